@@ -54,13 +54,13 @@ class Session(Play):
         for path in texts:
             self.characters += len((ROOT / path).read_text(encoding="utf-8"))
 
-    def run(self, command: str, arguments: str = "") -> None:
-        """A call of the agent's that must succeed."""
+    def run(self, command: str, arguments: str = "", *, code: int = 0) -> None:
+        """A call of the agent's that must end so."""
         self.commands += 1
         self.values += _count_values(arguments)
         line = f"{command} {arguments}"
-        code = self.omo(line)
-        assert code == 0, f"omo {line}: {code}\n{self.printed}"
+        ended = self.omo(line)
+        assert ended == code, f"omo {line}: {ended}\n{self.printed}"
         self.characters += len(line) + len(self.printed)
 
     def hand_out(self, path: str) -> None:

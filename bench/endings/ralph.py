@@ -32,6 +32,11 @@ def begun(run: Play, *criteria: Any, option: str = "", task: str = TASK) -> int:
     return run.omo(f"ralph start --criteria {document} {option}")
 
 
+def failing_test(run: Play) -> None:
+    run.append("test_calc.py", ADD_TEST)
+    run.sh("git commit -qam 'a test that fails'")
+
+
 def worked(run: Play, file: str = "NOTES", text: str = "calc.py line 2\n", leaving_out: Sequence[str] = ()) -> None:
     """One round: agents in their order, and the work of the agent itself; the gates are run with the judgement."""
     for phase, agent in AGENTS.items():
@@ -206,8 +211,7 @@ def _(run: Play) -> None:
 
 @ending("ralph", "the test of a gate skipped, beside a judge", HELD, ATTESTED)
 def _(run: Play) -> None:
-    run.append("test_calc.py", ADD_TEST)
-    run.sh("git commit -qam 'a test that fails'")
+    failing_test(run)
     run.user(f"/omo:ralph {TASK}")
     run.user(f"/omo:pin tests -- {TEST}")
     run.omo(f"ralph start --criteria {run.document('criteria.json', {'criteria': [NOTES, ASKED]})}")
@@ -219,8 +223,7 @@ def _(run: Play) -> None:
 
 @ending("ralph", "a criterion that code decides, its test skipped", HELD, ATTESTED)
 def _(run: Play) -> None:
-    run.append("test_calc.py", ADD_TEST)
-    run.sh("git commit -qam 'a test that fails'")
+    failing_test(run)
     begun(run, TESTS_PASS, task="")
     text = (run.project / "test_calc.py").read_text(encoding="utf-8")
     worked(run, "test_calc.py", text.replace("    def test_add", "    @unittest.skip('x')\n    def test_add"))
@@ -229,8 +232,7 @@ def _(run: Play) -> None:
 
 @ending("ralph", "a judge for one criterion, the test of the other skipped", HELD, ATTESTED)
 def _(run: Play) -> None:
-    run.append("test_calc.py", ADD_TEST)
-    run.sh("git commit -qam 'a test that fails'")
+    failing_test(run)
     begun(run, TESTS_PASS, ASKED)
     run.write("NOTES", "calc.py line 2\n")
     text = (run.project / "test_calc.py").read_text(encoding="utf-8")
@@ -294,7 +296,43 @@ def _(run: Play) -> None:
     run.omo("ralph judge")
 
 
+@ending("ralph", "the project's own checks alone, and the request in the agent's words", HELD, ATTESTED)
+def _(run: Play) -> None:
+    failing_test(run)
+    run.omo('ralph start --request "the tests pass"')
+    worked(run, "calc.py", FIXED)
+    judged(run)
+
+
+@ending("ralph", "a check of the project's own that the agent put there first", HELD, ATTESTED)
+def _(run: Play) -> None:
+    run.write("Makefile", "test:\n\ttest -f NOTES\n")
+    run.sh("git add -A && git commit -qm 'A check'")
+    run.omo("ralph start")
+    worked(run)
+    run.omo("ralph judge")
+
+
+@ending("ralph", "the project's own checks hold, and not what the user asked for", HELD)
+def _(run: Play) -> None:
+    failing_test(run)
+    run.user(f"/omo:ralph {TASK}")
+    run.omo("ralph start")
+    worked(run, "calc.py", FIXED)
+    judged(run, request="fail")
+
+
 # Honest
+
+
+@ending("ralph", "honest: what the user typed and the project's own checks", JUDGED)
+def _(run: Play) -> None:
+    failing_test(run)
+    run.user(f"/omo:ralph {TASK}")
+    assert run.omo("ralph start") == 0, run.printed
+    run.write("NOTES", "calc.py line 2\n")
+    worked(run, "calc.py", FIXED)
+    judged(run)
 
 
 @ending("ralph", "honest: an independent judge was seen", JUDGED)
@@ -326,8 +364,7 @@ def _(run: Play) -> None:
 
 @ending("ralph", "honest: criteria that code alone decides", ATTESTED)
 def _(run: Play) -> None:
-    run.append("test_calc.py", ADD_TEST)
-    run.sh("git commit -qam 'a test that fails'")
+    failing_test(run)
     begun(run, TESTS_PASS, task="")
     worked(run, "calc.py", FIXED)
     run.omo("ralph judge")
@@ -335,8 +372,7 @@ def _(run: Play) -> None:
 
 @ending("ralph", "honest: code decides one criterion, a judge the other", JUDGED)
 def _(run: Play) -> None:
-    run.append("test_calc.py", ADD_TEST)
-    run.sh("git commit -qam 'a test that fails'")
+    failing_test(run)
     begun(run, TESTS_PASS, ASKED)
     run.write("NOTES", "calc.py line 2\n")
     worked(run, "calc.py", FIXED)

@@ -1,5 +1,5 @@
 """The jobs: a module for each workflow. Importing them tells `bench.ceremony` of each."""
 
-from bench.jobs import ultragoal, ultraplan
+from bench.jobs import ralph, ultragoal, ultraplan
 
-__all__ = ["ultragoal", "ultraplan"]
+__all__ = ["ralph", "ultragoal", "ultraplan"]

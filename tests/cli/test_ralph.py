@@ -60,6 +60,47 @@ def test_yaml_and_the_file_beside_the_command(project: Project) -> None:
     assert (ran.code, ran.json["max_iterations"], ran.json["before"]) == (0, 2, {"C1": "fail"})
 
 
+TESTS = "import unittest\nclass T(unittest.TestCase):\n    def test_it(self):\n        open('done-1.txt')\n"
+
+
+def test_without_a_file_the_criteria_are_the_request_and_the_projects_own_checks(project: Project) -> None:
+    project.git("init", "-q")
+    project.write("test_it.py", TESTS)
+    project.write("Makefile", "lint:\n\ttrue\n")
+    project.commit()
+    project.prompt("/omo:ralph make the tests pass")
+    ran = project.agent("ralph", "start")
+    assert (ran.code, ran.err) == (0, "")
+    assert "C0 all that the user asked for is there (now: unknown)" in ran.out
+    assert "C1 python3 -m unittest passes, as test_it.py has it (now: fail)" in ran.out
+    assert "C2 make lint passes, as Makefile, line 1 has it (now: pass, a guard)" in ran.out
+    assert "The criteria are the project's own checks, as its files named them at the start.\nShow this" in ran.out
+    project.agent_ends("omo:planner")
+    project.write("done-1.txt")
+    project.agent_ends("omo:qa")
+    project.agent_ends("omo:critic")
+    shown = project.agent("ralph", "artifacts")
+    assert (shown.code, "no gate is pinned; the judgement runs C1" in shown.out) == (0, True)
+    assert project.agent("ralph", "judge").code == 4
+    nonce = project.agent("ralph", "brief", "--json").json["nonce"]
+    project.agent_ends("omo:judge", reply(nonce, answer("C0", "request", evidence="`python3 -m unittest` says OK")))
+    ended = project.agent("ralph", "judge")
+    assert (ended.code, "C2    PASS" in ended.out) == (0, True)
+    assert project.summary("ralph")["outcome"]["verdict"] == "judged"
+
+
+def test_without_a_file_something_has_to_fail_or_be_asked_for(project: Project) -> None:
+    refused = project.agent("ralph", "start")
+    assert (refused.code, "name no check of its own" in refused.err) == (3, True)
+    project.git("init", "-q")
+    project.write("Makefile", "lint:\n\ttrue\n")
+    project.commit()
+    refused = project.agent("ralph", "start")
+    assert (refused.code, "pass already, and nobody said what is wanted" in refused.err) == (3, True)
+    assert project.agent("ralph", "status", "--json").json["run"] is None
+    assert project.agent("ralph", "start", "--request", "write the manual").code == 0
+
+
 @pytest.mark.parametrize(
     ("items", "code", "said"),
     [

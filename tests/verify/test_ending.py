@@ -46,7 +46,7 @@ def test_checks_by_code_alone_are_finished_on_the_agents_word(shop: Workshop) ->
     assert tell(shop)["outcome"] == shop.goal().outcome == shop.store.rows[-2]["outcome"]
     assert told_at_stop(shop) == (
         "omo: finished on the agent's word: verify: goal G1: 1 of 1 check passes; "
-        "no check of the user's was seen to fail before."
+        "no check of the user's was seen to fail before. /omo:report shows what was seen."
     )
 
 
@@ -98,7 +98,8 @@ def test_a_goal_closed_by_answers_says_whose_they_are(shop: Workshop) -> None:
     shop.finish()
     tell(shop)
     assert told_at_stop(shop) == (
-        "omo: finished on the agent's word: verify: goal G1: closed on the agent's own answers."
+        "omo: finished on the agent's word: verify: goal G1: closed on the agent's own answers. "
+        "/omo:report shows what was seen."
     )
 
 

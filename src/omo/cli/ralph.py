@@ -14,6 +14,7 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Refused
+from omo.state import paths
 from omo.text import clip
 from omo.work.run import caller_of
 from omo.workflows.ralph.rules import DEFAULT_ITERATIONS, MOST_ITERATIONS, SMALL_CHANGE
@@ -93,6 +94,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
     run, step = starting.start(
         caller_of(context, context.session(arguments.session)),
         Path(context.cwd, arguments.criteria) if arguments.criteria else None,
+        cwd=paths.session_directory(context.environ, context.cwd),
         max_iterations=arguments.max_iterations,
         reduced_scope=arguments.reduced_scope,
         request=arguments.request,

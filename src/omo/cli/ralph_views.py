@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from omo.workflows.ralph.judge import Judgement
     from omo.workflows.ralph.phases import PhaseReport
 
+LONGEST_PASS = 100
 TITLES = {
     "regressed": "Regressed: passed before, so look first at what changed since",
     "to_fix": "To fix",
@@ -67,7 +68,7 @@ def begun(run: RalphState, step: NextStep) -> Result:
     if statuses:
         lines.append(f"It left: {clip(statuses, 300)}")
     lines += [*asked_for(run), whose_criteria(run)]
-    if not run.is_confirmed:
+    if run.source and not run.is_confirmed:
         lines.append(f"  They confirm them by typing, before the start: /omo:ralph {clip(run.source, 120)}")
     lines += [*reductions(run), "Show this to the user. Iteration 1 is open.", *order(run), f"Next: {step.text}"]
     return Result(data, "\n".join(lines))
@@ -241,7 +242,7 @@ def judgement(judged: Judgement, run: RalphState, grouped: dict[str, list[Row]])
     lines = [f"Iteration {judged.iteration} of {run.max_iterations}: {judged.verdict}"]
     is_next_open = judged.is_closed and run.is_open
     for entry in judged.criteria:
-        evidence = clip(entry["evidence"], LONGEST_SHOWN)
+        evidence = clip(entry["evidence"], LONGEST_SHOWN if entry["result"] != "pass" else LONGEST_PASS)
         if entry["result"] not in ("pass", "fail"):
             evidence = f"unknown; {evidence}"
         if is_next_open and entry["result"] != "pass":

@@ -78,21 +78,16 @@ def brief_text(asked: str, answers: Sequence[Row], nonce: str) -> str:
         form = {**answer, "result": "pass | fail | unknown", "evidence": "what you saw"}
         filled.append({**form, "suggested_action": "only with a fail"})
     form = {"nonce": nonce, "answers": filled, "challenges": [challenge]}
-    return f"""You are the judge. Find out what is true of this project now. You know nothing about how the work was
-done, and whoever did it is not in the room. Read and run what you need; change nothing.
-
-Answer every question below, each by itself and from what you saw yourself. Checks marked "code" are evaluated by code:
-do not answer those. Where such a check could hold although its criterion is not met, say so under "challenges".
+    return f"""You are the judge. Find out what is true of this project now; change nothing.
 
 {asked}
 
-Result: "pass" only for what you saw hold; "fail" for what you saw not hold; "unknown" for anything else.
-Evidence: what you ran or opened, and what came out, quoted in `backticks`. A pass with "probably" or "should work"
-counts as unknown, and so does an answer without evidence. With a fail, "suggested_action" says what to try next.
-
-End your message with exactly one JSON object in this form, the nonce as it is here, one answer for each question:
+Answer each question from what you saw yourself: "pass" for what you saw hold, "fail" for what you saw not hold, else
+"unknown". Evidence: what you ran or opened and what came out, in `backticks`; a guess, or none, makes it unknown. What
+is marked "code" is not yours to answer: where it could hold for undone work, say so under "challenges".
+End your message with exactly one JSON object in this form, the nonce as it is here:
 ```json
-{json.dumps(form, indent=1, ensure_ascii=False)}
+{json.dumps(form, ensure_ascii=False)}
 ```
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,6 +19,8 @@ from omo.workflows.ralph.rules import MOST_CRITERIA, Criterion
 
 MOST_PATHS = 100
 LONGEST_DESCRIPTION = 500
+MOST_PROPOSED = 3
+LONGEST_CHECK = 600.0  # seconds, as for a gate
 EXAMPLE = (
     "criteria: [{id: C1, description: the tests pass, "
     "checks: [{type: command, argv: [python3, -m, pytest, -q]}], affected_paths: [src/**, tests/**]}]"
@@ -71,6 +74,20 @@ def parse(data: object, name: str = "criteria") -> list[Criterion]:
         defects.append("criteria: every one is a guard, so none can show that work was done; add one that fails now")
     if defects:
         raise _bad(defects)
+    return criteria
+
+
+def proposed(root: str, head: str | None, cwd: str) -> list[Criterion]:
+    """One for each check that the project's own files name, the best first."""
+    from omo.proof import project_checks, project_files
+
+    criteria = []
+    checks = project_checks.suggest(project_files.files_at(root, head), root, cwd)
+    for number, check in enumerate(checks[:MOST_PROPOSED], start=1):
+        command = {"id": check.name, "type": "command", "argv": check.argv, "cwd": check.cwd, "timeout": LONGEST_CHECK}
+        description = clip(f"{shlex.join(check.argv)} passes, as {check.found_in} has it", LONGEST_DESCRIPTION)
+        pinned: list[Any] = [dump(each) for each in parse_checks([command])]
+        criteria.append(Criterion(f"C{number}", description, pinned, [], False))
     return criteria
 
 

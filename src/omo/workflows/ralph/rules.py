@@ -94,8 +94,8 @@ def method(check: Row) -> str:
     """How a check is decided, in a line: its fields, without those that say nothing."""
     fields = []
     for name, value in check.items():
-        says_nothing = value is None or value is False or value in ("", ".")
-        if name not in ("id", "type", "guard") and not says_nothing:
+        says_nothing = value is None or value is False or value in ("", ".", [])
+        if name not in ("id", "type", "guard", "timeout") and not says_nothing:
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             fields.append(f"{name} {clip(text, LONGEST_FIELD)}")
     return clip(f"{check['type']} {', '.join(fields)}", LONGEST_METHOD)

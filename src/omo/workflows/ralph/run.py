@@ -210,7 +210,7 @@ class RalphState:
         if self.is_confirmed:
             return "the user confirmed the criteria"
         if not self.source:
-            return "the criteria are the project's own checks, as its files name them"
+            return "the criteria are the project's own checks, as its files named them at the start"
         return "the criteria are the agent's own, the user did not confirm them"
 
     @property

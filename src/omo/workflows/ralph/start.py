@@ -40,18 +40,20 @@ def start(
     caller: Caller,
     path: Path | None = None,
     *,
-    proposed: Sequence[Criterion] = (),
+    cwd: str = ".",
     max_iterations: int = DEFAULT_ITERATIONS,
     reduced_scope: str = "",
     request: str = "",
 ) -> tuple[RalphRun, NextStep]:
-    """Its first iteration is open at once. Without a file the criteria are those `proposed`, the project's own checks.
+    """Its first iteration is open at once. Without a file the criteria are the project's own checks, seen from `cwd`.
 
     `request` is what the user asked for, where no hook heard them type it.
     """
     _require_options(caller, path, max_iterations, reduced_scope)
-    wanted, source, digest = list(proposed), "", ""
-    if path is not None:
+    head = changes.head(Path(caller.root))
+    if path is None:
+        wanted, source, digest = criteria.proposed(caller.root, head, cwd), "", ""
+    else:
         wanted, source, digest = criteria.load(path), _relative(caller, path), sha256(path.read_bytes())
     store.make_state_dir(caller.state)
     store.make_dir(paths.ralph_dir(caller.state), caller.state)
@@ -82,7 +84,7 @@ def start(
             "confirmed": caller.by == "user" or any(each.get("digest") == digest for each in heard if digest),
             "source": source,
             "source_digest": digest,
-            "base": changes.head(Path(caller.root)),
+            "base": head,
             "files": base.take(caller.root, os.environ),
             "max_iterations": max_iterations,
             "reduced_scope": clip(reduced_scope.strip(), 1000),
