@@ -29,7 +29,7 @@ SESSION = f"s-{NASTY}"
 KEPT = frozenset(
     (
         *("kind", "ts", "actor", "seq", "prev", "digest", "status", "goalMode", "receiptKind", "verdict", "result"),
-        *("session", "run", "root", "tree", "base", "lineage", "plan", "source", "checks", "type", "to", "by", "nonce"),
+        *("session", "run", "root", "tree", "base", "plan", "source", "checks", "type", "to", "by", "nonce"),
         *("how", "decision", "agentType", "mutation", "classification", "kept", "every", "recurring", "contract"),
         *("qualityGateHash", "artifacts", "verification", "participants", "question", "goal", "spec"),
     )

@@ -42,8 +42,6 @@ class StepAudit:
     commit: str | None = None
     findings: list[str] = field(default_factory=list)
     title: str = ""
-    shared_with: tuple[int, ...] = ()
-    out_of_order: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -255,9 +253,7 @@ def _judge(document: Document, step: Step, history: History, claims: Claims) -> 
     if own is not None and own.is_out_of_order:
         findings.append(f"out of order: {own.commit} does not follow the commits of the steps before it")
     shown = [clip(finding, 500) for finding in findings[:MOST_FINDINGS]]
-    if own is None:
-        return StepAudit(step.number, status, None, shown, step.title)
-    return StepAudit(step.number, status, own.commit.sha, shown, step.title, own.shared_with, own.is_out_of_order)
+    return StepAudit(step.number, status, own.commit.sha if own else None, shown, step.title)
 
 
 def _checked(step: Step, root: Path, gone: Collection[str]) -> tuple[list[str], list[str]]:

@@ -14,7 +14,6 @@ import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from omo.errors import NotEvaluable
@@ -64,15 +63,6 @@ class Preflight:
         if self.missing:
             return "blocked"
         return "bypassed" if self.bypassed_by else "ok"
-
-    @property
-    def data(self) -> dict[str, Any]:
-        return {
-            "needs": [need.data for need in self.needs],
-            "missing": [need.name for need in self.missing],
-            "bypassed": bool(self.bypassed_by),
-            "bypassed_by": self.bypassed_by or None,
-        }
 
 
 def look(needs: Sequence[str], root: Path, *, environ: Mapping[str, str], by: str) -> Preflight:

@@ -18,18 +18,26 @@ from omo.proof import git, globs
 from omo.proof.seals import is_test
 from omo.safe_open import TooLarge, read_file
 from omo.workflows.ultraplan import manifest as manifests
+from omo.workflows.ultraplan.document import parse
 from omo.workflows.ultraplan.markdown import PROPOSED, Page, code_spans, commit_subjects, is_none, shell_texts
 from omo.workflows.ultraplan.models import Content, Document, Manifest, Step
 
 ON_FAILURE = "retry — once, by another way; then stop and report it"
 LARGEST = 2_000_000
 
-CODE_SUFFIXES = frozenset(
-    (
-        *(".py", ".pyi", ".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".scala", ".c"),
-        *(".h", ".cc", ".cpp", ".hpp", ".cs", ".swift", ".rb", ".php", ".lua", ".pl", ".sh", ".bash", ".ex", ".dart"),
-    )
-)
+# What a definition begins with, by the file's suffix; a file without one is a script.
+_SCRIPT = "class|const|enum|function\\*?|interface|let|type|var"
+_C_LIKE = "class|enum|fun|func|interface|record|struct|type|val|var|#define"
+DEFINES = {
+    **dict.fromkeys((".py", ".pyi"), "async def|def|class"),
+    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx"), _SCRIPT),
+    **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".java", ".kt", ".php", ".scala", ".swift"), _C_LIKE),
+    **dict.fromkeys(("", ".sh", ".bash"), "function"),
+    ".go": r"const|func|func \([^)]*\)|type|var",
+    ".lua": "function|local",
+    ".rb": "class|def|module",
+    ".rs": "const|enum|fn|mod|static|struct|trait|type",
+}
 SHELL_SUFFIXES = (".sh", ".bash")
 # A test file that is new has a test in it, whatever else is known of it.
 TESTS = {
@@ -41,11 +49,7 @@ TESTS = {
 }
 _NAME = re.compile(r"(?:[A-Za-z_]\w*(?:\.|::))*([A-Za-z_]\w{2,})(\([^`]*\))?")
 _NO_NAMES = frozenset(["null", "true", "false", "self", "this", "void", "string", "number", "undefined", "HEAD"])
-_HASH_SUFFIXES = ("", ".py", ".pyi", ".rb", ".sh", ".bash", ".pl", ".ex")  # where a comment begins with #
-_DEFINES = (
-    r"def|class|function\*?|func(?:\s*\([^)\n]*\))?|fn|const|let|var|val|type|struct|enum|interface|trait|module|mod|"
-    r"sub|static|#define"
-)
+_HASH_SUFFIXES = ("", ".py", ".pyi", ".rb", ".sh", ".bash")  # where a comment begins with #
 
 
 @dataclass
@@ -90,6 +94,10 @@ def fill_in(document: Document, root: Path) -> Proposals:
     newline = "\r\n" if "\r\n" in document.text else "\n"
     filled.text = newline.join(text for _, text in lines)
     filled.lines = [number for number, _ in lines]
+    read_back = [step.number for step in parse(filled.text, document.path).steps if step.manifest]
+    if not document.is_legacy and read_back != [step.number for step in document.steps]:
+        # A fence that is never closed, say, hides what would be written: that is for the author to mend first.
+        return Proposals(document.text, list(range(1, len(re.split(r"\r\n?|\n", document.text)) + 1)))
     return filled
 
 
@@ -254,18 +262,16 @@ def _home(name: str, paths: list[str]) -> str:
 def _pattern(name: str, path: str, *, is_defined: bool) -> str:
     """Found in code, not in a comment nor in an import; in a text it is enough that it is there."""
     suffix = PurePosixPath(path).suffix
-    if suffix and suffix not in CODE_SUFFIXES:
+    if suffix not in DEFINES:
         return rf"\b{name}\b"
     is_hash = suffix in _HASH_SUFFIXES
     if not is_defined:
         comment = "#" if is_hash else "//"
-        return rf"^(?!\s*(?:import|from|use|require|\*)\b)(?:(?!{comment}).)*\b{name}\b"
-    forms = [
-        rf"(?:[\w@]+\s+)*(?:{_DEFINES})\s+{name}\b",
-        rf"(?:[\w.]+[ ,]+)*(?:\w+\.)?{name}\s*(?::[^=\n]*)?=(?!=)",
-        rf"{name}\s*\(\)\s*\{{" if is_hash else rf"(?!return\b)(?:[\w:<>,*&]+\s+)*{name}\s*\([^;=\n]*(?:\{{|$)",
-    ]
-    return rf"^\s*(?:{'|'.join(forms)})"
+        return rf"^(?!\s*(?:import|from|use|require)\b)(?:(?!{comment}).)*\b{name}\b"
+    forms = [rf"(?:[\w()]+ )*(?:{DEFINES[suffix]}) {name}\b", rf"(?:[\w.]+[ ,]+)*{name}\s*(?::.*)?=(?!=)"]
+    if suffix not in (".py", ".pyi", ".rb"):  # a name, its parameters and a body
+        forms.append(rf"(?!return\b)(?:[\w:<>,*&]+ )*{name}\s*\([^;=]*(?:\{{|$)")
+    return "|".join(rf"^\s*{form}" for form in forms)
 
 
 def _known_names(document: Document, root: Path) -> set[str]:

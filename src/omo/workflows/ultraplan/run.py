@@ -67,11 +67,6 @@ class PlanState:
         return "recovered" if self.recovered else ""
 
     @property
-    def lineage(self) -> tuple[str, int]:
-        """Runs of one session of one plan belong together."""
-        return self.plan, self.number
-
-    @property
     def sessions(self) -> int:
         return len(self.order)
 
