@@ -39,7 +39,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     def replace(match: re.Match[str]) -> str:
         led, copied = lead(page.file.src_uri, match["target"], files.src_uris)
         if copied:
-            files.append(File.generated(config, f"{SOURCES}/{copied}", abs_src_path=str(ROOT / copied)))
+            files.append(File.generated(config, copy_of(copied), abs_src_path=str(ROOT / copied)))
         return led
 
     return LINK.sub(replace, markdown)
@@ -54,9 +54,14 @@ def lead(here: str, target: str, known: Container[str]) -> tuple[str, str]:
     if uri not in known:
         if path.startswith(("/", "..")) or not (ROOT / path).is_file():
             return target, ""  # MkDocs says that it leads nowhere
-        uri = f"{SOURCES}/{path}"
+        uri = copy_of(path)
         copied = "" if uri in known else path
     return posixpath.relpath(uri, posixpath.dirname(here) or "."), copied
+
+
+def copy_of(path: str) -> str:
+    """Where the site keeps a file of the repository; a text in Markdown that is no page of it stays text."""
+    return f"{SOURCES}/{path}.txt" if path.endswith(".md") else f"{SOURCES}/{path}"
 
 
 def on_post_build(config: MkDocsConfig) -> None:

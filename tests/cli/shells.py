@@ -58,7 +58,7 @@ def build_world(home: Path) -> World:
         directory.mkdir(parents=True)
     os.mkfifo(world.told)
     for shell in INSTALL:
-        made = script(shell, Namespace(), Context({}, str(world.project), 0.0, False))
+        made = script(Namespace(shell=shell), Context({}, str(world.project), 0.0, False))
         world.script(shell).write_text(made.text + "\n", encoding="utf-8")
     return world
 

@@ -179,10 +179,8 @@ def test_a_runner_with_another_in_its_place_has_not_passed(project: Project) -> 
 
 
 def test_the_projects_own_checks_are_listed_with_where_they_were_found(project: Project) -> None:
-    assert (
-        "No check was found in this project's files: omo gate add NAME -- COMMAND"
-        in project.agent("gate", "suggest").out
-    )
+    nothing = project.agent("gate", "suggest").out
+    assert "No check was found in this project's files: omo gate add NAME -- COMMAND" in nothing
     project.write("pkg/package.json", '{"scripts": {"test": "node --test", "lint": "eslint ."}}')
     project.write("pkg/src/a.js", "")
     project.commit("a package")
@@ -200,6 +198,7 @@ def test_the_projects_own_checks_are_listed_with_where_they_were_found(project: 
         "There is no program nmp here yet.",
     ]
     assert "[agent] nmp test (in pkg)" in project.agent("gate", "list").out
+    assert project.agent("gate", "run").out.startswith("unknown tests in pkg (program not found)")
 
 
 def test_a_gate_that_hangs_is_ended(project: Project) -> None:

@@ -15,7 +15,7 @@ from tests.project import Project
     [
         ("omo ulw status", [["ulw", "status"]]),
         ("omo ultragoal", [["ultragoal", "--help"]]),
-        ("omo verify answer", [["verify", "answer", "--help"]]),
+        ("omo verify finish", [["verify", "finish", "--help"]]),
         ("omo verify begin GOAL", [["verify", "begin", "G1"]]),
         ("omo gate add|run", [["gate", "add", "--help"], ["gate", "run"]]),
         ("omo stop-continuation [--all]", [["stop-continuation"], ["stop-continuation", "--all"]]),

@@ -94,6 +94,7 @@ KNOWN = {"index.md", "hooks.md", "decisions/speed.md", "pictures/demo.svg", *sit
         ("readme.md", "docs/pictures/demo.svg", "pictures/demo.svg", ""),
         ("readme.md", "docs/decisions/speed.md", "decisions/speed.md", ""),
         ("contributing.md", "LICENSE", "repository/LICENSE", "LICENSE"),
+        ("index.md", "../agents/judge.md", "repository/agents/judge.md.txt", "agents/judge.md"),
         # These lead nowhere where the files are read, so they must not be mended here.
         ("index.md", "../nowhere.md", "../nowhere.md", ""),
         ("index.md", "../hooks.md", "../hooks.md", ""),

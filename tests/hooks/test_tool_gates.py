@@ -262,7 +262,6 @@ def test_only_the_leader_ends_plain_ultrawork(host: Host, command: str) -> None:
     [
         "omo ultragoal status",
         "omo ultragoal gate init --goal-id G001",
-        "omo ultragoal gate validate --goal-id G001 --quality-gate-json steer.json",
         "omo ultragoal review --mode review-only",
         "omo ultragoal review --spec checkpoint.md",
         "omo ultragoal checkpoint --help",

@@ -289,7 +289,7 @@ def first_command(text: str) -> tuple[list[str], str]:
             takes_value = False
         elif bare in parser._option_string_actions:
             takes_value = parser._option_string_actions[bare].nargs != 0
-        elif not (bare.isupper() or bare == "--" or "." in bare or word[0] in "'\""):
+        elif not (bare.isupper() or bare.isdigit() or bare == "--" or "." in bare or word[0] in "'\""):
             break
         argv.append(bare.strip("'\""))
     return ["omo", *argv], by

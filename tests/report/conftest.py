@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from omo.views.report import gather as whole
-from omo.views.report.gather import Report
+from omo.views.report.gather import Changed, Report
 from tests.report import browser, hostile, sample
 from tests.report.sample import Sample
 
@@ -35,7 +36,8 @@ def report(worked: Sample) -> Report:
 @pytest.fixture(scope="session")
 def trap(tmp_path_factory: pytest.TempPathFactory, _own_git: None) -> Report:
     made = hostile.project(tmp_path_factory.mktemp("trap"))
-    return whole.gather(made.context(), made.session)
+    changed = Changed(tuple((f"src/{hostile.NASTY}{number}.py", "new") for number in range(300)))
+    return replace(whole.gather(made.context(), made.session), task=hostile.NASTY * 10, changed=changed)
 
 
 @pytest.fixture(scope="session")

@@ -128,7 +128,7 @@ def test_nothing_of_a_hostile_run_is_more_than_text(trap: Report) -> None:
 def test_it_fits_a_pull_request_whatever_there_is(report: Report) -> None:
     part = report.parts[1]
     long = tuple(part.view.items[0]._replace(id=f"G{at:03}", title="x" * 3000) for at in range(500))
-    events = tuple(Event("2026-02-22T17:00:00.000Z", "blocked", "y" * 400, "z" * 500) for _ in range(400))
+    events = tuple(Event("2026-02-22T17:00:00.000Z", "y" * 400, "z" * 500) for _ in range(400))
     wide = replace(
         report,
         parts=tuple(replace(part, view=part.view._replace(items=long)) for _ in range(12)),

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("report")
 SRC = Path(__file__).resolve().parents[2] / "src" / "omo"
 KIND = re.compile(r'"kind": "([\w-]+)"')
 # Rows of journals that tell nothing of a run, and objects that are no rows.
-NOT_TOLD = {"cli-replay", "command-pinned", "gate-result", "missing-criteria", "review_blocker"}
+NOT_TOLD = {"command-pinned", "missing-criteria", "review_blocker"}
 PLACES = ("workflows", "work", "hooks", "state", "cli")
 
 
@@ -34,7 +34,11 @@ def told(ledger: str, *rows: dict[str, Any]) -> list[str]:
 
 
 def test_every_kind_of_row_that_is_written_has_a_sentence() -> None:
-    texts = [path.read_text(encoding="utf-8") for place in PLACES for path in (SRC / place).rglob("*.py")]
+    texts = []
+    for place in PLACES:
+        for path in (SRC / place).rglob("*.py"):
+            if "gate" not in path.parts:  # its kinds are those of evidence
+                texts.append(path.read_text(encoding="utf-8"))
     written = {kind for text in texts for kind in KIND.findall(text)}
     known = {kind for lines in story_lines.LINES.values() for kind in lines} | set(story_lines.ANYWHERE)
     assert written - known - story_lines.QUIET == NOT_TOLD
@@ -48,11 +52,11 @@ def test_the_rows_of_all_ledgers_are_in_one_order() -> None:
             Source("ralph", [row("ended", 40, how="pass", verdict="pass")], "r1"),
         ]
     )
-    assert [(one.ledger, one.what, one.mark) for one in found.events] == [
-        ("session", "Ultrawork was turned on by the hook", "active"),
-        ("ultragoal", "G001 was begun", "active"),
-        ("session", "Stop was sent back to work", "block"),
-        ("ralph", "The run ended: pass, verdict pass", "done"),
+    assert [(one.what, one.mark) for one in found.events] == [
+        ("Ultrawork was turned on by the hook", "active"),
+        ("G001 was begun", "active"),
+        ("Stop was sent back to work", "block"),
+        ("The run ended: pass, verdict pass", "done"),
     ]
     assert found.events[2].detail == "2 open"
     assert (found.began, found.ended) == ("2026-02-22T17:00:01.000Z", "2026-02-22T17:00:40.000Z")
@@ -128,7 +132,7 @@ def test_the_newest_events_are_told_and_all_rows_counted() -> None:
 
 def test_what_only_repeats_another_ledger_is_left_out() -> None:
     found = story.tell([Source("session", [row("ultragoal", state="active"), row("resumed", 1)])])
-    assert ([one.kind for one in found.events], found.total) == (["resumed"], 1)
+    assert ([one.what for one in found.events], found.total) == (["It goes on"], 1)
 
 
 KINDS = [(ledger, kind) for ledger, lines in story_lines.LINES.items() for kind in lines]
@@ -161,9 +165,16 @@ def test_whatever_a_row_holds_it_is_told_in_bounded_lines(which: tuple[str, str]
 
 
 def test_a_session_tells_of_all_its_workflows(report: Report) -> None:
-    assert {one.ledger for one in report.timeline.events} == {
-        *("session", "goal", "ultragoal", "ultraplan", "ralph", "verify")
-    }
+    told = [event.what for event in report.timeline.events]
+    for words in (
+        "Ultrawork was turned on",
+        "The session was given",
+        "G001 was begun",
+        "The plan session",
+        "Round 1",
+        "G1 was",
+    ):
+        assert any(what.startswith(words) for what in told), words
     moments = [one.ts for one in report.timeline.events]
     assert moments == sorted(moments)
     assert [one.what for one in report.timeline.events if one.mark == "regression"] == [

@@ -15,7 +15,7 @@ from omo.proof import artifacts
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.workflows.ultragoal import goal_tool, reviewers
-from omo.workflows.ultragoal.checkpoint import background, checkpoint, subject_of
+from omo.workflows.ultragoal.checkpoint import checkpoint, subject_of
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import CLEAN, ONE, SEEN, THREE, TWO, Project
 
@@ -93,16 +93,16 @@ def test_the_background_tells_why_a_goal_came_to_be_and_what_went_wrong(project:
     project.begin(TWO)
     project.set_back("G001", "failed", "the parser hangs on tabs")
     plan = project.plan()
-    assert background(plan, plan.goal("G001")) == ["last time: the parser hangs on tabs"]
+    assert plan.background(plan.goal("G001")) == ["last time: the parser hangs on tabs"]
     made = project.review("G001").goal
     plan = project.plan()
-    (told,) = background(plan, plan.goal(made.id))
+    (told,) = plan.background(plan.goal(made.id))
     assert "G001" in told
     assert "the review found bad rows" in told
     parts = '[{"title": "A", "objective": "a"}, {"title": "B", "objective": "b"}]'
     row = project.steer("split_subgoal", goal_id="G002", replacements=parts)
     plan = project.plan()
-    assert background(plan, plan.goal(row["replacementGoalIds"][0])) == ["it is a part of G002"]
+    assert plan.background(plan.goal(row["replacementGoalIds"][0])) == ["it is a part of G002"]
 
 
 # Completing and setting back

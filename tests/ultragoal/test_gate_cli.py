@@ -1,4 +1,4 @@
-"""`omo ultragoal gate`: a gate to fill in, and an inspection that agrees with the checkpoint and writes nothing."""
+"""`omo ultragoal gate init`, and what a checkpoint says of a gate that was handed in."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ def everything(root: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(root.rglob("*")) if path.is_file()}
 
 
-def validate(shell: Project, gate: Gate, *more: str) -> tuple[int, str]:
-    ran = shell.agent(
-        "ultragoal", "gate", "validate", "--goal-id", "G001", "--quality-gate-json", json.dumps(gate), *more
-    )
+def checkpoint(shell: Project, gate: Gate) -> tuple[int, str]:
+    """Of the goal under way."""
+    ran = shell.agent("ultragoal", "checkpoint", "--evidence", "done", "--quality-gate-json", json.dumps(gate))
     return ran.code, ran.out + ran.err
 
 
@@ -45,7 +44,7 @@ def test_init_writes_a_gate_that_git_does_not_see_and_says_how_to_check_it(plann
         json.loads(path.read_text(encoding="utf-8"))["executorQa"]["contractCoverage"][0]["obligation"]
         == "Read the files."
     )
-    assert ran.json["validate"].startswith("omo ultragoal gate validate --goal-id G001")
+    assert ran.json["next"].startswith("omo ultragoal checkpoint --goal-id G001 --evidence TEXT --quality-gate-json")
     seen = subprocess.run(["git", "status", "--short"], cwd=planned.root, capture_output=True, text=True, check=True)
     assert ".sisyphus" not in seen.stdout
 
@@ -71,22 +70,13 @@ def test_init_writes_inside_the_project_only(planned: Project, tmp_path: Path, l
     assert not list(away.rglob("gate.json"))
 
 
-def test_validate_passes_a_clean_gate_and_writes_nothing(planned: Project) -> None:
-    gate = valid_gate(planned.root)
-    before = everything(planned.root)
-    code, said = validate(planned, gate, "--json")
-    assert code == 0
-    assert json.loads(said)["artifacts"] == ["artifacts/G001/api-report.txt", "artifacts/G001/attack-report.txt"]
-    assert everything(planned.root) == before
-
-
-def test_validate_lists_every_defect_and_writes_nothing(planned: Project) -> None:
+def test_a_refused_gate_has_every_defect_listed_and_writes_nothing(planned: Project) -> None:
     gate = valid_gate(planned.root)
     gate["architectReview"]["codeStatus"] = "WATCH"
     gate["executorQa"]["artifactRefs"][0]["path"] = "gone.txt"
     gate["iteration"]["blockers"] = ["one test fails"]
     before = everything(planned.root)
-    code, said = validate(planned, gate)
+    code, said = checkpoint(planned, gate)
     assert code == 3
     assert "3 defects" in said
     for place in ("architectReview.codeStatus", "executorQa.artifactRefs[0].path", "iteration.blockers"):
@@ -94,13 +84,9 @@ def test_validate_lists_every_defect_and_writes_nothing(planned: Project) -> Non
     assert everything(planned.root) == before
 
 
-def test_what_validate_let_pass_for_one_goal_does_not_pass_for_the_next(planned: Project) -> None:
+def test_a_gate_that_closed_one_goal_does_not_close_the_next(planned: Project) -> None:
     gate = valid_gate(planned.root)
-    done = planned.agent(
-        *("ultragoal", "checkpoint", "--goal-id", "G001", "--status", "complete", "--evidence", "done"),
-        *("--quality-gate-json", json.dumps(gate)),
-    )
-    assert done.code == 0
-    ran = planned.agent("ultragoal", "gate", "validate", "--goal-id", "G002", "--quality-gate-json", json.dumps(gate))
-    assert ran.code == 3
-    assert "already proves goal" in ran.err
+    assert checkpoint(planned, gate)[0] == 0
+    code, said = checkpoint(planned, gate)
+    assert code == 3
+    assert "already proves goal" in said

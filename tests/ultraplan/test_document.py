@@ -276,7 +276,11 @@ def test_a_file_outside_the_project_or_no_text_is_not_read(tmp_path: Path) -> No
     (root / "link.md").symlink_to(outside)
     (root / "latin.md").write_bytes(b"\xff\xfe")
     (root / "huge.md").write_bytes(b"x" * 500_001)
-    for path in (outside, root / "link.md", root / "latin.md", root / "huge.md", root, root / "missing.md"):
+    for kept in (".git", ".sisyphus/cc-omo"):
+        (root / kept).mkdir(parents=True)
+        (root / kept / "plan.md").write_text(plan_text(1))
+    ours = (root / ".git/plan.md", root / ".sisyphus/cc-omo/plan.md")
+    for path in (*ours, outside, root / "link.md", root / "latin.md", root / "huge.md", root, root / "missing.md"):
         with pytest.raises(BadInput):
             load(path, root)
     (root / "docs").mkdir()

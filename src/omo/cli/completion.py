@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from functools import partial
 
 from omo.cli import options
 from omo.cli.result import Result
@@ -19,21 +18,23 @@ FILE_WORDS = ("FILE", "JSON|FILE", "PATH", "PLAN", "PLAN|SPEC", "SPEC")
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "completion", "completion for your shell: bash, zsh, fish")
-    for shell, install in INSTALL.items():
-        about = f"print the script for {shell}. To install: {install}"
-        options.command(verbs, shell, about, partial(script, shell), session=False)
+    parser = options.command(
+        commands, "completion", "completion for your shell: bash, zsh, fish", script, session=False
+    )
+    installs = "; ".join(f"{shell}: {install}" for shell, install in INSTALL.items())
+    parser.add_argument("shell", choices=list(INSTALL), metavar="SHELL", help=f"to install it, {installs}")
 
 
-def script(shell: str, arguments: argparse.Namespace, context: Context) -> Result:
+def script(arguments: argparse.Namespace, context: Context) -> Result:
+    """Printed, to be put where the shell looks for it."""
     import shtab  # for this command alone
 
     from omo.cli.main import build_parser
 
     parser = build_parser()
     _offer_files(parser, shtab.FILE, shtab.DIRECTORY)
-    text = shtab.complete(parser, shell).rstrip("\n")
-    return Result({"shell": shell, "script": text}, text)
+    text = shtab.complete(parser, arguments.shell).rstrip("\n")
+    return Result({"shell": arguments.shell, "script": text}, text)
 
 
 def _offer_files(parser: argparse.ArgumentParser, file: object, directory: object) -> None:

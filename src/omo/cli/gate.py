@@ -177,13 +177,14 @@ def report_of(results: list[Row], known: gates.Gates) -> Result:
     lines = []
     for result in results:
         why = f" ({result['why']})" if result["why"] else f" (exit {result['exit']}, {result['seconds']:.1f} s)"
-        lines.append(f"{result['result']:8}{result['name']}{why}")
+        gate = known.get(result["name"])
+        where = f" in {clip(gate.cwd, 80)}" if gate is not None and gate.cwd != "." else ""
+        lines.append(f"{result['result']:8}{result['name']}{where}{why}")
         if result["left_out"]:
             named = ", ".join(clip(path, 80) for path in result["left_out"][:MOST_NAMED])
             lines.append(f"        written by the run itself, and left out: {named}")
         if result["result"] != "pass":
             lines += [f"        | {clip(line, 400)}" for line in result["tail"].rstrip().splitlines()[-20:]]
-        gate = known.get(result["name"])
         if result["timed_out"] and gate is not None:
             lines.append(f"        more time: {gates.more_time(gate)}")
     verdict = {0: "pass", 3: "fail", 4: "unknown"}[code]

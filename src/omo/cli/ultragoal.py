@@ -97,15 +97,11 @@ def _register_steering(verbs: options.Commands) -> None:
 
 
 def _register_gate_and_review(verbs: options.Commands) -> None:
-    gate = options.group(verbs, "gate", "the quality gate of a goal: init, validate")
+    gate = options.group(verbs, "gate", "the quality gate of a goal: init")
     about = f"write the gate as far as omo can fill it in: {evidence.HOME}/ID/gate.json"
     parser = options.command(gate, "init", about, gate_init)
     parser.add_argument("--goal-id", metavar="ID", help="default: the one under way")
     parser.add_argument("--force", action="store_true", help="replace a file that is there")
-    about = "inspect a gate as checkpoint would, and write nothing"
-    parser = options.command(gate, "validate", about, gate_validate)
-    parser.add_argument("--goal-id", metavar="ID", help="default: the one under way")
-    parser.add_argument("--quality-gate-json", metavar="JSON|FILE", help="default: as omo fills it in")
     about = "hold a pull request, a branch or the working tree against the gate: 0 pass, 3 fail, 4 inconclusive"
     parser = options.command(verbs, "review", about, review)
     source = parser.add_mutually_exclusive_group()
@@ -234,7 +230,7 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
             goal_json=_goal_json(arguments, context),
             gate=gate,
             gate_file=gate_file,
-            rerun=lambda subject: _rerun(arguments, context, run, subject),
+            rerun=lambda subject: _rerun(context, run, subject, arguments.argv),
         )
     step = publish_status(run, progressed=done.is_progress)
     return views.checkpointed(run, done, step)
@@ -260,17 +256,17 @@ def _gate(arguments: argparse.Namespace, context: Context) -> tuple[object, str]
     return models.load(given, context.cwd), os.path.relpath(os.path.join(context.cwd, given), context.root)
 
 
-def _rerun(arguments: argparse.Namespace, context: Context, run: PlanRun, subject: Subject) -> None:
+def _rerun(context: Context, run: PlanRun, subject: Subject, argv: list[str]) -> None:
     """Run on the files as they are now what is to show the goal: the session's gates, and the given command."""
     from omo.cli import gate as gates
     from omo.workflows.ultragoal.gate.proof import gate_problem, run_mark_of
 
     for gate in subject.gates or ():
         if gate_problem(subject, gate, ()) or run_mark_of(gate) in subject.used:
-            gates.run(argparse.Namespace(session=arguments.session, name=None), context)
+            gates.run_gates(context, run.caller.session)
             break
-    if arguments.argv:
-        evidence.record_run(context, run, subject.name, arguments.argv)
+    if argv:
+        evidence.record_run(context, run, subject.name, argv)
 
 
 def _goal_json(arguments: argparse.Namespace, context: Context) -> object:
@@ -354,31 +350,11 @@ def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
     subject = checkpoints.subject_of(run, plan, goal)
     filled = checkpoints.filled_gate(run, goal, subject, reviewers.reviews_of(run, goal))
     path = evidence.write(context, goal.id, "gate.json", filled.document, force=arguments.force)
-    check = f"omo ultragoal gate validate --goal-id {goal.id} --quality-gate-json {shlex.quote(path)}"
+    then = f"omo ultragoal checkpoint --goal-id {goal.id} --evidence TEXT --quality-gate-json {shlex.quote(path)}"
     missing = [str(defect) for defect in filled.missing]
     lines = [f"The gate of {goal.id}, as far as omo can fill it in: {path}", *(f"  - {part}" for part in missing)]
-    return Result(
-        {"goal": goal.id, "path": path, "validate": check, "missing": missing}, "\n".join([*lines, f"Then: {check}"])
-    )
-
-
-def gate_validate(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultragoal import checkpoint as checkpoints
-    from omo.workflows.ultragoal.receipts import canonical_digest
-
-    given, gate_file = _gate(arguments, context)
-    run = run_of(arguments, context, looks=True)
-    name = _goal_id(arguments, run)
-    gate, inspection = checkpoints.validate(run, name, given, gate_file)
-    data = {
-        "goal": name,
-        "digest": canonical_digest(gate),
-        "artifacts": inspection.cited,
-        "replays": inspection.replays,
-        "exemptions": inspection.exemptions,
-        "notes": inspection.notes,
-    }
-    return Result(data, f"The gate of {name} passes.", notes=inspection.notes)
+    data = {"goal": goal.id, "path": path, "missing": missing, "next": then}
+    return Result(data, "\n".join([*lines, f"Then: {then}"]))
 
 
 def review(arguments: argparse.Namespace, context: Context) -> Result:

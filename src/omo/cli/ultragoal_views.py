@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from omo.cli.result import Result
 from omo.context import plugin_root
 from omo.state import paths
 from omo.text import block, clip, counted
-from omo.work.status import Item, NextStep
+from omo.work.status import LONGEST_TEXT, Item, NextStep
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import LIGHT, STATUSES, Goal, Plan, render_goal
 from omo.workflows.ultragoal.run import PlanRun, gates_of
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-MOST_TEXT = 4000
 MOST_FINDINGS = 50
+MOST_PINS = 2
 GATE_ORDER = (
     "Before it is complete: verify; run the cleaner ({cleaner}); verify again; let omo:architect and omo:qa review it. "
     "The checkpoint runs the gates and the command that shows it, which nobody has to pin. "
@@ -33,7 +34,7 @@ LIGHT_ORDER = (
     "Before it is complete: verify. Its reviewers come at the end of the plan, as the user chose. "
     "The checkpoint runs the gates and the command that shows it, which nobody has to pin. "
 )
-NO_GATE = "No gate is pinned: only the user can make a check theirs, with /omo:pin NAME -- COMMAND."
+NO_GATE = "No gate is pinned: only the user can make a check theirs, with {}."
 CLEANER = "skill-fragments/ultragoal/ai-slop-cleaner.md"
 STEERED = {
     "add_subgoal": "Added {goalIds}",
@@ -122,8 +123,6 @@ def _goal_line(item: Item) -> str:
 
 
 def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Result:
-    from omo.workflows.ultragoal.checkpoint import background
-
     plan = run.require_plan()
     goal = plan.active
     data: Row = {
@@ -136,7 +135,6 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
     if goal is None:
         what = "No goal can be handed out" if plan.is_open else "All ultragoal goals are complete"
         return Result({**data, "goal_id": step.item or None}, f"{what}.\nNext: {step.text}", notes=notes)
-    known = background(plan, goal)
     objective = plan.objectives_of(goal)[0]
     data |= {
         "objective": objective,
@@ -146,14 +144,10 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
         "title": goal.title,
         "goal_objective": goal.objective,
         "constraints": plan.constraints,
-        "background": known,
+        "background": plan.background(goal),
     }
     lines = [f"{'Start' if started else 'Go on with'} {goal.id}: {clip(goal.title, 100)}", ""]
-    lines.append(block(goal.objective, MOST_TEXT))
-    if plan.constraints:
-        lines += ["", "Constraints of the whole plan:", block(plan.constraints, MOST_TEXT)]
-    if known:
-        lines += ["", *(f"Background: {clip(fact, 400)}" for fact in known)]
+    lines.append(block(plan.text_of(goal), LONGEST_TEXT))
     lines.append("")
     if objective != plan.objective:  # story by story
         lines.append(f"The session's goal: {clip(objective, 300)}")
@@ -166,8 +160,13 @@ def _how_to_close(run: PlanRun, plan: Plan, goal: Goal) -> str:
     order = GATE_ORDER.format(cleaner=plugin_root() / CLEANER)
     if receipts.gate_for(plan, goal) == LIGHT:
         order = LIGHT_ORDER
-    pinned = [f"{gate.name} ({gates.in_words(gate)})" for gate in gates_of(run)]
-    return order + (f"Gates: {', '.join(pinned)}." if pinned else NO_GATE)
+    known = gates_of(run)
+    if len(known):
+        return f"{order}Gates: {', '.join(f'{gate.name} ({gates.in_words(gate)})' for gate in known)}."
+    caller = run.caller
+    checks = gates.Found(caller.root, ".", caller.session_rows.get(caller.session), known).checks
+    pins = [f"/omo:pin {check.name} -- {shlex.join(check.argv)}" for check in checks[:MOST_PINS]]
+    return order + NO_GATE.format(" or ".join(pins) or "/omo:pin NAME -- COMMAND")
 
 
 def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
@@ -197,7 +196,7 @@ def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
         lines.append(f"  {receipt.get('receiptKind')} receipt {receipt.get('receiptId')}, {_independence(receipt)}")
     if done.started:
         lines.append(f"Next ultragoal goal: {done.started} {clip(plan.goal(done.started).title, 100)}")
-        lines.append(block(plan.goal(done.started).objective, MOST_TEXT))
+        lines.append(block(plan.goal(done.started).objective, LONGEST_TEXT))
     elif not plan.is_open:
         lines.append(f"All ultragoal goals are complete: {plan.tally}")
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=[*done.notes, *run.notes])

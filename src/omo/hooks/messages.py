@@ -69,6 +69,7 @@ CANCELLED_AND_MORE = (
     "[omo] The user cancelled ultrawork with this message: nothing continues by itself any more, and no further "
     "ultrawork step is requested. Do only what else the message asks, and end the turn."
 )
+ON = f"on: a turn that ends too early is sent back. {STOP} ends it."
 ESC = "The agent reads this at its next step; Esc stops it now."
 WAS_CANCELLED = (
     "[omo] Before this message the user cancelled ultrawork: nothing continues by itself any more, earlier ultrawork "
@@ -134,7 +135,7 @@ def instructions(gates: list[str]) -> str:
 
 def turned_on(instructions: str, woken: Works, problems: list[str]) -> Answer:
     """By the user's keyword; with it goes on what had been let go. `omo doctor` lists the settings not used."""
-    line = f"omo: {_is_on(ULTRAWORK)}"
+    line = f"omo: ultrawork is {ON}"
     if woken:
         names = listed(woken)
         instructions += GOES_ON_AGAIN.format(work=names)
@@ -146,11 +147,8 @@ def turned_on(instructions: str, woken: Works, problems: list[str]) -> Answer:
 
 def begun(work: Works) -> Answer:
     """When a command of the agent's turned work on."""
-    return Answer(message=f"omo: {_is_on(' and '.join(_name(kind, {}) for kind, _ in work))}")
-
-
-def _is_on(names: str) -> str:
-    return f"{names} is on: a turn that ends too early is sent back. {STOP} ends it."
+    names = " and ".join(_name(kind, {}) for kind, _ in work)
+    return Answer(message=f"omo: {names} {'is' if len(work) == 1 else 'are'} {ON}")
 
 
 def not_turned_on(why: str) -> str:

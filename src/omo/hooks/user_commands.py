@@ -43,9 +43,9 @@ def answer(event: Event, world: World) -> str | None:
     if name is None:
         return None
     rest = "".join(event.prompt.split(maxsplit=1)[1:])
-    if name in LOOKS:
-        return _look(event, world, name)
     try:
+        if name in LOOKS:
+            return _look(event, world, name)
         text = COMMANDS[name](event, world, rest)
     except OmoError as error:
         text = f"/omo:{name} did nothing: {error.message}. {error.fix}".strip()

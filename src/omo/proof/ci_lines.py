@@ -48,16 +48,18 @@ def read(files: Files) -> list[CiLine]:
     lines = []
     for path in (*paths, *FILES):
         step: list[CiLine] = []
+        is_at_top = True
         for number, text in enumerate(files.text(path).splitlines(), start=1):
             text = text.strip()
             if text.startswith("- "):
-                step = []
-            text = text.removeprefix("- ").strip()
-            goes_elsewhere = text.startswith("working-directory:") or any(not line.is_at_top for line in step)
-            for line in step:
-                line.is_at_top = not goes_elsewhere
+                step, is_at_top = [], True
+                text = text.removeprefix("- ").strip()
+            if text.startswith("working-directory:"):
+                is_at_top = False
+                for line in step:
+                    line.is_at_top = False
             command = text.removeprefix("run:").removeprefix("command:").strip()
-            step.append(CiLine(path, number, command, not goes_elsewhere))
+            step.append(CiLine(path, number, command, is_at_top))
             lines.append(step[-1])
     return lines
 
@@ -65,9 +67,9 @@ def read(files: Files) -> list[CiLine]:
 def kind_of(line: CiLine) -> str:
     """What a plain command is for that starts a known program; empty for anything else."""
     words = line.command.split()
-    if not words or not line.is_at_top or not LETTERS.issuperset(line.command):
+    if not words or (words[0] not in PROGRAMS and not words[0].startswith("./")):
         return ""
-    if words[0] not in PROGRAMS and not words[0].startswith("./"):
+    if not line.is_at_top or not LETTERS.issuperset(line.command):
         return ""
     if NO_CHECK.intersection(words):
         return ""

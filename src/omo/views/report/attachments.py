@@ -9,7 +9,7 @@ import json
 import os
 import shlex
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from omo import safe_open
 from omo.errors import BadInput
@@ -65,7 +65,6 @@ class Budget:
     pictures: int = MOST_PICTURES
     picture_bytes: int = MOST_PICTURE_BYTES
     text: int = MOST_TEXT
-    decoded: dict[str, Picture | str] = field(default_factory=dict)
 
     def take_text(self, text: str) -> tuple[str, str]:
         """As much of a text as may be shown, and what is said of the rest."""
@@ -76,13 +75,11 @@ class Budget:
         self.text -= len(part)
         return part, f"{room:,} of {len(text):,} characters shown" if len(text) > room else ""
 
-    def take_picture(self, raw: bytes, digest: str) -> Picture | str:
-        """The picture, or why there is none; the same file is decoded once."""
+    def take_picture(self, raw: bytes) -> Picture | str:
+        """The picture, or why there is none."""
         if self.pictures <= 0 or self.picture_bytes <= 0:
             return "not shown: the page holds as many pictures as it may"
-        if digest not in self.decoded:
-            self.decoded[digest] = picture(raw)
-        image = self.decoded[digest]
+        image = picture(raw)
         if isinstance(image, Picture):
             self.pictures -= 1
             self.picture_bytes -= len(image.data)
@@ -113,7 +110,7 @@ def _show_file(budget: Budget, root: str, shown: Shown, shape: str, attachment: 
     if problem:
         return replace(shown, state=problem)
     if shape == proof.SCREENSHOT:
-        image = budget.take_picture(raw, attachment.digest)
+        image = budget.take_picture(raw)
         if isinstance(image, str):
             return replace(shown, state=AS_RECORDED, cut=image)
         return replace(shown, state=AS_RECORDED, picture=image)

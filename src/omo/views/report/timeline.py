@@ -32,15 +32,12 @@ QUIET = frozenset(("ultragoal", "ultraplan", "ralph", "verify", "awaits"))
 
 @dataclass(frozen=True)
 class Event:
-    """`ts` is the row's own time, `ledger` where it was written."""
+    """One sentence; `ts` is its row's own time."""
 
     ts: str
-    kind: str
     what: str
     detail: str = ""
     mark: str = ""
-    ledger: str = ""
-    run: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,16 +72,7 @@ def tell(sources: Sequence[Source], *, most: int = MOST_EVENTS) -> Timeline:
     events = []
     for _, source, row in timed[-most:]:
         for what, detail, mark in sentences(row, source.ledger):
-            event = Event(
-                ts=clip(str(row.get("ts") or ""), 30),
-                kind=clip(str(row.get("kind")), 60),
-                what=clip(what, 400),
-                detail=detail,
-                mark=mark,
-                ledger=source.ledger,
-                run=clip(source.run, 80),
-            )
-            events.append(event)
+            events.append(Event(clip(str(row.get("ts") or ""), 30), clip(what, 400), detail, mark))
     known = [moment for moment, _, _ in timed if moment > 0]
     began, ended = (stamp(known[0]), stamp(known[-1])) if known else ("", "")
     return Timeline(tuple(events), len(timed), began, ended)

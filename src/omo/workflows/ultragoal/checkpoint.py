@@ -72,19 +72,6 @@ def _remember_files(run: PlanRun) -> None:
     artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
 
 
-def background(plan: Plan, goal: Goal) -> list[str]:
-    """What is known of a goal before it is worked on: why it came to be, and what went wrong before."""
-    known = []
-    steering = goal.steering or {}
-    if goal.blocks:
-        known.append(f"it resolves the review of {goal.blocks}: {plan.goal(goal.blocks).evidence}")
-    if steering.get("sourceGoalId"):
-        known.append(f"it is a part of {steering['sourceGoalId']}")
-    if goal.evidence:
-        known.append(f"last time: {goal.evidence}")
-    return known
-
-
 @dataclass(frozen=True)
 class Done:
     """What a checkpoint did. `changed` is False for a replay of one that already stands."""
@@ -147,23 +134,6 @@ def require_completable(run: PlanRun, plan: Plan, name: str, goal_json: object =
     return goal, goal_tool.check_passed(run, goal, goal_json, status="complete")
 
 
-def validate(run: PlanRun, name: str, gate: object, gate_file: str = "") -> tuple[object, Inspection]:
-    """What completing the goal with this gate would find, without a write; without one, with what omo would fill in.
-    Refused where that would be refused."""
-    plan = run.look_at_plan()
-    goal, _ = require_completable(run, plan, name)
-    if gate is not None and stands(run, plan, goal, goal.evidence, gate):
-        note = f"{name} is complete by this gate already; other words for it are inspected anew"
-        return gate, Inspection(notes=[note])
-    reviewed = _require_agreement(run, goal)
-    subject = subject_of(run, plan, goal, gate_file)
-    missing = []
-    if gate is None:
-        filled = filled_gate(run, goal, subject, reviewed)
-        gate, missing = filled.document, filled.missing
-    return gate, _require_passing(run, name, subject, gate, missing)
-
-
 def filled_gate(run: PlanRun, goal: Goal, subject: Subject, reviewed: dict[str, Review], words: str = "") -> Filled:
     artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
     report = cleaner_report(run.caller.events, goal.started_at or "")
@@ -201,8 +171,8 @@ def _require_passing(
     if inspection.defects:
         raise Refused(
             f"the quality gate of {name} does not pass: {counted(len(inspection.defects), 'defect')}",
-            fix=f"mend them all, then: omo ultragoal gate validate --goal-id {name} --quality-gate-json FILE; what the "
-            f"review found wrong with the work itself: omo ultragoal record-review-blockers --goal-id {name}",
+            fix="mend them all, then the same again; what the review found wrong with the work itself: "
+            f"omo ultragoal record-review-blockers --goal-id {name}",
             defects=[str(defect) for defect in inspection.defects],
         )
     return inspection

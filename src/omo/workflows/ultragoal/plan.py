@@ -9,7 +9,7 @@ from typing import Any
 
 from omo.errors import BadInput, Refused, Unreadable
 from omo.settings import GOAL_GATES
-from omo.text import counted
+from omo.text import clip, counted
 
 Row = dict[str, Any]
 
@@ -201,6 +201,27 @@ class Plan:
         if self.goal_mode != "per-story":
             return []
         return [goal for goal in self.goals if goal.objective == objective]
+
+    def background(self, goal: Goal) -> list[str]:
+        """What is known of a goal before it is worked on: why it came to be, and what went wrong before."""
+        known = []
+        steering = goal.steering or {}
+        if goal.blocks:
+            known.append(f"it resolves the review of {goal.blocks}: {self.goal(goal.blocks).evidence}")
+        if steering.get("sourceGoalId"):
+            known.append(f"it is a part of {steering['sourceGoalId']}")
+        if goal.evidence:
+            known.append(f"last time: {goal.evidence}")
+        return known
+
+    def text_of(self, goal: Goal) -> str:
+        """All that one has to know to work on a goal."""
+        lines = [goal.objective]
+        if self.constraints:
+            lines += ["", "Constraints of the whole plan:", self.constraints]
+        if known := self.background(goal):
+            lines += ["", *(f"Background: {clip(fact, 400)}" for fact in known)]
+        return "\n".join(lines)
 
     @property
     def handoff_in_words(self) -> str:

@@ -103,7 +103,7 @@ def item_of(run: PlanRun, plan: Plan, goal: Goal) -> Item:
         tuple(overrides),
         _why(goal, proof),
         _facts(run, plan, goal, proof),
-        goal.objective,
+        plan.text_of(goal),
     )
 
 

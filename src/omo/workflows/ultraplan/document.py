@@ -49,10 +49,11 @@ def load(path: Path | str, root: Path) -> Document:
     """Raises BadInput for a file that is not there, lies outside the project, is too large or not UTF-8."""
     real = os.path.realpath(path)
     top = os.path.realpath(root)
-    if not globs.is_inside(top, real):
+    inside = os.path.relpath(real, top).replace(os.sep, "/")
+    if not globs.is_inside(top, real) or inside.split("/")[0] == ".git" or globs.is_own(inside):
         fix = "keep plans in the project, so that git knows them"
         raise BadInput(f"{path} lies outside the project {root}", fix=fix)
-    return parse(_read(path, real), os.path.relpath(real, top).replace(os.sep, "/"))
+    return parse(_read(path, real), inside)
 
 
 def _read(path: Path | str, real: str) -> str:

@@ -208,8 +208,9 @@ class Finish:
     def _proven(self, proof: Sequence[tuple[Gate, Strength]], passing: Sequence[tuple[Gate, Strength]]) -> str:
         gate, shown = proof[0]
         red = f" ({shown.red})" if shown.red else ""
+        below = "" if gate.cwd == "." else f" in {clip(gate.cwd, 80)}"
         parts = [
-            f"gate {gate.name} ({clip(shlex.join(gate.argv), 80)}), {self.owner(gate)}, "
+            f"gate {gate.name} ({clip(shlex.join(gate.argv), 80)}{below}), {self.owner(gate)}, "
             f"failed before the change{red} and passes now"
         ]
         others = [other.name for other, _ in passing if other is not gate]

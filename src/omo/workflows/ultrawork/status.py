@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-
 from omo.proof import base
 from omo.state import paths, runtime
 from omo.text import block, clip, counted
@@ -67,7 +65,7 @@ def _item(gate: gates.Gate, now: base.Look | None, run: str | None, *, called_of
         mark, receipt, why = ("done", "fresh", "") if is_same else ("stale", "stale", _what_changed(last, now))
     elif gate.recorded or gate.allowed:
         mark = "cut"
-    notes = [clip(shlex.join(gate.argv), 200), f"pinned by the {gate.by}"]
+    notes = [gates.in_words(gate), f"pinned by the {gate.by}"]
     if gate.status == "pass, unchanged tree":
         notes.append("it passes on the files as the run began with them")
     results_of = f"{run}, which the user called off; the next begins with every gate open" if called_off else run

@@ -31,7 +31,7 @@ REVIEWERS_ONLY = ("e2eStatus", "redTeamStatus", "redTeamCommands", "adversarialC
 LONGEST_EVIDENCE = 8000
 PICTURES = (".png", ".jpg", ".jpeg")
 ESCAPE = b"\x1b["
-SHOW = "nothing shows it on the surface that people use: omo evidence replay -- COMMAND, or omo evidence add FILE --goal {}"
+SHOW = "nothing shows it where people use it: omo evidence replay -- COMMAND, or omo evidence add FILE --goal {}"
 ATTACK = (
     'nobody has tried to break it: omo evidence replay --attack "what is tried" --expect "what is right" -- COMMAND'
 )

@@ -251,9 +251,6 @@ MAY_NOT_APPLY = ("surfaceEvidence", "contractCoverage")
 
 
 NEEDS = {
-    "architectReview": "what the architect said",
-    "executorQa": "what QA and the red team did",
-    "iteration": "the full rerun after the last change",
     "architectureStatus": "say CLEAR once the architect does",
     "productStatus": "say CLEAR once the architect does",
     "codeStatus": "say CLEAR once the architect does",
@@ -263,29 +260,14 @@ NEEDS = {
     "fullRerun": "say true once everything was run again after the last change",
     "evidence": "say what was run and what was seen",
     "commands": "name the commands or agents that reviewed",
-    "e2eCommands": "name the end-to-end commands that were run",
-    "redTeamCommands": "name the red-team commands that were run",
-    "rerunCommands": "name the commands that were run again",
     "blockers": "[] where nothing is open",
     "artifactRefs": "name the evidence, by id",
     "surfaceEvidence": "one row for each real surface that was exercised",
     "adversarialCases": "one row for each attempt to break it",
     "contractCoverage": "one row for each obligation of the contract",
-    "surfaceEvidenceRefs": "leave the key out, or name rows of surfaceEvidence",
-    "adversarialCaseRefs": "leave the key out, or name rows of adversarialCases",
     "id": "a name that is unique in its list",
-    "kind": "what it is, such as screenshot, cli-replay or test-report",
-    "description": "what it shows",
-    "path": "leave the key out, or name a file of the project",
-    "type": "what kind of receipt it is",
     "gate": "leave the key out, or name a gate of this session (omo gate list)",
-    "contractRef": "the criterion or interface this row is about",
-    "obligation": "what the contract asks for",
-    "reason": "why it does not apply to this goal",
     "surface": f"one of {', '.join(SURFACES)}",
-    "invocation": "what was really run, called or clicked",
-    "scenario": "how it was attacked",
-    "expectedBehavior": "what the contract asks for in that case",
     "status": "say passed once it did",
     "verdict": "say passed once it did",
     "result": "say passed once it did",
@@ -300,7 +282,7 @@ TYPES = {
 
 
 def need(field: str) -> str:
-    return NEEDS.get(field, "fill it in")
+    return NEEDS.get(field, "fill it in, or leave the key out where it is optional")
 
 
 def wrong_type(value: object, wanted: str, field: str) -> str:

@@ -45,18 +45,6 @@ SHAPES = {
 }
 
 
-# What a file may be called that is none of these shapes: some report.
-REPORTS = frozenset(
-    (
-        *("test", "tests", "report", "log", "logs", "output", "result", "results", "transcript", "trace", "coverage"),
-        *("check", "suite", "api", "package", "consumer", "blackbox", "contract", "integration", "http", "request"),
-        *("response", "library", "sdk", "import", "install", "schema", "algorithm", "math", "property", "boundary"),
-        *("edge", "adversarial", "failure", "fuzz", "invariant", "proof", "benchmark", "simulation", "redteam"),
-        *("audit", "analysis", "review", "security", "performance", "load", "database", "migration", "diff"),
-    )
-)
-KNOWN_KINDS = sorted({*SHAPES, *REPORTS})
-
 # What of an artifact could prove anything at all.
 FILE, EXEMPT, RECEIPT, GATE, NOTHING = "file", "exempt", "receipt", "gate", "nothing"
 MOST_REPLAYS = 25
@@ -67,12 +55,11 @@ FILE_CODES = {"old": "ARTIFACT_OLD", "reused": "ARTIFACT_REUSED"}
 
 
 def shape_of(kind: str) -> str:
-    """The last word that names a shape decides (`browser-screenshot` is a screenshot); "" for a kind nobody knows."""
-    words = re.split(r"[-_\s]+", re.sub(r"\bblack[-_\s]+box\b", "blackbox", kind.lower()))
-    for word in reversed(words):
+    """The last word that names a shape decides: `browser-screenshot` is a screenshot. All else is some report."""
+    for word in reversed(re.split(r"[-_\s]+", kind.lower())):
         if word in SHAPES:
             return SHAPES[word]
-    return REPORT if REPORTS.intersection(words) else ""
+    return REPORT
 
 
 @dataclass(frozen=True)

@@ -171,11 +171,7 @@ def _covers(matrix: Matrix, goal: str) -> bool:
 
 def _evidence_defects(matrix: Matrix, subject: Subject, inspection: Inspection) -> list[Defect]:
     """What proves what. First all that is cited is looked at, then each is proven for all it is cited for."""
-    defects = []
-    for artifact in matrix.artifacts:
-        if not proof.shape_of(artifact.kind):
-            text = f"is {shown(artifact.kind)}, of which no word is known: use one of {', '.join(proof.KNOWN_KINDS)}"
-            defects.append(Defect(f"{artifact.place}.kind", "KIND_UNKNOWN", text))
+    defects: list[Defect] = []
     evidence = _examine_cited(matrix, subject)
     uses: list[tuple[Evidence, str]] = []
     for surface in matrix.surfaces:
@@ -224,8 +220,6 @@ def _cited(row: SurfaceEvidence | AdversarialCase | Coverage, evidence: dict[str
 
 def _use_defects(place: str, cited: Evidence, family: str, uses: list[tuple[Evidence, str]]) -> list[Defect]:
     """Why it cannot stand for this family at all; where it could, its proof is due."""
-    if not cited.shape:
-        return []  # told at the artifact itself
     if cited.basis not in BASES[family]:
         code, text = REFUSALS[cited.basis]
         return [Defect(place, code, f"{shown(cited.id)} {text}")]
@@ -242,8 +236,7 @@ def _surface_defects(
     for place, artifact in _cited(row, evidence):
         defects += _use_defects(place, artifact, family, uses)
         cited.append(artifact)
-    is_readable = len(cited) == len(row.artifactRefs) and all(artifact.shape for artifact in cited)
-    if is_readable and not _is_enough(family, cited):
+    if len(cited) == len(row.artifactRefs) and not _is_enough(family, cited):
         kinds = ", ".join(shown(artifact.artifact.kind) for artifact in cited)
         text = f"of kind {kinds} do not prove a {row.surface} surface: it needs {WANTED[family]}"
         defects.append(Defect(f"{row.place}.artifactRefs", "KINDS_INSUFFICIENT", text))
