@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     Works = list[tuple[str, Json]]  # kinds of work, each with its summary
 
 LONGEST_REASON = 600
-LONGEST_STANDING = 560  # 150 tokens, with what the host writes before it
 LONGEST_OPEN = 360
 LONGEST_INSTRUCTIONS = 1950  # 500 tokens, with what the host writes before it
 STOP = "/omo:stop-continuation"
@@ -167,7 +166,7 @@ def could_not_turn_on(why: str) -> Answer:
 
 
 def where_things_stand(row: Json) -> str:
-    """For a session that comes back from a resume or a compaction: its work, what is next, and what that is about."""
+    """For a session that comes back from a resume or a compaction: its work, and what is next."""
     active = work_in(row, "active")
     if not work_of(row):
         active = [(session.KIND, {})]
@@ -176,12 +175,7 @@ def where_things_stand(row: Json) -> str:
         states = ", ".join(f"{kind} is {summary['state']}" for kind, summary in work_in(row, *WAITS))
         what = f"{clip(states, 120)}: do not go on before the user answers."
     lead = f"[omo] Ultrawork is still on in this session. {what}"
-    end = f" `omo next` says the rest. The user can end it with {STOP}."
-    about = "".join(f" {summary['about']}" for _, summary in active if summary.get("about"))
-    left = LONGEST_STANDING - len(lead) - len(end) - 1
-    if about and left > 0:
-        lead += f" {clip(about.strip(), left)}"
-    return lead + end
+    return f"{lead} `omo next` says the rest. The user can end it with {STOP}."
 
 
 def still_on(row: Json) -> str:
