@@ -135,12 +135,13 @@ class Codex:
         (root,) = (self.settings / "plugins" / "cache" / "omo" / "omo").iterdir()
         return root
 
-    def prompt(self, text: str, *, resume: str = "", env: Mapping[str, str] | None = None) -> Run:
+    def prompt(self, text: str, *, resume: str = "", model: str = "", env: Mapping[str, str] | None = None) -> Run:
         """One headless run, which must end well whatever was said in it."""
         resumed = ["resume", resume] if resume else []
         # `resume` takes the sandbox from the session that it resumes.
         sandbox = [] if resume else ["-s", "workspace-write"]
-        run = self.call("exec", *self.options, *sandbox, *resumed, text, env=env)
+        named = ["-c", f"model={model}"] if model else []  # which decides on the tools that it is given
+        run = self.call("exec", *self.options, *named, *sandbox, *resumed, text, env=env)
         assert run.exit_code == 0, run.stdout + run.stderr
         return run
 

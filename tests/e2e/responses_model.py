@@ -38,6 +38,9 @@ def results_of(request: Request) -> list[str]:
 
 
 class ResponsesModel(ScriptedModel):
+    def is_errand(self, request: Request) -> bool:
+        return '"request_kind":"turn"' not in request["client_metadata"]["x-codex-turn-metadata"]
+
     def is_agent(self, request: Request) -> bool:
         return "x-openai-subagent" in request["client_metadata"]
 

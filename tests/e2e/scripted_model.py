@@ -157,6 +157,9 @@ class ScriptedModel:
 
     # What differs from one API to another.
 
+    def is_errand(self, request: Request) -> bool:
+        return not request.get("tools")
+
     def is_agent(self, request: Request) -> bool:
         return is_subagent(request)
 
@@ -188,7 +191,7 @@ class ScriptedModel:
 
     def _next_step(self, request: Request) -> Step:
         self.requests.append(request)
-        if not request.get("tools"):
+        if self.is_errand(request):
             self.errands.append(request)
             return say(ERRAND_ANSWER)
         is_agent = self.is_agent(request)

@@ -168,6 +168,10 @@ def test_state_is_guarded_wherever_a_tool_runs(codex: Codex) -> None:
     )
     session = codex.prompt("ulw fix it").session
     assert codex.kinds(session).count("denied") == 4
+    in_code = 'text(await tools.exec_command({cmd: "echo evil > .sisyphus/cc-omo/evil"}));'
+    codex.model.script(call("exec", input=in_code), say("Done."), say("Done."))
+    session = codex.prompt("ulw fix it", model="gpt-6-sol").session
+    assert codex.kinds(session).count("denied") == 1
     assert not (codex.state / "evil").exists()
 
 
