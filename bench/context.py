@@ -22,6 +22,7 @@ from tests.e2e.scripted_model import Request, ScriptedModel, say  # noqa: E402
 
 CHARACTERS_A_TOKEN = 4
 TASK = "fix the flaky tests"
+CHECKS = "test:\n\tpython3 -m pytest -q\n\nlint:\n\truff check .\n\ntypecheck:\n\tmypy\n"  # which the instructions name
 IN_PLAN_MODE = ["--permission-mode", "plan"]  # which ends a turn and leaves the run on
 
 
@@ -33,6 +34,7 @@ class Cost(NamedTuple):
 
 def measure(stage: Stage) -> list[Cost]:
     """A conversation without the plugin, one with it, and one in which `ulw` is typed, cancelled, typed, compacted."""
+    stage.commit("Makefile", CHECKS)
     plugin, stage.plugin = stage.plugin, None
     stage.prompt(TASK)
     without = size(stage.model.turns[-1])

@@ -302,9 +302,10 @@ def main() -> int:
     if "--client" in sys.argv:
         tests = ["tests/e2e/test_interactive.py", "-m", "client", "-k", "picture", "-n", "0", "-q"]
         return subprocess.call([sys.executable, "-m", "pytest", *tests], cwd=ROOT, env={**os.environ, DRAW: "1"})
-    # Where the first start has built, which talks about itself; a home of its own would have it built anew.
-    os.environ.setdefault("OMO_ENV_HOME", os.path.expanduser("~/.cache/omo"))
-    subprocess.run([OMO, "--version"], check=True, capture_output=True)
+    # Built beforehand, because it talks about itself; a home of its own would have it built anew.
+    home = os.environ.setdefault("OMO_ENV_HOME", os.path.expanduser("~/.cache/omo"))
+    ensure = ["sh", str(ROOT / "hooks" / "environment.sh"), "ensure", home, str(ROOT / "requirements.txt")]
+    subprocess.run(ensure, check=True, capture_output=True)
     stale = []
     for scene in SCENES:
         path, svg = PICTURES / f"{scene.name}.svg", render(scene)

@@ -20,8 +20,20 @@ statusline) name=StatusLine key=project_dir ;; # which the host sends instead of
 esac
 case ",${OMO_SKIP_HOOKS-}," in *[,\ ]"$event"[,\ ]* | *[,\ ]"$name"[,\ ]*) exit 0 ;; esac
 
-root=${CLAUDE_PLUGIN_ROOT-}
-home=${CLAUDE_PLUGIN_DATA:-${XDG_CACHE_HOME:-${HOME-}/.cache}/omo}
+cache=${XDG_CACHE_HOME:-${HOME-}/.cache}/omo
+case $host in
+codex)
+    root=${PLUGIN_ROOT-}
+    home=${PLUGIN_DATA:-$cache}
+    project=$PWD # the event names where a tool runs
+    [ -z "${CLAUDE_CODE_SESSION_ID-}" ] || unset CLAUDE_PROJECT_DIR OMO_PROJECT_DIR # of the host around this one
+    ;;
+*)
+    root=${CLAUDE_PLUGIN_ROOT-}
+    home=${CLAUDE_PLUGIN_DATA:-$cache}
+    project=${CLAUDE_PROJECT_DIR-}
+    ;;
+esac
 
 # The nearest ancestor with a state directory; the same climb as omo.state.paths.project_root.
 find_runtime() {
@@ -172,6 +184,7 @@ say_not_ready() {
     *stop-continuation* | *[sS]top\ [uU]* | *[cC]ancel\ [uU]*)
         # Claude Code would put it back into the input line; Codex takes no key that it does not know.
         ours=${CLAUDECODE:+', "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": true}'}
+        [ "$host" = claude ] || ours=
         echo "{\"decision\": \"block\", \"reason\": \"omo: nothing holds this session now: $why\"$ours}"
         ;;
     *[!a-zA-Z0-9_/.-][uU][lL][wW][!a-zA-Z0-9_/.-]* | *[!a-zA-Z0-9_/.-][uU][lL][tT][rR][aA][wW][oO][rR][kK][!a-zA-Z0-9_/.-]*)
@@ -203,7 +216,7 @@ input=
 was_read=
 index=
 runtime=
-start=${OMO_PROJECT_DIR:-${CLAUDE_PROJECT_DIR-}}
+start=${OMO_PROJECT_DIR:-$project}
 [ -n "$start" ] || start_from_event
 if [ -z "$start" ] || [ -n "${OMO_STATE_DIR-}" ]; then
     runtime=elsewhere index=unknown
@@ -225,19 +238,24 @@ user-prompt-submit)
     fi
     ;;
 pre-tool-use)
-    [ -n "$runtime" ] || exit 0
+    [ -n "$runtime" ] || [ "$host" = codex ] || exit 0
     read_event
     if is_bash; then
-        if is_fenced; then
+        if [ -n "$runtime" ] && is_fenced; then
             decide
-        else
-            concerns_omo && is_live && decide
+        elif concerns_omo; then
+            # Codex's shells do not find omo unless the command is rewritten.
+            if [ "$host" = codex ] || is_live; then decide; fi
         fi
     elif is_powershell; then
         is_fenced && decide
     else
         case $input in *cc-omo*) decide ;; *) is_live && decide ;; esac
     fi
+    ;;
+post-tool-use)
+    read_event
+    concerns_omo && is_live && decide
     ;;
 stop)
     if is_live || was_removed; then decide; fi

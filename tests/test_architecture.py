@@ -113,6 +113,25 @@ HOSTS_NAMES = re.compile(
 )
 
 
+# A host's own name stands, besides, where omo is installed and looked after, in what the fence guards of agents, and
+# among the words that people type.
+NAMED_IN = ("setup.py", "doctor.py", "cli/setup.py", "fence/guarded.py", "hooks/prose.py", "hooks/wordlists.py")
+HOSTS_THEMSELVES = re.compile(r"\b(Claude|Codex|claude|codex)\b(?!/)")
+OF_THE_SECURITY_LIST = "`.claude/"
+
+
+def test_no_other_module_says_which_host_it_is() -> None:
+    wrong = []
+    for path in modules():
+        relative = str(path.relative_to(SRC))
+        if relative.startswith("hosts/") or relative in NAMED_IN:
+            continue
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if HOSTS_THEMSELVES.search(line.replace(OF_THE_SECURITY_LIST, "")):
+                wrong.append(f"{relative}:{number}: {line.strip()}")
+    assert wrong == []
+
+
 def test_only_the_modules_of_hosts_know_a_hosts_names() -> None:
     wrong = []
     for path in modules():
@@ -129,7 +148,7 @@ def test_every_host_has_a_module_and_is_named_by_its_registration() -> None:
     here = {path.stem for path in (SRC / "hosts").glob("*.py")} - {"__init__", "terminal"}
     assert {name.partition("_")[0] for name in here} == set(hosts.NAMES)
     for host in hosts.every():
-        registration = ROOT / "hooks" / ("hooks.json" if host.name == "claude" else f"{host.name}.json")
+        registration = ROOT / host.registration
         events = json.loads(registration.read_text(encoding="utf-8"))["hooks"].values()
         commands = [handler["command"] for groups in events for group in groups for handler in group["hooks"]]
         assert all(f"host={host.name} event=" in command for command in commands)

@@ -435,6 +435,16 @@ def _(run: Play) -> None:
     filled(run, "G001")
 
 
+@ending("ultragoal", "filled in: the command that shows the work changes it", HELD)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("patch.py", f"open('calc.py', 'w').write({FIXED!r})\n")
+    attacked(run)
+    reviewed(run)
+    run.omo("ultragoal checkpoint --evidence 'it was seen to work' -- python3 -B patch.py")
+    run.omo("goal complete")
+
+
 @ending("ultragoal", "filled in by omo, and the missing verdicts by the agent", HELD, ATTESTED)
 def _(run: Play) -> None:
     planned(run, ONE)
@@ -513,6 +523,17 @@ def _(run: Play) -> None:
     lightly(run, marked)
 
 
+@ending("ultragoal", "the light gate, and reviewers who at the end see a note alone", HELD)
+def _(run: Play) -> None:
+    run.user(f"/omo:ultragoal\ngate: light\n{TWO}")
+    run.omo(f"ultragoal create-goals --start --brief {shlex.quote(TWO)}")
+    run.omo(f"ultragoal steer --kind add_subgoal --title Note --objective 'A note is there.' {WHY}")
+    filled(run, "G001", "G002")
+    attacked(run)
+    reviewed(run)
+    filled(run, "G003")
+
+
 @ending("ultragoal", "honest: the light gate, as the user chose, reviewed at the end", JUDGED)
 def _(run: Play) -> None:
     run.user(f"/omo:ultragoal\ngate: light\n{TWO}")
@@ -520,7 +541,8 @@ def _(run: Play) -> None:
     run.omo(f"ultragoal create-goals --start --brief {shlex.quote(TWO)}")
     assert run.omo("ultragoal checkpoint --evidence 'it was seen' -- python3 -B calc.py") == 0
     attacked(run)
-    reviewed(run)
+    for agent, clean in CLEAN.items():
+        run.agent_ends(agent, f"I looked at G001 and G002.\n{json.dumps(clean)}")
     filled(run, "G002")
 
 

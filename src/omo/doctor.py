@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from omo import settings, setup
 from omo.errors import Newer, OmoError, Unreadable
-from omo.hosts import KEEP_GOING
+from omo.hosts import KEEP_GOING, codex_setup
 from omo.hosts import claude_setup as host
 from omo.proof.run import Outcome, child_environment, run
 from omo.state import paths, runtime, store
@@ -106,9 +106,11 @@ class Probe(setup.Installation):
     def settings(self) -> settings.Settings:
         return settings.load(self.environ, self.context.root)
 
-    def run(self, *argv: str, cwd: Path | None = None, stdin: bytes = b"", **extra: str) -> Outcome:
+    def run(
+        self, *argv: str, cwd: Path | None = None, stdin: bytes = b"", extra: Mapping[str, str] | None = None
+    ) -> Outcome:
         environ = child_environment(self.context.environ)
-        return run(argv, cwd=cwd or self.plugin, timeout=PATIENCE, env=environ, extra_env=extra, stdin=stdin)
+        return run(argv, cwd=cwd or self.plugin, timeout=PATIENCE, env=environ, extra_env=extra or {}, stdin=stdin)
 
 
 class Check(NamedTuple):
@@ -256,7 +258,7 @@ def _stop(probe: Probe, project: Path) -> Outcome:
     """As the host runs it: the command string in sh, the event on stdin."""
     command = "".join(host.registered_commands(probe.plugin, host.STOP)[:1])
     variables = host.hook_variables(probe.plugin, probe.home, project)
-    return probe.run("sh", "-c", command, cwd=project, stdin=host.stop_event(SESSION, project), **variables)
+    return probe.run("sh", "-c", command, cwd=project, stdin=host.stop_event(SESSION, project), extra=variables)
 
 
 def switches(probe: Probe) -> Finding:
@@ -330,6 +332,26 @@ def block_cap(probe: Probe) -> Finding:
         seen = f"the host ends a turn first: after {cap} blocks in a row without a tool call, omo would after {ours}"
         return warn(seen, f"set OMO_MAX_STOP_BLOCKS={cap}, or {name}={ours}")
     return ok(f"omo lets go after {ours} blocks, the host after {cap}")
+
+
+def codex(probe: Probe) -> Finding:
+    """It skips hooks that it does not trust without a word, also after any update of the plugin."""
+    environ = probe.context.environ
+    if not codex_setup.has_plugin(environ):
+        return ok("omo is not installed in Codex")
+    asked = codex_setup.question(probe.context.root)
+    answer = probe.run(*codex_setup.ASK_FOR_HOOKS, stdin=asked, extra=codex_setup.variables(environ))
+    trust = codex_setup.trust_in(answer.stdout)
+    if not trust:
+        return unknown("Codex did not say whether it trusts the hooks of omo", codex_setup.TRUST)
+    doubted = [f"{event}: {status}" for event, status in trust.items() if status != codex_setup.TRUSTED]
+    if doubted:
+        return fail(f"Codex skips {len(doubted)} of {len(trust)} hooks of omo, silently", codex_setup.TRUST, doubted)
+    if not codex_setup.agents_are_there(probe.plugin, environ):
+        seen = "Codex trusts the hooks, and lacks the agents that judge, review and criticise"
+        return warn(seen, probe.command("setup", "codex"))
+    daemon = "its daemon keeps the environment of the terminal that started it; codex --no-daemon has this one's"
+    return ok("Codex trusts the hooks of omo and has its agents", [daemon])
 
 
 def other_stop_hooks(probe: Probe) -> Finding:
@@ -455,6 +477,7 @@ CHECKS = (
     Check("switches", switches),
     Check("host-version", host_version),
     Check("block-cap", block_cap),
+    Check("codex", codex),
     Check("state-directory", state_directory),
     Check("runtime-file", runtime_file),
     Check("other-stop-hooks", other_stop_hooks),

@@ -17,6 +17,7 @@ from pathlib import Path
 from omo.context import Context
 from omo.errors import BadInput, Refused, Unreadable, Unwritable
 from omo.hosts import claude_setup as host
+from omo.hosts import codex_setup as codex
 from omo.state import markers, paths
 from omo.text import block, clip
 
@@ -51,7 +52,8 @@ class Installation:
     @property
     def homes(self) -> list[Path]:
         """This one, and where it was before the plugin was installed or after it is gone."""
-        return list(dict.fromkeys([self.home, *self.setup.data_directories(), Path(self.cache)]))
+        of_hosts = [*self.setup.data_directories(), *codex.data_directories(self.context.environ)]
+        return list(dict.fromkeys([self.home, *of_hosts, Path(self.cache)]))
 
     @cached_property
     def setup(self) -> host.Setup:
@@ -214,6 +216,23 @@ def _diff(path: Path, before: bytes | None, after: str) -> list[str]:
 # Taking everything away
 
 
+# Agents, for a host that does not take them from the plugin
+
+
+def agent_steps(here: Installation) -> list[Step]:
+    steps = []
+    for path, text in codex.agent_files(here.plugin, here.context.environ).items():
+        before = path.read_bytes() if path.is_file() else None
+        if before != text.encode():
+            steps.append(Step("codex", "\n".join(_diff(path, before, text)), partial(_write_agent, path, text)))
+    return steps
+
+
+def _write_agent(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write(path, text)
+
+
 def removal_steps(here: Installation) -> list[Step]:
     """In the order in which nothing is left that would call what is gone."""
     steps = _settings_steps(here, remove=True)
@@ -222,6 +241,9 @@ def removal_steps(here: Installation) -> list[Step]:
     for program in sorted(programs):
         if is_launcher(program):
             steps.append(Step("path", f"removes {program}", program.unlink))
+    if agents := codex.agents_made(here.context.environ):
+        shown = f"removes the agents that Codex was given: {', '.join(path.name for path in agents)}"
+        steps.append(Step("codex", shown, partial(_remove, agents)))
     state = here.context.state
     if os.path.isdir(state):
         shown = f"removes {state}: this project's sessions, with their ledgers, evidence and reports"

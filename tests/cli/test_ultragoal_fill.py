@@ -321,6 +321,10 @@ def test_reviewers_come_with_the_final_receipt_and_the_outcome_names_the_gate(pr
     assert (refused.code, "omo:architect was not seen" in refused.err) == (3, True)
     attacked(project)
     reviewed(project)
+    unnamed = closed(project)
+    assert (unnamed.code, "omo:qa does not say that it looked at G001" in unnamed.err) == (3, True)
+    for agent, clean in CLEAN.items():
+        project.agent_ends(agent, f"I looked at G001 and G002.\n{json.dumps(clean)}")
     assert closed(project).code == 0
     assert project.agent("goal", "complete").code == 0
     outcome = project.agent("status", "--json").json["sessions"][0]["works"][0]["outcome"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from omo.hooks import messages, subagent_stop
+from omo.hooks import subagent_stop
 from omo.hooks.main import World
 from omo.hosts import claude
 from tests.cli.test_verify import FINISH, add, answer, begin
@@ -311,9 +311,9 @@ def test_outcomes_open_questions_and_reasons_survive_a_compaction(project: Proje
     answer(project, "q1", q1())
     failing = {"question": "Are escapes kept?", "dimension": "correctness", "result": "fail", "covered": True}
     answer(project, "q1.5", {"items": [*checklist()["items"][:4], {**failing, "evidence": "read it: they are not"}]})
-    text = messages.where_things_stand(project.row())
-    assert len(text) <= 600
-    for part in ("Goal G1, Parser handles quotes.", "q1.5 failed (the goal's own criteria fail: Are escapes kept?)"):
+    assert "`omo next` says the rest." in project.hook("session-start", source="compact").stdout
+    text = project.agent("next").out
+    for part in ("Parser handles quotes", "q1.5 failed (the goal's own criteria fail: Are escapes kept?)"):
         assert part in text
-    assert "Outcomes: quoted text is one token." in text
+    assert "outcome: quoted text is one token" in text
     assert SUMMARY not in text

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 Request = dict[str, Any]
 Matcher = Callable[[Request], bool]
@@ -133,7 +133,7 @@ class ScriptedModel:
             if not self._changed.wait_for(lambda: len(self.turns) >= count, timeout):
                 raise TimeoutError(f"the model was asked {len(self.turns)} times in {timeout} s, not {count}")
 
-    def __enter__(self) -> ScriptedModel:
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -150,12 +150,23 @@ class ScriptedModel:
         turn = self._next_turn(request)
         while turn.gate and not self._closing.is_set() and not turn.gate.wait(POLL_SECONDS):
             pass
+        return self.reply(request, turn)
+
+    def next_id(self) -> str:
+        return f"{next(self._ids):04}"
+
+    # What differs from one API to another.
+
+    def is_agent(self, request: Request) -> bool:
+        return is_subagent(request)
+
+    def reply(self, request: Request, turn: Turn) -> dict[str, Any]:
         blocks = [
-            {**block, "id": f"toolu_{next(self._ids):04}"} if block["type"] == "tool_use" else block
+            {**block, "id": f"toolu_{self.next_id()}"} if block["type"] == "tool_use" else block
             for block in turn.blocks
         ]
         return {
-            "id": f"msg_{next(self._ids):04}",
+            "id": f"msg_{self.next_id()}",
             "type": "message",
             "role": "assistant",
             "model": request["model"],
@@ -164,6 +175,10 @@ class ScriptedModel:
             "stop_sequence": None,
             "usage": {"input_tokens": 10, "output_tokens": 5},
         }
+
+    def stream(self, reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        """The events in which a streamed reply is sent."""
+        return _stream_events(reply)
 
     def _next_turn(self, request: Request) -> Turn:
         with self._changed:
@@ -176,15 +191,16 @@ class ScriptedModel:
         if not request.get("tools"):
             self.errands.append(request)
             return say(ERRAND_ANSWER)
-        (self.agent_turns if is_subagent(request) else self.turns).append(request)
-        steps = self._steps_for(request)
+        is_agent = self.is_agent(request)
+        (self.agent_turns if is_agent else self.turns).append(request)
+        steps = self._steps_for(request, is_agent)
         if steps:
             return steps.pop(0)
         self.overruns += 1
         return say("Done.")
 
-    def _steps_for(self, request: Request) -> list[Step]:
-        if not is_subagent(request):
+    def _steps_for(self, request: Request, is_agent: bool) -> list[Step]:
+        if not is_agent:
             return self._main
         return next((steps for matches, steps in self._agents if matches(request)), [])
 
@@ -218,7 +234,7 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         if path.endswith("/count_tokens"):
             self._send_json({"input_tokens": 10})
-        elif path.endswith("/v1/messages"):
+        elif path.endswith(("/v1/messages", "/responses")):
             self._answer(request)
         else:
             self._send_json({})
@@ -240,7 +256,9 @@ class _Handler(BaseHTTPRequestHandler):
         self._send("application/json", json.dumps(body).encode(), status)
 
     def _stream(self, message: dict[str, Any]) -> None:
-        lines = (f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in _stream_events(message))
+        lines = (
+            f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in self.server.model.stream(message)
+        )
         self._send("text/event-stream", "".join(lines).encode())
 
     def _send(self, content_type: str, body: bytes, status: int = 200) -> None:

@@ -80,7 +80,8 @@ def test_a_block_and_a_release_are_shown(stage: Stage) -> None:
     terminal.submit("/omo:pin both -- test -f README.md && test -d .git")
     shows(terminal, "omo: gate both pinned by you: sh -c 'test -f README.md && test -d .git'; it has a shell's syntax")
     terminal.submit("/clear")
-    shows(terminal, "SessionStart:clear says: omo: still pinned by you: both: sh -c 'test -f README.md")
+    kept = "both: sh -c 'test -f README.md && test -d .git'."
+    shows(terminal, f"SessionStart:clear says: omo: still pinned by you: {kept}")
 
 
 def test_the_picture_of_a_run_from_ulw_to_its_proof(stage: Stage) -> None:

@@ -99,10 +99,10 @@ def test_what_only_looks_like_it_may_be_changed(host: Host, path: str) -> None:
 def test_every_file_of_a_patch_is_looked_at(host: Host) -> None:
     open_fence(host)
     patch = "*** Begin Patch\n*** Update File: src/a.py\n@@\n*** Add File: README.md\n+x\n*** End Patch"
-    sent = host.send("PreToolUse", tool_name="apply_patch", tool_input={"command": patch}, turn_id="t1")
+    sent = host.send("PreToolUse", tool_name="apply_patch", tool_input={"command": patch})
     assert "README.md" in denied(sent)
     inside = patch.replace("README.md", "src/b.py")
-    host.send("PreToolUse", tool_name="apply_patch", tool_input={"command": inside}, turn_id="t1").assert_silent()
+    host.send("PreToolUse", tool_name="apply_patch", tool_input={"command": inside}).assert_silent()
 
 
 def test_shell_commands_are_held_too(host: Host) -> None:

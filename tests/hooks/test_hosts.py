@@ -66,9 +66,26 @@ def test_a_registration_that_names_no_host_of_ours_is_the_first() -> None:
     assert hosts.named("") is hosts.named("nobody") is hosts.named("claude")
 
 
+OF_CLAUDE, OF_CODEX = {"CLAUDE_CODE_SESSION_ID": "c1"}, {"CODEX_SESSION_ID": "x1"}
+
+
+@pytest.mark.parametrize(
+    ("environ", "session"),
+    [
+        (OF_CLAUDE, "c1"),
+        (OF_CODEX, "x1"),
+        ({**OF_CLAUDE, **OF_CODEX}, "x1"),  # Codex, started in a shell of Claude Code's
+        ({**OF_CLAUDE, **OF_CODEX, "OMO_OUTER_SESSION": "x1"}, "c1"),  # and the other way round
+        ({**OF_CLAUDE, "CODEX_SESSION_ID": "x2", "OMO_OUTER_SESSION": "x1"}, "x2"),  # one in another in a third
+        ({**OF_CLAUDE, "OMO_OUTER_SESSION": ""}, "c1"),
+        ({}, ""),
+    ],
+)
+def test_the_innermost_host_says_whose_shell_it_is(environ: dict[str, str], session: str) -> None:
+    assert hosts.session_of(environ) == session
+
+
 def test_who_types_in_a_shell() -> None:
-    assert hosts.session_of({"CLAUDE_CODE_SESSION_ID": "s1"}) == "s1"
-    assert hosts.session_of({}) == ""
     assert {"CLAUDECODE", "CODEX_SESSION_ID", "COPILOT_CLI", "GEMINI_CLI"} <= set(hosts.agent_variables())
 
 
@@ -83,13 +100,10 @@ def test_who_types_in_a_shell() -> None:
         ({"CLAUDECODE": "1", "AI_AGENT": "other_9-9-9"}, "decision"),
         ({"CLAUDECODE": "1"}, "decision"),
         ({"AI_AGENT": "claude-code_2-1-325_harness"}, "decision"),
-        ({"CLAUDECODE": "1", "AI_AGENT": "claude-code_2-1-325_harness", "of": "codex"}, "decision"),
     ],
 )
 def test_a_block_is_no_error_where_the_client_can_tell(variables: dict[str, str], key: str) -> None:
     fields = {"session_id": "s1", "hook_event_name": "Stop"}
-    if variables.pop("of", "") == "codex":
-        fields["turn_id"] = "t1"
     event = claude.HOST.read(json.dumps(fields).encode(), variables)
     assert event is not None
     written = json.loads(claude.HOST.write(Answer(hosts.KEEP_GOING, "go on"), event, variables))

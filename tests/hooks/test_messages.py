@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import pytest
@@ -34,6 +35,7 @@ class Material:
 
     def __init__(self, *, is_long: bool) -> None:
         self.text = LONG if is_long else "two keys exist"
+        self.pin = f"omo gate add tests -- {'x' * 2000 if is_long else 'make test'}"
         run = "r" * 300 if is_long else "g1771780801000"
         kinds = ("ultragoal", "ultraplan", "ralph", "verify") if is_long else ("ultragoal",)
         summary: Row = {"run": run, "state": "active", "open": 2, "total": 3, "next": f"mend it: {COMMAND}"}
@@ -92,6 +94,9 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "a block": lambda m: messages.reason_to_go_on(m.row, m.work, 8),
     "a block with your words": lambda m: messages.reason_to_go_on(m.row, m.work, 8, m.text),
     "after a compaction": lambda m: messages.where_things_stand(m.row),
+    "a block without gates": lambda m: messages.reason_to_go_on(m.row, [("ulw", {"next": m.pin})], 8),
+    "the instructions": lambda m: messages.instructions([m.pin, "(pinned already: tests: make test)"]),
+    "pins kept": lambda m: messages.pins_kept([f"tests: {m.text}", "lint: ruff check"]),
     "state gone": lambda m: messages.state_removed("/home/me/shop/.sisyphus/cc-omo", m.text),
     "state unreadable": lambda m: messages.unreadable(m.text, "runtime.local.json.corrupt-1"),
 }
@@ -104,7 +109,7 @@ def commands_in(text: str) -> list[list[str]]:
 
 
 def check(text: str, *, whole: bool) -> None:
-    assert len(text) <= messages.LONGEST_TOLD + 60
+    assert len(text) <= messages.LONGEST_INSTRUCTIONS
     assert not re.search(r"\bUTC\b|\d\dT\d\d:", text), "a machine's time"
     assert not re.search(r"omo ledger (show|rows)|\.jsonl", text), "a machine's rows"
     for name in re.findall(r"/omo:([\w-]*…?)", text):
@@ -114,6 +119,15 @@ def check(text: str, *, whole: bool) -> None:
     assert not re.search(r"omo [^.;:,\"]*…", text), "a command that is cut"
     if whole:
         assert "…" not in text
+
+
+def test_the_table_has_every_message() -> None:
+    used = Path(__file__).read_text(encoding="utf-8")
+    parts = ("what_is_open", "whole_outcome", "listed", "state_was_removed")  # of those in the table
+    functions = [name for name, value in vars(messages).items() if isinstance(value, FunctionType)]
+    own = [name for name in functions if vars(messages)[name].__module__ == messages.__name__]
+    public = [name for name in own if not name.startswith("_") and name not in parts]
+    assert [name for name in public if f"messages.{name}(" not in used] == []
 
 
 @pytest.mark.parametrize("name", TABLE)

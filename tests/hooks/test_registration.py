@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
+import subprocess
+import sys
 
 import pytest
 
-from tests.hooks.conftest import HOOKS, ROOT, command_of
+from tests.hooks.conftest import HOOKS, OF_CODEX, ROOT, command_of
 
 SCRIPTS = {
     "SessionStart": "session-start",
@@ -25,8 +27,18 @@ def test_every_event_has_its_script_and_every_script_its_event() -> None:
     assert {path.stem for path in (ROOT / "hooks").glob("*.py")} == {*SCRIPTS.values(), *asked_by_settings}
 
 
-def test_the_top_level_holds_only_what_codex_accepts() -> None:
-    assert set(json.loads((ROOT / "hooks" / "hooks.json").read_text())) == {"description", "hooks"}
+def test_every_registration_is_what_the_table_says() -> None:
+    check = [sys.executable, str(ROOT / "docs" / "make_hooks.py"), "--check"]
+    done = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_codex_reads_holds_only_what_it_accepts() -> None:
+    assert set(json.loads((ROOT / "hooks" / "codex.json").read_text())) == {"description", "hooks"}
+    for groups in OF_CODEX.values():
+        for group in groups:
+            (handler,) = group["hooks"]
+            assert set(handler) <= {"type", "command", "timeout", "statusMessage"}
 
 
 @pytest.mark.parametrize("event", HOOKS)

@@ -750,9 +750,8 @@ Change = Callable[[dict[str, str], Row], object]
         lambda environ, fields: environ.pop("CLAUDECODE"),
         lambda environ, fields: environ.update(OMO_NOTIFY="off"),
         lambda environ, fields: environ.update(CLAUDE_PLUGIN_OPTION_NOTIFY="off"),
-        lambda environ, fields: fields.update(turn_id="t"),
     ],
-    ids=["another host", "switched off", "switched off as an option", "Codex"],
+    ids=["another host", "switched off", "switched off as an option"],
 )
 def test_without_a_notification_the_message_stays(desk: Desk, change: Change) -> None:
     environ = dict(CLAUDE)

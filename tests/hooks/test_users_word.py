@@ -81,13 +81,6 @@ def test_the_user_reads_in_one_line_what_was_understood(host: Host) -> None:
     assert host.stop().blocks
 
 
-def test_codex_is_given_plain_text_and_told_at_the_stop(host: Host) -> None:
-    host.environ |= CLAUDE
-    host.prompt("ulw fix it", turn_id="t")
-    assert host.prompt("never mind", turn_id="t").stdout.startswith("[omo] The user asked to stop for now")
-    assert "ultrawork is paused" in host.stop(turn_id="t").json["systemMessage"]
-
-
 @pytest.mark.parametrize("prompt", ["stop ralph", "please cancel ralph", "ralph, stop", "停止 ralph"])
 def test_a_workflow_is_stopped_by_its_name_and_the_others_go_on(host: Host, prompt: str) -> None:
     host.environ |= CLAUDE

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from omo.cli.main import main
-from omo.hooks import messages
 from tests.ralph.project import Project, answer, criterion, judged_criterion, make_project
 
 TASK = "make the README list\nevery command of the tool"
@@ -36,7 +35,7 @@ def test_it_is_kept_as_typed_shown_in_every_round_and_put_to_the_judge(
     assert (state.request, state.whose_request) == (TASK, "as they typed it")
     words = "make the README list every command of the tool"
     assert words in shown(project, capsys, "status")
-    assert words in messages.where_things_stand(project.row())  # all that is left after a compaction
+    assert words in " ".join(project.check("next").out.split())  # to which a session is sent after a compaction
     project.work("x.txt")
     brief = project.ask()
     assert "as they typed it:\n  > make the README list\n  > every command of the tool" in brief.text

@@ -44,9 +44,33 @@ def _run() -> int:
 
     progress.stream = sys.stderr
     try:
-        return main(sys.argv[1:], os.environ, cwd, time.time(), has_terminal=_has_terminal())
+        return main(sys.argv[1:], os.environ, cwd, time.time(), has_terminal=_has_persons_terminal())
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
+
+
+def _has_persons_terminal() -> bool:
+    return _has_terminal() and not _is_in_an_agents_terminal()
+
+
+def _is_in_an_agents_terminal() -> bool:
+    """Some hosts give their agents a terminal, and `env -u` takes away what they set in it. The programs between its
+    first one and this one were started with it, where the system lets us look."""
+    from omo import hosts
+
+    marks = [f"{name}=".encode() for name in hosts.agent_variables()]
+    process, first = os.getppid(), os.getsid(0) if hasattr(os, "getsid") else 0
+    try:
+        while first != os.getpid() and os.getsid(process) == first:
+            with open(f"/proc/{process}/environ", "rb") as file:
+                variables = b"\0" + file.read()
+            if any(b"\0" + mark in variables for mark in marks):
+                return True
+            with open(f"/proc/{process}/stat", "rb") as file:
+                process = int(file.read().rpartition(b")")[2].split()[1])
+    except (OSError, ValueError, AttributeError):
+        return False
+    return False
 
 
 def _has_terminal() -> bool:

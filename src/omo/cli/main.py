@@ -162,7 +162,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, 
     except OmoError as error:
         return _render_error(error, wants_json, environ)
     for note in [*context.settings.problems, *context.notes]:
-        print(f"omo: {note}", file=sys.stderr)
+        print(f"omo: {_spelled(note, environ)}", file=sys.stderr)
     return _render(result, wants_json, environ)
 
 
@@ -172,7 +172,7 @@ def _render(result: Result, wants_json: bool, environ: Mapping[str, str]) -> int
     elif result.text:
         print(_spelled(result.text, environ))
     for note in result.notes:
-        print(f"omo: {note}", file=sys.stderr)
+        print(f"omo: {_spelled(note, environ)}", file=sys.stderr)
     return result.exit_code
 
 

@@ -89,7 +89,7 @@ def _standing(view: SessionView, work: Status | None) -> list[str]:
     if ended := phrases.outcome(view):
         lines.append(ended)
     for fact in work.facts if work else ():
-        lines.append(f"  {fact}")
+        lines.append("  " + fact.replace("\n", "\n  "))
     return lines
 
 

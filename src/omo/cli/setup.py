@@ -18,11 +18,12 @@ def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "setup", "omo on your PATH, in the status line, or all away")
     _changing(verbs, "path", "put omo on your PATH: a small script that finds the newest one installed", path)
     _changing(verbs, "statusline", "put omo into Claude Code's status line, after what you have there", status_line)
+    _changing(verbs, "codex", "give Codex the agents that ralph, reviews and the critic send", codex)
     options.command(verbs, "environment", "build the Python environment anew", environment, session=False)
     about = "take away all that omo put outside its plugin, and this project's state"
     parser = _changing(verbs, "remove", about, remove)
-    parts = ["path", "statusline"]
-    parser.add_argument("what", nargs="?", choices=parts, metavar="WHAT", help="only this: path or statusline")
+    parts = ["path", "statusline", "codex"]
+    parser.add_argument("what", nargs="?", choices=parts, metavar="WHAT", help="only this: path, statusline or codex")
 
 
 def _changing(verbs: options.Commands, name: str, about: str, run: options.Run) -> argparse.ArgumentParser:
@@ -48,6 +49,11 @@ def status_line(arguments: argparse.Namespace, context: Context) -> Result:
     if result.data["done"]:
         result.text += " Claude Code shows it with its next message."
     return Result({**result.data, "file": str(settings)}, result.text, result.exit_code)
+
+
+def codex(arguments: argparse.Namespace, context: Context) -> Result:
+    here = _for_the_user(context, "codex")
+    return _carry_out(setup.agent_steps(here), "Codex has the agents already.", agreed=arguments.yes)
 
 
 def environment(arguments: argparse.Namespace, context: Context) -> Result:

@@ -160,6 +160,8 @@ def _how_to_close(run: PlanRun, plan: Plan, goal: Goal) -> str:
     order = GATE_ORDER.format(cleaner=plugin_root() / CLEANER)
     if receipts.gate_for(plan, goal) == LIGHT:
         order = LIGHT_ORDER
+    elif unreviewed := receipts.unreviewed(plan):
+        order += f"They look at {', '.join(unreviewed)} with it, and say so. "
     known = gates_of(run)
     if len(known):
         return f"{order}Gates: {', '.join(f'{gate.name} ({gates.in_words(gate)})' for gate in known)}."

@@ -113,7 +113,7 @@ def read_prompt(prompt: str, *, mode: str = "on") -> Reading:
 
 def _command(prompt: str) -> Reading | None:
     head = prompt[:LONGEST_CLAUSE].lstrip("\ufeff \t\r\n")
-    if not head.startswith(("/", "$omo:")):  # Codex writes a skill with a dollar sign
+    if not head.startswith("/"):
         return None
     first = head.split(maxsplit=1)[0]
     name = first[1:].lower().removeprefix("omo:")

@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     Works = list[tuple[str, Json]]  # kinds of work, each with its summary
 
 LONGEST_REASON = 600
-LONGEST_STANDING = 560  # 150 tokens, with what the host writes before it
 LONGEST_OPEN = 360
-LONGEST_INSTRUCTIONS = 2000
+LONGEST_INSTRUCTIONS = 1950  # 500 tokens, with what the host writes before it
 STOP = "/omo:stop-continuation"
 LONGEST_TOLD = 1200
 LONGEST_END = 700
@@ -125,11 +124,12 @@ def answered(work: Works) -> str:
 
 
 def instructions(gates: list[str]) -> str:
-    """The block, with `gates` that are pinned or can be in the place of its example, as far as the bound allows."""
+    """The block, with `gates` that are pinned or can be in the place of its example, as far as the bound allows: a
+    command is left out rather than cut."""
     lines = ""
     for gate in gates:
-        line = f"     {clip(gate, 160)}\n"
-        if not lines or len(INSTRUCTIONS) + len(lines) + len(line) - len(EXAMPLE) < LONGEST_INSTRUCTIONS:
+        line = f"     {gate}\n"
+        if len(INSTRUCTIONS) + len(lines) + len(line) - len(EXAMPLE) < LONGEST_INSTRUCTIONS:
             lines += line
     return INSTRUCTIONS.replace(EXAMPLE, lines or EXAMPLE)
 
@@ -166,7 +166,7 @@ def could_not_turn_on(why: str) -> Answer:
 
 
 def where_things_stand(row: Json) -> str:
-    """For a session that comes back from a resume or a compaction: its work, what is next, and what that is about."""
+    """For a session that comes back from a resume or a compaction: its work, and what is next."""
     active = work_in(row, "active")
     if not work_of(row):
         active = [(session.KIND, {})]
@@ -175,12 +175,7 @@ def where_things_stand(row: Json) -> str:
         states = ", ".join(f"{kind} is {summary['state']}" for kind, summary in work_in(row, *WAITS))
         what = f"{clip(states, 120)}: do not go on before the user answers."
     lead = f"[omo] Ultrawork is still on in this session. {what}"
-    end = f" `omo next` says the rest. The user can end it with {STOP}."
-    about = "".join(f" {summary['about']}" for _, summary in active if summary.get("about"))
-    left = LONGEST_STANDING - len(lead) - len(end) - 1
-    if about and left > 0:
-        lead += f" {clip(about.strip(), left)}"
-    return lead + end
+    return f"{lead} `omo next` says the rest. The user can end it with {STOP}."
 
 
 def still_on(row: Json) -> str:
@@ -201,7 +196,8 @@ def pins_kept(pins: list[str]) -> str:
     """For the user who cleared the conversation; empty where they had pinned nothing."""
     if not pins:
         return ""
-    return clip(f"omo: still pinned by you: {'; '.join(pins)}. /omo:unpin NAME takes one away.", LONGEST_TOLD)
+    listed = clip("; ".join(pins), LONGEST_END)
+    return _told([f"still pinned by you: {_sentence(listed)}", "/omo:unpin NAME takes one away."])
 
 
 # How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
@@ -253,8 +249,9 @@ def _open_work(kind: str, summary: Json) -> str:
     if kind != session.KIND:
         return f"{kind}: {left} of {total} open" + (f", next {step}." if step else ".")
     if not total:
+        pin = step if step and not step.endswith("…") else "omo gate add NAME -- COMMAND"
         return (
-            f"No verification gate is pinned yet: {step or 'omo gate add NAME -- COMMAND'}, then omo gate run; "
+            f"No verification gate is pinned yet: {pin}, then omo gate run; "
             'or, if none can apply, omo ulw done --because "why it is done".'
         )
     if not left:

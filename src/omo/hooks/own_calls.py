@@ -34,7 +34,6 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("ulw", "status"): (),
     ("ulw", "done"): ("--because=",),  # not --skip-verification, which lets something through
     ("ultragoal", "status"): (),
-    ("ultragoal", "gate", "validate"): ("--goal-id=",),  # as omo fills it in; not any file
     ("plan", "validate"): (),
     ("plan", "status"): ("--run=",),
     ("plan", "audit"): (),

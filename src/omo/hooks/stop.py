@@ -305,7 +305,7 @@ RULES = (
         lambda s: s.disabled,
         None,
         reads=("OMO_DISABLE",),
-        change=("start Claude Code without OMO_DISABLE",),
+        change=("start the session without OMO_DISABLE",),
     ),
     Rule(
         "subagent",

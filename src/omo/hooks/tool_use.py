@@ -211,7 +211,13 @@ def keeps_questions_in_the_plan(event: Event, world: World) -> Denial | None:
 
 
 def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
-    """`omo` called in a shell: pausing or completing before the run allows it, and the plan changed by a subagent."""
+    """`omo` called in a shell: pausing or completing before the run allows it, and the plan changed by a subagent.
+
+    The host's own goal is called complete no sooner than ours.
+    """
+    if event.tool == hosts.COMPLETE:
+        reason = _refusal(runtime.part(_open_work(world), RUN), "complete")
+        return Denial("complete", reason) if reason else None
     hints = list(OF_GOAL)
     if event.is_subagent:
         hints += [REVIEW_THAT_WRITES, ADOPT]

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-NAMES = ("claude",)
+NAMES = ("claude", "codex")
 # What an agent's shell has under hosts that have no module here: enough to know that no person types in it.
-OTHER_AGENTS = (
-    *("AI_AGENT", "CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_CI"),
-    *("COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),
-)
+OTHER_AGENTS = (*("AI_AGENT", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),)
+
+OUTER = "OMO_OUTER_SESSION"
 
 QUEUE_LAG = 0.2  # seconds until a host's note of a queued prompt is surely in its record
 QUEUE_LOOKS = 4
 
 # What a tool call does.
 SHELL, POWERSHELL, WRITE, ASK, TO_DO, OTHER = "shell", "powershell", "write", "ask", "to-do", "other"
+COMPLETE = "complete"  # calls the goal of the host's own done
 # What a hook decides: let it happen, send the agent back to work, end a prompt without the model, refuse a tool
 # call, have the user decide about it, or have nobody asked about it.
 ALLOW, KEEP_GOING, END_PROMPT, DENY, ASK_USER = "allow", "keep-going", "end-prompt", "deny", "ask-user"
@@ -159,6 +159,8 @@ class Host:
     """What differs from host to host."""
 
     name = ""
+    registration = ""  # the file that has its hooks
+    root_variable = ""  # in which it gives hooks the plugin's directory
     # Set in the shells it starts for an agent: one that unsets some of them has the others.
     agent_variables: tuple[str, ...] = ()
     session_variable = ""
@@ -166,6 +168,7 @@ class Host:
     option_prefix = ""  # of the variables in which it gives hooks the plugin's options
     watched_tools: tuple[str, ...] = ()
     shell_tool = write_tool = ("", "")  # its name, and the argument that is the command or the path
+    only_for_omo: Mapping[str, str] = {}  # how a registration says which commands a hook after them is for
     # For `omo explain`: which field of the host's a fact of the event comes from.
     sources: Mapping[str, str] = {}
 
@@ -204,9 +207,14 @@ def every() -> list[Host]:
 
 
 def around(environ: Mapping[str, str]) -> Host:
-    """The host in whose shell this runs; the first where that is none of ours."""
-    for host in every():
-        if environ.get(host.session_variable):
+    """The host in whose shell this runs; the first where that is none of ours.
+
+    One that was started in another's shell inherits its variables, and the innermost counts. The first host says of
+    its shells, in OUTER, whose session it was started in; any other that names a session was started in the first's.
+    """
+    for host in reversed(every()):
+        session = environ.get(host.session_variable)
+        if session and session != environ.get(OUTER):
             return host
     return named(NAMES[0])
 
@@ -233,5 +241,5 @@ def project_of(environ: Mapping[str, str]) -> str:
 
 def options_of(environ: Mapping[str, str], name: str) -> list[tuple[str, str]]:
     """The values that hosts give an option of the plugin, each with the variable that has it."""
-    variables = [host.option_prefix + name.upper() for host in every()]
+    variables = [host.option_prefix + name.upper() for host in every() if host.option_prefix]
     return [(environ.get(variable, ""), variable) for variable in variables]

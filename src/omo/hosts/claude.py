@@ -1,7 +1,4 @@
-"""Claude Code: the names of its fields, tools and variables, and how it wants to be answered.
-
-Codex can run the same registration. It sends a `turn_id` and refuses an answer with any key that it does not know.
-"""
+"""Claude Code: the names of its fields, tools and variables, and how it wants to be answered."""
 
 from __future__ import annotations
 
@@ -48,6 +45,8 @@ LONGEST_NOTICE = 300  # the host's own notice is one line; a report that quotes 
 
 class ClaudeCode(Host):
     name = "claude"
+    registration = "hooks/hooks.json"
+    root_variable = "CLAUDE_PLUGIN_ROOT"
     agent_variables = (
         *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID"),
         *("CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_SESSION_ATTENDED"),
@@ -57,6 +56,7 @@ class ClaudeCode(Host):
     option_prefix = "CLAUDE_PLUGIN_OPTION_"
     watched_tools = tuple(name for name, kind in TOOLS.items() if kind != hosts.TO_DO)
     shell_tool = ("Bash", "command")
+    only_for_omo: Mapping[str, str] = {"if": "Bash(omo *)"}
     write_tool = ("Write", "file_path")
     sources: Mapping[str, str] = {
         "tool": "event.tool_name",
@@ -65,11 +65,8 @@ class ClaudeCode(Host):
     }
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
-        try:
-            fields = loads(raw[:LONGEST_EVENT].decode("utf-8-sig", "surrogateescape"))
-        except (ValueError, RecursionError):
-            return None
-        return event_of(fields, raw, environ) if isinstance(fields, dict) else None
+        fields = fields_of(raw)
+        return None if fields is None else event_of(fields, raw, environ)
 
     def tool_call(self, session: str, directory: str, name: str, given: Json) -> Event:
         return event_of({"session_id": session, "cwd": directory, "tool_name": name, "tool_input": given})
@@ -107,12 +104,20 @@ class ClaudeCode(Host):
 HOST = ClaudeCode()
 
 
+def fields_of(raw: bytes) -> Json | None:
+    """What an event says, None if it is not one."""
+    try:
+        fields = loads(raw[:LONGEST_EVENT].decode("utf-8-sig", "surrogateescape"))
+    except (ValueError, RecursionError):
+        return None
+    return fields if isinstance(fields, dict) else None
+
+
 def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None = None) -> Event:
     def text(key: str) -> str:
         value = fields.get(key)
         return value if isinstance(value, str) else ""
 
-    is_codex = "turn_id" in fields
     event = Event(text("session_id"))
     event.host = HOST
     event.name = text("hook_event_name")
@@ -142,9 +147,9 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
         _read_tool(event, text("tool_name"), fields.get("tool_input"))
     event.raw = raw
     event.transcript = ClaudeTranscript(text("transcript_path"))
-    event.shows_messages = bool(environ and environ.get("CLAUDECODE")) and not is_codex
-    event.can_ask_user = not is_codex
-    event.can_permit = not is_codex and event.tool_title == "Bash" and PLAIN_ARGUMENTS.issuperset(event.arguments)
+    event.shows_messages = bool(environ and environ.get("CLAUDECODE"))
+    event.can_ask_user = True
+    event.can_permit = event.tool_title == "Bash" and PLAIN_ARGUMENTS.issuperset(event.arguments)
     return event
 
 

@@ -53,7 +53,7 @@ for data in "$plugins"/data/omo-*; do
 done
 list=$plugins/installed_plugins.json
 newest=$(sed -n '/"omo@/,$s/.*"installPath": *"\\(.*\\)".*/\\1/p' "$list" 2>/dev/null | head -n 1)
-for root in "$newest" {{root}}; do
+for root in "$newest" {{root}} "${{{{CODEX_HOME:-$HOME/.codex}}}}"/plugins/cache/omo/omo/*; do
     [ -x "$root/bin/omo" ] && exec "$root/bin/omo" "$@"
 done
 echo "omo: the plugin is gone; claude plugin install omo@omo brings it back, or remove $0" >&2

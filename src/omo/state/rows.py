@@ -58,7 +58,6 @@ if TYPE_CHECKING:
         open: int
         total: int
         next: str | None
-        about: str  # what it wants and what is open, for a session whose context was lost
         why: str
         question: str
         told: bool  # the user was shown that it ended or waits

@@ -19,7 +19,7 @@ SHORT_ID = 12  # characters of a session's id that tell it from others; --sessio
 FENCE = "the plan's fence is up"
 OFF = "nothing is on in this session"
 NOTHING = "Nothing is on in this project."
-HOW_TO_START = "Type ulw in a prompt of Claude Code, or /omo:ultragoal, /omo:ultraplan, /omo:ralph."
+HOW_TO_START = "Type ulw in a prompt, or /omo:ultragoal, /omo:ultraplan, /omo:ralph."
 
 
 def name_of(kind: str) -> str:

@@ -97,7 +97,7 @@ def switched_off(title: str, environ: Mapping[str, str], hook: str, extra: Row) 
         return None
     names = ", ".join(fact.what for fact in facts)
     why = f"{names} keeps the hook from deciding anything"
-    return Explanation(title, "allow", "switched-off", why, facts, [f"start Claude Code without {names}"], [], extra)
+    return Explanation(title, "allow", "switched-off", why, facts, [f"start the session without {names}"], [], extra)
 
 
 def _plain(value: object) -> object:

@@ -16,7 +16,7 @@ from omo.work.status import Command, NextStep, command, named, units
 from omo.workflows.ralph.rules import ASK, Row, State
 from omo.workflows.ralph.run import ABANDON, KIND, START, THE_USERS_TURN, RalphRun, RalphState, fix
 
-LONGEST, LONGEST_ABOUT = 160, 300
+LONGEST = 160
 ENDS = ("pass", "partial", "safeguard", "circumvented", "abandoned")
 BEGIN = command(START)
 STATUS = command("omo ralph status")
@@ -101,8 +101,6 @@ def summarize(state: RalphState, step: NextStep) -> Row:
         "passed": sorted(name for name, known in state.states.items() if known.last_pass_iteration is not None),
         "state": "active",
     }
-    if state.request and state.is_open:
-        summary["about"] = f'The user asked for, {state.whose_request}: "{clip(state.request, LONGEST_ABOUT)}".'
     if state.ended is None:
         return summary
     ended_as = outcome.of(state.ended)

@@ -127,13 +127,6 @@ def checkpoint(
     return Done(run.require_plan().goal(name), changed)
 
 
-def require_completable(run: PlanRun, plan: Plan, name: str, goal_json: object = None) -> tuple[Goal, Row]:
-    """Everything but the gate: the goal as it may be completed, and the session's goal."""
-    goal = plan.goal(name)
-    goal.move("complete", active=plan.active)
-    return goal, goal_tool.check_passed(run, goal, goal_json, status="complete")
-
-
 def filled_gate(run: PlanRun, goal: Goal, subject: Subject, reviewed: dict[str, Review], words: str = "") -> Filled:
     artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
     report = cleaner_report(run.caller.events, goal.started_at or "")
@@ -213,6 +206,7 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Sub
         gate_file=gate_file,
         is_light=receipts.gate_for(plan, goal) == LIGHT,
         is_final=receipts.kind_for(plan, goal) == receipts.FINAL,
+        unreviewed=receipts.unreviewed(plan) if receipts.kind_for(plan, goal) == receipts.FINAL else (),
     )
 
 
@@ -226,18 +220,23 @@ def _complete(
     rerun: Callable[[Subject], None] | None,
 ) -> Done:
     plan = run.require_plan()
-    goal, snapshot = require_completable(run, plan, name, goal_json)
+    goal = plan.goal(name)
+    goal.move("complete", active=plan.active)
+    snapshot = goal_tool.check_passed(run, goal, goal_json, status="complete")
     if stands(run, plan, goal, evidence, gate):
         run.change_plan(lambda plan: (None, []))
         return Done(goal, changed=False)
     subject = subject_of(run, plan, goal, gate_file)
-    reviewed = _require_agreement(run, goal)  # before commands are run, which may write files
+    reviewed = _require_agreement(run, goal)  # before replays, which may write files
     missing = []
     if gate is None:
         if rerun is not None:
             rerun(subject)
             run.caller.forget()
             subject = subject_of(run, plan, goal, gate_file)
+            # What was run here may have changed the work, and then nobody has reviewed it.
+            for agent, review in reviewers.reviews_of(run, goal).items():
+                reviewed[agent] = review.without(gates_of(run).left_out)
         filled = filled_gate(run, goal, subject, reviewed, evidence)
         gate, missing = filled.document, filled.missing
     inspection = _require_passing(run, name, subject, gate, missing)

@@ -49,6 +49,11 @@ def gate_for(plan: Plan, goal: Goal) -> str:
     return FULL
 
 
+def unreviewed(plan: Plan) -> tuple[str, ...]:
+    """Goals that were closed by the light gate: whoever reviews the plan at its end has to name them."""
+    return tuple(goal.id for goal in plan.required if (goal.receipt or {}).get("gate") == LIGHT)
+
+
 def mint(plan: Plan, goal: Goal, *, gate: str, snapshot: Row, now: str, facts: Row) -> Row:
     """The receipt of a checkpoint that is about to be appended as the ledger's next row."""
     kind = kind_for(plan, goal)

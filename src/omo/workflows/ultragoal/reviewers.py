@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from omo.state.runtime import part
@@ -31,7 +32,8 @@ CLEAN = {
 LANES = (("architectureStatus", "productStatus", "codeStatus"), ("e2eStatus", "redTeamStatus"))
 SECTIONS = ("architectReview", "executorQa")
 OPEN = "open blockers"
-MOST_CHANGED = 50  # files in a receipt
+GOAL_ID = re.compile(r"\bG\d{3,}\b")
+MOST_CHANGED = 50  # files, and goals, in a receipt
 LONGEST = 120
 MOST_NAMED = 10
 MOST_FILES = 3
@@ -90,6 +92,11 @@ def read_verdict(text: str) -> tuple[str, bool]:
     return clip(list(verdicts.values())[-1], 40), True
 
 
+def goals_in(text: str) -> list[str]:
+    """The goals that a message names."""
+    return sorted(set(GOAL_ID.findall(text)))
+
+
 def render(reviews: dict[str, Review]) -> list[Row]:
     """What a receipt keeps of them: who, when, which row of the session's ledger, and what changed since."""
     rendered = []
@@ -99,6 +106,7 @@ def render(reviews: dict[str, Review]) -> list[Row]:
         if review.verdict:
             row |= {"verdict": review.verdict, "clean": review.is_clean}
         row["changed"] = None if review.changed is None else review.changed[:MOST_CHANGED]
+        row["goals"] = goals_in(message.text)[:MOST_CHANGED]
         rendered.append(row)
     return rendered
 
@@ -144,6 +152,10 @@ def _doubts(plan: Plan) -> list[str]:
         expected = INDEPENDENT
         if receipt.get("gate") == LIGHT:  # the reviewers of the whole come with the final receipt
             expected = {}
+        for review in last.values() if receipts.is_final(goal) else ():
+            unnamed = [name for name in receipts.unreviewed(plan) if name not in review.get("goals", [])]
+            if unnamed:
+                doubts.append(f"omo:{review['role']} did not say at the end that it looked at {', '.join(unnamed)}")
         for agent, role in expected.items():
             word = last.get(role, {})
             changed = word.get("changed")

@@ -114,8 +114,6 @@ def summarize(held: list[Goal], before: Row, trees: Trees) -> Row:
         why, begin = f"{again[0].id} failed ({clip(again[0].reason, 60)})", command("omo verify begin", again[0].id)
         summary["next"] = NextStep("begin", why, (begin,)).short
     if working or again:
-        first = (working or again)[0]
-        summary["about"] = _about(first, [step for goal, step in left if goal is first])
         return {**summary, "state": "active"}
     if spent:
         why = f"goal {spent[0].id} failed verification {spent[0].failures} times: {clip(spent[0].reason, 120)}"
@@ -125,23 +123,6 @@ def summarize(held: list[Goal], before: Row, trees: Trees) -> Row:
         why = f"the hypothesis of goal {waiting[0].id} has not resolved yet"
         return {**summary, "state": "waiting", "why": why, "question": "", "told": False, "own": True}
     return {**summary, "state": "done", "outcome": outcome.worst(ended.values())}
-
-
-def _about(goal: Goal, left: list[Step]) -> str:
-    """For a session whose context was lost: what the goal wants, what is open and why."""
-    parts = [f"Goal {goal.id}, {clip(goal.spec.title, 60)}."]
-    if goal.failures:
-        parts.append(f"Failed last time: {clip(goal.reason, 80)}.")
-    owed = []
-    for step in left:
-        if step.name != "finish":
-            why = f" ({clip(step.why, 60)})" if step.why else ""
-            owed.append(f"{step.name} {step.state}{why}")
-    if owed:
-        parts.append(f"Open: {clip('; '.join(owed), 140)}.")
-    if goal.spec.outcomes:
-        parts.append(f"Outcomes: {clip('; '.join(goal.spec.outcomes), 100)}.")
-    return " ".join(parts)
 
 
 def _outcome(goal: Goal) -> Row:

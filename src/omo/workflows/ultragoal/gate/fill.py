@@ -167,6 +167,9 @@ def _review_problem(agent: str, goal: Goal, review: Review | None, subject: Subj
     changed = review.without(written_after).changed
     if changed:
         return f"{agent} found it clean before {clip(changed[0], 100)} changed: let it look again"
+    unnamed = [name for name in subject.unreviewed if name not in reviewers.goals_in(review.message.text)]
+    if unnamed:
+        return f"{agent} does not say that it looked at {', '.join(unnamed)}, whose reviewers come with {goal.id}"
     return ""
 
 

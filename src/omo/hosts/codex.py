@@ -1,0 +1,107 @@
+"""Codex: the hook language of Claude Code, with tools, limits and a spelling of its own.
+
+It refuses an answer with any key that it does not know, takes text that begins with a bracket for JSON, and gives its
+shells neither the plugin's programs nor a place to set variables: a command that calls omo is rewritten before it runs.
+"""
+
+from __future__ import annotations
+
+import os
+
+from omo import hosts
+from omo.hosts import Event, Host, claude
+from omo.json_text import dumps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from omo.hosts import Answer
+
+    Json = dict[str, Any]
+
+TOOLS = {
+    "Bash": hosts.SHELL,
+    "apply_patch": hosts.WRITE,
+    "request_user_input": hosts.ASK,
+    "update_goal": hosts.OTHER,
+}
+
+
+class Codex(Host):
+    name = "codex"
+    registration = "hooks/codex.json"
+    root_variable = "PLUGIN_ROOT"
+    agent_variables = ("CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_CI")
+    session_variable = "CODEX_SESSION_ID"
+    watched_tools = tuple(TOOLS)
+    shell_tool = ("Bash", "command")
+    write_tool = ("apply_patch", "command")
+    sources: Mapping[str, str] = {**claude.HOST.sources, "running": "", "wakeups": "", "queued": "", "tools": ""}
+
+    def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
+        fields = claude.fields_of(raw)
+        return None if fields is None else self._event(fields, raw)
+
+    def tool_call(self, session: str, directory: str, name: str, given: Json) -> Event:
+        return self._event({"session_id": session, "cwd": directory, "tool_name": name, "tool_input": given})
+
+    def _event(self, fields: Json, raw: bytes = b"") -> Event:
+        event = claude.event_of(fields, raw)
+        event.host = self
+        event.project = ""  # what it sends is where a tool runs; the session is where the hook is started
+        event.prompt = event.prompt.replace("$omo:", "/omo:")
+        event.tool = TOOLS.get(event.tool_title, hosts.OTHER)
+        if event.tool_title == "update_goal" and event.arguments.get("status") == "complete":
+            event.tool = hosts.COMPLETE
+        event.transcript = hosts.Transcript()
+        event.shows_messages = True
+        event.can_ask_user = event.can_permit = False
+        return event
+
+    def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
+        reason, context, message = self.spell(answer.reason), self.spell(answer.context), self.spell(answer.message)
+        if answer.decision in (hosts.KEEP_GOING, hosts.END_PROMPT):
+            return _json({"decision": "block", "reason": reason})
+        more: Json = {}
+        if answer.decision == hosts.DENY:
+            more = {"permissionDecision": "deny", "permissionDecisionReason": reason}
+        elif context:
+            more = {"additionalContext": context}
+        elif event.name == "PreToolUse" and event.tool == hosts.SHELL and _calls_omo(event.command):
+            more = {"permissionDecision": "allow", "updatedInput": {"command": _with_omo(event.command, environ)}}
+        output: Json = {"systemMessage": message} if message else {}
+        if more:
+            output["hookSpecificOutput"] = {"hookEventName": event.name, **more}
+        return _json(output) if output else b""
+
+    def spell(self, text: str) -> str:
+        return text.replace("/omo:", "$omo:").replace("with the Agent tool", "with spawn_agent")
+
+
+HOST = Codex()
+
+
+def _calls_omo(command: str) -> bool:
+    from omo import shell
+
+    return any(shell.name(shell.program(words)) == "omo" for words in shell.commands(command))
+
+
+def _with_omo(command: str, environ: Mapping[str, str]) -> str:
+    """The same with omo behind what is on the PATH, the environment that the session's start made, and the project:
+    the hook runs where the session is, the command perhaps elsewhere."""
+    from shlex import quote
+
+    variables = {
+        "OMO_ENV_HOME": environ.get("PLUGIN_DATA") or f"{environ.get('PLUGIN_ROOT', '')}/.venv",
+        "OMO_PROJECT_DIR": environ.get("OMO_PROJECT_DIR") or os.getcwd(),
+    }
+    values = " ".join(f"{name}={quote(value)}" for name, value in variables.items())
+    programs = quote(f"{environ.get('PLUGIN_ROOT', '')}/bin")
+    return f'export PATH="$PATH":{programs} {values}; {command}'
+
+
+def _json(value: Json) -> bytes:
+    return (dumps(value) + "\n").encode("utf-8", "replace")

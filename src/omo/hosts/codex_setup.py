@@ -1,0 +1,131 @@
+"""Codex on this machine: whether it has our plugin and trusts its hooks, and the agents that it cannot take from it.
+
+Its files are written by others. Whatever is in them, reading them is safe.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from omo.errors import Unreadable
+from omo.safe_open import read_file
+
+LONGEST = 4 * 1024 * 1024
+AGENT = """\
+# Written by `omo setup codex`; `omo setup remove` takes it away.
+name = {name}
+description = {description}
+developer_instructions = {instructions}
+"""
+MADE_BY_OMO = AGENT.splitlines()[0]
+TRUSTED = "trusted"
+TRUST = "open codex in a terminal and choose to trust the hooks of omo; it asks again after every update"
+# Asks its server which hooks it knows. It leaves when its input ends, so that is kept open for the answer.
+ASK_FOR_HOOKS = ("sh", "-c", "{ cat; sleep 2; } | codex app-server")
+
+
+def directory(environ: Mapping[str, str]) -> Path | None:
+    """Where Codex keeps its settings, None where there is no home."""
+    if named := environ.get("CODEX_HOME"):
+        return Path(named)
+    home = environ.get("HOME") or environ.get("USERPROFILE")
+    return Path(home, ".codex") if home else None
+
+
+def variables(environ: Mapping[str, str]) -> dict[str, str]:
+    """What its programs need to find the same settings."""
+    place = directory(environ)
+    return {} if place is None else {"CODEX_HOME": str(place)}
+
+
+def has_plugin(environ: Mapping[str, str]) -> bool:
+    """Its settings name our plugin."""
+    place = directory(environ)
+    if place is None:
+        return False
+    try:
+        text = read_file(place / "config.toml", LONGEST, follow_link=True)
+    except OSError:
+        return False
+    return b'[plugins."omo@' in text
+
+
+def question(project: str) -> bytes:
+    """What ASK_FOR_HOOKS is given."""
+    requests = [
+        {"id": 1, "method": "initialize", "params": {"clientInfo": {"name": "omo", "version": "1"}}},
+        {"id": 2, "method": "hooks/list", "params": {"cwds": [project]}},
+    ]
+    return "".join(json.dumps(request) + "\n" for request in requests).encode()
+
+
+def trust_in(answers: str) -> dict[str, str]:
+    """How much Codex trusts each hook of ours, by its event; empty where it did not say."""
+    for line in answers.splitlines():
+        try:
+            answer = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(answer, dict) and answer.get("id") == 2:
+            return _trust(answer)
+    return {}
+
+
+def _trust(answer: dict[str, Any]) -> dict[str, str]:
+    trust = {}
+    for project in answer.get("result", {}).get("data", []):
+        for hook in project.get("hooks", []):
+            if str(hook.get("pluginId")).startswith("omo@"):
+                trust[str(hook.get("eventName"))] = str(hook.get("trustStatus"))
+    return trust
+
+
+def agent_files(plugin: Path, environ: Mapping[str, str]) -> dict[Path, str]:
+    """The plugin's agents as files that Codex reads, each with its text."""
+    place = directory(environ)
+    if place is None:
+        raise Unreadable("HOME is unset", fix="set HOME to the user's home directory")
+    files = {}
+    for path in sorted((plugin / "agents").glob("*.md")):
+        _, head, instructions = path.read_text(encoding="utf-8").split("---\n", 2)
+        about = dict(line.split(": ", 1) for line in head.splitlines())["description"]
+        values = {"name": f"omo:{path.stem}", "description": about, "instructions": instructions.strip()}
+        # What JSON quotes, TOML reads as the same text.
+        quoted = {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
+        files[place / "agents" / f"omo-{path.stem}.toml"] = AGENT.format(**quoted)
+    return files
+
+
+def agents_made(environ: Mapping[str, str]) -> list[Path]:
+    """Those that omo has written."""
+    place = directory(environ)
+    if place is None:
+        return []
+    return [path for path in sorted(place.glob("agents/omo-*.toml")) if _is_made(path)]
+
+
+def _is_made(path: Path) -> bool:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.readline(200).strip() == MADE_BY_OMO
+    except OSError:
+        return False
+
+
+def data_directories(environ: Mapping[str, str]) -> list[Path]:
+    """Where Codex lets a plugin of our name keep what it builds."""
+    place = directory(environ)
+    return [] if place is None else sorted(place.glob("plugins/data/omo-*"))
+
+
+def agents_are_there(plugin: Path, environ: Mapping[str, str]) -> bool:
+    for path, text in agent_files(plugin, environ).items():
+        try:
+            if path.read_text(encoding="utf-8") != text:
+                return False
+        except (OSError, ValueError):
+            return False
+    return True

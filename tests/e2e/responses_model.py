@@ -1,0 +1,65 @@
+"""The scripted model behind the Responses API, which Codex speaks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from tests.e2e.scripted_model import Request, ScriptedModel, Turn
+
+# Tools that Codex gives text instead of JSON.
+FREE_FORM = ("apply_patch", "exec")
+OF_AGENTS = ("spawn_agent", "wait_agent", "close_agent")
+
+
+def shown_to(request: Request) -> list[str]:
+    """What the model was shown: instructions, prompts, context, tool results; not its own words."""
+    texts = [str(request.get("instructions") or "")]
+    for item in request["input"]:
+        if item.get("role") == "assistant":
+            continue
+        texts += _texts(item.get("content") or item.get("output") or "")
+    return texts
+
+
+def _texts(content: Any) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+        return
+    for part in content:
+        yield str(part.get("text") or "")
+
+
+def results_of(request: Request) -> list[str]:
+    """What the tools answered, in order."""
+    outputs = [item["output"] for item in request["input"] if str(item.get("type")).endswith("_call_output")]
+    return ["\n".join(_texts(output)) for output in outputs]
+
+
+class ResponsesModel(ScriptedModel):
+    def is_agent(self, request: Request) -> bool:
+        return "x-openai-subagent" in request["client_metadata"]
+
+    def reply(self, request: Request, turn: Turn) -> dict[str, Any]:
+        items = [self._item(block) for block in turn.blocks]
+        usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+        return {"id": f"resp_{self.next_id()}", "output": items, "usage": usage}
+
+    def _item(self, block: dict[str, Any]) -> dict[str, Any]:
+        number = self.next_id()
+        if block["type"] == "text":
+            content = [{"type": "output_text", "text": block["text"]}]
+            return {"type": "message", "role": "assistant", "id": f"msg_{number}", "content": content}
+        called = {"id": f"call_{number}", "call_id": f"call_{number}", "name": block["name"]}
+        if block["name"] in OF_AGENTS:
+            called["namespace"] = "multi_agent_v1"
+        if block["name"] in FREE_FORM:
+            return {"type": "custom_tool_call", **called, "input": block["input"]["input"]}
+        return {"type": "function_call", **called, "arguments": json.dumps(block["input"])}
+
+    def stream(self, reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
+        yield {"type": "response.created", "response": {"id": reply["id"]}}
+        for index, item in enumerate(reply["output"]):
+            yield {"type": "response.output_item.done", "output_index": index, "item": item}
+        yield {"type": "response.completed", "response": {"id": reply["id"], "usage": reply["usage"]}}

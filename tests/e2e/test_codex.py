@@ -1,0 +1,336 @@
+"""omo in the real Codex client, headless and in its terminal interface."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.client import POLL_SECONDS, Terminal
+from tests.e2e.codex_client import Codex, copy_plugin, find_binary
+from tests.e2e.conftest import EIGHT_BLOCKS, begin
+from tests.e2e.responses_model import ResponsesModel, results_of, shown_to
+from tests.e2e.scripted_model import Matcher, Request, Step, Turn, call, say
+from tests.kept import copied
+from tests.ultragoal.gates import valid_gate
+from tests.ultragoal.project import CLEAN
+
+pytestmark = pytest.mark.client
+
+
+@pytest.fixture(scope="session")
+def codex_binary() -> Path:
+    binary = find_binary()
+    if binary is None:
+        pytest.skip("the Codex client is not installed: run npm ci in tests/e2e/codex")
+    return binary
+
+
+@pytest.fixture(scope="session")
+def plugin(tmp_path_factory: pytest.TempPathFactory, plugin_root: Path) -> Path:
+    directory = tmp_path_factory.mktemp("plugin of codex")
+    copy_plugin(plugin_root, directory)
+    return directory
+
+
+@pytest.fixture
+def room() -> Iterator[Path]:
+    """On a disk: what lies in the memory of /dev/shm is hidden from the client's sandbox."""
+    with tempfile.TemporaryDirectory(prefix="omo codex ", dir="/var/tmp") as directory:
+        yield Path(directory)
+
+
+@pytest.fixture
+def home(room: Path) -> Path:
+    (room / "home").mkdir()
+    return room / "home"
+
+
+@pytest.fixture
+def project(room: Path) -> Path:
+    copied(room / "mein Projékt", begin)
+    return room / "mein Projékt"
+
+
+@pytest.fixture
+def codex(codex_binary: Path, plugin: Path, project: Path, home: Path) -> Iterator[Codex]:
+    with ResponsesModel() as model:
+        codex = Codex(codex_binary, model, project, home)
+        codex.install(plugin)
+        yield codex
+        codex.close_terminals()
+    assert not model.errors, model.errors[0]
+
+
+def type_line(terminal: Terminal, text: str) -> None:
+    """The list of skills takes the first Enter for itself."""
+    terminal.type(text)
+    terminal.wait_for(lambda screen: text in typed_in(screen))
+    while text in typed_in(terminal.screen()):
+        terminal.key("Enter")
+        time.sleep(POLL_SECONDS)
+
+
+def typed_in(screen: str) -> str:
+    """What stands in the input, the last line that begins with its sign."""
+    return [line for line in screen.splitlines() if line.startswith("›")][-1]
+
+
+def sh(command: str, **more: object) -> Turn:
+    return call("exec_command", cmd=command, **more)
+
+
+PIN = "$omo:pin readme -- grep -q works README.md"
+WORK = "printf 'It works.\\n' >> README.md"
+
+
+def test_a_premature_stop_is_sent_back_until_the_users_gate_passes(codex: Codex) -> None:
+    session = codex.prompt(PIN).session
+    assert codex.model.turns == []  # the hook answers it
+    codex.model.script(
+        say("It is done."), sh("omo gate run"), sh(WORK), sh("omo gate run && omo ulw done"), say("Yes.")
+    )
+    run = codex.prompt("ulw make the README say that it works", resume=session)
+    assert (run.result, codex.model.overruns) == ("Yes.", 0)
+    assert codex.was_told("The user turned ultrawork on for this session")
+    assert codex.was_told("Ultrawork active: continuing until")
+    assert "pass    readme" in codex.results()[-1]
+    assert codex.kinds(session)[-1] == "allowed:done"
+    assert codex.row(session)["work"]["ulw"]["outcome"]["verdict"] == "proven"
+
+
+def test_the_cap_lets_go_and_stop_words_end_it_without_the_model(codex: Codex) -> None:
+    codex.model.script(say("Done."), say("Really."))
+    session = codex.prompt("ulw fix it").session
+    assert codex.kinds(session) == ["activated:leading", "blocked:block", "allowed:cap"]
+    for words, rule in (("stop ulw", "cancel"), ("$omo:stop-continuation", "cancel-command")):
+        codex.model.script(say("Done."), say("Really."))
+        codex.prompt("ulw fix it", resume=session)
+        asked = len(codex.model.turns)
+        codex.prompt(words, resume=session)
+        assert len(codex.model.turns) == asked
+        assert codex.kinds(session)[-1] == f"cancelled:{rule}"
+
+
+FORGERIES = (
+    sh("env -u CODEX_SESSION_ID -u CODEX_THREAD_ID -u CODEX_CI -u CODEX_TOOL_CALL_ID omo gate add a -- true", tty=True),
+    sh("unset $(env | grep -o '^CODEX[^=]*'); omo gate add b -- true", tty=True),
+    sh("omo gate add c -- true; CLAUDE_CODE_SESSION_ID=x omo gate add d -- true", tty=True),
+    sh("bash", tty=True, yield_time_ms=500),
+)
+
+
+def test_no_agent_passes_for_the_user(codex: Codex) -> None:
+    session = codex.prompt(PIN).session
+
+    def type_into_it(request: Request) -> Turn:
+        """A terminal that was opened is typed into past every hook."""
+        (number,) = re.findall(r"session ID (\d+)", results_of(request)[-1])
+        clean = "env -u CODEX_SESSION_ID -u CODEX_THREAD_ID -u CODEX_CI -u CODEX_TOOL_CALL_ID"
+        omo = next((codex.settings / "plugins" / "cache").glob("omo/omo/*/bin/omo"))
+        return call(
+            "write_stdin", session_id=int(number), chars=f"{clean} '{omo}' gate add e -- true\n", yield_time_ms=5000
+        )
+
+    codex.model.script(
+        sh("omo stop-continuation"),
+        sh("omo gate add readme -- true"),
+        sh("omo gate remove readme"),
+        sh("omo ulw allow readme"),
+        *FORGERIES,
+        type_into_it,
+        sh("omo gate list"),
+        say("Done."),
+        say("Done."),
+    )
+    codex.prompt("ulw fix it", resume=session)
+    assert "escape hatch belongs to the user" in codex.results()[0]
+    assert "was pinned by the user as: grep -q works README.md" in codex.results()[1]
+    assert "was pinned by the user" in codex.results()[2]
+    pinned = codex.results()[-1]
+    assert re.findall(r"(\w+)  \[(\w+)\]", pinned) == [("readme", "user"), *((name, "agent") for name in "abcde")]
+
+
+def test_state_is_guarded_wherever_a_tool_runs(codex: Codex) -> None:
+    codex.model.script(
+        sh("echo evil > .sisyphus/cc-omo/evil"),
+        sh(f"echo evil > '{codex.state}/evil'", workdir="/tmp"),
+        sh("echo evil > evil", workdir=str(codex.state)),
+        sh("apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: .sisyphus/cc-omo/evil\n+evil\n*** End Patch\nEOF"),
+        say("Done."),
+        say("Done."),
+    )
+    session = codex.prompt("ulw fix it").session
+    assert codex.kinds(session).count("denied") == 4
+    assert not (codex.state / "evil").exists()
+
+
+def test_a_session_that_is_not_on_writes_into_nobodys_run(codex: Codex) -> None:
+    codex.model.script(say("Done."), say("Done."))
+    on = codex.prompt("ulw fix it").session
+    before = codex.kinds(on)
+    codex.model.script(sh("omo ulw blocked --evidence 'there is no key for the service'"), say("Done."))
+    codex.prompt("hello")
+    assert "nothing is active in session" in codex.results()[0]
+    assert codex.kinds(on) == before
+
+
+def test_a_resumed_session_keeps_its_run(codex: Codex) -> None:
+    codex.model.script(sh("omo ulw blocked --evidence 'there is no key for the service'"), say("I wait."))
+    session = codex.prompt("ulw fix it").session
+    codex.model.script(sh("omo next"), say("Done."), say("Done."))
+    codex.prompt("here is the key: 7", resume=session)
+    assert "ultrawork active" in codex.results()[-1]
+    assert codex.kinds(session)[2:] == ["allowed:waiting", "resumed", "blocked:block", "allowed:cap"]
+
+
+def test_in_the_terminal_what_is_typed_and_escape_keep_the_run_and_a_command_ends_it(codex: Codex) -> None:
+    typed, never = threading.Event(), threading.Event()
+    codex.model.script(
+        sh("true"), say("Looking.").held_by(typed), say("Going on."), *[say("Still at it.").held_by(never)] * 5
+    )
+    terminal = codex.open(env=EIGHT_BLOCKS)
+    type_line(terminal, "ulw fix it")
+    terminal.wait_for("omo: ultrawork is on")
+    codex.model.wait_for_turns(2)
+    type_line(terminal, "also add tests please")
+    terminal.wait_for("Messages to be submitted")
+    typed.set()
+    codex.model.wait_for_turns(4)
+    terminal.wait_for("Ultrawork active: continuing")
+    terminal.key("Escape")
+    terminal.wait_for("interrupted")
+    (session,) = codex.sessions
+    assert codex.row(session)["work"]["ulw"]["state"] == "active"
+    asked = len(codex.model.turns)
+    type_line(terminal, "$omo:stop-continuation")
+    terminal.wait_for("ultrawork is off")
+    assert codex.row(session)["stopContinuation"]["disabled"]
+    assert len(codex.model.turns) == asked
+
+
+NONCE = re.compile(r'"nonce": "([0-9a-f]{16,})"')
+CRITERIA = """\
+criteria:
+  - id: C1
+    description: the README has a section named Use
+    checks:
+      - {id: use, type: content, path: README.md, regex: "^## Use$"}
+      - {id: order, type: judge, question: "Does the section Use say which command to run first?"}
+"""
+TASK = "document which command to run first"
+
+
+def agent(name: str, message: str) -> list[Step]:
+    """Sent, waited for and sent away: Codex has few at a time."""
+    names: list[str] = []
+
+    def wait(request: Request) -> Turn:
+        names.append(json.loads(results_of(request)[-1])["agent_id"])
+        return call("wait_agent", targets=names)
+
+    return [
+        call("spawn_agent", agent_type=f"omo:{name}", message=message),
+        wait,
+        lambda request: call("close_agent", target=names[0]),
+    ]
+
+
+def is_told(text: str) -> Matcher:
+    return lambda request: any(text in shown for shown in shown_to(request))
+
+
+def judged(result: str) -> Callable[[Request], Turn]:
+    def answer(request: Request) -> Turn:
+        nonce = NONCE.findall("\n".join(shown_to(request)))[-1]
+        answers = []
+        for criterion, check in (("C1", "order"), ("C0", "request")):
+            evidence = "README.md, the section Use, names omo"
+            answers.append({"criterion": criterion, "check": check, "result": result, "evidence": evidence})
+        return say("```json\n" + json.dumps({"nonce": nonce, "answers": answers}) + "\n```")
+
+    return answer
+
+
+def round_of(work: str) -> list[Step]:
+    return [
+        *agent("planner", "plan the work"),
+        sh(work),
+        *agent("qa", "try to break it"),
+        *agent("critic", "refine it"),
+        sh("omo ralph judge"),
+        *agent("judge", "omo ralph brief"),
+        sh("omo ralph judge --json"),
+    ]
+
+
+def test_ralph_runs_to_its_end_with_the_agents_that_setup_installs(codex: Codex) -> None:
+    assert '+name = "omo:judge"' in codex.omo("setup", "codex", "--yes")
+    (codex.project / "criteria.yaml").write_text(CRITERIA, "utf-8")
+    for name in ("plan the work", "try to break it", "refine it"):
+        codex.model.agent(is_told(name), *[say("I did.")] * 2)
+    reads = sh("omo ralph brief")
+    codex.model.agent(is_told("You judge whether criteria hold"), reads, judged("fail"), reads, judged("pass"))
+    codex.model.script(
+        sh("omo ralph start --criteria criteria.yaml"),
+        sh("omo gate add readme -- test -s README.md"),
+        *round_of("printf '\\n## Use\\n' >> README.md"),
+        *round_of("printf '\\nFirst run omo.\\n' >> README.md"),
+        say("It is done."),
+    )
+    run = codex.prompt(f"$omo:ralph {TASK}", env=EIGHT_BLOCKS)
+    assert (run.result, codex.model.overruns) == ("It is done.", 0)
+    assert codex.row(run.session)["work"]["ralph"]["outcome"]["verdict"] == "judged"
+
+
+def test_the_doctor_says_whether_codex_trusts_the_hooks_and_has_the_agents(codex: Codex) -> None:
+    assert "Codex skips 6 of 6 hooks of omo, silently" in codex.omo("doctor")
+    codex.trust_hooks()
+    assert "lacks the agents that judge, review and criticise" in codex.omo("doctor")
+    codex.omo("setup", "codex", "--yes")
+    assert "Codex trusts the hooks of omo and has its agents" in codex.omo("doctor")
+    (codex.plugin / "README.md").write_text("An update.\n", "utf-8")
+    assert "Codex skips 6 of 6 hooks of omo, silently" in codex.omo("doctor")
+    codex.omo("setup", "remove", "codex", "--yes")
+    assert not (codex.settings / "agents").exists()
+
+
+BRIEF = "@goal: Say how to use it\nThe README has a section on use."
+
+
+def test_ultragoal_runs_to_its_final_receipt_and_the_clients_own_goal_is_not_complete_before(codex: Codex) -> None:
+    codex.omo("setup", "codex", "--yes")
+    for name, verdict in CLEAN.items():
+        codex.model.agent(is_told(f"review as {name}"), say(json.dumps(verdict)))
+
+    def checkpoint(request: Request) -> Turn:
+        path = codex.project / "gate.json"
+        path.write_text(json.dumps(valid_gate(codex.project, "G001")), "utf-8")
+        how = "--goal-id G001 --status complete --evidence 'the section is there' --quality-gate-json gate.json"
+        return sh(f"omo ultragoal checkpoint {how}")
+
+    codex.model.script(
+        call("create_goal", objective="document the use"),
+        sh(f"omo ultragoal create-goals --brief '{BRIEF}'"),
+        sh("omo ultragoal complete-goals"),
+        call("update_goal", status="complete"),
+        sh("printf '\\n## Use\\n' >> README.md"),
+        *agent("architect", "review as omo:architect"),
+        *agent("qa", "review as omo:qa"),
+        checkpoint,
+        sh("omo goal complete"),
+        call("update_goal", status="complete"),
+        say("All is proven."),
+    )
+    run = codex.prompt(f"$omo:ultragoal {BRIEF}", env=EIGHT_BLOCKS)
+    assert (run.result, codex.model.overruns) == ("All is proven.", 0)
+    (refused,) = [result for result in codex.results() if "The goal is not proven complete" in result]
+    assert "Tool: update_goal" in refused
+    assert '"status":"complete"' in codex.results()[-1]
+    assert codex.row(run.session)["work"]["ultragoal"]["outcome"]["verdict"] == "judged"

@@ -1,0 +1,135 @@
+"""The hooks as Codex starts them: by its own registration, in the session's directory, without a variable for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.state import paths
+from tests.hooks.conftest import OF_CODEX, ROOT, Answer, Host
+
+# What Codex 0.166 takes; any other key voids the whole answer.
+KNOWN = {"decision", "reason", "systemMessage", "hookSpecificOutput"}
+KNOWN_INSIDE = {
+    *("hookEventName", "additionalContext", "permissionDecision", "permissionDecisionReason", "updatedInput"),
+}
+
+
+class Codex(Host):
+    def environment(self, **extra: str) -> dict[str, str]:
+        known = {name: os.environ[name] for name in ("PATH", "HOME")}
+        return {**known, "PLUGIN_ROOT": str(ROOT), "PLUGIN_DATA": str(self.data), **self.environ, **extra}
+
+    def raw(self, event: str, stdin: bytes, *, cwd: Path | None = None, **extra: str) -> Answer:
+        (group,) = OF_CODEX[event]
+        done = subprocess.run(
+            ["sh", "-c", group["hooks"][0]["command"]],
+            input=stdin,
+            capture_output=True,
+            cwd=cwd or self.project,
+            env=self.environment(**extra),
+            check=False,
+            timeout=60,
+        )
+        answer = Answer(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"))
+        if answer.stdout:
+            assert set(answer.json) <= KNOWN
+            assert set(answer.json.get("hookSpecificOutput", {})) <= KNOWN_INSIDE
+        return answer
+
+    def shell(self, command: str, **fields: Any) -> Answer:
+        return self.send("PreToolUse", tool_name="Bash", tool_input={"command": command}, **fields)
+
+    def rewritten(self, command: str, **fields: Any) -> str:
+        output = self.shell(command, **fields).json["hookSpecificOutput"]
+        assert output["permissionDecision"] == "allow"
+        return str(output["updatedInput"]["command"])
+
+
+@pytest.fixture
+def codex(host: Host) -> Iterator[Codex]:
+    yield Codex(host.root, data=host.data)
+    assert not Path(paths.log_file(host.state)).exists()
+
+
+def test_the_model_is_told_in_json_and_the_user_in_its_spelling(codex: Codex) -> None:
+    answer = codex.prompt("ulw fix it").json
+    assert answer["hookSpecificOutput"]["additionalContext"].startswith("[omo] The user turned ultrawork on")
+    assert answer["systemMessage"].endswith("$omo:stop-continuation ends it.")
+    assert "/omo:" not in json.dumps(answer)
+    held = codex.stop().json
+    assert held["decision"] == "block"
+    assert "The user stops this with $omo:stop-continuation." in held["reason"]
+    heard = codex.prompt("never mind").json
+    assert "ultrawork is paused" in heard["systemMessage"]
+    assert codex.prompt("$omo:stop-continuation").json["decision"] == "block"
+    codex.stop().assert_silent()
+
+
+def test_a_word_that_is_heard_and_not_acted_on_is_told(codex: Codex) -> None:
+    assert "was not turned on" in codex.prompt("what is ulw?").json["systemMessage"]
+
+
+def test_what_is_refused_again_and_again_is_never_asked(codex: Codex) -> None:
+    codex.prompt("ulw fix it")
+    patch = f"*** Begin Patch\n*** Add File: {codex.state}/evil\n+evil\n*** End Patch\n"
+    for _ in range(5):
+        output = codex.send("PreToolUse", tool_name="apply_patch", tool_input={"command": patch}).json
+        assert output["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_the_state_is_guarded_wherever_the_tool_runs(codex: Codex) -> None:
+    codex.prompt("ulw fix it")
+    by_its_path = f"echo evil > {shlex.quote(codex.state)}/evil"
+    for command, directory in ((by_its_path, "/tmp"), ("echo evil > evil", codex.state)):
+        answer = codex.shell(command, cwd=directory).json
+        assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    codex.shell("echo fine > fine.txt", cwd="/tmp").assert_silent()
+
+
+def test_a_command_that_calls_omo_is_given_what_it_needs(codex: Codex) -> None:
+    environ = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "CODEX_SESSION_ID": codex.session}
+    rewritten = codex.rewritten("omo --version && omo status", cwd="/tmp")  # also before anything is on
+    done = subprocess.run(["sh", "-c", rewritten], env=environ, cwd="/tmp", capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("omo ")
+    codex.prompt("ulw fix it")
+    rewritten = codex.rewritten("omo gate add tests -- true", cwd="/tmp")
+    done = subprocess.run(["sh", "-c", rewritten], env=environ, cwd="/tmp", capture_output=True, text=True, check=True)
+    assert done.stdout == "Gate tests pinned by the agent: true\n"
+    assert codex.kinds()[-1] == "gate-added"
+    for command in ("echo omo", "git commit -m 'use omo here'", "ls"):
+        codex.shell(command).assert_silent()
+
+
+def test_nested_in_another_host_it_keeps_to_its_own_session_and_project(codex: Codex, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "of the other host"
+    elsewhere.mkdir()
+    outer = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "outer", "CLAUDE_PROJECT_DIR": str(elsewhere)}
+    codex.environ |= {**outer, "OMO_PROJECT_DIR": str(elsewhere)}
+    assert "ultrawork is on" in codex.prompt("ulw fix it").json["systemMessage"]
+    assert codex.kinds() == ["activated:leading"]
+    assert list(elsewhere.iterdir()) == []
+    assert f"OMO_PROJECT_DIR={shlex.quote(str(codex.project))}" in codex.rewritten("omo next")
+
+
+def test_its_own_goal_is_not_called_complete_before_ours(codex: Codex) -> None:
+    def complete(status: str) -> Answer:
+        return codex.send("PreToolUse", tool_name="update_goal", tool_input={"status": status})
+
+    complete("complete").assert_silent()
+    codex.omo("ultragoal", "create-goals", "--brief", "@goal: One\nDo one thing.")
+    codex.omo("ultragoal", "complete-goals")
+    refusal = complete("complete").json["hookSpecificOutput"]
+    assert refusal["permissionDecision"] == "deny"
+    assert "not proven complete" in refusal["permissionDecisionReason"]
+    complete("blocked").assert_silent()
+    questions = [{"id": "q", "question": "Which licence?"}]
+    asked = codex.send("PreToolUse", tool_name="request_user_input", tool_input={"questions": questions}).json
+    assert asked["hookSpecificOutput"]["permissionDecision"] == "deny"
