@@ -64,41 +64,54 @@ class Proposals:
     unplaced: dict[int, list[str]] = field(default_factory=dict)
 
 
+NumberedLine = tuple[int, str]
+
+
 def fill_in(document: Document, root: Path) -> Proposals:
     """What the steps leave to omo. A plan before 1.7 stays as it is."""
     lines = list(enumerate(re.split(r"\r\n?|\n", document.text), start=1))
-    filled = Proposals("", [])
-    if not document.is_legacy:
-        page = Page("\n".join(text for _, text in lines))
-        known = _known_names(document, root)
-        bodies = []
-        for step in document.steps:
-            start = step.line - 1
-            end = start + step.text.count("\n") + 1
-            own = set()
-            body = lines[start:end]
-            for each in reversed(page.fields(start, end)):
-                if each.is_proposed:
-                    del body[each.line - 1 - start : each.end - start]
-                else:
-                    own.add(each.key)
-            if Page("\n".join(text for _, text in body)).yaml_blocks("manifest"):
-                own.add("manifest")
-            while not body[-1][1].strip():
-                body.pop()
-            body += [(step.line, text) for text in _bullets(document, step, own, root, known, filled)]
-            bodies.append((start, end, body))
-            known |= _names_in(step)
-        for start, end, body in reversed(bodies):
-            lines[start:end] = body
-    newline = "\r\n" if "\r\n" in document.text else "\n"
-    filled.text = newline.join(text for _, text in lines)
-    filled.lines = [number for number, _ in lines]
-    read_back = [step.number for step in parse(filled.text, document.path).steps if step.manifest]
-    if not document.is_legacy and read_back != [step.number for step in document.steps]:
-        # A fence that is never closed, say, hides what would be written: that is for the author to mend first.
-        return Proposals(document.text, list(range(1, len(re.split(r"\r\n?|\n", document.text)) + 1)))
+    filled = Proposals(document.text, [number for number, _ in lines])
+    if document.is_legacy:
+        return filled
+    page = Page("\n".join(text for _, text in lines))
+    known = _known_names(document, root)
+    output: list[NumberedLine] = []
+    done = 0
+    wanted = []
+    for step in document.steps:
+        start = step.line - 1
+        end = start + step.text.count("\n") + 1
+        body, own = _own_lines(page, lines, start, end)
+        body += [(step.line, text) for text in _bullets(document, step, own, root, known, filled)]
+        output += [*lines[done:start], *body]
+        done = end
+        known |= _names_in(step)
+        wanted.append({"on failure", "checkpoint", "manifest"} - own)
+    output += lines[done:]
+    text = ("\r\n" if "\r\n" in document.text else "\n").join(text for _, text in output)
+    for step, keys in zip(parse(text, document.path).steps, wanted, strict=False):
+        if not keys <= step.field_lines.keys():
+            # A fence that is never closed, say, hides what would be written: that is for the author to mend first.
+            return filled
+    filled.text = text
+    filled.lines = [number for number, _ in output]
     return filled
+
+
+def _own_lines(page: Page, lines: list[NumberedLine], start: int, end: int) -> tuple[list[NumberedLine], set[str]]:
+    """A step without what omo proposed before, and which fields its author wrote."""
+    body = lines[start:end]
+    own = set()
+    for each in reversed(page.fields(start, end)):
+        if each.is_proposed:
+            del body[each.line - 1 - start : each.end - start]
+        else:
+            own.add(each.key)
+    if Page("\n".join(text for _, text in body)).yaml_blocks("manifest"):
+        own.add("manifest")
+    while not body[-1][1].strip():
+        body.pop()
+    return body, own
 
 
 def _bullets(
