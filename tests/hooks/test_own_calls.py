@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from omo import hosts
 from omo.hooks.own_calls import ANYWHERE, CALLS
 from omo.hosts import claude_setup
 from tests.hooks.conftest import ROOT, Host
@@ -176,9 +177,11 @@ def test_a_call_that_asks_for_more_than_to_be_run_is_left_to_the_host(on: Host, 
     on.send("PreToolUse", tool_name="PowerShell", tool_input=plain).assert_silent()
 
 
-def test_another_host_and_plan_mode_are_asked_as_ever(on: Host) -> None:
-    bash(on, "omo gate run", turn_id="t1").assert_silent()  # Codex takes no such answer
+def test_plan_mode_and_a_host_that_takes_no_such_answer_are_asked_as_ever(on: Host) -> None:
     bash(on, "omo gate run", permission_mode="plan").assert_silent()
+    for name in hosts.NAMES:
+        call = hosts.named(name).tool_call("s", "/", "Bash", {"command": "omo gate run"})
+        assert call.can_permit == (name == "claude")
 
 
 def test_only_while_a_run_of_this_session_is_on(host: Host) -> None:
