@@ -63,7 +63,7 @@ LINES = {
     "gate re": {"record", "remove"},
     "ultragoal gate in": {"init"},
     "ralph judge --no-": {"--no-refine"},
-    "setup remove ": {"path", "statusline"},
+    "setup remove ": {"codex", "path", "statusline"},
     "ulw blocked --evidence ulw --que": {"--question"},
     "ledger show --follow --session x --js": {"--json"},
 }

@@ -43,6 +43,7 @@ class Elsewhere:
 
 ELSEWHERE = [
     Elsewhere(r"(?:\./bin/omo|omo setup|claude plugin (?!validate)).+", "tests/e2e/test_readme.py", '"README.md"'),
+    Elsewhere(r"codex plugin .+", "tests/e2e/codex_client.py", '"plugin", "marketplace", "add"'),
     Elsewhere(r"claude plugin validate --strict", ".ci/validate.py", '"validate", "--strict"'),
     Elsewhere(r"(?:OMO_\w+=\S+ )?\./tests/run(?: .+)?", ".ci/run", "./tests/run "),
     Elsewhere(r'(?:python=\$\(.*\) && )?"\$python" -m ruff check \.', ".ci/run", '"$python" -m ruff check .\n'),
