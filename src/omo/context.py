@@ -60,6 +60,12 @@ class Context:
         without = settings.load({k: v for k, v in self.environ.items() if k not in variables}, self.root).limits
         return {name: min(limits[name], without[name]) for name in limits}
 
+    def note_missing_agents(self) -> None:
+        """For whoever begins what needs them."""
+        lacking = hosts.around(self.environ).lacks_agents(str(plugin_root()), self.environ)
+        if lacking:
+            self.notes.append(lacking)
+
     @property
     def named_session(self) -> str | None:
         return self.environ.get("OMO_SESSION_ID") or hosts.session_of(self.environ) or None

@@ -212,6 +212,14 @@ def test_in_the_terminal_what_is_typed_and_escape_keep_the_run_and_a_command_end
     terminal.wait_for("interrupted")
     (session,) = codex.sessions
     assert codex.row(session)["work"]["ulw"]["state"] == "active"
+    type_line(terminal, "/compact")
+    terminal.wait_for("Context compacted")
+    asked = len(codex.model.turns)
+    type_line(terminal, "go on")
+    codex.model.wait_for_turns(asked + 1)
+    assert codex.was_told("[omo] Ultrawork is still on in this session.")
+    terminal.key("Escape")
+    terminal.wait_for(lambda screen: screen.count("interrupted") == 2)
     asked = len(codex.model.turns)
     type_line(terminal, "$omo:stop-continuation")
     terminal.wait_for("ultrawork is off")

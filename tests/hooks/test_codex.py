@@ -12,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from omo.hosts import codex_setup
 from omo.state import paths
 from tests.hooks.conftest import OF_CODEX, ROOT, Answer, Host
+from tests.ultraplan.plans import plan_text
 
 # What Codex 0.166 takes; any other key voids the whole answer.
 KNOWN = {"decision", "reason", "systemMessage", "hookSpecificOutput"}
@@ -106,6 +108,21 @@ def test_a_command_that_calls_omo_is_given_what_it_needs(codex: Codex) -> None:
     assert codex.kinds()[-1] == "gate-added"
     for command in ("echo omo", "git commit -m 'use omo here'", "ls"):
         codex.shell(command).assert_silent()
+
+
+@pytest.mark.parametrize(
+    "begins", ["ultragoal create-goals --brief '@goal: One'", "ralph start", "plan critique plan.md"]
+)
+def test_without_its_agents_whoever_begins_is_told(codex: Codex, tmp_path: Path, begins: str) -> None:
+    home = {"CODEX_SESSION_ID": codex.session, "CODEX_HOME": str(tmp_path)}
+    codex.prompt("$omo:ralph make it work")
+    codex.write("plan.md", plan_text(1))
+    words = shlex.split(begins)
+    assert "Codex lacks omo's agents" in codex.omo(*words, by="user", env=home).err
+    for path, text in codex_setup.agent_files(ROOT, home).items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert "Codex lacks omo's agents" not in codex.omo(*words, by="user", env=home).err
 
 
 def test_nested_in_another_host_it_keeps_to_its_own_session_and_project(codex: Codex, tmp_path: Path) -> None:

@@ -107,6 +107,7 @@ def _defect_data(defect: Defect) -> dict[str, Any]:
 
 def critique(arguments: argparse.Namespace, context: Context) -> Result:
     """One command from the first draft to the verdict: it fills in, tells every defect, then asks, then answers."""
+    context.note_missing_agents()
     from omo.workflows.ultraplan import critique as critiques
     from omo.workflows.ultraplan import rules
     from omo.workflows.ultraplan.run import runs_of_plan

@@ -85,6 +85,7 @@ def _run(arguments: argparse.Namespace, context: Context, *, looks: bool = False
 
 
 def start(arguments: argparse.Namespace, context: Context) -> Result:
+    context.note_missing_agents()
     from omo.cli import ralph_views
     from omo.work.agents import session_events
     from omo.workflows.ralph import phases

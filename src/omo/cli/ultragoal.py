@@ -129,6 +129,7 @@ def changing(run: PlanRun) -> Iterator[None]:
 
 
 def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
+    context.note_missing_agents()
     run = run_of(arguments, context)
     brief = create.parse(_brief(arguments, context))
     with changing(run):

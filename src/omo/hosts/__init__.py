@@ -188,6 +188,10 @@ class Host:
         """The script that puts omo on the user's PATH, with {root} where it names the plugin; empty without one."""
         return ""
 
+    def lacks_agents(self, plugin: str, environ: Mapping[str, str]) -> str:
+        """Why the plugin's agents cannot be sent, and what mends it; empty where they can."""
+        return ""
+
     def spell(self, text: str) -> str:
         """A text of ours with what it names as it is called here: commands that the user types, and the tool that
         starts agents."""

@@ -28,6 +28,11 @@ TOOLS = {
     "update_goal": hosts.OTHER,
 }
 
+NO_AGENTS = (
+    "Codex lacks omo's agents, so nobody can judge, review or criticise, and the work ends on your word: "
+    "the user runs, in a terminal of their own, omo setup codex"
+)
+
 
 class Codex(Host):
     name = "codex"
@@ -75,6 +80,13 @@ class Codex(Host):
         if more:
             output["hookSpecificOutput"] = {"hookEventName": event.name, **more}
         return _json(output) if output else b""
+
+    def lacks_agents(self, plugin: str, environ: Mapping[str, str]) -> str:
+        from pathlib import Path
+
+        from omo.hosts import codex_setup
+
+        return "" if codex_setup.agents_are_there(Path(plugin), environ) else NO_AGENTS
 
     def spell(self, text: str) -> str:
         return text.replace("/omo:", "$omo:").replace("with the Agent tool", "with spawn_agent")
