@@ -658,7 +658,7 @@ def test_ulw_blocked_is_no_way_out_of_a_plan(project: Project) -> None:
     create(project)
     ran = project.agent("ulw", "blocked", "--evidence", "the network seems slow today", "--json")
     assert ran.code == 3
-    assert "checkpoint --goal-id ID --status blocked" in ran.json["error"]["fix"]
+    assert "checkpoint --status blocked" in ran.json["error"]["fix"]
     assert project.row()["work"]["ultragoal"]["state"] == "active"
 
 

@@ -334,7 +334,10 @@ def reviewed(walk: Walk, number: int) -> None:
 
 
 def _ultragoal_works(walk: Walk, step: NextStep) -> None:
+    """It is built, somebody tries to break it, and both reviewers find nothing."""
     if step.action in ("execute-goal", "verify-again"):
+        walk.write("value", "new\n")
+        omo("evidence replay --attack TEXT --expect TEXT -- COMMAND")(walk, 1)
         reviewed(walk, 1)
 
 

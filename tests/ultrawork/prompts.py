@@ -93,7 +93,6 @@ diff --git a/x b/x\n@@ -1 +1 @@\n-ulw\n+ultrawork\nulw apply this
 /ulw fix this
 /omo:ultrawork
 /omo:ulw what is failing?
-$omo:ulw fix it
 """),
     "in other languages": lines(r"""
 repariere die Tests mit ulw
@@ -352,7 +351,6 @@ Stop ulw. Thanks!
 wait, stop ulw
 STOP THE ULW
 /omo:stop-continuation
-$omo:stop-continuation
 /omo:stop-continuation please, it loops
 schalte ulw aus
 kein ulw mehr

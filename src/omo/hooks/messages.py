@@ -202,7 +202,7 @@ def pins_kept(pins: list[str]) -> str:
 
 # How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
 CANNOT_GO_ON = {
-    "ultragoal": "omo ultragoal checkpoint --goal-id ID --status blocked --evidence TEXT, and take the next goal",
+    "ultragoal": "omo ultragoal checkpoint --status blocked --evidence TEXT, and take the next goal",
     "ultraplan": "omo plan finish --failed STEP --error TEXT --tried TEXT",
     "ralph": "omo ralph abandon REASON, which the user is told",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
 from omo.workflows.ultragoal.create import same_words, text_defects, title_of
 from omo.workflows.ultragoal.gate.fill import Filled, cleaner_report, fill
-from omo.workflows.ultragoal.gate.models import Defect
 from omo.workflows.ultragoal.gate.proof import Inspection, Subject, about_the_work
 from omo.workflows.ultragoal.gate.rules import inspect
 from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan, applied
@@ -140,25 +139,28 @@ def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
         reviews,
         {agent: f"completing {goal.id} says that {agent} found it clean" for agent in reviewers.INDEPENDENT},
         fix="mend what it found and let it review again, its newest word counts; or keep it as work: "
-        f"omo ultragoal record-review-blockers --goal-id {goal.id}",
+        f"omo ultragoal record-review-blockers --goal-id {goal.id} --objective TEXT --evidence TEXT",
     )
     return reviews
 
 
 def _require_passing(
-    run: PlanRun, name: str, subject: Subject, gate: object, missing: Sequence[Defect] = ()
+    run: PlanRun, name: str, subject: Subject, gate: object, filled: Filled | None = None
 ) -> Inspection:
-    """`missing` is what a gate that was filled in lacks, and how to get it."""
+    """`filled` is what omo could fill in of the gate, and what it lacks."""
     artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
     if problem := receipts.evidence_problem(run.caller.state, run.rows):
         raise Refused(f"evidence: {problem}", fix=artifacts.REPAIR)
-    if missing:
-        are = "is" if len(missing) == 1 else "are"
+    if filled is not None and filled.missing:
+        are = "is" if len(filled.missing) == 1 else "are"
+        unreviewed = (
+            f"where no agent can review it: omo ultragoal gate init --goal-id {name} writes the gate with those parts "
+            "left to you, and the receipt says so"
+        )
         raise Refused(
-            f"{name} is not shown yet: {counted(len(missing), 'part')} of its quality gate {are} missing",
-            fix=f"then the same again; where no agent can review it: omo ultragoal gate init --goal-id {name} writes "
-            "the gate with those parts left to you, and the receipt says so",
-            defects=[str(defect) for defect in missing],
+            f"{name} is not shown yet: {counted(len(filled.missing), 'part')} of its quality gate {are} missing",
+            fix=f"then the same again; {filled.way_out or unreviewed}",
+            defects=[str(defect) for defect in filled.missing],
         )
     inspection = inspect(gate, subject)
     if inspection.defects:
@@ -228,7 +230,7 @@ def _complete(
         return Done(goal, changed=False)
     subject = subject_of(run, plan, goal, gate_file)
     reviewed = _require_agreement(run, goal)  # before replays, which may write files
-    missing = []
+    filled = None
     if gate is None:
         if rerun is not None:
             rerun(subject)
@@ -238,8 +240,8 @@ def _complete(
             for agent, review in reviewers.reviews_of(run, goal).items():
                 reviewed[agent] = review.without(gates_of(run).left_out)
         filled = filled_gate(run, goal, subject, reviewed, evidence)
-        gate, missing = filled.document, filled.missing
-    inspection = _require_passing(run, name, subject, gate, missing)
+        gate = filled.document
+    inspection = _require_passing(run, name, subject, gate, filled)
     registered = _register(run, subject, inspection.cited)
     reviews = {}
     for agent, review in reviewed.items():

@@ -52,7 +52,7 @@ ALTERNATIVES = (
     "change the plan: omo ultragoal steer --kind KIND --evidence TEXT --rationale TEXT",
     "hand a part to an executor agent",
     "review found something: omo ultragoal record-review-blockers --goal-id ID --title T --objective O --evidence E",
-    "one goal is stuck: omo ultragoal checkpoint --goal-id ID --status blocked --evidence TEXT",
+    "one goal is stuck: omo ultragoal checkpoint --status blocked --evidence TEXT",
     f"only a person can go on: {CLASSIFY}",
 )
 

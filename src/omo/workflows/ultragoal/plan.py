@@ -49,7 +49,8 @@ WAYS_ON = {
     "mark_blocked_superseded|split_subgoal --goal-id {id} --evidence TEXT --rationale TEXT",
     "review_blocked": "close its blockers first (omo ultragoal status), or omo ultragoal steer --kind "
     "mark_blocked_superseded --goal-id {id} --evidence TEXT --rationale TEXT",
-    "complete": "what is complete stays so; findings reopen it: omo ultragoal record-review-blockers --goal-id {id}",
+    "complete": "what is complete stays so; findings reopen it: omo ultragoal record-review-blockers --goal-id {id} "
+    "--objective TEXT --evidence TEXT",
     "superseded": "other goals took its place: omo ultragoal status",
 }
 BLOCK_FIRST = "omo ultragoal checkpoint --goal-id {id} --status blocked --evidence TEXT, then the same again"

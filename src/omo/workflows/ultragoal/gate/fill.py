@@ -22,6 +22,7 @@ from omo.workflows.ultragoal.gate import proof, rules
 from omo.workflows.ultragoal.gate.models import SURFACES, Defect
 from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.plan import Goal
+from omo.workflows.ultrawork.gates import Gate
 
 Row = dict[str, Any]
 
@@ -66,8 +67,11 @@ class Proof:
 
 @dataclass
 class Filled:
+    """`way_out` is of a gate that stands in the way, where no work can make it pass."""
+
     document: Row = field(default_factory=dict)
     missing: list[Defect] = field(default_factory=list)
+    way_out: str = ""
 
     def lacks(self, path: str, message: str) -> None:
         self.missing.append(Defect(path, "MISSING", message))
@@ -212,10 +216,10 @@ def _executor_qa(goal: Goal, subject: Subject, proofs: list[Proof], review: Revi
         section["redTeamCommands"] = section["redTeamCommands"] or [review.message.source]
     if not section["surfaceEvidence"]:
         problems = [shown.problem for shown in proofs if shown.problem and not shown.scenario]
-        filled.lacks("executorQa.surfaceEvidence", "; ".join(problems) or SHOW.format(goal.id))
+        filled.lacks("executorQa.surfaceEvidence", "; ".join(dict.fromkeys(problems)) or SHOW.format(goal.id))
     if not section["adversarialCases"] and not subject.is_light:
         problems = [shown.problem for shown in proofs if shown.problem and shown.scenario]
-        filled.lacks("executorQa.adversarialCases", "; ".join(problems) or ATTACK)
+        filled.lacks("executorQa.adversarialCases", "; ".join(dict.fromkeys(problems)) or ATTACK)
     if subject.is_light:
         section = {name: value for name, value in section.items() if name not in REVIEWERS_ONLY}
         section["evidence"] = "; ".join(shown.row["description"] for shown in good)
@@ -285,10 +289,19 @@ def _iteration(
             lines.append(f"gate {gate.name} {why}, as it did before")
         else:
             filled.lacks("iteration.status", f"gate {gate.name} {why}: mend what it says (omo gate run {gate.name})")
+            filled.way_out = _way_out_of(gate, subject)
     if report:
         lines.append(report)
     evidence = "\n".join(lines)
     return {"status": "passed", "fullRerun": True, "rerunCommands": commands, "evidence": evidence, "blockers": []}
+
+
+def _way_out_of(gate: Gate, subject: Subject) -> str:
+    if gate.by == "user":
+        goal = subject.goal.rpartition("/")[2]
+        blocked = f"omo ultragoal classify-blocker --classification human_blocked --goal-id {goal} --evidence TEXT"
+        return f"only the user lets what they pinned through (/omo:allow {gate.name}): {blocked}"
+    return f"a gate that no work here can make pass goes, and the end says so: omo gate remove {gate.name}"
 
 
 def _evidence_of(review: Review, report: Row) -> str:
