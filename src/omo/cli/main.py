@@ -168,7 +168,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, 
 
 def _render(result: Result, wants_json: bool, environ: Mapping[str, str]) -> int:
     if wants_json:
-        _print_json({"ok": result.exit_code == 0, **result.data})
+        _print_json({"ok": result.exit_code == 0, **result.data}, environ)
     elif result.text:
         print(_spelled(result.text, environ))
     for note in result.notes:
@@ -180,11 +180,11 @@ def _render_error(error: OmoError, wants_json: bool, environ: Mapping[str, str])
     details = error.details.get("defects", [])
     if wants_json:
         body = {"code": error.code, "message": error.message, "fix": error.fix, "details": details}
-        _print_json({"ok": False, "error": body})
+        _print_json({"ok": False, "error": body}, environ)
     else:
         print(f"omo: {_spelled(error.message, environ)}", file=sys.stderr)
         for line in details if isinstance(details, list) else []:
-            print(f"  - {line}", file=sys.stderr)
+            print(f"  - {_spelled(str(line), environ)}", file=sys.stderr)
         if error.fix:
             print(f"  fix: {_spelled(error.fix, environ)}", file=sys.stderr)
         if _is_refused_agent(error, environ):
@@ -206,9 +206,9 @@ def _spelled(text: str, environ: Mapping[str, str]) -> str:
     return hosts.around(environ).spell(text)
 
 
-def _print_json(value: dict[str, Any]) -> None:
+def _print_json(value: dict[str, Any], environ: Mapping[str, str]) -> None:
     """A lone surrogate, which anybody may write into a state file, goes out as the escape it came in as."""
     import json
 
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = _spelled(json.dumps(value, ensure_ascii=False, default=str), environ)
     print(text.encode("utf-8", "backslashreplace").decode("utf-8"))

@@ -167,7 +167,7 @@ def _require_passing(
         raise Refused(
             f"the quality gate of {name} does not pass: {counted(len(inspection.defects), 'defect')}",
             fix="mend them all, then the same again; what the review found wrong with the work itself: "
-            f"omo ultragoal record-review-blockers --goal-id {name}",
+            f"omo ultragoal record-review-blockers --goal-id {name} --objective TEXT --evidence TEXT",
             defects=[str(defect) for defect in inspection.defects],
         )
     return inspection

@@ -20,7 +20,10 @@ SUCCESS = ("covered", "passed", "verified")
 NOT_APPLICABLE = "not_applicable"
 SURFACES = FAMILIES
 INIT = "omo ultragoal gate init --goal-id ID writes one to fill in; inline JSON begins with {"
-RECORD = "mend what was found, or keep it as work: omo ultragoal record-review-blockers --goal-id ID"
+RECORD = (
+    "mend what was found, or keep it as work: omo ultragoal record-review-blockers --goal-id ID "
+    "--objective TEXT --evidence TEXT"
+)
 
 
 @dataclass(frozen=True)
