@@ -37,7 +37,10 @@ def render(host: Host) -> str:
 
 def _group(host: Host, event: str) -> dict[str, Any]:
     launch = f'launch="${{{host.root_variable}}}/hooks/launch.sh"; [ -r "$launch" ] || exit 0; '
-    command = f'{launch}host={host.name} event={SCRIPTS[event]}; . "$launch"'
+    where = ""
+    if host.name != hosts.NAMES[0]:  # whose variables the launcher knows
+        where = f' plugin_root="${{{host.root_variable}}}" plugin_data="${{{host.data_variable}}}"'
+    command = f'{launch}host={host.name} event={SCRIPTS[event]}{where}; . "$launch"'
     handler: dict[str, Any] = {"type": "command", "command": command, "timeout": SECONDS}
     group: dict[str, Any] = {"hooks": [handler]}
     if event == "SessionStart":

@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154
-# Sourced by the commands in hooks.json, with $host and $event set, inside the shell the host has started anyway: on a
-# quiet day this file is the whole plugin. It must stay free of forks until there is something to do, must leave with
-# exit 0 whatever happens (2 would deny a tool call), and must print nothing that no decision printed.
+# Sourced by the commands of a registration, with $host and $event set and, but for the first host, $plugin_root and
+# $plugin_data, inside the shell the host has started anyway: on a quiet day this file is the whole plugin. It must stay
+# free of forks until there is something to do, must leave with exit 0 whatever happens (2 would deny a tool call), and
+# must print nothing that no decision printed.
 
 exec 2>/dev/null
 
@@ -22,16 +23,16 @@ case ",${OMO_SKIP_HOOKS-}," in *[,\ ]"$event"[,\ ]* | *[,\ ]"$name"[,\ ]*) exit 
 
 cache=${XDG_CACHE_HOME:-${HOME-}/.cache}/omo
 case $host in
-codex)
-    root=${PLUGIN_ROOT-}
-    home=${PLUGIN_DATA:-$cache}
-    project=$PWD # the event names where a tool runs
-    [ -z "${CLAUDE_CODE_SESSION_ID-}" ] || unset CLAUDE_PROJECT_DIR OMO_PROJECT_DIR # of the host around this one
-    ;;
-*)
+claude)
     root=${CLAUDE_PLUGIN_ROOT-}
     home=${CLAUDE_PLUGIN_DATA:-$cache}
     project=${CLAUDE_PROJECT_DIR-}
+    ;;
+*)  # as its registration says; the session is where the hook is started, an event may name where a tool runs
+    root=$plugin_root
+    home=${plugin_data:-$cache}
+    project=$PWD
+    [ -z "${CLAUDE_CODE_SESSION_ID-}" ] || unset CLAUDE_PROJECT_DIR OMO_PROJECT_DIR # of the host around this one
     ;;
 esac
 
@@ -238,14 +239,14 @@ user-prompt-submit)
     fi
     ;;
 pre-tool-use)
-    [ -n "$runtime" ] || [ "$host" = codex ] || exit 0
+    [ -n "$runtime" ] || [ "$host" != claude ] || exit 0
     read_event
     if is_bash; then
         if [ -n "$runtime" ] && is_fenced; then
             decide
         elif concerns_omo; then
-            # Codex's shells do not find omo unless the command is rewritten.
-            if [ "$host" = codex ] || is_live; then decide; fi
+            # Only Claude Code's shells find omo; elsewhere the command is rewritten.
+            if [ "$host" != claude ] || is_live; then decide; fi
         fi
     elif is_powershell; then
         is_fenced && decide

@@ -25,7 +25,8 @@ if [ -n "${CLAUDE_ENV_FILE-}" ]; then
         printf 'export PATH="$PATH":%s\n' "$(quoted "$root/bin")"
         [ -n "${CLAUDE_PROJECT_DIR-}" ] && printf 'export OMO_PROJECT_DIR=%s\n' "$(quoted "$CLAUDE_PROJECT_DIR")"
         # Where this session was started from another host's shell, the innermost counts.
-        printf 'export OMO_OUTER_SESSION=%s\n' "$(quoted "${CODEX_SESSION_ID-}")"
+        outer=$(env | sed -n 's/^[A-Z_]*SESSION_ID=//p' | tr '\n' ' ')
+        printf 'export OMO_OUTER_SESSION=%s\n' "$(quoted "$outer")"
         # The host gives the plugin's options to hooks alone; the agent's omo must see the same limits.
         for name in MAX_STOP_BLOCKS COOLDOWN_SECONDS MAX_TOTAL_BLOCKS MAX_HOURS KEYWORD ATTENDED NOTIFY GOAL_GATE; do
             eval "value=\${CLAUDE_PLUGIN_OPTION_$name-}"

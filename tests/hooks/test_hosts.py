@@ -75,7 +75,8 @@ OF_CLAUDE, OF_CODEX = {"CLAUDE_CODE_SESSION_ID": "c1"}, {"CODEX_SESSION_ID": "x1
         (OF_CLAUDE, "c1"),
         (OF_CODEX, "x1"),
         ({**OF_CLAUDE, **OF_CODEX}, "x1"),  # Codex, started in a shell of Claude Code's
-        ({**OF_CLAUDE, **OF_CODEX, "OMO_OUTER_SESSION": "x1"}, "c1"),  # and the other way round
+        ({**OF_CLAUDE, **OF_CODEX, "OMO_OUTER_SESSION": "7 x1"}, "c1"),  # and the other way round
+        ({**OF_CLAUDE, **OF_CODEX, "OMO_OUTER_SESSION": "x1 c1"}, "c1"),
         ({**OF_CLAUDE, "CODEX_SESSION_ID": "x2", "OMO_OUTER_SESSION": "x1"}, "x2"),  # one in another in a third
         ({**OF_CLAUDE, "OMO_OUTER_SESSION": ""}, "c1"),
         ({}, ""),

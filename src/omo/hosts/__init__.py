@@ -160,7 +160,7 @@ class Host:
 
     name = ""
     registration = ""  # the file that has its hooks
-    root_variable = ""  # in which it gives hooks the plugin's directory
+    root_variable = data_variable = ""  # in which it gives hooks the plugin's directory, and one for its data
     # Set in the shells it starts for an agent: one that unsets some of them has the others.
     agent_variables: tuple[str, ...] = ()
     session_variable = ""
@@ -214,11 +214,12 @@ def around(environ: Mapping[str, str]) -> Host:
     """The host in whose shell this runs; the first where that is none of ours.
 
     One that was started in another's shell inherits its variables, and the innermost counts. The first host says of
-    its shells, in OUTER, whose session it was started in; any other that names a session was started in the first's.
+    its shells, in OUTER, in whose sessions it was started; any other that names a session was started in the first's.
     """
+    outer = environ.get(OUTER, "").split()
     for host in reversed(every()):
         session = environ.get(host.session_variable)
-        if session and session != environ.get(OUTER):
+        if session and session not in outer:
             return host
     return named(NAMES[0])
 

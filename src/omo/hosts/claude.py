@@ -46,7 +46,7 @@ LONGEST_NOTICE = 300  # the host's own notice is one line; a report that quotes 
 class ClaudeCode(Host):
     name = "claude"
     registration = "hooks/hooks.json"
-    root_variable = "CLAUDE_PLUGIN_ROOT"
+    root_variable, data_variable = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"
     agent_variables = (
         *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID"),
         *("CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_SESSION_ATTENDED"),

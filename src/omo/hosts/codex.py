@@ -37,7 +37,7 @@ NO_AGENTS = (
 class Codex(Host):
     name = "codex"
     registration = "hooks/codex.json"
-    root_variable = "PLUGIN_ROOT"
+    root_variable, data_variable = "PLUGIN_ROOT", "PLUGIN_DATA"
     agent_variables = ("CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_CI")
     session_variable = "CODEX_SESSION_ID"
     watched_tools = tuple(TOOLS)
@@ -106,10 +106,9 @@ def _with_omo(command: str, environ: Mapping[str, str]) -> str:
     the hook runs where the session is, the command perhaps elsewhere."""
     from shlex import quote
 
-    variables = {
-        "OMO_ENV_HOME": environ.get("PLUGIN_DATA") or f"{environ.get('PLUGIN_ROOT', '')}/.venv",
-        "OMO_PROJECT_DIR": environ.get("OMO_PROJECT_DIR") or os.getcwd(),
-    }
+    variables = {"OMO_PROJECT_DIR": environ.get("OMO_PROJECT_DIR") or os.getcwd()}
+    if home := environ.get("PLUGIN_DATA"):
+        variables["OMO_ENV_HOME"] = home
     values = " ".join(f"{name}={quote(value)}" for name, value in variables.items())
     programs = quote(f"{environ.get('PLUGIN_ROOT', '')}/bin")
     return f'export PATH="$PATH":{programs} {values}; {command}'
