@@ -162,7 +162,10 @@ class Codex:
     @property
     def options(self) -> list[str]:
         provider = PROVIDER.format(self.model.url)
-        return ["--dangerously-bypass-hook-trust", "-c", provider, "-c", "model_provider=scripted", "-c", "model=gpt-5"]
+        # Else its sandbox leaves an empty .git behind in /tmp, which other tests share.
+        sandbox = ["-c", "sandbox_workspace_write.exclude_slash_tmp=true"]
+        model = ["-c", provider, "-c", "model_provider=scripted", "-c", "model=gpt-5"]
+        return ["--dangerously-bypass-hook-trust", *model, *sandbox]
 
     @property
     def environment(self) -> dict[str, str]:

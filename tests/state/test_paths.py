@@ -102,3 +102,10 @@ def test_no_id_leaves_the_sessions_directory(session: str) -> None:
 @given(st.text(), st.text())
 def test_different_ids_never_share_a_directory(one: str, other: str) -> None:
     assert (paths.file_name_of(one) == paths.file_name_of(other)) == (one == other)
+
+
+def test_an_empty_git_directory_is_no_repository(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    below = tmp_path / "project"
+    below.mkdir()
+    assert paths.project_root({}, str(below)) == str(below)

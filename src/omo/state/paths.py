@@ -45,10 +45,13 @@ def _start(environ: Mapping[str, str], cwd: str) -> str:
 
 
 def git_top_level(ancestors: list[str]) -> str | None:
-    """The superproject's top level: a submodule belongs to the repository that contains it."""
+    """The superproject's top level: a submodule belongs to the repository that contains it.
+
+    An empty `.git` is none: sandboxes leave one behind where nobody may make it a repository.
+    """
     for directory in ancestors:
         marker = os.path.join(directory, ".git")
-        if os.path.isdir(marker) or (os.path.isfile(marker) and not _is_submodule(marker)):
+        if os.path.exists(os.path.join(marker, "HEAD")) or (os.path.isfile(marker) and not _is_submodule(marker)):
             return directory
     return None
 
