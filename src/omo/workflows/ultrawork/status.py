@@ -115,7 +115,9 @@ def _next(viewer: Viewer, summary: runtime.Json, items: tuple[Item, ...], pinned
     if not runtime.is_live(viewer.row) or summary.get("state") == "done":
         return NextStep()
     if summary.get("state") in ("waiting", "paused", "blocked"):
-        return NextStep("wait", clip(str(summary.get("why") or "it waits"), 200), (command("omo ulw resume"),))
+        why = clip(str(summary.get("why") or "it waits"), 200)
+        goes_on = 'your answer, or "continue" in the session, sets it going'
+        return NextStep("wait", f"{why}: {goes_on}", (command("omo ulw resume"),))
     if not items:
         cwd = paths.session_directory(viewer.context.environ, viewer.context.cwd)
         found = gates.Found(viewer.context.root, cwd, viewer.row, pinned).checks
