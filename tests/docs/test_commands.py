@@ -50,6 +50,7 @@ ELSEWHERE = [
     Elsewhere(r'"\$python" -m ruff format \.', ".ci/run", '"$python" -m ruff format --check .\n'),
     Elsewhere(r'"\$python" -m mypy', ".ci/run", '"$python" -m mypy\n'),
     Elsewhere(r'"\$python" docs/make_cli\.py', ".ci/run", '"$python" docs/make_cli.py --check\n'),
+    Elsewhere(r'"\$python" docs/make_hooks\.py', ".ci/run", '"$python" docs/make_hooks.py --check\n'),
     Elsewhere(r'"\$python" docs/make_schema\.py', ".ci/run", '"$python" docs/make_schema.py --check\n'),
     Elsewhere(r'"\$python" docs/make_picture\.py', ".ci/run", '"$python" docs/make_picture.py --check\n'),
     Elsewhere(r"\./docs/build", ".ci/run", "./docs/build\n"),
