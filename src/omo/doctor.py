@@ -287,7 +287,7 @@ def plugin(probe: Probe) -> Finding:
         return ok(f"{', '.join(on)} is enabled")
     return unknown(
         "not installed as a plugin, or loaded with --plugin-dir",
-        f"{setup.install_command}; nothing to do if you start claude with --plugin-dir",
+        f"{setup.install_command}; nothing to do if you start {setup.version_command[0]} with --plugin-dir",
     )
 
 
@@ -334,24 +334,23 @@ def block_cap(probe: Probe) -> Finding:
     return ok(f"omo lets go after {ours} blocks, the host after {cap}")
 
 
-def codex(probe: Probe) -> Finding:
-    """It skips hooks that it does not trust without a word, also after any update of the plugin."""
-    environ = probe.context.environ
+def trust_of_hooks(probe: Probe) -> Finding:
+    """One host skips hooks that it does not trust without a word, also after any update of the plugin."""
+    environ, title = probe.context.environ, codex_setup.TITLE
     if not codex_setup.has_plugin(environ):
-        return ok("omo is not installed in Codex")
+        return ok(f"omo is not installed in {title}")
     asked = codex_setup.question(probe.context.root)
     answer = probe.run(*codex_setup.ASK_FOR_HOOKS, stdin=asked, extra=codex_setup.variables(environ))
     trust = codex_setup.trust_in(answer.stdout)
     if not trust:
-        return unknown("Codex did not say whether it trusts the hooks of omo", codex_setup.TRUST)
+        return unknown(f"{title} did not say whether it trusts the hooks of omo", codex_setup.TRUST)
     doubted = [f"{event}: {status}" for event, status in trust.items() if status != codex_setup.TRUSTED]
     if doubted:
-        return fail(f"Codex skips {len(doubted)} of {len(trust)} hooks of omo, silently", codex_setup.TRUST, doubted)
+        return fail(f"{title} skips {len(doubted)} of {len(trust)} hooks of omo, silently", codex_setup.TRUST, doubted)
     if not codex_setup.agents_are_there(probe.plugin, environ):
-        seen = "Codex trusts the hooks, and lacks the agents that judge, review and criticise"
-        return warn(seen, probe.command("setup", "codex"))
-    daemon = "its daemon keeps the environment of the terminal that started it; codex --no-daemon has this one's"
-    return ok("Codex trusts the hooks of omo and has its agents", [daemon])
+        seen = f"{title} trusts the hooks, and lacks the agents that judge, review and criticise"
+        return warn(seen, probe.command("setup", codex_setup.NAME))
+    return ok(f"{title} trusts the hooks of omo and has its agents", [codex_setup.DAEMON])
 
 
 def other_stop_hooks(probe: Probe) -> Finding:
@@ -477,7 +476,7 @@ CHECKS = (
     Check("switches", switches),
     Check("host-version", host_version),
     Check("block-cap", block_cap),
-    Check("codex", codex),
+    Check(codex_setup.NAME, trust_of_hooks),
     Check("state-directory", state_directory),
     Check("runtime-file", runtime_file),
     Check("other-stop-hooks", other_stop_hooks),

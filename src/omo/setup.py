@@ -17,7 +17,7 @@ from pathlib import Path
 from omo.context import Context
 from omo.errors import BadInput, Refused, Unreadable, Unwritable
 from omo.hosts import claude_setup as host
-from omo.hosts import codex_setup as codex
+from omo.hosts import codex_setup
 from omo.state import markers, paths
 from omo.text import block, clip
 
@@ -52,7 +52,7 @@ class Installation:
     @property
     def homes(self) -> list[Path]:
         """This one, and where it was before the plugin was installed or after it is gone."""
-        of_hosts = [*self.setup.data_directories(), *codex.data_directories(self.context.environ)]
+        of_hosts = [*self.setup.data_directories(), *codex_setup.data_directories(self.context.environ)]
         return list(dict.fromkeys([self.home, *of_hosts, Path(self.cache)]))
 
     @cached_property
@@ -124,7 +124,7 @@ def launcher_path(here: Installation) -> Path:
 def path_steps(here: Installation) -> list[Step]:
     launcher = launcher_path(here)
     text = host.LAUNCHER.format(root=shlex.quote(str(here.plugin)))
-    shown = f"writes {launcher}, a small script that runs the newest omo Claude Code has installed"
+    shown = f"writes {launcher}, a small script that runs the newest omo that {host.Setup.title} has installed"
     if os.path.lexists(launcher):
         if launcher.is_file() and launcher.read_bytes() == text.encode():
             return []
@@ -221,10 +221,12 @@ def _diff(path: Path, before: bytes | None, after: str) -> list[str]:
 
 def agent_steps(here: Installation) -> list[Step]:
     steps = []
-    for path, text in codex.agent_files(here.plugin, here.context.environ).items():
+    for path, text in codex_setup.agent_files(here.plugin, here.context.environ).items():
         before = path.read_bytes() if path.is_file() else None
         if before != text.encode():
-            steps.append(Step("codex", "\n".join(_diff(path, before, text)), partial(_write_agent, path, text)))
+            steps.append(
+                Step(codex_setup.NAME, "\n".join(_diff(path, before, text)), partial(_write_agent, path, text))
+            )
     return steps
 
 
@@ -241,9 +243,9 @@ def removal_steps(here: Installation) -> list[Step]:
     for program in sorted(programs):
         if is_launcher(program):
             steps.append(Step("path", f"removes {program}", program.unlink))
-    if agents := codex.agents_made(here.context.environ):
-        shown = f"removes the agents that Codex was given: {', '.join(path.name for path in agents)}"
-        steps.append(Step("codex", shown, partial(_remove, agents)))
+    if agents := codex_setup.agents_made(here.context.environ):
+        shown = f"removes the agents that {codex_setup.TITLE} was given: {', '.join(path.name for path in agents)}"
+        steps.append(Step(codex_setup.NAME, shown, partial(_remove, agents)))
     state = here.context.state
     if os.path.isdir(state):
         shown = f"removes {state}: this project's sessions, with their ledgers, evidence and reports"

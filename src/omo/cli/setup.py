@@ -10,6 +10,7 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context, plugin_root
 from omo.errors import Refused
+from omo.hosts import claude_setup, codex_setup
 from omo.setup import Installation, Step
 from omo.state import paths
 
@@ -17,13 +18,16 @@ from omo.state import paths
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "setup", "omo on your PATH, in the status line, or all away")
     _changing(verbs, "path", "put omo on your PATH: a small script that finds the newest one installed", path)
-    _changing(verbs, "statusline", "put omo into Claude Code's status line, after what you have there", status_line)
-    _changing(verbs, "codex", "give Codex the agents that ralph, reviews and the critic send", codex)
+    first = claude_setup.Setup.title
+    _changing(verbs, "statusline", f"put omo into {first}'s status line, after what you have there", status_line)
+    about = f"give {codex_setup.TITLE} the agents that ralph, reviews and the critic send"
+    _changing(verbs, codex_setup.NAME, about, agents)
     options.command(verbs, "environment", "build the Python environment anew", environment, session=False)
     about = "take away all that omo put outside its plugin, and this project's state"
     parser = _changing(verbs, "remove", about, remove)
-    parts = ["path", "statusline", "codex"]
-    parser.add_argument("what", nargs="?", choices=parts, metavar="WHAT", help="only this: path, statusline or codex")
+    parts = ["path", "statusline", codex_setup.NAME]
+    only = f"only this: path, statusline or {codex_setup.NAME}"
+    parser.add_argument("what", nargs="?", choices=parts, metavar="WHAT", help=only)
 
 
 def _changing(verbs: options.Commands, name: str, about: str, run: options.Run) -> argparse.ArgumentParser:
@@ -47,13 +51,13 @@ def status_line(arguments: argparse.Namespace, context: Context) -> Result:
     settings = here.setup.user_settings()
     result = _carry_out(setup.status_line_steps(here), f"{settings} is so already.", agreed=arguments.yes)
     if result.data["done"]:
-        result.text += " Claude Code shows it with its next message."
+        result.text += " It is shown with the next message."
     return Result({**result.data, "file": str(settings)}, result.text, result.exit_code)
 
 
-def codex(arguments: argparse.Namespace, context: Context) -> Result:
-    here = _for_the_user(context, "codex")
-    return _carry_out(setup.agent_steps(here), "Codex has the agents already.", agreed=arguments.yes)
+def agents(arguments: argparse.Namespace, context: Context) -> Result:
+    here = _for_the_user(context, codex_setup.NAME)
+    return _carry_out(setup.agent_steps(here), f"{codex_setup.TITLE} has the agents already.", agreed=arguments.yes)
 
 
 def environment(arguments: argparse.Namespace, context: Context) -> Result:

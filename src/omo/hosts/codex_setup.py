@@ -13,6 +13,7 @@ from typing import Any
 from omo.errors import Unreadable
 from omo.safe_open import read_file
 
+NAME, TITLE = "codex", "Codex"
 LONGEST = 4 * 1024 * 1024
 AGENT = """\
 # Written by `omo setup codex`; `omo setup remove` takes it away.
@@ -23,6 +24,7 @@ developer_instructions = {instructions}
 MADE_BY_OMO = AGENT.splitlines()[0]
 TRUSTED = "trusted"
 TRUST = "open codex in a terminal and choose to trust the hooks of omo; it asks again after every update"
+DAEMON = "its daemon keeps the environment of the terminal that started it; codex --no-daemon has this one's"
 # Asks its server which hooks it knows. It leaves when its input ends, so that is kept open for the answer.
 ASK_FOR_HOOKS = ("sh", "-c", "{ cat; sleep 2; } | codex app-server")
 
