@@ -153,11 +153,14 @@ def test_every_host_has_a_module_and_is_named_by_its_registration() -> None:
         assert all(f"host={host.name} event=" in command for command in commands)
 
 
-def test_both_manifests_say_the_same() -> None:
+def test_the_manifests_say_the_same() -> None:
     read = [
         json.loads((ROOT / name).read_text(encoding="utf-8")) for name in ("plugin.json", ".claude-plugin/plugin.json")
     ]
     assert read[0] == read[1]
+    of_codex = json.loads((ROOT / ".codex-plugin" / "plugin.json").read_text(encoding="utf-8"))
+    assert {name: of_codex[name] for name in ("name", "version", "description")}.items() <= read[0].items()
+    assert of_codex["hooks"] == f"./{hosts.named('codex').registration}"
 
 
 def test_ci_calls_the_test_command_of_the_contributors() -> None:
