@@ -163,7 +163,8 @@ def test_the_manifests_say_the_same() -> None:
     assert of_codex["hooks"] == f"./{hosts.named('codex').registration}"
 
 
-def test_ci_calls_the_test_command_of_the_contributors() -> None:
+def test_ci_calls_the_test_command_of_the_readme_and_the_contributors() -> None:
+    assert "`./tests/run`" in (ROOT / "README.md").read_text(encoding="utf-8")
     assert "| `./tests/run` |" in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert "\n./tests/run " in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
 
