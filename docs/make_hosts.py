@@ -53,7 +53,7 @@ ROWS = (
         "test_codex::test_state_is_guarded_wherever_a_tool_runs",
     ),
     (
-        "no agent passes for you",
+        "what an agent pins or stops never counts as yours ([its limits](security.md#who-is-typing))",
         "test_ultrawork::test_the_agent_may_not_use_the_escape_hatch_and_finds_omo_everywhere",
         "test_codex::test_no_agent_passes_for_the_user",
     ),
