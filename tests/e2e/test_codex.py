@@ -309,8 +309,13 @@ def test_the_doctor_says_whether_codex_trusts_the_hooks_and_has_the_agents(codex
     assert "Codex trusts the hooks of omo and has its agents" in codex.omo("doctor")
     (codex.plugin / "README.md").write_text("An update.\n", "utf-8")
     assert "Codex skips 6 of 6 hooks of omo, silently" in codex.omo("doctor")
-    codex.omo("setup", "remove", "codex", "--yes")
+    removed = codex.omo("setup", "remove", "--yes")
     assert not (codex.settings / "agents").exists()
+    command = "codex plugin remove omo@omo && codex plugin marketplace remove omo"
+    assert f"and in Codex: {command}" in removed
+    for words in command.split(" && "):
+        assert codex.call(*words.split()[1:]).exit_code == 0
+    assert '[plugins."omo@' not in (codex.settings / "config.toml").read_text("utf-8")
 
 
 BRIEF = "@goal: Say how to use it\nThe README has a section on use."

@@ -78,6 +78,8 @@ def remove(arguments: argparse.Namespace, context: Context) -> Result:
     result = _carry_out(setup.removal_steps(here), "There is nothing to remove.", agreed=arguments.yes, first=first)
     if result.exit_code == 0:
         result.text += f"\nNow the plugin itself: {here.setup.uninstall_command}"
+        if codex_setup.has_plugin(context.environ):
+            result.text += f"\nand in {codex_setup.TITLE}: {codex_setup.UNINSTALL}"
         result.text += f"\nOther projects keep their own {paths.STATE_DIR} until you remove it there."
     return result
 

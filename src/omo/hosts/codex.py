@@ -43,7 +43,7 @@ class Codex(Host):
     watched_tools = tuple(TOOLS)
     shell_tool = ("Bash", "command")
     write_tool = ("apply_patch", "command")
-    sources: Mapping[str, str] = {**claude.HOST.sources, "running": "", "wakeups": "", "queued": "", "tools": ""}
+    sources = claude.HOST.sources
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
         fields = claude.fields_of(raw)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 HOOK_WAIT = 0.3
 CLI_WAIT = 10.0
 POLL = 0.005
+MOST_KEPT = 1 << 20  # bytes: who needs a longer ledger again needs its end alone
 SETTLED = 0.1  # seconds: what is younger may be written again in the same tick of its file system's clock
 MOVE_AWAY = "move it away; the next hook or command that writes does so by itself and keeps the bytes"
 
@@ -101,13 +102,13 @@ def read(path: str) -> Json | None:
 
 
 def contents(path: str) -> bytes:
-    """All of a file. What was read before and not written since is not opened again."""
+    """All of a file. What was read before and not written since is not opened again, unless it is long."""
     if (known := known_contents(path)) is not None:
         return known
     with open(path, "rb", opener=regular_file) as file:
         raw = file.read()
         status = os.fstat(file.fileno())
-    if time.time() - status.st_ctime > SETTLED:
+    if len(raw) <= MOST_KEPT and time.time() - status.st_ctime > SETTLED:
         _known[path] = (_version(status), raw)
     return raw
 

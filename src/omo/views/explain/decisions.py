@@ -36,7 +36,7 @@ def explain_stop(view: View, known: settings.Settings) -> Explanation:
     read = []
     for name in rule.reads:
         read += _stop_facts(name, view, known)
-    read.append(Fact("event", "none was given: assumed", ASSUMED))
+    read.append(Fact("event", "assumed", ASSUMED))
     trail = []
     for asked in stop.RULES:
         if asked is rule:
