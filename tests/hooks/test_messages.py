@@ -92,6 +92,13 @@ TABLE: dict[str, Callable[[Material], str]] = {
         "message-quoted", session.quote_message(session.note_message(m.row, m.text, now=NOW), now=NOW, fingerprint="")
     ),
     "a block": lambda m: messages.reason_to_go_on(m.row, m.work, 8),
+    "a block in circles": lambda m: messages.reason_to_go_on(
+        *(m.row, m.work, 8),
+        circle={"kind": "files", "gate": "tests", "since": stamp(NOW), "last": m.text, "tried": [m.text]},
+    ),
+    "explained circles": lambda m: messages.going_in_circles(
+        {"kind": "output", "gate": "tests", "times": 3, "since": stamp(NOW), "last": m.text, "tried": None}
+    ),
     "a block with your words": lambda m: messages.reason_to_go_on(m.row, m.work, 8, m.text),
     "after a compaction": lambda m: messages.where_things_stand(m.row),
     "a block without gates": lambda m: messages.reason_to_go_on(m.row, [("ulw", {"next": m.pin})], 8),

@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from omo.state.rows import Circle
+
     Json = dict[str, Any]
     Works = list[tuple[str, Json]]  # kinds of work, each with its summary
 
@@ -208,8 +210,8 @@ CANNOT_GO_ON = {
 }
 
 
-def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> str:
-    """Why the turn goes on: what is open, how many blocks are left, how to stop.
+def reason_to_go_on(row: Json, active: Works, most: int, message: str = "", circle: Circle | None = None) -> str:
+    """Why the turn goes on: what is open, how many blocks are left, how to stop; and once, that it goes in circles.
 
     With a `message` of the user's, which is asked about once: the agent can read what no table of words can.
     """
@@ -223,9 +225,25 @@ def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> s
     way = "omo ulw blocked --evidence TEXT"
     for kind, _ in reversed(active):
         way = CANNOT_GO_ON.get(kind, way)
+    if circle:
+        lead += f"In circles: {going_in_circles(circle)} Try another way. "
     given = ulw_of(row).get("stopBlocks", 0)
     end = f" `omo next` says the rest. Block {given} of {most}. Cannot go on? {way}. The user stops this with {STOP}."
     return lead + what_is_open(active, LONGEST_REASON - len(lead) - len(end)) + end
+
+
+def going_in_circles(circle: Circle) -> str:
+    """Which circle, and what was tried in it. It comes from a file that anybody can edit."""
+    gate, last = clip(str(circle.get("gate")), 30), clip(str(circle.get("last")), 60)
+    since = times.clock(str(circle.get("since") or ""))
+    files = circle.get("tried")
+    tried = "too much to be named"
+    if isinstance(files, list):
+        tried = clip(", ".join(str(path) for path in files), 60) or "nothing"
+    if circle.get("kind") == "files":
+        return f"the files are as they were at {since}, and gate {gate} fails again ({last}); tried since: {tried}."
+    failed = f"gate {gate} failed {circle.get('times')} times since {since} with the same output ({last})"
+    return f"{failed}; changed meanwhile: {tried}."
 
 
 def _quotable(message: str) -> str:

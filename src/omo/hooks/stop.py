@@ -10,7 +10,7 @@ from omo.errors import Newer, Unreadable
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import markers, runtime, store
-from omo.state.rows import message_of, ulw_of, work_of
+from omo.state.rows import circle_of, message_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
 from omo.work import session
 
@@ -280,7 +280,8 @@ def is_omo_only(command: str) -> bool:
 
 def _counted(s: Situation, rule: str) -> Json:
     """The agent went on since the user's last message, or nobody knows: that message plays no part any more."""
-    return session.forget_message(session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint))
+    counted = session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint)
+    return session.circle_said(session.forget_message(counted))
 
 
 def _stays(s: Situation, rule: str) -> Json:
@@ -432,7 +433,7 @@ RULES = (
         "as many blocks as allowed without verified progress",
         lambda s: s.ulw.get("stopBlocks", 0) >= s.limits["max_stop_blocks"],
         _exhausted,
-        reads=("ulw.stopBlocks", "limits.max_stop_blocks"),
+        reads=("ulw.circle", "ulw.stopBlocks", "limits.max_stop_blocks"),
         change=("before that Stop, a gate that newly passes on a changed tree: omo gate run", TYPE_ULW),
     ),
     Rule(
@@ -470,7 +471,8 @@ BLOCK = Rule(
     lambda s: True,
     _counted,
     reads=(
-        *("work", "ulw.stopBlocks", "limits.max_stop_blocks", "ulw.lastStopAt", "limits.cooldown_seconds"),
+        *("work", "ulw.circle", "ulw.stopBlocks", "limits.max_stop_blocks"),
+        *("ulw.lastStopAt", "limits.cooldown_seconds"),
         *("ulw.totalBlocks", "limits.max_total_blocks", "ulw.armedAt", "limits.max_hours"),
     ),
     change=(
@@ -506,8 +508,13 @@ def carry_out(situation: Situation) -> Change:
         return Change((rule, ""))
     after = rule.then(situation, rule.name)
     if rule.blocks:
-        message = "" if rule is BLOCK else str(situation.message().get("text", ""))
-        reason = messages.reason_to_go_on(after, situation.active(), situation.limits["max_stop_blocks"], message)
+        message, circle = "", None
+        if rule is not BLOCK:
+            message = str(situation.message().get("text", ""))
+        elif not circle_of(situation.row).get("said"):
+            circle = circle_of(situation.row)
+        most = situation.limits["max_stop_blocks"]
+        reason = messages.reason_to_go_on(after, situation.active(), most, message, circle)
         return Change((rule, reason), after, [{"kind": "blocked", "rule": rule.name, "reason": reason}])
     text = messages.release(rule.name, situation.row, after, situation.limits)
     if text:

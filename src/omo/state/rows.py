@@ -19,6 +19,17 @@ if TYPE_CHECKING:
         quoted: bool  # the agent was sent back with it
         told: bool  # the user was told that the agent only answered
 
+    class Circle(TypedDict, total=False):
+        """The agent goes round: by files that are back as they were, or by a gate that fails the same way again."""
+
+        kind: str  # files, output
+        gate: str
+        times: int  # that it failed so
+        since: str
+        tried: list[str] | None  # the files that were changed meanwhile, if that is known
+        last: str  # line of its output
+        said: bool  # the agent was told
+
     class Ulw(TypedDict, total=False):
         """What holds a Stop, and the counters of its breakers."""
 
@@ -34,6 +45,7 @@ if TYPE_CHECKING:
         shellExcuses: int
         unanswered: bool  # the last Stop was blocked
         said: Message
+        circle: Circle
         shownOn: list[str]  # the kinds of work that the user was shown to be on
         resumedFor: str
         resumedAt: str
@@ -104,6 +116,11 @@ def ulw_of(row: Mapping[str, Any]) -> Ulw:
 
 def message_of(row: Mapping[str, Any]) -> Message:
     part: Message = _object(_object(row, "ulw"), "said")
+    return part
+
+
+def circle_of(row: Mapping[str, Any]) -> Circle:
+    part: Circle = _object(_object(row, "ulw"), "circle")
     return part
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.clock import stamp
-from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
+from omo.state.rows import cancel_of, circle_of, message_of, summary_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, unvouched, work_in
 from omo.text import clip
 from omo.work import outcome
@@ -271,6 +271,16 @@ def note(row: Json, **changes: object) -> Json:
 def progress(row: Json) -> Json:
     """Verified progress gives the budget back; the ceilings of the run stay as they are."""
     return note(row, stopBlocks=0)
+
+
+def circle_said(row: Json) -> Json:
+    """The agent was told that it goes in circles, if it does."""
+    circle = circle_of(row)
+    return note(row, circle={**circle, "said": True}) if circle else row
+
+
+def without_circle(row: Json) -> Json:
+    return {**row, "ulw": {key: value for key, value in ulw_of(row).items() if key != "circle"}}
 
 
 def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:

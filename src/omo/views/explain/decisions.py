@@ -9,6 +9,7 @@ from omo import settings
 from omo.errors import Unreadable
 from omo.hooks import messages, stop
 from omo.state import paths, runtime
+from omo.state.rows import circle_of
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.views.explain.answer import ENVIRONMENT, RUNTIME, Explanation, setting, switched_off
@@ -60,6 +61,10 @@ def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
     head, _, key = name.partition(".")
     if name == "ulw.said":
         return [Fact(name, RUNTIME, clip(str(part(now.ulw, "said").get("text") or "none"), 120))]
+    if name == "ulw.circle":
+        circle = circle_of(now.row)
+        told = "; the agent was told" if circle.get("said") else "; the next block tells the agent"
+        return [Fact("in circles", "the ledger", messages.going_in_circles(circle) + told)] if circle else []
     if head == "event":
         return []
     if head == "limits":
