@@ -88,6 +88,9 @@ TABLE: dict[str, Callable[[Material], str]] = {
     **{f"ended {verdict}": lambda m, verdict=verdict: m.ended(verdict) for verdict in outcome.VERDICTS},  # type: ignore[misc]
     **{f"let go by {rule}": lambda m, rule=rule: m.let_go(rule) for rule in messages.CAUSES},  # type: ignore[misc]
     "stays on in a cooldown": lambda m: m.released("cooldown", m.row),
+    "stays on beside another loop": lambda m: messages.release(
+        "other-loop", m.row, session.note(m.row, otherLoop={"name": "/goal", "about": m.text, "ends": "x"}), LIMITS
+    ),
     "stays on after a message": lambda m: m.released(
         "message-quoted", session.quote_message(session.note_message(m.row, m.text, now=NOW), now=NOW, fingerprint="")
     ),

@@ -96,6 +96,9 @@ CASES: list[tuple[str, dict[str, Any] | None, dict[str, Any]]] = [
     ("duplicate", with_ulw(lastStopAt=stamp(NOW - 1), lastStop=event().fingerprint), {}),
     ("ceiling", with_ulw(totalBlocks=64), {}),
     ("ceiling", with_ulw(armedAt=stamp(NOW - 8 * 3600 - 1)), {}),
+    ("other-loop", with_ulw(otherLoop={"name": "/goal", "about": "x", "ends": "/goal clear"}), {}),
+    ("cap", with_ulw(stopBlocks=8, otherLoop={"name": "/goal"}), {}),
+    ("block", with_ulw(otherLoop={"name": "/goal"}), {"hook_event_name": "Stop"}),
     ("block", MINIMUM, {}),
     ("block", ARMED, {}),
 ]

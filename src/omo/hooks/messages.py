@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.hosts import END_PROMPT, Answer
-from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
+from omo.state.rows import cancel_of, message_of, other_loop_of, summary_of, ulw_of, work_of
 from omo.state.runtime import work_in
 from omo.text import clip, counted
 from omo.work import outcome, session, times
@@ -32,7 +32,17 @@ GO_ON = "Go on with a new `ulw`?"
 FROM_A_TERMINAL = "user: omo stop-continuation"
 
 # The rules of Stop by which the user is told something; the others end a turn that goes on by itself.
-TELLING = ("done", "waiting", "host-limit", "message-quoted", "cap", "ceiling", "cooldown", "invalid-state")
+TELLING = (
+    "done",
+    "waiting",
+    "host-limit",
+    "message-quoted",
+    "cap",
+    "ceiling",
+    "cooldown",
+    "invalid-state",
+    "other-loop",
+)
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
 EXAMPLE = "     omo gate add tests -- python3 -m pytest -q\n"
@@ -287,7 +297,7 @@ def release(rule: str, before: Json, after: Json, limits: Json) -> str:
     """
     if rule not in TELLING:
         return ""
-    parts = [*_stays_on(rule, before, limits), *_ends(rule, before, after)]
+    parts = [*_stays_on(rule, before, after, limits), *_ends(rule, before, after)]
     for kind, summary in work_in(after, *WAITS):
         if session.is_untold(summary) and not summary.get("cleared"):
             parts.append(_wait(kind, summary))
@@ -304,13 +314,19 @@ def _told(parts: list[str]) -> str:
     return text
 
 
-def _stays_on(rule: str, before: Json, limits: Json) -> list[str]:
+def _stays_on(rule: str, before: Json, after: Json, limits: Json) -> list[str]:
     """The turn ends, and the run does not."""
     message = message_of(before)
     held = listed(work_in(before, "active")) or ULTRAWORK
     if rule == "cooldown":
         why = f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
         return [f"{held} stays on, and this turn ends: {why}. It goes on with your next message."]
+    loop = other_loop_of(after)
+    if rule == "other-loop" and loop != other_loop_of(before):
+        name, about = clip(str(loop.get("name")), 40), clip(str(loop.get("about")), 120)
+        ends = clip(str(loop.get("ends")), 60)
+        yields = f"{held} stays on, and sends nothing back while {name} is on ({about})"
+        return [f"{yields}. It holds again when that is over; {ends} ends it now."]
     if rule == "message-quoted" and not message.get("told"):
         why = f'since you wrote "{_quotable(str(message.get("text") or ""))}" the agent has only answered'
         return [f'{held} stays on, and this turn ends: {why}. Say "continue" to go on; {STOP} ends it.']

@@ -10,8 +10,9 @@ from omo.errors import Newer, Unreadable
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import markers, runtime, store
-from omo.state.rows import circle_of, message_of, ulw_of, work_of
+from omo.state.rows import circle_of, message_of, other_loop_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
+from omo.text import clip
 from omo.work import session
 
 TYPE_CHECKING = False
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from omo.hooks.main import World
     from omo.hosts import Call, Event
     from omo.settings import Settings
-    from omo.state.rows import Message
+    from omo.state.rows import Message, OtherLoop
 
     Json = dict[str, Any]
 
@@ -103,7 +104,7 @@ class Queue:
 class Situation:
     """Everything the rules look at. `patience` is how many seconds the hook may still wait for a cooldown."""
 
-    __slots__ = ("disabled", "event", "limits", "now", "patience", "queue", "row", "unheeded", "unreadable")
+    __slots__ = ("_loop", "disabled", "event", "limits", "now", "patience", "queue", "row", "unheeded", "unreadable")
 
     def __init__(
         self,
@@ -126,6 +127,7 @@ class Situation:
         self.patience = patience
         self.queue = queue or Queue(event)
         self.unheeded: Message | None = None
+        self._loop: OtherLoop | None = None
 
     @property
     def ulw(self) -> Json:
@@ -149,6 +151,15 @@ class Situation:
         if not text or seconds(text) > self.now + cooldown:
             return 0.0
         return max(0.0, cooldown - self.since("lastStopAt"))
+
+    def other_loop(self) -> OtherLoop:
+        """What else holds the session. A view has no event to ask: the one that the last Stop saw."""
+        if self._loop is None:
+            self._loop = other_loop_of(self.row)
+            if self.event.name:
+                loop = self.event.host.other_loop(self.event)
+                self._loop = {"name": loop.name, "about": clip(loop.about, 200), "ends": loop.ends} if loop else {}
+        return self._loop
 
     def message(self) -> Message:
         """What a person wrote since the run was armed or resumed, if the agent has done nothing since but answer."""
@@ -446,6 +457,14 @@ RULES = (
         _exhausted,
         reads=("ulw.totalBlocks", "limits.max_total_blocks", "ulw.armedAt", "limits.max_hours"),
         change=(TYPE_ULW + ", which begins a new budget",),
+    ),
+    Rule(
+        "other-loop",
+        "another loop holds this session; the run stays on, and holds it again when that is over",
+        lambda s: bool(s.other_loop()),
+        lambda s, rule: session.note(s.row, otherLoop=s.other_loop()),
+        reads=("ulw.otherLoop",),
+        change=("the other loop ends: {ends_the_loop}",),
     ),
     Rule(
         "cooldown",

@@ -45,6 +45,17 @@ class Call:
         self.command = command
 
 
+class Loop:
+    """Another loop that sends the session back: what it is called, what it is about, and what the user ends it with."""
+
+    __slots__ = ("about", "ends", "name")
+
+    def __init__(self, name: str, about: str, ends: str) -> None:
+        self.name = name
+        self.about = about
+        self.ends = ends
+
+
 class Transcript:
     """The host's own record of a session, of which only a host's module knows the form. This one tells nothing."""
 
@@ -71,6 +82,10 @@ class Transcript:
     def calls_since(self, moment: str) -> list[Call] | None:
         """What the model has called since; None where that is not known."""
         return None
+
+    def active_goal(self) -> str:
+        """What the host's own goal asks for, while it has one that is neither met nor given up."""
+        return ""
 
     def begins_as(self, session: str) -> bool:
         """Is it the record of a session that had this id before?"""
@@ -183,6 +198,10 @@ class Host:
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         """The answer as the host reads it on stdout; empty where there is nothing to say."""
         raise NotImplementedError
+
+    def other_loop(self, event: Event) -> Loop | None:
+        """One of the host's own, or of a plugin that it has, which holds this session at a Stop."""
+        return None
 
     def launcher(self) -> str:
         """The script that puts omo on the user's PATH, with {root} where it names the plugin; empty without one."""

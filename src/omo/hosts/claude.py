@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 
 from omo import hosts
-from omo.hosts import Call, Event, Host, Transcript
+from omo.hosts import Call, Event, Host, Loop, Transcript
 from omo.json_text import dumps, loads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Iterator, Mapping
+    from typing import Any, BinaryIO
 
     from omo.hosts import Answer
 
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 LONGEST_EVENT = 32 * 1024 * 1024
 LONGEST_TAIL = 64 * 1024 * 1024  # of a transcript: a turn can write megabytes
 LINEAGE = 64 * 1024
+GOAL = b'"type":"goal_status"'
+AT_ONCE = 1024 * 1024  # of a transcript that is read from its end
+LONGEST_BEFORE, LONGEST_ROW = 4 * 1024, 256 * 1024  # of a row, before that mark and in all
+RALPH_LOOP = ".claude/ralph-loop.local.md"  # of the official plugin, and of its twin ralph-wiggum
+LONGEST_FRONT_MATTER = 8 * 1024
 TOOLS = {
     "Bash": hosts.SHELL,
     "PowerShell": hosts.POWERSHELL,
@@ -93,6 +98,13 @@ class ClaudeCode(Host):
         if message:
             return _json({"systemMessage": message, **_notification(answer, message, event, environ)})
         return _bytes(answer.line + "\n") if answer.line else b""
+
+    def other_loop(self, event: Event) -> Loop | None:
+        if goal := event.transcript.active_goal():
+            return Loop("/goal", goal, "/goal clear")
+        if _has_ralph_loop(event):
+            return Loop("ralph-loop", RALPH_LOOP, "/cancel-ralph")
+        return None
 
     def launcher(self) -> str:
         from omo.hosts.claude_setup import LAUNCHER
@@ -257,6 +269,19 @@ class ClaudeTranscript(Transcript):
             calls += _calls_in(row)
         return calls if is_known else None
 
+    def active_goal(self) -> str:
+        """As the client itself finds it after a resume: the last row of its goal says how that stands."""
+        try:
+            with open(self.path, "rb") as file:
+                for row in _rows_from_the_end(file, GOAL):
+                    status = _dict(row.get("attachment"))
+                    if row.get("type") == "attachment" and status.get("type") == "goal_status":
+                        is_over = bool(status.get("met") or status.get("failed"))
+                        return "" if is_over else str(status.get("condition") or "")
+        except (OSError, ValueError):
+            pass
+        return ""
+
     def begins_as(self, session: str) -> bool:
         if not os.path.isfile(self.path):
             return False
@@ -272,6 +297,49 @@ class ClaudeTranscript(Transcript):
                 return [line for line in file if mark in line]
         except (OSError, ValueError):
             return []
+
+
+def _rows_from_the_end(file: BinaryIO, mark: bytes) -> Iterator[Json]:
+    """Those with this mark, newest first. A long file is read no further than the caller looks."""
+    end = file.seek(0, 2)
+    first = max(0, end - LONGEST_TAIL)
+    after = b""  # the bytes behind, for a mark that lies across
+    while end > first:
+        start = max(first, end - AT_ONCE)
+        file.seek(start)
+        part = file.read(end - start) + after
+        found = part.rfind(mark)
+        while found >= 0:
+            begin = max(0, start + found - LONGEST_BEFORE)
+            file.seek(begin)
+            near = file.read(LONGEST_ROW)
+            place = start + found - begin
+            yield _object(near[near.rfind(b"\n", 0, place) + 1 :].partition(b"\n")[0])
+            found = part.rfind(mark, 0, found)
+        after = part[: len(mark) - 1]
+        end = start
+
+
+def _has_ralph_loop(event: Event) -> bool:
+    """Its state file is there and not another session's; what its own hook would end or throw away is none.
+
+    One without a session is anybody's: so its hook takes it.
+    """
+    try:
+        with open(os.path.join(event.directory, RALPH_LOOP), "rb") as file:
+            lines = file.read(LONGEST_FRONT_MATTER).decode("utf-8", "replace").splitlines()
+    except (OSError, ValueError):
+        return False
+    fields = {}
+    for line in lines[1:]:
+        if line == "---":
+            break
+        name, _, value = line.partition(":")
+        fields[name] = value.strip().strip('"')
+    iteration, most = fields.get("iteration", ""), fields.get("max_iterations", "")
+    if not (iteration.isdecimal() and most.isdecimal()) or fields.get("session_id", "") not in ("", event.session):
+        return False
+    return int(most) == 0 or int(iteration) < int(most)
 
 
 def _calls_in(row: Json) -> list[Call]:

@@ -30,6 +30,13 @@ if TYPE_CHECKING:
         last: str  # line of its output
         said: bool  # the agent was told
 
+    class OtherLoop(TypedDict, total=False):
+        """What held the session at its last Stop, in place of omo."""
+
+        name: str
+        about: str
+        ends: str  # what the user types
+
     class Ulw(TypedDict, total=False):
         """What holds a Stop, and the counters of its breakers."""
 
@@ -46,6 +53,7 @@ if TYPE_CHECKING:
         unanswered: bool  # the last Stop was blocked
         said: Message
         circle: Circle
+        otherLoop: OtherLoop
         shownOn: list[str]  # the kinds of work that the user was shown to be on
         resumedFor: str
         resumedAt: str
@@ -121,6 +129,11 @@ def message_of(row: Mapping[str, Any]) -> Message:
 
 def circle_of(row: Mapping[str, Any]) -> Circle:
     part: Circle = _object(_object(row, "ulw"), "circle")
+    return part
+
+
+def other_loop_of(row: Mapping[str, Any]) -> OtherLoop:
+    part: OtherLoop = _object(_object(row, "ulw"), "otherLoop")
     return part
 
 

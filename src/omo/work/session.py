@@ -232,7 +232,7 @@ def message_told(row: Json) -> Json:
 
 
 def forget_message(row: Json) -> Json:
-    return {**row, "ulw": {key: value for key, value in ulw_of(row).items() if key != "said"}}
+    return _without(row, "said")
 
 
 def close(row: Json) -> Json:
@@ -247,9 +247,10 @@ def exhaust(row: Json, *, rule: str, why: str) -> Json:
 
 
 def count_block(row: Json, *, now: float, fingerprint: str) -> Json:
+    """A Stop is sent back: so no other loop held it."""
     ulw = ulw_of(row)
     return note(
-        row,
+        _without(row, "otherLoop"),
         stopBlocks=ulw.get("stopBlocks", 0) + 1,
         totalBlocks=ulw.get("totalBlocks", 0) + 1,
         lastStopAt=stamp(now),
@@ -280,7 +281,11 @@ def circle_said(row: Json) -> Json:
 
 
 def without_circle(row: Json) -> Json:
-    return {**row, "ulw": {key: value for key, value in ulw_of(row).items() if key != "circle"}}
+    return _without(row, "circle")
+
+
+def _without(row: Json, *keys: str) -> Json:
+    return {**row, "ulw": {key: value for key, value in ulw_of(row).items() if key not in keys}}
 
 
 def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:
