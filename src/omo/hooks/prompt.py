@@ -37,6 +37,10 @@ def handle(event: Event, world: World) -> Answer:
     if event.prompt.lstrip().startswith("/"):
         from omo.hooks import user_commands
 
+        if user_commands.is_resume(event.prompt):
+            from omo.hooks import resume
+
+            return resume.handle(event, world)
         if (text := user_commands.answer(event, world)) is not None:
             return Answer(hosts.END_PROMPT, text)
         user_commands.keep_request(event, world)
@@ -88,7 +92,7 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
         if is_on and ulw_of(row or {}).get("armedFor") == event.fingerprint:
             return runtime.Change((True, True, [], []))  # the same prompt, delivered twice
         armed = session.arm(row, by="user", limits=in_force.limits, now=world.now)
-        armed = session.of_client(session.note(armed, armedFor=event.fingerprint), event.client)
+        armed = session.note(armed, armedFor=event.fingerprint)
         next_step, lines = ("", []) if is_on else _gates(event, world, row, tree)
         armed = session.shown_on({**session.with_next(armed, next_step), "instructed": True})
         woken = session.woken(row, armed)
