@@ -166,7 +166,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         **_facts(state),
         "state": state.word,
         "verdict": loaded.audit.verdict if state.is_open else None,
-        "steps": [step.to_json() for step in steps],
+        "steps": loaded.audit.to_json()["steps"],
         "skipped": {str(number): why for number, why in state.skipped.items()},
         "seen": seen,
         "violations": violations,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,7 +106,10 @@ def audited(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
         document = pinned_part(caller.state, line[0])
     except Refused as error:
         return RunStatus(run, broken=error.message, edited=edited)
-    whole = _whole_history(caller, state) if is_ending and state.sessions > 1 else None
+    whole = None
+    if is_ending and state.sessions > 1:
+        with suppress(NotEvaluable):
+            whole = _whole_history(caller, state)
     try:
         history = whole.since(line[0].base) if whole else histories.look(Path(state.root), line[0].base)
         if state.end == "pass":
@@ -114,24 +118,6 @@ def audited(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
         return RunStatus(run, document, unknown(document, error), edited=edited)
     audit = audit_history(document, history, _skipped_in(line))
     return RunStatus(run, document, audit, edited=edited, whole=whole)
-
-
-def _whole_history(caller: Caller, state: PlanState) -> History | None:
-    """Looked at once, for the session and the plan; None where the plan's beginning is no longer in the history."""
-    try:
-        return histories.look(Path(state.root), _runs_with_a_base(caller, state)[0].base)
-    except NotEvaluable:
-        return None
-
-
-def _runs_with_a_base(caller: Caller, state: PlanState) -> list[PlanState]:
-    """The runs of the same plan; a base that the history no longer has is no base."""
-    runs = []
-    for other in runs_of_plan(caller, state.plan):
-        is_lost = other.end == "abandoned" and other.finished.get("audit") == "unknown"
-        if not is_lost:
-            runs.append(other)
-    return runs
 
 
 def _edited(state: PlanState) -> str:
@@ -171,14 +157,22 @@ def audit_file(caller: Caller, path: Path) -> RunStatus:
     return audit_plan(Run(PLAN, caller, state.run))
 
 
-def audit_plan(run: PlanRun, history: History | None = None) -> RunStatus:
+def audit_plan(run: PlanRun, whole: History | None = None) -> RunStatus:
     """The whole plan that a session is of, as it is now, from where its first session began."""
     caller, state = run.caller, run.state
     assert state is not None
     document = synthesise(pinned_plan(caller.state, state))
-    runs = _runs_with_a_base(caller, state)
     try:
-        history = history or histories.look(Path(caller.root), runs[0].base)
+        history = whole or _whole_history(caller, state)
     except NotEvaluable as error:
         return RunStatus(run, document, unknown(document, error), edited=_edited(state))
-    return RunStatus(run, document, audit_history(document, history, _skipped_in(runs)), edited=_edited(state))
+    skipped = _skipped_in(runs_of_plan(caller, state.plan))
+    return RunStatus(run, document, audit_history(document, history, skipped), edited=_edited(state))
+
+
+def _whole_history(caller: Caller, state: PlanState) -> History:
+    for other in runs_of_plan(caller, state.plan):
+        is_lost = other.end == "abandoned" and other.finished.get("audit") == "unknown"
+        if not is_lost:  # a base that the history no longer has is no base
+            return histories.look(Path(caller.root), other.base)
+    raise NotEvaluable(f"no session of {state.path} has a base in the history")

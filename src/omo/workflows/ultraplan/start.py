@@ -160,7 +160,7 @@ def _started_row(caller: Caller, contract: Contract, history: histories.History)
         "path": contract.plan.path,
         "plan": contract.plan.digest,
         "number": contract.number,
-        "order": sessions.order(contract.sessions),
+        "order": [session.number for session in contract.sessions],
         "base": history.head,
         "runner": {path: base.digest_of(caller.root, path) for path in base.ALWAYS_LOOKED_AT},
         "root": caller.here,
@@ -217,10 +217,14 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
     plan = documents.load(path, root)
     runs = runs_of_plan(caller, plan.digest)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
-    number = number or _next_number(plan, cut, runs)
-    session = next((session for session in cut if session.number == number), None)
-    if session is None:
+    passed = {state.number for state in runs if state.end == "pass"}
+    wanted = [session for session in cut if session.number == number or (not number and session.number not in passed)]
+    if not wanted and not number:
+        raise Refused(f"every session of {plan.path} has passed", fix=f"omo plan audit {shlex.quote(plan.path)}")
+    if not wanted:
         raise Refused(f"{plan.path} has no session {number}", fix=f"name one of 1 to {len(cut)}, or none")
+    session = wanted[0]
+    number = session.number
     steps = [step.number for step in session.document.steps]
     others = [step.number for step in plan.steps if step.number not in steps]
     notes = []
@@ -237,14 +241,6 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
             defects=[str(defect) for defect in wrong],
         )
     return Contract(plan, cut, number, runs, notes)
-
-
-def _next_number(plan: Document, cut: list[Session], runs: Sequence[PlanState]) -> int:
-    passed = {state.number for state in runs if state.end == "pass"}
-    for number in sessions.order(cut):
-        if number not in passed:
-            return number
-    raise Refused(f"every session of {plan.path} has passed", fix=f"omo plan audit {shlex.quote(plan.path)}")
 
 
 def _way_on(plan: Document, number: int, runs: Sequence[PlanState], codes: set[str]) -> str:

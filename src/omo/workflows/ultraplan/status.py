@@ -412,16 +412,7 @@ def _item(loaded: RunStatus, step: StepAudit) -> Item:
 
 def _to_do(step: Step) -> str:
     """What the plan says of it, but for what only the audit reads."""
-    fields = {
-        "Files": ", ".join(step.files),
-        "Changes": step.changes,
-        "Reuses": step.reuses,
-        "Test first": step.test_first,
-        "Verify": step.verify,
-        "On failure": step.on_failure_text,
-        "Checkpoint": step.checkpoint,
-    }
-    return "\n".join(f"{name}: {value}" for name, value in fields.items() if value)
+    return "\n".join(f"{name}: {value}" for name, value in step.fields.items() if value)
 
 
 def _unaudited(loaded: RunStatus) -> list[Item]:
