@@ -48,7 +48,6 @@ class PlanState:
     depth: int = 0
     recovery_of: str = ""
     unreviewed: str = ""
-    out_of_order: str = ""
     left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
     handoffs: tuple[str, ...] = ()  # what earlier sessions of the plan left for this one
     is_legacy: bool = False  # of a plan before 1.7: no critic looked, and manifests may have been made up
@@ -103,8 +102,6 @@ class PlanState:
         let_through = []
         if self.unreviewed:
             let_through.append(exception("no clean critique of the plan", self.by, self.unreviewed))
-        if self.out_of_order:
-            let_through.append(exception("begun before what it depends on was done", self.by, self.out_of_order))
         if self.is_legacy:
             what = "a plan before 1.7: no critic was asked"
             let_through.append(exception(what, self.by, "what it does not say was taken from its prose"))
@@ -121,7 +118,7 @@ class PlanState:
         return [f"{exception['what']}: {exception['why']}" for exception in self.exceptions]
 
 
-TEXTS = ("session", "path", "plan", "base", "root", "recovery_of", "unreviewed", "out_of_order")
+TEXTS = ("session", "path", "plan", "base", "root", "recovery_of", "unreviewed")
 
 
 def _started(state: PlanState, row: Row) -> PlanState:

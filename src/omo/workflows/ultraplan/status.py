@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from omo.state import runtime
-from omo.state.runtime import part
+from omo.state.runtime import OPEN_STATES, part
 from omo.text import clip
 from omo.work import outcome
-from omo.work.publish import change_row, publish, publish_damage
+from omo.work.lifecycle import hand_over
+from omo.work.publish import publish, publish_damage
 from omo.work.run import Caller, Row
 from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, command
 from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
@@ -231,6 +231,8 @@ def publish_status(status: RunStatus) -> NextStep:
     if status.problems:
         publish_damage(run)
     elif status.state.is_open:
+        if not status.broken:
+            run.require_whole()  # a project that was moved takes its fence along
         is_progress = bool(set(status.audit.passed) - set(status.state.seen))
         _note(run, status)
         publish(run, summarize(status, step), progressed=lambda old: is_progress)
@@ -333,22 +335,11 @@ def handed_on(run: str) -> Row:
 
 def close_recovered(caller: Caller, parent: str) -> None:
     """Another session that handed its missing steps over has nothing left to hold it."""
-
-    def decide(row: Row | None) -> runtime.Change:
-        old = part(part(row or {}, "work"), KIND)
-        if old.get("run") != parent:
-            return runtime.Change(None)
-        over = {**old, "state": "done", "next": None, "outcome": handed_on(parent)}
-        over.pop("fence", None)
-        after = {**(row or {}), "work": {**part(row or {}, "work"), KIND: over}}
-        event = {"kind": KIND, "run": parent, "state": "done", "open": old.get("open")}
-        return runtime.Change(None, after, [event])
-
     for name in list(caller.session_rows):
         summary = caller.summary(KIND, name)
-        is_held = summary.get("state") in runtime.OPEN_STATES or "fence" in summary
+        is_held = summary.get("state") in OPEN_STATES or "fence" in summary
         if name != caller.session and summary.get("run") == parent and is_held:
-            change_row(caller, name, decide)
+            hand_over(caller, KIND, name)
 
 
 # what views draw
