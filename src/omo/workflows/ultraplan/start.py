@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from omo.errors import BadInput, NotEvaluable, Refused
@@ -331,13 +331,13 @@ def clean_history(root: Path, contract: Contract) -> tuple[histories.History, Au
 
 
 def preflight_row(caller: Caller, contract: Contract, asked: preflight.Preflight) -> Row:
-    why = "; ".join(f"{need.name} is {need.status}: {clip(need.detail, 120)}" for need in asked.missing)
+    why = "; ".join(clip(str(need), 160) for need in asked.missing)
     return {
         "kind": "preflight",
         "session": caller.session,
         "path": contract.plan.path,
         "recovery_of": contract.recovers.run if contract.recovers else "",
-        "needs": [need.data for need in asked.needs],
+        "needs": [asdict(need) for need in asked.needs],
         "missing": [need.name for need in asked.missing],
         "result": asked.result,
         "bypassed": asked.bypassed_by,
