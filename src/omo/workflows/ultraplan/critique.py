@@ -12,7 +12,7 @@ from omo.digest import sha256
 from omo.errors import BadInput
 from omo.state.journal import Journal
 from omo.strict import defects_of
-from omo.text import clip, counted
+from omo.text import counted
 from omo.work import agents
 from omo.work.agents import FULL
 from omo.work.run import Caller, Row
@@ -92,9 +92,7 @@ def read_verdict(message: str) -> Verdict:
     except ValidationError as error:
         defects = defects_of(error, Verdict, "the object")
     marked = data.get("dimensions")
-    unmarked = [*DIMENSIONS]
-    if isinstance(marked, dict):
-        unmarked = [name for name in DIMENSIONS if name not in marked]
+    unmarked = [name for name in DIMENSIONS if not isinstance(marked, dict) or name not in marked]
     if unmarked:
         defects.append(f"dimensions: {', '.join(unmarked)} not judged; each is one of {', '.join(MARKS)}")
     if verdict is None or defects:
@@ -112,10 +110,9 @@ def _last_object(message: str) -> Row | None:
     return last
 
 
-def _digest_in(message: str) -> str | None:
+def _digest_in(message: str) -> object:
     """Which text the message is about, as far as it says so."""
-    digest = (_last_object(message) or {}).get("plan_digest")
-    return digest if isinstance(digest, str) else None
+    return (_last_object(message) or {}).get("plan_digest")
 
 
 # what is recorded
@@ -219,8 +216,3 @@ def record(caller: Caller, document: Document) -> Verdict | None:
         journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
     await_critic(caller, None)
     return verdict
-
-
-def reasons_of(row: Row) -> list[str]:
-    """Why a recorded verdict is not clean."""
-    return [clip(str(reason), 120) for reason in row.get("reasons") or ["the critic's is not"]]

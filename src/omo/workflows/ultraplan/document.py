@@ -52,12 +52,8 @@ def load(path: Path | str, root: Path) -> Document:
     if not globs.is_inside(top, real) or inside.split("/")[0] == ".git" or globs.is_own(inside):
         fix = "keep plans in the project, so that git knows them"
         raise BadInput(f"{path} lies outside the project {root}", fix=fix)
-    return parse(_read(path, real), inside)
-
-
-def _read(path: Path | str, real: str) -> str:
     try:
-        return read_file(real, LARGEST).decode("utf-8-sig")
+        return parse(read_file(real, LARGEST).decode("utf-8-sig"), inside)
     except TooLarge:
         raise BadInput(f"{path} is larger than {LARGEST} bytes", fix="split it into several plans") from None
     except UnicodeDecodeError as error:

@@ -287,8 +287,13 @@ def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, net
         changes.require_nothing_hidden(root)
         edited, new, ignored = _status(root, prefix)
         hidden: list[str] = []
+        rules = ""
+        if exclude.exists():
+            rules = exclude.read_text(encoding="utf-8", errors="replace")
         changed = [*edited, *new, *ignored, *(change.path for change in net)]
-        if prefix or _may_hide(exclude, changed):
+        has_rules = any(path.rpartition("/")[2] == ".gitignore" for path in changed)
+        if prefix or has_rules or re.search(r"^(?!#).*\S", rules, re.MULTILINE):
+            # A rule may be at work that HEAD does not have, or the base had not.
             new = changes.untracked(root)
             new += changes.hidden_since(root, head or base)
             hidden = changes.hidden_since(root, base)
@@ -318,14 +323,3 @@ def _status(root: Path, prefix: str) -> tuple[list[str], list[str], list[str]]:
             if not globs.is_own(path.rstrip("/")):
                 by_mark[mark].append(path.rstrip("/") if mark == "?" else path)
     return by_mark["1"] + by_mark["u"], by_mark["?"], by_mark["!"]
-
-
-def _may_hide(exclude: Path, paths: Sequence[str]) -> bool:
-    """Whether a rule is at work that HEAD does not have, or the base had not."""
-    if any(path.rpartition("/")[2] == ".gitignore" for path in paths):
-        return True
-    try:
-        rules = exclude.read_text(encoding="utf-8", errors="replace").splitlines()
-    except FileNotFoundError:
-        return False
-    return any(rule.strip() and not rule.startswith("#") for rule in rules)

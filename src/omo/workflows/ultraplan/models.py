@@ -17,11 +17,8 @@ STRICT_SINCE = (1, 7)
 ON_FAILURE = ("revert", "retry", "skip", "escalate")
 MOST_ITEMS = 100
 
-PLAIN_NEEDS = ("git_push", "network")
-NAMED_NEEDS = {
-    "cmd": re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"),
-    "env": re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}"),
-}
+NEEDS = "git_push, network, cmd:NAME, env:NAME"
+_NEED = re.compile(r"git_push|network|cmd:\w[\w.+-]{0,99}|env:[A-Za-z_]\w{0,99}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -37,16 +34,9 @@ class Defect:
         return f"line {self.line}: {self.message}" if self.line else self.message
 
 
-def need_defect(need: str) -> str | None:
-    """Why nothing can ask for this need, or None."""
-    kind, sign, value = need.partition(":")
-    if need in PLAIN_NEEDS:
-        return None
-    if not sign or kind not in NAMED_NEEDS:
-        return f"{clip(need, 80)} is no need that can be asked for ({', '.join(PLAIN_NEEDS)}, cmd:NAME, env:NAME)"
-    if not NAMED_NEEDS[kind].fullmatch(value):
-        return f"{clip(need, 80)} does not name one; write it as {kind}:NAME"
-    return None
+def need_defect(need: str) -> str:
+    """Why nothing can ask for this need; empty where something can."""
+    return "" if _NEED.fullmatch(need) else f"{clip(need, 80)} is no need that can be asked for ({NEEDS})"
 
 
 def covering(path: str, patterns: Sequence[str]) -> str:
@@ -213,11 +203,6 @@ class Document:
     @property
     def digest(self) -> str:
         return sha256(self.text.encode("utf-8", "replace"))
-
-    @property
-    def wrong(self) -> list[str]:
-        """What keeps it from being read as it was meant; advice is not among it."""
-        return [str(defect) for defect in self.defects if not defect.is_advisory]
 
     @property
     def whole_fence(self) -> Fence:

@@ -247,25 +247,18 @@ def _pattern_problem(pattern: str) -> str:
 def _rivals(document: Document, step: Step, manifest: Manifest, subjects: dict[int, list[str]]) -> Iterator[Defect]:
     """Commits of one session: a shared beginning is told apart by paths, anything else might pass for this step's."""
     pattern = manifest.commit_message_pattern
-    mistaken, told_apart = [], []
+    mistaken = []
     for other in document.session_of(step):
-        if other.number == step.number or not _matches(pattern, subjects[other.number]):
-            continue
         theirs = other.manifest.changed_paths if other.manifest else ()
         has_ours = all(covering(path, theirs) for path in manifest.changed_paths)
-        if has_ours or not pattern.startswith("^"):
+        is_told_apart = pattern.startswith("^") and not has_ours
+        if other.number != step.number and not is_told_apart and _matches(pattern, subjects[other.number]):
             mistaken.append(str(other.number))
-        else:
-            told_apart.append(str(other.number))
-    where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r} also matches the commit of step"
-    line = step.line_of("commit_message_pattern")
     if mistaken:
+        where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r} also matches the commit of step"
         remedy = "begin it with ^, and name what only this commit says"
         message = f"{where} {clip(', '.join(mistaken), 60)}, which could pass for this one's; {remedy}"
-        yield Defect(line, "pattern", message)
-    if told_apart:
-        message = f"{where} {clip(', '.join(told_apart), 60)}; only order and paths tell them apart"
-        yield Defect(line, "pattern", message, is_advisory=True)
+        yield Defect(step.line_of("commit_message_pattern"), "pattern", message)
 
 
 def _matches(pattern: str, subjects: Sequence[str]) -> bool:

@@ -299,7 +299,7 @@ def require_reviewed(caller: Caller, contract: Contract, history: histories.Hist
         return ""
     reviewed = ""
     if review is not None:
-        reviewed = f": {'; '.join(critique.reasons_of(review))}"
+        reviewed = f": {clip('; '.join(map(str, review.get('reasons') or ())), 300)}"
     elif plan.is_legacy:
         reviewed = ", nor was it there before: of an older plan only what is committed needs none"
     raise Refused(
