@@ -125,11 +125,11 @@ class History:
 
     def since(self, base: str) -> History:
         """The same from a later commit on. Where rules to ignore files have changed, git is asked anew."""
+        if base == self.base:
+            return self
         before = self._ancestors(base)
         commits = tuple(commit for commit in self.commits if commit.sha not in before)
         rules = [path for commit in self.commits for path in commit.paths if path.endswith(".gitignore")]
-        if base == self.base:
-            return self
         if len(commits) == len(self.commits) or rules or self.tree.hidden:
             return look(self.root, base)
         return replace(self, base=base, commits=commits, net=_net(self.root, base, self.head, commits))

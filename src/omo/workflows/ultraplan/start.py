@@ -193,16 +193,18 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
     runs = runs_of_plan(caller, plan.digest)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
     passed = {state.number for state in runs if state.end == "pass"}
-    wanted = [session for session in cut if session.number == number or (not number and session.number not in passed)]
-    if not wanted and not number:
-        raise Refused(f"every session of {plan.path} has passed", fix=f"omo plan audit {shlex.quote(plan.path)}")
-    if not wanted:
+    if not number:
+        left = [session.number for session in cut if session.number not in passed]
+        if not left:
+            raise Refused(f"every session of {plan.path} has passed", fix=f"omo plan audit {shlex.quote(plan.path)}")
+        number = left[0]
+    session = next((session for session in cut if session.number == number), None)
+    if session is None:
         raise Refused(f"{plan.path} has no session {number}", fix=f"name one of 1 to {len(cut)}, or none")
-    session = wanted[0]
     waits_for = [f"session {other}" for other in session.depends_on if other not in passed]
     if waits_for:
         raise Refused(
-            f"session {session.number} depends on {', '.join(waits_for)} of {plan.path}, which no audit has passed yet",
+            f"session {number} depends on {', '.join(waits_for)} of {plan.path}, which no audit has passed yet",
             fix=f"omo plan start {shlex.quote(plan.path)} begins what comes first",
         )
     steps = [step.number for step in session.document.steps]
@@ -217,10 +219,10 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
     if wrong:
         raise Refused(
             f"{plan.path} has {counted(len(wrong), 'defect')}",
-            fix=_way_on(plan, session.number, runs, {defect.code for defect in wrong}),
+            fix=_way_on(plan, number, runs, {defect.code for defect in wrong}),
             defects=[str(defect) for defect in wrong],
         )
-    return Contract(plan, cut, session.number, runs, notes)
+    return Contract(plan, cut, number, runs, notes)
 
 
 def _way_on(plan: Document, number: int, runs: Sequence[PlanState], codes: set[str]) -> str:
