@@ -6,12 +6,12 @@ import json
 import os
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from omo.digest import sha256
 from omo.errors import BadInput
 from omo.state.journal import Journal
-from omo.strict import defects_of
+from omo.strict import validated
 from omo.text import counted
 from omo.work import agents
 from omo.work.agents import FULL
@@ -57,6 +57,14 @@ class Verdict(BaseModel):
     dimensions: dict[str, Literal["pass", "concern", "fail"]]
     findings: Annotated[list[Finding], Field(max_length=MOST_FINDINGS)]
 
+    @field_validator("dimensions")
+    @classmethod
+    def _all_judged(cls, dimensions: dict[str, str]) -> dict[str, str]:
+        unmarked = [name for name in DIMENSIONS if name not in dimensions]
+        if unmarked:
+            raise ValueError(f"{', '.join(unmarked)} not judged; each is one of {', '.join(MARKS)}")
+        return dimensions
+
     @property
     def concerns(self) -> list[str]:
         return [name for name, mark in self.dimensions.items() if mark == "concern"]
@@ -85,20 +93,7 @@ def read_verdict(message: str) -> Verdict:
     data = _last_object(message)
     if data is None:
         raise BadInput("the critic's message holds no JSON object with a verdict", fix=fix)
-    verdict: Verdict | None = None
-    defects: list[str] = []
-    try:
-        verdict = Verdict.model_validate(data)
-    except ValidationError as error:
-        defects = defects_of(error, Verdict, "the object")
-    marked = data.get("dimensions")
-    unmarked = [name for name in DIMENSIONS if not isinstance(marked, dict) or name not in marked]
-    if unmarked:
-        defects.append(f"dimensions: {', '.join(unmarked)} not judged; each is one of {', '.join(MARKS)}")
-    if verdict is None or defects:
-        message = f"the critic's verdict has {counted(len(defects), 'defect')}: {defects[0]}"
-        raise BadInput(message, fix=fix, defects=defects)
-    return verdict
+    return validated(Verdict, data, what="the critic's verdict", fix=fix)
 
 
 def _last_object(message: str) -> Row | None:

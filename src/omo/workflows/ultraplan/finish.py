@@ -111,7 +111,7 @@ def _require_not_failing(run: PlanRun, reason: str) -> None:
     failing: list[Row] = []
     for state in line_of(run.caller, run.require_whole()):
         if state.verified:
-            failing = state.failing
+            failing = state.verified_as(verify.FAIL)
     if failing and run.caller.by != "user":
         raise Refused(
             "--unverified does not go over a Verify command that fails",

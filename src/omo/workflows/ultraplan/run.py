@@ -82,14 +82,9 @@ class PlanState:
     def word(self) -> str:
         return self.end or ("active" if self.base else "blocked")
 
-    @property
-    def failing(self) -> list[Row]:
-        """The Verify commands that failed when they last ran."""
-        return [row for row in self.verified.get("results") or [] if row["result"] == verify.FAIL]
-
-    @property
-    def unanswered(self) -> list[Row]:
-        return [row for row in self.verified.get("results") or [] if row["result"] == verify.UNKNOWN]
+    def verified_as(self, result: str) -> list[Row]:
+        """The Verify commands that came to this when they last ran."""
+        return [row for row in self.verified.get("results") or [] if row["result"] == result]
 
     @property
     def done(self) -> list[int]:

@@ -12,9 +12,9 @@ from omo.work.lifecycle import hand_over
 from omo.work.publish import publish, publish_damage
 from omo.work.run import Caller, Row
 from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, command
+from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
 from omo.workflows.ultraplan.audited import RunStatus, load_status
-from omo.workflows.ultraplan.models import Step
 from omo.workflows.ultraplan.run import (
     KIND,
     MOST_RECOVERIES,
@@ -83,13 +83,11 @@ def next_step(status: RunStatus) -> NextStep:
     if status.audit.dirty:
         why = f"not committed: {clip(', '.join(status.audit.dirty), 160)}; commit or remove it, then"
         return NextStep("clean", why, (FINISH,))
-    if status.state.verified.get("head") == status.audit.head:
-        if failing := status.state.failing:
-            row = failing[0]
+    if state.verified.get("head") == status.audit.head:
+        for row in state.verified_as(verify.FAIL):
             why = f"step {row['step']}: its Verify {clip(row['text'], 120)} fails ({clip(row['why'], 160)}); mend it"
             return NextStep("mend", why, (FINISH, failed_command(row["step"], lead="if it fails after retry")))
-        if unanswered := status.state.unanswered:
-            row = unanswered[0]
+        for row in state.verified_as(verify.UNKNOWN):
             why = f"step {row['step']}: its Verify {clip(row['text'], 120)} gave {row['why']}; make it faster"
             leave_out = command("omo plan finish --unverified", "why it cannot be run", lead="or")
             return NextStep("mend", why, (FINISH, leave_out))
@@ -129,14 +127,12 @@ def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
     commands.append(failed_command(audited.step, lead="if it fails after retry"))
     item = str(audited.step)
     if audited.status == "missing" and step is not None:
-        return NextStep("execute", _what(step), tuple(commands), item=item)
+        verifying = f"; verify: {clip(step.verify, 80)}" if step.verify else ""
+        then = clip(step.checkpoint, 300) or "commit it"
+        why = f"step {step.number} {clip(step.title, 60)}{verifying}; then {then}"
+        return NextStep("execute", why, tuple(commands), item=item)
     why = f"step {audited.step} does not hold ({clip('; '.join(audited.findings), 120)}); mend and commit it"
     return NextStep("mend", why, tuple(commands), item=item)
-
-
-def _what(step: Step) -> str:
-    verify = f"; verify: {clip(step.verify, 80)}" if step.verify else ""
-    return f"step {step.number} {clip(step.title, 60)}{verify}; then {clip(step.checkpoint, 300) or 'commit it'}"
 
 
 def _passed(status: RunStatus) -> NextStep:
