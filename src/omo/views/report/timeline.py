@@ -308,7 +308,7 @@ LINES: dict[str, dict[str, Lines]] = {
     },
     "ultraplan": {
         "preflight": _preflight,
-        "started": Line("The plan session was begun: {path}, steps {steps}", ("unreviewed", "out_of_order"), "active"),
+        "started": Line("The plan session was begun: {path}, steps {steps}", ("unreviewed",), "active"),
         "audited": Line("The audit of git and files: {verdict}, passed {passed}", ("missing",), AUDIT),
         "verified": Line("The Verify commands were run: {verdict}", ("results",), AUDIT),
         "skipped": Line("Step {step} was skipped by the {actor}", ("reason",), "stale"),

@@ -129,7 +129,7 @@ def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
     assert status.run is not None
     state = status.state
     try:
-        audit = audit_plan(status.run, history=status.whole).audit
+        audit = audit_plan(status.run, status.whole).audit
     except Refused as error:
         return "", [outcome.exception("the whole plan could not be audited", "agent", clip(error.message, 200))]
     exceptions = []
