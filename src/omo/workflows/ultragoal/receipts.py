@@ -166,10 +166,6 @@ def keep_gate(directory: str, state: str, gate: object) -> str:
 # What can prove a goal has a mark, a word for what it is and a digest, so that it proves no second one.
 
 
-def gate_mark(digest: str) -> str:
-    return f"gate:{digest}"
-
-
 def run_mark(seq: int) -> str:
     return f"gate-run:{seq}"
 
@@ -179,12 +175,11 @@ def receipt_mark(receipt: TypedReceipt) -> str:
 
 
 def used(rows: Sequence[Row], goal: str) -> frozenset[str]:
-    """Marks of every gate, file, typed receipt and gate run in a receipt of another goal, also in one issued anew."""
+    """Marks of every file, typed receipt and gate run in a receipt of another goal, also in one issued anew."""
     marks: set[str] = set()
     for receipt in issued(rows):
         if receipt.get("goalId") == goal:
             continue
-        marks.add(gate_mark(str(receipt.get("qualityGateHash"))))
         marks.update(f"file:{digest}" for digest in _files(receipt))
         proofs = receipt.get("proofs")
         if isinstance(proofs, list):

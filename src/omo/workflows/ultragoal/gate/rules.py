@@ -14,9 +14,8 @@ from pydantic import ValidationError
 from omo.errors import BadInput
 from omo.proof import globs, records
 from omo.text import clip
-from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate import proof
-from omo.workflows.ultragoal.gate.matrix import Matrix, link_defects, read_matrix, refs_of, says_not_applicable
+from omo.workflows.ultragoal.gate.matrix import Matrix, link_defects, read_matrix, refs_of
 from omo.workflows.ultragoal.gate.models import (
     LIGHT_SECTIONS,
     SECTIONS,
@@ -26,7 +25,6 @@ from omo.workflows.ultragoal.gate.models import (
     Defect,
     Section,
     SurfaceEvidence,
-    join,
     model_defects,
     need,
     shown,
@@ -98,10 +96,7 @@ def inspect(document: object, subject: Subject) -> Inspection:
     for key in document:
         if key not in SECTIONS:
             text = f"{shown(key)} is no part of a gate, which has only {', '.join(SECTIONS)}: put it inside one of them"
-            inspection.defects.append(Defect(join("", [key])[:80], "UNKNOWN_KEY", text))
-    if subject.used and receipts.gate_mark(receipts.canonical_digest(document)) in subject.used:
-        text = "closed another goal of this run already: write one about this goal"
-        inspection.defects.append(Defect("gate", "GATE_REUSED", text))
+            inspection.defects.append(Defect(str(key)[:80], "UNKNOWN_KEY", text))
     if not subject.is_light or "architectReview" in document:
         inspection.defects += _section_defects(document, "architectReview")
     _inspect_qa(document, subject, inspection)
@@ -273,9 +268,6 @@ def _exemption_defects(
             defects.append(Defect(place, "UNKNOWN_REF", f"{shown(name)} is no id in artifactRefs"))
         elif fallback is None:
             shapes.add(proof.SCREENSHOT)  # its row could not be read, which is told there
-        elif fallback is cited or _is_same_file(prover.subject, fallback, cited):
-            text = f"{shown(name)} is the record itself: name what shows the run"
-            defects.append(Defect(place, "FALLBACK_SELF", text))
         elif fallback.basis != FILE or fallback.shape == REPLAY:
             text = f"{shown(name)} is no file that shows the run: name a screenshot, terminal capture or transcript"
             defects.append(Defect(place, "FALLBACK_WEAK", text))
@@ -288,11 +280,6 @@ def _exemption_defects(
     if not defects:
         prover.inspection.exemptions.append({"artifact": cited.id, **claim.model_dump()})
     return defects
-
-
-def _is_same_file(subject: Subject, evidence: Evidence, other: Evidence) -> bool:
-    path = evidence.full_path(subject.root)
-    return path is not None and path == other.full_path(subject.root)
 
 
 def suite_triggers(subject: Subject) -> list[str]:
@@ -316,37 +303,28 @@ def _suite_defects(prover: proof.Prover, matrix: Matrix, evidence: dict[str, Evi
     if not changed:
         return []
     because = f"{clip(changed[0], 120)} changed, which is computer control in .sisyphus/omo.json"
-    linked = []
-    for row in matrix.raw["contractCoverage"]:  # also by rows that could not be read, which is told there
-        refs = row.get("adversarialCaseRefs") if isinstance(row, dict) else None
-        if isinstance(refs, list) and not says_not_applicable(row):
-            linked += refs
+    linked: list[str] = []
+    for row in matrix.coverage:
+        linked += row.adversarialCaseRefs
     defects = []
     for name, attack in SUITE.items():
-        path, raw = "executorQa.adversarialCases", None
-        for index, row in enumerate(matrix.raw["adversarialCases"]):
-            if isinstance(row, dict) and row.get("id") == name:
-                path, raw = f"executorQa.adversarialCases[{index}]", row
-        if raw is None:
+        if name not in matrix.ids["adversarialCases"]:
             text = f"has no case {name} ({attack}), and {because}: try it, and add a row with that id"
-            defects.append(Defect(path, f"{SUITE_CODE}CASE_MISSING", text))
-            continue
-        if says_not_applicable(raw):
-            text = f"{name} cannot be left out: {because}"
-            defects.append(Defect(f"{path}.status", f"{SUITE_CODE}CASE_NOT_APPLICABLE", text))
-            continue
-        if name not in linked:
-            text = f"{name} is in adversarialCaseRefs of no row of contractCoverage: name it in the one it belongs to"
-            defects.append(Defect(f"{path}.id", f"{SUITE_CODE}CASE_UNLINKED", text))
-        for case in matrix.cases:
-            if case.id == name and not _shows_the_computer(prover, [cited for _, cited in _cited(case, evidence)]):
+            defects.append(Defect("executorQa.adversarialCases", f"{SUITE_CODE}CASE_MISSING", text))
+        for case in matrix.cases:  # one that could not be read is told there
+            if case.id != name:
+                continue
+            if name not in linked:
+                text = f"{name} is in adversarialCaseRefs of no row of contractCoverage: name it where it belongs"
+                defects.append(Defect(f"{case.place}.id", f"{SUITE_CODE}CASE_UNLINKED", text))
+            if not _shows_the_computer(prover, case, evidence):
                 text = f"{name} cites nothing that is {SUITE_WANTED}"
-                defects.append(Defect(f"{path}.artifactRefs", f"{SUITE_CODE}ARTIFACT_INVALID", text))
+                defects.append(Defect(f"{case.place}.artifactRefs", f"{SUITE_CODE}ARTIFACT_INVALID", text))
     return defects
 
 
-def _shows_the_computer(prover: proof.Prover, cited: list[Evidence]) -> bool:
-    for artifact in cited:
-        if artifact.basis == FILE and artifact.shape in proof.STRUCTURAL and not prover.prove(artifact, "native"):
+def _shows_the_computer(prover: proof.Prover, case: AdversarialCase, evidence: dict[str, Evidence]) -> bool:
+    for _, cited in _cited(case, evidence):
+        if cited.basis == FILE and cited.shape in proof.STRUCTURAL and not prover.prove(cited, "native"):
             return True
     return False
