@@ -231,8 +231,8 @@ def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:
     source = done.source
     data = {
         "verdict": done.verdict,
-        "contractStrength": done.strength,
-        "contract": done.contract.render(),
+        "contractStrength": done.contract.strength,
+        "contract": done.contract.why,
         "cleanPassEligible": done.is_eligible,
         "weakContractCapApplied": done.verdict == WEAK_CONTRACT,
         "mode": mode,
@@ -245,8 +245,8 @@ def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:
         "next": following or None,
     }
     base = f" against {source.base}" if source.base else ""
-    thin = "" if done.strength == "strong" else f" ({done.contract.why})"
-    lines = [f"{done.verdict}: {source.kind} {clip(source.name, 80)}{base}, contract {done.strength}{thin}"]
+    thin = "" if done.contract.strength == "strong" else f" ({done.contract.why})"
+    lines = [f"{done.verdict}: {source.kind} {clip(source.name, 80)}{base}, contract {done.contract.strength}{thin}"]
     lines += [f"  - {clip(finding.objective, 300)}" for finding in done.findings[:MOST_FINDINGS]]
     if len(done.findings) > MOST_FINDINGS:
         lines.append(f"  and {len(done.findings) - MOST_FINDINGS} more (--json shows them)")

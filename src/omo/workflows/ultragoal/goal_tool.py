@@ -287,21 +287,18 @@ def _why_paused(run: PlanRun) -> str:
 def _proof(run: PlanRun, goal: ToolGoal) -> Row:
     """The receipts that prove the goal, as fields of its row; Refused with what is missing. Other goals pass."""
     plan = run.plan
-    if run.problems:
-        if goal.belongs_to_a_plan:
-            raise run.damage()
-        return {}
-    if plan is None:
-        if goal.belongs_to_a_plan:
-            raise Refused(
-                f"this goal stands for the plan of session {run.caller.session}, and there is none",
-                fix="omo goal drop gives the goal up; omo ultragoal create-goals makes a plan",
-            )
+    if run.problems and goal.belongs_to_a_plan:
+        raise run.damage()
+    if plan is None and goal.belongs_to_a_plan:
+        raise Refused(
+            f"this goal stands for the plan of session {run.caller.session}, and there is none",
+            fix="omo goal drop gives the goal up; omo ultragoal create-goals makes a plan",
+        )
+    if plan is None or run.problems:
         return {}
     if goal.objective in plan.objectives_of(None):
         return {"receipts": _receipts_of_all(run, plan)}
-    stories = plan.stories_with(goal.objective)
-    if stories:
+    if stories := plan.stories_with(goal.objective):
         return {"receipts": [_receipt_of_a_story(run, plan, stories)]}
     if goal.run == plan.run:
         raise Refused(
@@ -316,18 +313,12 @@ def _receipts_of_all(run: PlanRun, plan: Plan) -> list[str | None]:
     for goal in plan.required:
         if why := receipts.problem(plan, goal, run.directory):
             stale.append(why)
-    if stale:
-        raise Refused(
-            f"{len(stale)} of {counted(len(plan.required), 'goal')} of the plan: no fresh receipt",
-            fix=next_step(run).text,
-            defects=stale,
-        )
-    if plan.goal_mode == "per-story":
-        return [goal.receipt_id for goal in plan.required]
     carrier = receipts.final(plan, run.directory)
-    if carrier is None:
-        raise Refused("the plan has no final receipt that covers it as it is now", fix=next_step(run).text)
-    return [carrier.receipt_id]
+    if plan.goal_mode != "per-story" and carrier is None and not stale:
+        stale.append("the plan has no final receipt that covers it as it is now")
+    if stale:
+        raise Refused("no fresh receipt covers the whole plan", fix=next_step(run).text, defects=stale)
+    return [carrier.receipt_id] if carrier is not None else [goal.receipt_id for goal in plan.required]
 
 
 def _receipt_of_a_story(run: PlanRun, plan: Plan, stories: list[Goal]) -> str | None:

@@ -103,20 +103,21 @@ def problem(plan: Plan, goal: Goal, directory: str) -> str:
         return f"the receipt of {goal.id} is not one of omo's"
     if receipt.get("planGeneration") != canonical_digest(basis_of(plan, goal)):
         return f"{goal.id} or its blockers changed after the receipt"
-    return _gate_problem(goal, directory)
+    return kept_gate(goal, directory)[1]
 
 
-def _gate_problem(goal: Goal, directory: str) -> str:
+def kept_gate(goal: Goal, directory: str) -> tuple[Row, str]:
+    """The gate behind the goal's receipt, and why it is not the one that passed; empty where it is."""
     digest = str((goal.receipt or {}).get("qualityGateHash"))
     try:
         kept = store.read(gate_file(directory, digest))
     except Unreadable:
         kept = {}
     if kept is None:
-        return f"the quality gate behind the receipt of {goal.id} is gone"
+        return {}, f"the quality gate behind the receipt of {goal.id} is gone"
     if canonical_digest(kept) != digest:
-        return f"the quality gate behind the receipt of {goal.id} was edited"
-    return ""
+        return {}, f"the quality gate behind the receipt of {goal.id} was edited"
+    return kept, ""
 
 
 def forged(plan: Plan, directory: str) -> list[str]:
@@ -124,8 +125,10 @@ def forged(plan: Plan, directory: str) -> list[str]:
     problems = []
     for goal in plan.goals:
         if goal.status == "complete" and goal.receipt:
-            problems.append(_gate_problem(goal, directory))
-    return [problem for problem in problems if problem]
+            _, why = kept_gate(goal, directory)
+            if why:
+                problems.append(why)
+    return problems
 
 
 def final(plan: Plan, directory: str) -> Goal | None:
