@@ -13,6 +13,7 @@ from omo.state import paths
 from omo.text import block, clip, counted
 from omo.work.status import LONGEST_TEXT, Item, NextStep
 from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.lifecycle import phase_of
 from omo.workflows.ultragoal.plan import LIGHT, STATUSES, Goal, Plan, render_goal
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 from omo.workflows.ultragoal.status import goal_proof, item_of
@@ -57,20 +58,12 @@ def step_data(step: NextStep) -> Row:
     return {"action": step.action, "why": step.why, "command": step.command, "goal_id": step.item or None}
 
 
-def run_status(plan: Plan, step: NextStep) -> str:
-    """One word for the whole plan; the first that fits. Without its last receipt it is not complete."""
-    if not plan.is_open:
-        return "complete" if step.action in ("done", "complete-goal") else "active"
-    statuses = {goal.status for goal in plan.goals}
-    for word in ("active", "pending", "failed", "blocked"):
-        if word in statuses:
-            return word
-    return "blocked" if "review_blocked" in statuses else "active"
-
-
 def status(run: PlanRun, step: NextStep) -> Result:
     plan = run.plan
     assert plan is not None
+    word = phase_of(plan)
+    if not plan.is_open and step.action not in ("done", "complete-goal"):
+        word = "active"  # without its last receipt it is not complete
     counts = Counter(goal.status for goal in plan.goals)
     goals = [{**render_goal(goal), **goal_proof(run, plan, goal)} for goal in plan.goals]
     final = receipts.final(plan, run.directory)
@@ -80,7 +73,7 @@ def status(run: PlanRun, step: NextStep) -> Result:
         notes.append(edited)
     data = {
         "exists": True,
-        "status": run_status(plan, step),
+        "status": word,
         "run": plan.run,
         "goal_mode": plan.goal_mode,
         "gate": plan.gate,
@@ -99,7 +92,7 @@ def status(run: PlanRun, step: NextStep) -> Result:
     numbers = ", ".join(f"{counts[name]} {name}" for name in STATUSES if counts.get(name))
     cut = f" ({plan.tally})" if counts.get("superseded") else ""
     lines = [
-        f"Ultragoal {run_status(plan, step)}: {counted(len(plan.goals), 'goal')}, {numbers}{cut}",
+        f"Ultragoal {word}: {counted(len(plan.goals), 'goal')}, {numbers}{cut}",
         f"  objective: {clip(plan.objective, 200)}",
     ]
     if plan.gate == LIGHT:

@@ -17,7 +17,7 @@ from omo.work import agents, claims
 from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
 from omo.workflows.ultragoal.create import same_words, text_defects, title_of
-from omo.workflows.ultragoal.gate.fill import Filled, cleaner_report, fill
+from omo.workflows.ultragoal.gate.fill import Filled, fill
 from omo.workflows.ultragoal.gate.proof import Inspection, Subject, about_the_work
 from omo.workflows.ultragoal.gate.rules import inspect
 from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan, applied
@@ -126,12 +126,6 @@ def checkpoint(
     return Done(run.require_plan().goal(name), changed)
 
 
-def filled_gate(run: PlanRun, goal: Goal, subject: Subject, reviewed: dict[str, Review], words: str = "") -> Filled:
-    artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
-    report = cleaner_report(run.caller.events, goal.started_at or "")
-    return fill(goal, subject, reviewed, report, words)
-
-
 def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
     """What the reviewers were seen to say. Whoever calls a goal complete calls them clean, and they may not differ."""
     reviews = reviewers.reviews_of(run, goal)
@@ -224,7 +218,7 @@ def _complete(
     plan = run.require_plan()
     goal = plan.goal(name)
     goal.move("complete", active=plan.active)
-    snapshot = goal_tool.check_passed(run, goal, goal_json, status="complete")
+    goal_tool.check_passed(run, goal, goal_json, status="complete")
     if stands(run, plan, goal, evidence, gate):
         run.change_plan(lambda plan: (None, []))
         return Done(goal, changed=False)
@@ -239,7 +233,7 @@ def _complete(
             # What was run here may have changed the work, and then nobody has reviewed it.
             for agent, review in reviewers.reviews_of(run, goal).items():
                 reviewed[agent] = review.without(gates_of(run).left_out)
-        filled = filled_gate(run, goal, subject, reviewed, evidence)
+        filled = fill(goal, subject, reviewed, run.caller.events, evidence)
         gate = filled.document
     inspection = _require_passing(run, name, subject, gate, filled)
     registered = _register(run, subject, inspection.cited)
@@ -257,7 +251,7 @@ def _complete(
         goal.move("complete")
         if subject.is_light and receipts.gate_for(plan, goal) != LIGHT:
             raise Refused(f"the plan changed while {name} was looked at", fix="the same again")
-        receipt = receipts.mint(plan, goal, gate=digest, snapshot=snapshot, now=now, facts=facts)
+        receipt = receipts.mint(plan, goal, gate=digest, now=now, facts=facts)
         closed = {
             "kind": "goal_checkpointed",
             "goalId": name,

@@ -87,10 +87,10 @@ def tool_step(run: PlanRun, plan: Plan, goal: Goal | None) -> NextStep | None:
     if tool.objective in plan.objectives_of(goal):
         return None
     why = f"another goal is active ({clip(tool.objective, 80)})"
-    for story in plan.stories_with(tool.objective):
+    story = plan.story_with(tool.objective)
+    if story is not None and not receipts.problem(plan, story, run.directory):
         # Story by story the goal tool moves on, and what was done is completed, not dropped.
-        if not receipts.problem(plan, story, run.directory):
-            return NextStep("complete-goal", why, (command("omo goal complete"), CREATE_GOAL), item=name)
+        return NextStep("complete-goal", why, (command("omo goal complete"), CREATE_GOAL), item=name)
     return NextStep("drop-goal", why, (command("omo goal drop"), CREATE_GOAL), item=name)
 
 
@@ -164,7 +164,7 @@ def _unproven(run: PlanRun, plan: Plan) -> NextStep | None:
 
 def _complete(run: PlanRun, plan: Plan) -> NextStep | None:
     tool = run.tool
-    is_the_plans = tool.objective in plan.objectives_of(None) or bool(plan.stories_with(tool.objective))
+    is_the_plans = tool.objective in plan.objectives_of(None) or plan.story_with(tool.objective) is not None
     if not is_the_plans or tool.status not in ("active", "paused"):
         return None
     commands = [command("omo goal complete")]
@@ -262,8 +262,8 @@ def denials(run: PlanRun, plan: Plan, step: NextStep) -> Row:
 
 def complete_denial(run: PlanRun, plan: Plan, step: NextStep) -> str:
     """Why the session's goal cannot be called complete; empty where it can, or where it is not this plan's."""
-    if stories := plan.stories_with(run.tool.objective):
-        why = receipts.problem(plan, stories[0], run.directory)
+    if story := plan.story_with(run.tool.objective):
+        why = receipts.problem(plan, story, run.directory)
         return f"The goal is not proven complete: {why}. {step.text}" if why else ""
     if plan.goal_mode == "per-story" or run.tool.objective not in plan.objectives_of(None):
         return ""

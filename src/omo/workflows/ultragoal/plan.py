@@ -197,11 +197,13 @@ class Plan:
         own = [goal.objective] if goal is not None and self.goal_mode == "per-story" else []
         return [*own, self.objective]
 
-    def stories_with(self, objective: str) -> list[Goal]:
-        """Story by story, the goals whose own objective the goal tool's goal carries."""
-        if self.goal_mode != "per-story":
-            return []
-        return [goal for goal in self.goals if goal.objective == objective]
+    def story_with(self, objective: str) -> Goal | None:
+        """Story by story, the goal whose own objective the goal tool's goal carries."""
+        if self.goal_mode == "per-story":
+            for goal in [*self.required, *self.goals]:
+                if goal.objective == objective:
+                    return goal
+        return None
 
     def background(self, goal: Goal) -> list[str]:
         """What is known of a goal before it is worked on: why it came to be, and what went wrong before."""

@@ -54,7 +54,7 @@ def unreviewed(plan: Plan) -> tuple[str, ...]:
     return tuple(goal.id for goal in plan.required if (goal.receipt or {}).get("gate") == LIGHT)
 
 
-def mint(plan: Plan, goal: Goal, *, gate: str, snapshot: Row, now: str, facts: Row) -> Row:
+def mint(plan: Plan, goal: Goal, *, gate: str, now: str, facts: Row) -> Row:
     """The receipt of a checkpoint that is about to be appended as the ledger's next row."""
     kind = kind_for(plan, goal)
     basis = basis_of(plan, goal)
@@ -66,11 +66,8 @@ def mint(plan: Plan, goal: Goal, *, gate: str, snapshot: Row, now: str, facts: R
         "goalId": goal.id,
         "verifiedAt": now,
         "goalStatusBeforeCheckpoint": goal.status,
-        "goalMode": plan.goal_mode,
         "gate": gate_for(plan, goal),
-        "objective": plan.objective,
         "qualityGateHash": gate,
-        "goalSnapshotHash": canonical_digest(snapshot),
         "checkpointLedgerRow": plan.seq + 1,
         "basis": basis,
         "planGeneration": canonical_digest(basis),

@@ -198,7 +198,7 @@ def start(run: PlanRun, done: Review) -> list[str]:
             if known[key] not in named:
                 named.append(known[key])
         if goals:
-            row = {"kind": "review_blockers_recorded", "goalId": None, "goals": goals}
+            row: Row = {"kind": "review_blockers_recorded", "goalId": None, "goals": goals}
             row["blockerGoalIds"] = [goal["id"] for goal in goals]
             row["evidence"] = f"review of {done.source.kind} {clip(done.source.name, 80)}: {done.verdict}"
             row["findings"] = [clip(finding.objective, 300) for finding in done.findings[:MOST_LISTED]]
