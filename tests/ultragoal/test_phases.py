@@ -16,7 +16,7 @@ from omo.state import paths, runtime
 from omo.work import session
 from omo.workflows.ultragoal import goal_tool, lifecycle
 from omo.workflows.ultragoal.lifecycle import CALLEES, KIND
-from tests.ultragoal.project import LIMITS, TWO, Project
+from tests.ultragoal.project import LIMITS, ONE, TWO, Project
 
 
 def phase(project: Project) -> str:
