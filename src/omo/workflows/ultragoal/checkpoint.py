@@ -244,6 +244,12 @@ def _complete(
         reviews[agent] = review.without({gate_file, *written_after})
     facts = _facts(run, subject, reviews, inspection, registered)
     digest = receipts.keep_gate(run.directory, run.caller.state, gate)
+    started = _close(run, name, evidence, subject, digest, facts)
+    return Done(run.require_plan().goal(name), changed=True, started=started, notes=inspection.notes)
+
+
+def _close(run: PlanRun, name: str, evidence: str, subject: Subject, gate: str, facts: Row) -> str | None:
+    """Issue the receipt and start the next goal, in one change; the answer is that goal."""
     now = stamp(run.caller.now)
 
     def decide(plan: Plan) -> tuple[str | None, list[Row]]:
@@ -251,14 +257,13 @@ def _complete(
         goal.move("complete")
         if subject.is_light and receipts.gate_for(plan, goal) != LIGHT:
             raise Refused(f"the plan changed while {name} was looked at", fix="the same again")
-        receipt = receipts.mint(plan, goal, gate=digest, now=now, facts=facts)
         closed = {
             "kind": "goal_checkpointed",
             "goalId": name,
             "status": "complete",
             "evidence": evidence,
-            "qualityGateHash": digest,
-            "completionVerification": receipt,
+            "qualityGateHash": gate,
+            "completionVerification": receipts.mint(plan, goal, gate=gate, now=now, facts=facts),
         }
         after = applied(plan, {**closed, "ts": now})
         following = [] if after.active is not None else _start_next(after)
@@ -267,7 +272,7 @@ def _complete(
     started: str | None = run.change_plan(decide)
     if started:
         _remember_files(run)
-    return Done(run.require_plan().goal(name), changed=True, started=started, notes=inspection.notes)
+    return started
 
 
 def _register(run: PlanRun, subject: Subject, cited: list[str]) -> Row:

@@ -269,9 +269,7 @@ MAY_NOT_APPLY = ("surfaceEvidence", "contractCoverage")
 
 
 NEEDS = {
-    "architectureStatus": "say CLEAR once the architect does",
-    "productStatus": "say CLEAR once the architect does",
-    "codeStatus": "say CLEAR once the architect does",
+    **dict.fromkeys(("architectureStatus", "productStatus", "codeStatus"), "say CLEAR once the architect does"),
     "recommendation": "say APPROVE once the architect does",
     "e2eStatus": "say passed once the end-to-end run did",
     "redTeamStatus": "say passed once the red team could not break it",
@@ -286,9 +284,7 @@ NEEDS = {
     "id": "a name that is unique in its list",
     "gate": "leave the key out, or name a gate of this session (omo gate list)",
     "surface": f"one of {', '.join(SURFACES)}",
-    "status": "say passed once it did",
-    "verdict": "say passed once it did",
-    "result": "say passed once it did",
+    **dict.fromkeys(("status", "verdict", "result"), "say passed once it did"),
 }
 TYPES = {
     "string_type": "text",

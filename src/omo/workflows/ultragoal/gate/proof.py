@@ -23,15 +23,9 @@ from omo.workflows.ultrawork.gates import Gate, Gates
 
 Row = dict[str, Any]
 
-SCREENSHOT, AUTOMATION, CAPTURE, REPLAY, REPORT = "screenshot", "automation", "capture", "replay", "report"
+SCREENSHOT, AUTOMATION, CAPTURE = "screenshot", "automation transcript", "terminal capture"
+REPLAY, REPORT = "replay record", "report"
 STRUCTURAL = (SCREENSHOT, AUTOMATION, CAPTURE)
-SHAPE_NAMES = {
-    SCREENSHOT: "screenshot",
-    AUTOMATION: "automation transcript",
-    CAPTURE: "terminal capture",
-    REPLAY: "replay record",
-    REPORT: "report",
-}
 SHAPES = {
     "screenshot": SCREENSHOT,
     "image": SCREENSHOT,
@@ -200,7 +194,7 @@ class Prover:
             problems = records.transcript_defects(path, family or _own_family(path), self.subject.started_at)
         defects = []
         for why in problems:
-            text = f"is no {SHAPE_NAMES[evidence.shape]} that proves anything: {why}"
+            text = f"is no {evidence.shape} that proves anything: {why}"
             defects.append(Defect(f"{evidence.artifact.place}.path", "ARTIFACT_INVALID", text))
         return defects
 

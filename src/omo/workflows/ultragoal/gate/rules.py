@@ -151,17 +151,14 @@ def _inspect_qa(document: dict[str, Any], subject: Subject, inspection: Inspecti
         return
     matrix, defects = read_matrix(qa, may_lack=("adversarialCases",) if subject.is_light else ())
     inspection.defects += defects + link_defects(matrix)
-    if subject.name and matrix.coverage and not _covers(matrix, subject.name):
+    named = re.compile(rf"\b{re.escape(subject.name)}\b")
+    is_covered = any(named.search(f"{row.contractRef} {row.obligation}") for row in matrix.coverage)
+    if subject.name and matrix.coverage and not is_covered:
         text = f"has no covered row about {subject.name}: name it in the contractRef of an obligation of its own"
         inspection.defects.append(Defect("executorQa.contractCoverage", "GOAL_NOT_COVERED", text))
     inspection.defects += _evidence_defects(matrix, subject, inspection)
     if subject.control_globs and subject.changed is None:
         inspection.notes.append("which files changed is not known here, so nobody asked for the computer-control suite")
-
-
-def _covers(matrix: Matrix, goal: str) -> bool:
-    named = re.compile(rf"\b{re.escape(goal)}\b")
-    return any(named.search(f"{row.contractRef} {row.obligation}") for row in matrix.coverage)
 
 
 def _evidence_defects(matrix: Matrix, subject: Subject, inspection: Inspection) -> list[Defect]:
