@@ -83,7 +83,6 @@ def status(run: PlanRun, step: NextStep) -> Result:
         "counts": {name: counts.get(name, 0) for name in STATUSES},
         "goals": goals,
         "final_receipt": final.id if final else None,
-        "tally": plan.tally,
         "goal_tool": run.tool.status or None,
         "drift": drift or None,
         "problems": notes,
@@ -211,7 +210,7 @@ def steered(run: PlanRun, row: Row, step: NextStep) -> Result:
     new = row.get("goalIds") or row.get("replacementGoalIds") or [None]
     data: Row = {"kind": row["mutation"], "goal_id": row.get("goalId") or new[0]}
     data |= {name: row[key] for key, name in STEERED_KEYS.items() if key in row}
-    data |= {"goals_path": run.snapshot, "ledger_path": run.journal.path, "next": step.command}
+    data |= {"goals_path": run.snapshot, "next": step.command}
     shown = {**row, "changed": " and ".join(row.get("changedFields", []))}
     shown |= {key: ", ".join(value) for key, value in row.items() if key.endswith("Ids")}
     text = STEERED[row["mutation"]].format(**shown)
@@ -229,7 +228,7 @@ def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:
         "cleanPassEligible": done.is_eligible,
         "weakContractCapApplied": done.verdict == WEAK_CONTRACT,
         "mode": mode,
-        "source": source.render(),
+        "source": {"kind": source.kind, "name": source.name, "head": source.tip},
         "base": source.base,
         "baseCommit": source.base_commit,
         "findings": [finding.render() for finding in done.findings],

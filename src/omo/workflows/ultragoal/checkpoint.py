@@ -194,7 +194,6 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Sub
         started_at=seconds(goal.started_at or plan.created_at),
         changed=changed,
         control_globs=control_globs,
-        now=caller.now,
         used=receipts.used(run.rows, goal.id),
         name=goal.id,
         head=plan.base,

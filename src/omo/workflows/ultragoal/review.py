@@ -157,7 +157,6 @@ def _subject(caller: Caller, source: Source) -> Subject:
         started_at=0.0,  # the work is older than its review, and its evidence may be as old as the work
         changed=source.changed,
         control_globs=tuple(dict.fromkeys((*caller.control_globs, *committed))),
-        now=caller.now,
     )
 
 
@@ -301,12 +300,6 @@ class Source:
     def key(self) -> str:
         """Evidence is recorded for one source at one commit."""
         return sha256(json.dumps([self.kind, self.name, self.tip]).encode())[:16]
-
-    def render(self) -> Row:
-        shown: Row = {"kind": self.kind, "name": self.name}
-        if self.tip is not None:
-            shown["head"] = self.tip
-        return {**shown, "changedFiles": None if self.changed is None else len(self.changed)}
 
 
 def find_source(root: Path, *, pr: int | None, branch: str | None, environ: Mapping[str, str]) -> Source:

@@ -66,7 +66,6 @@ class Subject:
     started_at: float
     changed: list[str] | None  # None: not known, the project is in no repository
     control_globs: tuple[str, ...]
-    now: float
     used: frozenset[str] = frozenset()  # marks of what proved other goals of the run
     name: str = ""  # empty: a review, which is about no goal
     head: str | None = None
