@@ -270,8 +270,8 @@ def test_a_file_from_before_the_goal_proves_nothing_and_is_looked_into_all_the_s
 def test_what_proved_another_goal_does_not_prove_this_one(root: Path) -> None:
     gate = valid_gate(root)
     here = subject(root, "G000")
-    known: Any = {"goal": here.goal, "started_at": here.started_at, "by": "agent", "now": here.started_at + 60, "wait": 1.0}
-    artifacts.register(here.state, here.root, REPORT, **known)
+    known: Any = {"goal": here.goal, "started_at": here.started_at, "by": "agent", "wait": 1.0}
+    artifacts.register(here.state, here.root, REPORT, now=here.started_at + 60, **known)
     assert places(check(root, gate)) == {f"{ARTIFACTS}[0].path": "ARTIFACT_REUSED"}
     assert check(root, gate, goal="G000").defects == []
 

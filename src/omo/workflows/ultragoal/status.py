@@ -108,6 +108,8 @@ def item_of(run: PlanRun, plan: Plan, goal: Goal) -> Item:
 
 
 def _why(goal: Goal, proof: Row) -> str:
+    if proof["stale_because"]:
+        return f"its receipt does not hold: {clip(proof['stale_because'], 200)}"
     if proof["receipt"]:
         return "its receipt covers it as it is now"
     if proof["open_blockers"]:
