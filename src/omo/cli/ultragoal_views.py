@@ -65,7 +65,11 @@ def status(run: PlanRun, step: NextStep) -> Result:
     if not plan.is_open and step.action not in ("done", "complete-goal"):
         word = "active"  # without its last receipt it is not complete
     counts = Counter(goal.status for goal in plan.goals)
-    goals = [{**render_goal(goal), **goal_proof(run, plan, goal)} for goal in plan.goals]
+    goals, goal_lines = [], []
+    for goal in plan.goals:
+        proof = goal_proof(run, plan, goal)
+        goals.append({**render_goal(goal), **proof})
+        goal_lines.append(_goal_line(item_of(run, plan, goal, proof)))
     final = receipts.final(plan, run.directory)
     drift = receipts.drift(plan, run.caller.root, Path(paths.tree_cache(run.caller.state)))
     notes = list(run.problems)
@@ -96,7 +100,7 @@ def status(run: PlanRun, step: NextStep) -> Result:
     ]
     if plan.gate == LIGHT:
         lines.append("  light gate, as the user chose: reviewers come at the end")
-    lines += [_goal_line(item_of(run, plan, goal)) for goal in plan.goals]
+    lines += goal_lines
     if final:
         lines.append(f"  final receipt: fresh, issued with {final.id}")
     if drift:

@@ -190,7 +190,7 @@ class Prover:
         problems = evidence.structure
         path = evidence.full_path(self.subject.root)
         if path and evidence.shape == AUTOMATION and evidence.is_there:
-            problems = records.transcript_defects(path, family or _own_family(path), self.subject.started_at)
+            problems = records.transcript_defects(path, family, self.subject.started_at)
         defects = []
         for why in problems:
             text = f"is no {evidence.shape} that proves anything: {why}"
@@ -294,13 +294,3 @@ def about_the_work(root: str, files: Row | None, changed: Iterable[str], cited: 
     head = (files or {}).get("head")
     committed = base.committed(root, head, candidates) if head and candidates else {}
     return {path for path in candidates if path not in committed}
-
-
-def _own_family(path: Path) -> str:
-    """Where no surface is at stake, whichever the transcript itself names will do."""
-    try:
-        document = documents.load(path)
-    except BadInput:
-        return ""
-    surface = document.get("surface") if isinstance(document, dict) else None
-    return records.FAMILIES.get(surface, "") if isinstance(surface, str) else ""
