@@ -219,25 +219,21 @@ class Coverage(Named):
         return self
 
 
-class QaHead(Section):
+class LightQa(Section):
+    """What QA says as a whole of a goal whose reviewers come at the end, as the user chose."""
+
+    status: Literal["passed"]
+    evidence: Written
+    e2eCommands: Texts
+    blockers: NoBlockers
+
+
+class QaHead(LightQa):
     """What the QA and red-team lane says as a whole."""
 
-    status: Literal["passed"]
     e2eStatus: Literal["passed"]
     redTeamStatus: Literal["passed"]
-    evidence: Written
-    e2eCommands: Texts
     redTeamCommands: Texts
-    blockers: NoBlockers
-
-
-class LightQa(Section):
-    """The same of a goal whose reviewers come at the end, as the user chose."""
-
-    status: Literal["passed"]
-    evidence: Written
-    e2eCommands: Texts
-    blockers: NoBlockers
 
 
 class ExecutorQa(QaHead):
