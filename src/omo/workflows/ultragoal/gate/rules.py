@@ -23,6 +23,7 @@ from omo.workflows.ultragoal.gate.models import (
     AdversarialCase,
     Coverage,
     Defect,
+    Named,
     Section,
     SurfaceEvidence,
     model_defects,
@@ -162,28 +163,26 @@ def _inspect_qa(document: dict[str, Any], subject: Subject, inspection: Inspecti
 
 
 def _evidence_defects(matrix: Matrix, subject: Subject, inspection: Inspection) -> list[Defect]:
-    """What proves what. First all that is cited is looked at, then each is proven for all it is cited for."""
-    defects: list[Defect] = []
+    """What proves what. All that is cited is looked at before anything is run, which may write files."""
     evidence = _examine_cited(matrix, subject)
-    uses: list[tuple[Evidence, str]] = []
-    for surface in matrix.surfaces:
-        defects += _surface_defects(surface, evidence, uses)
-    others: list[AdversarialCase | Coverage] = [*matrix.cases, *matrix.coverage]
-    for row in others:
-        for place, cited in _cited(row, evidence):
-            defects += _use_defects(place, cited, "", uses)
     cited_files = frozenset(os.path.normpath(artifact.path) for artifact in matrix.artifacts if artifact.path)
     prover = proof.Prover(subject, inspection, cited_files)
-    proven: dict[tuple[str, str], list[Defect]] = {}
-    exempt: dict[str, Evidence] = {}
-    for cited, family in uses:
-        if cited.basis == EXEMPT:
-            exempt[cited.id] = cited
-        elif (cited.id, family) not in proven:
-            proven[cited.id, family] = prover.prove(cited, family)
-            defects += proven[cited.id, family]
-    for cited in exempt.values():
-        defects += _exemption_defects(prover, matrix, cited, evidence)
+    defects: list[Defect] = []
+    families: list[tuple[Named, str]] = []
+    for surface in matrix.surfaces:
+        families.append((surface, SURFACES[surface.surface]))
+        defects += _kind_defects(surface, evidence)
+    for row in (*matrix.cases, *matrix.coverage):
+        families.append((row, ""))
+    for citing, family in families:
+        for place, cited in _cited(citing, evidence):
+            if cited.basis not in BASES[family]:
+                code, text = REFUSALS[cited.basis]
+                defects.append(Defect(place, code, f"{shown(cited.id)} {text}"))
+            elif cited.basis == EXEMPT:
+                defects += _exemption_defects(prover, matrix, cited, evidence)
+            else:
+                defects += prover.prove(cited, family)
     defects += _suite_defects(prover, matrix, evidence)
     return list(dict.fromkeys(defects))
 
@@ -206,38 +205,22 @@ def _examine_cited(matrix: Matrix, subject: Subject) -> dict[str, Evidence]:
     return evidence
 
 
-def _cited(row: SurfaceEvidence | AdversarialCase | Coverage, evidence: dict[str, Evidence]) -> list[Any]:
+def _cited(row: Named, evidence: dict[str, Evidence]) -> list[Any]:
     return [(place, evidence[name]) for place, name in refs_of(row, "artifactRefs") if name in evidence]
 
 
-def _use_defects(place: str, cited: Evidence, family: str, uses: list[tuple[Evidence, str]]) -> list[Defect]:
-    """Why it cannot stand for this family at all; where it could, its proof is due."""
-    if cited.basis not in BASES[family]:
-        code, text = REFUSALS[cited.basis]
-        return [Defect(place, code, f"{shown(cited.id)} {text}")]
-    uses.append((cited, family))
-    return []
-
-
-def _surface_defects(
-    row: SurfaceEvidence, evidence: dict[str, Evidence], uses: list[tuple[Evidence, str]]
-) -> list[Defect]:
-    family = SURFACES[row.surface]
-    defects = []
-    cited = []
-    for place, artifact in _cited(row, evidence):
-        defects += _use_defects(place, artifact, family, uses)
-        cited.append(artifact)
-    if len(cited) == len(row.artifactRefs) and not _is_enough(family, cited):
-        kinds = ", ".join(shown(artifact.artifact.kind) for artifact in cited)
-        text = f"of kind {kinds} do not prove a {row.surface} surface: it needs {WANTED[family]}"
-        defects.append(Defect(f"{row.place}.artifactRefs", "KINDS_INSUFFICIENT", text))
-    return defects
-
-
-def _is_enough(family: str, cited: list[Evidence]) -> bool:
+def _kind_defects(row: SurfaceEvidence, evidence: dict[str, Evidence]) -> list[Defect]:
     """By kind alone: whether each of them is what its kind says is told at the artifact itself."""
-    shapes = {artifact.shape for artifact in cited}
+    family = SURFACES[row.surface]
+    cited = [artifact for _, artifact in _cited(row, evidence)]
+    if len(cited) < len(row.artifactRefs) or _is_enough(family, {artifact.shape for artifact in cited}):
+        return []
+    kinds = ", ".join(shown(artifact.artifact.kind) for artifact in cited)
+    text = f"of kind {kinds} do not prove a {row.surface} surface: it needs {WANTED[family]}"
+    return [Defect(f"{row.place}.artifactRefs", "KINDS_INSUFFICIENT", text)]
+
+
+def _is_enough(family: str, shapes: set[str]) -> bool:
     if family == "web":
         return {proof.AUTOMATION, proof.SCREENSHOT} <= shapes
     if family == "cli":
@@ -274,8 +257,9 @@ def _exemption_defects(
     if not defects and not shapes.intersection(proof.STRUCTURAL):
         text = "names no screenshot, terminal capture or automation transcript of the run: add one"
         defects.append(Defect(f"{path}.fallbackArtifactRefs", "FALLBACK_WEAK", text))
-    if not defects:
-        prover.inspection.exemptions.append({"artifact": cited.id, **claim.model_dump()})
+    exemption = {"artifact": cited.id, **claim.model_dump()}
+    if not defects and exemption not in prover.inspection.exemptions:
+        prover.inspection.exemptions.append(exemption)
     return defects
 
 
