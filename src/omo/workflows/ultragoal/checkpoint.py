@@ -187,6 +187,7 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Sub
     if plan.base and control_globs:  # nothing else asks which files changed
         with contextlib.suppress(NotEvaluable):
             changed = changes.changed(Path(caller.root), plan.base)
+    is_final = receipts.kind_for(plan, goal) == receipts.FINAL
     return Subject(
         root=Path(caller.root),
         state=caller.state,
@@ -200,8 +201,8 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Sub
         gates=gates_of(run),
         gate_file=gate_file,
         is_light=receipts.gate_for(plan, goal) == LIGHT,
-        is_final=receipts.kind_for(plan, goal) == receipts.FINAL,
-        unreviewed=receipts.unreviewed(plan) if receipts.kind_for(plan, goal) == receipts.FINAL else (),
+        is_final=is_final,
+        unreviewed=receipts.unreviewed(plan) if is_final else (),
     )
 
 
@@ -326,7 +327,7 @@ def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspectio
     }
 
 
-def classify(run: PlanRun, classification: str, *, evidence: str | None, goal_id: str | None = None) -> Row:
+def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str | None = None) -> Row:
     """The row. Nothing of the plan changes by it; a pause is allowed while it is the latest and says human_blocked."""
     if defects := text_defects("--evidence", evidence, shortest=SHORTEST_BLOCKER):
         raise BadInput(
@@ -335,7 +336,7 @@ def classify(run: PlanRun, classification: str, *, evidence: str | None, goal_id
             '"what is missing, and who can do it"',
             defects=defects,
         )
-    row: Row = {"kind": "blocker_classified", "classification": classification, "evidence": str(evidence).strip()}
+    row: Row = {"kind": "blocker_classified", "classification": classification, "evidence": evidence.strip()}
     if goal_id is not None:
         row["goalId"] = goal_id
 
@@ -366,20 +367,10 @@ class Recorded:
 
 
 def record_review_blockers(
-    run: PlanRun,
-    goal_id: str,
-    *,
-    objective: str | None,
-    evidence: str | None,
-    title: str | None,
-    goal_json: object = None,
+    run: PlanRun, goal_id: str, *, objective: str, evidence: str, title: str | None, goal_json: object = None
 ) -> Recorded:
     """A goal that resolves what a review found; its parent waits for it. Every refusal comes before the first write."""
-    defects = text_defects("--evidence", evidence)
-    if objective is None:
-        defects.append("--objective is missing")
-    defects += wording_defects(title, objective)
-    if defects:
+    if defects := text_defects("--evidence", evidence) + wording_defects(title, objective):
         raise BadInput(
             defects[0],
             fix=f"omo ultragoal record-review-blockers --goal-id {goal_id} "
@@ -387,17 +378,17 @@ def record_review_blockers(
             defects=defects,
         )
 
-    finding, review_evidence = str(objective).strip(), str(evidence).strip()
+    finding, review_evidence = objective.strip(), evidence.strip()
 
     def decide(plan: Plan) -> tuple[tuple[str, bool], list[Row]]:
         parent = plan.goal(goal_id)
         if goal_json is not None:
             goal_tool.check_passed(run, parent, goal_json, status="review_blocked")
         parent.move("review", active=plan.active)
-        for blocker in plan.open_blockers_of(parent.id):
+        blockers = plan.open_blockers_of(parent.id)
+        for blocker in blockers:
             if same_words(blocker.objective) == same_words(finding):
                 return (blocker.id, True), []
-        blockers = plan.open_blockers_of(parent.id)
         if len(blockers) >= MOST_OPEN_BLOCKERS:
             names = ", ".join(blocker.id for blocker in blockers)
             raise Refused(
