@@ -249,7 +249,7 @@ def test_it_goes_along_into_the_next_conversation(record: Record, tmp_path: Path
     there = Record(project, tmp_path / "transcripts" / "s2.jsonl")
     there.call(9000)  # said there before
     project.session = "the next"
-    assert "goes on" in prompt(there, "/omo:resume")["systemMessage"]
+    assert "taken up from session" in prompt(there, "/omo:resume")["systemMessage"]
     there.call(500)
     assert "65 % of" not in json.dumps(stop(there))
     assert (spent(project), round(project.row()["spent"]["seconds"])) == (650, 61 + 60)

@@ -137,14 +137,14 @@ def test_what_was_seen_there_still_proves_here(project: Project) -> None:
 
 def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project) -> None:
     run = begun(project, ALIVE)
-    project.change_row(lambda row: {**row, "budget": {"tokens": 5}, "spent": {"tokens": 3}})
+    project.change_row(lambda row: {**row, "budget": {"agents": 5}, "spent": {"agents": 3}})
     project.prompt("/omo:allow tests")
     before = project.row()
     line, context = types(project, f"/omo:resume {run[:6]}")
     assert line.startswith(f"omo: taken up from session {SESSION}: ultrawork (0 of 1 open), ultragoal {run}")
     assert "The skill omo:ultragoal has the rules of ultragoal." in context
     row = project.row(NEXT)
-    assert (row["budget"], row["spent"]["tokens"]) == (before["budget"], before["spent"]["tokens"])
+    assert (row["budget"], row["spent"]["agents"]) == (before["budget"], before["spent"]["agents"])
     assert (row["client"], row["ulw"]["stopBlocks"], row["ulw"]["limits"]) == (OF_THE_NEXT, 0, LIMITS)
     assert {kind: summary["run"] for kind, summary in row["work"].items()} == {
         kind: summary["run"] for kind, summary in before["work"].items()
