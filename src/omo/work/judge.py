@@ -103,9 +103,9 @@ def failed(reported: Sequence[Message], brief: Row) -> dict[Key, Answer]:
 
 
 def in_file(text: str, newest: Row, briefs: Sequence[Row], reported: Sequence[Message], *, ask: str) -> JudgeAnswer:
-    """What was handed in instead of the judge's own message, to the newest brief about these files; `ask` shows it.
+    """What was handed in instead of a judge's own message, to the newest brief about these files; `ask` shows it.
 
-    It stands in only where no judge answered any of the briefs.
+    It stands in only where no judge was seen to speak of any of the briefs.
     """
     try:
         given = read(text)
@@ -115,16 +115,12 @@ def in_file(text: str, newest: Row, briefs: Sequence[Row], reported: Sequence[Me
         nonce = clip(given.nonce, 40)
         what = f"--result answers the nonce {nonce!r}, which is not that of the newest brief"
         raise Refused(what, fix=f"{ask}, and answer the nonce it shows", nonce=nonce)
-    heard = said_since(reported, newest)
-    own_word = "leave --result out"
-    if agents.independence_of_text(text, heard, newest["nonce"], option="--result", fix=own_word) == FULL:
-        answer = read_messages(heard, newest["nonce"])
-        return given if answer.unread else answer  # others may have answered too
-    for earlier in briefs:
-        if any(earlier["nonce"] in message.text for message in said_since(reported, earlier)):
+    for brief in briefs:
+        # Of one that was cut nobody knows what it answered.
+        if any(message.is_cut or brief["nonce"] in message.text for message in said_since(reported, brief)):
             raise Refused(
-                f"--result is for where no {JUDGE} can be started, and one answered an earlier brief",
-                fix=f"start a new {JUDGE} with this as its whole prompt: {ask}",
+                f"--result is for where no {JUDGE} can be started, and one was seen to answer",
+                fix=f"leave --result out; where its answer does not count, start a new {JUDGE}: {ask}",
             )
     return replace(given, digest=sha256(text.encode("utf-8", "replace")))
 

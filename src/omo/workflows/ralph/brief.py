@@ -12,7 +12,7 @@ from omo.work.judge import JUDGE, answered, brief_text
 from omo.work.status import command
 from omo.workflows.ralph.iteration import Files
 from omo.workflows.ralph.rules import LONGEST_REQUEST, Row, method
-from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_open
+from omo.workflows.ralph.run import RalphRun, RalphState, fix, require_open
 
 MOST_CALLS = 3  # in an iteration
 LONGEST_QUESTION = 2000
@@ -35,7 +35,7 @@ def ask(run: RalphRun, files: Files, events: SessionEvents) -> None:
         row = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "call": len(now.briefs) + 1}
         return None, [{**row, "criteria": _asked(now), "tree": files.tree, "files": files.now}]
 
-    change(run, decide)
+    run.change_whole(decide)
     expect_of(run, events, JUDGE)
 
 

@@ -22,7 +22,7 @@ from omo.workflows.ralph.evaluate_criteria import COMMANDS, HEAVY_SECONDS, Crite
 from omo.workflows.ralph.iteration import Files, opening
 from omo.workflows.ralph.phases import PhaseReport, check
 from omo.workflows.ralph.rules import ASK, MOST_CIRCUMVENTIONS, PROMPT, Row, State
-from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_open
+from omo.workflows.ralph.run import RalphRun, RalphState, fix, require_open
 
 EXIT_CODES = {"pass": 0, "partial": 3, "fail": 3, "unknown": 4}
 MOST_NAMED = 5
@@ -97,7 +97,6 @@ class Judgement:
                     "fail_count": state.fail_count,
                     "regression": state.status == "REGRESSED",
                     "previous_pass_iteration": state.last_pass_iteration,
-                    "next_failure_blocks": state.next_failure_blocks,
                 }
             )
         return left
@@ -174,7 +173,8 @@ def record_circumvention(run: RalphRun, state: RalphState, missing: list[str]) -
         end = {"kind": "ended", "how": "circumvented", "verdict": "fail", "receipt": None, "outcome": outcome}
         return attempt, [row, end]
 
-    return change(run, decide)
+    attempts: int = run.change_whole(decide)
+    return attempts
 
 
 def _left_behind(files: Files, row: Row) -> list[str]:
@@ -336,7 +336,7 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files
             events.append(end_of(now, row) or opens)
         return None, events
 
-    change(run, decide)
+    run.change_whole(decide)
 
 
 def _position(state: RalphState) -> tuple[object, ...]:

@@ -21,7 +21,7 @@ from omo.work.lifecycle import require_reason
 from omo.work.status import Command, NextStep
 from omo.workflows.ralph.iteration import Files, changed_lines
 from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE, Row
-from omo.workflows.ralph.run import RalphRun, RalphState, change, require_open
+from omo.workflows.ralph.run import RalphRun, RalphState, require_open
 
 MOST_GATES = 50  # named in a judgement
 PHASE_OF = {agent: phase for phase, agent in PROVEN_BY.items() if agent}
@@ -128,7 +128,7 @@ def leave_out_refine(run: RalphRun, reason: str) -> None:
             return None, []
         return None, [{"kind": "phase", "iteration": now.iteration, "name": "REFINE", "skipped": reason}]
 
-    change(run, decide)
+    run.change_whole(decide)
 
 
 def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str | None = None) -> PhaseReport:

@@ -60,7 +60,7 @@ def add(store: GoalStore, spec: Spec, *, source: str) -> tuple[Goal, pins.PinRep
     def decide(goals: Goals) -> tuple[None, list[Row]]:
         return None, [event] if _check_filing(goals, spec, caller.by) else []
 
-    store.change(decide)
+    store.change_whole(decide)
     return store.goal(spec.id), report
 
 
@@ -116,7 +116,7 @@ def begin(store: GoalStore, name: str, *, again: str = "") -> bool:
             event["again"] = again
         return True, [event]
 
-    is_new: bool = store.change(decide)
+    is_new: bool = store.change_whole(decide)
     if is_new:
         artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
     return is_new

@@ -53,7 +53,7 @@ def evaluate_now(store: GoalStore, name: str) -> Verdict:
     """Evaluate and record, so that `status` and the session know what is open."""
     goal = store.goal(name)
     verdict = look(store, goal)
-    store.change(lambda _: (None, [_evaluated(goal, verdict)]))
+    store.change_whole(lambda _: (None, [_evaluated(goal, verdict)]))
     return verdict
 
 
@@ -268,7 +268,7 @@ def _conclude(
         rows += [gap(goal, "q3", why) for why in decision.gaps]
         return freed, rows
 
-    unblocked = store.change(record)
+    unblocked = store.change_whole(record)
     after = store.goal(goal.id)
     # Recurring goals are never completed, so they do not count.
     family = []

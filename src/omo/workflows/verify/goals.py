@@ -393,16 +393,6 @@ class GoalStore(Run[Goals]):
     def goal(self, name: str) -> Goal:
         return known(self.goals, name)
 
-    def change(self, decide: Callable[[Goals], tuple[Any, list[Row]]]) -> Any:
-        """Decide on the goals under the lock of their journal, which is whole; what it returns is appended as one."""
-
-        def on_a_whole_journal(goals: Goals | None) -> tuple[Any, list[Row]]:
-            if self.problems or goals is None:
-                raise self.damage()
-            return decide(goals)
-
-        return super().change(on_a_whole_journal)
-
     def damage(self) -> Refused:
         return Refused(f"the goals' journal {self.journal.path} is damaged", fix=SEAL, defects=self.problems)
 

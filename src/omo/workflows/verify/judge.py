@@ -62,7 +62,7 @@ def ask(store: GoalStore, name: str, trees: Trees) -> str:
             raise Refused(f"{JUDGE} was asked {MOST_BRIEFS} times in this attempt", fix=f"take what there is: {finish}")
         return None, [brief]
 
-    store.change(decide)
+    store.change_whole(decide)
     if not runtime.is_live(caller.session_rows.get(caller.session, {})):
         agents.expect(caller.state, caller.session, JUDGE, by=caller.by, now=caller.now, wait=caller.wait)
     return _text(goal, brief["nonce"])

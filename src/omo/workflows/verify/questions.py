@@ -100,7 +100,7 @@ def answer(store: GoalStore, name: str, question: str, data: object, *, file: st
             raise Refused(f"goal {name} moved on while this was answered", fix=f"omo verify status {name}")
         return None, [event, *(gap(goal, question, why) for why in judged.gaps)]
 
-    store.change(decide)
+    store.change_whole(decide)
     return judged
 
 
@@ -181,7 +181,7 @@ class Judging:
         still_open = claims.unsettled(self.store.caller, text, goal=goal.id, since=goal.begun_at)
         if still_open:
             gaps = [gap(goal, self.question, words.text) for words in still_open]
-            self.store.change(lambda _: (None, gaps))
+            self.store.change_whole(lambda _: (None, gaps))
             raise claims.refused(f"{self.question} of goal {goal.id}", goal.id, text, still_open)
 
     def register(self, names: list[str]) -> None:
