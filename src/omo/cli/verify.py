@@ -305,9 +305,9 @@ def _finish_lines(done: Finished) -> list[str]:
     lines = [f"Goal {goal.id}: {decision.verdict}, now {goal.status}. {clip(decision.reason, 1200)}"]
     if decision.verdict == "fail":
         again = f"omo verify begin {goal.id}"
-        if not done.attempts_left:
+        if not goal.attempts_left:
             again = f"the user can reopen it: {again} --again WHY"
-        lines.append(f"  {done.attempts_left} of {goal.spec.max_retries} attempts left: {again}")
+        lines.append(f"  {goal.attempts_left} of {goal.spec.max_retries} attempts left: {again}")
     lines += [f"  {clip(note, 300)}" for note in decision.notes]
     lines += [f"  overridden: {clip(line, 300)}" for line in done.overrides]
     if done.unblocked:

@@ -93,7 +93,6 @@ class Finished:
     goal: Goal
     unblocked: list[str] = field(default_factory=list)
     parent_complete: bool = False
-    attempts_left: int = 0
     overrides: list[str] = field(default_factory=list)
 
     @property
@@ -113,7 +112,7 @@ class Finished:
             "notes": list(self.decision.notes),
             "overrides": self.overrides,
             "outcome": self.goal.outcome,
-            "attempts_left": self.attempts_left,
+            "attempts_left": self.goal.attempts_left,
             "users_leg": self.goal.users_leg,
         }
 
@@ -276,8 +275,7 @@ def _conclude(
         if after.spec.parent and other.spec.parent == after.spec.parent and not other.spec.recurring:
             family.append(other)
     is_complete = after.state == "completed" and bool(family) and all(other.state == "completed" for other in family)
-    left = max(0, after.spec.max_retries - after.failures)
-    return Finished(decision, after, unblocked, is_complete, left, claims.overrides(store.caller.state, goal.id))
+    return Finished(decision, after, unblocked, is_complete, claims.overrides(store.caller.state, goal.id))
 
 
 def _end_rows(

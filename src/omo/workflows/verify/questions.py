@@ -47,8 +47,7 @@ VAGUE = {
     "some", "any", "if", "i", "can", "think",
 }
 # fmt: on
-NO_PROBLEM = re.compile(r"(?:none|no problems?\b[^.;\n]*)?[\s.!]*", re.I)
-AND_YET = re.compile(r"\b(?:but|except|however|though|although|apart|besides|unless|until|yet)\b", re.I)
+NO_PROBLEM = re.compile(r"(?:none|no problems?(?: found| seen)?)?[\s.!]*", re.I)
 
 
 @dataclass
@@ -318,11 +317,11 @@ def _stems(text: str) -> set[str]:
 def _judge_q2(judging: Judging, reply: Any) -> None:
     judged = judging.judged
     problem = (reply.problem or "").strip()
-    if NO_PROBLEM.fullmatch(problem) and not AND_YET.search(problem):
+    if NO_PROBLEM.fullmatch(problem):
         problem = ""
     elif problem.lower().startswith("no problem"):
         raise Refused(
-            f"problem {clip(problem, 120)!r} says both that there is one and that there is none",
+            f"problem {clip(problem, 120)!r} may say that there is one, or that there is none",
             fix=f'give the problem alone, or "none": {judging.again}',
         )
     failure_mode = reply.failure_mode.strip()
