@@ -54,8 +54,7 @@ def test_the_judge_reads_its_brief_itself(made: Project, terminal: Terminal) -> 
     assert out.startswith("You are the judge.")
     assert made.nonce in out
     code, data = terminal.json("brief")
-    assert (code, data["nonce"], data["call"]) == (0, made.nonce, 1)
-    assert data["criteria"] == ["C1"]
+    assert (code, data["nonce"], data["brief"] in out) == (0, made.nonce, True)
 
 
 def test_each_verdict_has_its_exit_code_and_its_table(made: Project, terminal: Terminal) -> None:

@@ -36,16 +36,11 @@ HOW_PROVEN = {
 
 def begun(run: RalphState, step: NextStep) -> Result:
     data = {
-        "run": run.run,
+        **facts(run),
         "base": run.base,
-        "max_iterations": run.max_iterations,
-        "reduced_scope": run.reduced_scope or None,
-        "request": run.request or None,
-        "confirmed": run.is_confirmed,
         "criteria": [criterion.data for criterion in run.criteria],
         "before": run.started["before"],
         "lessons": run.lessons,
-        "after": run.after or None,
         "next": step.data,
     }
     most = counted(run.max_iterations, "iteration")

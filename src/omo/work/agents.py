@@ -97,10 +97,6 @@ class SessionEvents:
         """What a hook saw that agent say last, oldest first."""
         return messages_in(self.rows, [agent])
 
-    @property
-    def has_gates(self) -> bool:
-        return any(row.get("kind") == "gate-added" for row in self.rows)
-
 
 def session_events(run: Run[Any], own: Chain | None = None) -> SessionEvents:
     """Of the session that works on the run: the host may have given it a new id since the start.

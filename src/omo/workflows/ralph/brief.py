@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 
 from omo.errors import Refused
 from omo.text import block, clip
@@ -18,14 +17,6 @@ MOST_CALLS = 3  # in an iteration
 LONGEST_QUESTION = 2000
 
 
-@dataclass(frozen=True)
-class Brief:
-    text: str
-    nonce: str
-    call: int
-    criteria: tuple[str, ...]
-
-
 def ask(run: RalphRun, files: Files, events: SessionEvents) -> None:
     """Open a brief about these files, which the judge then reads."""
     nonce = secrets.token_hex(16)
@@ -33,14 +24,15 @@ def ask(run: RalphRun, files: Files, events: SessionEvents) -> None:
     def decide(now: RalphState) -> tuple[None, list[Row]]:
         require_open(run)
         row = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "call": len(now.briefs) + 1}
-        return None, [{**row, "criteria": _asked(now), "tree": files.tree, "files": files.now}]
+        asked = [criterion.id for criterion in now.criteria if criterion.questions]
+        return None, [{**row, "criteria": asked, "tree": files.tree, "files": files.now}]
 
     run.change_whole(decide)
     expect_of(run, events, JUDGE)
 
 
-def show(run: RalphRun) -> Brief:
-    """The open brief. Reads only; nobody gets one that was answered, so that nobody asks until the answer suits."""
+def show(run: RalphRun) -> tuple[str, str]:
+    """The open brief and its nonce. Nobody gets one that was answered, so that nobody asks until the answer suits."""
     state = require_open(run)
     judge = fix(run, command("omo ralph judge"))
     if not state.briefs:
@@ -51,12 +43,7 @@ def show(run: RalphRun) -> Brief:
     if newest in answered(state.briefs, session_events(run).messages(JUDGE)):
         raise Refused(f"{JUDGE} has answered this brief already", fix=judge)
     form = [{"criterion": criterion, "check": check} for criterion, check in state.questions]
-    text = brief_text(listing(state), form, newest["nonce"])
-    return Brief(text, newest["nonce"], newest["call"], tuple(_asked(state)))
-
-
-def _asked(state: RalphState) -> list[str]:
-    return [criterion.id for criterion in state.criteria if criterion.questions]
+    return brief_text(listing(state), form, newest["nonce"]), newest["nonce"]
 
 
 def listing(state: RalphState) -> str:

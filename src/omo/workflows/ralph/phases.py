@@ -30,7 +30,6 @@ EVIDENCE = ".sisyphus/"
 PRESENT, MISSING, SKIPPED, REDUCED = "present", "missing", "skip-recorded", "reduced"
 
 PIN = "omo gate add NAME -- COMMAND (omo gate suggest names the project's own), or the user's /omo:pin"
-NO_GATE = f"no gate is pinned in this session, and SHIP needs one: {PIN}"
 REMEDIES = {
     "PLAN": "let omo:planner plan what is open",
     "IMPL": "let omo:executor carry it out, or change the files yourself",

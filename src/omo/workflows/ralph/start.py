@@ -61,9 +61,7 @@ def start(
     store.make_dir(paths.ralph_dir(caller.state), caller.state)
     with store.Lock(os.path.join(paths.ralph_dir(caller.state), "start.lock"), store.Deadline(caller.wait)):
         own = load(RALPH, caller)
-        if own is not None:
-            _require_ended(own)
-        _require_shown(caller)
+        _require_over(caller, own)
         last = _run_before(caller, own)
         after = _carried_on(own, wanted) if own is not None else {}
         heard = []
@@ -140,20 +138,17 @@ def _require_options(caller: Caller, path: Path | None, max_iterations: int, red
     require_reason(reduced_scope, "--reduced-scope", again)
 
 
-def _require_ended(own: RalphRun) -> None:
-    """One run per session at a time. A damaged one is in the way until the user has sealed it."""
-    state = own.state
-    if (state is None or own.problems) and not is_over(own):
+def _require_over(caller: Caller, own: RalphRun | None) -> None:
+    """One run per session at a time. A damaged one is in the way until the user has sealed it, and an agent whose run
+    was ended begins no other before Stop has shown the user how that one ended.
+    """
+    if own is not None and own.problems and not is_over(own):
         raise own.damage()
-    if state is not None and not own.problems and state.is_open:
+    if own is not None and own.state is not None and own.state.is_open and not own.problems:
         raise Refused(
-            f"ralph run {own.id} of this session is open, iteration {state.iteration} of {state.max_iterations}",
+            f"ralph run {own.id} of this session is open: {own.state.headline}",
             fix=f"go on with it: omo ralph status; or {ABANDON}",
         )
-
-
-def _require_shown(caller: Caller) -> None:
-    """An agent whose run was ended begins no other before Stop has shown the user how that one ended."""
     summary = caller.summary(KIND)
     is_ended = summary.get("state") == "blocked" and summary.get("cleared")
     if caller.by == "user" or not is_ended or summary.get("told") is not False:
