@@ -42,7 +42,6 @@ def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_pa
     assert [(one.what, one.where) for one in found.notices] == [("challenge", "C1")]
     part = found.parts[0]
     names = {one.name: one for one in part.whole.attachments}
-    assert names["Briefs"].text == "round 1, call 1: C1"
     assert at.nonce in names["The judge's answer"].text
     assert dict(part.whole.section.covers)["covers"] == "C1"
     assert part.evidence("C1").section.tables[0].rows[0][1].text == "judge"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -201,16 +201,14 @@ def _challenges(given: object) -> list[dict[str, str]]:
     return challenges
 
 
-def match(given: JudgeAnswer, asked: Iterable[Key], by_code: Collection[Key]) -> tuple[dict[Key, Answer], list[str]]:
+def match(given: JudgeAnswer, asked: Iterable[Key]) -> tuple[dict[Key, Answer], list[str]]:
     """An answer to each question, unknown where there is none; and what was answered without being asked."""
     missing = Answer("unknown", "the judge did not answer it")
     matched = {key: given.answers.get(key, missing) for key in asked}
     notes = list(given.notes)
     for criterion, check in given.answers:
-        if (criterion, check) in matched:
-            continue
-        why = "code evaluates that check" if (criterion, check) in by_code else "there is no such question"
-        notes.append(f"the judge's answer to {clip(criterion, 20)}/{clip(check, 60)} is ignored: {why}")
+        if (criterion, check) not in matched:
+            notes.append(f"the judge's answer to {clip(criterion, 20)}/{clip(check, 60)} is ignored: nobody asked it")
     return matched, _bounded(notes)
 
 

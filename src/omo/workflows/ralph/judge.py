@@ -218,7 +218,7 @@ def _answers(
             fix=_ask_first(run),
             defects=[*answers.notes, answers.unread],
         )
-    matched, notes = match(answers, state.questions, state.decided_by_code)
+    matched, notes = match(answers, state.questions)
     if answers.independence != FULL:
         notes.append(INLINE)
     is_open_still = any(answer.result == "unknown" for answer in matched.values())

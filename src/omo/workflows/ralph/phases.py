@@ -152,7 +152,11 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
     if "IMPL" not in counting:
         proofs["IMPL"] = _own_work(files, state, proofs["IMPL"])
     if state.why_no_refine and proofs["REFINE"].status == MISSING:
-        proofs["REFINE"] = _left_out(state.why_no_refine, changed_lines(files, state))
+        lines = changed_lines(files, state)
+        text = f"{counted(lines, 'changed line')}: {clip(state.why_no_refine, 200)}"
+        proofs["REFINE"] = Proof(SKIPPED, text)
+        if lines >= SMALL_CHANGE:
+            proofs["REFINE"] = Proof(MISSING, f"left out, but {SMALL_CHANGE} lines are too many for that: {text}")
     proofs["SHIP"] = ship(gates, files.tree)
     if not gates and (name := _own_check(files, state)):
         proofs["SHIP"] = Proof(PRESENT, f"no gate is pinned; the judgement runs {name}, a check of the project's own")
@@ -230,13 +234,6 @@ def _own_work(files: Files, state: RalphState, by_agent: Proof) -> Proof:
     if not is_changed:
         return replace(by_agent, text=f"{by_agent.text}, and no file is other than when it began", is_undone=True)
     return Proof(PRESENT, f"{by_agent.text}, and files are others than when it began")
-
-
-def _left_out(reason: str, lines: int) -> Proof:
-    text = f"{counted(lines, 'changed line')}: {clip(reason, 200)}"
-    if lines < SMALL_CHANGE:
-        return Proof(SKIPPED, text)
-    return Proof(MISSING, f"left out, but {SMALL_CHANGE} lines are too many for that: {text}")
 
 
 def _own_check(files: Files, state: RalphState) -> str:

@@ -156,13 +156,6 @@ class RalphState:
             asked += [(criterion.id, check["id"]) for check in criterion.questions]
         return asked
 
-    @property
-    def decided_by_code(self) -> list[tuple[str, str]]:
-        checks = []
-        for criterion in self.criteria:
-            checks += [(criterion.id, check["id"]) for check in criterion.mechanical]
-        return checks
-
     def entry(self, criterion: Criterion) -> Row:
         """A criterion with all that is known of it; `before` is what an earlier run could not do of it."""
         known, result = self.states[criterion.id], self.last_result(criterion.id)

@@ -93,7 +93,7 @@ def judgement_of(goal: Goal, trees: Trees) -> Judgement | None:
                 found_broken.append(line)
     given = read_messages(_said(trees, newest), newest["nonce"])
     asked: list[Key] = [(goal.id, check) for check in goal.spec.in_words]
-    answers = {check: answer for (_, check), answer in match(given, asked, ())[0].items()}
+    answers = {check: answer for (_, check), answer in match(given, asked)[0].items()}
     unclear = [f"{check}: {answer.evidence}" for check, answer in answers.items() if answer.result != "pass"]
     if failures:
         return Judgement("failed", "; ".join(failures), answers, found_broken)
