@@ -325,7 +325,7 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files
     opens = opening(run.caller, after, state.iteration + 1, scope)
 
     def decide(now: RalphState) -> tuple[None, list[Row]]:
-        if _position(now) != _position(state):
+        if len(now.rows) != len(state.rows):
             what = "the run went on while it was judged, so this judgement is void"
             raise Refused(what, fix=fix(run, command("omo ralph judge")))
         events = [row]
@@ -337,8 +337,3 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files
         return None, events
 
     run.change_whole(decide)
-
-
-def _position(state: RalphState) -> tuple[object, ...]:
-    nonce = state.briefs[-1].get("nonce") if state.briefs else None
-    return state.is_open, state.iteration, len(state.judged), state.unknown_calls, nonce
