@@ -236,7 +236,7 @@ def _asked(criterion: Criterion) -> Row:
 def _is_same(first: Row, second: Row) -> bool:
     """Said with the same words, or proven by the same checks."""
     words = [re.findall(r"\w+", asked["description"].casefold()) for asked in (first, second)]
-    return first["checks"] == second["checks"] or words[0] == words[1]
+    return first.get("checks") == second["checks"] or words[0] == words[1]
 
 
 def _seen_failing(last: RalphState, wanted: Sequence[Criterion]) -> list[str]:
