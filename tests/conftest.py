@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -13,6 +14,7 @@ import hypothesis
 import pytest
 
 from omo.context import OF_AN_AGENT
+from tests.kept import PYCACHE
 from tests.project import Project, make_project
 
 hypothesis.configuration.set_hypothesis_home_dir(Path(__file__).resolve().parents[1] / ".hypothesis")
@@ -26,7 +28,7 @@ ROOM = 2 << 30
 LEAKY = ("OMO_", "CLAUDE", "ANTHROPIC", "GIT_", *OF_AN_AGENT)
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """An interrupt reaches what tests start, also where the suite itself was started in the background, and deaf to it.
 
     The tests' files are kept in memory where there is room: a journal on a disk takes longer than most tests.
@@ -35,6 +37,13 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["TZ"] = "UTC"  # people are told the time where they are
     time.tzset()
+    # Else each worker, and each program that a test starts, compiles everything again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    if PYCACHE not in os.environ:
+        # Before TMPDIR is the memory, which Codex hides from what runs in its sandbox.
+        os.environ[PYCACHE] = tempfile.mkdtemp(prefix="omo-pycache-")
+        config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(PYCACHE)))
     if "TMPDIR" not in os.environ and sys.platform == "linux" and _can_hold_tests(MEMORY):
         os.environ["TMPDIR"] = str(MEMORY)
         tempfile.tempdir = None
