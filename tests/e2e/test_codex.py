@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -12,16 +16,17 @@ from pathlib import Path
 
 import pytest
 
+from omo.doctor import MODULES
 from tests.e2e.client import POLL_SECONDS, Terminal
 from tests.e2e.codex_client import Codex, copy_plugin, find_binary
 from tests.e2e.conftest import EIGHT_BLOCKS, begin
 from tests.e2e.responses_model import ResponsesModel, results_of, shown_to
 from tests.e2e.scripted_model import Matcher, Request, Step, Turn, call, say
-from tests.kept import copied
+from tests.kept import PYCACHE, copied
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import CLEAN
 
-pytestmark = pytest.mark.client
+pytestmark = [pytest.mark.client, pytest.mark.xdist_group("codex")]  # installed once
 
 
 @pytest.fixture(scope="session")
@@ -39,30 +44,38 @@ def plugin(tmp_path_factory: pytest.TempPathFactory, plugin_root: Path) -> Path:
     return directory
 
 
-@pytest.fixture
-def room() -> Iterator[Path]:
-    """On a disk: what lies in the memory of /dev/shm is hidden from the client's sandbox."""
+@pytest.fixture(scope="session")
+def rooms(codex_binary: Path, plugin: Path) -> Iterator[tuple[Path, Path]]:
+    """A project and a home with omo installed, and a copy of them: what is installed knows its place.
+
+    On a disk: what lies in the memory of /dev/shm is hidden from the client's sandbox.
+    """
     with tempfile.TemporaryDirectory(prefix="omo codex ", dir="/var/tmp") as directory:
-        yield Path(directory)
+        room, aside = Path(directory, "room"), Path(directory, "aside")
+        (room / "home").mkdir(parents=True)
+        copied(room / "mein Projékt", begin)
+        with ResponsesModel() as model:
+            codex = Codex(codex_binary, model, room / "mein Projékt", room / "home")
+            codex.install(plugin)
+        compile_all(codex.plugin / "src")
+        shutil.copytree(room, aside, symlinks=True)
+        yield room, aside
+
+
+def compile_all(sources: Path) -> None:
+    """A command in the sandbox may not keep what it has compiled, and would begin anew each time."""
+    python = [sys.executable, "-I", "-X", f"pycache_prefix={os.environ[PYCACHE]}"]
+    subprocess.run([*python, "-m", "compileall", "-q", str(sources)], check=True)
+    subprocess.run([*python, "-c", f"import {', '.join(MODULES)}"], check=True)
 
 
 @pytest.fixture
-def home(room: Path) -> Path:
-    (room / "home").mkdir()
-    return room / "home"
-
-
-@pytest.fixture
-def project(room: Path) -> Path:
-    copied(room / "mein Projékt", begin)
-    return room / "mein Projékt"
-
-
-@pytest.fixture
-def codex(codex_binary: Path, plugin: Path, project: Path, home: Path) -> Iterator[Codex]:
+def codex(codex_binary: Path, rooms: tuple[Path, Path]) -> Iterator[Codex]:
+    room, aside = rooms
+    shutil.rmtree(room)
+    shutil.copytree(aside, room, symlinks=True)
     with ResponsesModel() as model:
-        codex = Codex(codex_binary, model, project, home)
-        codex.install(plugin)
+        codex = Codex(codex_binary, model, room / "mein Projékt", room / "home")
         yield codex
         codex.close_terminals()
     assert not model.errors, model.errors[0]
