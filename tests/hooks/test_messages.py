@@ -66,8 +66,8 @@ def line(answer: Answer) -> str:
 
 
 TABLE: dict[str, Callable[[Material], str]] = {
-    "on": lambda m: line(messages.turned_on("", [], [m.text])),
-    "on, and others go on": lambda m: line(messages.turned_on("", m.work, [m.text])),
+    "on": lambda m: line(messages.turned_on("", [], {}, [m.text])),
+    "on, and others go on": lambda m: line(messages.turned_on("", m.work, {}, [m.text])),
     "on by a command of the agent's": lambda m: line(messages.begun(m.work)),
     "not turned on": lambda m: messages.not_turned_on(m.text[:100]),
     "could not be turned on": lambda m: line(messages.could_not_turn_on(m.text)),
@@ -91,6 +91,9 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "stays on after a message": lambda m: m.released(
         "message-quoted", session.quote_message(session.note_message(m.row, m.text, now=NOW), now=NOW, fingerprint="")
     ),
+    "a budget": lambda m: "omo: " + messages.budget_set(m.row),
+    "no budget": lambda m: "omo: " + messages.budget_set({}),
+    "a budget is raised": lambda m: line(messages.budget_raised(m.work, m.row)),
     "a block": lambda m: messages.reason_to_go_on(m.row, m.work, 8),
     "a block with your words": lambda m: messages.reason_to_go_on(m.row, m.work, 8, m.text),
     "after a compaction": lambda m: messages.where_things_stand(m.row),

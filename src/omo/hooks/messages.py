@@ -6,7 +6,7 @@ from omo.hosts import END_PROMPT, Answer
 from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
 from omo.state.runtime import work_in
 from omo.text import clip, counted
-from omo.work import outcome, session, times
+from omo.work import budget, outcome, session, times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ GO_ON = "Go on with a new `ulw`?"
 FROM_A_TERMINAL = "user: omo stop-continuation"
 
 # The rules of Stop by which the user is told something; the others end a turn that goes on by itself.
-TELLING = ("done", "waiting", "host-limit", "message-quoted", "cap", "ceiling", "cooldown", "invalid-state")
+TELLING = ("done", "waiting", "host-limit", "message-quoted", "cap", "ceiling", "budget", "cooldown", "invalid-state")
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
 EXAMPLE = "     omo gate add tests -- python3 -m pytest -q\n"
@@ -134,16 +134,33 @@ def instructions(gates: list[str]) -> str:
     return INSTRUCTIONS.replace(EXAMPLE, lines or EXAMPLE)
 
 
-def turned_on(instructions: str, woken: Works, problems: list[str]) -> Answer:
+def turned_on(instructions: str, woken: Works, row: Json, problems: list[str]) -> Answer:
     """By the user's keyword; with it goes on what had been let go. `omo doctor` lists the settings not used."""
     line = f"omo: ultrawork is {ON}"
     if woken:
         names = listed(woken)
         instructions += GOES_ON_AGAIN.format(work=names)
         line = f"omo: ultrawork is on, and with it goes on: {names}. {STOP} ends it."
+    if ceilings := budget.ceilings_in_words(row):
+        line += f" Budget: {ceilings}."
     for problem in problems:
         line += f" A setting was not used: {_sentence(clip(problem, 160))}"
     return Answer(context=instructions, message=clip(line, LONGEST_TOLD))
+
+
+def budget_raised(work: Works, row: Json) -> Answer:
+    """When the user raised what had let work go."""
+    names = _names(work)
+    more = f"The user set the budget anew ({budget.all_in_words(row) or 'none'})"
+    line = f"omo: {names} goes on. {budget_set(row)} {STOP} ends it."
+    return Answer(context=f"[omo] {more}: {names} goes on where it was. `omo next` says what to do.", message=line)
+
+
+def budget_set(row: Json) -> str:
+    """What holds from now on, and how much of it is spent."""
+    if not budget.meters(row):
+        return "There is no budget."
+    return f"Budget: {budget.ceilings_in_words(row)}; spent: {budget.all_in_words(row)}."
 
 
 def begun(work: Works) -> Answer:
@@ -224,7 +241,10 @@ def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> s
     for kind, _ in reversed(active):
         way = CANNOT_GO_ON.get(kind, way)
     given = ulw_of(row).get("stopBlocks", 0)
-    end = f" `omo next` says the rest. Block {given} of {most}. Cannot go on? {way}. The user stops this with {STOP}."
+    left = f"Block {given} of {most}."
+    if spent := budget.all_in_words(row):
+        left += f" Budget: {spent}."
+    end = f" `omo next` says the rest. {left} Cannot go on? {way}. The user stops this with {STOP}."
     return lead + what_is_open(active, LONGEST_REASON - len(lead) - len(end)) + end
 
 
@@ -318,7 +338,7 @@ def _ends(rule: str, before: Json, after: Json) -> list[str]:
     if is_let_go and left not in ("", ULTRAWORK):
         parts.append(f"Open: {left}.")
     if is_let_go:
-        parts.append(GO_ON)
+        parts.append(budget.way_on(before) if rule == "budget" else GO_ON)
     elif outcome.is_done(whole):
         parts.append(EVIDENCE)
     elif whole["verdict"] != outcome.ENDED:
@@ -369,7 +389,11 @@ def _unusable(before: Json, limits: Json) -> str:
     return "its state is unusable, somebody edited the counters into nonsense"
 
 
-CAUSES = {"cap": _capped, "ceiling": _at_its_ceiling, "invalid-state": _unusable}
+def _budget_is_spent(before: Json, limits: Json) -> str:
+    return budget.cause(before)
+
+
+CAUSES = {"cap": _capped, "ceiling": _at_its_ceiling, "budget": _budget_is_spent, "invalid-state": _unusable}
 
 
 def _wait(kind: str, summary: Json) -> str:

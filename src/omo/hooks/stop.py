@@ -12,7 +12,7 @@ from omo.hosts import Answer
 from omo.state import markers, runtime, store
 from omo.state.rows import message_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
-from omo.work import session
+from omo.work import budget, session, spending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+# The turn ends, and something wakes the session without a person: the clock of the budget runs on.
+GOES_ON_BY_ITSELF = ("background-agent", "wake-up", "background-shell", "prompt-queued")
 SHELL_EXCUSES = 2  # a server left running in the background must not excuse every Stop
 LONGEST_WAIT = 6.0  # seconds a Stop may wait for a cooldown: hooks.json lets it run for ten
 
@@ -36,52 +38,80 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
     in_force = settings.load(world.environ, world.root)
     waited = 0.0
     while True:
-        rule, text, left = _decide_and_write(event, world, in_force, waited, Queue(event, wait))
+        said, left = _decide_and_write(event, world, in_force, waited, Queue(event, wait))
         if not left:
             break
         wait(left)
         waited += left
-    if rule and rule.blocks:
-        return Answer(hosts.KEEP_GOING, text)
+    if said.blocks:
+        return Answer(hosts.KEEP_GOING, said.text, message=said.notice)
+    message = f"{said.text} {said.notice}".strip()
     if not event.is_subagent:
-        text = f"{world.told_of_removal()} {text}".strip()
-    return Answer(message=text, alert=in_force.notify)
+        message = f"{world.told_of_removal()} {message}".strip()
+    return Answer(message=message, alert=in_force.notify)
+
+
+class Said:
+    """What a Stop answers: the reason to go on where it blocks, else a line for the user; and one of the budget."""
+
+    __slots__ = ("blocks", "notice", "text")
+
+    def __init__(self, text: str = "", notice: str = "", *, blocks: bool = False) -> None:
+        self.text = text
+        self.notice = notice
+        self.blocks = blocks
 
 
 def _decide_and_write(
     event: Event, world: World, in_force: Settings, waited: float, queue: Queue
-) -> tuple[Rule | None, str, float]:
-    """The rule, what is said, and how many seconds have to pass before the table is begun anew."""
+) -> tuple[Said, float]:
+    """What is said, and how many seconds have to pass before the table is begun anew."""
     now = world.now + waited
     disabled = settings.is_disabled(world.environ)
     patience = LONGEST_WAIT - waited
+    counter = spending.Counter(world.state, event.session)
 
     def change_of(row: Json | None) -> Change:
+        size = 0
+        if row is not None and is_live(row) and not event.is_subagent:
+            row = spending.follow(budget.settled(row, in_force.budget), event, now)
+            row = counter.counted(row, now)
+            size = event.transcript.size()
+            event.transcript.start = max(0, ulw_of(row).get("readTo", 0) - hosts.TRANSCRIPT_LAG)
         situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=patience, queue=queue)
         change = carry_out(situation)
         rule, text = change.answer
         left = situation.cooldown_left() if rule.blocks and not text else 0.0
-        return Change((rule, text, left), change.row, change.events)
+        said = Said(text, blocks=rule.blocks)
+        after = change.row
+        if after is not None:
+            after = budget.turn_ended(after)
+            if rule.blocks:  # nothing waits in the queue
+                after = session.note(after, readTo=size)
+            elif rule.name not in GOES_ON_BY_ITSELF:
+                after = budget.rests(after)
+            if budget.due_mark(after):
+                said.notice = budget.notice(after)
+                after = budget.told(after)
+        return Change((said, left), after, change.events)
 
     try:
         row = runtime.session(world.state, event.session)
     except Newer:
-        return None, "", 0.0
+        return Said(), 0.0
     except Unreadable as error:
         # Allow, keep the bytes under another name, and say so once: the next Stop finds no file, and no marker.
         markers.remove(event.session, world.state)
         kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=store.HOOK_WAIT)
-        if not kept:
-            return None, "", 0.0
-        return None, messages.unreadable(error.message, kept), 0.0
+        return Said(messages.unreadable(error.message, kept) if kept else ""), 0.0
     change = change_of(row)
-    waits = change.answer[2] > 0
+    waits = change.answer[1] > 0
     if row is None or (change.row is None and not waits):
-        return None, "", 0.0
-    rule, text, left = runtime.change_session(
+        return Said(), 0.0
+    answer: tuple[Said, float] = runtime.change_session(
         world.state, event.session, change_of, actor="hook", now=now, wait=store.HOOK_WAIT
     )
-    return rule, text, left
+    return answer
 
 
 class Queue:
@@ -445,6 +475,14 @@ RULES = (
         _exhausted,
         reads=("ulw.totalBlocks", "limits.max_total_blocks", "ulw.armedAt", "limits.max_hours"),
         change=(TYPE_ULW + ", which begins a new budget",),
+    ),
+    Rule(
+        "budget",
+        "as much as the user allows the run is spent, or nobody can count it",
+        lambda s: budget.is_used_up(s.row),
+        _exhausted,
+        reads=("budget", "spent"),
+        change=("{raise_budget}", budget.COMMAND + " off"),
     ),
     Rule(
         "cooldown",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         unanswered: bool  # the last Stop was blocked
         said: Message
         shownOn: list[str]  # the kinds of work that the user was shown to be on
+        readTo: int  # where in the transcript the last Stop had read to
         resumedFor: str
         resumedAt: str
 
@@ -72,6 +73,32 @@ if TYPE_CHECKING:
         attended: bool
         fence: dict[str, Any]
 
+    class Budget(TypedDict, total=False):
+        """What the run may spend at most."""
+
+        by: str  # user: they typed it in this conversation; else it is of their settings
+        tokens: int
+        minutes: float
+        agents: int
+
+    class Spent(TypedDict, total=False):
+        """What the run has spent, and where that is written down."""
+
+        since: str  # the entries that count begin here
+        tokens: int
+        unknown: str  # why nobody knows how many
+        seconds: float
+        runningSince: str | None  # a turn is running
+        agents: int
+        asked: int  # calls that may start one, in this turn
+        told: int  # the highest mark, in per cent, that the user was told of
+        host: str
+        transcript: str
+        startsAt: int  # in bytes of the transcript
+        records: list[str]  # of agents
+        before: int  # tokens in the conversations that had the run before
+        lost: bool  # and nobody knows how many
+
     class Mark(TypedDict, total=False):
         """The end of the session's ledger, as this row knows it."""
 
@@ -84,6 +111,8 @@ if TYPE_CHECKING:
         ulw: Ulw
         stopContinuation: StopContinuation
         work: dict[str, Summary]
+        budget: Budget
+        spent: Spent
         denials: dict[str, int]  # refused tool calls, by digest
         client: str  # the host's program, by which a session that follows after /clear knows this one
         instructed: bool  # the instructions of ultrawork are in the conversation
@@ -109,6 +138,16 @@ def message_of(row: Mapping[str, Any]) -> Message:
 
 def cancel_of(row: Mapping[str, Any]) -> StopContinuation:
     part: StopContinuation = _object(row, "stopContinuation")
+    return part
+
+
+def budget_of(row: Mapping[str, Any]) -> Budget:
+    part: Budget = _object(row, "budget")
+    return part
+
+
+def spent_of(row: Mapping[str, Any]) -> Spent:
+    part: Spent = _object(row, "spent")
     return part
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from omo.clock import stamp
 from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
-from omo.state.runtime import OPEN_STATES, unvouched, work_in
+from omo.state.runtime import OPEN_STATES, is_live, unvouched, work_in
 from omo.text import clip
-from omo.work import outcome
+from omo.work import budget, outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,10 +21,11 @@ OF_A_STATE = ("why", "question", "told", "own", "at", "outcome", "unvouched", "e
 LONGEST_MESSAGE = 200
 
 
-def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:
-    """A person asked for it: a full budget, and no earlier cancel or release stands in the way.
+def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json | None = None) -> Json:
+    """A person asked for it: all blocks again, and no earlier cancel or release stands in the way.
 
-    Whatever else a breaker let go, or waits, goes on with it; not what the user stopped by its name or gave up.
+    Whatever else a breaker let go, or waits, goes on with it; not what the user stopped by its name or gave up. What
+    is spent is counted from here, unless the run was on: then it goes on with what is left of its `ceilings`.
     """
     old = row or {}
     work: Json = dict(work_of(old))
@@ -39,7 +40,21 @@ def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:
         run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
     work[KIND] = run
     on = {"disabled": False, "disabledReason": None}
-    return {**old, "ulw": _full_budget(by, limits, now), "stopContinuation": on, "work": work, "denials": {}}
+    armed = {**old, "ulw": _all_blocks(by, limits, now), "stopContinuation": on, "work": work, "denials": {}}
+    return armed if is_live(old) else budget.begin(armed, ceilings, now=now)
+
+
+def raise_budget(row: Json, ceilings: Json | None, *, limits: Json, now: float) -> Json:
+    """The user's new ceilings; what the old ones had let go goes on where it was, if there is something left."""
+    after = budget.set_by_user(row, ceilings)
+    let_go = [kind for kind, summary in work_in(after, "exhausted") if summary.get("endedBy") == "budget"]
+    if not let_go or is_cancelled(after) or budget.is_used_up(after):
+        return after
+    work: Json = dict(work_of(after))
+    for kind in let_go:
+        work[kind] = _active(work[kind])
+    armed_at = {key: value for key, value in ulw_of(row).items() if key == "armedAt"}
+    return {**after, "work": work, "ulw": {**_all_blocks("user", limits, now), **armed_at}}
 
 
 def woken(before: Json | None, after: Json) -> list[tuple[str, Json]]:
@@ -67,7 +82,8 @@ def put_work(row: Json | None, kind: str, summary: Json, *, limits: Json, now: f
     old = row or {}
     after = {**old, "work": {**work_of(old), kind: summary}}
     if summary.get("state") == "active" and not ulw_of(old).get("enabled") and not was_released(old):
-        after["ulw"] = _full_budget(kind, limits, now)
+        after["ulw"] = _all_blocks(kind, limits, now)
+        after = budget.begin(after, None, now=now)
     return after
 
 
@@ -94,7 +110,7 @@ def kept_state(row: Json, old: Json, summary: Json) -> Json:
     return summary
 
 
-def _full_budget(by: str, limits: Json, now: float) -> Json:
+def _all_blocks(by: str, limits: Json, now: float) -> Json:
     return {
         "enabled": True,
         "stopBlocks": 0,

@@ -13,7 +13,7 @@ from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.views.explain.answer import ENVIRONMENT, RUNTIME, Explanation, setting, switched_off
 from omo.views.session import View
-from omo.work import session
+from omo.work import budget, session
 from omo.work.status import Fact
 
 TYPE_CHECKING = False
@@ -68,6 +68,9 @@ def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
         return [Fact(name, ENVIRONMENT, now.disabled)]
     if head == "unreadable":
         return [Fact(RUNTIME, RUNTIME, now.unreadable)]
+    if head in ("budget", "spent"):
+        what = {"budget": budget.ceilings_in_words(now.row), "spent": view.budget}
+        return [Fact(name, RUNTIME, what[head] or "none")]
     if head != "work":
         return [Fact(name, RUNTIME, part(now.row, head).get(key))]
     facts = []
@@ -107,6 +110,7 @@ def stop_numbers(view: View) -> Row:
         "blocks_left": counted(int(left["blocks"]), "more block"),
         "total_left": counted(int(left["total"]), "more block"),
         "hours_left": left["hours"],
+        "raise_budget": budget.way_on(now.row),
         "cooldown": now.limits["cooldown_seconds"],
         "cooldown_left": max(0.0, now.limits["cooldown_seconds"] - since_last_stop),
         "excuses_left": counted(max(0, stop.SHELL_EXCUSES - used), "more Stop"),
