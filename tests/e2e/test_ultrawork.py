@@ -146,10 +146,12 @@ def test_the_agent_may_not_write_the_state(stage: Stage) -> None:
 
 
 def test_the_plugins_options_are_limits(stage: Stage) -> None:
+    """A tool that was used is no progress: it renews no limit."""
     stage.limits.clear()  # which would come before the options
     options = {"max_stop_blocks": 2, "cooldown_seconds": 0.001}
     settings = json.dumps({"pluginConfigs": {"omo@inline": {"options": options}}})
-    stage.model.script(bash("omo ulw status"), say("One."), say("Two."), say("Three."))
+    used = bash("true")
+    stage.model.script(bash("omo ulw status"), say("One."), used, say("Two."), used, say("Three."))
     run = stage.prompt("ulw fix the flaky tests", args=["--settings", settings])
     assert (run.result, stage.model.overruns) == ("Three.", 0)
     assert "0 of 2 blocks without progress" in stage.tool_results()[0]
