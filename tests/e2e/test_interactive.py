@@ -112,7 +112,7 @@ def test_the_picture_of_stop_ulw_typed_while_the_model_works(stage: Stage) -> No
     terminal, held = start(stage, call("Bash", command="true"), say("What I did so far."), size=PICTURE)
     terminal.submit("stop ulw")
     wait_until(lambda: stage.kinds(only_session(stage))[-1] == "cancelled:cancel")
-    assert "stop ulw" not in input_box(terminal.screen())
+    terminal.wait_for(lambda screen: "stop ulw" not in input_box(screen))
     held.set()
     shows(terminal, f"UserPromptSubmit says: {messages.CANCELLED} {messages.ESC}")
     terminal.wait_for("What I did so far.")
