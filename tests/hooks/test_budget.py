@@ -251,8 +251,9 @@ def test_it_goes_along_into_the_next_conversation(record: Record, tmp_path: Path
     project.session = "the next"
     assert "taken up from session" in prompt(there, "/omo:resume")["systemMessage"]
     there.call(500)
-    assert "65 % of" not in json.dumps(stop(there))
-    assert (spent(project), round(project.row()["spent"]["seconds"])) == (650, 61 + 60)
+    assert SENT_BACK in json.dumps(stop(there))
+    assert spent(project) == 650
+    assert project.row()["spent"]["seconds"] < 180  # and not the hour in which nothing ran
     there.call(400)
     assert "ended, not proven: budget: spent are 1.05k of 1k tokens" in stop(there)["systemMessage"]
 
