@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.hosts import END_PROMPT, Answer
-from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
+from omo.state.rows import cancel_of, message_of, other_loop_of, summary_of, ulw_of, work_of
 from omo.state.runtime import work_in
 from omo.text import clip, counted
 from omo.work import budget, outcome, session, times
@@ -11,6 +11,8 @@ from omo.work import budget, outcome, session, times
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from omo.state.rows import Circle
 
     Json = dict[str, Any]
     Works = list[tuple[str, Json]]  # kinds of work, each with its summary
@@ -30,7 +32,18 @@ GO_ON = "Go on with a new `ulw`?"
 FROM_A_TERMINAL = "user: omo stop-continuation"
 
 # The rules of Stop by which the user is told something; the others end a turn that goes on by itself.
-TELLING = ("done", "waiting", "host-limit", "message-quoted", "cap", "ceiling", "budget", "cooldown", "invalid-state")
+TELLING = (
+    "done",
+    "waiting",
+    "host-limit",
+    "message-quoted",
+    "cap",
+    "ceiling",
+    "budget",
+    "cooldown",
+    "invalid-state",
+    "other-loop",
+)
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
 EXAMPLE = "     omo gate add tests -- python3 -m pytest -q\n"
@@ -225,8 +238,8 @@ CANNOT_GO_ON = {
 }
 
 
-def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> str:
-    """Why the turn goes on: what is open, how many blocks are left, how to stop.
+def reason_to_go_on(row: Json, active: Works, most: int, message: str = "", circle: Circle | None = None) -> str:
+    """Why the turn goes on: what is open, how many blocks are left, how to stop; and once, that it goes in circles.
 
     With a `message` of the user's, which is asked about once: the agent can read what no table of words can.
     """
@@ -240,12 +253,28 @@ def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> s
     way = "omo ulw blocked --evidence TEXT"
     for kind, _ in reversed(active):
         way = CANNOT_GO_ON.get(kind, way)
+    if circle:
+        lead += f"In circles: {going_in_circles(circle)} Try another way. "
     given = ulw_of(row).get("stopBlocks", 0)
     left = f"Block {given} of {most}."
     if spent := budget.all_in_words(row):
         left += f" Budget: {spent}."
     end = f" `omo next` says the rest. {left} Cannot go on? {way}. The user stops this with {STOP}."
     return lead + what_is_open(active, LONGEST_REASON - len(lead) - len(end)) + end
+
+
+def going_in_circles(circle: Circle) -> str:
+    """Which circle, and what was tried in it. It comes from a file that anybody can edit."""
+    gate, last = clip(str(circle.get("gate")), 30), clip(str(circle.get("last")), 60)
+    since = times.clock(str(circle.get("since") or ""))
+    files = circle.get("tried")
+    tried = "too much to be named"
+    if isinstance(files, list):
+        tried = clip(", ".join(str(path) for path in files), 60) or "nothing"
+    if circle.get("kind") == "files":
+        return f"the files are as they were at {since}, and gate {gate} fails again ({last}); tried since: {tried}."
+    failed = f"gate {gate} failed {circle.get('times')} times since {since} with the same output ({last})"
+    return f"{failed}; changed meanwhile: {tried}."
 
 
 def _quotable(message: str) -> str:
@@ -289,7 +318,7 @@ def release(rule: str, before: Json, after: Json, limits: Json) -> str:
     """
     if rule not in TELLING:
         return ""
-    parts = [*_stays_on(rule, before, limits), *_ends(rule, before, after)]
+    parts = [*_stays_on(rule, before, after, limits), *_ends(rule, before, after)]
     for kind, summary in work_in(after, *WAITS):
         if session.is_untold(summary) and not summary.get("cleared"):
             parts.append(_wait(kind, summary))
@@ -306,13 +335,19 @@ def _told(parts: list[str]) -> str:
     return text
 
 
-def _stays_on(rule: str, before: Json, limits: Json) -> list[str]:
+def _stays_on(rule: str, before: Json, after: Json, limits: Json) -> list[str]:
     """The turn ends, and the run does not."""
     message = message_of(before)
     held = listed(work_in(before, "active")) or ULTRAWORK
     if rule == "cooldown":
         why = f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
         return [f"{held} stays on, and this turn ends: {why}. It goes on with your next message."]
+    loop = other_loop_of(after)
+    if rule == "other-loop" and loop != other_loop_of(before):
+        name, about = clip(str(loop.get("name")), 40), clip(str(loop.get("about")), 120)
+        ends = clip(str(loop.get("ends")), 60)
+        yields = f"{held} stays on, and sends nothing back while {name} is on ({about})"
+        return [f"{yields}. It holds again when that is over; {ends} ends it now."]
     if rule == "message-quoted" and not message.get("told"):
         why = f'since you wrote "{_quotable(str(message.get("text") or ""))}" the agent has only answered'
         return [f'{held} stays on, and this turn ends: {why}. Say "continue" to go on; {STOP} ends it.']

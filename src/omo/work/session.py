@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.clock import stamp
-from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
+from omo.state.rows import cancel_of, circle_of, message_of, summary_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, is_live, unvouched, work_in
 from omo.text import clip
 from omo.work import budget, outcome
@@ -248,7 +248,7 @@ def message_told(row: Json) -> Json:
 
 
 def forget_message(row: Json) -> Json:
-    return {**row, "ulw": {key: value for key, value in ulw_of(row).items() if key != "said"}}
+    return _without(row, "said")
 
 
 def close(row: Json) -> Json:
@@ -263,9 +263,10 @@ def exhaust(row: Json, *, rule: str, why: str) -> Json:
 
 
 def count_block(row: Json, *, now: float, fingerprint: str) -> Json:
+    """A Stop is sent back: so no other loop held it."""
     ulw = ulw_of(row)
     return note(
-        row,
+        _without(row, "otherLoop"),
         stopBlocks=ulw.get("stopBlocks", 0) + 1,
         totalBlocks=ulw.get("totalBlocks", 0) + 1,
         lastStopAt=stamp(now),
@@ -287,6 +288,20 @@ def note(row: Json, **changes: object) -> Json:
 def progress(row: Json) -> Json:
     """Verified progress gives the budget back; the ceilings of the run stay as they are."""
     return note(row, stopBlocks=0)
+
+
+def circle_said(row: Json) -> Json:
+    """The agent was told that it goes in circles, if it does."""
+    circle = circle_of(row)
+    return note(row, circle={**circle, "said": True}) if circle else row
+
+
+def without_circle(row: Json) -> Json:
+    return _without(row, "circle")
+
+
+def _without(row: Json, *keys: str) -> Json:
+    return {**row, "ulw": {key: value for key, value in ulw_of(row).items() if key not in keys}}
 
 
 def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:

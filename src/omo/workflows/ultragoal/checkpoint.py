@@ -79,12 +79,7 @@ class Done:
     changed: bool
     started: str | None = None
     notes: list[str] = field(default_factory=list)
-
-    @property
-    def is_progress(self) -> bool:
-        """A receipt issued again is none."""
-        before = (self.goal.receipt or {}).get("goalStatusBeforeCheckpoint")
-        return self.changed and before not in (None, "complete")
+    is_progress: bool = False
 
 
 def checkpoint(
@@ -244,8 +239,10 @@ def _complete(
         reviews[agent] = review.without({gate_file, *written_after})
     facts = _facts(run, subject, reviews, inspection, registered)
     digest = receipts.keep_gate(run.directory, run.caller.state, gate)
+    # A goal that a review opened again and that is closed once more has given the budget back already.
+    is_progress = not any(row.get("goalId") == name and row.get("status") == "complete" for row in run.rows)
     started = _close(run, name, evidence, subject, digest, facts)
-    return Done(run.require_plan().goal(name), changed=True, started=started, notes=inspection.notes)
+    return Done(run.require_plan().goal(name), True, started, inspection.notes, is_progress)
 
 
 def _close(run: PlanRun, name: str, evidence: str, subject: Subject, gate: str, facts: Row) -> str | None:
