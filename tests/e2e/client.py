@@ -277,6 +277,12 @@ class Terminal:
                 raise TimeoutError(f"{why}, and the screen did not show {expected!r}:\n{screen}")
             time.sleep(POLL_SECONDS)
 
+    def kill(self) -> None:
+        """The client is gone, without a word to anybody; its last screen stays."""
+        os.kill(self._pid, signal.SIGKILL)
+        while self._tmux("display-message", "-p", "#{pane_dead}").strip() != "1":
+            time.sleep(POLL_SECONDS)
+
     def close(self) -> None:
         """End the session; closing twice is allowed."""
         if not os.path.isdir(self._sockets):

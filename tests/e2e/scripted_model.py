@@ -7,10 +7,10 @@ import json
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 Request = dict[str, Any]
@@ -51,6 +51,26 @@ def call(tool: str, /, **tool_input: object) -> Turn:
 
 def bash(command: str) -> Turn:
     return call("Bash", command=command)
+
+
+class Failure(Exception):
+    """What a server answers that answers no request."""
+
+    def __init__(self, status: int, body: dict[str, Any], headers: dict[str, str]) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status = status
+        self.body = body
+        self.headers = headers
+
+
+def fail(status: int, kind: str, message: str, **headers: str) -> Callable[[Request], Turn]:
+    """No answer: a limit that is reached, a server that is overloaded. Names of headers are written with _ for -."""
+
+    def step(request: Request) -> Turn:
+        body = {"type": "error", "error": {"type": kind, "message": message}}
+        raise Failure(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    return step
 
 
 def texts_of(request: Request) -> list[str]:
@@ -103,6 +123,7 @@ class ScriptedModel:
         self.overruns = 0
         self._main = list(steps)
         self._agents: list[tuple[Matcher, list[Step]]] = []
+        self._goal_checks: list[Turn] = []
         self._changed = threading.Condition()
         self._closing = threading.Event()
         self._ids = itertools.count(1)
@@ -122,6 +143,11 @@ class ScriptedModel:
         """Answer the subagents that match from a script of their own."""
         with self._changed:
             self._agents.append((matches, list(steps)))
+
+    def check_goal(self, *verdicts: bool) -> None:
+        """What the client is answered when it asks whether its own goal is met."""
+        for is_met in verdicts:
+            self._goal_checks.append(say(json.dumps({"ok": is_met, "reason": "as the test says"})))
 
     def times_told(self, substring: str) -> int:
         """How often the substring stands in what the last main-loop request showed the model."""
@@ -193,6 +219,8 @@ class ScriptedModel:
         self.requests.append(request)
         if self.is_errand(request):
             self.errands.append(request)
+            if self._goal_checks and '"impossible"' in json.dumps(request.get("output_config")):
+                return self._goal_checks.pop(0)
             return say(ERRAND_ANSWER)
         is_agent = self.is_agent(request)
         (self.agent_turns if is_agent else self.turns).append(request)
@@ -245,6 +273,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, request: Request) -> None:
         try:
             message = self.server.model.answer(request)
+        except Failure as failure:
+            self._send_json(failure.body, failure.status, failure.headers)
+            return
         except Exception:
             # The client retries for minutes on anything but a plain refusal.
             self.server.model.errors.append(traceback.format_exc())
@@ -255,8 +286,8 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send_json(message)
 
-    def _send_json(self, body: dict[str, Any], status: int = 200) -> None:
-        self._send("application/json", json.dumps(body).encode(), status)
+    def _send_json(self, body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> None:
+        self._send("application/json", json.dumps(body).encode(), status, headers or {})
 
     def _stream(self, message: dict[str, Any]) -> None:
         lines = (
@@ -264,8 +295,12 @@ class _Handler(BaseHTTPRequestHandler):
         )
         self._send("text/event-stream", "".join(lines).encode())
 
-    def _send(self, content_type: str, body: bytes, status: int = 200) -> None:
+    def _send(
+        self, content_type: str, body: bytes, status: int = 200, headers: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

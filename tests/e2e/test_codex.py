@@ -315,7 +315,7 @@ def test_ralph_runs_to_its_end_with_the_agents_that_setup_installs(codex: Codex)
 
 
 def doctor(codex: Codex) -> str:
-    """What it says once the client has answered it: it waits for each program for seconds, a busy machine takes more."""
+    """What it says once the client has answered it, for which it waits seconds: a busy machine takes more."""
     for _ in range(10):
         said = codex.omo("doctor")
         if "did not say whether it trusts the hooks" not in said:
@@ -324,11 +324,16 @@ def doctor(codex: Codex) -> str:
 
 
 def test_the_doctor_says_whether_codex_trusts_the_hooks_and_has_the_agents(codex: Codex) -> None:
+    blocker = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "node stop.js"}]}]}}
+    (codex.settings / "hooks.json").write_text(json.dumps(blocker), "utf-8")
     assert "Codex skips 6 of 6 hooks of omo, silently" in doctor(codex)
     codex.trust_hooks()
     assert "lacks the agents that judge, review and criticise" in doctor(codex)
     codex.omo("setup", "codex", "--yes")
-    assert "Codex trusts the hooks of omo and has its agents" in doctor(codex)
+    others = "Codex trusts the hooks of omo and has its agents; 1 other hook at Stop can hold a session too"
+    report = doctor(codex)
+    assert others in report
+    assert "hooks.json: node stop.js" in report
     (codex.plugin / "README.md").write_text("An update.\n", "utf-8")
     assert "Codex skips 6 of 6 hooks of omo, silently" in doctor(codex)
     removed = codex.omo("setup", "remove", "--yes")

@@ -88,6 +88,9 @@ TABLE: dict[str, Callable[[Material], str]] = {
     **{f"ended {verdict}": lambda m, verdict=verdict: m.ended(verdict) for verdict in outcome.VERDICTS},  # type: ignore[misc]
     **{f"let go by {rule}": lambda m, rule=rule: m.let_go(rule) for rule in messages.CAUSES},  # type: ignore[misc]
     "stays on in a cooldown": lambda m: m.released("cooldown", m.row),
+    "stays on beside another loop": lambda m: messages.release(
+        "other-loop", m.row, session.note(m.row, otherLoop={"name": "/goal", "about": m.text, "ends": "x"}), LIMITS
+    ),
     "stays on after a message": lambda m: m.released(
         "message-quoted", session.quote_message(session.note_message(m.row, m.text, now=NOW), now=NOW, fingerprint="")
     ),
@@ -95,6 +98,13 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "no budget": lambda m: "omo: " + messages.budget_set({}),
     "a budget is raised": lambda m: line(messages.budget_raised(m.work, m.row)),
     "a block": lambda m: messages.reason_to_go_on(m.row, m.work, 8),
+    "a block in circles": lambda m: messages.reason_to_go_on(
+        *(m.row, m.work, 8),
+        circle={"kind": "files", "gate": "tests", "since": stamp(NOW), "last": m.text, "tried": [m.text]},
+    ),
+    "explained circles": lambda m: messages.going_in_circles(
+        {"kind": "output", "gate": "tests", "times": 3, "since": stamp(NOW), "last": m.text, "tried": None}
+    ),
     "a block with your words": lambda m: messages.reason_to_go_on(m.row, m.work, 8, m.text),
     "after a compaction": lambda m: messages.where_things_stand(m.row),
     "a block without gates": lambda m: messages.reason_to_go_on(m.row, [("ulw", {"next": m.pin})], 8),

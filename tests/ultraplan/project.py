@@ -12,7 +12,7 @@ from omo.work.run import Run
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import critique, finish, recovery, start
 from omo.workflows.ultraplan import document as documents
-from omo.workflows.ultraplan.audited import RunStatus, follow, load_status
+from omo.workflows.ultraplan.audited import RunStatus, load_status
 from omo.workflows.ultraplan.finish import Failure, Finished
 from omo.workflows.ultraplan.run import PLAN, PlanState
 from omo.workflows.ultraplan.start import Started
@@ -50,7 +50,7 @@ class Project(AnyProject):
             self.change_row(lambda row: {**row, "work": {**row.get("work", {}), "ultraplan": told}})
 
     def status(self, **whose: str) -> tuple[RunStatus, NextStep]:
-        status = load_status(self.caller(**whose), before=follow)
+        status = load_status(self.caller(**whose))
         return status, publish_status(status)
 
     def finish(self, *failed: Any) -> Finished:

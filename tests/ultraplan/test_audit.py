@@ -209,13 +209,6 @@ def test_a_rename_is_a_path_gone_and_a_path_there(made: Repo) -> None:
     assert statuses(made.audit(step(1, "src/new", "src/old"))) == {1: "drift"}
 
 
-def test_what_a_later_step_deletes_need_not_be_there_at_the_end(made: Repo) -> None:
-    made.commit(subject(1), "src/scaffold")
-    made.remove(subject(2), "src/scaffold")
-    first = step(1, "src/scaffold", contains={"src/scaffold": "feat"})
-    assert made.audit(first, step(2, absent_paths=("src/scaffold",))).verdict == "pass"
-
-
 # Which commit is whose
 
 
@@ -240,15 +233,6 @@ def test_a_step_prefers_a_commit_after_that_of_the_step_before(made: Repo) -> No
     late = made.commit("feat(x): late", "src/a")
     audit = made.audit(ONE, same(2, "src/a"))
     assert [step.commit for step in audit.steps] == [first, late]
-
-
-def test_a_claim_gives_way_where_it_can(made: Repo) -> None:
-    """The first commit suits both steps, the second only the first step."""
-    both = made.commit("feat(x): both", "src/a", "src/b")
-    one = made.commit("feat(x): a", "src/a")
-    audit = made.audit(same(1, "src/a"), same(2, "src/a", "src/b"))
-    assert [each.commit for each in audit.steps] == [one, both]
-    assert audit.verdict == "pass"
 
 
 def test_commits_in_another_order_are_accepted_and_said(made: Repo) -> None:

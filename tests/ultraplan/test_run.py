@@ -159,7 +159,7 @@ def in_two_sessions(tmp_path: Path) -> Project:
 
 def test_the_next_session_begins_once_what_it_depends_on_has_passed(tmp_path: Path) -> None:
     here = in_two_sessions(tmp_path)
-    assert "--out-of-order" in refused(lambda: here.start(number=2), "depends on session 1")
+    assert "omo plan start plan.md" in refused(lambda: here.start(number=2), "depends on session 1")
     refused(lambda: here.start(number=3), "has no session 3")
     begun = here.start()
     assert (begun.state.number, begun.state.steps) == (1, (1,))
@@ -169,17 +169,6 @@ def test_the_next_session_begins_once_what_it_depends_on_has_passed(tmp_path: Pa
     here.carry_out(2)
     assert here.finish().exit_code == 0
     assert "omo plan audit plan.md" in refused(here.start, "every session of plan.md has passed")
-
-
-def test_out_of_order_needs_a_reason_that_is_told(tmp_path: Path) -> None:
-    here = in_two_sessions(tmp_path)
-
-    def begin(reason: str) -> None:
-        starting.start(here.caller(), here.root / "plan.md", 2, unreviewed=WHY, environ={}, out_of_order=reason)
-
-    refused(lambda: begin("because"), "10 characters are needed", BadInput)
-    begin("session 1 is done elsewhere")
-    assert any("session 1 is done elsewhere" in override for override in here.record().overrides)
 
 
 def test_starting_anew_says_first_what_it_costs(tmp_path: Path) -> None:

@@ -139,9 +139,7 @@ def _filled_in(document: Document, context: Context) -> tuple[Document, list[str
     notes = _unplaced(filled)
     if filled.text != document.text:
         Path(context.root, document.path).write_bytes(filled.text.encode())
-        notes.append(f"{document.path} was filled in, and holds the steps to this beside their files and commits:")
-        for number, asked in filled.asked.items():
-            notes.append(f"step {number}: {clip('; '.join(asked), LONGEST_SHOWN)}")
+        notes.append(f"{document.path} was filled in: what is (proposed) is what the steps will be held to")
     return documents.parse(filled.text, document.path), notes
 
 

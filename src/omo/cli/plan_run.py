@@ -26,9 +26,6 @@ def register(verbs: options.Commands) -> None:
     starts.add_argument("plan", metavar="PLAN")
     starts.add_argument("number", nargs="?", type=int, default=0, metavar="N", help="which session (default: the next)")
     starts.add_argument("--unreviewed", default="", metavar="REASON", help="without a clean critique; it is reported")
-    starts.add_argument(
-        "--out-of-order", default="", metavar="REASON", help="before what it depends on is done; it is reported"
-    )
     skips = options.command(verbs, "skip", "leave out a step whose plan says On failure: skip", skip)
     skips.add_argument("step", type=int, metavar="N")
     skips.add_argument("--reason", required=True, metavar="TEXT")
@@ -87,7 +84,6 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         arguments.number,
         environ=context.environ,
         unreviewed=arguments.unreviewed,
-        out_of_order=arguments.out_of_order,
         is_agreed=arguments.yes,
     )
     return _begun(begun, context)
@@ -143,19 +139,19 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.work.lifecycle import adoptable
+    from omo.work.lifecycle import left_by_others
     from omo.work.status import NextStep, command
-    from omo.workflows.ultraplan.audited import follow, load_status
+    from omo.workflows.ultraplan.audited import load_status
     from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES
     from omo.workflows.ultraplan.status import publish_status
 
     caller = _caller(arguments, context, looks=True)
-    loaded = load_status(caller, arguments.named, follow)
+    loaded = load_status(caller, arguments.named)
     step = publish_status(loaded)
-    others = adoptable(KIND, caller)
+    others = left_by_others(KIND, caller)
     if loaded.run is None and others:
         why = f"session {others[0]} has one that is open; to take it up"
-        step = NextStep("adopt", why, (command("omo adopt --from", others[0]),))
+        step = NextStep("resume", why, (command("omo resume", others[0]),))
     if loaded.run is None:
         return Result({"run": None, "state": "none", "next": _next_data(step)}, f"No plan session. Next: {step.text}")
     state = loaded.state
@@ -166,7 +162,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         **_facts(state),
         "state": state.word,
         "verdict": loaded.audit.verdict if state.is_open else None,
-        "steps": [step.to_json() for step in steps],
+        "steps": loaded.audit.to_json()["steps"],
         "skipped": {str(number): why for number, why in state.skipped.items()},
         "seen": seen,
         "violations": violations,

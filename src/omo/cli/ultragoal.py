@@ -17,7 +17,7 @@ from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, OmoError
 from omo.text import clip, counted
-from omo.work.lifecycle import adoptable
+from omo.work.lifecycle import left_by_others
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import create, goal_tool, steering
 from omo.workflows.ultragoal.create import json_of
@@ -207,9 +207,9 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     step = next_step(run)
     if run.plan is not None:
         return views.status(run, step)
-    others = [] if run.problems else adoptable("ultragoal", run.caller)
-    notes = [f"session {name} has a plan with open goals: omo adopt --from {name}" for name in others]
-    data = {"exists": False, "status": "missing", "adoptable": others, "problems": run.problems}
+    others = [] if run.problems else left_by_others("ultragoal", run.caller)
+    notes = [f"session {name} has a plan with open goals: omo resume {name}" for name in others]
+    data = {"exists": False, "status": "missing", "resumable": others, "problems": run.problems}
     data["next"] = views.step_data(step)
     return Result(data, f"No ultragoal plan in this session. Next: {step.text}", notes=[*run.problems, *notes])
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from omo.hosts import END_PROMPT, Answer
-from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
-from omo.state.runtime import work_in
+from omo.state.rows import cancel_of, message_of, other_loop_of, summary_of, ulw_of, work_of
+from omo.state.runtime import left_open, work_in
 from omo.text import clip, counted
 from omo.work import budget, outcome, session, times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from omo.state.rows import Circle
 
     Json = dict[str, Any]
     Works = list[tuple[str, Json]]  # kinds of work, each with its summary
@@ -30,7 +32,18 @@ GO_ON = "Go on with a new `ulw`?"
 FROM_A_TERMINAL = "user: omo stop-continuation"
 
 # The rules of Stop by which the user is told something; the others end a turn that goes on by itself.
-TELLING = ("done", "waiting", "host-limit", "message-quoted", "cap", "ceiling", "budget", "cooldown", "invalid-state")
+TELLING = (
+    "done",
+    "waiting",
+    "host-limit",
+    "message-quoted",
+    "cap",
+    "ceiling",
+    "budget",
+    "cooldown",
+    "invalid-state",
+    "other-loop",
+)
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
 EXAMPLE = "     omo gate add tests -- python3 -m pytest -q\n"
@@ -87,6 +100,18 @@ CONTINUED = "[omo] {work} goes on where it was. `omo next` says what to do; " + 
 GOES_ON_AGAIN = (
     "\n[omo] With it goes on what was paused, waited or had been let go: {work}. `omo next` says what to do."
 )
+TAKEN_UP = (
+    "[omo] The user typed /omo:resume: this conversation has taken up what another one left open, with all that was "
+    "seen there. You were not there: look at the files before you change them. "
+)
+RESUMED_HERE = "[omo] The user typed /omo:resume: the work of this conversation goes on where it was. "
+RESUMED = f" `omo next` says what to do; a turn that ends early is sent back; only the user ends it early: {STOP}."
+SKILLS = {
+    "ultragoal": "omo:ultragoal",
+    "ultraplan": "omo:ultraexecute",
+    "ralph": "omo:ralph",
+    "verify": "omo:verify",
+}
 FOR_NOW = "you asked to stop for now"
 BY_NAME = "you stopped it by its name"
 MORE = " There is more."
@@ -209,6 +234,44 @@ def still_on(row: Json) -> str:
     return f"{_told(parts)} {STOP} ends it." if parts else ""
 
 
+def resumed(work: Works, source: str, gates: list[str] | None) -> Answer:
+    """For the user who typed /omo:resume, and the model that goes on. `gates` come with the instructions of ultrawork,
+    which a conversation that has them is not given again."""
+    active = [(kind, summary) for kind, summary in work if summary.get("state") == "active"]
+    where = f"taken up from session {clip(source, 64)}" if source else "goes on"
+    line = f"omo: {where}: {listed(active)}. {STOP} ends it."
+    lead = RESUMED_HERE
+    if source:
+        lead = TAKEN_UP
+    context = lead + what_is_open(active, LONGEST_OPEN) + RESUMED
+    for kind, _ in active:
+        if kind in SKILLS:
+            context += f" The skill {SKILLS[kind]} has the rules of {kind}."
+    if gates is not None:
+        context += "\n" + instructions(gates)
+    return Answer(context=context, message=line)
+
+
+def offer(others: list[tuple[str, Json]], idle: float) -> str:
+    """For the user who begins a conversation: what one that is over left open, the newest first; empty without any."""
+    if not others:
+        return ""
+    name, row = others[0]
+    text = f"omo: left open in another conversation, {_ago(idle)}: {listed(left_open(row))}. /omo:resume takes it up; "
+    text += f"to let it go, in a terminal: omo stop-continuation --session {name}"
+    more = len(others) - 1
+    if more:
+        text += f". {counted(more, 'more conversation')} left work open: omo status"
+    return text
+
+
+def _ago(idle: float) -> str:
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if idle >= length:
+            return f"{counted(int(idle // length), unit)} ago"
+    return "just now"
+
+
 def pins_kept(pins: list[str]) -> str:
     """For the user who cleared the conversation; empty where they had pinned nothing."""
     if not pins:
@@ -225,8 +288,8 @@ CANNOT_GO_ON = {
 }
 
 
-def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> str:
-    """Why the turn goes on: what is open, how many blocks are left, how to stop.
+def reason_to_go_on(row: Json, active: Works, most: int, message: str = "", circle: Circle | None = None) -> str:
+    """Why the turn goes on: what is open, how many blocks are left, how to stop; and once, that it goes in circles.
 
     With a `message` of the user's, which is asked about once: the agent can read what no table of words can.
     """
@@ -240,12 +303,28 @@ def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> s
     way = "omo ulw blocked --evidence TEXT"
     for kind, _ in reversed(active):
         way = CANNOT_GO_ON.get(kind, way)
+    if circle:
+        lead += f"In circles: {going_in_circles(circle)} Try another way. "
     given = ulw_of(row).get("stopBlocks", 0)
     left = f"Block {given} of {most}."
     if spent := budget.all_in_words(row):
         left += f" Budget: {spent}."
     end = f" `omo next` says the rest. {left} Cannot go on? {way}. The user stops this with {STOP}."
     return lead + what_is_open(active, LONGEST_REASON - len(lead) - len(end)) + end
+
+
+def going_in_circles(circle: Circle) -> str:
+    """Which circle, and what was tried in it. It comes from a file that anybody can edit."""
+    gate, last = clip(str(circle.get("gate")), 30), clip(str(circle.get("last")), 60)
+    since = times.clock(str(circle.get("since") or ""))
+    files = circle.get("tried")
+    tried = "too much to be named"
+    if isinstance(files, list):
+        tried = clip(", ".join(str(path) for path in files), 60) or "nothing"
+    if circle.get("kind") == "files":
+        return f"the files are as they were at {since}, and gate {gate} fails again ({last}); tried since: {tried}."
+    failed = f"gate {gate} failed {circle.get('times')} times since {since} with the same output ({last})"
+    return f"{failed}; changed meanwhile: {tried}."
 
 
 def _quotable(message: str) -> str:
@@ -289,7 +368,7 @@ def release(rule: str, before: Json, after: Json, limits: Json) -> str:
     """
     if rule not in TELLING:
         return ""
-    parts = [*_stays_on(rule, before, limits), *_ends(rule, before, after)]
+    parts = [*_stays_on(rule, before, after, limits), *_ends(rule, before, after)]
     for kind, summary in work_in(after, *WAITS):
         if session.is_untold(summary) and not summary.get("cleared"):
             parts.append(_wait(kind, summary))
@@ -306,13 +385,19 @@ def _told(parts: list[str]) -> str:
     return text
 
 
-def _stays_on(rule: str, before: Json, limits: Json) -> list[str]:
+def _stays_on(rule: str, before: Json, after: Json, limits: Json) -> list[str]:
     """The turn ends, and the run does not."""
     message = message_of(before)
     held = listed(work_in(before, "active")) or ULTRAWORK
     if rule == "cooldown":
         why = f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
         return [f"{held} stays on, and this turn ends: {why}. It goes on with your next message."]
+    loop = other_loop_of(after)
+    if rule == "other-loop" and loop != other_loop_of(before):
+        name, about = clip(str(loop.get("name")), 40), clip(str(loop.get("about")), 120)
+        ends = clip(str(loop.get("ends")), 60)
+        yields = f"{held} stays on, and sends nothing back while {name} is on ({about})"
+        return [f"{yields}. It holds again when that is over; {ends} ends it now."]
     if rule == "message-quoted" and not message.get("told"):
         why = f'since you wrote "{_quotable(str(message.get("text") or ""))}" the agent has only answered'
         return [f'{held} stays on, and this turn ends: {why}. Say "continue" to go on; {STOP} ends it.']

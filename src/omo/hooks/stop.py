@@ -10,8 +10,9 @@ from omo.errors import Newer, Unreadable
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import markers, runtime, store
-from omo.state.rows import message_of, ulw_of, work_of
+from omo.state.rows import circle_of, message_of, other_loop_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
+from omo.text import clip
 from omo.work import budget, session, spending
 
 TYPE_CHECKING = False
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from omo.hooks.main import World
     from omo.hosts import Call, Event
     from omo.settings import Settings
-    from omo.state.rows import Message
+    from omo.state.rows import Message, OtherLoop
 
     Json = dict[str, Any]
 
@@ -78,6 +79,8 @@ def _decide_and_write(
             row = counter.counted(row, now)
             size = event.transcript.size()
             event.transcript.start = max(0, ulw_of(row).get("readTo", 0) - hosts.TRANSCRIPT_LAG)
+            if not event.limit_notice:
+                row = session.host_goes_on(row)  # this turn was none that a limit ended
         situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=patience, queue=queue)
         change = carry_out(situation)
         rule, text = change.answer
@@ -133,7 +136,7 @@ class Queue:
 class Situation:
     """Everything the rules look at. `patience` is how many seconds the hook may still wait for a cooldown."""
 
-    __slots__ = ("disabled", "event", "limits", "now", "patience", "queue", "row", "unheeded", "unreadable")
+    __slots__ = ("_loop", "disabled", "event", "limits", "now", "patience", "queue", "row", "unheeded", "unreadable")
 
     def __init__(
         self,
@@ -156,6 +159,7 @@ class Situation:
         self.patience = patience
         self.queue = queue or Queue(event)
         self.unheeded: Message | None = None
+        self._loop: OtherLoop | None = None
 
     @property
     def ulw(self) -> Json:
@@ -179,6 +183,15 @@ class Situation:
         if not text or seconds(text) > self.now + cooldown:
             return 0.0
         return max(0.0, cooldown - self.since("lastStopAt"))
+
+    def other_loop(self) -> OtherLoop:
+        """What else holds the session. A view has no event to ask: the one that the last Stop saw."""
+        if self._loop is None:
+            self._loop = other_loop_of(self.row)
+            if self.event.name:
+                loop = self.event.host.other_loop(self.event)
+                self._loop = {"name": loop.name, "about": clip(loop.about, 200), "ends": loop.ends} if loop else {}
+        return self._loop
 
     def message(self) -> Message:
         """What a person wrote since the run was armed or resumed, if the agent has done nothing since but answer."""
@@ -310,7 +323,8 @@ def is_omo_only(command: str) -> bool:
 
 def _counted(s: Situation, rule: str) -> Json:
     """The agent went on since the user's last message, or nobody knows: that message plays no part any more."""
-    return session.forget_message(session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint))
+    counted = session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint)
+    return session.circle_said(session.forget_message(counted))
 
 
 def _stays(s: Situation, rule: str) -> Json:
@@ -389,9 +403,9 @@ RULES = (
         "host-limit",
         "the host reported a usage limit or an API error",
         lambda s: bool(s.event.limit_notice),
-        lambda s, rule: session.suspend(s.row, state="waiting", why=s.event.limit_notice),
+        lambda s, rule: session.wait_for_host(s.row, s.event.limit_notice),
         reads=("event.last_message",),
-        change=("your next message sets the run going again",),
+        change=("the host goes on by itself, or your next message sets the run going again",),
     ),
     Rule(
         "background-agent",
@@ -462,7 +476,7 @@ RULES = (
         "as many blocks as allowed without verified progress",
         lambda s: s.ulw.get("stopBlocks", 0) >= s.limits["max_stop_blocks"],
         _exhausted,
-        reads=("ulw.stopBlocks", "limits.max_stop_blocks"),
+        reads=("ulw.circle", "ulw.stopBlocks", "limits.max_stop_blocks"),
         change=("before that Stop, a gate that newly passes on a changed tree: omo gate run", TYPE_ULW),
     ),
     Rule(
@@ -483,6 +497,14 @@ RULES = (
         _exhausted,
         reads=("budget", "spent"),
         change=("{raise_budget}", budget.COMMAND + " off"),
+    ),
+    Rule(
+        "other-loop",
+        "another loop holds this session; the run stays on, and holds it again when that is over",
+        lambda s: bool(s.other_loop()),
+        lambda s, rule: session.note(s.row, otherLoop=s.other_loop()),
+        reads=("ulw.otherLoop",),
+        change=("the other loop ends: {ends_the_loop}",),
     ),
     Rule(
         "cooldown",
@@ -508,7 +530,8 @@ BLOCK = Rule(
     lambda s: True,
     _counted,
     reads=(
-        *("work", "ulw.stopBlocks", "limits.max_stop_blocks", "ulw.lastStopAt", "limits.cooldown_seconds"),
+        *("work", "ulw.circle", "ulw.stopBlocks", "limits.max_stop_blocks"),
+        *("ulw.lastStopAt", "limits.cooldown_seconds"),
         *("ulw.totalBlocks", "limits.max_total_blocks", "ulw.armedAt", "limits.max_hours"),
     ),
     change=(
@@ -544,8 +567,13 @@ def carry_out(situation: Situation) -> Change:
         return Change((rule, ""))
     after = rule.then(situation, rule.name)
     if rule.blocks:
-        message = "" if rule is BLOCK else str(situation.message().get("text", ""))
-        reason = messages.reason_to_go_on(after, situation.active(), situation.limits["max_stop_blocks"], message)
+        message, circle = "", None
+        if rule is not BLOCK:
+            message = str(situation.message().get("text", ""))
+        elif not circle_of(situation.row).get("said"):
+            circle = circle_of(situation.row)
+        most = situation.limits["max_stop_blocks"]
+        reason = messages.reason_to_go_on(after, situation.active(), most, message, circle)
         return Change((rule, reason), after, [{"kind": "blocked", "rule": rule.name, "reason": reason}])
     text = messages.release(rule.name, situation.row, after, situation.limits)
     if text:

@@ -71,6 +71,17 @@ class OtherForm(Exception):
     """The host's record is not in the form that its module knows."""
 
 
+class Loop:
+    """Another loop that sends the session back: what it is called, what it is about, and what the user ends it with."""
+
+    __slots__ = ("about", "ends", "name")
+
+    def __init__(self, name: str, about: str, ends: str) -> None:
+        self.name = name
+        self.about = about
+        self.ends = ends
+
+
 class Transcript:
     """The host's own record of a session, of which only a host's module knows the form. This one tells nothing."""
 
@@ -119,6 +130,10 @@ class Transcript:
     def calls_since(self, moment: str) -> list[Call] | None:
         """What the model has called since; None where that is not known."""
         return None
+
+    def active_goal(self) -> str:
+        """What the host's own goal asks for, while it has one that is neither met nor given up."""
+        return ""
 
     def begins_as(self, session: str) -> bool:
         """Is it the record of a session that had this id before?"""
@@ -209,6 +224,7 @@ class Host:
     """What differs from host to host."""
 
     name = ""
+    program = ""  # that the user starts a conversation with; a first prompt may follow
     registration = ""  # the file that has its hooks
     root_variable = data_variable = ""  # in which it gives hooks the plugin's directory, and one for its data
     # Set in the shells it starts for an agent: one that unsets some of them has the others.
@@ -237,6 +253,10 @@ class Host:
     def transcript(self, path: str, start: int = 0) -> Transcript:
         return Transcript(path, start)
 
+    def other_loop(self, event: Event) -> Loop | None:
+        """One of the host's own, or of a plugin that it has, which holds this session at a Stop."""
+        return None
+
     def launcher(self) -> str:
         """The script that puts omo on the user's PATH, with {root} where it names the plugin; empty without one."""
         return ""
@@ -261,6 +281,11 @@ def named(name: str) -> Host:
 
 def every() -> list[Host]:
     return [named(name) for name in NAMES]
+
+
+def likely(client: str) -> list[Host]:
+    """Every host, first the one that a conversation was probably in: only the first names its `client`."""
+    return every() if client else every()[::-1]
 
 
 def around(environ: Mapping[str, str]) -> Host:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from omo import hosts
-from omo.hosts import Call, Event, Host, Transcript, Usage
+from omo.hosts import Call, Event, Host, Loop, Transcript, Usage
 from omo.json_text import dumps, loads
 from omo.safe_open import regular_file
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 LONGEST_EVENT = 32 * 1024 * 1024
 LONGEST_TAIL = 64 * 1024 * 1024  # of a transcript: a turn can write megabytes
 LINEAGE = 64 * 1024
+GOAL = b'"type":"goal_status"'
+RALPH_LOOP = ".claude/ralph-loop.local.md"  # of the official plugin, and of its twin ralph-wiggum
+LONGEST_FRONT_MATTER = 8 * 1024
 TOOLS = {
     "Bash": hosts.SHELL,
     "PowerShell": hosts.POWERSHELL,
@@ -49,7 +52,7 @@ LONGEST_NOTICE = 300  # the host's own notice is one line; a report that quotes 
 
 
 class ClaudeCode(Host):
-    name = "claude"
+    name = program = "claude"
     registration = "hooks/hooks.json"
     root_variable, data_variable = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"
     agent_variables = (
@@ -104,6 +107,13 @@ class ClaudeCode(Host):
 
     def transcript(self, path: str, start: int = 0) -> Transcript:
         return ClaudeTranscript(path, start)
+
+    def other_loop(self, event: Event) -> Loop | None:
+        if goal := event.transcript.active_goal():
+            return Loop("/goal", goal, "/goal clear")
+        if _has_ralph_loop(event):
+            return Loop("ralph-loop", RALPH_LOOP, "/cancel-ralph")
+        return None
 
     def launcher(self) -> str:
         from omo.hosts.claude_setup import LAUNCHER
@@ -267,6 +277,16 @@ class ClaudeTranscript(Transcript):
             calls += _calls_in(row)
         return calls if is_known else None
 
+    def active_goal(self) -> str:
+        """As the client itself finds it after a resume: the last row of its goal says how that stands."""
+        for line in reversed(self._lines(GOAL)):
+            row = _object(line)
+            status = _dict(row.get("attachment"))
+            if row.get("type") == "attachment" and status.get("type") == "goal_status":
+                is_over = bool(status.get("met") or status.get("failed"))
+                return "" if is_over else str(status.get("condition") or "")
+        return ""
+
     def begins_as(self, session: str) -> bool:
         if not os.path.isfile(self.path):
             return False
@@ -340,6 +360,28 @@ def counts_of(usage: Json, kinds: tuple[str, ...]) -> tuple[int, ...]:
             raise hosts.OtherForm
         counts.append(count)
     return tuple(counts)
+
+
+def _has_ralph_loop(event: Event) -> bool:
+    """Its state file is there and not another session's; what its own hook would end or throw away is none.
+
+    One without a session is anybody's: so its hook takes it.
+    """
+    try:
+        with open(os.path.join(event.directory, RALPH_LOOP), "rb") as file:
+            lines = file.read(LONGEST_FRONT_MATTER).decode("utf-8", "replace").splitlines()
+    except (OSError, ValueError):
+        return False
+    fields = {}
+    for line in lines[1:]:
+        if line == "---":
+            break
+        name, _, value = line.partition(":")
+        fields[name] = value.strip().strip('"')
+    iteration, most = fields.get("iteration", ""), fields.get("max_iterations", "")
+    if not (iteration.isdecimal() and most.isdecimal()) or fields.get("session_id", "") not in ("", event.session):
+        return False
+    return int(most) == 0 or int(iteration) < int(most)
 
 
 def _calls_in(row: Json) -> list[Call]:

@@ -19,6 +19,24 @@ if TYPE_CHECKING:
         quoted: bool  # the agent was sent back with it
         told: bool  # the user was told that the agent only answered
 
+    class Circle(TypedDict, total=False):
+        """The agent goes round: by files that are back as they were, or by a gate that fails the same way again."""
+
+        kind: str  # files, output
+        gate: str
+        times: int  # that it failed so
+        since: str
+        tried: list[str] | None  # the files that were changed meanwhile, if that is known
+        last: str  # line of its output
+        said: bool  # the agent was told
+
+    class OtherLoop(TypedDict, total=False):
+        """What held the session at its last Stop, in place of omo."""
+
+        name: str
+        about: str
+        ends: str  # what the user types
+
     class Ulw(TypedDict, total=False):
         """What holds a Stop, and the counters of its breakers."""
 
@@ -26,6 +44,7 @@ if TYPE_CHECKING:
         by: str  # user, or the kind of work that armed it
         limits: dict[str, Any]
         armedAt: str
+        begunAt: str  # of a run that was armed again since
         armedFor: str  # the prompt that armed it, by its fingerprint
         stopBlocks: int
         totalBlocks: int
@@ -34,6 +53,8 @@ if TYPE_CHECKING:
         shellExcuses: int
         unanswered: bool  # the last Stop was blocked
         said: Message
+        circle: Circle
+        otherLoop: OtherLoop
         shownOn: list[str]  # the kinds of work that the user was shown to be on
         readTo: int  # where in the transcript the last Stop had read to
         resumedFor: str
@@ -64,6 +85,7 @@ if TYPE_CHECKING:
         told: bool  # the user was shown that it ended or waits
         own: bool  # the workflow itself put it so, not the user
         stoppedByName: bool
+        hostLimit: bool  # waits for the host alone, and goes on with it
         cleared: bool  # given up
         at: str  # when the files were looked at
         outcome: dict[str, Any]
@@ -114,7 +136,7 @@ if TYPE_CHECKING:
         budget: Budget
         spent: Spent
         denials: dict[str, int]  # refused tool calls, by digest
-        client: str  # the host's program, by which a session that follows after /clear knows this one
+        client: str  # the host's program: whether it still runs, and which session follows after /clear, is told by it
         instructed: bool  # the instructions of ultrawork are in the conversation
         awaits: str  # the type of an agent whose word is waited for
         lastUsedAt: str
@@ -133,6 +155,16 @@ def ulw_of(row: Mapping[str, Any]) -> Ulw:
 
 def message_of(row: Mapping[str, Any]) -> Message:
     part: Message = _object(_object(row, "ulw"), "said")
+    return part
+
+
+def circle_of(row: Mapping[str, Any]) -> Circle:
+    part: Circle = _object(_object(row, "ulw"), "circle")
+    return part
+
+
+def other_loop_of(row: Mapping[str, Any]) -> OtherLoop:
+    part: OtherLoop = _object(_object(row, "ulw"), "otherLoop")
     return part
 
 

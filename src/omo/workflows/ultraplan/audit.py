@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from omo.proof.evaluate import Tree, evaluate
 from omo.text import clip
 from omo.workflows.ultraplan.claims import Claim, Claims, claim, wishes
 from omo.workflows.ultraplan.history import Change, Commit, History
-from omo.workflows.ultraplan.models import Document, Fence, Manifest, Step, covering
+from omo.workflows.ultraplan.models import Document, Manifest, Step, covering
 
 MOST_FINDINGS = 20
 EXIT_CODES = {"pass": 0, "drift": 3, "unknown": 4}
@@ -42,9 +42,6 @@ class StepAudit:
     commit: str | None = None
     findings: list[str] = field(default_factory=list)
     title: str = ""
-
-    def to_json(self) -> dict[str, Any]:
-        return asdict(self)
 
     def __str__(self) -> str:
         commit = f" ({self.commit[:12]})" if self.commit else ""
@@ -113,20 +110,17 @@ class Audit:
 
     @property
     def scope_violations(self) -> list[str]:
-        return self._violations(of_steps=False)
+        return [str(violation) for violation in self.violations if violation.rule != FORBIDDEN]
 
     @property
     def forbidden_violations(self) -> list[str]:
-        return self._violations(of_steps=True)
-
-    def _violations(self, *, of_steps: bool) -> list[str]:
-        return [str(violation) for violation in self.violations if (violation.rule == FORBIDDEN) == of_steps]
+        return [str(violation) for violation in self.violations if violation.rule == FORBIDDEN]
 
     def to_json(self) -> dict[str, Any]:
         return {
             "ok": self.verdict == "pass",
             "verdict": self.verdict,
-            "steps": [step.to_json() for step in self.steps],
+            "steps": [asdict(step) for step in self.steps],
             "session": {
                 "scope_violations": self.scope_violations,
                 "forbidden_violations": self.forbidden_violations,
@@ -157,14 +151,13 @@ def audit_history(document: Document, history: History, skipped: Mapping[int, st
         if step.on_failure != "skip" or step.number not in skipped:
             to_do.append(step)
     claims = claim(to_do, history.commits)
-    not_counted = _not_counted(document, history)
-    violations = _violations(document, history, not_counted)
+    violations = _violations(document, history)
     steps = []
     for step in document.steps:
         if step not in to_do:
             audited = StepAudit(step.number, "skipped", None, [clip(skipped[step.number], 300)], step.title)
         else:
-            audited = _judge(document, step, history, claims)
+            audited = _judge(step, history, claims)
             if step.number in skipped and audited.status != "pass":
                 refused = f"was skipped, and its On failure is {step.on_failure or 'not given'}, not skip"
                 audited = replace(audited, findings=[*audited.findings, refused])
@@ -184,7 +177,7 @@ def audit_history(document: Document, history: History, skipped: Mapping[int, st
         history.head,
         steps,
         violations,
-        dirty=[clip(path, 300) for path in history.tree.dirty if path not in not_counted],
+        dirty=[clip(path, 300) for path in history.tree.dirty if _counts(path, document)],
         unclaimed=unclaimed,
         problems=[history.tree.problem] if history.tree.problem else [],
         take_back=_take_back(history, violations),
@@ -218,21 +211,20 @@ def checks_of(step: Step) -> list[Check]:
     return [check for check in parse_checks(rows, f"step {step.number}") if not isinstance(check, str)]
 
 
-def _judge(document: Document, step: Step, history: History, claims: Claims) -> StepAudit:
+def _judge(step: Step, history: History, claims: Claims) -> StepAudit:
     manifest = step.manifest
     if manifest is None:
         why = "it has no manifest, so nothing says when it is done"
         return StepAudit(step.number, "unknown", None, [why], step.title)
     own = claims.by_step.get(step.number)
     unclear = claims.unclear.get(step.number)
-    gone = _deleted_later(document, step, manifest)
     failed: list[str] = []
     unsettled: list[str] = []
     if not history.is_past:
-        failed, unsettled = _checked(step, history.root, gone)
+        failed, unsettled = _checked(step, history.root)
     status: StepStatus = "pass"
     if own is not None:
-        failed = [*_wrong_with_commit(manifest, own, history, gone), *failed]
+        failed = [*_wrong_with_commit(manifest, own, history), *failed]
     elif unclear:
         unsettled.append(unclear)
     elif manifest.expects_commit:
@@ -256,12 +248,12 @@ def _judge(document: Document, step: Step, history: History, claims: Claims) -> 
     return StepAudit(step.number, status, own.commit.sha if own else None, shown, step.title)
 
 
-def _checked(step: Step, root: Path, gone: Collection[str]) -> tuple[list[str], list[str]]:
-    """What does not hold, and what could not be settled; nothing is asked of paths that a later step deletes."""
+def _checked(step: Step, root: Path) -> tuple[list[str], list[str]]:
+    """What does not hold, and what could not be settled."""
     failed: list[str] = []
     unsettled: list[str] = []
     try:
-        checks = [check for check in checks_of(step) if getattr(check, "path", "") not in gone]
+        checks = checks_of(step)
     except BadInput as error:
         return failed, [error.message]
     for check in evaluate(checks, Tree(root)).checks if checks else ():
@@ -273,7 +265,7 @@ def _checked(step: Step, root: Path, gone: Collection[str]) -> tuple[list[str], 
     return failed, unsettled
 
 
-def _wrong_with_commit(manifest: Manifest, own: Claim, history: History, gone: Collection[str]) -> list[str]:
+def _wrong_with_commit(manifest: Manifest, own: Claim, history: History) -> list[str]:
     wanted = wishes(manifest)
     if not own.commit.changes:
         return [f"{own.commit} changes nothing at all"]
@@ -290,7 +282,7 @@ def _wrong_with_commit(manifest: Manifest, own: Claim, history: History, gone: C
     for wish in wanted:
         if not wish.is_met_by(ever if wish.is_absent else since):
             untouched.append(wish.glob)
-        elif not wish.is_absent and wish.glob not in gone and not wish.is_met_by(history.net):
+        elif not wish.is_absent and not wish.is_met_by(history.net):
             unchanged.append(wish.glob)
     findings = []
     if untouched:
@@ -301,17 +293,6 @@ def _wrong_with_commit(manifest: Manifest, own: Claim, history: History, gone: C
     return findings
 
 
-def _deleted_later(document: Document, step: Step, manifest: Manifest) -> set[str]:
-    """Paths of the step that a later one is to delete: they cannot be there any more, and need not."""
-    absent: list[str] = []
-    for other in document.steps:
-        if other.number > step.number and other.manifest:
-            absent += other.manifest.absent_paths
-    named = [*manifest.expected_paths, *manifest.bash_syntax_check]
-    named += [entry.path for entry in manifest.must_contain]
-    return {path for path in named if covering(path, absent)}
-
-
 def _named(paths: Sequence[str]) -> str:
     return clip(", ".join(paths), 300)
 
@@ -319,18 +300,23 @@ def _named(paths: Sequence[str]) -> str:
 # what was changed that must not be
 
 
-def _violations(document: Document, history: History, not_counted: Collection[str]) -> list[Violation]:
+def _counts(path: str, document: Document) -> bool:
+    """Our state and evidence, and the plan itself, are no part of the work."""
+    return path != document.path and not covering(path, APART)
+
+
+def _violations(document: Document, history: History) -> list[Violation]:
     """Outside of touch is told where it is left changed: a slip that was taken back does no harm. What is never to be
     touched or forbidden is told whatever became of it, even where a later commit took it back."""
     first: dict[str, Commit] = {}
     ever: list[Change] = []
     for commit in history.commits:
         for change in commit.own_changes:
-            if change.path not in not_counted:
+            if _counts(change.path, document):
                 ever.append(change)
                 first.setdefault(change.path, commit)
-    now = [change for change in history.changed if change.path not in not_counted]
-    fence = _whole_fence(document)
+    now = [change for change in history.changed if _counts(change.path, document)]
+    fence = document.whole_fence
     violations: dict[tuple[str, str, int | None], Violation] = {}
 
     def add(path: str, rule: str, step: int | None = None) -> None:
@@ -343,34 +329,17 @@ def _violations(document: Document, history: History, not_counted: Collection[st
         if fence.touch and not change.is_about(fence.touch):
             add(change.path, OUTSIDE)
     for step in document.steps:
-        of_others = _paths_of_other_sessions(document, step)
+        # What a step forbids, it forbids to its own session.
+        own_session = document.session_of(step)
+        of_others: list[str] = []
+        for other in document.steps:
+            if other not in own_session and other.manifest is not None:
+                of_others += other.manifest.changed_paths
         for change in (*ever, *now):
             if step.manifest and change.is_about(step.manifest.forbidden_paths):
                 if not covering(change.path, of_others):
                     add(change.path, FORBIDDEN, step.number)
     return list(violations.values())
-
-
-def _paths_of_other_sessions(document: Document, step: Step) -> list[str]:
-    """What a step forbids, it forbids to its own session."""
-    own = document.session_of(step)
-    paths: list[str] = []
-    for other in document.steps:
-        if other not in own and other.manifest is not None:
-            paths += [*other.manifest.expected_paths, *other.manifest.absent_paths]
-    return paths
-
-
-def _whole_fence(document: Document) -> Fence:
-    """A plan's sessions may touch different places: what one of them may, the plan may; what none may, it never may."""
-    fences = [group.fence for group in document.groups if group.fence is not None]
-    own = document.fence or Fence()
-    touch, never = list(own.touch), list(own.never)
-    for fence in fences:
-        touch += fence.touch
-    if fences:
-        never += [glob for glob in fences[0].never if all(glob in fence.never for fence in fences)]
-    return Fence(tuple(dict.fromkeys(touch)), tuple(dict.fromkeys(never)))
 
 
 def _take_back(history: History, violations: Sequence[Violation]) -> list[tuple[str, ...]]:
@@ -386,15 +355,3 @@ def _take_back(history: History, violations: Sequence[Violation]) -> list[tuple[
         else:
             commands.append(("rm", path))
     return commands
-
-
-def _not_counted(document: Document, history: History) -> set[str]:
-    """Changed paths that are no part of the work: our state and evidence, and the plan itself."""
-    not_counted = {document.path}
-    changed = {*history.tree.dirty, *(change.path for change in history.changed)}
-    for commit in history.commits:
-        changed.update(change.path for change in commit.own_changes)
-    for path in changed:
-        if covering(path, APART):
-            not_counted.add(path)
-    return not_counted

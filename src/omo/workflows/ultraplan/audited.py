@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,19 +72,9 @@ class RunStatus:
             raise error(self.unknown, fix="omo plan status names the way on")
 
 
-def follow(run: PlanRun) -> None:
-    """Where a recorded root is gone, this is where the project went; one that is still there is another project."""
-    state = run.state
-    if state is not None and state.root and not run.problems and not os.path.isdir(state.root):
-        run.require_whole()
-
-
-def load_status(caller: Caller, named: str = "", before: Callable[[PlanRun], None] | None = None) -> RunStatus:
-    """The session's run, or the one that is named, and what git and the files show of it. Nothing is written, but what
-    `before` does to the run."""
+def load_status(caller: Caller, named: str = "") -> RunStatus:
+    """The session's run, or the one that is named, and what git and the files show of it. Nothing is written."""
     run = load(PLAN, caller, named)
-    if run is not None and before is not None:
-        before(run)
     if run is None or run.problems or run.state is None or not run.state.base:
         return RunStatus(run)
     return audited(run)
@@ -97,17 +88,21 @@ def audited(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
     """
     caller, state = run.caller, run.state
     assert state is not None
-    if state.root != caller.here:  # a copy of the project, or another worktree: that is never audited from here
+    if state.root != caller.here and os.path.isdir(state.root):
+        # A copy of the project, or another worktree: that is never audited from here. One that was moved is.
         return RunStatus(run, broken=f"plan session {state.run} belongs to {state.root}, and this is {caller.here}")
-    edited = _edited(state)
+    edited = _edited(caller, state)
     try:
         line = line_of(caller, state)
         document = pinned_part(caller.state, line[0])
     except Refused as error:
         return RunStatus(run, broken=error.message, edited=edited)
-    whole = _whole_history(caller, state) if is_ending and state.sessions > 1 else None
+    whole = None
+    if is_ending and state.sessions > 1:
+        with suppress(NotEvaluable):
+            whole = _whole_history(caller, state)
     try:
-        history = whole.since(line[0].base) if whole else histories.look(Path(state.root), line[0].base)
+        history = whole.since(line[0].base) if whole else histories.look(Path(caller.here), line[0].base)
         if state.end == "pass":
             history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
     except NotEvaluable as error:
@@ -116,27 +111,9 @@ def audited(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
     return RunStatus(run, document, audit, edited=edited, whole=whole)
 
 
-def _whole_history(caller: Caller, state: PlanState) -> History | None:
-    """Looked at once, for the session and the plan; None where the plan's beginning is no longer in the history."""
-    try:
-        return histories.look(Path(state.root), _runs_with_a_base(caller, state)[0].base)
-    except NotEvaluable:
-        return None
-
-
-def _runs_with_a_base(caller: Caller, state: PlanState) -> list[PlanState]:
-    """The runs of the same plan; a base that the history no longer has is no base."""
-    runs = []
-    for other in runs_of_plan(caller, state.plan):
-        is_lost = other.end == "abandoned" and other.finished.get("audit") == "unknown"
-        if not is_lost:
-            runs.append(other)
-    return runs
-
-
-def _edited(state: PlanState) -> str:
+def _edited(caller: Caller, state: PlanState) -> str:
     """What became of the plan since it was started from; empty where nothing did."""
-    text = documents.text_of(os.path.join(state.root, state.path))
+    text = documents.text_of(os.path.join(caller.here, state.path))
     if text is not None and sha256(text.encode("utf-8", "replace")) == state.plan:
         return ""
     became = "deleted" if text is None else "edited"
@@ -162,23 +139,27 @@ def audit_file(caller: Caller, path: Path) -> RunStatus:
             f"no session of {clip(document.path, 200)} was begun, so nobody knows where the work did",
             fix=f"omo plan start {shlex.quote(document.path)}",
         )
-    state = runs[-1]
-    if state.root != caller.here and os.path.isdir(state.root):
-        # A run that was copied with its project tells where the work began there, not here.
-        raise Refused(
-            f"plan session {state.run} belongs to {state.root}, and this is {caller.here}", fix="audit it there"
-        )
-    return audit_plan(Run(PLAN, caller, state.run))
+    run = Run(PLAN, caller, runs[-1].run)
+    run.require_whole()  # one that was copied with its project tells where the work began there, not here
+    return audit_plan(run)
 
 
-def audit_plan(run: PlanRun, history: History | None = None) -> RunStatus:
+def audit_plan(run: PlanRun, whole: History | None = None) -> RunStatus:
     """The whole plan that a session is of, as it is now, from where its first session began."""
     caller, state = run.caller, run.state
     assert state is not None
     document = synthesise(pinned_plan(caller.state, state))
-    runs = _runs_with_a_base(caller, state)
     try:
-        history = history or histories.look(Path(caller.root), runs[0].base)
+        history = whole or _whole_history(caller, state)
     except NotEvaluable as error:
-        return RunStatus(run, document, unknown(document, error), edited=_edited(state))
-    return RunStatus(run, document, audit_history(document, history, _skipped_in(runs)), edited=_edited(state))
+        return RunStatus(run, document, unknown(document, error), edited=_edited(caller, state))
+    skipped = _skipped_in(runs_of_plan(caller, state.plan))
+    return RunStatus(run, document, audit_history(document, history, skipped), edited=_edited(caller, state))
+
+
+def _whole_history(caller: Caller, state: PlanState) -> History:
+    for other in runs_of_plan(caller, state.plan):
+        is_lost = other.end == "abandoned" and other.finished.get("audit") == "unknown"
+        if not is_lost:  # a base that the history no longer has is no base
+            return histories.look(Path(caller.root), other.base)
+    raise NotEvaluable(f"no session of {state.path} has a base in the history")

@@ -1,7 +1,7 @@
-"""Which commit is which step's: by its subject, by what it changed, and by its place in the order, in that sequence.
+"""Which commit is which step's: by its subject, by what it changed, and by its place in the order.
 
 1. In step order, each step takes a commit that has its subject and all its paths: the first after those of the steps
-   before it, else any (a rebase reorders), moving others where each still finds a commit of its own.
+   before it, else any, for a rebase reorders.
 2. One commit may serve several steps where it has the paths of each, and a line of its own in the message for each:
    a squash. One line is never enough for two steps, or a step left out would hide behind its neighbour.
 3. Then some of the paths will do (the rest may come in a later commit), then the subject alone, then a commit that
@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from omo.proof import patterns
@@ -72,11 +72,15 @@ def claim(steps: Sequence[Step], commits: Sequence[Commit]) -> Claims:
         if step.manifest is not None and step.manifest.expects_commit:
             claiming.add(step.number, step.manifest)
     for number in claiming.open:
-        claiming.place(number, set())
-    claiming.share_squashes()
-    for is_live, has_paths in ((True, True), (True, False), (False, True)):
-        for number in claiming.open:
-            claiming.take_free(number, is_live, has_paths)
+        claiming.take(number, "all")
+    for index in range(len(commits)):
+        claiming.share(index)
+    for number in claiming.open:
+        claiming.take(number, "some")
+    for number in claiming.open:
+        claiming.take(number, "none")
+    for number in claiming.open:
+        claiming.take(number, "some", is_undone=True)
     return claiming.result()
 
 
@@ -86,7 +90,6 @@ class _Claiming:
     def __init__(self, commits: Sequence[Commit]) -> None:
         self._commits = commits
         self._undone = undone(commits)
-        self._live = {index for index, commit in enumerate(commits) if commit.sha not in self._undone}
         self._budget = patterns.Budget(SEARCH_SECONDS)
         self._manifests: dict[int, Manifest] = {}
         self._named: dict[int, list[int]] = {}  # by step: commits with its subject
@@ -98,110 +101,76 @@ class _Claiming:
         if problem := patterns.defect(manifest.commit_message_pattern):
             self._unclear[number] = f"its commit_message_pattern cannot be used: {problem}"
             return
-        try:
-            named = [index for index, commit in enumerate(self._commits) if self._matches(manifest, commit.subject)]
-        except (patterns.TooSlow, patterns.Spent):
-            self._unclear[number] = TOO_SLOW
-            return
         self._manifests[number] = manifest
-        self._named[number] = named
+        self._named[number] = []
+        for index, commit in enumerate(self._commits):
+            if self._matches(number, commit.subject):
+                self._named[number].append(index)
 
     @property
     def open(self) -> list[int]:
-        return [number for number in self._manifests if number not in self._claimed]
+        return [number for number in self._named if number not in self._claimed]
 
-    def place(self, number: int, tried: set[int]) -> bool:
-        """An augmenting path: who stands in the way moves on, if it can."""
-        holders = self._holders()
-        after = self._last_before(number)
-        whole = [index for index in self._named[number] if index in self._live and self._has(number, index, all)]
-        for index in sorted(whole, key=lambda index: (index in holders, index < after, index)):
-            if index in tried:
-                continue
-            tried.add(index)
-            if index not in holders or self.place(holders[index], tried):
-                self._claimed[number] = index
-                return True
-        return False
+    def take(self, number: int, paths: str, *, is_undone: bool = False) -> None:
+        """A free commit with the step's subject, and with all, some or none of its paths."""
+        free = []
+        for index in self._named[number]:
+            is_live = self._commits[index].sha not in self._undone
+            if index not in self._claimed.values() and is_live != is_undone and self._has(number, index, paths):
+                free.append(index)
+        if free:
+            earlier = [index for other, index in self._claimed.items() if other < number]
+            following = [index for index in free if index > max(earlier, default=-1)]
+            self._claimed[number] = (following or free)[0]
 
-    def share_squashes(self) -> None:
-        for index in sorted(self._live):
-            if not self.open:
-                return
-            together = self._sharers(index)
-            if len(together) > 1:
-                for number in together:
-                    self._claimed[number] = index
-                    self._shared[number] = tuple(other for other in together if other != number)
-
-    def _sharers(self, index: int) -> list[int]:
-        """The steps a commit is for: who holds it and who could, each with a line of the message to itself."""
-        lines = list(_lines(self._commits[index]))
+    def share(self, index: int) -> None:
+        """A squash is for who holds it and who could, each with a line of the message to itself."""
+        commit = self._commits[index]
+        if not self.open or commit.sha in self._undone:
+            return
+        lines = [commit.subject]
+        for line in commit.body.splitlines()[:MOST_LINES]:  # as squashes list them: indented, or as points of a list
+            lines.append(line.strip().removeprefix("* ").removeprefix("- ").strip())
         together = []
-        for number, manifest in self._manifests.items():
-            if self._claimed.get(number, index) != index or not self._has(number, index, all):
+        for number in self._named:
+            if self._claimed.get(number, index) != index or not self._has(number, index, "all"):
                 continue
             for line in lines:
-                try:
-                    is_own = self._matches(manifest, line)
-                except (patterns.TooSlow, patterns.Spent):
-                    self._unclear[number] = TOO_SLOW
-                    break
-                if is_own:
+                if line and self._matches(number, line):
                     lines.remove(line)
                     together.append(number)
                     break
-        return together
-
-    def take_free(self, number: int, is_live: bool, has_paths: bool) -> None:
-        """A commit with the step's subject: the first after the steps before it, else the first."""
-        holders = self._holders()
-        free = []
-        for index in self._named[number]:
-            if index in holders or (is_live and index not in self._live):
-                continue
-            if not has_paths or self._has(number, index, any):
-                free.append(index)
-        if free:
-            after = self._last_before(number)
-            self._claimed[number] = next((index for index in free if index > after), free[0])
+        if len(together) > 1:
+            for number in together:
+                self._claimed[number] = index
+                self._shared[number] = tuple(other for other in together if other != number)
 
     def result(self) -> Claims:
         claims = {}
         for number, index in self._claimed.items():
             commit = self._commits[index]
-            overtaken = any(other > number and before < index for other, before in self._claimed.items())
-            shared = self._shared.get(number, ())
-            claims[number] = Claim(commit, index, overtaken, shared, self._undone.get(commit.sha))
+            is_late = any(other > number and before < index for other, before in self._claimed.items())
+            claims[number] = Claim(commit, index, is_late, self._shared.get(number, ()), self._undone.get(commit.sha))
         unclear = {number: why for number, why in self._unclear.items() if number not in claims}
         return Claims(claims, unclear)
 
-    def _last_before(self, number: int) -> int:
-        """The last commit that a step before this one has."""
-        return max((index for other, index in self._claimed.items() if other < number), default=-1)
-
-    def _holders(self) -> dict[int, int]:
-        return {index: number for number, index in self._claimed.items()}
-
-    def _has(self, number: int, index: int, how_many: Callable[[Iterable[bool]], bool]) -> bool:
-        """Whether a commit has `all` or `any` of the paths; where none are named, whether it changes something."""
+    def _has(self, number: int, index: int, paths: str) -> bool:
         changes = self._commits[index].changes
         wanted = wishes(self._manifests[number])
+        if paths == "none":
+            return True
         if not wanted:
             return bool(changes)
-        return how_many(wish.is_met_by(changes) for wish in wanted)
+        met = [wish.is_met_by(changes) for wish in wanted]
+        return all(met) if paths == "all" else any(met)
 
-    def _matches(self, manifest: Manifest, line: str) -> bool:
-        pattern = manifest.commit_message_pattern
+    def _matches(self, number: int, line: str) -> bool:
+        pattern = self._manifests[number].commit_message_pattern
         for start in _ABOUT_OTHERS:
             if line.startswith(start) and start.rstrip(' "!') not in pattern:
                 return False
-        return self._budget.found(pattern, line)
-
-
-def _lines(commit: Commit) -> Iterator[str]:
-    """The subject, and the lines of the body as squashes list them: indented, or as points of a list."""
-    yield commit.subject
-    for line in commit.body.splitlines()[:MOST_LINES]:
-        if text := line.strip().removeprefix("* ").removeprefix("- ").strip():
-            yield text
+        try:
+            return self._budget.found(pattern, line)
+        except (patterns.TooSlow, patterns.Spent):
+            self._unclear[number] = TOO_SLOW
+            return False

@@ -6,13 +6,13 @@ import json
 import os
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from omo.digest import sha256
 from omo.errors import BadInput
 from omo.state.journal import Journal
-from omo.strict import defects_of
-from omo.text import clip, counted
+from omo.strict import validated
+from omo.text import counted
 from omo.work import agents
 from omo.work.agents import FULL
 from omo.work.run import Caller, Row
@@ -57,6 +57,14 @@ class Verdict(BaseModel):
     dimensions: dict[str, Literal["pass", "concern", "fail"]]
     findings: Annotated[list[Finding], Field(max_length=MOST_FINDINGS)]
 
+    @field_validator("dimensions")
+    @classmethod
+    def _all_judged(cls, dimensions: dict[str, str]) -> dict[str, str]:
+        unmarked = [name for name in DIMENSIONS if name not in dimensions]
+        if unmarked:
+            raise ValueError(f"{', '.join(unmarked)} not judged; each is one of {', '.join(MARKS)}")
+        return dimensions
+
     @property
     def concerns(self) -> list[str]:
         return [name for name, mark in self.dimensions.items() if mark == "concern"]
@@ -85,22 +93,7 @@ def read_verdict(message: str) -> Verdict:
     data = _last_object(message)
     if data is None:
         raise BadInput("the critic's message holds no JSON object with a verdict", fix=fix)
-    verdict: Verdict | None = None
-    defects: list[str] = []
-    try:
-        verdict = Verdict.model_validate(data)
-    except ValidationError as error:
-        defects = defects_of(error, Verdict, "the object")
-    marked = data.get("dimensions")
-    unmarked = [*DIMENSIONS]
-    if isinstance(marked, dict):
-        unmarked = [name for name in DIMENSIONS if name not in marked]
-    if unmarked:
-        defects.append(f"dimensions: {', '.join(unmarked)} not judged; each is one of {', '.join(MARKS)}")
-    if verdict is None or defects:
-        message = f"the critic's verdict has {counted(len(defects), 'defect')}: {defects[0]}"
-        raise BadInput(message, fix=fix, defects=defects)
-    return verdict
+    return validated(Verdict, data, what="the critic's verdict", fix=fix)
 
 
 def _last_object(message: str) -> Row | None:
@@ -112,10 +105,9 @@ def _last_object(message: str) -> Row | None:
     return last
 
 
-def _digest_in(message: str) -> str | None:
+def _digest_in(message: str) -> object:
     """Which text the message is about, as far as it says so."""
-    digest = (_last_object(message) or {}).get("plan_digest")
-    return digest if isinstance(digest, str) else None
+    return (_last_object(message) or {}).get("plan_digest")
 
 
 # what is recorded
@@ -219,8 +211,3 @@ def record(caller: Caller, document: Document) -> Verdict | None:
         journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
     await_critic(caller, None)
     return verdict
-
-
-def reasons_of(row: Row) -> list[str]:
-    """Why a recorded verdict is not clean."""
-    return [clip(str(reason), 120) for reason in row.get("reasons") or ["the critic's is not"]]

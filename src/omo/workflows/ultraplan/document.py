@@ -30,10 +30,10 @@ LONGEST_LINE = 4_000
 LONGEST_FIELD = 20_000
 
 _STEP = re.compile(r"Step (\d{1,6}): (\S.*)")
-# What people put before the word: emphasis, a box to tick, an emoji or its :name:, a number.
-_ORNAMENT = re.compile(r"(?:[\W_]|(?<=\[)[xX](?=\])|(?<=:)\w{1,40}(?=:)|\d{1,3}(?=[.)\ufe0f\u20e3]))*")
-_LIKE_STEP = re.compile(r"(?:step|steg|schritt|étape|paso|stage|phase|fase|task)\b[\s#.:*_`-]*\d", re.IGNORECASE)
-_READABLE_STEP = re.compile(r"step\s*#?(\d{1,6})\b[\s.:*_`–—-]*(.*?)[*_`]*", re.IGNORECASE)
+# A heading that means a step and is none; what is put before the word, emphasis or an emoji, is no part of it.
+_LIKE_STEP = re.compile(
+    r"\W*(?:step|steg|schritt|étape|paso|stage|phase|fase|task)\b[\W_]*(\d{1,6})[\s.:–—-]*(.*?)[*_`]*", re.IGNORECASE
+)
 _ON_FAILURE = re.compile(
     rf"[*_`]*({'|'.join(ON_FAILURE)})\b[*_`]*(?!\s*(?:[|/,]|or\b))\s*[-–—:.,;]*\s*(.*)", re.IGNORECASE | re.DOTALL
 )
@@ -42,7 +42,6 @@ _PAIR = re.compile(
     r"(?:[-+*>]\s+)*[*_`]*(plan_version|needs|verify)[*_`]*\s*[:=]\s*[*_`]*\s*(.*?)[*_`]*", re.IGNORECASE
 )
 _VERSION = re.compile(r"[vV]?(\d{1,4}(?:\.\d{1,4}){0,3})")
-_NEED = re.compile(r"[A-Za-z][\w.-]*(?::[\w.+/@-]+)?")
 
 
 def load(path: Path | str, root: Path) -> Document:
@@ -53,12 +52,8 @@ def load(path: Path | str, root: Path) -> Document:
     if not globs.is_inside(top, real) or inside.split("/")[0] == ".git" or globs.is_own(inside):
         fix = "keep plans in the project, so that git knows them"
         raise BadInput(f"{path} lies outside the project {root}", fix=fix)
-    return parse(_read(path, real), inside)
-
-
-def _read(path: Path | str, real: str) -> str:
     try:
-        return read_file(real, LARGEST).decode("utf-8-sig")
+        return parse(read_file(real, LARGEST).decode("utf-8-sig"), inside)
     except TooLarge:
         raise BadInput(f"{path} is larger than {LARGEST} bytes", fix="split it into several plans") from None
     except UnicodeDecodeError as error:
@@ -88,7 +83,7 @@ def parse(text: str, path: str) -> Document:
     document = Document(path=path, text=text, title=title)
     document = _read_head(document, page, headings, defects)
     document = _read_steps(document, page, headings, defects)
-    document = replace(document, groups=_groups(document, page, headings, defects))
+    document = replace(document, groups=_groups(document, page, headings))
     defects += _heading_defects(every)
     return replace(document, defects=tuple(sorted(defects, key=lambda defect: defect.line)))
 
@@ -126,13 +121,13 @@ def _read_head(document: Document, page: Page, headings: Sequence[Heading], defe
         elif pair[1].lower() == "needs":
             says_needs = True
             needs += _needs(pair[2].strip(), index + 1, defects)
-        elif (version := _version(pair[2])) is None:
+        elif number := _VERSION.fullmatch(pair[2].strip().strip("\"'")):
+            versions.append(tuple(map(int, number[1].split("."))))
+            if versions[-1] != versions[0]:
+                defects.append(Defect(index + 1, "version", f"plan_version {pair[2]} is another than the one above it"))
+        else:
             message = f"plan_version {clip(pair[2], 40)!r} is no version; write `plan_version: 1.7`"
             defects.append(Defect(index + 1, "version", message))
-        elif versions and version != versions[0]:
-            defects.append(Defect(index + 1, "version", f"plan_version {pair[2]} is another than the one above it"))
-        else:
-            versions.append(version)
     section = _section(headings, "context")
     fence = _section(headings, "scope fence")
     return replace(
@@ -146,20 +141,11 @@ def _read_head(document: Document, page: Page, headings: Sequence[Heading], defe
     )
 
 
-def _version(value: object) -> tuple[int, ...] | None:
-    number = _VERSION.fullmatch(str(value).strip().strip("\"'"))
-    return tuple(map(int, number[1].split("."))) if number else None
-
-
 def _needs(value: str, line: int, defects: list[Defect]) -> list[str]:
     needs = []
     for part in value.strip().strip("[]").split(","):
         need = part.strip().strip("`\"'")
         if not need or need.lower() == "none":
-            continue
-        if not _NEED.fullmatch(need):
-            problem = f"{clip(need, 40)!r} is no capability; write such as git_push, network or cmd:docker"
-            defects.append(Defect(line, "needs", f"needs: {problem}"))
             continue
         needs.append(need)
         if wrong := need_defect(need):
@@ -171,39 +157,31 @@ def _needs(value: str, line: int, defects: list[Defect]) -> list[str]:
 
 
 def _is_step(heading: Heading) -> bool:
-    return heading.level == 3 and _STEP.fullmatch(heading.title) is not None
-
-
-def _undecorated(heading: Heading) -> str:
-    return _ORNAMENT.sub("", heading.title, count=1)
-
-
-def _step_name(heading: Heading) -> re.Match[str] | None:
-    """A step in another form is read too, so that everything else about it can be told at once."""
-    return _STEP.fullmatch(heading.title) or _READABLE_STEP.fullmatch(_undecorated(heading))
+    return heading.level == 3 and not heading.is_nested and _STEP.fullmatch(heading.title) is not None
 
 
 def _heading_defects(headings: Sequence[Heading]) -> list[Defect]:
     defects = []
     for heading in headings:
-        plain = _undecorated(heading)
-        if not _LIKE_STEP.match(plain) or (_is_step(heading) and not heading.is_nested):
+        name = _LIKE_STEP.fullmatch(heading.title)
+        if name is None or _is_step(heading):
             continue
-        number = re.search(r"\d{1,6}", plain)
-        title = re.sub(r"^\D*\d+[\s.:–—-]*", "", plain).strip(" *_`") or "Title"
-        wanted = f"`### Step {number[0] if number else 'N'}: {clip(title, 60)}`"
         where = ", at the top level" if heading.is_nested else ""
-        message = f"{'#' * heading.level} {clip(heading.title, 60)}: a step is headed {wanted}{where}"
+        wanted = f"`### Step {name[1]}: {clip(name[2], 60) or 'Title'}`{where}"
+        message = f"{'#' * heading.level} {clip(heading.title, 60)}: a step is headed {wanted}"
         defects.append(Defect(heading.start + 1, "step-heading", message))
     return defects
 
 
 def _read_steps(document: Document, page: Page, headings: Sequence[Heading], defects: list[Defect]) -> Document:
-    spans = _step_spans(headings)
+    """A step ends at the next heading as high as its own."""
     blocks = page.yaml_blocks("manifest")
     steps = []
     homeless = {block.line for block in blocks}
-    for heading, end in spans:
+    for index, heading in enumerate(headings):
+        if not _is_step(heading):
+            continue
+        end = next((other.start for other in headings[index + 1 :] if other.level <= 3), len(page.lines))
         own = [block for block in blocks if heading.start < block.line <= end]
         homeless -= {block.line for block in own}
         steps.append(_step(page, heading, end, own, defects))
@@ -213,23 +191,8 @@ def _read_steps(document: Document, page: Page, headings: Sequence[Heading], def
     return replace(document, steps=tuple(steps))
 
 
-def _step_spans(headings: Sequence[Heading]) -> list[tuple[Heading, int]]:
-    """Each step with the line index where it ends: at the next step, or at the next heading as high as its own."""
-    spans = []
-    for index, heading in enumerate(headings):
-        if heading.level == 1 or not _step_name(heading):
-            continue
-        end = headings[-1].end
-        for other in headings[index + 1 :]:
-            if other.level <= max(heading.level, 3) or _step_name(other):
-                end = other.start
-                break
-        spans.append((heading, end))
-    return spans
-
-
 def _step(page: Page, heading: Heading, end: int, manifests: Sequence[Fenced], defects: list[Defect]) -> Step:
-    name = _step_name(heading)
+    name = _STEP.fullmatch(heading.title)
     assert name is not None
     number = int(name[1])
     values: dict[str, str] = {}
@@ -308,8 +271,7 @@ def touch_of(steps: Sequence[Step]) -> tuple[str, ...]:
     for step in steps:
         paths += step.files
         if step.manifest is not None:
-            paths += [*step.manifest.expected_paths, *step.manifest.absent_paths, *step.manifest.bash_syntax_check]
-            paths += [content.path for content in step.manifest.must_contain]
+            paths += [path for key, path in step.manifest.named_paths if key != "forbidden_paths"]
     usable = []
     for path in paths:
         try:
@@ -331,7 +293,7 @@ def fence_of_session(document: Document, steps: Sequence[Step]) -> Fence:
     return Fence(own.touch or whole.touch or touch_of(steps), tuple(never))
 
 
-def _groups(document: Document, page: Page, headings: Sequence[Heading], defects: list[Defect]) -> tuple[Group, ...]:
+def _groups(document: Document, page: Page, headings: Sequence[Heading]) -> tuple[Group, ...]:
     sessions = [heading for heading in headings if heading.level == 2 and _SESSION.fullmatch(heading.title)]
     if not sessions:
         numbers = tuple(step.number for step in document.steps)
@@ -340,7 +302,8 @@ def _groups(document: Document, page: Page, headings: Sequence[Heading], defects
     for session in sessions:
         name = _SESSION.fullmatch(session.title)
         assert name is not None
-        end = _end_of_session(headings, session)
+        below = [heading.start for heading in headings if heading.level <= 2 and heading.start > session.start]
+        end = min(below, default=len(page.lines))
         steps = [step for step in document.steps if session.start < step.line <= end]
         until = min([step.line - 1 for step in steps], default=end)
         fields = page.values(session.start, until)
@@ -354,19 +317,4 @@ def _groups(document: Document, page: Page, headings: Sequence[Heading], defects
             fence=_fence(page, session.start, until),
         )
         groups.append(group)
-    for step in document.steps:
-        if not any(step.number in group.steps for group in groups):
-            message = f"step {step.number} stands in no session; move it below a `## Session N: …` heading"
-            defects.append(Defect(step.line, "session", message))
     return tuple(groups)
-
-
-def _end_of_session(headings: Sequence[Heading], session: Heading) -> int:
-    end = session.end
-    for heading in headings:
-        if heading.start <= session.start:
-            continue
-        if heading.level <= 2 and not _step_name(heading):
-            return heading.start
-        end = heading.end
-    return end

@@ -69,7 +69,13 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     if not state.base:
         raise Refused(f"plan session {state.run} never began: {state.preflight.get('why')}", fix="omo plan status")
     if failure is not None:
-        _check(state, failure)
+        known = ", ".join(map(str, state.steps))
+        if failure.step not in state.steps:
+            raise BadInput(f"--failed {failure.step} is no step of this session", fix=f"name one of {known}")
+        if failure.step in state.skipped:
+            raise Refused(f"step {failure.step} was skipped", fix=f"name another of {known}")
+        require_reason(failure.error, "--error", "say what was seen, as it was printed")
+        require_reason(failure.tried, "--tried", "say what was tried")
     if unverified:
         _require_not_failing(run, unverified)
     if handoff:
@@ -105,7 +111,7 @@ def _require_not_failing(run: PlanRun, reason: str) -> None:
     failing: list[Row] = []
     for state in line_of(run.caller, run.require_whole()):
         if state.verified:
-            failing = state.failing
+            failing = state.verified_as(verify.FAIL)
     if failing and run.caller.by != "user":
         raise Refused(
             "--unverified does not go over a Verify command that fails",
@@ -127,16 +133,6 @@ def _not_closed(status: RunStatus, results: Sequence[Result] = ()) -> Finished:
     if verdict == "pass":
         verdict = verify.verdict_of(results)
     return Finished(status, text, path, verdict, False, EXIT_CODES[verdict], step, list(results))
-
-
-def _check(state: PlanState, failure: Failure) -> None:
-    known = ", ".join(map(str, state.steps))
-    if failure.step not in state.steps:
-        raise BadInput(f"--failed {failure.step} is no step of this session", fix=f"name one of {known}")
-    if failure.step in state.skipped:
-        raise Refused(f"step {failure.step} was skipped", fix=f"name another of {known}")
-    require_reason(failure.error, "--error", "say what was seen, as it was printed")
-    require_reason(failure.tried, "--tried", "say what was tried")
 
 
 def abandon(run: PlanRun, reason: str) -> Finished:

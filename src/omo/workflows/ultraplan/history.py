@@ -74,12 +74,11 @@ class Commit:
 @dataclass(frozen=True)
 class WorkTree:
     """What is not as HEAD has it. `dirty`: staged, edited, or new and ignored by no rule of HEAD. `hidden`: ignored
-    now, and not by the rules of the base; `may_hide` says whether there could be any. `untracked`: everything that git
-    does not have, ignored or not. `problem`: why none of this is known."""
+    now, and not by the rules of the base. `untracked`: everything that git does not have, ignored or not. `problem`:
+    why none of this is known."""
 
     dirty: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
-    may_hide: bool = False
     untracked: frozenset[str] = frozenset()
     problem: str = ""
 
@@ -125,13 +124,13 @@ class History:
         return replace(self, head=head, commits=commits, net=net, tree=WorkTree(), is_past=is_past)
 
     def since(self, base: str) -> History:
-        """The same from a later commit on."""
+        """The same from a later commit on. Where rules to ignore files have changed, git is asked anew."""
         if base == self.base:
             return self
         before = self._ancestors(base)
         commits = tuple(commit for commit in self.commits if commit.sha not in before)
-        has_rules = any(path.rpartition("/")[2] == ".gitignore" for commit in self.commits for path in commit.paths)
-        if len(commits) == len(self.commits) or has_rules or self.tree.may_hide:
+        rules = [path for commit in self.commits for path in commit.paths if path.endswith(".gitignore")]
+        if len(commits) == len(self.commits) or rules or self.tree.hidden:
             return look(self.root, base)
         return replace(self, base=base, commits=commits, net=_net(self.root, base, self.head, commits))
 
@@ -161,11 +160,18 @@ def look(root: Path, base: str) -> History:
         span = head = changes.commit_of(root, "HEAD") or ""
         prefix, shallow, exclude = git.ask(root, "rev-parse", *paths).split("\n")[:3]
     commits: list[Commit] = []
-    net: Changes = ()
     if head and head != since:
         commits = _commits(root, span, since)
-        _require_whole(commits, Path(shallow))
-        net = _net(root, since, head, commits)
+    try:
+        # A commit that a shallow clone ends at shows neither its parents nor what it changed.
+        ends = Path(shallow).read_text(encoding="ascii", errors="replace").split()
+    except FileNotFoundError:
+        ends = []
+    for commit in commits:
+        if commit.sha in ends:
+            message = f"the history is cut off at {commit.sha[:12]}: a shallow clone"
+            raise NotEvaluable(message, fix="git fetch --unshallow")
+    net = _net(root, since, head, commits) if commits else ()
     tree = _work_tree(root, prefix, Path(exclude), since, head, net)
     return History(root, since, head or since, tuple(commits), net, tree)
 
@@ -222,18 +228,6 @@ def _with_changes(root: Path, commits: Sequence[Commit], since: str) -> list[Com
                 changed = own  # seen from a parent older than the base, a merge also brings what the base had long ago
         whole.append(replace(commit, changes=changed, own_changes=own))
     return whole
-
-
-def _require_whole(commits: Sequence[Commit], shallow: Path) -> None:
-    """A shallow clone ends somewhere; a commit it ends at shows neither its parents nor what it changed."""
-    try:
-        ends = set(shallow.read_text(encoding="ascii", errors="replace").split())
-    except FileNotFoundError:
-        return
-    for commit in commits:
-        if commit.sha in ends:
-            message = f"the history is cut off at {commit.sha[:12]}: a shallow clone"
-            raise NotEvaluable(message, fix="git fetch --unshallow")
 
 
 def _net(root: Path, base: str, head: str, commits: Sequence[Commit]) -> Changes:
@@ -293,16 +287,20 @@ def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, net
         changes.require_nothing_hidden(root)
         edited, new, ignored = _status(root, prefix)
         hidden: list[str] = []
-        changed = [change.path for change in net]
-        may_hide = bool(prefix) or _may_hide(exclude, [*edited, *new, *ignored, *changed])
-        if may_hide:
+        rules = ""
+        if exclude.exists():
+            rules = exclude.read_text(encoding="utf-8", errors="replace")
+        changed = [*edited, *new, *ignored, *(change.path for change in net)]
+        has_rules = any(path.rpartition("/")[2] == ".gitignore" for path in changed)
+        if prefix or has_rules or re.search(r"^(?!#).*\S", rules, re.MULTILINE):
+            # A rule may be at work that HEAD does not have, or the base had not.
             new = changes.untracked(root)
             new += changes.hidden_since(root, head or base)
             hidden = changes.hidden_since(root, base)
     except NotEvaluable as error:
         return WorkTree(problem=clip("; ".join(filter(None, (error.message, error.fix))), 500))
     untracked = frozenset(path.rstrip("/") for path in (*new, *ignored))
-    return WorkTree(tuple(sorted({*edited, *new})), tuple(hidden), may_hide, untracked)
+    return WorkTree(tuple(sorted({*edited, *new})), tuple(hidden), untracked)
 
 
 def edited(root: Path) -> list[str]:
@@ -325,14 +323,3 @@ def _status(root: Path, prefix: str) -> tuple[list[str], list[str], list[str]]:
             if not globs.is_own(path.rstrip("/")):
                 by_mark[mark].append(path.rstrip("/") if mark == "?" else path)
     return by_mark["1"] + by_mark["u"], by_mark["?"], by_mark["!"]
-
-
-def _may_hide(exclude: Path, paths: Sequence[str]) -> bool:
-    """Whether a rule is at work that HEAD does not have, or the base had not."""
-    if any(path.rpartition("/")[2] == ".gitignore" for path in paths):
-        return True
-    try:
-        rules = exclude.read_text(encoding="utf-8", errors="replace").splitlines()
-    except FileNotFoundError:
-        return False
-    return any(rule.strip() and not rule.startswith("#") for rule in rules)

@@ -37,25 +37,26 @@ def read(block: Fenced, step: int) -> tuple[Manifest | None, list[Defect]]:
     data, defects = _mapping(block, where)
     if data is None:
         return None, defects
-    lines = _lines(block, data)
+    lines: Lines = {}  # where each key stands
+    for number, text in enumerate(block.content.splitlines(), start=block.line):
+        name = re.match(r"\s*[\"']?([\w-]+)[\"']?\s*:", text)
+        if name and name[1] in data:
+            lines.setdefault(name[1], number)
     defects += _name_defects(data, where, lines, block.line)
-    values = {}
-    for key in KEYS:
-        if key in data:
-            values[key] = data[key]
+    values = {key: data[key] for key in KEYS if key in data}
     try:
         manifest = Manifest(**values)
     except ValidationError as error:
         wrong = set()
         for problem in error.errors(include_url=False):
-            key, index = _entry(problem)
-            if (key, index) not in wrong:
-                line = lines.get(key, block.line)
+            entry = tuple(problem["loc"][:2])  # the key, and for a list the number of the entry
+            if entry not in wrong:
                 says = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
                 says = f"{says.replace('valid tuple', 'list')}, got {clip(repr(problem['input']), 80)}"
-                name = field_name(("manifest", *problem["loc"]))
-                defects.append(Defect(line, "manifest-value", f"{where}: {name}: {says}"))
-            wrong.add((key, index))
+                label = field_name(("manifest", *problem["loc"]))
+                line = lines.get(str(entry[0]), block.line)
+                defects.append(Defect(line, "manifest-value", f"{where}: {label}: {says}"))
+            wrong.add(entry)
         manifest = Manifest(**_usable(values, wrong))
     return manifest.model_copy(update={"line": block.line, "lines": lines}), defects
 
@@ -83,16 +84,6 @@ def _mapping(block: Fenced, where: str) -> tuple[dict[Any, Any] | None, list[Def
     return inner, defects
 
 
-def _lines(block: Fenced, data: dict[Any, Any]) -> Lines:
-    """Where each key stands."""
-    lines: Lines = {}
-    for number, text in enumerate(block.content.splitlines(), start=block.line):
-        name = re.match(r"\s*[\"']?([\w-]+)[\"']?\s*:", text)
-        if name and name[1] in data:
-            lines.setdefault(name[1], number)
-    return lines
-
-
 def _name_defects(data: dict[Any, Any], where: str, lines: Lines, first: int) -> Iterator[Defect]:
     for key in data:
         if key in KEYS:
@@ -112,18 +103,11 @@ def _name_defects(data: dict[Any, Any], where: str, lines: Lines, first: int) ->
             yield Defect(first, "manifest-key", message)
 
 
-def _entry(problem: Any) -> tuple[str, int | None]:
-    """The key that pydantic speaks of, and the number of the entry in its list."""
-    location = problem["loc"]
-    index = location[1] if len(location) > 1 and isinstance(location[1], int) else None
-    return str(location[0]), index
-
-
-def _usable(values: dict[str, Any], wrong: set[tuple[str, int | None]]) -> dict[str, Any]:
+def _usable(values: dict[str, Any], wrong: set[tuple[int | str, ...]]) -> dict[str, Any]:
     """The keys and the entries of lists that nothing is wrong with."""
     usable = {}
     for key, value in values.items():
-        if (key, None) in wrong:
+        if (key,) in wrong:
             continue
         if isinstance(value, list):
             value = [entry for index, entry in enumerate(value) if (key, index) not in wrong]

@@ -17,11 +17,8 @@ STRICT_SINCE = (1, 7)
 ON_FAILURE = ("revert", "retry", "skip", "escalate")
 MOST_ITEMS = 100
 
-PLAIN_NEEDS = ("git_push", "network")
-NAMED_NEEDS = {
-    "cmd": re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,99}"),
-    "env": re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}"),
-}
+NEEDS = "git_push, network, cmd:NAME, env:NAME"
+_NEED = re.compile(r"git_push|network|cmd:\w[\w.+-]{0,99}|env:[A-Za-z_]\w{0,99}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -37,16 +34,9 @@ class Defect:
         return f"line {self.line}: {self.message}" if self.line else self.message
 
 
-def need_defect(need: str) -> str | None:
-    """Why nothing can ask for this need, or None."""
-    kind, sign, value = need.partition(":")
-    if need in PLAIN_NEEDS:
-        return None
-    if not sign or kind not in NAMED_NEEDS:
-        return f"{clip(need, 80)} is no need that can be asked for ({', '.join(PLAIN_NEEDS)}, cmd:NAME, env:NAME)"
-    if not NAMED_NEEDS[kind].fullmatch(value):
-        return f"{clip(need, 80)} does not name one; write it as {kind}:NAME"
-    return None
+def need_defect(need: str) -> str:
+    """Why nothing can ask for this need; empty where something can."""
+    return "" if _NEED.fullmatch(need) else f"{clip(need, 80)} is no need that can be asked for ({NEEDS})"
 
 
 def covering(path: str, patterns: Sequence[str]) -> str:
@@ -107,6 +97,18 @@ class Manifest(BaseModel):
         return bool(self.commit_message_pattern) and not self.skip_commit_check
 
     @property
+    def changed_paths(self) -> tuple[str, ...]:
+        return (*self.expected_paths, *self.absent_paths)
+
+    @property
+    def named_paths(self) -> list[tuple[str, str]]:
+        """Every path with the key that names it."""
+        paths = [("must_contain", entry.path) for entry in self.must_contain]
+        for key in ("expected_paths", "absent_paths", "bash_syntax_check", "forbidden_paths"):
+            paths += [(key, path) for path in getattr(self, key)]
+        return paths
+
+    @property
     def counts_files(self) -> bool:
         """Every expected path has to be there, so the count says more only of a single glob."""
         return len(self.expected_paths) == 1 and any(letter in self.expected_paths[0] for letter in "*?[")
@@ -132,6 +134,19 @@ class Step:
     depends_on: tuple[int, ...] = ()
     manifest: Manifest | None = None
     field_lines: dict[str, int] = field(default_factory=dict, compare=False)
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """What its author says of it, by label."""
+        return {
+            "Files": ", ".join(self.files),
+            "Changes": self.changes,
+            "Reuses": self.reuses,
+            "Test first": self.test_first,
+            "Verify": self.verify,
+            "On failure": self.on_failure_text,
+            "Checkpoint": self.checkpoint,
+        }
 
     def line_of(self, key: str = "") -> int:
         """The line of a key of the manifest; without one, the manifest's own."""
@@ -190,9 +205,16 @@ class Document:
         return sha256(self.text.encode("utf-8", "replace"))
 
     @property
-    def wrong(self) -> list[str]:
-        """What keeps it from being read as it was meant; advice is not among it."""
-        return [str(defect) for defect in self.defects if not defect.is_advisory]
+    def whole_fence(self) -> Fence:
+        """Sessions may touch different places: what one of them may, the plan may; what none may, it never may."""
+        fences = [group.fence for group in self.groups if group.fence is not None]
+        own = self.fence or Fence()
+        touch, never = list(own.touch), list(own.never)
+        for fence in fences:
+            touch += fence.touch
+        if fences:
+            never += [glob for glob in fences[0].never if all(glob in fence.never for fence in fences)]
+        return Fence(tuple(dict.fromkeys(touch)), tuple(dict.fromkeys(never)))
 
     def step(self, number: int) -> Step | None:
         for step in self.steps:

@@ -32,19 +32,14 @@ PUSH_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Need:
-    """`status` is ok, missing or unknown; `kind` says how it was told, such as no_remote or failed for git_push."""
+    """`status` is ok, missing or unknown; `detail` says how that was told, and what would help."""
 
     name: str
     status: str
-    kind: str
     detail: str
 
-    @property
-    def data(self) -> dict[str, str]:
-        return {"name": self.name, "status": self.status, "class": self.kind, "detail": self.detail}
-
     def __str__(self) -> str:
-        return f"{self.name} ({self.kind}): {self.detail}"
+        return f"{self.name} is {self.status}: {self.detail}"
 
 
 @dataclass(frozen=True)
@@ -74,38 +69,28 @@ def look(needs: Sequence[str], root: Path, *, environ: Mapping[str, str], by: st
 
 
 def _check(need: str, root: Path, environ: Mapping[str, str]) -> Need:
-    if wrong := need_defect(need):
-        return Need(clip(need, 80), "missing", "unknown_need", wrong)
     kind, _, value = need.partition(":")
     try:
-        if kind == "cmd":
-            status, how, detail = _command(value, environ)
-        elif kind == "env":
-            status, how, detail = _variable(value, environ)
+        if wrong := need_defect(need):
+            status, detail = "missing", wrong
+        elif kind == "cmd":
+            status, detail = "ok", f"{value} is installed"
+            if not shutil.which(value, path=environ.get("PATH", "")):
+                status, detail = "missing", f"{value} is not on the PATH: install it, or add its directory to the PATH"
+        elif kind == "env":  # whether it is set; what it is set to is nobody's business
+            status, detail = "ok", f"{value} is set"
+            if not environ.get(value):
+                status, detail = "missing", f"set {value} in the environment the session starts from"
         elif kind == "network":
-            status, how, detail = _network(environ)
+            status, detail = _network(environ)
         else:
-            status, how, detail = _push(root, environ)
+            status, detail = _push(root, environ)
     except NotEvaluable as error:
-        status, how, detail = "unknown", "unknown", error.message
-    return Need(need, status, how, clip(detail, 400))
+        status, detail = "unknown", error.message
+    return Need(clip(need, 80), status, clip(detail, 400))
 
 
-Answer = tuple[str, str, str]
-
-
-def _command(name: str, environ: Mapping[str, str]) -> Answer:
-    if shutil.which(name, path=environ.get("PATH", "")):
-        return "ok", "ok", f"{name} is installed"
-    return "missing", "not_found", f"{name} is not on the PATH: install it, or add its directory to the PATH"
-
-
-def _variable(name: str, environ: Mapping[str, str]) -> Answer:
-    """Whether it is set; what it is set to is nobody's business."""
-    if environ.get(name):
-        return "ok", "ok", f"{name} is set"
-    how = "empty" if name in environ else "unset"
-    return "missing", how, f"set {name} in the environment the session starts from"
+Answer = tuple[str, str]
 
 
 def _network(environ: Mapping[str, str]) -> Answer:
@@ -120,8 +105,8 @@ def _network(environ: Mapping[str, str]) -> Answer:
                 socket.create_connection((host, HTTPS), timeout=CONNECT_SECONDS).close()
         except (OSError, http.client.HTTPException, UnicodeError, ValueError):
             continue
-        return "ok", "ok", f"{host} can be reached"
-    return "missing", "network", f"none of {', '.join(HOSTS)} can be reached"
+        return "ok", f"{host} can be reached"
+    return "missing", f"none of {', '.join(HOSTS)} can be reached"
 
 
 def _connect_through(proxy: str, host: str) -> None:
@@ -164,22 +149,22 @@ def _push(root: Path, environ: Mapping[str, str]) -> Answer:
         if scope in ("local", "worktree") and PROGRAMS.fullmatch(key):
             where = f"{clip(key, 80)} in the repository's own configuration"
             why = "names a program or how to start one; it is not started here. Set it with git config --global"
-            return "unknown", "not_asked", f"{where} {why}"
+            return "unknown", f"{where} {why}"
     values = {key: value for _, key, value in settings}
     remote = remote_of(values, changes.current_branch(root))
     if remote is None:
         remedy = "git remote add origin URL, or git config remote.pushDefault NAME"
-        return "missing", "no_remote", f"there is no remote that a push would go to: {remedy}"
+        return "missing", f"there is no remote that a push would go to: {remedy}"
     own = {} if "core.sshcommand" in values or environ.get("GIT_SSH") else {"GIT_SSH_COMMAND": "ssh -oBatchMode=yes"}
     outcome = _ask(root, {**own, **environ}, *DRY_RUN, remote, "HEAD")
     if outcome.ok:
         unasked = "a dry run does not ask the hooks of the server, which may still refuse"
-        return "ok", "ok", f"{clip(remote, 80)} takes the branch; {unasked}"
+        return "ok", f"{clip(remote, 80)} takes the branch; {unasked}"
     command = f"git push --dry-run {clip(remote, 80)} HEAD"
     if outcome.exit_code is None:
-        return "unknown", "no_answer", f"{command} gave no exit code within {PUSH_SECONDS:g} s"
+        return "unknown", f"{command} gave no exit code within {PUSH_SECONDS:g} s"
     words = CREDENTIALS.sub("//", f"{outcome.stdout} {outcome.stderr}")
-    return "missing", "failed", f"{command} ended with exit code {outcome.exit_code}: {clip(words, 300)}"
+    return "missing", f"{command} ended with exit code {outcome.exit_code}: {clip(words, 300)}"
 
 
 def has_remote(root: Path) -> bool:

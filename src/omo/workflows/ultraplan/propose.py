@@ -55,12 +55,10 @@ _HASH_SUFFIXES = ("", ".py", ".pyi", ".rb", ".sh", ".bash")  # where a comment b
 @dataclass
 class Proposals:
     """The plan's text with what was filled in. `lines` has the line of the plan for each line of it; for what is new
-    that of its step. `asked` says by step what its files have to hold; `unplaced` are names that may be in several
-    files of a step: nothing is asked of those."""
+    that of its step. `unplaced` are by step names that may be in several of its files: nothing is asked of those."""
 
     text: str
     lines: list[int]
-    asked: dict[int, list[str]] = field(default_factory=dict)
     unplaced: dict[int, list[str]] = field(default_factory=dict)
 
 
@@ -125,19 +123,15 @@ def _bullets(
     if "on failure" not in own:
         bullets.append(f"- On failure ({PROPOSED}): {ON_FAILURE}")
     if "checkpoint" not in own:
-        step = replace(step, checkpoint=_checkpoint(step))
+        subject = re.sub(r"[`*]", "", step.title)
+        paths = shlex.join(step.files) if step.files else "-A"
+        commit = manifests.code(f"git add {paths} && git commit -m {shlex.quote(subject)}")
+        step = replace(step, checkpoint=commit)
         bullets.append(f"- Checkpoint ({PROPOSED}): {step.checkpoint}")
     if "manifest" not in own:
         manifest = proposed_manifest(step, root, known, filled)
         bullets += manifests.bullet(manifest, f"Manifest ({PROPOSED})")
     return bullets
-
-
-def _checkpoint(step: Step) -> str:
-    """The title is the commit's subject."""
-    subject = re.sub(r"[`*]", "", step.title)
-    paths = shlex.join(step.files) if step.files else "-A"
-    return manifests.code(f"git add {paths} && git commit -m {shlex.quote(subject)}")
 
 
 def proposed_manifest(step: Step, root: Path, known: set[str], filled: Proposals) -> Manifest:
@@ -148,7 +142,6 @@ def proposed_manifest(step: Step, root: Path, known: set[str], filled: Proposals
         is_new = not (root / path).exists() and not any(content.path == path for content in contents)
         if is_test(path) and is_new and (suffix := PurePosixPath(path).suffix[:3]) in TESTS:
             contents.append(Content(path=path, pattern=TESTS[suffix]))
-            filled.asked.setdefault(step.number, []).append(f"{path} has a test")
     return Manifest(
         expected_paths=tuple(expected),
         min_file_count=len(expected),
@@ -219,8 +212,7 @@ def _is_shell(step: Step, path: str, root: Path) -> bool:
         words = text.split()
         if words[:2] in (["bash", "-n"], ["sh", "-n"]) and path in words:
             return True
-    first = (_text(root, path) or "").partition("\n")[0]
-    return re.match(r"#!.*\b(?:ba)?sh\b", first) is not None
+    return re.match(r"#!.*\b(?:ba)?sh\b", _text(root, path)) is not None
 
 
 # names: what a step says in backticks, and which file it belongs in
@@ -241,13 +233,12 @@ def _contents(step: Step, expected: list[str], root: Path, known: set[str], fill
             home = current or _home(name, plain)
             if name and not home:
                 filled.unplaced.setdefault(step.number, []).append(name)
-            if not name or not home or (home, name) in contents or _has_word(_text(root, home), name):
+            is_there = bool(name and home) and re.search(rf"\b{name}\b", _text(root, home)) is not None
+            if not name or not home or is_there or (home, name) in contents:
                 continue
             is_known = name in known or any(name == other for _, other in contents)
             is_defined = not is_known and (span.endswith(")") or name.lower().startswith("test"))
             contents[home, name] = Content(path=home, pattern=_pattern(name, home, is_defined=is_defined))
-            verb = "defines" if is_defined else "uses"
-            filled.asked.setdefault(step.number, []).append(f"{home} {verb} {name}")
     return list(contents.values())
 
 
@@ -303,13 +294,9 @@ def _known_names(document: Document, root: Path) -> set[str]:
     return set(answer.text.split())
 
 
-def _has_word(text: str | None, name: str) -> bool:
-    return text is not None and re.search(rf"\b{name}\b", text) is not None
-
-
-def _text(root: Path, path: str) -> str | None:
-    """The file as it is now; None where it is not there or not text."""
+def _text(root: Path, path: str) -> str:
+    """The file as it is now; empty where it is not there or not text."""
     try:
         return read_file(str(root / path), LARGEST).decode()
     except (OSError, TooLarge, ValueError):
-        return None
+        return ""

@@ -17,7 +17,7 @@ from omo.text import clip
 from omo.workflows.ultraplan.audit import checks_of
 from omo.workflows.ultraplan.document import fence_of_session
 from omo.workflows.ultraplan.markdown import CODE, code_texts, commit_subjects, is_none, shell_texts
-from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Defect, Document, Fence, Manifest, Step, covering
+from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Defect, Document, Manifest, Step, covering
 from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.sessions import structure
 from omo.workflows.ultraplan.verify import commands_of
@@ -27,13 +27,13 @@ ALWAYS = frozenset({"no-steps", "step-repeated", "version", "command", "length"}
 
 # Each field of a step with an example; whether it may be `none`, and whether it may be left out.
 FIELDS = {
-    "files": ("Files", "`src/report.py`", True, False),
-    "changes": ("Changes", "what exactly is different afterwards", False, False),
-    "reuses": ("Reuses", "none", True, True),
-    "test first": ("Test first", "none", True, True),
-    "verify": ("Verify", "`python3 -m pytest tests/test_report.py` → expected: 3 passed", False, False),
-    "on failure": ("On failure", "retry — what to try instead", False, False),
-    "checkpoint": ("Checkpoint", '`git add src/report.py && git commit -m "feat(report): …"`', True, False),
+    "Files": ("`src/report.py`", True, False),
+    "Changes": ("what exactly is different afterwards", False, False),
+    "Reuses": ("none", True, True),
+    "Test first": ("none", True, True),
+    "Verify": ("`python3 -m pytest tests/test_report.py` → expected: 3 passed", False, False),
+    "On failure": ("retry — what to try instead", False, False),
+    "Checkpoint": ('`git add src/report.py && git commit -m "feat(report): …"`', True, False),
 }
 
 ALWAYS_PASSES = (("true",), (":",), ("echo",), ("printf",))
@@ -54,16 +54,19 @@ UNRELATED = (
 def validate(document: Document, root: Path, begun: Collection[int] = ()) -> list[Defect]:
     """By line. What refuses a plan of 1.7 only advises on an older one. `begun` are steps whose work may be there."""
     whole = synthesise(document)
-    defects = [
-        *document.defects,
-        *_version(document),
-        *_order(document),
-        *_fields(document),
-        *_commands(document, root),
-        *_patterns(whole),
-        *_fences(document),
-        *_paths(whole, root, begun),
-    ]
+    defects = [*document.defects, *_version(document), *structure(document), *_numbers(document), *_fences(document)]
+    subjects = {step.number: commit_subjects(step.checkpoint) for step in document.steps}
+    for step in whole.steps:
+        defects += _fields(step)
+        defects += _harmless(document, step)
+        defects += _commands(document, step, root)
+        if step.manifest is None:
+            continue
+        defects += _commit_pattern(whole, step, step.manifest, subjects)
+        defects += _files(step, step.manifest)
+        defects += _conflicts(whole, step, step.manifest)
+        if step.number not in begun and not document.is_legacy:  # of an older plan the manifest is only made up
+            defects += _vacuous(whole, step, root)
     if document.is_legacy:
         defects = [replace(defect, is_advisory=defect.code not in ALWAYS) for defect in defects]
     return sorted(dict.fromkeys(defects), key=lambda defect: (defect.is_advisory, defect.line))
@@ -77,7 +80,7 @@ def _version(document: Document) -> Iterator[Defect]:
     ours = ".".join(map(str, STRICT_SINCE))
     version = document.version
     shown = ".".join(map(str, version or ()))
-    if version is None and any(step.manifest for step in document.steps) and not document.is_legacy_synthesis:
+    if version is None and any(step.manifest for step in document.steps):
         message = f"there are manifests but no version; write `plan_version: {ours}` below the title"
         yield Defect(1, "version", message)
     elif document.is_legacy:
@@ -91,88 +94,58 @@ def _version(document: Document) -> Iterator[Defect]:
         yield Defect(1, "version-newer", message, is_advisory=True)
 
 
-# numbers and order
-
-
-def _order(document: Document) -> Iterator[Defect]:
-    yield from structure(document)
+def _numbers(document: Document) -> Iterator[Defect]:
     lines: dict[int, int] = {}
-    for step in document.steps:
+    is_in_order = True
+    for wanted, step in enumerate(document.steps, start=1):
         if step.number in lines:
             first = lines[step.number]
             message = f"step {step.number} is there twice (line {first} is the first); number them 1, 2, 3, …"
             yield Defect(step.line, "step-repeated", message)
+        elif step.number != wanted and is_in_order:  # told once: what follows is off by as much
+            is_in_order = False
+            yield Defect(step.line, "numbering", f"step {step.number} stands where step {wanted} belongs")
         lines.setdefault(step.number, step.line)
-    yield from _numbering(document)
-    for step in document.steps:
         if step.manifest is None:
             message = f"step {step.number} has no usable manifest; omo plan critique PLAN proposes one where none is"
             yield Defect(step.line, "manifest-count", message)
 
 
-def _numbering(document: Document) -> Iterator[Defect]:
-    for wanted, step in enumerate(document.steps, start=1):
-        if step.number != wanted:
-            yield Defect(step.line, "numbering", f"step {step.number} stands where step {wanted} belongs")
-            return
-
-
 # what every step must say in words
 
 
-def _fields(document: Document) -> Iterator[Defect]:
-    for step in document.steps:
-        if open_part := _open_part(step, "title", step.title):
-            yield _left_open(step.line, f"step {step.number}: the title", open_part)
-        for key, (label, example, may_be_none, is_optional) in FIELDS.items():
-            value = _field_value(step, key)
-            line = step.field_lines.get(key)
-            where = f"step {step.number}: {label}"
-            if line is None:
-                if not is_optional:
-                    yield Defect(step.line, "field", f"{where} is missing; write `- {label}: {example}`")
-                continue
-            if key == "on failure" and not step.on_failure:
+def _fields(step: Step) -> Iterator[Defect]:
+    if open_part := _open_part("title", step.title):
+        yield _left_open(step.line, f"step {step.number}: the title", open_part)
+    for label, (example, may_be_none, is_optional) in FIELDS.items():
+        value = step.fields[label]
+        line = step.field_lines.get(label.lower())
+        where = f"step {step.number}: {label}"
+        if line is None:
+            if not is_optional:
+                yield Defect(step.line, "field", f"{where} is missing; write `- {label}: {example}`")
+            continue
+        if label == "On failure":
+            if not step.on_failure:
                 shown = clip(value, 60) or "nothing"
-                message = f"{where} says {shown!r}; begin with one of {', '.join(ON_FAILURE)}"
-                yield Defect(line, "on-failure", message)
-            elif key not in ("files", "on failure"):  # an empty list of files was said to be none
-                is_enough = bool(value) and (may_be_none or not is_none(value))
-                if not is_enough:
-                    shown = f"is {clip(value, 40)!r}" if value else "is empty"
-                    yield Defect(line, "field", f"{where} {shown}; write such as `{example}`")
-            if open_part := _open_part(step, key, value):
-                yield _left_open(line, where, open_part)
-        yield from _harmless(document, step)
+                yield Defect(line, "on-failure", f"{where} says {shown!r}; begin with one of {', '.join(ON_FAILURE)}")
+        elif label != "Files" and (not value or (is_none(value) and not may_be_none)):
+            yield Defect(line, "field", f"{where} is {clip(value, 40)!r}; write such as `{example}`")
+        if open_part := _open_part(label, value):
+            yield _left_open(line, where, open_part)
 
 
 def _harmless(document: Document, step: Step) -> Iterator[Defect]:
     """What would make a failure go unseen: a Verify that cannot fail, a skip of what others build on."""
+    where = f"step {step.number}:"
     commands = commands_of([step])
     if commands and all(command.argv[:1] in ALWAYS_PASSES for command in commands):
-        message = (
-            f"step {step.number}: Verify {clip(step.verify, 60)!r} passes whatever the step did; run what shows it"
-        )
+        message = f"{where} Verify {clip(step.verify, 60)!r} passes whatever the step did; run what shows it"
         yield Defect(step.field_lines.get("verify", step.line), "verify", message)
     for other in document.steps:
         if step.on_failure == "skip" and step.number in other.depends_on:
-            message = (
-                f"step {step.number}: On failure says skip, and step {other.number} depends on it; retry or escalate"
-            )
+            message = f"{where} On failure says skip, and step {other.number} depends on it; retry or escalate"
             yield Defect(step.field_lines.get("on failure", step.line), "on-failure", message)
-
-
-def _field_value(step: Step, key: str) -> str:
-    values = {
-        "files": ", ".join(step.files),
-        "changes": step.changes,
-        "reuses": step.reuses,
-        "test first": step.test_first,
-        "verify": step.verify,
-        "on failure": step.on_failure_text,
-        "checkpoint": step.checkpoint,
-    }
-    return values[key]
 
 
 def _left_open(line: int, where: str, open_part: str) -> Defect:
@@ -193,64 +166,47 @@ _OPEN_END = re.compile(r"…|(?:^|\s)\.{3}(?:\s|$)")  # of a command; those of `
 _NO_GLOB = re.compile(r"\{[^{}]*\}|<[^<>]*>|…")
 
 
-def _open_part(step: Step, key: str, value: str) -> str | None:
-    if key == "files":
-        return next(filter(None, (_first(path, _OPEN, _NO_GLOB) for path in step.files)), None)
+def _open_part(label: str, value: str) -> str:
+    """What is left open in a field; empty where nothing is."""
+    if label == "Files":
+        return _first(value, _OPEN, _NO_GLOB)
     # Code is quoted, so it is open only where it holds nothing else.
     words = CODE.sub(lambda span: span[2] if re.fullmatch(rf"[{{<](?:{_SLOTS})[}}>]", span[2]) else " code ", value)
     open_part = _first(words, _OPEN)
-    for text in shell_texts(value) if key in ("verify", "checkpoint") else ():
-        open_part = open_part or _first(text, _OPEN, _OPEN_END)
+    if label in ("Verify", "Checkpoint"):
+        for text in shell_texts(value):
+            open_part = open_part or _first(text, _OPEN, _OPEN_END)
     return open_part
 
 
-def _first(text: str, *expressions: re.Pattern[str]) -> str | None:
+def _first(text: str, *expressions: re.Pattern[str]) -> str:
     for expression in expressions:
         if match := expression.search(text):
             return match[0].strip()
-    return None
+    return ""
 
 
-# commands as the fence will meet them
-
-
-def _commands(document: Document, root: Path) -> Iterator[Defect]:
+def _commands(document: Document, step: Step, root: Path) -> Iterator[Defect]:
     """What the fence would deny then is told before the work."""
-    for step in document.steps:
-        limits = fence_of_session(document, document.session_of(step))
-        fence = fences.fence_for(limits.touch, limits.never, str(root))
-        for key, label, value in (("verify", "Verify", step.verify), ("checkpoint", "Checkpoint", step.checkpoint)):
-            line = step.field_lines.get(key, step.line)
-            where = f"step {step.number}: {label}"
-            is_talk = is_none(value) or not code_texts(value)
-            for text in shell_texts(value):
-                never = violations(text)
-                for reason in never:
-                    yield Defect(line, "command", f"{where} must not be run: {reason}; it would be escalated")
-                if never or is_talk:
-                    continue  # the same rules are part of the fence, and would be told twice
-                for reason in refusals(text, fence, str(root)):
-                    denied = reason.removesuffix(fences.REMEDY).strip()
-                    yield Defect(line, "fence", f"{where} would be denied: {denied} Mend the command or Touch")
+    limits = fence_of_session(document, document.session_of(step))
+    fence = fences.fence_for(limits.touch, limits.never, str(root))
+    for label in ("Verify", "Checkpoint"):
+        value = step.fields[label]
+        line = step.field_lines.get(label.lower(), step.line)
+        where = f"step {step.number}: {label}"
+        is_talk = is_none(value) or not code_texts(value)
+        for text in shell_texts(value):
+            never = violations(text)
+            for reason in never:
+                yield Defect(line, "command", f"{where} must not be run: {reason}; it would be escalated")
+            if never or is_talk:
+                continue  # the same rules are part of the fence, and would be told twice
+            for reason in refusals(text, fence, str(root)):
+                denied = reason.removesuffix(fences.REMEDY).strip()
+                yield Defect(line, "fence", f"{where} would be denied: {denied} Mend the command or Touch")
 
 
-# patterns: usable, and about this step rather than about any commit or any text
-
-
-def _patterns(document: Document) -> Iterator[Defect]:
-    subjects = {step.number: commit_subjects(step.checkpoint) for step in document.steps}
-    for step in document.steps:
-        manifest = step.manifest
-        if manifest is None:
-            continue
-        for entry in manifest.must_contain:
-            problem = patterns.defect(entry.pattern)
-            if open_part := _first(entry.pattern, _OPEN):
-                problem = problem or f"still holds {clip(open_part, 40)!r}"
-            if problem:
-                where = f"step {step.number}: must_contain pattern {clip(entry.pattern, 80)!r} of {entry.path}"
-                yield Defect(step.line_of("must_contain"), "pattern", f"{where}: {problem}")
-        yield from _commit_pattern(document, step, manifest, subjects)
+# the pattern of a commit: usable, and about this step rather than about any commit
 
 
 def _commit_pattern(
@@ -263,64 +219,49 @@ def _commit_pattern(
     if not pattern and not manifest.skip_commit_check:
         remedy = "name the commit, or write `skip_commit_check: true` for a step without one"
         yield Defect(line, "pattern", f"step {step.number}: commit_message_pattern is empty; {remedy}")
-    if not pattern:
-        return
-    if problem := _pattern_problem(pattern):
+    elif pattern and (problem := _pattern_problem(pattern)):
         yield Defect(line, "pattern", f"{where} {problem}")
-        return
-    if not manifest.expects_commit:
-        return
-    if is_none(step.checkpoint):
-        message = f"{where} wants a commit and Checkpoint is {clip(step.checkpoint, 40)!r}; write the git commit there"
-        yield Defect(line, "checkpoint", message)
-    elif own and not _matches(pattern, *own):
-        message = f"{where} does not match the Checkpoint's own message {clip(own[0], 80)!r}; make them agree"
-        yield Defect(line, "checkpoint", message)
-    yield from _rivals(document, step, manifest, subjects)
+    elif manifest.expects_commit:
+        if is_none(step.checkpoint):
+            remedy = f"wants a commit and Checkpoint is {clip(step.checkpoint, 40)!r}; write the git commit there"
+            yield Defect(line, "checkpoint", f"{where} {remedy}")
+        elif own and not _matches(pattern, own):
+            remedy = f"does not match the Checkpoint's own message {clip(own[0], 80)!r}; make them agree"
+            yield Defect(line, "checkpoint", f"{where} {remedy}")
+        yield from _rivals(document, step, manifest, subjects)
+
+
+def _pattern_problem(pattern: str) -> str:
+    if problem := patterns.defect(pattern):
+        return problem
+    if open_part := _first(pattern.removeprefix("^"), _OPEN):
+        return f"still holds {clip(open_part, 40)!r}; say what it is"
+    if _matches(pattern, [""]):
+        return "matches even an empty subject; begin it such as ^feat\\(report\\):"
+    unrelated = [subject for subject in UNRELATED if _matches(pattern, [subject])]
+    if len(unrelated) > 1:
+        return f"matches commits that have nothing to do with it, such as {unrelated[0]!r}; name the type and the scope"
+    return ""
 
 
 def _rivals(document: Document, step: Step, manifest: Manifest, subjects: dict[int, list[str]]) -> Iterator[Defect]:
     """Commits of one session: a shared beginning is told apart by paths, anything else might pass for this step's."""
     pattern = manifest.commit_message_pattern
-    mistaken, told_apart = [], []
+    mistaken = []
     for other in document.session_of(step):
-        if other.number == step.number or not _matches(pattern, *subjects[other.number]):
-            continue
-        if not pattern.startswith("^") or _has_all_paths(other.manifest, manifest):
+        theirs = other.manifest.changed_paths if other.manifest else ()
+        has_ours = all(covering(path, theirs) for path in manifest.changed_paths)
+        is_told_apart = pattern.startswith("^") and not has_ours
+        if other.number != step.number and not is_told_apart and _matches(pattern, subjects[other.number]):
             mistaken.append(str(other.number))
-        else:
-            told_apart.append(str(other.number))
-    where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r} also matches the commit of step"
-    line = step.line_of("commit_message_pattern")
     if mistaken:
+        where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r} also matches the commit of step"
         remedy = "begin it with ^, and name what only this commit says"
         message = f"{where} {clip(', '.join(mistaken), 60)}, which could pass for this one's; {remedy}"
-        yield Defect(line, "pattern", message)
-    if told_apart:
-        message = f"{where} {clip(', '.join(told_apart), 60)}; only order and paths tell them apart"
-        yield Defect(line, "pattern", message, is_advisory=True)
+        yield Defect(step.line_of("commit_message_pattern"), "pattern", message)
 
 
-def _has_all_paths(other: Manifest | None, own: Manifest) -> bool:
-    """Whether a commit with the other's paths has all of ours."""
-    theirs = (*other.expected_paths, *other.absent_paths) if other else ()
-    return all(covering(path, theirs) for path in (*own.expected_paths, *own.absent_paths))
-
-
-def _pattern_problem(pattern: str) -> str | None:
-    if problem := patterns.defect(pattern):
-        return problem
-    if open_part := _first(pattern.removeprefix("^"), _OPEN):
-        return f"still holds {clip(open_part, 40)!r}; say what it is"
-    if _matches(pattern, ""):
-        return "matches even an empty subject; begin it such as ^feat\\(report\\):"
-    hits = [subject for subject in UNRELATED if _matches(pattern, subject)]
-    if len(hits) > 1:
-        return f"matches commits that have nothing to do with it, such as {hits[0]!r}; name the type and the scope"
-    return None
-
-
-def _matches(pattern: str, *subjects: str) -> bool:
+def _matches(pattern: str, subjects: Sequence[str]) -> bool:
     """Whether it is found in one of them."""
     try:
         return any(patterns.found(pattern, subject) for subject in subjects)
@@ -328,102 +269,75 @@ def _matches(pattern: str, *subjects: str) -> bool:
         return False
 
 
-# paths: inside the fence, not forbidden and expected at once, and not there before the work
+# files: inside the fence, not forbidden and expected at once, and not there before the work
 
 
 def _fences(document: Document) -> Iterator[Defect]:
     lines = document.text.splitlines()
     for fence in [document.fence, *(group.fence for group in document.groups)]:
-        for label, listed in (("Touch", fence.touch), ("Never touch", fence.never)) if fence else ():
+        if fence is None:
+            continue
+        for label, listed in (("Touch", fence.touch), ("Never touch", fence.never)):
             for glob in listed:
-                if problem := _glob_problem(glob, label):
+                problem = ""
+                is_prose = re.search(r"\s", glob) is not None and not re.search(r"[/.*]", glob)
+                if is_prose or _first(glob, _OPEN, _NO_GLOB):
+                    problem = "that is no path, so it has no effect; write globs such as `src/**`"
+                elif label == "Touch":  # what is never to be touched may lie elsewhere
+                    try:
+                        globs.normal(glob)
+                    except ValueError as error:
+                        problem = str(error)
+                if problem:
                     line = next((number for number, text in enumerate(lines, start=1) if glob in text), 0)
                     yield Defect(line, "fence", f"{label} names {clip(glob, 80)!r}: {problem}")
 
 
-def _glob_problem(glob: str, label: str) -> str | None:
-    is_prose = re.search(r"\s", glob) is not None and not re.search(r"[/.*]", glob)
-    if is_prose or _first(glob, _OPEN, _NO_GLOB):
-        without_effect = ", so it protects nothing" if label == "Never touch" else ""
-        return f"that is no path{without_effect}; write globs such as `src/**`"
-    if label == "Touch":
-        try:
-            globs.normal(glob)
-        except ValueError as error:
-            return str(error)
-    return None
-
-
-def _paths(document: Document, root: Path, begun: Collection[int]) -> Iterator[Defect]:
-    for step in document.steps:
-        manifest = step.manifest
-        if manifest is None:
-            continue
-        yield from _predicate(step, manifest)
-        yield from _inside(step, manifest, fence_of_session(document, document.session_of(step)))
-        yield from _conflicts(document, step, manifest)
-        if step.number not in begun:
-            yield from _vacuous(document, step, root)
-
-
-def _predicate(step: Step, manifest: Manifest) -> Iterator[Defect]:
-    if not (manifest.expected_paths or manifest.must_contain or manifest.absent_paths):
+def _files(step: Step, manifest: Manifest) -> Iterator[Defect]:
+    where = f"step {step.number}:"
+    if not (manifest.changed_paths or manifest.must_contain):
         remedy = "name the files it writes in Files, or add must_contain or absent_paths"
-        message = f"step {step.number}: nothing on disk tells that it is done; {remedy}"
-        yield Defect(manifest.line, "predicate", message)
+        yield Defect(manifest.line, "predicate", f"{where} nothing on disk tells that it is done; {remedy}")
     most = len(manifest.expected_paths)
     if manifest.min_file_count > most and not manifest.counts_files:
-        message = f"step {step.number}: min_file_count {manifest.min_file_count} is more than the {most} expected_paths"
+        message = f"{where} min_file_count {manifest.min_file_count} is more than the {most} expected_paths"
         yield Defect(step.line_of("min_file_count"), "count", message)
-    for key in ("expected_paths", "bash_syntax_check", "forbidden_paths", "absent_paths", "must_contain"):
-        for entry in getattr(manifest, key):
-            path = entry.path if key == "must_contain" else entry
-            if open_part := _first(path, _OPEN, _NO_GLOB):
-                yield _left_open(step.line_of(key), f"step {step.number}: {key} {clip(path, 80)!r}", open_part)
-
-
-def _changed_paths(manifest: Manifest) -> list[tuple[str, str]]:
-    expected = [("expected_paths", path) for path in manifest.expected_paths]
-    return expected + [("absent_paths", path) for path in manifest.absent_paths]
-
-
-def _inside(step: Step, manifest: Manifest, fence: Fence) -> Iterator[Defect]:
-    for key, path in _changed_paths(manifest):
-        if closed := covering(path, fence.never):
-            message = f"step {step.number}: {key} {path} is never to be touched ({closed})"
-            yield Defect(step.line_of(key), "fence", message)
-        elif fence.touch and not covering(path, fence.touch):
-            message = f"step {step.number}: {key} {path} lies outside the fence ({clip(', '.join(fence.touch), 120)})"
-            yield Defect(step.line_of(key), "fence", message)
+    for key, path in manifest.named_paths:
+        if open_part := _first(path, _OPEN, _NO_GLOB):
+            yield _left_open(step.line_of(key), f"{where} {key} {clip(path, 80)!r}", open_part)
+    for entry in manifest.must_contain:
+        problem = patterns.defect(entry.pattern)
+        if open_part := _first(entry.pattern, _OPEN):
+            problem = problem or f"still holds {clip(open_part, 40)!r}"
+        if problem:
+            message = f"{where} must_contain pattern {clip(entry.pattern, 80)!r} of {entry.path}: {problem}"
+            yield Defect(step.line_of("must_contain"), "pattern", message)
 
 
 def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[Defect]:
-    for path in manifest.expected_paths:
-        if gone := covering(path, manifest.absent_paths):
-            message = f"step {step.number}: {path} is both in expected_paths and in absent_paths ({gone})"
-            yield Defect(step.line_of("absent_paths"), "conflict", message)
-    # A forbidden path stays forbidden for every commit of the session, whichever step said so.
-    for other in document.session_of(step):
-        by = "" if other.number == step.number else f" of step {other.number}"
-        for glob in other.manifest.forbidden_paths if other.manifest else ():
-            for key, path in _changed_paths(manifest):
-                if globs.covers(path, glob):
-                    message = f"step {step.number}: {key} {path} is also in forbidden_paths{by} ({glob})"
-                    yield Defect(step.line_of(key), "conflict", message)
-    for later in document.steps:
-        if later.number <= step.number or later.manifest is None:
-            continue
-        for path in manifest.expected_paths:
-            if covering(path, later.manifest.absent_paths):
-                removes = f"step {later.number} removes it: no audit could pass"
-                message = f"step {step.number}: {path} is expected, and {removes}"
-                yield Defect(step.line_of("expected_paths"), "conflict", message)
+    session = document.session_of(step)
+    fence = fence_of_session(document, session)
+    for key, path in manifest.named_paths:
+        line = step.line_of(key)
+        where = f"step {step.number}: {key} {path}"
+        if path in manifest.changed_paths:
+            if closed := covering(path, fence.never):
+                yield Defect(line, "fence", f"{where} is never to be touched ({closed})")
+            elif fence.touch and not covering(path, fence.touch):
+                yield Defect(line, "fence", f"{where} lies outside the fence ({clip(', '.join(fence.touch), 120)})")
+            # A forbidden path stays forbidden for every commit of the session, whichever step said so.
+            for other in session:
+                if other.manifest and (glob := covering(path, other.manifest.forbidden_paths)):
+                    yield Defect(line, "conflict", f"{where} is in forbidden_paths of step {other.number} ({glob})")
+        if key in ("expected_paths", "must_contain"):
+            for other in document.steps:
+                if other.number >= step.number and other.manifest and covering(path, other.manifest.absent_paths):
+                    message = f"{where} is in absent_paths of step {other.number}: no audit could pass"
+                    yield Defect(line, "conflict", message)
 
 
 def _vacuous(document: Document, step: Step, root: Path) -> Iterator[Defect]:
     """Whether the tree as it is now, or as earlier steps leave it, meets the step before it begins."""
-    if document.is_legacy:
-        return  # the manifest is only made up
     before: set[str] = set()
     try:
         checks = checks_of(step)

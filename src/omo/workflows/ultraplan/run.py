@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -48,7 +48,6 @@ class PlanState:
     depth: int = 0
     recovery_of: str = ""
     unreviewed: str = ""
-    out_of_order: str = ""
     left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
     handoffs: tuple[str, ...] = ()  # what earlier sessions of the plan left for this one
     is_legacy: bool = False  # of a plan before 1.7: no critic looked, and manifests may have been made up
@@ -83,14 +82,9 @@ class PlanState:
     def word(self) -> str:
         return self.end or ("active" if self.base else "blocked")
 
-    @property
-    def failing(self) -> list[Row]:
-        """The Verify commands that failed when they last ran."""
-        return [row for row in self.verified.get("results") or [] if row["result"] == verify.FAIL]
-
-    @property
-    def unanswered(self) -> list[Row]:
-        return [row for row in self.verified.get("results") or [] if row["result"] == verify.UNKNOWN]
+    def verified_as(self, result: str) -> list[Row]:
+        """The Verify commands that came to this when they last ran."""
+        return [row for row in self.verified.get("results") or [] if row["result"] == result]
 
     @property
     def done(self) -> list[int]:
@@ -103,8 +97,6 @@ class PlanState:
         let_through = []
         if self.unreviewed:
             let_through.append(exception("no clean critique of the plan", self.by, self.unreviewed))
-        if self.out_of_order:
-            let_through.append(exception("begun before what it depends on was done", self.by, self.out_of_order))
         if self.is_legacy:
             what = "a plan before 1.7: no critic was asked"
             let_through.append(exception(what, self.by, "what it does not say was taken from its prose"))
@@ -121,14 +113,39 @@ class PlanState:
         return [f"{exception['what']}: {exception['why']}" for exception in self.exceptions]
 
 
-TEXTS = ("session", "path", "plan", "base", "root", "recovery_of", "unreviewed", "out_of_order")
+def fold(rows: list[Row], run: str) -> PlanState | None:
+    state = PlanState(run)
+    for row in rows:
+        kind = row.get("kind")
+        if kind == "preflight":
+            texts = _texts(row, "session", "path", "recovery_of")
+            state = replace(state, preflight=row, started_at=str(row.get("ts") or ""), **texts)
+        elif kind == "started":
+            state = _started(state, row)
+        elif kind == "skipped":
+            skipped = {**state.skipped, _number(row.get("step")): str(row.get("reason") or "")}
+            state = replace(state, skipped=skipped)
+        elif kind == "audited":  # what was once seen to pass stays seen, whatever a later row says
+            seen = tuple(sorted({*state.seen, *_numbers(row.get("passed"))}))
+            state = replace(state, audited=row, seen=seen)
+        elif kind == "verified":
+            state = replace(state, verified=row)
+        elif kind == "recovered":
+            state = replace(state, recovered=row, finished={})
+        elif kind == "finished":
+            state = replace(state, finished=row)
+        elif kind == "adopted":
+            state = replace(state, **_texts(row, "session"))
+        elif kind == "moved":  # the project lies elsewhere now, and its fence with it
+            root = str(row.get("root") or state.root)
+            state = replace(state, root=root, fence={**state.fence, "root": root})
+    return state if state.started_at else None
 
 
 def _started(state: PlanState, row: Row) -> PlanState:
-    texts: Row = {name: str(row.get(name) or "") for name in TEXTS}
     return replace(
         state,
-        **texts,
+        **_texts(row, "session", "path", "plan", "base", "root", "recovery_of", "unreviewed"),
         started_at=str(row.get("ts") or ""),
         by=str(row.get("actor") or state.by),
         number=_number(row.get("number")) or 1,
@@ -144,49 +161,8 @@ def _started(state: PlanState, row: Row) -> PlanState:
     )
 
 
-def _preflight(state: PlanState, row: Row) -> PlanState:
-    if not state.base:
-        texts: Row = {name: str(row.get(name) or "") for name in ("session", "path", "recovery_of")}
-        state = replace(state, **texts)
-    bypassed = row.get("bypassed") or state.preflight.get("bypassed")  # a later look does not undo an override
-    started_at = state.started_at or str(row.get("ts") or "")
-    return replace(state, preflight={**row, "bypassed": bypassed}, started_at=started_at)
-
-
-def _skipped(state: PlanState, row: Row) -> PlanState:
-    return replace(state, skipped={**state.skipped, _number(row.get("step")): str(row.get("reason") or "")})
-
-
-def _audited(state: PlanState, row: Row) -> PlanState:
-    """What was once seen to pass stays seen, whatever a later row says."""
-    return replace(state, audited=row, seen=tuple(sorted({*state.seen, *_numbers(row.get("passed"))})))
-
-
-def _moved(state: PlanState, row: Row) -> PlanState:
-    """The project lies elsewhere now, and its fence with it."""
-    root = str(row.get("root") or state.root)
-    return replace(state, root=root, fence={**state.fence, "root": root} if state.fence else {})
-
-
-_FOLD: dict[str, Callable[[PlanState, Row], PlanState]] = {
-    "started": _started,
-    "preflight": _preflight,
-    "skipped": _skipped,
-    "audited": _audited,
-    "verified": lambda state, row: replace(state, verified=row),
-    "recovered": lambda state, row: replace(state, recovered=row, finished={}),
-    "finished": lambda state, row: replace(state, finished=row),
-    "moved": _moved,
-    "adopted": lambda state, row: replace(state, session=str(row.get("session") or "")),
-}
-
-
-def fold(rows: list[Row], run: str) -> PlanState | None:
-    state = PlanState(run)
-    for row in rows:
-        if change := _FOLD.get(str(row.get("kind"))):
-            state = change(state, row)
-    return state if state.started_at else None
+def _texts(row: Row, *names: str) -> Row:
+    return {name: str(row.get(name) or "") for name in names}
 
 
 def _number(value: object) -> int:

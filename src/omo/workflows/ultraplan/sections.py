@@ -48,26 +48,25 @@ def _notices(state: PlanState) -> list[Notice]:
 
 
 def _tables(viewer: Viewer, state: PlanState) -> list[Table]:
-    needs = []
-    for need in listed(state.preflight.get("needs")):
-        if isinstance(need, dict):
-            needs.append([need.get(key) for key in ("name", "class", "status", "detail")])
-    review = critique.latest(viewer.context.state, state.plan) if state.plan else None
-    findings = []
-    for finding in listed((review or {}).get("findings")):
-        if isinstance(finding, dict):
-            findings.append([finding.get(key) for key in ("severity", "dimension", "line", "text")])
-    verified = []
-    for result in listed(state.verified.get("results")):
-        if isinstance(result, dict):
-            verified.append([result.get(key) for key in ("step", "text", "result", "why")])
+    review = critique.latest(viewer.context.state, state.plan) or {}
+    ran, needs, findings = state.verified.get("results"), state.preflight.get("needs"), review.get("findings")
+    shown = (
+        ("What omo ran to verify it", {"step": "step", "text": "command", "result": "result", "why": "why"}, ran),
+        ("What the machine had to be able to do", {"name": "need", "status": "status", "detail": "detail"}, needs),
+        (
+            "What the critic found",
+            {"severity": "weight", "dimension": "dimension", "line": "line", "text": "finding"},
+            findings,
+        ),
+    )
     tables = []
-    if verified:
-        tables.append(table("What omo ran to verify it", ("step", "command", "result", "why"), verified))
-    if needs:
-        tables.append(table("What the machine had to be able to do", ("need", "class", "status", "detail"), needs))
-    if findings:
-        tables.append(table("What the critic found", ("weight", "dimension", "line", "finding"), findings))
+    for title, columns, entries in shown:
+        rows = []
+        for entry in listed(entries):
+            if isinstance(entry, dict):
+                rows.append([entry.get(key) for key in columns])
+        if rows:
+            tables.append(table(title, tuple(columns.values()), rows))
     return tables
 
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from graphlib import CycleError, TopologicalSorter
-from itertools import chain
 
 from omo.errors import Refused
 from omo.text import counted
 from omo.workflows.ultraplan.document import fence_of_session
-from omo.workflows.ultraplan.models import Defect, Document, Fence, Group, Step
+from omo.workflows.ultraplan.models import Defect, Document, Fence, Step
 from omo.workflows.ultraplan.propose import synthesise
 
 
@@ -31,7 +28,7 @@ class Session:
 
 
 def cut(plan: Document, *, has_remote: bool = False) -> list[Session]:
-    """The sessions of a plan, in the order it has them. Refused, with every defect, where it cannot be cut."""
+    """The sessions of a plan, as they can be carried out. Refused, with every defect, where it cannot be cut."""
     document = synthesise(plan)
     wrong = [str(defect) for defect in structure(document)]
     if wrong:
@@ -40,55 +37,42 @@ def cut(plan: Document, *, has_remote: bool = False) -> list[Session]:
             fix=f"mend the plan, then omo plan validate {document.path}",
             defects=wrong,
         )
-    groups = _groups(document)
-    fences = {group.number: fence_of_session(document, _steps(document, group)) for group in groups}
+    groups = {group.number: group for group in document.groups}
+    steps: dict[int, list[Step]] = {}
+    fences: dict[int, Fence] = {}
+    for number, group in groups.items():
+        steps[number] = [step for step in document.steps if step.number in group.steps]
+        fences[number] = fence_of_session(document, steps[number])
     needed = dependencies(document)
     needs = document.needs
     if has_remote and (needs or not document.says_needs):  # a plan that declares none has none
-        needs = _union([["git_push"], needs])
+        needs = tuple(dict.fromkeys(["git_push", *needs]))
     sessions = []
-    for group in groups:
-        fence = fences[group.number]
+    for number in order(document):
+        group, fence = groups[number], fences[number]
         foreign: list[str] = []
         apart, blocks = [], []
         for other, its in fences.items():
-            if other == group.number:
+            if other == number:
                 continue
             if overlap(fence.touch, its.touch):
                 apart.append(other)
-            if group.number in needed[other]:
+            if number in needed[other]:
                 blocks.append(other)
             foreign += [glob for glob in its.touch if not overlap(fence.touch, [glob])]
         part = replace(
             document,
             title=group.title or document.title,
-            steps=tuple(_steps(document, group)),
+            steps=tuple(steps[number]),
             groups=(replace(group, fence=None),),
             # What other sessions may change, this one may not, unless it may be the same file.
-            fence=Fence(fence.touch, _union([fence.never, foreign])),
+            fence=Fence(fence.touch, tuple(dict.fromkeys([*fence.never, *foreign]))),
             needs=needs,
             context="\n\n".join(filter(None, (group.context, document.context))),
         )
-        depends_on = tuple(sorted(needed[group.number]))
-        session = Session(
-            group.number, len(groups), document.title, part, depends_on, tuple(sorted(blocks)), tuple(apart)
-        )
-        sessions.append(session)
+        waits_for = tuple(sorted(needed[number]))
+        sessions.append(Session(number, len(groups), document.title, part, waits_for, tuple(blocks), tuple(apart)))
     return sessions
-
-
-def _groups(document: Document) -> tuple[Group, ...]:
-    numbers = tuple(step.number for step in document.steps)
-    return document.groups or (Group(number=1, title=document.title, line=0, steps=numbers),)
-
-
-def _steps(document: Document, group: Group) -> list[Step]:
-    return [step for step in document.steps if step.number in group.steps]
-
-
-def _union(lists: Iterable[Sequence[str]]) -> tuple[str, ...]:
-    """What is in the lists, in their order, each once."""
-    return tuple(dict.fromkeys(chain.from_iterable(lists)))
 
 
 # what keeps a plan from being cut
@@ -106,36 +90,25 @@ def structure(document: Document) -> Iterator[Defect]:
                 yield Defect(step.line, "depends-on", f"{depends}, which is not in the plan")
             elif other >= step.number:
                 yield Defect(step.line, "depends-on", f"{depends}, which does not come before it")
-    yield from _wrong_sessions(document)
-
-
-def _wrong_sessions(document: Document) -> Iterator[Defect]:
-    groups = _groups(document)
-    numbers: Counter[int] = Counter()
-    homes: Counter[int] = Counter()
-    for group in groups:
-        numbers[group.number] += 1
-        homes.update(group.steps)
-    for step in document.steps:
-        if homes[step.number] != 1:
-            message = f"step {step.number} stands in {homes[step.number]} sessions, not in one"
+        if not any(step.number in group.steps for group in document.groups):
+            message = f"step {step.number} stands in no session; move it below a `## Session N: …` heading"
             yield Defect(step.line, "session", message)
-    for group in groups:
-        if numbers[group.number] > 1:
-            yield Defect(group.line, "session", f"session {group.number} is there {numbers[group.number]} times")
-        if not group.steps and document.steps:
+    known: set[int] = set()
+    sessions = {group.number for group in document.groups}
+    for group in document.groups:
+        if group.number in known:
+            yield Defect(group.line, "session", f"session {group.number} is there twice")
+        known.add(group.number)
+        if not group.steps:
             yield Defect(group.line, "session", f"session {group.number} has no step")
-        for other in group.depends_on:
-            if other not in numbers:
-                message = f"session {group.number} depends on session {other}, which is not in the plan"
-                yield Defect(group.line, "session", message)
-    try:
-        TopologicalSorter(dependencies(document)).prepare()
-    except CycleError as error:
-        circle = list(reversed(error.args[1]))
-        line = min(group.line for group in groups if group.number in circle)
-        waiting = " → ".join(f"session {number}" for number in circle)
-        yield Defect(line, "session", f"no session can be first: {waiting}, each waits for the next")
+        for other in sorted(set(group.depends_on) - sessions):
+            message = f"session {group.number} depends on session {other}, which is not in the plan"
+            yield Defect(group.line, "session", message)
+    stuck = sorted(sessions.difference(order(document)))
+    if stuck:
+        line = min(group.line for group in document.groups if group.number in stuck)
+        waiting = ", ".join(map(str, stuck))
+        yield Defect(line, "session", f"no session can be first: of {waiting} each waits for another")
 
 
 # which sessions come first
@@ -144,28 +117,27 @@ def _wrong_sessions(document: Document) -> Iterator[Defect]:
 def dependencies(document: Document) -> dict[int, set[int]]:
     """Which sessions each one waits for: as it says itself, and as its steps do."""
     home: dict[int, int] = {}
-    needed: dict[int, set[int]] = {}
-    for group in _groups(document):
+    for group in document.groups:
         home |= dict.fromkeys(group.steps, group.number)
-        needed[group.number] = set(group.depends_on)
+    known = set(home.values())
+    needed = {group.number: known.intersection(group.depends_on) for group in document.groups}
     for step in document.steps:
-        own = home.get(step.number)
         for other in step.depends_on:
-            session = home.get(other)
-            if own is not None and session is not None and session != own:
-                needed[own].add(session)
+            if step.number in home and other in home and home[other] != home[step.number]:
+                needed[home[step.number]].add(home[other])
     return needed
 
 
-def order(sessions: Sequence[Session]) -> list[int]:
-    """What each waits for before it; else as the plan has them."""
+def order(document: Document) -> list[int]:
+    """The sessions as they can be carried out: what each waits for before it, else as the plan has them. Those that
+    wait for each other are left out."""
+    needed = dependencies(document)
     numbers: list[int] = []
-    left = list(sessions)
-    while left:
-        ready = next(session for session in left if set(session.depends_on) <= set(numbers))
-        numbers.append(ready.number)
-        left.remove(ready)
-    return numbers
+    while True:
+        ready = [number for number in needed if number not in numbers and needed[number] <= set(numbers)]
+        if not ready:
+            return numbers
+        numbers.append(ready[0])
 
 
 def overlap(some: Sequence[str], others: Sequence[str]) -> bool:

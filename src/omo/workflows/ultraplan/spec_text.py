@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from omo.text import clip, counted
 from omo.workflows.ultraplan.manifest import bullet, code, scalar, yaml_list
-from omo.workflows.ultraplan.models import Fence, Manifest, Step
+from omo.workflows.ultraplan.models import Document, Fence, Step
 from omo.workflows.ultraplan.sessions import Session
 
 SPEC = """\
@@ -134,7 +133,17 @@ def render(session: Session, recovery: Recovery | None = None) -> str:
     steps = list(document.steps)
     if recovery is not None:
         steps = [step for step in steps if step.number in recovery.missing]
-    text = SPEC.format(
+    verbatim, verified = [], []
+    for step in steps:
+        text = [step.text]
+        if step.manifest is not None and step.manifest.is_synthesised:  # what was made up for an older plan follows
+            text += bullet(step.manifest, "Manifest")
+        verbatim.append("\n".join(text))
+        says = step.verify or "its manifest holds"
+        if "\n" in step.verify:  # shell text of several lines means something else when it is put on one
+            says = "what its Verify says, as it stands there"
+        verified.append(f"- Step {step.number}: {says}")
+    spec = SPEC.format(
         number=session.number,
         total=session.total,
         title=document.title,
@@ -142,16 +151,16 @@ def render(session: Session, recovery: Recovery | None = None) -> str:
         context=_context(session, steps, recovery),
         dependencies=_dependencies(session, recovery),
         fence="\n".join(_bullets("Touch", fence.touch) + _bullets("Never touch", fence.never)),
-        manifest=_session_manifest(session, steps),
+        manifest=_session_manifest(document, steps),
         needs=", ".join(map(code, document.needs)) or "nothing beyond the project itself",
-        steps="\n\n".join(_verbatim(step) for step in steps),
-        verified="\n".join(f"- Step {step.number}: {_verify(step)}" for step in steps),
+        steps="\n\n".join(verbatim),
+        verified="\n".join(verified),
         whoever_waits=_sessions(session.blocks) or "Whoever comes next",
-        metadata=_metadata(session, steps),
+        metadata=_metadata(document, steps),
     )
     if recovery is None:
-        return text
-    return text + RECOVERY.format(
+        return spec
+    return spec + RECOVERY.format(
         of=f"session {session.number} of {code(document.path)}",
         depth=recovery.depth,
         missing=", ".join(map(str, recovery.missing)),
@@ -198,25 +207,12 @@ def _bullets(label: str, globs: Sequence[str]) -> list[str]:
     return [f"- {label}:", *(f"  - {code(glob)}" for glob in globs)]
 
 
-def _verbatim(step: Step) -> str:
-    """As the plan has it; a manifest that was made up for an older plan follows."""
-    if step.manifest is None or not step.manifest.is_synthesised:
-        return step.text
-    return "\n".join([step.text, *bullet(step.manifest, "Manifest")])
-
-
-def _verify(step: Step) -> str:
-    if not step.verify:
-        return "its manifest holds"
-    if "\n" in step.verify:
-        # Shell text of several lines means something else when it is put on one.
-        return "what its Verify says, as it stands there"
-    return step.verify
-
-
-def _metadata(session: Session, steps: Sequence[Step]) -> str:
+def _metadata(document: Document, steps: Sequence[Step]) -> str:
     """The size is by how much there is to keep in mind at once, steps and files; with the model that suits it."""
-    paths = _union(manifest.expected_paths for manifest in _manifests(steps))
+    paths: set[str] = set()
+    for step in steps:
+        if step.manifest is not None:
+            paths.update(step.manifest.expected_paths)
     size = len(steps) + len(paths)
     level, model = "high", "opus — many steps or files at once"
     if size <= 6:
@@ -224,8 +220,8 @@ def _metadata(session: Session, steps: Sequence[Step]) -> str:
     elif size <= 14:
         level, model = "medium", "sonnet — ordinary in size"
     lines = [
-        f"- Master plan: {code(session.document.path)}",
-        f"- Plan digest: {code(session.document.digest)}",
+        f"- Master plan: {code(document.path)}",
+        f"- Plan digest: {code(document.digest)}",
         f"- Steps from plan: {', '.join(str(step.number) for step in steps)}",
         f"- Estimated complexity: {level} ({counted(len(steps), 'step')}, {counted(len(paths), 'path')})",
         f"- Model recommendation: {model}",
@@ -233,34 +229,34 @@ def _metadata(session: Session, steps: Sequence[Step]) -> str:
     return "\n".join(lines)
 
 
-def _session_manifest(session: Session, steps: Sequence[Step]) -> str:
-    document = session.document
+def _session_manifest(document: Document, steps: Sequence[Step]) -> str:
     fence = document.fence or Fence()
-    manifests = _manifests(steps)
-    patterns = [manifest.commit_message_pattern for manifest in manifests if manifest.expects_commit]
-    forbidden = _union([fence.never, *(manifest.forbidden_paths for manifest in manifests)])
+    expected: list[str] = []
+    patterns: list[str] = []
+    scripts: list[str] = []
+    forbidden = list(fence.never)
+    for step in steps:
+        if step.manifest is None:
+            continue
+        expected += step.manifest.expected_paths
+        scripts += step.manifest.bash_syntax_check
+        forbidden += step.manifest.forbidden_paths
+        if step.manifest.expects_commit:
+            patterns.append(step.manifest.commit_message_pattern)
     version = scalar(".".join(map(str, document.version))) if document.version else "null"
     lines = [
         "session_manifest:",
         f"  plan_version: {version}",
         f"  legacy_synthesis: {str(document.is_legacy_synthesis).lower()}",
         f"  needs: [{', '.join(map(scalar, document.needs))}]",
-        *yaml_list("expected_paths", _union(manifest.expected_paths for manifest in manifests)),
+        *yaml_list("expected_paths", list(dict.fromkeys(expected))),
         f"  commit_count: {len(patterns)}",
         *yaml_list("commit_message_patterns", patterns),
-        *yaml_list("bash_syntax_check", _union(manifest.bash_syntax_check for manifest in manifests)),
+        *yaml_list("bash_syntax_check", list(dict.fromkeys(scripts))),
         *yaml_list("scope_touch", fence.touch),
-        *yaml_list("scope_forbidden", forbidden),
+        *yaml_list("scope_forbidden", list(dict.fromkeys(forbidden))),
     ]
     return "\n".join(lines)
-
-
-def _manifests(steps: Sequence[Step]) -> list[Manifest]:
-    return [step.manifest for step in steps if step.manifest]
-
-
-def _union(lists: Iterable[Sequence[str]]) -> list[str]:
-    return list(dict.fromkeys(chain.from_iterable(lists)))
 
 
 def _sessions(numbers: Sequence[int]) -> str:

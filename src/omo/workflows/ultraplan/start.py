@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from omo.errors import BadInput, NotEvaluable, Refused
@@ -13,7 +13,7 @@ from omo.proof import base, changes
 from omo.state import paths, store
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.lifecycle import adoptable, require_reason
+from omo.work.lifecycle import left_by_others, require_reason
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Row, Run, load
 from omo.work.status import NextStep
@@ -27,7 +27,6 @@ from omo.workflows.ultraplan.models import Document, Fence
 from omo.workflows.ultraplan.run import (
     KIND,
     PLAN,
-    PlanRun,
     PlanState,
     depth_of,
     pinned_path,
@@ -92,7 +91,6 @@ def start(
     *,
     environ: Mapping[str, str],
     unreviewed: str = "",
-    out_of_order: str = "",
     is_agreed: bool = False,
 ) -> Started:
     """Begin a session of a plan; without a number the next one that has not passed."""
@@ -101,12 +99,10 @@ def start(
     contract = load_contract(caller, path, number)
     if not is_agreed:
         costs.require_restart_agreed(contract.plan, contract.number, contract.runs)
-    return begin(caller, contract, environ=environ, unreviewed=unreviewed, out_of_order=out_of_order)
+    return begin(caller, contract, environ=environ, unreviewed=unreviewed)
 
 
-def begin(
-    caller: Caller, contract: Contract, *, environ: Mapping[str, str], unreviewed: str = "", out_of_order: str = ""
-) -> Started:
+def begin(caller: Caller, contract: Contract, *, environ: Mapping[str, str], unreviewed: str = "") -> Started:
     root = Path(caller.root)
     parent = contract.parent.run if contract.parent else None
     store.make_state_dir(caller.state)
@@ -114,53 +110,50 @@ def begin(
     with store.Lock(os.path.join(paths.plans_dir(caller.state), "start.lock"), store.Deadline(caller.wait)):
         caller.forget()
         require_free(caller, parent.id if parent else "")
-        require_in_order(contract, out_of_order)
         history, looked = clean_history(root, contract)
-        unreviewed = require_reviewed(caller, contract, history, unreviewed or _inherited(contract))
+        unreviewed = require_reviewed(caller, contract, history, unreviewed)
         asked = preflight.look(contract.document.needs, root, environ=environ, by=caller.by)
         run = Run(PLAN, caller, PLAN.new_id(caller, tags(contract.plan.digest, contract.plan.path)))
         if parent is not None and contract.recovery is not None:
-            parent.append(_recovered_row(contract.recovery))
+            recovery = contract.recovery
+            missing, reasons = list(recovery.missing), list(recovery.reasons)
+            parent.append({"kind": "recovered", "depth": recovery.depth, "missing": missing, "reasons": reasons})
         if asked.missing:
             run.append(preflight_row(caller, contract, asked))
             step = publish_end(RunStatus(run), session=caller.session)
-            return Started(_state_of(run), step, "", [str(need) for need in asked.missing], contract.notes)
+            return Started(run.require_whole(), step, "", [str(need) for need in asked.missing], contract.notes)
         # Ledger first: a crash before the summary leaves a run that the next command finds.
         store.make_dir(run.directory, caller.state)
         spec = pinned_path(caller.state, run.id, "spec.md")
         store.replace(spec, spec_text.render(contract.session, contract.recovery))
         store.replace(pinned_path(caller.state, run.id, "plan.md"), contract.plan.text)
-        let_through = {"unreviewed": clip(unreviewed, 1000), "out_of_order": clip(out_of_order, 1000)}
-        row = {**_started_row(caller, contract, history), **let_through}
+        row = {**_started_row(caller, contract, history), "unreviewed": clip(unreviewed, 1000)}
         run.append(preflight_row(caller, contract, asked), row)
     status = RunStatus(run, contract.document, looked)
     if parent is not None and contract.parent is not None:
         close_recovered(caller, parent.id)
         status = replace(contract.parent, run=run)  # a recovery answers for its whole session
-    return Started(_state_of(run), publish_end(status, session=caller.session), spec, notes=contract.notes)
-
-
-def _state_of(run: PlanRun) -> PlanState:
-    assert run.state is not None
-    return run.state
-
-
-def _recovered_row(recovery: Recovery) -> Row:
-    missing, reasons = list(recovery.missing), list(recovery.reasons)
-    return {"kind": "recovered", "depth": recovery.depth, "missing": missing, "reasons": reasons}
+    return Started(run.require_whole(), publish_end(status, session=caller.session), spec, notes=contract.notes)
 
 
 def _started_row(caller: Caller, contract: Contract, history: histories.History) -> Row:
     document = contract.document
     fence = document.fence or Fence()
     depth = contract.recovery.depth if contract.recovery else depth_of(contract.runs, contract.number)
+    handoffs = []  # what the sessions of the plan left for those after them, oldest first
+    left_behind: list[str] = []  # what earlier runs of it committed outside its fence: a new base makes nothing undone
+    for state in contract.runs:
+        if note := state.finished.get("handoff"):
+            handoffs.append(f"session {state.number}: {note}")
+        if state.number == contract.number:
+            left_behind += [*state.left_behind, *map(str, state.finished.get("violations") or [])]
     return {
         "kind": "started",
         "session": caller.session,
         "path": contract.plan.path,
         "plan": contract.plan.digest,
         "number": contract.number,
-        "order": sessions.order(contract.sessions),
+        "order": [session.number for session in contract.sessions],
         "base": history.head,
         "runner": {path: base.digest_of(caller.root, path) for path in base.ALWAYS_LOOKED_AT},
         "root": caller.here,
@@ -175,8 +168,8 @@ def _started_row(caller: Caller, contract: Contract, history: histories.History)
         "verify": [command.row for command in verify.commands_of(document.steps)],
         "depth": depth,
         "recovery_of": contract.recovers.run if contract.recovers else "",
-        "left_behind": left_behind(contract.runs, contract.number),
-        "handoffs": _handoffs(contract.runs),
+        "left_behind": list(dict.fromkeys(left_behind))[:MOST_SHOWN],
+        "handoffs": handoffs[-MOST_SHOWN:],
         "legacy": contract.plan.is_legacy,
     }
 
@@ -190,24 +183,6 @@ def _uncommitted(history: histories.History) -> list[str] | None:
     return listed if is_little else None
 
 
-def left_behind(runs: Sequence[PlanState], number: int) -> list[str]:
-    """What earlier runs of a session committed outside its fence: a new base does not make it undone."""
-    lines: list[str] = []
-    for state in runs:
-        if state.number == number:
-            lines += [*state.left_behind, *map(str, state.finished.get("violations") or [])]
-    return list(dict.fromkeys(lines))[:MOST_SHOWN]
-
-
-def _handoffs(runs: Sequence[PlanState]) -> list[str]:
-    """What the sessions of the plan left for those after them, oldest first."""
-    notes = []
-    for state in runs:
-        if note := state.finished.get("handoff"):
-            notes.append(f"session {state.number}: {note}")
-    return notes[-MOST_SHOWN:]
-
-
 # the contract
 
 
@@ -217,10 +192,21 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
     plan = documents.load(path, root)
     runs = runs_of_plan(caller, plan.digest)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
-    number = number or _next_number(plan, cut, runs)
+    passed = {state.number for state in runs if state.end == "pass"}
+    if not number:
+        left = [session.number for session in cut if session.number not in passed]
+        if not left:
+            raise Refused(f"every session of {plan.path} has passed", fix=f"omo plan audit {shlex.quote(plan.path)}")
+        number = left[0]
     session = next((session for session in cut if session.number == number), None)
     if session is None:
         raise Refused(f"{plan.path} has no session {number}", fix=f"name one of 1 to {len(cut)}, or none")
+    waits_for = [f"session {other}" for other in session.depends_on if other not in passed]
+    if waits_for:
+        raise Refused(
+            f"session {number} depends on {', '.join(waits_for)} of {plan.path}, which no audit has passed yet",
+            fix=f"omo plan start {shlex.quote(plan.path)} begins what comes first",
+        )
     steps = [step.number for step in session.document.steps]
     others = [step.number for step in plan.steps if step.number not in steps]
     notes = []
@@ -237,14 +223,6 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
             defects=[str(defect) for defect in wrong],
         )
     return Contract(plan, cut, number, runs, notes)
-
-
-def _next_number(plan: Document, cut: list[Session], runs: Sequence[PlanState]) -> int:
-    passed = {state.number for state in runs if state.end == "pass"}
-    for number in sessions.order(cut):
-        if number not in passed:
-            return number
-    raise Refused(f"every session of {plan.path} has passed", fix=f"omo plan audit {shlex.quote(plan.path)}")
 
 
 def _way_on(plan: Document, number: int, runs: Sequence[PlanState], codes: set[str]) -> str:
@@ -270,8 +248,8 @@ def require_free(caller: Caller, recovered: str = "") -> None:
         if name == caller.session or part(summary, "fence").get("root") != caller.here or run == recovered:
             continue
         fix = f'if that session died, the user ends it: omo plan finish --session {name} --abandon "why"'
-        if name in adoptable(KIND, caller):
-            fix = f"omo adopt --from {shlex.quote(name)} takes it up; or {fix}"
+        if name in left_by_others(KIND, caller):
+            fix = f"omo resume {shlex.quote(name)} takes it up; or {fix}"
         raise Refused(f"plan session {run} of session {name} is under way in {caller.here}", fix=fix)
     own = load(PLAN, caller)
     if own is None:
@@ -282,11 +260,7 @@ def require_free(caller: Caller, recovered: str = "") -> None:
     state = own.state
     if state is None or not state.is_fenced or own.id == recovered:
         return
-    if state.root != caller.here and os.path.isdir(state.root):
-        raise Refused(
-            f"plan session {own.id} of this session belongs to {state.root}, and this is {caller.here}",
-            fix=f"go on there; or give it up there: {GIVE_UP}",
-        )
+    own.require_whole()
     way = "omo plan recover" if state.end == "recovered" else "omo plan finish"
     raise Refused(
         f"plan session {own.id} of this session is under way in {caller.here}",
@@ -297,7 +271,12 @@ def require_free(caller: Caller, recovered: str = "") -> None:
 def require_reviewed(caller: Caller, contract: Contract, history: histories.History, unreviewed: str) -> str:
     """Why it begins without a clean critique; empty where it has one, or needs none. What the critic was seen to say of
     this text is recorded now."""
-    plan = contract.plan
+    plan, parent = contract.plan, contract.recovers
+    if parent is not None and parent.unreviewed:
+        # A recovery carries out the same contract, so what was let through for it still is, and is still told.
+        unreviewed = parent.unreviewed
+        if not parent.recovery_of:
+            unreviewed += f" (as plan session {parent.run} began)"
     review = critique.latest(caller.state, plan.digest)
     if not critique.is_clean(review):
         try:
@@ -310,7 +289,7 @@ def require_reviewed(caller: Caller, contract: Contract, history: histories.Hist
         return ""
     if unreviewed:
         require_reason(unreviewed, "--unreviewed", "say why no critic looked")
-        if caller.by != "user" and not contract.recovers and critique.has_refused(caller, plan):
+        if caller.by != "user" and parent is None and critique.has_refused(caller, plan):
             raise Refused(
                 f"{CRITIC} has found {plan.path} not to be sound; only the user starts it all the same",
                 fix=f"mend it and have it reviewed: omo plan critique {shlex.quote(plan.path)}; or ask the user, who "
@@ -322,38 +301,13 @@ def require_reviewed(caller: Caller, contract: Contract, history: histories.Hist
         return ""
     reviewed = ""
     if review is not None:
-        reviewed = f": {'; '.join(critique.reasons_of(review))}"
+        reviewed = f": {clip('; '.join(map(str, review.get('reasons') or ())), 300)}"
     elif plan.is_legacy:
         reviewed = ", nor was it there before: of an older plan only what is committed needs none"
     raise Refused(
         f"{plan.path} has no clean critique of the text it has now (digest {plan.digest[:12]}){reviewed}",
         fix=f"omo plan critique {shlex.quote(plan.path)}; or --unreviewed REASON, which is reported",
     )
-
-
-def _inherited(contract: Contract) -> str:
-    """A recovery carries out the same contract, so what was let through for it still is, and is still told."""
-    parent = contract.recovers
-    if parent is None or not parent.unreviewed:
-        return ""
-    return parent.unreviewed if parent.recovery_of else f"{parent.unreviewed} (as plan session {parent.run} began)"
-
-
-def require_in_order(contract: Contract, reason: str) -> None:
-    """What a session depends on is done before it begins. A recovery goes on with what has begun."""
-    if reason:
-        require_reason(reason, "--out-of-order", "say why it cannot wait")
-    if reason or contract.recovers:
-        return
-    passed = {state.number for state in contract.runs if state.end == "pass"}
-    waiting = [f"session {other}" for other in contract.session.depends_on if other not in passed]
-    if waiting:
-        plan = contract.plan.path
-        raise Refused(
-            f"session {contract.number} depends on {', '.join(waiting)} of {plan}, which no audit has passed yet",
-            fix=f"omo plan start {shlex.quote(plan)} begins what comes first; or --out-of-order REASON, which is "
-            "reported",
-        )
 
 
 def clean_history(root: Path, contract: Contract) -> tuple[histories.History, Audit]:
@@ -379,13 +333,13 @@ def clean_history(root: Path, contract: Contract) -> tuple[histories.History, Au
 
 
 def preflight_row(caller: Caller, contract: Contract, asked: preflight.Preflight) -> Row:
-    why = "; ".join(f"{need.name} is {need.status}: {clip(need.detail, 120)}" for need in asked.missing)
+    why = "; ".join(clip(str(need), 160) for need in asked.missing)
     return {
         "kind": "preflight",
         "session": caller.session,
         "path": contract.plan.path,
         "recovery_of": contract.recovers.run if contract.recovers else "",
-        "needs": [need.data for need in asked.needs],
+        "needs": [asdict(need) for need in asked.needs],
         "missing": [need.name for need in asked.missing],
         "result": asked.result,
         "bypassed": asked.bypassed_by,

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from omo.state import runtime
-from omo.state.runtime import part
+from omo.state.runtime import OPEN_STATES, part
 from omo.text import clip
 from omo.work import outcome
-from omo.work.publish import change_row, publish, publish_damage
+from omo.work.lifecycle import hand_over
+from omo.work.publish import publish, publish_damage
 from omo.work.run import Caller, Row
 from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, command
+from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
 from omo.workflows.ultraplan.audited import RunStatus, load_status
-from omo.workflows.ultraplan.models import Step
 from omo.workflows.ultraplan.run import (
     KIND,
     MOST_RECOVERIES,
     START,
-    PlanRun,
     PlanState,
     from_top,
     pinned_path,
@@ -84,13 +83,11 @@ def next_step(status: RunStatus) -> NextStep:
     if status.audit.dirty:
         why = f"not committed: {clip(', '.join(status.audit.dirty), 160)}; commit or remove it, then"
         return NextStep("clean", why, (FINISH,))
-    if status.state.verified.get("head") == status.audit.head:
-        if failing := status.state.failing:
-            row = failing[0]
+    if state.verified.get("head") == status.audit.head:
+        for row in state.verified_as(verify.FAIL):
             why = f"step {row['step']}: its Verify {clip(row['text'], 120)} fails ({clip(row['why'], 160)}); mend it"
             return NextStep("mend", why, (FINISH, failed_command(row["step"], lead="if it fails after retry")))
-        if unanswered := status.state.unanswered:
-            row = unanswered[0]
+        for row in state.verified_as(verify.UNKNOWN):
             why = f"step {row['step']}: its Verify {clip(row['text'], 120)} gave {row['why']}; make it faster"
             leave_out = command("omo plan finish --unverified", "why it cannot be run", lead="or")
             return NextStep("mend", why, (FINISH, leave_out))
@@ -130,14 +127,12 @@ def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
     commands.append(failed_command(audited.step, lead="if it fails after retry"))
     item = str(audited.step)
     if audited.status == "missing" and step is not None:
-        return NextStep("execute", _what(step), tuple(commands), item=item)
+        verifying = f"; verify: {clip(step.verify, 80)}" if step.verify else ""
+        then = clip(step.checkpoint, 300) or "commit it"
+        why = f"step {step.number} {clip(step.title, 60)}{verifying}; then {then}"
+        return NextStep("execute", why, tuple(commands), item=item)
     why = f"step {audited.step} does not hold ({clip('; '.join(audited.findings), 120)}); mend and commit it"
     return NextStep("mend", why, tuple(commands), item=item)
-
-
-def _what(step: Step) -> str:
-    verify = f"; verify: {clip(step.verify, 80)}" if step.verify else ""
-    return f"step {step.number} {clip(step.title, 60)}{verify}; then {clip(step.checkpoint, 300) or 'commit it'}"
 
 
 def _passed(status: RunStatus) -> NextStep:
@@ -230,11 +225,18 @@ def publish_status(status: RunStatus) -> NextStep:
         return step
     if status.problems:
         publish_damage(run)
-    elif status.state.is_open:
+        return step
+    told = run.caller.summary(KIND)
+    if status.state.is_open:
+        if not status.broken:
+            run.require_whole()  # a project that was moved takes its fence along
         is_progress = bool(set(status.audit.passed) - set(status.state.seen))
-        _note(run, status)
+        row = {"verdict": status.audit.verdict, "passed": status.audit.passed, "missing": status.audit.missing}
+        if status.audit.steps and {**status.state.audited, **row} != status.state.audited:
+            run.append({"kind": "audited", **row})
         publish(run, summarize(status, step), progressed=lambda old: is_progress)
-    elif _end_is_untold(run):
+    elif told.get("run") == run.id and "fence" in told:
+        # A crash came between the ledger's last row and the session's.
         publish(run, summarize(status, step))
     return step
 
@@ -247,108 +249,60 @@ def publish_end(status: RunStatus, *, progressed: bool = False, session: str = "
     return step
 
 
-def _end_is_untold(run: PlanRun) -> bool:
-    """A crash came between the ledger's last row and the session's."""
-    summary = run.caller.summary(KIND)
-    return summary.get("run") == run.id and "fence" in summary
-
-
-def _note(run: PlanRun, status: RunStatus) -> None:
-    """One `audited` row for each change in what git shows."""
-    if not status.audit.steps:
-        return
-    row = {"verdict": status.audit.verdict, "passed": status.audit.passed, "missing": status.audit.missing}
-    if {**status.state.audited, **row} != status.state.audited:
-        run.append({"kind": "audited", **row})
-
-
 def summarize(status: RunStatus, step: NextStep) -> Row:
     state = status.state
-    left = _left(status)
-    total = len(_steps_named(state))
     if status.audit.steps:
         # What was skipped, as its plan allows, is neither done nor open.
-        total = len(status.audit.passed) + len(status.audit.missing)
-    summary: Row = {
-        "run": state.run,
-        "open": left,
-        "total": max(total, left),
-        "next": None if step.action == "done" else _next_for_hooks(status, step),
-        **_state(state, step),
-    }
+        left, passed = status.audit.missing, status.audit.passed
+    else:
+        # As the ledger has them; at its end a recovery names those of the whole session.
+        passed = state.finished.get("passed") or []
+        named = {*state.steps, *passed, *(state.finished.get("missing") or [])} - set(state.skipped)
+        left = sorted(named.difference(passed))
+    total = len({*left, *passed})
+    if state.end == "pass":
+        left = []
+    elif state.end == "recovered":
+        left = state.recovered.get("missing", [])
+    following: str | None = step.short
+    if step.action == "done":
+        following = None
+    elif state.is_open:
+        # Hooks read it later, when more may be committed: just where it stood.
+        planned = status.document.step(int(step.item)) if status.document and step.item else None
+        first = step.text
+        if step.action == "execute" and planned is not None:
+            first = f"step {planned.number} {planned.title}"
+        following = clip(first, LONGEST_FIRST)
+    summary: Row = {"run": state.run, "open": len(left), "total": max(total, len(left)), "next": following}
     if state.is_fenced:
         summary["fence"] = state.fence
-    return summary
-
-
-def _next_for_hooks(status: RunStatus, step: NextStep) -> str:
-    """Hooks read it later, when more may be committed: of an open session just where it stood."""
-    if not status.state.is_open:
-        return step.short
-    first = step.text
-    planned = status.document.step(int(step.item)) if status.document and step.item else None
-    if step.action == "execute" and planned is not None:
-        first = f"step {planned.number} {planned.title}"
-    return clip(first, LONGEST_FIRST)
-
-
-def _steps_named(state: PlanState) -> set[int]:
-    """As the ledger has them; at its end a recovery names those of the whole session."""
-    ended = [*(state.finished.get("passed") or []), *(state.finished.get("missing") or [])]
-    return {*state.steps, *ended} - set(state.skipped)
-
-
-def _left(status: RunStatus) -> int:
-    """The steps that do not pass; a session that ended otherwise than by its audit has them still."""
-    state = status.state
-    if state.end == "pass":
-        return 0
-    if state.end == "recovered":
-        return len(state.recovered.get("missing", []))
-    if status.audit.steps:
-        return len(status.audit.missing)
-    return len(_steps_named(state) - set(state.finished.get("passed") or []))
+    return {**summary, **_state(state, step)}
 
 
 def _state(state: PlanState, step: NextStep) -> Row:
-    finished, ended_as = state.finished, outcome.of(state.finished)
+    ended_as = outcome.of(state.finished)
     if state.end == "failed":
-        return _waits(ended_as["why"], f"Report: {finished.get('report')}. {step.command}")
-    if state.end == "abandoned" and finished.get("actor") != "user":
-        return _waits(ended_as["why"], "Begin it again, or leave it? omo plan status")
-    if finished:
+        why, question = ended_as["why"], f"Report: {state.finished.get('report')}. {step.command}"
+    elif state.end == "abandoned" and state.finished.get("actor") != "user":
+        why, question = ended_as["why"], "Begin it again, or leave it? omo plan status"
+    elif state.finished:
         return {"state": "done", "outcome": ended_as}
-    if not state.base:
-        return _waits(clip(str(state.preflight.get("why") or ""), 160), f"Make it available, then: {step.command}")
-    return {"state": "active"}
-
-
-def _waits(why: str, question: str) -> Row:
+    elif state.base:
+        return {"state": "active"}
+    else:
+        why = clip(str(state.preflight.get("why") or ""), 160)
+        question = f"Make it available, then: {step.command}"
     return {"state": "blocked", "why": why, "question": question, "told": False}
-
-
-def handed_on(run: str) -> Row:
-    return outcome.outcome(outcome.ENDED, f"plan session {run} goes on elsewhere")
 
 
 def close_recovered(caller: Caller, parent: str) -> None:
     """Another session that handed its missing steps over has nothing left to hold it."""
-
-    def decide(row: Row | None) -> runtime.Change:
-        old = part(part(row or {}, "work"), KIND)
-        if old.get("run") != parent:
-            return runtime.Change(None)
-        over = {**old, "state": "done", "next": None, "outcome": handed_on(parent)}
-        over.pop("fence", None)
-        after = {**(row or {}), "work": {**part(row or {}, "work"), KIND: over}}
-        event = {"kind": KIND, "run": parent, "state": "done", "open": old.get("open")}
-        return runtime.Change(None, after, [event])
-
     for name in list(caller.session_rows):
         summary = caller.summary(KIND, name)
-        is_held = summary.get("state") in runtime.OPEN_STATES or "fence" in summary
+        is_held = summary.get("state") in OPEN_STATES or "fence" in summary
         if name != caller.session and summary.get("run") == parent and is_held:
-            change_row(caller, name, decide)
+            hand_over(caller, KIND, name)
 
 
 # what views draw
@@ -365,8 +319,11 @@ def status(viewer: Viewer) -> Status | None:
     changed += [f"not committed: {clip(path, 160)}" for path in loaded.audit.dirty]
     if loaded.edited:
         changed.append(loaded.edited)
-    facts = [
-        *_fence_facts(part(part(viewer.row, "work"), KIND)),
+    facts = []
+    if fence := part(part(part(viewer.row, "work"), KIND), "fence"):  # what the hooks hold the session to
+        lists = [f"{word} {', '.join(map(str, fence[word]))}" for word in ("touch", "never") if fence.get(word)]
+        facts.append(clip(f"fence: {'; '.join(lists) or 'the project'}", 200))
+    facts += [
         f"plan {clip(state.path, 200)}",
         f"recovery {state.depth} of {MOST_RECOVERIES}",
     ]
@@ -376,7 +333,7 @@ def status(viewer: Viewer) -> Status | None:
         facts.append(f"spec {from_top(viewer.caller, pinned_path(viewer.caller.state, state.run, 'spec.md'))}")
     ended = None
     if state.end == "recovered":
-        ended = handed_on(state.run)
+        ended = outcome.outcome(outcome.ENDED, f"plan session {state.run} goes on elsewhere")
     elif state.finished:
         ended = outcome.of(state.finished)
     return Status(
@@ -404,24 +361,12 @@ def _item(loaded: RunStatus, step: StepAudit) -> Item:
     facts = (Fact("commit", GIT, step.commit), Fact("findings", GIT, step.findings))
     title, mark = clip(step.title, 200), MARKS[step.status]
     planned = loaded.document.step(step.step) if loaded.document else None
-    text = _to_do(planned) if planned is not None else ""
+    # What the plan says of it, but for what only the audit reads.
+    fields = planned.fields if planned is not None else {}
+    text = "\n".join(f"{name}: {value}" for name, value in fields.items() if value)
     return Item(
         str(step.step), title, step.status, mark, tuple(notes), overrides=skipped, why=why, facts=facts, text=text
     )
-
-
-def _to_do(step: Step) -> str:
-    """What the plan says of it, but for what only the audit reads."""
-    fields = {
-        "Files": ", ".join(step.files),
-        "Changes": step.changes,
-        "Reuses": step.reuses,
-        "Test first": step.test_first,
-        "Verify": step.verify,
-        "On failure": step.on_failure_text,
-        "Checkpoint": step.checkpoint,
-    }
-    return "\n".join(f"{name}: {value}" for name, value in fields.items() if value)
 
 
 def _unaudited(loaded: RunStatus) -> list[Item]:
@@ -434,12 +379,3 @@ def _unaudited(loaded: RunStatus) -> list[Item]:
         else:
             items.append(Item(str(step), "", "open", "open"))
     return items
-
-
-def _fence_facts(summary: Row) -> list[str]:
-    """What the hooks hold the session to, as its row has it."""
-    fence = part(summary, "fence")
-    if not fence:
-        return []
-    lists = [f"{word} {', '.join(map(str, fence[word]))}" for word in ("touch", "never") if fence.get(word)]
-    return [clip(f"fence: {'; '.join(lists) or 'the project'}", 200)]
