@@ -315,7 +315,7 @@ def test_ralph_runs_to_its_end_with_the_agents_that_setup_installs(codex: Codex)
 
 
 def doctor(codex: Codex) -> str:
-    """What it says once the client has answered it: it waits for each program for seconds, and a busy machine takes."""
+    """What it says once the client has answered it, for which it waits seconds: a busy machine takes more."""
     for _ in range(10):
         said = codex.omo("doctor")
         if "did not say whether it trusts the hooks" not in said:

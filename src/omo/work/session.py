@@ -46,9 +46,7 @@ def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json |
         run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
     work[KIND] = run
     armed = {**old, "ulw": _all_blocks(by, limits, now), "stopContinuation": ON, "work": work, "denials": {}}
-    if not is_live(old):
-        return budget.begin(armed, ceilings, now=now)
-    return note(armed, begunAt=begun_at(old))
+    return armed if is_live(old) else budget.begin(armed, ceilings, now=now)
 
 
 def raise_budget(row: Json, ceilings: Json | None, *, limits: Json, now: float) -> Json:
@@ -116,16 +114,10 @@ def kept_state(row: Json, old: Json, summary: Json) -> Json:
     return summary
 
 
-def begun_at(row: Json) -> str:
-    """When the run began; it may have been armed again since."""
-    ulw = ulw_of(row)
-    return str(ulw.get("begunAt") or ulw.get("armedAt") or "")
-
-
 def _with_all_blocks(row: Json, limits: Json, now: float) -> Json:
     """The same run goes on."""
     by = str(ulw_of(row).get("by") or "user")
-    return note({**row, "ulw": _all_blocks(by, limits, now)}, begunAt=begun_at(row))
+    return {**row, "ulw": _all_blocks(by, limits, now)}
 
 
 def _all_blocks(by: str, limits: Json, now: float) -> Json:
