@@ -85,7 +85,8 @@ def resume(caller: Caller, wanted: str = "", client: str = "") -> Resumed:
     if caller.by != "user":
         _require_users_consent(caller, own)
         if not runtime.can_be_resumed(row):
-            raise Refused(f"the user cancelled it in session {source}", fix=f"they can type /omo:resume {source}")
+            name = clip(source, 64)
+            raise Refused(f"the user cancelled it in session {name}", fix=f"they can type /omo:resume {name}")
     if not (wanted and caller.by == "user") and not _may_be_taken(row, client, caller.now):
         raise _at_work(source, row)
     return _take_up(caller, source, client)
@@ -136,9 +137,10 @@ def _may_be_taken(row: Row, client: str, now: float) -> bool:
 
 
 def _at_work(source: str, row: Row) -> Refused:
+    name = clip(source, 64)
     return Refused(
-        f"session {clip(source, 64)} was at work at {clip(str(row.get('lastUsedAt')), 40)}",
-        fix=f"the user takes it away from there: /omo:resume {source} here, or omo resume {shlex.quote(source)} in a "
+        f"session {name} was at work at {clip(str(row.get('lastUsedAt')), 40)}",
+        fix=f"the user takes it away from there: /omo:resume {name} here, or omo resume {shlex.quote(name)} in a "
         f"terminal of their own; or wait until it has been idle for {left_open.IDLE_FOR / 60:g} minutes",
     )
 
