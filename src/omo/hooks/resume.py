@@ -83,7 +83,9 @@ def resume(caller: Caller, wanted: str = "", client: str = "") -> Resumed:
     source = left_open.named(caller.session_rows, caller.session, wanted) if wanted else newest(caller, client)
     row = caller.session_rows[source]
     if caller.by != "user":
-        _require_users_consent(caller, own)
+        if session.was_released(own):
+            what = f"the user cancelled the work of session {caller.session}, or it used up its budget"
+            raise Refused(what, fix="they can type /omo:resume")
         if not runtime.can_be_resumed(row):
             name = clip(source, 64)
             raise Refused(f"the user cancelled it in session {name}", fix=f"they can type /omo:resume {name}")
@@ -145,14 +147,6 @@ def _at_work(source: str, row: Row) -> Refused:
     )
 
 
-def _require_users_consent(caller: Caller, own: Row) -> None:
-    if session.was_released(own):
-        raise Refused(
-            f"the user cancelled the work of session {caller.session}, or it used up its budget",
-            fix="they can type /omo:resume",
-        )
-
-
 def _take_up(caller: Caller, source: str, client: str) -> Resumed:
     """Under the locks of both sessions: of two that want it, one gets it."""
 
@@ -163,7 +157,7 @@ def _take_up(caller: Caller, source: str, client: str) -> Resumed:
         _require_room(own)
         seen = _vouched(caller, source, theirs)
         for kind, summary in work:
-            CARRIED.get(kind, _stays_where_it_is)(caller, source, str(summary.get("run") or ""))
+            _carry(kind, caller, source, str(summary.get("run") or ""))
         after = session.of_client(session.take_up(own, theirs), client)
         if caller.by == "user":
             after = session.go_on(after, limits=caller.limits, now=caller.now)
@@ -226,33 +220,23 @@ def _copied(caller: Caller, source: str, seen: list[Row]) -> list[Row]:
     return copied
 
 
-def _stays_where_it_is(caller: Caller, source: str, run: str) -> None:
-    """Gates are in the session's ledger, and the goals of verify are the project's."""
+def _carry(kind: str, caller: Caller, source: str, run_id: str) -> None:
+    """What a run has beside its session's row and ledger. Gates are in that, the goals of verify are the project's."""
+    if kind == "ultragoal":
+        from omo.workflows.ultragoal import lifecycle
 
+        lifecycle.take_over(caller, source)
+    elif kind == "ralph":
+        from omo.workflows.ralph.run import RALPH
 
-def _ultragoal(caller: Caller, source: str, run: str) -> None:
-    from omo.workflows.ultragoal import lifecycle
+        _say_who_has_it(RALPH, caller, source, run_id)
+    elif kind == "ultraplan":
+        from omo.workflows.ultraplan.run import PLAN
 
-    lifecycle.take_over(caller, source)
-
-
-def _ralph(caller: Caller, source: str, run: str) -> None:
-    from omo.workflows.ralph.run import RALPH
-
-    _say_who_has_it(RALPH, caller, source, run)
-
-
-def _plan(caller: Caller, source: str, run: str) -> None:
-    from omo.workflows.ultraplan.run import PLAN
-
-    _say_who_has_it(PLAN, caller, source, run)
+        _say_who_has_it(PLAN, caller, source, run_id)
 
 
 def _say_who_has_it(kind: Kind[Any], caller: Caller, source: str, run_id: str) -> None:
     run: Run[Any] = Run(kind, replace(caller, session=source), run_id)
     if run.require_whole().session != caller.session:
         run.append({"kind": "adopted", "from": source, "session": caller.session})
-
-
-# What a run has beside its session's row and ledger, and who moves it.
-CARRIED = {"ultragoal": _ultragoal, "ralph": _ralph, "ultraplan": _plan}

@@ -95,12 +95,13 @@ class Gate:
 class Gates:
     """What is pinned in a session, and what the current run knows of it."""
 
-    __slots__ = ("base", "by_name", "dropped")
+    __slots__ = ("base", "began_at", "by_name", "dropped")
 
     def __init__(self) -> None:
         self.by_name: dict[str, Gate] = {}
         self.dropped: list[tuple[Gate, str]] = []  # those that had failed when somebody removed or replaced them
         self.base: Json | None = None
+        self.began_at = ""  # the run, whoever armed it again since
 
     def __iter__(self) -> Any:
         return iter(self.by_name.values())
@@ -144,7 +145,7 @@ def fold(rows: list[Json], run: str | None) -> Gates:
         elif row.get("run") != run:
             continue
         elif kind in ("activated", "rearmed") and isinstance(row.get("base"), dict):
-            gates.base = row["base"]
+            gates.base, gates.began_at = row["base"], str(row.get("ts") or "")
         elif (gate := gates.get(name)) is not None:
             _note(gate, row)
     return gates
