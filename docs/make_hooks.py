@@ -24,6 +24,7 @@ SCRIPTS = {
     "PreToolUse": "pre-tool-use",
     "PostToolUse": "post-tool-use",
     "Stop": "stop",
+    "SubagentStart": "subagent-start",
     "SubagentStop": "subagent-stop",
 }
 SECONDS = 10

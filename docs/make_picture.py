@@ -180,7 +180,7 @@ PANES = (
         "client",
         "Claude Code: ulw, a stop that is sent back, and the end",
         (
-            messages.turned_on("", [], []).message,
+            messages.turned_on("", [], {}, []).message,
             "Ultrawork active: continuing until verification gates pass or stop requested.",
             "omo: done, proven: gate tests",
             messages.EVIDENCE,

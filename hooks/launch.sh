@@ -15,6 +15,7 @@ session-start) name=SessionStart ;;
 user-prompt-submit) name=UserPromptSubmit ;;
 pre-tool-use) name=PreToolUse ;;
 post-tool-use) name=PostToolUse ;;
+subagent-start) name=SubagentStart ;;
 subagent-stop) name=SubagentStop ;;
 statusline) name=StatusLine key=project_dir ;; # which the host sends instead of setting a variable
 *) name=Stop ;;

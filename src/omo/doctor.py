@@ -24,7 +24,7 @@ from omo.hosts import KEEP_GOING, codex_setup
 from omo.hosts import claude_setup as host
 from omo.proof.run import Outcome, child_environment, run
 from omo.state import paths, runtime, store
-from omo.text import clip
+from omo.text import clip, counted
 from omo.work import session, times
 
 Json = dict[str, Any]
@@ -341,7 +341,8 @@ def trust_of_hooks(probe: Probe) -> Finding:
         return ok(f"omo is not installed in {title}")
     asked = codex_setup.question(probe.context.root)
     answer = probe.run(*codex_setup.ASK_FOR_HOOKS, stdin=asked, extra=codex_setup.variables(environ))
-    trust = codex_setup.trust_in(answer.stdout)
+    hooks = codex_setup.hooks_in(answer.stdout)
+    trust = codex_setup.trust_in(hooks)
     if not trust:
         return unknown(f"{title} did not say whether it trusts the hooks of omo", codex_setup.TRUST)
     doubted = [f"{event}: {status}" for event, status in trust.items() if status != codex_setup.TRUSTED]
@@ -350,7 +351,11 @@ def trust_of_hooks(probe: Probe) -> Finding:
     if not codex_setup.agents_are_there(probe.plugin, environ):
         seen = f"{title} trusts the hooks, and lacks the agents that judge, review and criticise"
         return warn(seen, probe.command("setup", codex_setup.NAME))
-    return ok(f"{title} trusts the hooks of omo and has its agents", [codex_setup.DAEMON])
+    seen = f"{title} trusts the hooks of omo and has its agents"
+    if others := codex_setup.other_stop_hooks(hooks):
+        remedy = "if a session is held though omo let go, take these away: codex plugin remove NAME, or edit the file"
+        return warn(f"{seen}; {counted(len(others), 'other hook')} at Stop can hold a session too", remedy, others)
+    return ok(seen, [codex_setup.DAEMON])
 
 
 def other_stop_hooks(probe: Probe) -> Finding:
@@ -358,7 +363,7 @@ def other_stop_hooks(probe: Probe) -> Finding:
     if others:
         off = f"{probe.setup.disable_command}, or edit the file"
         remedy = f"if a session is held though omo let go, switch these off: {off}"
-        return warn(f"{len(others)} other hooks run at Stop and can hold a session too", remedy, others + problems)
+        return warn(f"{counted(len(others), 'other hook')} at Stop can hold a session too", remedy, others + problems)
     if problems:
         return unknown("not every plugin's hooks could be read", "reinstall the plugins named", problems)
     return ok("no other hook runs at Stop")

@@ -16,6 +16,8 @@ OFF = ("0", "false", "no", "off")
 KEYWORD_MODES = ("on", "explicit", "off")
 FILE = ".sisyphus/omo.json"
 GOAL_GATES = ("full", "light")
+MULTIPLES = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
+MOST_SPENT = 10**15
 
 
 class Refusal(ValueError):
@@ -70,6 +72,27 @@ def on_or_off(value: object) -> str:
         raise Refusal("must be on or off") from None
 
 
+def ceiling(value: object) -> float | None:
+    """Of tokens, minutes or agents: 2000000, 2M or 500k; off for none."""
+    text = str(value).strip()
+    if text.lower() == "off":
+        return None
+    amount = amount_of(text)
+    if not 0 < amount <= MOST_SPENT:
+        raise Refusal("must be a number above 0, such as 2M or 90, or off")
+    return amount
+
+
+def amount_of(text: str) -> float:
+    """2m, 2M and 2000000 are two million; 0 where it is no number."""
+    size = MULTIPLES.get(text[-1:].lower(), 1)
+    digits = text[:-1] if size > 1 else text
+    whole, point, rest = digits.partition(".")
+    if not (whole + rest).isdecimal() or len(digits) > 15 or (point and not rest):
+        return 0
+    return float(digits) * size
+
+
 def project_globs(value: object) -> tuple[str, ...]:
     """Globs relative to the project's top. One that leads elsewhere would silently match nothing."""
     if not isinstance(value, list):
@@ -111,6 +134,9 @@ KNOBS = (
     Knob("attended", False, switch),
     Knob("notify", "on", on_or_off),
     Knob("goal_gate", "full", goal_gate),
+    Knob("budget_tokens", None, ceiling),
+    Knob("budget_minutes", None, ceiling),
+    Knob("budget_agents", None, ceiling),
 )
 LIMITS = tuple(knob for knob in KNOBS if knob.parse in (whole_number, positive_number))
 # What the project says about itself: in its file only, so that no shell can say otherwise.
@@ -146,6 +172,15 @@ class Settings:
         return bool(self.values["notify"] == "on")
 
     @property
+    def budget(self) -> dict[str, Any]:
+        """The ceilings that are set, by kind."""
+        ceilings = {}
+        for kind in ("tokens", "minutes", "agents"):
+            if amount := self.values[f"budget_{kind}"]:
+                ceilings[kind] = amount
+        return ceilings
+
+    @property
     def limits(self) -> dict[str, Any]:
         return {knob.name: self.values[knob.name] for knob in LIMITS}
 
@@ -153,7 +188,7 @@ class Settings:
         try:
             self.values[knob.name] = knob.parse(value)
         except Refusal as why:
-            self.problems.append(f"{origin}: {value!r} {why}; it is not used, the default is {knob.default}")
+            self.problems.append(f"{origin}: {value!r} {why}; it is not used, the default is {knob.default or 'none'}")
             return False
         self.origins[knob.name] = origin
         return True

@@ -479,7 +479,12 @@ QUIET = {"hooks": {"Stop": [{"hooks": [{"command": "ding", "async": True}]}], "S
     ("plugins", "hooks", "result", "words"),
     [
         ({"x@y": {"installPath": "@"}}, BLOCKER, WARN, "x@y: node stop.js"),
-        ({"x@y": [{"installPath": "@"}, {"installPath": "@"}]}, BLOCKER, WARN, "1 other hooks"),
+        (
+            {"x@y": [{"installPath": "@"}, {"installPath": "@"}]},
+            BLOCKER,
+            WARN,
+            "1 other hook at Stop",
+        ),
         ([{"name": "x", "installPath": "@"}], BLOCKER, WARN, "x: node stop.js"),
         ({"x@y": [{"installPath": "@"}]}, QUIET, OK, "no other"),
         ({"x@y": [{"installPath": "@"}]}, {"hooks": {"Stop": [3, {"hooks": 3}, {"hooks": [3]}]}}, OK, "no other"),

@@ -376,6 +376,15 @@ def test_a_new_receipt_renews_the_budget_and_one_issued_again_does_not(project: 
     use_blocks(project, 5)
     assert checkpoint(project, "G001", "complete", "--evidence", "other words", "--json").json["changed"] is True
     assert project.row()["ulw"]["stopBlocks"] == 5
+    found = ("--objective", "Bad rows are refused.", "--evidence", "it was seen")
+    project.check("ultragoal", "record-review-blockers", "--goal-id", "G001", *found)
+    for goal in ("G002", "G003"):
+        project.agent("ultragoal", "complete-goals")
+        assert checkpoint(project, goal).code == 0
+    use_blocks(project, 5)
+    project.agent("ultragoal", "complete-goals")
+    assert checkpoint(project, "G001").code == 0
+    assert project.row()["ulw"]["stopBlocks"] == 5, "opened by a review and closed again"
 
 
 def test_the_printed_goal_can_be_passed_back(project: Project) -> None:

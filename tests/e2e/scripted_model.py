@@ -123,6 +123,7 @@ class ScriptedModel:
         self.overruns = 0
         self._main = list(steps)
         self._agents: list[tuple[Matcher, list[Step]]] = []
+        self._goal_checks: list[Turn] = []
         self._changed = threading.Condition()
         self._closing = threading.Event()
         self._ids = itertools.count(1)
@@ -142,6 +143,11 @@ class ScriptedModel:
         """Answer the subagents that match from a script of their own."""
         with self._changed:
             self._agents.append((matches, list(steps)))
+
+    def check_goal(self, *verdicts: bool) -> None:
+        """What the client is answered when it asks whether its own goal is met."""
+        for is_met in verdicts:
+            self._goal_checks.append(say(json.dumps({"ok": is_met, "reason": "as the test says"})))
 
     def times_told(self, substring: str) -> int:
         """How often the substring stands in what the last main-loop request showed the model."""
@@ -213,6 +219,8 @@ class ScriptedModel:
         self.requests.append(request)
         if self.is_errand(request):
             self.errands.append(request)
+            if self._goal_checks and '"impossible"' in json.dumps(request.get("output_config")):
+                return self._goal_checks.pop(0)
             return say(ERRAND_ANSWER)
         is_agent = self.is_agent(request)
         (self.agent_turns if is_agent else self.turns).append(request)

@@ -302,11 +302,16 @@ def test_ralph_runs_to_its_end_with_the_agents_that_setup_installs(codex: Codex)
 
 
 def test_the_doctor_says_whether_codex_trusts_the_hooks_and_has_the_agents(codex: Codex) -> None:
+    blocker = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "node stop.js"}]}]}}
+    (codex.settings / "hooks.json").write_text(json.dumps(blocker), "utf-8")
     assert "Codex skips 6 of 6 hooks of omo, silently" in codex.omo("doctor")
     codex.trust_hooks()
     assert "lacks the agents that judge, review and criticise" in codex.omo("doctor")
     codex.omo("setup", "codex", "--yes")
-    assert "Codex trusts the hooks of omo and has its agents" in codex.omo("doctor")
+    others = "Codex trusts the hooks of omo and has its agents; 1 other hook at Stop can hold a session too"
+    report = codex.omo("doctor")
+    assert others in report
+    assert "hooks.json: node stop.js" in report
     (codex.plugin / "README.md").write_text("An update.\n", "utf-8")
     assert "Codex skips 6 of 6 hooks of omo, silently" in codex.omo("doctor")
     removed = codex.omo("setup", "remove", "--yes")

@@ -278,3 +278,19 @@ def withdraw(stage: Stage) -> Terminal:
     terminal.wait_for(lambda screen: "ulw fix the flaky tests" in input_box(screen))
     held.set()
     return terminal
+
+
+def test_a_goal_of_the_client_holds_in_place_of_omo(stage: Stage) -> None:
+    stage.limits = EIGHT_BLOCKS
+    terminal, held = start(stage, say("Never heard."))
+    interrupt(terminal, held)
+    stage.model.script(say("One thing is done."), say("And another."))
+    stage.model.check_goal(False, True)
+    terminal.submit("/goal all tests pass")
+    shows(terminal, "Stop says: omo: ultrawork stays on, and sends nothing back while /goal is on (all tests pass).")
+    shows(terminal, "Goal achieved")
+    assert stage.kinds(only_session(stage))[1:] == ["allowed:other-loop", "allowed:other-loop"]
+    assert "".join(terminal.scrollback().split()).count("sendsnothingback") == 1
+    stage.model.script(say("I stop."), say("I stop again."))
+    terminal.submit("and the rest")
+    shows(terminal, "Ultrawork active: continuing until verification gates pass or stop requested.")

@@ -61,13 +61,16 @@ class Material:
         return messages.release(rule, row, row, LIMITS)
 
 
+SPENT = {"budget": {"agents": 2}, "spent": {"agents": 2}}
+
+
 def line(answer: Answer) -> str:
     return answer.message or answer.reason
 
 
 TABLE: dict[str, Callable[[Material], str]] = {
-    "on": lambda m: line(messages.turned_on("", [], [m.text])),
-    "on, and others go on": lambda m: line(messages.turned_on("", m.work, [m.text])),
+    "on": lambda m: line(messages.turned_on("", [], {}, [m.text])),
+    "on, and others go on": lambda m: line(messages.turned_on("", m.work, {}, [m.text])),
     "on by a command of the agent's": lambda m: line(messages.begun(m.work)),
     "not turned on": lambda m: messages.not_turned_on(m.text[:100]),
     "could not be turned on": lambda m: line(messages.could_not_turn_on(m.text)),
@@ -84,6 +87,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "still on": lambda m: messages.still_on(m.row),
     "taken up": lambda m: line(messages.resumed(m.work, "5c1a", [m.pin])),
     "taken up, to the model": lambda m: messages.resumed(m.work, "5c1a", None).context,
+    "taken up, and spent": lambda m: messages.taken_up_without_budget({**m.row, **SPENT}, "5c1a"),
     "goes on": lambda m: line(messages.resumed(m.work, "", None)),
     "left open": lambda m: messages.offer([("5c1a", m.row)] * 3, 7200.0),
     "still waiting": lambda m: messages.still_on(m.waits("waiting", m.text)),
@@ -92,10 +96,23 @@ TABLE: dict[str, Callable[[Material], str]] = {
     **{f"ended {verdict}": lambda m, verdict=verdict: m.ended(verdict) for verdict in outcome.VERDICTS},  # type: ignore[misc]
     **{f"let go by {rule}": lambda m, rule=rule: m.let_go(rule) for rule in messages.CAUSES},  # type: ignore[misc]
     "stays on in a cooldown": lambda m: m.released("cooldown", m.row),
+    "stays on beside another loop": lambda m: messages.release(
+        "other-loop", m.row, session.note(m.row, otherLoop={"name": "/goal", "about": m.text, "ends": "x"}), LIMITS
+    ),
     "stays on after a message": lambda m: m.released(
         "message-quoted", session.quote_message(session.note_message(m.row, m.text, now=NOW), now=NOW, fingerprint="")
     ),
+    "a budget": lambda m: "omo: " + messages.budget_set(m.row),
+    "no budget": lambda m: "omo: " + messages.budget_set({}),
+    "a budget is raised": lambda m: line(messages.budget_raised(m.work, m.row)),
     "a block": lambda m: messages.reason_to_go_on(m.row, m.work, 8),
+    "a block in circles": lambda m: messages.reason_to_go_on(
+        *(m.row, m.work, 8),
+        circle={"kind": "files", "gate": "tests", "since": stamp(NOW), "last": m.text, "tried": [m.text]},
+    ),
+    "explained circles": lambda m: messages.going_in_circles(
+        {"kind": "output", "gate": "tests", "times": 3, "since": stamp(NOW), "last": m.text, "tried": None}
+    ),
     "a block with your words": lambda m: messages.reason_to_go_on(m.row, m.work, 8, m.text),
     "after a compaction": lambda m: messages.where_things_stand(m.row),
     "a block without gates": lambda m: messages.reason_to_go_on(m.row, [("ulw", {"next": m.pin})], 8),

@@ -96,6 +96,13 @@ CASES: list[tuple[str, dict[str, Any] | None, dict[str, Any]]] = [
     ("duplicate", with_ulw(lastStopAt=stamp(NOW - 1), lastStop=event().fingerprint), {}),
     ("ceiling", with_ulw(totalBlocks=64), {}),
     ("ceiling", with_ulw(armedAt=stamp(NOW - 8 * 3600 - 1)), {}),
+    ("budget", {**ARMED, "budget": {"agents": 2}, "spent": {"agents": 2}}, {}),
+    ("budget", {**ARMED, "budget": {"tokens": 2}, "spent": {"tokens": 1, "unknown": "it is gone"}}, {}),
+    ("block", {**ARMED, "budget": {"agents": 2}, "spent": {"agents": 1, "unknown": "it is gone"}}, {}),
+    ("block", {**ARMED, "budget": {"tokens": "many", "minutes": -1, "agents": True}, "spent": {"tokens": []}}, {}),
+    ("other-loop", with_ulw(otherLoop={"name": "/goal", "about": "x", "ends": "/goal clear"}), {}),
+    ("cap", with_ulw(stopBlocks=8, otherLoop={"name": "/goal"}), {}),
+    ("block", with_ulw(otherLoop={"name": "/goal"}), {"hook_event_name": "Stop"}),
     ("block", MINIMUM, {}),
     ("block", ARMED, {}),
 ]

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from omo.hosts import END_PROMPT, Answer
 from omo.state.paths import file_name_of
-from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
+from omo.state.rows import cancel_of, message_of, other_loop_of, summary_of, ulw_of, work_of
 from omo.state.runtime import left_open, work_in
 from omo.text import clip, counted
-from omo.work import outcome, session, times
+from omo.work import budget, outcome, session, times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from omo.state.rows import Circle
 
     Json = dict[str, Any]
     Works = list[tuple[str, Json]]  # kinds of work, each with its summary
@@ -31,7 +33,18 @@ GO_ON = "Go on with a new `ulw`?"
 FROM_A_TERMINAL = "user: omo stop-continuation"
 
 # The rules of Stop by which the user is told something; the others end a turn that goes on by itself.
-TELLING = ("done", "waiting", "host-limit", "message-quoted", "cap", "ceiling", "cooldown", "invalid-state")
+TELLING = (
+    "done",
+    "waiting",
+    "host-limit",
+    "message-quoted",
+    "cap",
+    "ceiling",
+    "budget",
+    "cooldown",
+    "invalid-state",
+    "other-loop",
+)
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
 EXAMPLE = "     omo gate add tests -- python3 -m pytest -q\n"
@@ -147,16 +160,33 @@ def instructions(gates: list[str]) -> str:
     return INSTRUCTIONS.replace(EXAMPLE, lines or EXAMPLE)
 
 
-def turned_on(instructions: str, woken: Works, problems: list[str]) -> Answer:
+def turned_on(instructions: str, woken: Works, row: Json, problems: list[str]) -> Answer:
     """By the user's keyword; with it goes on what had been let go. `omo doctor` lists the settings not used."""
     line = f"omo: ultrawork is {ON}"
     if woken:
         names = listed(woken)
         instructions += GOES_ON_AGAIN.format(work=names)
         line = f"omo: ultrawork is on, and with it goes on: {names}. {STOP} ends it."
+    if ceilings := budget.ceilings_in_words(row):
+        line += f" Budget: {ceilings}."
     for problem in problems:
         line += f" A setting was not used: {_sentence(clip(problem, 160))}"
     return Answer(context=instructions, message=clip(line, LONGEST_TOLD))
+
+
+def budget_raised(work: Works, row: Json) -> Answer:
+    """When the user raised what had let work go."""
+    names = _names(work)
+    more = f"The user set the budget anew ({budget.all_in_words(row) or 'none'})"
+    line = f"omo: {names} goes on. {budget_set(row)} {STOP} ends it."
+    return Answer(context=f"[omo] {more}: {names} goes on where it was. `omo next` says what to do.", message=line)
+
+
+def budget_set(row: Json) -> str:
+    """What holds from now on, and how much of it is spent."""
+    if not budget.meters(row):
+        return "There is no budget."
+    return f"Budget: {budget.ceilings_in_words(row)}; spent: {budget.all_in_words(row)}."
 
 
 def begun(work: Works) -> Answer:
@@ -223,6 +253,12 @@ def resumed(work: Works, source: str, gates: list[str] | None) -> Answer:
     return Answer(context=context, message=line)
 
 
+def taken_up_without_budget(row: Json, source: str) -> str:
+    """For the user who has to raise it first."""
+    where = f"taken up from session {clip(source, 64)}: {listed(left_open(row))}"
+    return f"omo: {where}. Nothing goes on yet: {budget.cause(row)}. {budget.way_on(row)}"
+
+
 def offer(others: list[tuple[str, Json]], idle: float) -> str:
     """For the user who begins a conversation: what one that is over left open, the newest first; empty without any."""
     if not others:
@@ -260,8 +296,8 @@ CANNOT_GO_ON = {
 }
 
 
-def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> str:
-    """Why the turn goes on: what is open, how many blocks are left, how to stop.
+def reason_to_go_on(row: Json, active: Works, most: int, message: str = "", circle: Circle | None = None) -> str:
+    """Why the turn goes on: what is open, how many blocks are left, how to stop; and once, that it goes in circles.
 
     With a `message` of the user's, which is asked about once: the agent can read what no table of words can.
     """
@@ -275,9 +311,28 @@ def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> s
     way = "omo ulw blocked --evidence TEXT"
     for kind, _ in reversed(active):
         way = CANNOT_GO_ON.get(kind, way)
+    if circle:
+        lead += f"In circles: {going_in_circles(circle)} Try another way. "
     given = ulw_of(row).get("stopBlocks", 0)
-    end = f" `omo next` says the rest. Block {given} of {most}. Cannot go on? {way}. The user stops this with {STOP}."
+    left = f"Block {given} of {most}."
+    if spent := budget.all_in_words(row):
+        left += f" Budget: {spent}."
+    end = f" `omo next` says the rest. {left} Cannot go on? {way}. The user stops this with {STOP}."
     return lead + what_is_open(active, LONGEST_REASON - len(lead) - len(end)) + end
+
+
+def going_in_circles(circle: Circle) -> str:
+    """Which circle, and what was tried in it. It comes from a file that anybody can edit."""
+    gate, last = clip(str(circle.get("gate")), 30), clip(str(circle.get("last")), 60)
+    since = times.clock(str(circle.get("since") or ""))
+    files = circle.get("tried")
+    tried = "too much to be named"
+    if isinstance(files, list):
+        tried = clip(", ".join(str(path) for path in files), 60) or "nothing"
+    if circle.get("kind") == "files":
+        return f"the files are as they were at {since}, and gate {gate} fails again ({last}); tried since: {tried}."
+    failed = f"gate {gate} failed {circle.get('times')} times since {since} with the same output ({last})"
+    return f"{failed}; changed meanwhile: {tried}."
 
 
 def _quotable(message: str) -> str:
@@ -321,7 +376,7 @@ def release(rule: str, before: Json, after: Json, limits: Json) -> str:
     """
     if rule not in TELLING:
         return ""
-    parts = [*_stays_on(rule, before, limits), *_ends(rule, before, after)]
+    parts = [*_stays_on(rule, before, after, limits), *_ends(rule, before, after)]
     for kind, summary in work_in(after, *WAITS):
         if session.is_untold(summary) and not summary.get("cleared"):
             parts.append(_wait(kind, summary))
@@ -338,13 +393,19 @@ def _told(parts: list[str]) -> str:
     return text
 
 
-def _stays_on(rule: str, before: Json, limits: Json) -> list[str]:
+def _stays_on(rule: str, before: Json, after: Json, limits: Json) -> list[str]:
     """The turn ends, and the run does not."""
     message = message_of(before)
     held = listed(work_in(before, "active")) or ULTRAWORK
     if rule == "cooldown":
         why = f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
         return [f"{held} stays on, and this turn ends: {why}. It goes on with your next message."]
+    loop = other_loop_of(after)
+    if rule == "other-loop" and loop != other_loop_of(before):
+        name, about = clip(str(loop.get("name")), 40), clip(str(loop.get("about")), 120)
+        ends = clip(str(loop.get("ends")), 60)
+        yields = f"{held} stays on, and sends nothing back while {name} is on ({about})"
+        return [f"{yields}. It holds again when that is over; {ends} ends it now."]
     if rule == "message-quoted" and not message.get("told"):
         why = f'since you wrote "{_quotable(str(message.get("text") or ""))}" the agent has only answered'
         return [f'{held} stays on, and this turn ends: {why}. Say "continue" to go on; {STOP} ends it.']
@@ -370,7 +431,7 @@ def _ends(rule: str, before: Json, after: Json) -> list[str]:
     if is_let_go and left not in ("", ULTRAWORK):
         parts.append(f"Open: {left}.")
     if is_let_go:
-        parts.append(GO_ON)
+        parts.append(budget.way_on(before) if rule == "budget" else GO_ON)
     elif outcome.is_done(whole):
         parts.append(EVIDENCE)
     elif whole["verdict"] != outcome.ENDED:
@@ -421,7 +482,11 @@ def _unusable(before: Json, limits: Json) -> str:
     return "its state is unusable, somebody edited the counters into nonsense"
 
 
-CAUSES = {"cap": _capped, "ceiling": _at_its_ceiling, "invalid-state": _unusable}
+def _budget_is_spent(before: Json, limits: Json) -> str:
+    return budget.cause(before)
+
+
+CAUSES = {"cap": _capped, "ceiling": _at_its_ceiling, "budget": _budget_is_spent, "invalid-state": _unusable}
 
 
 def _wait(kind: str, summary: Json) -> str:

@@ -13,7 +13,7 @@ from omo.hosts import Answer
 from omo.state import paths, runtime
 from omo.state.rows import cancel_of, ulw_of
 from omo.text import block
-from omo.work import session
+from omo.work import budget, session, spending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ def handle(event: Event, world: World) -> Answer:
             from omo.hooks import resume
 
             return resume.handle(event, world)
-        if (text := user_commands.answer(event, world)) is not None:
-            return Answer(hosts.END_PROMPT, text)
+        if (answer := user_commands.answer(event, world)) is not None:
+            return answer
         user_commands.keep_request(event, world)
     reading = read_prompt(event.prompt, mode=settings.load(world.environ, world.root).keyword)
     if reading.rule == "machine-text":
@@ -90,8 +90,11 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
     def decide(row: Json | None) -> runtime.Change:
         is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
         if is_on and ulw_of(row or {}).get("armedFor") == event.fingerprint:
-            return runtime.Change((True, True, [], []))  # the same prompt, delivered twice
-        armed = session.arm(row, by="user", limits=in_force.limits, now=world.now)
+            return runtime.Change((True, True, [], [], row))  # the same prompt, delivered twice
+        armed = session.arm(row, by="user", limits=in_force.limits, now=world.now, ceilings=in_force.budget)
+        is_new = row is None or not runtime.is_live(row)
+        armed = spending.begin(armed, event) if is_new else spending.follow(armed, event, world.now)
+        armed = budget.runs(armed, world.now)
         armed = session.note(armed, armedFor=event.fingerprint)
         next_step, lines = ("", []) if is_on else _gates(event, world, row, tree)
         armed = session.shown_on({**session.with_next(armed, next_step), "instructed": True})
@@ -102,10 +105,10 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
         if woken:
             noted["woke"] = [name for name, _ in woken]
         is_known = row is not None and row.get("instructed") is True
-        return runtime.Change((is_on, is_known, woken, lines), armed, [noted])
+        return runtime.Change((is_on, is_known, woken, lines, armed), armed, [noted])
 
     try:
-        is_on, is_known, woken, lines = world.change(decide, actor="user")
+        is_on, is_known, woken, lines, armed = world.change(decide, actor="user")
     except OmoError as error:
         return messages.could_not_turn_on(error.message)
     is_told = is_on and is_known  # and not to be told again, whatever else goes on
@@ -114,7 +117,7 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
     text = ""
     if not is_told:
         text = messages.ON_AGAIN if is_known else messages.instructions(lines)
-    return messages.turned_on(text, woken, in_force.problems)
+    return messages.turned_on(text, woken, armed, in_force.problems)
 
 
 def _gates(event: Event, world: World, row: Json | None, tree: Json) -> tuple[str, list[str]]:
@@ -214,7 +217,7 @@ def _resume(event: Event, world: World, reading: Reading) -> Answer:
     def decide(row: Json | None) -> runtime.Change:
         if row is None or not runtime.is_live(row):
             return runtime.Change(Answer())
-        after = session.resume(row, named=named)
+        after = budget.runs(session.resume(row, named=named), world.now)
         woken = session.woken_from_wait(row, after)
         if not woken:  # it is on already, and they said so: nothing they wrote before is open
             return runtime.Change(Answer(), after)
@@ -244,7 +247,7 @@ def _none(event: Event, world: World, reading: Reading) -> Answer:
         if ulw_of(row).get("unanswered"):  # we blocked, and then a person ended that turn
             row = session.note(row, unanswered=False)
             events.append({"kind": "overridden"})
-        after = session.resume(row, states=("waiting", "blocked"), own=False)
+        after = budget.runs(session.resume(row, states=("waiting", "blocked"), own=False), world.now)
         answer = Answer()
         if woken := session.woken_from_wait(row, after):
             events.append({"kind": "resumed"})

@@ -16,7 +16,7 @@ from omo.hosts import Answer
 from omo.state import runtime
 from omo.state.rows import summary_of
 from omo.text import clip
-from omo.work import left_open, session
+from omo.work import budget, left_open, session, spending
 from omo.work.publish import change_row
 from omo.work.run import Caller, Kind, Run
 from omo.workflows.ultrawork import gates
@@ -60,19 +60,22 @@ def handle(event: Event, world: World) -> Answer:
         resumed = resume(caller, wanted, event.client)
     except OmoError as error:
         return Answer(hosts.END_PROMPT, f"omo: /omo:resume did nothing: {error.message}. {error.fix}".strip())
+    if not runtime.work_in(resumed.row, "active"):
+        return Answer(hosts.END_PROMPT, messages.taken_up_without_budget(resumed.row, resumed.source))
     is_instructed = resumed.row.get("instructed") is True
     needs_instructions = bool(summary_of(resumed.row, session.KIND).get("state")) and not is_instructed
     gate_lines = []
     if needs_instructions:
         pinned = gates.current(world.state, event.session, resumed.row)
         gate_lines = [f"(pinned already: {gate.name}: {gates.in_words(gate)})" for gate in pinned]
-    world.change(lambda row: _shown(row, needs_instructions), actor="user")
+
+    def told(row: Row | None) -> runtime.Change:
+        after = spending.follow(session.shown_on(row or {}), event, world.now)
+        after = budget.runs(after, world.now)
+        return runtime.Change(None, {**after, "instructed": True} if needs_instructions else after)
+
+    world.change(told, actor="user")
     return messages.resumed(resumed.work, resumed.source, gate_lines if needs_instructions else None)
-
-
-def _shown(row: Row | None, is_instructed: bool) -> runtime.Change:
-    after = session.shown_on(row or {})
-    return runtime.Change(None, {**after, "instructed": True} if is_instructed else after)
 
 
 def resume(caller: Caller, wanted: str = "", client: str = "") -> Resumed:
@@ -109,6 +112,8 @@ def _wake(caller: Caller) -> Resumed:
             raise Refused(f"nothing waits in session {caller.session}", fix="omo next")
         if caller.by == "user":
             after = session.go_on(row, limits=caller.limits, now=caller.now)
+            if not runtime.work_in(after, "active"):
+                raise Refused(budget.cause(row), fix=budget.way_on(row))
         elif runtime.work_in(row, "paused"):
             raise Refused("the user paused this run; only they can let it go on", fix='ask them to type "continue"')
         else:

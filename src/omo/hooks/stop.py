@@ -10,9 +10,10 @@ from omo.errors import Newer, Unreadable
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import markers, runtime, store
-from omo.state.rows import message_of, ulw_of, work_of
+from omo.state.rows import circle_of, message_of, other_loop_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
-from omo.work import session
+from omo.text import clip
+from omo.work import budget, session, spending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,10 +23,12 @@ if TYPE_CHECKING:
     from omo.hooks.main import World
     from omo.hosts import Call, Event
     from omo.settings import Settings
-    from omo.state.rows import Message
+    from omo.state.rows import Message, OtherLoop
 
     Json = dict[str, Any]
 
+# The turn ends, and something wakes the session without a person: the clock of the budget runs on.
+GOES_ON_BY_ITSELF = ("background-agent", "wake-up", "background-shell", "prompt-queued")
 SHELL_EXCUSES = 2  # a server left running in the background must not excuse every Stop
 LONGEST_WAIT = 6.0  # seconds a Stop may wait for a cooldown: hooks.json lets it run for ten
 
@@ -36,54 +39,82 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
     in_force = settings.load(world.environ, world.root)
     waited = 0.0
     while True:
-        rule, text, left = _decide_and_write(event, world, in_force, waited, Queue(event, wait))
+        said, left = _decide_and_write(event, world, in_force, waited, Queue(event, wait))
         if not left:
             break
         wait(left)
         waited += left
-    if rule and rule.blocks:
-        return Answer(hosts.KEEP_GOING, text)
+    if said.blocks:
+        return Answer(hosts.KEEP_GOING, said.text, message=said.notice)
+    message = f"{said.text} {said.notice}".strip()
     if not event.is_subagent:
-        text = f"{world.told_of_removal()} {text}".strip()
-    return Answer(message=text, alert=in_force.notify)
+        message = f"{world.told_of_removal()} {message}".strip()
+    return Answer(message=message, alert=in_force.notify)
+
+
+class Said:
+    """What a Stop answers: the reason to go on where it blocks, else a line for the user; and one of the budget."""
+
+    __slots__ = ("blocks", "notice", "text")
+
+    def __init__(self, text: str = "", notice: str = "", *, blocks: bool = False) -> None:
+        self.text = text
+        self.notice = notice
+        self.blocks = blocks
 
 
 def _decide_and_write(
     event: Event, world: World, in_force: Settings, waited: float, queue: Queue
-) -> tuple[Rule | None, str, float]:
-    """The rule, what is said, and how many seconds have to pass before the table is begun anew."""
+) -> tuple[Said, float]:
+    """What is said, and how many seconds have to pass before the table is begun anew."""
     now = world.now + waited
     disabled = settings.is_disabled(world.environ)
     patience = LONGEST_WAIT - waited
+    counter = spending.Counter(world.state, event.session)
 
     def change_of(row: Json | None) -> Change:
         if row is not None and not event.limit_notice:
             row = session.host_goes_on(row)  # this turn was none that a limit ended
+        size = 0
+        if row is not None and is_live(row) and not event.is_subagent:
+            row = spending.follow(budget.settled(row, in_force.budget), event, now)
+            row = counter.counted(row, now)
+            size = event.transcript.size()
+            event.transcript.start = max(0, ulw_of(row).get("readTo", 0) - hosts.TRANSCRIPT_LAG)
         situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=patience, queue=queue)
         change = carry_out(situation)
         rule, text = change.answer
         left = situation.cooldown_left() if rule.blocks and not text else 0.0
-        return Change((rule, text, left), change.row, change.events)
+        said = Said(text, blocks=rule.blocks)
+        after = change.row
+        if after is not None:
+            after = budget.turn_ended(after)
+            if rule.blocks:  # nothing waits in the queue
+                after = session.note(after, readTo=size)
+            elif rule.name not in GOES_ON_BY_ITSELF:
+                after = budget.rests(after)
+            if budget.due_mark(after):
+                said.notice = budget.notice(after)
+                after = budget.told(after)
+        return Change((said, left), after, change.events)
 
     try:
         row = runtime.session(world.state, event.session)
     except Newer:
-        return None, "", 0.0
+        return Said(), 0.0
     except Unreadable as error:
         # Allow, keep the bytes under another name, and say so once: the next Stop finds no file, and no marker.
         markers.remove(event.session, world.state)
         kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=store.HOOK_WAIT)
-        if not kept:
-            return None, "", 0.0
-        return None, messages.unreadable(error.message, kept), 0.0
+        return Said(messages.unreadable(error.message, kept) if kept else ""), 0.0
     change = change_of(row)
-    waits = change.answer[2] > 0
+    waits = change.answer[1] > 0
     if row is None or (change.row is None and not waits):
-        return None, "", 0.0
-    rule, text, left = runtime.change_session(
+        return Said(), 0.0
+    answer: tuple[Said, float] = runtime.change_session(
         world.state, event.session, change_of, actor="hook", now=now, wait=store.HOOK_WAIT
     )
-    return rule, text, left
+    return answer
 
 
 class Queue:
@@ -105,7 +136,7 @@ class Queue:
 class Situation:
     """Everything the rules look at. `patience` is how many seconds the hook may still wait for a cooldown."""
 
-    __slots__ = ("disabled", "event", "limits", "now", "patience", "queue", "row", "unheeded", "unreadable")
+    __slots__ = ("_loop", "disabled", "event", "limits", "now", "patience", "queue", "row", "unheeded", "unreadable")
 
     def __init__(
         self,
@@ -128,6 +159,7 @@ class Situation:
         self.patience = patience
         self.queue = queue or Queue(event)
         self.unheeded: Message | None = None
+        self._loop: OtherLoop | None = None
 
     @property
     def ulw(self) -> Json:
@@ -151,6 +183,15 @@ class Situation:
         if not text or seconds(text) > self.now + cooldown:
             return 0.0
         return max(0.0, cooldown - self.since("lastStopAt"))
+
+    def other_loop(self) -> OtherLoop:
+        """What else holds the session. A view has no event to ask: the one that the last Stop saw."""
+        if self._loop is None:
+            self._loop = other_loop_of(self.row)
+            if self.event.name:
+                loop = self.event.host.other_loop(self.event)
+                self._loop = {"name": loop.name, "about": clip(loop.about, 200), "ends": loop.ends} if loop else {}
+        return self._loop
 
     def message(self) -> Message:
         """What a person wrote since the run was armed or resumed, if the agent has done nothing since but answer."""
@@ -282,7 +323,8 @@ def is_omo_only(command: str) -> bool:
 
 def _counted(s: Situation, rule: str) -> Json:
     """The agent went on since the user's last message, or nobody knows: that message plays no part any more."""
-    return session.forget_message(session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint))
+    counted = session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint)
+    return session.circle_said(session.forget_message(counted))
 
 
 def _stays(s: Situation, rule: str) -> Json:
@@ -434,7 +476,7 @@ RULES = (
         "as many blocks as allowed without verified progress",
         lambda s: s.ulw.get("stopBlocks", 0) >= s.limits["max_stop_blocks"],
         _exhausted,
-        reads=("ulw.stopBlocks", "limits.max_stop_blocks"),
+        reads=("ulw.circle", "ulw.stopBlocks", "limits.max_stop_blocks"),
         change=("before that Stop, a gate that newly passes on a changed tree: omo gate run", TYPE_ULW),
     ),
     Rule(
@@ -447,6 +489,22 @@ RULES = (
         _exhausted,
         reads=("ulw.totalBlocks", "limits.max_total_blocks", "ulw.armedAt", "limits.max_hours"),
         change=(TYPE_ULW + ", which begins a new budget",),
+    ),
+    Rule(
+        "budget",
+        "as much as the user allows the run is spent, or nobody can count it",
+        lambda s: budget.is_used_up(s.row),
+        _exhausted,
+        reads=("budget", "spent"),
+        change=("{raise_budget}", budget.COMMAND + " off"),
+    ),
+    Rule(
+        "other-loop",
+        "another loop holds this session; the run stays on, and holds it again when that is over",
+        lambda s: bool(s.other_loop()),
+        lambda s, rule: session.note(s.row, otherLoop=s.other_loop()),
+        reads=("ulw.otherLoop",),
+        change=("the other loop ends: {ends_the_loop}",),
     ),
     Rule(
         "cooldown",
@@ -472,7 +530,8 @@ BLOCK = Rule(
     lambda s: True,
     _counted,
     reads=(
-        *("work", "ulw.stopBlocks", "limits.max_stop_blocks", "ulw.lastStopAt", "limits.cooldown_seconds"),
+        *("work", "ulw.circle", "ulw.stopBlocks", "limits.max_stop_blocks"),
+        *("ulw.lastStopAt", "limits.cooldown_seconds"),
         *("ulw.totalBlocks", "limits.max_total_blocks", "ulw.armedAt", "limits.max_hours"),
     ),
     change=(
@@ -508,8 +567,13 @@ def carry_out(situation: Situation) -> Change:
         return Change((rule, ""))
     after = rule.then(situation, rule.name)
     if rule.blocks:
-        message = "" if rule is BLOCK else str(situation.message().get("text", ""))
-        reason = messages.reason_to_go_on(after, situation.active(), situation.limits["max_stop_blocks"], message)
+        message, circle = "", None
+        if rule is not BLOCK:
+            message = str(situation.message().get("text", ""))
+        elif not circle_of(situation.row).get("said"):
+            circle = circle_of(situation.row)
+        most = situation.limits["max_stop_blocks"]
+        reason = messages.reason_to_go_on(after, situation.active(), most, message, circle)
         return Change((rule, reason), after, [{"kind": "blocked", "rule": rule.name, "reason": reason}])
     text = messages.release(rule.name, situation.row, after, situation.limits)
     if text:

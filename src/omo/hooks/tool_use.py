@@ -8,7 +8,7 @@ from omo import hosts
 from omo.hosts import Answer
 from omo.state import paths, runtime
 from omo.text import clip
-from omo.work import session
+from omo.work import budget, session, spending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ INSTEAD = {
 # Where the state is, or how git takes it along with all that is ignored; the launcher looks for the same.
 STATE_HINTS = ("sisyphus", "cc-omo", "clean", "stash")
 # `omo GROUP VERB` that only the leader of open work may call: each changes the work or ends it.
+BUDGET = "budget"
 LEADERS = {
     "ulw": ("start", "done", "blocked"),
     "ultragoal": (
@@ -65,12 +66,13 @@ OF_GOAL = ("pause", "complete")  # of `omo goal`: refused to the leader too, whi
 class Denial:
     """`gate` names who refuses, `reason` is for the model, `question` for the user when the run comes to wait."""
 
-    __slots__ = ("gate", "question", "reason")
+    __slots__ = ("gate", "message", "question", "reason")
 
-    def __init__(self, gate: str, reason: str, question: str = "") -> None:
+    def __init__(self, gate: str, reason: str, question: str = "", message: str = "") -> None:
         self.gate = gate
         self.reason = clip(reason, LONGEST_REASON)
         self.question = question
+        self.message = message  # shown to the user at once
 
 
 def handle(event: Event, world: World) -> Answer:
@@ -80,7 +82,9 @@ def handle(event: Event, world: World) -> Answer:
             if asks_the_user(event, denial, times):
                 question = f"omo refused this {PATIENCE} times: {denial.reason} Ultrawork is paused. Allow it once?"
                 return Answer(hosts.ASK_USER, question)
-            return Answer(hosts.DENY, denial.reason)
+            return Answer(hosts.DENY, denial.reason, message=denial.message)
+    if event.tool == hosts.START_AGENT:
+        return Answer(message=_count_agent(event, world))
     return Answer(hosts.PERMIT, PERMITTED) if permits(event, world) else Answer()
 
 
@@ -91,6 +95,54 @@ def permits(event: Event, world: World) -> bool:
     from omo.hooks import own_calls
 
     return own_calls.may_run(event, world)
+
+
+def _count_agent(event: Event, world: World) -> str:
+    """What the user is told of the budget by the way."""
+
+    def decide(row: Json | None) -> runtime.Change:
+        if row is None or not runtime.is_live(row):
+            return runtime.Change("")
+        after = budget.agent_asked(_counted(event, world, row))
+        if not budget.due_mark(after):
+            return runtime.Change("", after)
+        return runtime.Change(budget.notice(after), budget.told(after))
+
+    return str(world.change(decide)) if world.live_row() else ""
+
+
+def _counted(event: Event, world: World, row: Json) -> Json:
+    from omo import settings
+
+    row = budget.settled(row, settings.load(world.environ, world.root).budget)
+    return spending.Counter(world.state, event.session).counted(spending.follow(row, event, world.now), world.now)
+
+
+def keeps_within_the_budget(event: Event, world: World) -> Denial | None:
+    """No agent is started once the budget is spent, and the budget is not the agent's to set."""
+    if event.tool == hosts.START_AGENT:
+        return _agent_refusal(event, world)
+    if event.tool != hosts.SHELL or BUDGET not in event.command:
+        return None
+    for words in omo_calls(event.command):
+        if words[:1] == [BUDGET]:
+            reason = f"The budget is the user's to set, who types it: {budget.FORM}. `omo status` shows it."
+            message = f"omo: the agent tried to set the budget, and was refused: omo {clip(' '.join(words), 80)}"
+            return Denial(BUDGET, reason, message=message)
+    return None
+
+
+def _agent_refusal(event: Event, world: World) -> Denial | None:
+    row = world.live_row()
+    if row is None or session.is_cancelled(row):
+        return None
+    row = _counted(event, world, row)
+    is_spent = any(meter.used >= meter.most for meter in budget.meters(row))
+    if not is_spent and not budget.has_no_agent_left(row):
+        return None
+    spent = f"the budget is spent ({budget.all_in_words(row)}), and no more agents are started"
+    reason = f"[omo] {spent}. Bring what is open to a good place yourself, and say what is left."
+    return Denial(BUDGET, reason, message=f"omo: {spent}. {budget.way_on(row)}")
 
 
 def asks_the_user(event: Event, denial: Denial, times: int) -> bool:
@@ -145,7 +197,10 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
                 return None
             # What the user set for a run holds until it ends: the agent does not set its own limits.
             who = "the user changes them, or you when it is done"
-            return Denial(OWN_STATE, f"{path} holds the user's settings, and work is open: {who}.")
+            message = (
+                f"omo: the agent tried to change your settings while work is open, and was refused: {clip(path, 80)}"
+            )
+            return Denial(OWN_STATE, f"{path} holds the user's settings, and work is open: {who}.", message=message)
     if event.tool != hosts.SHELL:
         return None
     is_named = any(hint in event.command.lower() for hint in STATE_HINTS)
@@ -323,6 +378,12 @@ GATES = (
         "what a plan session may not change or run",
         keeps_inside_the_fence,
         {"fence": "a path inside the fence; or omo plan finish ends the plan session"},
+    ),
+    Gate(
+        BUDGET,
+        "agents that are started when the budget is spent, and the budget set by the agent",
+        keeps_within_the_budget,
+        {BUDGET: "a higher budget, which the user types: " + budget.COMMAND},
     ),
     Gate(
         "ask",

@@ -1,5 +1,6 @@
-"""What the user types as /omo:status, /omo:report, /omo:pin, /omo:unpin and /omo:allow: answered by the prompt hook,
-without the model. What they ask of a workflow goes to the model, and is kept as they typed it.
+"""What the user types as /omo:status, /omo:report, /omo:pin, /omo:unpin, /omo:allow and /omo:budget: answered by the
+prompt hook, without the model unless work goes on with it. What they ask of a workflow goes to the model, and is kept
+as they typed it.
 """
 
 from __future__ import annotations
@@ -10,14 +11,18 @@ import sys
 from omo import hosts, safe_open, settings
 from omo.digest import sha256
 from omo.errors import BadInput, OmoError
+from omo.hooks import messages
+from omo.hosts import Answer
 from omo.proof import typed_commands
 from omo.state import paths, runtime
+from omo.state.rows import budget_of, spent_of, work_of
 from omo.text import block, clip
-from omo.work import session
+from omo.work import budget, session, spending
 from omo.workflows.ultrawork import gates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from omo.hooks.main import World
@@ -37,19 +42,19 @@ COLUMNS = "70"  # what the client has room for in a terminal of 80
 START = "import sys; *sys.path, name = sys.argv[1:]; sys.argv = ['omo', name]; from omo.cli import console; console()"
 
 
-def answer(event: Event, world: World) -> str | None:
-    """What the user reads; None for any other prompt."""
+def answer(event: Event, world: World) -> Answer | None:
+    """None for any other prompt."""
     name = command_of(event.prompt)
     if name is None:
         return None
     rest = "".join(event.prompt.split(maxsplit=1)[1:])
     try:
         if name in LOOKS:
-            return _look(event, world, name)
-        text = COMMANDS[name](event, world, rest)
+            return Answer(hosts.END_PROMPT, _look(event, world, name))
+        said = COMMANDS[name](event, world, rest)
     except OmoError as error:
-        text = f"/omo:{name} did nothing: {error.message}. {error.fix}".strip()
-    return f"omo: {text}"
+        said = f"/omo:{name} did nothing: {error.message}. {error.fix}".strip()
+    return Answer(hosts.END_PROMPT, f"omo: {said}") if isinstance(said, str) else said
 
 
 def keep_request(event: Event, world: World) -> None:
@@ -252,4 +257,44 @@ def _wake(world: World) -> bool:
     return bool(world.change(decide, actor="user"))
 
 
-COMMANDS = {"pin": _pin, "unpin": _unpin, "allow": _allow}
+def _budget(event: Event, world: World, rest: str) -> str | Answer:
+    """Without a word behind it, how it stands. Work that the old one had let go goes on with the new one."""
+    if not rest.strip():
+        look = spending.Counter(world.state, event.session, keeps=False, may_be_new=True)
+        row = look.counted(world.row() or {}, world.now)
+        return f"{messages.budget_set(row)} {budget.FORM}"
+    ceilings = budget.read_request(rest)
+    in_force = settings.load(world.environ, world.root)
+    counter = spending.Counter(world.state, event.session, may_be_new=True)
+
+    def decide(row: Json | None) -> runtime.Change:
+        before = {**(row or {}), "budget": budget_of(row or {}) or in_force.budget}
+        if not spent_of(before):
+            before = spending.begin(before, event)
+        if budget.unknown_tokens(before) and ceilings is not None:
+            before = spending.begin_anew(before, event, world.now)
+        known = counter.counted({**before, "budget": {**budget_of(before), **(ceilings or {})}}, world.now)
+        after = session.raise_budget(known, ceilings, limits=in_force.limits, now=world.now)
+        woken = [(kind, work) for kind, work in runtime.work_in(after, "active") if work != work_of(before).get(kind)]
+        if woken:
+            after = session.shown_on(budget.runs(after, world.now))
+        noted = {"kind": "budget", "ceilings": budget_of(after), "spent": budget.all_in_words(after)}
+        return runtime.Change((woken, after), after, [noted])
+
+    woken, row = world.change(decide, actor="user")
+    if woken:
+        return messages.budget_raised(woken, row)
+    ended = any(work.get("endedBy") == "budget" for _, work in runtime.work_in(row, "exhausted"))
+    if ended and budget.is_used_up(row):
+        return f"{messages.budget_set(row)} So nothing goes on: {budget.cause(row)}. {budget.way_on(row)}"
+    if not runtime.is_live(row):
+        return f"{messages.budget_set(row)} It holds from the next ulw in this conversation."
+    return messages.budget_set(row)
+
+
+COMMANDS: dict[str, Callable[[Event, World, str], str | Answer]] = {
+    "pin": _pin,
+    "unpin": _unpin,
+    "allow": _allow,
+    "budget": _budget,
+}

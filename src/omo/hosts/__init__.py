@@ -9,6 +9,8 @@ otherwise translates at its edge: what was typed in `read`, what is shown in `sp
 
 from __future__ import annotations
 
+import os
+
 from omo.digest import sha256
 from omo.json_text import dumps
 
@@ -25,10 +27,14 @@ OUTER = "OMO_OUTER_SESSION"
 
 QUEUE_LAG = 0.2  # seconds until a host's note of a queued prompt is surely in its record
 QUEUE_LOOKS = 4
+TRANSCRIPT_LAG = (
+    64 * 1024
+)  # bytes before where a record was read to that are read again, for a line that was half written
 
 # What a tool call does.
 SHELL, POWERSHELL, WRITE, ASK, TO_DO, OTHER = "shell", "powershell", "write", "ask", "to-do", "other"
 COMPLETE = "complete"  # calls the goal of the host's own done
+START_AGENT = "start-agent"
 # What a hook decides: let it happen, send the agent back to work, end a prompt without the model, refuse a tool
 # call, have the user decide about it, or have nobody asked about it.
 ALLOW, KEEP_GOING, END_PROMPT, DENY, ASK_USER = "allow", "keep-going", "end-prompt", "deny", "ask-user"
@@ -45,8 +51,61 @@ class Call:
         self.command = command
 
 
+class Usage:
+    """One entry of a host's record about tokens: `counts` by kind, and when it was written.
+
+    A call is entered several times under one `key`, and of each kind the largest count is right. Without a key they
+    come on top; a `is_sum` is what the host has counted since the record began, with what it enters nowhere else.
+    """
+
+    __slots__ = ("at", "counts", "is_sum", "key")
+
+    def __init__(self, key: str, at: str, counts: tuple[int, ...], *, is_sum: bool = False) -> None:
+        self.key = key
+        self.at = at
+        self.counts = counts
+        self.is_sum = is_sum
+
+
+class OtherForm(Exception):
+    """The host's record is not in the form that its module knows."""
+
+
+class Loop:
+    """Another loop that sends the session back: what it is called, what it is about, and what the user ends it with."""
+
+    __slots__ = ("about", "ends", "name")
+
+    def __init__(self, name: str, about: str, ends: str) -> None:
+        self.name = name
+        self.about = about
+        self.ends = ends
+
+
 class Transcript:
     """The host's own record of a session, of which only a host's module knows the form. This one tells nothing."""
+
+    def __init__(self, path: str = "", start: int = 0) -> None:
+        self.path = path
+        self.start = start  # what is before this byte was looked at already
+
+    def size(self) -> int:
+        """In bytes; 0 where there is none."""
+        try:
+            return os.path.getsize(self.path) if self.path else 0
+        except OSError:
+            return 0
+
+    def usage(self) -> tuple[list[Usage], int]:
+        """The entries about tokens after `start`, oldest first, and where the last whole line ends.
+
+        Raises OSError where there is no record or it was cut, OtherForm where nobody can tell what it says.
+        """
+        raise OtherForm
+
+    def of_agents(self) -> list[str]:
+        """The records of the session's agents that lie beside this one."""
+        return []
 
     def queued_prompts(self) -> int:
         """How many prompts of the user's wait for the turn to end."""
@@ -72,6 +131,10 @@ class Transcript:
         """What the model has called since; None where that is not known."""
         return None
 
+    def active_goal(self) -> str:
+        """What the host's own goal asks for, while it has one that is neither met nor given up."""
+        return ""
+
     def begins_as(self, session: str) -> bool:
         """Is it the record of a session that had this id before?"""
         return False
@@ -93,6 +156,8 @@ class Event:
         self.start_source = ""  # resume, compact, or what else the host says
         self.agent_id = ""
         self.agent_type = ""
+        self.agent_record = ""  # where the host writes down what a starting agent does, where it tells
+        self.cost: float | None = None  # of the session in dollars, where the host itself gives a figure
         self.is_subagent = False
         self.in_plan_mode = False
         self.continues_a_block = False  # for the rest of a turn that any Stop hook, not only ours, has blocked
@@ -184,6 +249,13 @@ class Host:
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         """The answer as the host reads it on stdout; empty where there is nothing to say."""
         raise NotImplementedError
+
+    def transcript(self, path: str, start: int = 0) -> Transcript:
+        return Transcript(path, start)
+
+    def other_loop(self, event: Event) -> Loop | None:
+        """One of the host's own, or of a plugin that it has, which holds this session at a Stop."""
+        return None
 
     def launcher(self) -> str:
         """The script that puts omo on the user's PATH, with {root} where it names the plugin; empty without one."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from omo import hosts
-from omo.hosts import Call, Event, Host, Transcript
+from omo.hosts import Call, Event, Host, Loop, Transcript, Usage
 from omo.json_text import dumps, loads
+from omo.safe_open import regular_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,15 +21,22 @@ if TYPE_CHECKING:
 LONGEST_EVENT = 32 * 1024 * 1024
 LONGEST_TAIL = 64 * 1024 * 1024  # of a transcript: a turn can write megabytes
 LINEAGE = 64 * 1024
+GOAL = b'"type":"goal_status"'
+RALPH_LOOP = ".claude/ralph-loop.local.md"  # of the official plugin, and of its twin ralph-wiggum
+LONGEST_FRONT_MATTER = 8 * 1024
 TOOLS = {
     "Bash": hosts.SHELL,
     "PowerShell": hosts.POWERSHELL,
     "AskUserQuestion": hosts.ASK,
+    **dict.fromkeys(("Agent", "Task"), hosts.START_AGENT),
     **dict.fromkeys(("Write", "Edit", "MultiEdit", "NotebookEdit", "apply_patch"), hosts.WRITE),
     # Its to-do list, and the tool that hands out the others.
     **dict.fromkeys(("TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet"), hosts.TO_DO),
     "ToolSearch": hosts.TO_DO,
 }
+# The kinds of tokens, in the rows of a call and in the client's own sum.
+USED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+SUMMED = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens", "outputTokens")
 PERMISSIONS = {hosts.DENY: "deny", hosts.ASK_USER: "ask", hosts.PERMIT: "allow"}
 # A further one, such as to leave the sandbox, is the user's to allow.
 PLAIN_ARGUMENTS = frozenset(("command", "description", "timeout", "run_in_background"))
@@ -74,9 +82,11 @@ class ClaudeCode(Host):
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         reason, context, message = self.spell(answer.reason), self.spell(answer.context), self.spell(answer.message)
         if answer.decision == hosts.KEEP_GOING:
+            shown = {"systemMessage": message} if message else {}
             if event.shows_messages and _version(environ) >= CONTINUES_ON_CONTEXT:
-                return _json({"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": reason}})
-            return _json({"decision": "block", "reason": reason})
+                more = {"hookEventName": event.name, "additionalContext": reason}
+                return _json({**shown, "hookSpecificOutput": more})
+            return _json({**shown, "decision": "block", "reason": reason})
         if answer.decision == hosts.END_PROMPT:
             ended: Json = {"decision": "block", "reason": reason}
             if event.shows_messages:  # one line is shown while the model works; else it would be the prompt itself
@@ -84,7 +94,8 @@ class ClaudeCode(Host):
             return _json(ended)
         if answer.decision in PERMISSIONS:
             said = {"permissionDecision": PERMISSIONS[answer.decision], "permissionDecisionReason": reason}
-            return _json({"hookSpecificOutput": {"hookEventName": "PreToolUse", **said}})
+            shown = {"systemMessage": message} if message else {}
+            return _json({**shown, "hookSpecificOutput": {"hookEventName": "PreToolUse", **said}})
         if context and message and event.shows_messages:
             more = {"hookEventName": event.name, "additionalContext": context}
             return _json({"systemMessage": message, "hookSpecificOutput": more})
@@ -93,6 +104,16 @@ class ClaudeCode(Host):
         if message:
             return _json({"systemMessage": message, **_notification(answer, message, event, environ)})
         return _bytes(answer.line + "\n") if answer.line else b""
+
+    def transcript(self, path: str, start: int = 0) -> Transcript:
+        return ClaudeTranscript(path, start)
+
+    def other_loop(self, event: Event) -> Loop | None:
+        if goal := event.transcript.active_goal():
+            return Loop("/goal", goal, "/goal clear")
+        if _has_ralph_loop(event):
+            return Loop("ralph-loop", RALPH_LOOP, "/cancel-ralph")
+        return None
 
     def launcher(self) -> str:
         from omo.hosts.claude_setup import LAUNCHER
@@ -131,6 +152,8 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     event.agent_id = text("agent_id")
     event.agent_type = text("agent_type")
     event.is_subagent = bool(fields.get("agent_id"))
+    cost = _dict(fields.get("cost")).get("total_cost_usd")
+    event.cost = cost if isinstance(cost, float | int) else None
     event.in_plan_mode = text("permission_mode") == "plan"
     event.continues_a_block = fields.get("stop_hook_active") is True
     event.last_message = text("last_assistant_message")
@@ -146,7 +169,7 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     if "tool_name" in fields:
         _read_tool(event, text("tool_name"), fields.get("tool_input"))
     event.raw = raw
-    event.transcript = ClaudeTranscript(text("transcript_path"))
+    event.transcript = HOST.transcript(text("transcript_path"))
     event.shows_messages = bool(environ and environ.get("CLAUDECODE"))
     event.can_ask_user = True
     event.can_permit = event.tool_title == "Bash" and PLAIN_ARGUMENTS.issuperset(event.arguments)
@@ -213,10 +236,7 @@ def _limit_notice(text: str) -> str:
 
 
 class ClaudeTranscript(Transcript):
-    """Lines of JSON, in a form that is not documented; whatever is odd in it counts as nothing."""
-
-    def __init__(self, path: str) -> None:
-        self.path = path
+    """Lines of JSON, in a form that is not documented; whatever is odd in it counts as nothing, but tokens."""
 
     def queued_prompts(self) -> int:
         """A slash command typed while the model works reaches no hook before the turn ends; only this notes it."""
@@ -245,7 +265,7 @@ class ClaudeTranscript(Transcript):
 
     def calls_since(self, moment: str) -> list[Call] | None:
         calls: list[Call] = []
-        is_known = False
+        is_known = self.start > 0  # a Stop has read what was before
         for line in reversed(self._lines(b'"type":"assistant"')):
             row = _object(line)
             written = row.get("timestamp")
@@ -257,6 +277,16 @@ class ClaudeTranscript(Transcript):
             calls += _calls_in(row)
         return calls if is_known else None
 
+    def active_goal(self) -> str:
+        """As the client itself finds it after a resume: the last row of its goal says how that stands."""
+        for line in reversed(self._lines(GOAL)):
+            row = _object(line)
+            status = _dict(row.get("attachment"))
+            if row.get("type") == "attachment" and status.get("type") == "goal_status":
+                is_over = bool(status.get("met") or status.get("failed"))
+                return "" if is_over else str(status.get("condition") or "")
+        return ""
+
     def begins_as(self, session: str) -> bool:
         if not os.path.isfile(self.path):
             return False
@@ -264,14 +294,94 @@ class ClaudeTranscript(Transcript):
             head = file.read(LINEAGE)
         return f'"sessionId":"{session}"'.encode() in head.replace(b'": "', b'":"')
 
+    def usage(self) -> tuple[list[Usage], int]:
+        """One call is several rows. What a compaction costs is in none: its boundary tells how much was read for it,
+        and the sum that the client writes when a turn or the session ends tells it exactly."""
+        entries: list[Usage] = []
+        moment = ""  # of the row before: a sum has none of its own
+        lines, end = whole_lines(self.path, self.start)
+        for line in lines:
+            if b'"type":"assistant"' in line or b'"compact_boundary"' in line or b'"type":"cost-state"' in line:
+                row = _object(line)
+                moment = str(row.get("timestamp") or moment)
+                entries += _usage_in(row, moment)
+        return entries, end
+
+    def of_agents(self) -> list[str]:
+        paths = []
+        for directory, _, files in os.walk(os.path.join(self.path.removesuffix(".jsonl"), "subagents")):
+            paths += [os.path.join(directory, name) for name in files if name.endswith(".jsonl")]
+        return sorted(paths)
+
     def _lines(self, mark: bytes) -> list[bytes]:
         """Those with this mark, oldest first."""
         try:
             with open(self.path, "rb") as file:
-                file.seek(max(0, file.seek(0, 2) - LONGEST_TAIL))
+                size = file.seek(0, 2)
+                start = self.start if self.start <= size else 0
+                file.seek(max(start, size - LONGEST_TAIL))
                 return [line for line in file if mark in line]
         except (OSError, ValueError):
             return []
+
+
+def whole_lines(path: str, start: int) -> tuple[list[bytes], int]:
+    """The lines of a record after this byte, without one that is still being written, and where they end."""
+    with open(path, "rb", opener=regular_file) as file:
+        if file.seek(0, 2) < start:
+            raise OSError(0, "it was cut", path)
+        file.seek(start)
+        text, _, _ = file.read().rpartition(b"\n")
+    return text.split(b"\n"), start + len(text) + 1 if text else start
+
+
+def _usage_in(row: Json, moment: str) -> list[Usage]:
+    if row.get("subtype") == "compact_boundary":
+        read = _dict(row.get("compactMetadata")).get("preTokens")
+        return [Usage("", moment, counts_of({"read": read}, ("read",)))]
+    if row.get("type") == "cost-state":
+        total = [0] * len(SUMMED)
+        for used in _dict(row.get("modelUsage")).values():
+            total = [sum(pair) for pair in zip(total, counts_of(_dict(used), SUMMED), strict=True)]
+        return [Usage("", moment, tuple(total), is_sum=True)]
+    if row.get("type") != "assistant":
+        return []
+    message = _dict(row.get("message"))
+    if not isinstance(message.get("id"), str) or not moment:
+        raise hosts.OtherForm
+    return [Usage(f"{message['id']} {row.get('requestId')}", moment, counts_of(_dict(message.get("usage")), USED))]
+
+
+def counts_of(usage: Json, kinds: tuple[str, ...]) -> tuple[int, ...]:
+    counts = []
+    for kind in kinds:
+        count = usage.get(kind)
+        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+            raise hosts.OtherForm
+        counts.append(count)
+    return tuple(counts)
+
+
+def _has_ralph_loop(event: Event) -> bool:
+    """Its state file is there and not another session's; what its own hook would end or throw away is none.
+
+    One without a session is anybody's: so its hook takes it.
+    """
+    try:
+        with open(os.path.join(event.directory, RALPH_LOOP), "rb") as file:
+            lines = file.read(LONGEST_FRONT_MATTER).decode("utf-8", "replace").splitlines()
+    except (OSError, ValueError):
+        return False
+    fields = {}
+    for line in lines[1:]:
+        if line == "---":
+            break
+        name, _, value = line.partition(":")
+        fields[name] = value.strip().strip('"')
+    iteration, most = fields.get("iteration", ""), fields.get("max_iterations", "")
+    if not (iteration.isdecimal() and most.isdecimal()) or fields.get("session_id", "") not in ("", event.session):
+        return False
+    return int(most) == 0 or int(iteration) < int(most)
 
 
 def _calls_in(row: Json) -> list[Call]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from omo import hosts
-from omo.hosts import Event, Host, claude
+from omo.hosts import Event, Host, Usage, claude
 from omo.json_text import dumps
 
 TYPE_CHECKING = False
@@ -26,6 +26,7 @@ TOOLS = {
     "apply_patch": hosts.WRITE,
     "request_user_input": hosts.ASK,
     "update_goal": hosts.OTHER,
+    "spawn_agent": hosts.START_AGENT,
 }
 
 NO_AGENTS = (
@@ -60,15 +61,18 @@ class Codex(Host):
         event.tool = TOOLS.get(event.tool_title, hosts.OTHER)
         if event.tool_title == "update_goal" and event.arguments.get("status") == "complete":
             event.tool = hosts.COMPLETE
-        event.transcript = hosts.Transcript()
+        event.transcript = self.transcript(event.transcript.path)
+        if event.name == "SubagentStart":  # whose record is the agent's own
+            event.agent_record, event.transcript = event.transcript.path, hosts.Transcript()
         event.shows_messages = True
         event.can_ask_user = event.can_permit = False
         return event
 
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         reason, context, message = self.spell(answer.reason), self.spell(answer.context), self.spell(answer.message)
+        output: Json = {"systemMessage": message} if message else {}
         if answer.decision in (hosts.KEEP_GOING, hosts.END_PROMPT):
-            return _json({"decision": "block", "reason": reason})
+            return _json({**output, "decision": "block", "reason": reason})
         more: Json = {}
         if answer.decision == hosts.DENY:
             more = {"permissionDecision": "deny", "permissionDecisionReason": reason}
@@ -76,10 +80,12 @@ class Codex(Host):
             more = {"additionalContext": context}
         elif event.name == "PreToolUse" and event.tool == hosts.SHELL and _calls_omo(event.command):
             more = {"permissionDecision": "allow", "updatedInput": {"command": _with_omo(event.command, environ)}}
-        output: Json = {"systemMessage": message} if message else {}
         if more:
             output["hookSpecificOutput"] = {"hookEventName": event.name, **more}
         return _json(output) if output else b""
+
+    def transcript(self, path: str, start: int = 0) -> hosts.Transcript:
+        return Rollout(path, start)
 
     def lacks_agents(self, plugin: str, environ: Mapping[str, str]) -> str:
         from pathlib import Path
@@ -93,6 +99,26 @@ class Codex(Host):
 
 
 HOST = Codex()
+
+
+class Rollout(hosts.Transcript):
+    """Codex writes one row for each answer of the model, compaction included; an agent has a record of its own."""
+
+    def usage(self) -> tuple[list[Usage], int]:
+        entries = []
+        lines, end = claude.whole_lines(self.path, self.start)
+        for line in lines:
+            if b'"token_usage_record"' not in line:
+                continue
+            row = claude.fields_of(line) or {}
+            payload = row.get("payload")
+            if row.get("type") != "token_usage_record" or not isinstance(payload, dict):
+                continue
+            usage, key, moment = payload.get("usage"), payload.get("response_id"), row.get("timestamp")
+            if not (isinstance(usage, dict) and isinstance(key, str) and isinstance(moment, str)):
+                raise hosts.OtherForm
+            entries.append(Usage(key, moment, claude.counts_of(usage, ("total_tokens",))))
+        return entries, end
 
 
 def _calls_omo(command: str) -> bool:

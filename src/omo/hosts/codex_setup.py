@@ -12,6 +12,7 @@ from typing import Any
 
 from omo.errors import Unreadable
 from omo.safe_open import read_file
+from omo.text import clip
 
 NAME, TITLE = "codex", "Codex"
 LONGEST = 4 * 1024 * 1024
@@ -65,25 +66,39 @@ def question(project: str) -> bytes:
     return "".join(json.dumps(request) + "\n" for request in requests).encode()
 
 
-def trust_in(answers: str) -> dict[str, str]:
-    """How much Codex trusts each hook of ours, by its event; empty where it did not say."""
+def hooks_in(answers: str) -> list[dict[str, Any]]:
+    """The hooks that Codex knows, ours and others; none where it did not say."""
     for line in answers.splitlines():
         try:
             answer = json.loads(line)
         except ValueError:
             continue
         if isinstance(answer, dict) and answer.get("id") == 2:
-            return _trust(answer)
-    return {}
+            hooks = []
+            for project in answer.get("result", {}).get("data", []):
+                hooks += project.get("hooks", [])
+            return hooks
+    return []
 
 
-def _trust(answer: dict[str, Any]) -> dict[str, str]:
-    trust = {}
-    for project in answer.get("result", {}).get("data", []):
-        for hook in project.get("hooks", []):
-            if str(hook.get("pluginId")).startswith("omo@"):
-                trust[str(hook.get("eventName"))] = str(hook.get("trustStatus"))
-    return trust
+def trust_in(hooks: list[dict[str, Any]]) -> dict[str, str]:
+    """How much Codex trusts each hook of ours, by its event."""
+    return {str(hook.get("eventName")): str(hook.get("trustStatus")) for hook in hooks if _is_ours(hook)}
+
+
+def other_stop_hooks(hooks: list[dict[str, Any]]) -> list[str]:
+    """What else runs at a Stop, with the plugin or file it belongs to."""
+    others = []
+    for hook in hooks:
+        runs = hook.get("enabled") is True and hook.get("trustStatus") == TRUSTED
+        if runs and hook.get("eventName") == "stop" and not _is_ours(hook):
+            owner = hook.get("pluginId") or hook.get("sourcePath")
+            others.append(f"{clip(str(owner), 200)}: {clip(str(hook.get('command')), 120)}")
+    return others
+
+
+def _is_ours(hook: dict[str, Any]) -> bool:
+    return str(hook.get("pluginId")).startswith("omo@")
 
 
 def agent_files(plugin: Path, environ: Mapping[str, str]) -> dict[Path, str]:

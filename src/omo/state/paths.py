@@ -84,6 +84,10 @@ def events_file(state: str, session: str) -> str:
     return os.path.join(session_dir(state, session), "events.jsonl")
 
 
+def spending_file(state: str, session: str) -> str:
+    return os.path.join(session_dir(state, session), "spending.json")
+
+
 def session_lock(state: str, session: str) -> str:
     return os.path.join(session_dir(state, session), "session.lock")
 

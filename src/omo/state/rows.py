@@ -19,6 +19,24 @@ if TYPE_CHECKING:
         quoted: bool  # the agent was sent back with it
         told: bool  # the user was told that the agent only answered
 
+    class Circle(TypedDict, total=False):
+        """The agent goes round: by files that are back as they were, or by a gate that fails the same way again."""
+
+        kind: str  # files, output
+        gate: str
+        times: int  # that it failed so
+        since: str
+        tried: list[str] | None  # the files that were changed meanwhile, if that is known
+        last: str  # line of its output
+        said: bool  # the agent was told
+
+    class OtherLoop(TypedDict, total=False):
+        """What held the session at its last Stop, in place of omo."""
+
+        name: str
+        about: str
+        ends: str  # what the user types
+
     class Ulw(TypedDict, total=False):
         """What holds a Stop, and the counters of its breakers."""
 
@@ -34,7 +52,10 @@ if TYPE_CHECKING:
         shellExcuses: int
         unanswered: bool  # the last Stop was blocked
         said: Message
+        circle: Circle
+        otherLoop: OtherLoop
         shownOn: list[str]  # the kinds of work that the user was shown to be on
+        readTo: int  # where in the transcript the last Stop had read to
         resumedFor: str
         resumedAt: str
 
@@ -73,6 +94,32 @@ if TYPE_CHECKING:
         attended: bool
         fence: dict[str, Any]
 
+    class Budget(TypedDict, total=False):
+        """What the run may spend at most."""
+
+        by: str  # user: they typed it in this conversation; else it is of their settings
+        tokens: int
+        minutes: float
+        agents: int
+
+    class Spent(TypedDict, total=False):
+        """What the run has spent, and where that is written down."""
+
+        since: str  # the entries that count begin here
+        tokens: int
+        unknown: str  # why nobody knows how many
+        seconds: float
+        runningSince: str | None  # a turn is running
+        agents: int
+        asked: int  # calls that may start one, in this turn
+        told: int  # the highest mark, in per cent, that the user was told of
+        host: str
+        transcript: str
+        startsAt: int  # in bytes of the transcript
+        records: list[str]  # of agents
+        before: int  # tokens in the conversations that had the run before
+        lost: bool  # and nobody knows how many
+
     class Mark(TypedDict, total=False):
         """The end of the session's ledger, as this row knows it."""
 
@@ -85,6 +132,8 @@ if TYPE_CHECKING:
         ulw: Ulw
         stopContinuation: StopContinuation
         work: dict[str, Summary]
+        budget: Budget
+        spent: Spent
         denials: dict[str, int]  # refused tool calls, by digest
         client: str  # the host's program: whether it still runs, and which session follows after /clear, is told by it
         instructed: bool  # the instructions of ultrawork are in the conversation
@@ -108,8 +157,28 @@ def message_of(row: Mapping[str, Any]) -> Message:
     return part
 
 
+def circle_of(row: Mapping[str, Any]) -> Circle:
+    part: Circle = _object(_object(row, "ulw"), "circle")
+    return part
+
+
+def other_loop_of(row: Mapping[str, Any]) -> OtherLoop:
+    part: OtherLoop = _object(_object(row, "ulw"), "otherLoop")
+    return part
+
+
 def cancel_of(row: Mapping[str, Any]) -> StopContinuation:
     part: StopContinuation = _object(row, "stopContinuation")
+    return part
+
+
+def budget_of(row: Mapping[str, Any]) -> Budget:
+    part: Budget = _object(row, "budget")
+    return part
+
+
+def spent_of(row: Mapping[str, Any]) -> Spent:
+    part: Spent = _object(row, "spent")
     return part
 
 

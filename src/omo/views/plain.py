@@ -53,6 +53,8 @@ def _session(view: SessionView, *, everything: bool) -> Iterator[str]:
         yield _fact("question", question)
     if view.is_live:
         yield _fact("breakers", ", ".join(phrases.breakers(view)))
+        if spent := view.brief.budget:
+            yield _fact("budget", spent)
     for problem in phrases.problems(view):
         yield _fact("problem", problem)
     for work in phrases.works(view):

@@ -12,7 +12,7 @@ from omo.hosts import Event
 from omo.state import ledger, runtime
 from omo.state.runtime import OPEN_STATES, part
 from omo.text import clip
-from omo.work import outcome, session
+from omo.work import budget, outcome, session, spending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -167,6 +167,16 @@ class View:
         ]
 
     @property
+    def budget(self) -> str:
+        """▰▰▰▱▱ 61 %: 1.2M of 2M tokens; empty without one."""
+        meter = budget.fullest(self.row)
+        if meter is None:
+            return ""
+        if why := budget.unknown_tokens(self.row):
+            return f"unknown: {budget.all_in_words(self.row)} ({why})"
+        return f"{meter.bar} {meter.percent} %: {budget.all_in_words(self.row)}"
+
+    @property
     def data(self) -> Json:
         return {
             "session": self.name,
@@ -175,6 +185,7 @@ class View:
             "outcome": self.outcome,
             "work": [work.data for work in self.work],
             "breakers": {breaker.name: breaker.data for breaker in self.breakers},
+            "budget": self.budget,
             "nextStop": {"decision": self.decision, "rule": self.rule.name, "why": self.rule.why},
         }
 
@@ -197,15 +208,22 @@ def look(
     `known` is the session's row and `head` its ledger's end, where these were read already. Without `asks_ledger` the
     row speaks alone, for a list of many sessions.
     """
-    event = Event(name)
+    counter = spending.Counter(state, name, keeps=False)
     disabled = settings.is_disabled(environ)
     row, unreadable = known, ""
+
+    def situation(row: Json | None) -> stop.Situation:
+        if row is not None and runtime.is_live(row):
+            row = counter.counted(row, now)
+        return stop.Situation(
+            Event(name), row, limits, now, disabled=disabled, unreadable=unreadable, patience=patience
+        )
+
     try:
         row = runtime.session(state, name) if known is None else known
     except Unreadable as error:
         unreadable = error.message
-    situation = stop.Situation(event, row, limits, now, disabled=disabled, unreadable=unreadable, patience=patience)
-    view = View(name, situation, is_vouched=asks_ledger)
+    view = View(name, situation(row), is_vouched=asks_ledger)
     if row is None or not asks_ledger:
         return view
     # The hook decides under the lock, on the ledger's word; where it decides nothing, the row stands as it is.
@@ -218,8 +236,7 @@ def look(
         current, unreadable = row, error.message
     if current is row and not unreadable:
         return view
-    caught_up = stop.Situation(event, current, limits, now, disabled=disabled, unreadable=unreadable, patience=patience)
-    return View(name, caught_up)
+    return View(name, situation(current))
 
 
 def _works_in(row: Json) -> list[Work]:

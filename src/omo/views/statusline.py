@@ -27,6 +27,8 @@ def handle(event: Event, world: World) -> Answer:
     limits = settings.load(world.environ, world.root).limits
     view = session.look(world.state, event.session, limits, world.now, world.environ)
     line = text(view)
+    if line and view.budget and event.cost is not None:
+        line = f"{line} · ${event.cost:.2f} in this session"
     return Answer(line=coloured(line, view, world.environ) if line else "")
 
 
@@ -41,6 +43,8 @@ def text(view: session.View) -> str:
     blocks = view.breakers[0]
     if blocks.used:
         parts.append(f"block {blocks.used:g} of {blocks.most:g}")
+    if spent := view.budget:
+        parts.append(f"budget {spent.partition(':')[0]}")
     if view.decision == "allow":
         parts.append(f"next stop lets go ({view.rule.name})")
     if work := view.leading:

@@ -106,6 +106,8 @@ def _session(view: SessionView, width: int, *, everything: bool) -> Iterator[Tex
         yield from _labelled("Question", _safe(question, "bold"), width)
     if view.is_live:
         yield from _labelled("Breakers", _breakers(view), width)
+        if spent := view.brief.budget:
+            yield from _labelled("Budget", _safe(spent), width)
     yield from _listed("Problem", phrases.problems(view), "red", width)
     yield from _listed("Override", view.overrides, "yellow", width)
     for work in phrases.works(view):

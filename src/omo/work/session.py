@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from omo.clock import stamp
-from omo.state.rows import cancel_of, message_of, summary_of, ulw_of, work_of
-from omo.state.runtime import OPEN_STATES, part, unvouched, work_in
+from omo.state.rows import cancel_of, circle_of, message_of, summary_of, ulw_of, work_of
+from omo.state.runtime import OPEN_STATES, is_live, part, unvouched, work_in
 from omo.text import clip
-from omo.work import outcome
+from omo.work import budget, outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,14 +23,17 @@ OF_A_STATE = (
 LONGEST_MESSAGE = 200
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
 OF_A_CONVERSATION = ("client", "instructed", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
-OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "shownOn", "resumedFor", "resumedAt")
+OF_A_TURN = (
+    *("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo", "resumedFor", "resumedAt"),
+)
 ON: Json = {"disabled": False, "disabledReason": None}
 
 
-def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:
-    """A person asked for it: a full budget, and no earlier cancel or release stands in the way.
+def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json | None = None) -> Json:
+    """A person asked for it: all blocks again, and no earlier cancel or release stands in the way.
 
-    Whatever else a breaker let go, or waits, goes on with it; not what the user stopped by its name or gave up.
+    Whatever else a breaker let go, or waits, goes on with it; not what the user stopped by its name or gave up. What
+    is spent is counted from here, unless the run was on: then it goes on with what is left of its `ceilings`.
     """
     old = row or {}
     work: Json = dict(work_of(old))
@@ -44,7 +47,21 @@ def arm(row: Json | None, *, by: str, limits: Json, now: float) -> Json:
     if before.get("state") in OPEN_STATES and not is_cancelled(old):
         run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
     work[KIND] = run
-    return {**old, "ulw": _full_budget(by, limits, now), "stopContinuation": ON, "work": work, "denials": {}}
+    armed = {**old, "ulw": _all_blocks(by, limits, now), "stopContinuation": ON, "work": work, "denials": {}}
+    return armed if is_live(old) else budget.begin(armed, ceilings, now=now)
+
+
+def raise_budget(row: Json, ceilings: Json | None, *, limits: Json, now: float) -> Json:
+    """The user's new ceilings; what the old ones had let go goes on where it was, if there is something left."""
+    after = budget.set_by_user(row, ceilings)
+    let_go = [kind for kind, summary in work_in(after, "exhausted") if summary.get("endedBy") == "budget"]
+    if not let_go or is_cancelled(after) or budget.is_used_up(after):
+        return after
+    work: Json = dict(work_of(after))
+    for kind in let_go:
+        work[kind] = _active(work[kind])
+    armed_at = {key: value for key, value in ulw_of(row).items() if key == "armedAt"}
+    return {**after, "work": work, "ulw": {**_all_blocks("user", limits, now), **armed_at}}
 
 
 def woken(before: Json | None, after: Json) -> list[tuple[str, Json]]:
@@ -72,7 +89,8 @@ def put_work(row: Json | None, kind: str, summary: Json, *, limits: Json, now: f
     old = row or {}
     after = {**old, "work": {**work_of(old), kind: summary}}
     if summary.get("state") == "active" and not ulw_of(old).get("enabled") and not was_released(old):
-        after["ulw"] = _full_budget(kind, limits, now)
+        after["ulw"] = _all_blocks(kind, limits, now)
+        after = budget.begin(after, None, now=now)
     return after
 
 
@@ -99,7 +117,7 @@ def kept_state(row: Json, old: Json, summary: Json) -> Json:
     return summary
 
 
-def _full_budget(by: str, limits: Json, now: float) -> Json:
+def _all_blocks(by: str, limits: Json, now: float) -> Json:
     return {
         "enabled": True,
         "stopBlocks": 0,
@@ -193,7 +211,7 @@ def take_up(row: Json, theirs: Json) -> Json:
     for kind, summary in work_of(theirs).items():
         if not _stays_behind(summary):
             work[kind] = summary
-    return host_goes_on({**row, **after, "ulw": ulw, "work": work})
+    return budget.rests(host_goes_on({**row, **after, "ulw": ulw, "work": work}))
 
 
 def taken_up(row: Json, by: str) -> Json:
@@ -217,10 +235,15 @@ def _stays_behind(summary: Any) -> bool:
 
 
 def go_on(row: Json, *, limits: Json, now: float) -> Json:
-    """The user says that it goes on: what waited or a breaker let go is active again, with a full budget of blocks."""
-    woken = resume(row, states=(*WAITING, "exhausted"))
-    by = str(ulw_of(row).get("by") or "user")
-    return {**woken, "ulw": _full_budget(by, limits, now), "stopContinuation": ON, "denials": {}}
+    """The user says that it goes on: what waited or a breaker let go is active again, with all blocks.
+
+    Not what used up its budget, which they raise by its own command.
+    """
+    states = WAITING if budget.is_used_up(row) else (*WAITING, "exhausted")
+    after = {**resume(row, states=states), "stopContinuation": ON, "denials": {}}
+    if work_in(after, "active"):
+        after["ulw"] = _all_blocks(str(ulw_of(row).get("by") or "user"), limits, now)
+    return after
 
 
 def not_given_up(row: Json) -> list[tuple[str, Json]]:
@@ -288,7 +311,7 @@ def message_told(row: Json) -> Json:
 
 
 def forget_message(row: Json) -> Json:
-    return {**row, "ulw": {key: value for key, value in ulw_of(row).items() if key != "said"}}
+    return _without(row, "said")
 
 
 def close(row: Json) -> Json:
@@ -303,9 +326,10 @@ def exhaust(row: Json, *, rule: str, why: str) -> Json:
 
 
 def count_block(row: Json, *, now: float, fingerprint: str) -> Json:
+    """A Stop is sent back: so no other loop held it."""
     ulw = ulw_of(row)
     return note(
-        row,
+        _without(row, "otherLoop"),
         stopBlocks=ulw.get("stopBlocks", 0) + 1,
         totalBlocks=ulw.get("totalBlocks", 0) + 1,
         lastStopAt=stamp(now),
@@ -327,6 +351,20 @@ def note(row: Json, **changes: object) -> Json:
 def progress(row: Json) -> Json:
     """Verified progress gives the budget back; the ceilings of the run stay as they are."""
     return note(row, stopBlocks=0)
+
+
+def circle_said(row: Json) -> Json:
+    """The agent was told that it goes in circles, if it does."""
+    circle = circle_of(row)
+    return note(row, circle={**circle, "said": True}) if circle else row
+
+
+def without_circle(row: Json) -> Json:
+    return _without(row, "circle")
+
+
+def _without(row: Json, *keys: str) -> Json:
+    return {**row, "ulw": {key: value for key, value in ulw_of(row).items() if key not in keys}}
 
 
 def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:

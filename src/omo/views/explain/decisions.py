@@ -9,11 +9,12 @@ from omo import settings
 from omo.errors import Unreadable
 from omo.hooks import messages, stop
 from omo.state import paths, runtime
+from omo.state.rows import circle_of, other_loop_of
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.views.explain.answer import ENVIRONMENT, RUNTIME, Explanation, setting, switched_off
 from omo.views.session import View
-from omo.work import session
+from omo.work import budget, session
 from omo.work.status import Fact
 
 TYPE_CHECKING = False
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-ASSUMED = "nothing runs in the background, no plan mode, no prompt is queued"
+ASSUMED = "nothing runs in the background, no plan mode, no prompt is queued; other loops as at the last Stop"
 
 
 def explain_stop(view: View, known: settings.Settings) -> Explanation:
@@ -60,6 +61,15 @@ def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
     head, _, key = name.partition(".")
     if name == "ulw.said":
         return [Fact(name, RUNTIME, clip(str(part(now.ulw, "said").get("text") or "none"), 120))]
+    if name == "ulw.circle":
+        circle = circle_of(now.row)
+        if not circle:
+            return [Fact("in circles", "the ledger", "none")]
+        told = "; the agent was told" if circle.get("said") else "; the next block tells the agent"
+        return [Fact("in circles", "the ledger", messages.going_in_circles(circle) + told)]
+    if name == "ulw.otherLoop":
+        loop = other_loop_of(now.row)
+        return [Fact("other loop", "at the last Stop", f"{loop.get('name')}: {clip(str(loop.get('about')), 120)}")]
     if head == "event":
         return []
     if head == "limits":
@@ -68,6 +78,9 @@ def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
         return [Fact(name, ENVIRONMENT, now.disabled)]
     if head == "unreadable":
         return [Fact(RUNTIME, RUNTIME, now.unreadable)]
+    if head in ("budget", "spent"):
+        what = {"budget": budget.ceilings_in_words(now.row), "spent": view.budget}
+        return [Fact(name, RUNTIME, what[head] or "none")]
     if head != "work":
         return [Fact(name, RUNTIME, part(now.row, head).get(key))]
     facts = []
@@ -107,8 +120,10 @@ def stop_numbers(view: View) -> Row:
         "blocks_left": counted(int(left["blocks"]), "more block"),
         "total_left": counted(int(left["total"]), "more block"),
         "hours_left": left["hours"],
+        "raise_budget": budget.way_on(now.row),
         "cooldown": now.limits["cooldown_seconds"],
         "cooldown_left": max(0.0, now.limits["cooldown_seconds"] - since_last_stop),
+        "ends_the_loop": clip(str(now.other_loop().get("ends")), 60),
         "excuses_left": counted(max(0, stop.SHELL_EXCUSES - used), "more Stop"),
     }
 

@@ -79,12 +79,7 @@ class Done:
     changed: bool
     started: str | None = None
     notes: list[str] = field(default_factory=list)
-
-    @property
-    def is_progress(self) -> bool:
-        """A receipt issued again is none."""
-        before = (self.goal.receipt or {}).get("goalStatusBeforeCheckpoint")
-        return self.changed and before not in (None, "complete")
+    is_progress: bool = False
 
 
 def checkpoint(
@@ -251,6 +246,8 @@ def _complete(
     facts = _facts(run, subject, reviews, inspection, registered)
     digest = receipts.keep_gate(run.directory, run.caller.state, gate)
     now = stamp(run.caller.now)
+    # A goal that a review opened again and that is closed once more has given the budget back already.
+    is_progress = not any(row.get("goalId") == name and row.get("status") == "complete" for row in run.rows)
 
     def decide(plan: Plan) -> tuple[str | None, list[Row]]:
         goal = plan.goal(name)
@@ -273,7 +270,7 @@ def _complete(
     started: str | None = run.change_plan(decide)
     if started:
         _remember_files(run)
-    return Done(run.require_plan().goal(name), changed=True, started=started, notes=inspection.notes)
+    return Done(run.require_plan().goal(name), True, started, inspection.notes, is_progress)
 
 
 def _register(run: PlanRun, subject: Subject, cited: list[str]) -> Row:

@@ -95,10 +95,11 @@ class Gate:
 class Gates:
     """What is pinned in a session, and what the current run knows of it."""
 
-    __slots__ = ("base", "began_at", "by_name", "dropped")
+    __slots__ = ("base", "began_at", "by_name", "dropped", "ran")
 
     def __init__(self) -> None:
         self.by_name: dict[str, Gate] = {}
+        self.ran: list[Json] = []  # every result of the run, oldest first, also of gates that are gone
         self.dropped: list[tuple[Gate, str]] = []  # those that had failed when somebody removed or replaced them
         self.base: Json | None = None
         self.began_at = ""  # the run, whoever armed it again since
@@ -146,8 +147,11 @@ def fold(rows: list[Json], run: str | None) -> Gates:
             continue
         elif kind in ("activated", "rearmed") and isinstance(row.get("base"), dict):
             gates.base, gates.began_at = row["base"], str(row.get("ts") or "")
-        elif (gate := gates.get(name)) is not None:
-            _note(gate, row)
+        else:
+            if kind == "gate-ran":
+                gates.ran.append(row)
+            if (gate := gates.get(name)) is not None:
+                _note(gate, row)
     return gates
 
 
@@ -338,9 +342,17 @@ class SessionGates:
         return str(self._change(decide))
 
     def record_results(self, results: list[Json]) -> None:
-        """What a batch of gates said. One of the user's that did not end in time is theirs to give more time."""
+        """What a batch of gates said: whether it is progress, or a circle, and what is left of the budget.
 
-        def waiting(gates: Gates, row: Json) -> Json:
+        A gate of the user's that did not end in time is theirs to give more time.
+        """
+        from omo.workflows.ultrawork import circles
+
+        def judged(gates: Gates, row: Json) -> Json:
+            earlier = gates.ran[: -len(results)]
+            if any(circles.is_progress(earlier, result) for result in results):
+                row = session.progress(row)
+            row = circles.note_circle(row, gates.ran, [result["name"] for result in results])
             for result in results:
                 gate = gates.get(result["name"])
                 if gate is not None and gate.is_users and result["timed_out"]:
@@ -348,7 +360,7 @@ class SessionGates:
                     return session.suspend(row, state="waiting", why=why, question=f"More time: {more_time(gate)}")
             return row
 
-        self._change(lambda _: (None, [{"kind": "gate-ran", **result} for result in results]), after=waiting)
+        self._change(lambda _: (None, [{"kind": "gate-ran", **result} for result in results]), after=judged)
 
     def record_pre_existing(self, name: str, evidence: str) -> None:
         """A failure from before the work, documented instead of mended. It counts if this run saw it there."""
@@ -387,16 +399,12 @@ class SessionGates:
         decide: Callable[[Gates], tuple[Any, list[Json]]],
         after: Callable[[Gates, Json], Json] | None = None,
     ) -> Any:
-        """Decide on the gates under the session's lock; a gate that newly passes on a changed tree is progress.
-
-        `after` may change the row that goes with it.
-        """
+        """Decide on the gates under the session's lock. `after` may change the row that goes with it."""
 
         def carry_out(row: Json | None) -> runtime.Change:
             run = run_of(row)
             rows = ledger.rows(paths.events_file(self.state, self.session))
-            before = fold(rows, run)
-            answer, events = decide(before)
+            answer, events = decide(fold(rows, run))
             if not events:
                 return runtime.Change(answer)
             stamped = [{**event, "run": run, "actor": self.by} for event in events]
@@ -404,10 +412,6 @@ class SessionGates:
             open_gates = [gate.name for gate in now_known if not gate.is_closed]
             changed = session.with_gates(row or {}, open_gates=open_gates, total=len(now_known))
             changed = session.of_client(changed, self.client)
-            for gate in now_known:
-                earlier = before.get(gate.name)
-                if gate.status == "pass" and (earlier is None or earlier.status != "pass"):
-                    changed = session.progress(changed)
             if after is not None:
                 changed = after(now_known, changed)
             return runtime.Change(answer, changed, stamped)

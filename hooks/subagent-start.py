@@ -1,0 +1,10 @@
+"""SubagentStart: one more agent, for the budget."""
+
+import os
+import sys
+
+sys.path += [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src"), *sys.argv[1:2]]
+
+from omo.hooks import main, subagent_start
+
+main.run("subagent-start", subagent_start.handle)

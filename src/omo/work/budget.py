@@ -1,0 +1,274 @@
+"""What a run may spend at most, which only the user says, and how much of it is spent. Functions of a session's row.
+
+`budget` in the row has the ceilings, `spent` what was seen: tokens by the host's own record (omo.work.spending), the
+time in which turns were running, and the agents that a hook saw starting.
+"""
+
+from __future__ import annotations
+
+from omo.clock import seconds, stamp
+from omo.errors import BadInput
+from omo.settings import MOST_SPENT, MULTIPLES, amount_of
+from omo.state.rows import budget_of, spent_of, ulw_of
+from omo.text import clip, counted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = dict[str, Any]
+
+TOKENS, MINUTES, AGENTS = KINDS = ("tokens", "minutes", "agents")
+UNITS = {
+    **dict.fromkeys(("token", "tokens"), (TOKENS, 1)),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), (MINUTES, 1)),
+    **dict.fromkeys(("h", "hour", "hours"), (MINUTES, 60)),
+    **dict.fromkeys(("agent", "agents"), (AGENTS, 1)),
+}
+COMMAND = "/omo:budget"
+FORM = f"for example: {COMMAND} 2M tokens, {COMMAND} 90 min, {COMMAND} 20 agents, {COMMAND} off"
+MARKS = (90, 75, 50)
+BAR = 10  # letters
+
+
+class Meter:
+    """One ceiling, and how much of it is spent."""
+
+    __slots__ = ("kind", "most", "used")
+
+    def __init__(self, kind: str, used: float, most: float) -> None:
+        self.kind = kind
+        self.used = used
+        self.most = most
+
+    @property
+    def percent(self) -> int:
+        return int(100 * self.used / self.most)
+
+    @property
+    def text(self) -> str:
+        """1.2M of 2M tokens"""
+        used = short(self.used) if self.kind == TOKENS else f"{self.used:g}"
+        return f"{used} of {in_words(self.kind, self.most)}"
+
+    @property
+    def bar(self) -> str:
+        full = min(BAR, self.percent * BAR // 100)
+        return "█" * full + "░" * (BAR - full)
+
+
+def meters(row: Json) -> list[Meter]:
+    """By the ceilings that the row has; none without a budget."""
+    ceilings, spent = budget_of(row), spent_of(row)
+    minutes = int(_number(spent.get("seconds")) / 60)
+    used = {TOKENS: _number(spent.get("tokens")), MINUTES: minutes, AGENTS: _number(spent.get("agents"))}
+    return [Meter(kind, used[kind], most) for kind in KINDS if (most := _number(ceilings.get(kind)))]
+
+
+def unknown_tokens(row: Json) -> str:
+    """Why nobody knows how many tokens were spent, where a ceiling asks for them."""
+    is_asked = bool(_number(budget_of(row).get(TOKENS)))
+    return clip(str(spent_of(row).get("unknown") or ""), 200) if is_asked else ""
+
+
+def fullest(row: Json) -> Meter | None:
+    return max(meters(row), key=lambda meter: meter.percent, default=None)
+
+
+def is_used_up(row: Json) -> bool:
+    """What nobody can count may be any amount."""
+    return bool(unknown_tokens(row)) or any(meter.used >= meter.most for meter in meters(row))
+
+
+def cause(row: Json) -> str:
+    """Why the run was let go, as the end of it says."""
+    reached = [meter.text for meter in meters(row) if meter.used >= meter.most]
+    if reached:
+        return f"budget: spent are {', '.join(reached)}"
+    return f"budget: nobody knows how many of {_token_ceiling(row)} are spent, {unknown_tokens(row)}"
+
+
+def way_on(row: Json) -> str:
+    """The line that raises the budget, for a run that it has let go."""
+    for meter in meters(row):
+        if meter.used >= meter.most:
+            more = 2 * meter.most
+            while more <= meter.used:
+                more *= 2
+            return f"{COMMAND} {in_words(meter.kind, more)} raises it and goes on."
+    return f"{COMMAND} {_token_ceiling(row)} counts anew and goes on; {COMMAND} off goes on without."
+
+
+def _token_ceiling(row: Json) -> str:
+    return in_words(TOKENS, _number(budget_of(row).get(TOKENS)))
+
+
+def all_in_words(row: Json) -> str:
+    """1.2M of 2M tokens, 12 of 90 min"""
+    words = []
+    for meter in meters(row):
+        is_known = meter.kind != TOKENS or not unknown_tokens(row)
+        words.append(meter.text if is_known else f"an unknown part of {in_words(TOKENS, meter.most)}")
+    return ", ".join(words)
+
+
+def ceilings_in_words(row: Json) -> str:
+    """2M tokens, 90 min"""
+    return ", ".join(in_words(meter.kind, meter.most) for meter in meters(row))
+
+
+def in_words(kind: str, amount: float) -> str:
+    """2M tokens, 90 min, 1 agent"""
+    if kind == TOKENS:
+        return f"{short(amount)} tokens"
+    return f"{amount:g} min" if kind == MINUTES else counted(int(amount), "agent")
+
+
+def short(tokens: float) -> str:
+    """2M, 1.25M, 512k, 90; never more than was counted."""
+    for suffix, size in (("B", 10**9), ("M", 10**6), ("k", 10**3)):
+        if tokens >= size:
+            return f"{int(tokens * 100 / size) / 100:g}{suffix}"
+    return f"{int(tokens)}"
+
+
+def due_mark(row: Json) -> int:
+    """The highest mark that is reached and was not told; 0 where there is none."""
+    meter = fullest(row)
+    if meter is None or is_used_up(row):
+        return 0
+    told = _number(spent_of(row).get("told"))
+    return next((mark for mark in MARKS if told < mark <= meter.percent), 0)
+
+
+def notice(row: Json) -> str:
+    return f"omo: {due_mark(row)} % of the budget is spent: {all_in_words(row)}."
+
+
+def told(row: Json) -> Json:
+    return _noted(row, told=due_mark(row))
+
+
+def settled(row: Json, own: Json) -> Json:
+    """A run that no user's prompt armed has the ceilings that the user's settings name when a hook first sees it."""
+    return row if "budget" in row else {**row, "budget": own}
+
+
+def begin(row: Json, own: Json | None, *, now: float) -> Json:
+    """A new run, of which nothing is spent. What the user typed in this conversation goes before their settings; None
+    where nobody knows those yet."""
+    begun = {**row, "spent": {"since": stamp(now)}}
+    if budget_of(row).get("by") != "user":
+        begun.pop("budget", None)
+        if own is not None:
+            begun["budget"] = own
+    return begun
+
+
+def set_by_user(row: Json, ceilings: Json | None) -> Json:
+    """Those that were named, beside those of before; None takes all away. A mark that is now ahead is told again."""
+    if ceilings is None:
+        kept: Json = {"by": "user"}
+    else:
+        kept = {**budget_of(row), **ceilings, "by": "user"}
+    after = {**row, "budget": kept}
+    meter = fullest(after)
+    reached = meter.percent if meter else 0
+    return _noted(after, told=next((mark for mark in MARKS if mark <= reached), 0))
+
+
+def since(row: Json) -> str:
+    """When the run began, or another conversation took it up."""
+    return str(spent_of(row).get("since") or ulw_of(row).get("armedAt") or "")
+
+
+def runs(row: Json, now: float) -> Json:
+    """A turn is running from now on, if it was not yet."""
+    return row if spent_of(row).get("runningSince") else _noted(row, runningSince=stamp(now))
+
+
+def ticked(row: Json, now: float) -> Json:
+    """The time of the running turn is added up to now."""
+    spent = spent_of(row)
+    began = spent.get("runningSince")
+    passed = 0.0
+    if isinstance(began, str):
+        try:
+            passed = max(0.0, now - seconds(began))
+        except ValueError:
+            pass  # edited by hand
+    return _noted(row, seconds=round(_number(spent.get("seconds")) + passed, 1), runningSince=stamp(now))
+
+
+def rests(row: Json) -> Json:
+    """No turn is running: nobody's time is spent until the next."""
+    return _noted(row, runningSince=None)
+
+
+def agent_asked(row: Json) -> Json:
+    """A call that starts an agent goes through; whether one starts is seen later."""
+    return _noted(row, asked=max(_number(spent_of(row).get("asked")), _number(spent_of(row).get("agents"))) + 1)
+
+
+def agent_started(row: Json, record: str) -> Json:
+    spent = spent_of(row)
+    records = [*spent.get("records", []), record] if record else spent.get("records", [])
+    return _noted(row, agents=_number(spent.get("agents")) + 1, records=records)
+
+
+def turn_ended(row: Json) -> Json:
+    """What was asked for and did not start by now was refused."""
+    return _noted(row, asked=_number(spent_of(row).get("agents")))
+
+
+def has_no_agent_left(row: Json) -> bool:
+    """Counted by calls within a turn: several go out at once, before the first agent starts."""
+    most = _number(budget_of(row).get(AGENTS))
+    asked = max(_number(spent_of(row).get("asked")), _number(spent_of(row).get("agents")))
+    return bool(most) and asked >= most
+
+
+def read_request(text: str) -> Json | None:
+    """What the user typed behind the command: ceilings by kind; None for off."""
+    words = _separated(text.lower().replace(",", "")).split()
+    if words == ["off"]:
+        return None
+    ceilings: Json = {}
+    for number, unit in zip(words[::2], words[1::2], strict=False):
+        kind, size = UNITS.get(unit, ("", 0))
+        amount = amount_of(number) * size
+        if not kind or amount <= 0 or amount > MOST_SPENT or (kind == AGENTS and amount != int(amount)):
+            raise _no_budget(text)
+        ceilings[kind] = int(amount) if kind != MINUTES else amount
+    if not words or len(words) % 2:
+        raise _no_budget(text)
+    return ceilings
+
+
+def _separated(text: str) -> str:
+    """90min becomes 90 min, and `2 M tokens` 2M tokens."""
+    words: list[str] = []
+    for word in text.split():
+        for unit in ("min", "h", "tokens", "agents"):
+            if word.endswith(unit) and word.removesuffix(unit)[-1:].isdecimal():
+                word = f"{word.removesuffix(unit)} {unit}"
+                break
+        if word in MULTIPLES and words and words[-1].isdecimal():
+            words[-1] += word
+        else:
+            words.append(word)
+    return " ".join(words)
+
+
+def _no_budget(text: str) -> BadInput:
+    return BadInput(f"{clip(text, 60)!r} is no budget", fix=FORM)
+
+
+def _noted(row: Json, **changes: object) -> Json:
+    return {**row, "spent": {**spent_of(row), **changes}}
+
+
+def _number(value: object) -> Any:
+    """What a counter says that anybody may have edited."""
+    is_count = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_SPENT
+    return value if is_count else 0

@@ -1,0 +1,155 @@
+"""Is the work moving, or going in circles? Asked where results of gates are recorded: only there the files are known.
+
+A circle is files that are back as they were, with the same gate failing on them, or a gate that fails with the same
+words again and again. Neither is progress, and neither is a pass on files that were left and have come back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from omo.proof import base
+from omo.state.rows import circle_of
+from omo.text import clip
+from omo.work import session
+
+if TYPE_CHECKING:
+    from omo.state.rows import Circle
+
+Row = dict[str, Any]
+
+SAME_FAILURES = 3
+LAST_LINES = 20  # as many as the agent is shown
+MOST_TRIED = 6
+# What differs from one run of a command to the next though nothing has changed.
+BY_ITSELF = (
+    (re.compile(r"\b0x[0-9a-fA-F]+"), "0x…"),
+    (re.compile(r"(?:/private)?(?:/tmp|/var/tmp|/var/folders|/dev/shm)/[^\s'\":,)]+"), "/tmp/…"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d\b"), "…"),
+    (re.compile(r"\b\d\d:\d\d:\d\d(?:[.,]\d+)?"), "…"),
+    (re.compile(r"\b\d+(?:\.\d+)? ?(?:ns|µs|us|ms|s|secs?|seconds?|mins?|minutes?)\b"), "…"),
+)
+
+
+def is_progress(earlier: Sequence[Row], result: Row) -> bool:
+    """A gate newly passes on changed files: not on some on which it passed before, nor on some that have come back."""
+    if result["result"] != "pass" or result.get("changed") == {}:
+        return False
+    own = [row for row in earlier if row.get("command") == result["command"]]
+    if own and own[-1]["result"] == "pass" and own[-1].get("changed") != {}:
+        return False
+    if any(row["result"] == "pass" and row.get("tree") == result["tree"] for row in own):
+        return False
+    return _last_visit(earlier, result["tree"]) is None
+
+
+def note_circle(row: Row, ran: Sequence[Row], names: Sequence[str]) -> Row:
+    """The session's row with the circle that the newest results close; `names` are the gates that they are of.
+
+    What the agent was told stays told until that gate says something new, or of new files.
+    """
+    old = circle_of(row)
+    circle = _circle_in(ran, len(names))
+    if circle is None:
+        return session.without_circle(row) if old.get("gate") in names else row
+    if old.get("gate") == circle["gate"] and old.get("said"):
+        circle["said"] = True
+    return session.note(row, circle=circle)
+
+
+def _circle_in(ran: Sequence[Row], count: int) -> Circle | None:
+    repeated = None
+    for number in range(len(ran) - count, len(ran)):
+        if ran[number]["result"] != "fail":
+            continue
+        if circle := _files_are_back(ran[:number], ran[number]):
+            return circle
+        repeated = repeated or _fails_the_same(ran[: number + 1])
+    return repeated
+
+
+def _files_are_back(earlier: Sequence[Row], result: Row) -> Circle | None:
+    """A → B → A. Who only looked at how the files were when the run began has not tried anything in between."""
+    visit = _last_visit(earlier, result["tree"])
+    if visit is None:
+        return None
+    between = []
+    for row in earlier[visit + 1 :]:
+        if row.get("tree") != result["tree"] and row.get("changed") != {}:
+            between.append(row)
+    failed = []
+    for row in earlier:
+        if row.get("tree") == result["tree"] and row.get("command") == result["command"] and row["result"] == "fail":
+            failed.append(row)
+    if not between or not failed:
+        return None
+    return {
+        "kind": "files",
+        "gate": result["name"],
+        "times": len(failed) + 1,
+        "since": failed[-1].get("ts", ""),
+        "tried": _tried([result, *between]),
+        "last": _last_line(result),
+    }
+
+
+def _fails_the_same(ran: Sequence[Row]) -> Circle | None:
+    """The newest result of a gate and those before it that say the same, if they are enough."""
+    newest = ran[-1]
+    words = _words(newest)
+    same: list[Row] = []
+    for row in reversed(ran):
+        if row.get("command") != newest["command"]:
+            continue
+        if row["result"] != "fail" or _words(row) != words:
+            break
+        same.append(row)
+    if len(same) < SAME_FAILURES:
+        return None
+    return {
+        "kind": "output",
+        "gate": newest["name"],
+        "times": len(same),
+        "since": same[-1].get("ts", ""),
+        "tried": _tried(same),
+        "last": _last_line(newest),
+    }
+
+
+def _last_visit(earlier: Sequence[Row], tree: object) -> int | None:
+    """Where the files were last as they are now, if they have been otherwise since."""
+    was_left = False
+    for number in reversed(range(len(earlier))):
+        if earlier[number].get("tree") != tree:
+            was_left = True
+        elif was_left:
+            return number
+    return None
+
+
+def _words(result: Row) -> list[str]:
+    """What is left of the last lines without what changes by itself."""
+    text = str(result.get("tail") or "")
+    for pattern, instead in BY_ITSELF:
+        text = pattern.sub(instead, text)
+    lines = [line.strip() for line in text.splitlines()]
+    return [str(result.get("exit")), *[line for line in lines if line][-LAST_LINES:]]
+
+
+def _tried(results: Sequence[Row]) -> list[str] | None:
+    """The files in which the first differs from the others; None where that is not known."""
+    files: list[str] = []
+    first = results[0].get("changed")
+    for result in results[1:]:
+        changed = result.get("changed")
+        if not isinstance(first, dict) or not isinstance(changed, dict):
+            return None
+        files += base.differing(first, changed)
+    return [clip(path, 80) for path in dict.fromkeys(files)][:MOST_TRIED]
+
+
+def _last_line(result: Row) -> str:
+    lines = [line for line in str(result.get("tail") or "").splitlines() if line.strip()]
+    return clip(lines[-1], 100) if lines else f"exit {result.get('exit')}"

@@ -1,0 +1,353 @@
+"""A budget, through the hooks: who sets it, what is counted, what the user is told, what happens when it is spent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.clock import stamp
+from omo.views import session, statusline
+from omo.work import budget
+from tests.project import SESSION, Project
+
+SENT_BACK = "Ultrawork active"
+
+
+class Record:
+    """The client's transcript of the session, as far as it tells of tokens."""
+
+    def __init__(self, project: Project, path: Path) -> None:
+        self.project = project
+        self.path = path
+        self.number = 0
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+
+    def row(self, **fields: Any) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(fields, separators=(",", ":")) + "\n")
+
+    def call(self, *tokens: int, rows: int = 3, key: str = "") -> None:
+        """One answer of the model: input, cache write, cache read, output; what it has written by then grows."""
+        self.number += 1
+        given, written, read, output = (*tokens, 0, 0, 0)[:4]
+        for part in range(1, rows + 1):
+            usage = {"input_tokens": given, "cache_creation_input_tokens": written, "cache_read_input_tokens": read}
+            usage["output_tokens"] = output * part // rows
+            message = {"id": key or f"msg_{self.path.stem}_{self.number}", "role": "assistant", "usage": usage}
+            self.row(type="assistant", message=message, requestId="req_1", timestamp=stamp(self.project.now))
+
+    def total(self, tokens: int) -> None:
+        zero = {"outputTokens": 0, "cacheReadInputTokens": 0, "cacheCreationInputTokens": 0}
+        self.row(type="cost-state", modelUsage={"a-model": {"inputTokens": tokens, **zero}})
+
+    def agent(self, name: str) -> Record:
+        return Record(self.project, self.path.with_suffix("") / "subagents" / f"agent-{name}.jsonl")
+
+
+@pytest.fixture
+def record(project: Project, tmp_path: Path) -> Record:
+    return Record(project, tmp_path / "transcripts" / "s1.jsonl")
+
+
+def prompt(record: Record, text: str) -> dict[str, Any]:
+    record.project.now += 1
+    answer = record.project.prompt(text, transcript_path=str(record.path), env={"CLAUDECODE": "1"})
+    return answer.json if answer.stdout.startswith("{") else {"context": answer.stdout}
+
+
+def stop(record: Record, *, after: float = 60, **fields: Any) -> dict[str, Any]:
+    record.project.now += after
+    answer = record.project.stop(transcript_path=str(record.path), env={"CLAUDECODE": "1"}, **fields)
+    return answer.json if answer.stdout else {}
+
+
+def start_agent(record: Record) -> dict[str, Any]:
+    fields: dict[str, Any] = {
+        "tool_name": "Agent",
+        "tool_input": {"prompt": "look"},
+        "transcript_path": str(record.path),
+    }
+    answer = record.project.hook("pre-tool-use", **fields)
+    return answer.json if answer.stdout else {}
+
+
+def began_agent(record: Record, name: str = "a1", **fields: Any) -> None:
+    record.project.hook("subagent-start", agent_id=name, agent_type="omo:explorer", **fields)
+
+
+def spent(project: Project) -> Any:
+    return project.row()["spent"].get("tokens")
+
+
+# Who sets it
+
+
+@pytest.mark.parametrize(
+    ("typed", "ceilings"),
+    [
+        ("2M tokens", {"tokens": 2_000_000}),
+        ("1.5m tokens", {"tokens": 1_500_000}),
+        ("500k tokens", {"tokens": 500_000}),
+        ("2 M tokens", {"tokens": 2_000_000}),
+        ("2,000,000 tokens", {"tokens": 2_000_000}),
+        ("90 min", {"minutes": 90}),
+        ("90min", {"minutes": 90}),
+        ("1.5 hours", {"minutes": 90}),
+        ("20 agents", {"agents": 20}),
+        ("1 agent", {"agents": 1}),
+        ("2M tokens 90 min 20 agents", {"tokens": 2_000_000, "minutes": 90, "agents": 20}),
+    ],
+)
+def test_the_user_types_it_and_reads_what_holds(record: Record, typed: str, ceilings: dict[str, float]) -> None:
+    prompt(record, "ulw mend it")
+    said = prompt(record, f"/omo:budget {typed}")
+    assert said["decision"] == "block"
+    assert "omo: Budget: " in said["reason"]
+    assert {kind: record.project.row()["budget"].get(kind) for kind in ceilings} == ceilings
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["2M", "tokens", "0 tokens", "-5 min", "2.5 agents", "many tokens", "2M dollars", "90 min 5", "nan min", "１ x"],
+)
+def test_what_makes_no_sense_is_refused_with_the_form_and_changes_nothing(record: Record, typed: str) -> None:
+    prompt(record, "/omo:budget 3 agents")
+    said = prompt(record, f"/omo:budget {typed}")["reason"]
+    assert f"'{typed}' is no budget" in said
+    assert budget.FORM in said
+    assert record.project.row()["budget"] == {"agents": 3, "by": "user"}
+
+
+def test_without_one_there_is_none_and_nothing_is_read(record: Record) -> None:
+    prompt(record, "ulw mend it")
+    record.path.unlink()
+    assert SENT_BACK in json.dumps(stop(record))
+    assert "There is no budget." in prompt(record, "/omo:budget")["reason"]
+
+
+def test_it_is_of_the_settings_as_they_were_when_the_run_was_armed(record: Record) -> None:
+    settings = record.project.root / ".sisyphus" / "omo.json"
+    settings.parent.mkdir(exist_ok=True)
+    settings.write_text('{"budget_tokens": "1k", "budget_agents": 4}', "utf-8")
+    assert "Budget: 1k tokens, 4 agents." in prompt(record, "ulw mend it")["systemMessage"]
+    settings.write_text('{"budget_tokens": "9M"}', "utf-8")
+    record.call(1500)
+    assert "ended, not proven: budget: spent are 1.5k of 1k tokens" in stop(record)["systemMessage"]
+
+
+def test_an_agent_sets_none(record: Record) -> None:
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 1k tokens")
+    answer = record.project.tool_use("Bash", command="cd . && omo budget 9M tokens").json
+    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert answer["systemMessage"] == "omo: the agent tried to set the budget, and was refused: omo budget 9M tokens"
+    path = str(record.project.root / ".sisyphus" / "omo.json")
+    assert "tried to change your settings" in record.project.tool_use("Write", file_path=path).json["systemMessage"]
+    denied = [event for event in record.project.events() if event["kind"] == "denied"]
+    assert [event["gate"] for event in denied] == ["budget", "own-state"]
+    record.call(1000)
+    assert "budget" in stop(record)["systemMessage"]
+
+
+def test_an_agents_shell_brings_none_into_the_run_that_it_starts(record: Record) -> None:
+    record.project.omo("ulw", "start", env={"OMO_BUDGET_TOKENS": "9M"})
+    record.project.now += 1
+    record.call(50)
+    answer = record.project.stop(transcript_path=str(record.path), env={"OMO_BUDGET_TOKENS": "40"})
+    assert "budget: spent are 50 of 40 tokens" in answer.json["systemMessage"]
+
+
+# What is counted
+
+
+def test_a_call_is_counted_once_with_the_most_that_its_rows_say_and_agents_with_it(record: Record) -> None:
+    record.call(9_000_000)  # before the run
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 1M tokens")
+    record.call(100, 20, 3000, 30)
+    record.agent("a1").call(10, 0, 0, 5)
+    record.agent("b2").call(7)
+    stop(record)
+    assert spent(record.project) == 3150 + 15 + 7
+    record.call(1000, rows=1, key="msg_later")
+    stop(record)
+    record.call(1000, 0, 0, 60, rows=2, key="msg_later")  # its other rows come after the Stop
+    record.agent("a1").call(2, rows=1, key="msg_a1_later")
+    stop(record)
+    assert spent(record.project) == 3172 + 1060 + 2
+
+
+def test_what_was_counted_is_counted_again_where_it_was_lost_or_forged(record: Record) -> None:
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 1M tokens")
+    record.call(100)
+    stop(record)
+    (kept,) = Path(record.project.state).rglob("spending.json")
+    for text in ('{"of": 1}', "no json", '{"of": [], "files": 3}'):
+        kept.write_text(text, "utf-8")
+        record.call(10)
+        stop(record)
+    kept.unlink()
+    stop(record)
+    assert spent(record.project) == 130
+
+
+def test_a_compaction_is_counted_by_what_it_read_until_the_client_writes_its_sum(record: Record) -> None:
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 1M tokens")
+    record.call(1000)
+    record.row(
+        type="system",
+        subtype="compact_boundary",
+        compactMetadata={"preTokens": 900},
+        timestamp=stamp(record.project.now),
+    )
+    stop(record)
+    assert spent(record.project) == 1900
+    record.total(1000 + 950 + 20)  # with a title that is in no row
+    record.call(100)
+    stop(record)
+    assert spent(record.project) == 1970 + 100
+
+
+@pytest.mark.parametrize("harm", ["gone", "cut", "no usage", "other rows"])
+def test_what_cannot_be_counted_is_unknown_and_never_nothing(record: Record, harm: str) -> None:
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 1M tokens")
+    record.call(100)
+    if harm != "other rows":
+        assert "Budget: 100 of 1M tokens." in json.dumps(stop(record))
+    if harm == "gone":
+        record.path.unlink()
+    elif harm == "cut":
+        record.path.write_text("", "utf-8")
+    elif harm == "no usage":
+        record.row(type="assistant", message={"id": "msg_x"}, timestamp=stamp(record.project.now))
+    else:
+        record.path.write_text('{"kind":"answer","tokens":100}\n' * 200, "utf-8")
+        stop(record)
+    said = stop(record)["systemMessage"]
+    assert "ended, not proven: budget: nobody knows how many of 1M tokens are spent" in said
+    assert "/omo:budget 1M tokens counts anew and goes on" in said
+    assert "0 of" not in said
+    goes_on = prompt(record, "/omo:budget 1M tokens")
+    assert "goes on where it was" in goes_on["hookSpecificOutput"]["additionalContext"]
+
+
+# What the user is told
+
+
+def test_the_marks_are_told_once_each_and_the_highest_alone(record: Record) -> None:
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 1k tokens")
+    told = []
+    for tokens in (490, 10, 100, 310, 80):
+        record.call(tokens)
+        told.append(stop(record).get("systemMessage", ""))
+    assert told == [
+        "",
+        "omo: 50 % of the budget is spent: 500 of 1k tokens.",
+        "",
+        "omo: 90 % of the budget is spent: 910 of 1k tokens.",
+        "",
+    ]
+
+
+def test_it_is_in_status_status_line_and_explain(record: Record) -> None:
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 1k tokens 30 min")
+    record.call(610)
+    record.project.now += 60
+    (kept,) = Path(record.project.state).rglob("spending.json")
+    before = kept.read_bytes()
+    shown = record.project.omo("status", "--session", SESSION).out
+    assert "budget     ██████░░░░ 61 %: 610 of 1k tokens, 1 of 30 min" in shown
+    explained = record.project.omo("explain", "stop", "--session", SESSION).out
+    assert "budget" in explained
+    view = session.look(record.project.state, SESSION, record.project.limits, record.project.now, {})
+    assert "budget ██████░░░░ 61 %" in statusline.text(view)
+    assert kept.read_bytes() == before, "a look writes nothing"
+
+
+def test_when_it_is_spent_the_run_ends_and_one_line_raises_it_and_goes_on(record: Record) -> None:
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 1k tokens")
+    run = record.project.summary("ulw")["run"]
+    record.call(1200)
+    said = stop(record)["systemMessage"]
+    assert said.startswith("omo: ended, not proven: budget: spent are 1.2k of 1k tokens.")
+    assert said.endswith("/omo:budget 2k tokens raises it and goes on.")
+    assert stop(record) == {}
+    assert "So nothing goes on" in prompt(record, "/omo:budget 1100 tokens")["reason"]
+    goes_on = prompt(record, "/omo:budget 2k tokens")
+    assert "goes on where it was" in goes_on["hookSpecificOutput"]["additionalContext"]
+    assert "spent: 1.2k of 2k tokens" in goes_on["systemMessage"]
+    assert SENT_BACK in json.dumps(stop(record))
+    assert (record.project.summary("ulw")["run"], record.project.summary("ulw")["state"]) == (run, "active")
+
+
+def test_a_new_run_counts_from_nothing_and_typing_ulw_again_does_not(record: Record) -> None:
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 1k tokens")
+    record.call(600)
+    prompt(record, "ulw and the docs")
+    stop(record)
+    assert spent(record.project) == 600
+    record.call(600)
+    assert "budget" in stop(record)["systemMessage"]
+    assert "Budget: 1k tokens." in prompt(record, "ulw mend the rest")["systemMessage"]
+    record.call(10)
+    stop(record)
+    assert spent(record.project) == 10
+    assert "There is no budget." in prompt(record, "/omo:budget off")["reason"]
+
+
+# Minutes and agents
+
+
+def test_minutes_are_those_in_which_turns_run(record: Record) -> None:
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 10 min")
+    stop(record, after=4 * 60)
+    record.project.omo("ulw", "blocked", "--evidence", "there is no access to it", "--question", "may I?")
+    stop(record, after=60)
+    record.project.now += 5 * 3600  # nobody is there
+    prompt(record, "yes, you may")
+    assert SENT_BACK in json.dumps(stop(record, after=60))
+    assert "budget: spent are 10 of 10 min" in stop(record, after=4 * 60)["systemMessage"]
+
+
+def test_at_the_end_of_it_no_agent_is_started_and_several_at_once_are_counted(record: Record) -> None:
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 4 agents")
+    told = [start_agent(record).get("systemMessage", "") for _ in range(4)]
+    assert told == [""] * 4  # none has started yet
+    refused = start_agent(record)
+    assert refused["hookSpecificOutput"]["permissionDecision"] == "deny"
+    for name in ("a1", "a2", "a3"):
+        began_agent(record, name)
+    assert "75 % of the budget is spent: 3 of 4 agents." in stop(record)["systemMessage"]
+    assert start_agent(record) == {}  # one of the four was refused by the user, and never began
+    began_agent(record, "a4")
+    assert "/omo:budget 8 agents raises it" in start_agent(record)["systemMessage"]
+    assert "budget: spent are 4 of 4 agents" in stop(record)["systemMessage"]
+
+
+def test_tokens_that_are_spent_refuse_agents_in_the_middle_of_a_turn(record: Record) -> None:
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 1k tokens")
+    assert start_agent(record) == {}
+    record.agent("a1").call(760)
+    assert start_agent(record) == {"systemMessage": "omo: 75 % of the budget is spent: 760 of 1k tokens."}
+    record.call(400)
+    assert start_agent(record)["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_other_agents_are_none_of_its_business(record: Record) -> None:
+    assert start_agent(record) == {}
+    began_agent(record)
+    assert not Path(record.project.state).exists()
