@@ -23,7 +23,9 @@ OF_A_STATE = (
 LONGEST_MESSAGE = 200
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
 OF_A_CONVERSATION = ("client", "instructed", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
-OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "shownOn", "resumedFor", "resumedAt", "readTo")
+OF_A_TURN = (
+    *("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo", "resumedFor", "resumedAt"),
+)
 ON: Json = {"disabled": False, "disabledReason": None}
 
 
@@ -238,9 +240,15 @@ def _stays_behind(summary: Any) -> bool:
 
 
 def go_on(row: Json, *, limits: Json, now: float) -> Json:
-    """The user says that it goes on: what waited or a breaker let go is active again, with a full budget of blocks."""
-    woken = resume(row, states=(*WAITING, "exhausted"))
-    return {**_with_all_blocks(woken, limits, now), "stopContinuation": ON, "denials": {}}
+    """The user says that it goes on: what waited or a breaker let go is active again, with all blocks.
+
+    Not what used up its budget, which they raise by its own command.
+    """
+    states = WAITING if budget.is_used_up(row) else (*WAITING, "exhausted")
+    after = {**resume(row, states=states), "stopContinuation": ON, "denials": {}}
+    if work_in(after, "active"):
+        after = _with_all_blocks(after, limits, now)
+    return after
 
 
 def not_given_up(row: Json) -> list[tuple[str, Json]]:
