@@ -201,8 +201,8 @@ def add_work(state: Path, kind: str, summary: dict[str, object]) -> None:
     runtime = state / "runtime.local.json"
     text = runtime.read_text(encoding="utf-8").replace('"work": {', f'"work": {{"{kind}": {json.dumps(summary)}, ')
     if "fence" in summary:
-        live, rest = text.split('], "sessions"', 1)
-        text = live + live[live.index("[") :].join(['], "fenced": ', '], "sessions"']) + rest
+        live, rest = text.split('], "left"', 1)
+        text = live + live[live.index("[") :].join(['], "fenced": ', '], "left"']) + rest
     runtime.write_text(text, encoding="utf-8")
 
 

@@ -124,6 +124,16 @@ is_fenced() {
     is_named
 }
 
+# Has any session of the project left work open?
+is_left() {
+    [ -n "$runtime" ] || return 1
+    case $index in
+    '{"version": 1, "live": ['*'], "left": true, "sessions": {'*) return 0 ;;
+    '{"version": 1, "live": ['*) return 1 ;;
+    *) return 0 ;; # not the layout we write: let Python read it
+    esac
+}
+
 # Is one of the ids at the beginning of $names, up to the bracket that closes their list, in the event?
 is_named() {
     names=${names%%\]*},

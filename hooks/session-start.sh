@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154
 # The rest of launch.sh for SessionStart: make Python ready, tell later Bash calls where it is, then, only for a
-# session that comes back to open work or follows another, say where things stand.
+# session that comes back to open work or follows another, say where things stand, and to a new one what another left.
 
 quoted() {
     printf "'%s'" "$(printf %s "$1" | sed "s/'/'\\\\''/g")"
@@ -37,4 +37,5 @@ fi
 
 case $input in
 *'"resume"'* | *'"compact"'* | *'"clear"'*) if [ -n "$runtime" ] || was_removed; then decide; fi ;;
+*) is_left && decide ;;
 esac

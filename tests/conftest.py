@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -13,6 +14,7 @@ import hypothesis
 import pytest
 
 from omo.context import OF_AN_AGENT
+from tests.kept import PYCACHE
 from tests.project import Project, make_project
 
 hypothesis.configuration.set_hypothesis_home_dir(Path(__file__).resolve().parents[1] / ".hypothesis")
@@ -26,7 +28,7 @@ ROOM = 2 << 30
 LEAKY = ("OMO_", "CLAUDE", "ANTHROPIC", "GIT_", *OF_AN_AGENT)
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """An interrupt reaches what tests start, also where the suite itself was started in the background, and deaf to it.
 
     The tests' files are kept in memory where there is room: a journal on a disk takes longer than most tests.
@@ -35,6 +37,13 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["TZ"] = "UTC"  # people are told the time where they are
     time.tzset()
+    # Else each worker, and each program that a test starts, compiles everything again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    if PYCACHE not in os.environ:
+        # Before TMPDIR is the memory, which Codex hides from what runs in its sandbox.
+        os.environ[PYCACHE] = tempfile.mkdtemp(prefix="omo-pycache-")
+        config.add_cleanup(lambda: shutil.rmtree(os.environ.pop(PYCACHE)))
     if "TMPDIR" not in os.environ and sys.platform == "linux" and _can_hold_tests(MEMORY):
         os.environ["TMPDIR"] = str(MEMORY)
         tempfile.tempdir = None
@@ -53,9 +62,9 @@ CONTRACT = ("cli", "hooks", "e2e", "docs", "install", "test_truth.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    here = Path(__file__).parent
     for item in items:
-        if item.path.relative_to(here).parts[0] in CONTRACT:
+        _, part, *_ = item.nodeid.partition("::")[0].split("/")
+        if part in CONTRACT:
             item.add_marker("contract")
 
 
@@ -70,6 +79,14 @@ def git_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def git_config(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """No commit is followed by a look whether there is something to tidy up: half of what a commit takes."""
+    path = tmp_path_factory.mktemp("config") / "gitconfig"
+    path.write_text("[maintenance]\n\tauto = false\n[gc]\n\tauto = 0\n[core]\n\tfsync = none\n")
+    return path
+
+
+@pytest.fixture(scope="session")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> str:
     """PATH with a plain interpreter first: a version manager's shim takes longer than most programs of these tests."""
     directory = tmp_path_factory.mktemp("programs")
@@ -81,14 +98,18 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture(autouse=True)
 def _own_world(
-    tmp_path_factory: pytest.TempPathFactory, git_template: Path, programs: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path_factory: pytest.TempPathFactory,
+    git_template: Path,
+    git_config: Path,
+    programs: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     home = tmp_path_factory.mktemp("home")
     for name in [name for name in os.environ if name.startswith(LEAKY) and not name.startswith("OMO_TEST_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("PATH", programs)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(git_config))
     monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("GIT_TEMPLATE_DIR", str(git_template))
     monkeypatch.setenv("LANGUAGE", "C")  # else argparse looks for a translation of each of its words, each time

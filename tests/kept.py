@@ -14,6 +14,8 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+PYCACHE = "OMO_TEST_PYCACHE"  # names the directory in which a run keeps what hooks and commands have compiled
+
 _templates: dict[Hashable, Path] = {}
 
 

@@ -126,12 +126,12 @@ def test_a_run_that_was_removed_is_damage_too(project: Project, flow: Workflow) 
 def test_the_next_conversation_takes_the_run_up(project: Project, flow: Workflow) -> None:
     flow.begin(project)
     code, told = other(project, *flow.work)
-    assert (code, f"omo adopt --from {SESSION}" in told) == (3, True), told
-    code, told = other(project, "adopt")
+    assert (code, f"omo resume {SESSION}" in told) == (3, True), told
+    code, told = other(project, "resume")
     assert (code, "was at work" in told) == (3, True), told
     project.now += 16 * 60
-    code, told = other(project, "adopt")
-    assert (code, f"Adopted from session {SESSION}" in told) == (0, True), told
+    code, told = other(project, "resume")
+    assert (code, f"Taken up from session {SESSION}" in told) == (0, True), told
     assert acted(*other(project, *flow.work))
     assert (stop_rule(project), stop_rule(project, OTHER)) == ("done", "block")
     assert project.agent(*flow.work).code == 3
@@ -144,7 +144,7 @@ def test_the_next_conversation_takes_the_run_up(project: Project, flow: Workflow
 @each_workflow
 def test_the_user_takes_a_run_away_from_a_session_at_work(project: Project, flow: Workflow) -> None:
     flow.begin(project)
-    assert project.user("adopt", "--from", SESSION, "--session", OTHER).code == 0
+    assert project.user("resume", SESSION, "--session", OTHER).code == 0
     assert stop_rule(project, OTHER) == "block"
 
 
@@ -184,9 +184,9 @@ def begin_goal(project: Project) -> None:
 
 def test_the_next_conversation_is_held_to_the_goals_of_the_last(project: Project) -> None:
     begin_goal(project)
-    assert other(project, "adopt")[0] == 3
+    assert other(project, "resume")[0] == 3
     project.now += 16 * 60
-    code, told = other(project, "adopt")
+    code, told = other(project, "resume")
     assert (code, "verify G1" in told) == (0, True), told
     assert stop(project) == f"omo: ended, not proven: session {OTHER} took verify G1 over."
     assert (stop_rule(project), stop_rule(project, OTHER)) == ("not-active", "block")
@@ -206,11 +206,11 @@ def test_all_that_a_session_left_is_taken_up_at_once(project: Project) -> None:
     begin_goal(project)
     begin_ralph(project)
     project.now += 16 * 60
-    code, told = other(project, "adopt")
+    code, told = other(project, "resume")
     assert (code, "ralph r" in told, "verify G1" in told) == (0, True, True), told
     assert {kind: summary["state"] for kind, summary in project.row(OTHER)["work"].items()} == {
         "ralph": "active",
         "verify": "active",
     }
-    assert re.fullmatch(r"omo: ended, not proven: .*ralph.* over; .*verify G1 over\.", stop(project)) is not None
+    assert re.fullmatch(r"omo: ended, not proven: .*verify G1 over; .*ralph.* over\.", stop(project)) is not None
     assert stop_rule(project) == "not-active"

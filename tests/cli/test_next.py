@@ -31,7 +31,7 @@ def test_what_another_conversation_left_open_is_offered(project: Project) -> Non
     project.check("ultragoal", "create-goals", "--brief", TWO, session="other")
     out = project.agent("next").out
     assert "left open by session other: ultragoal g" in out
-    assert "\n  $ omo adopt --from other\n" in out
+    assert "\n  $ omo resume other\n" in out
 
 
 def test_a_red_gate_is_shown_with_its_command_and_what_it_printed(project: Project) -> None:

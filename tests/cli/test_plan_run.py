@@ -164,7 +164,7 @@ def test_a_dead_clients_session_is_ended_by_the_user_and_recovered_from_a_new_on
     start(planned)
     carry_out(planned.root, 1)
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
-    assert f"omo adopt --from {SESSION}" in planned.omo("plan", "status", by="user", env=other).out
+    assert f"omo resume {SESSION}" in planned.omo("plan", "status", by="user", env=other).out
     ran = planned.omo("plan", "recover", "plan.md", by="user", env=other)
     assert ran.code == 3
     assert f"--session {SESSION} --abandon" in ran.err

@@ -144,13 +144,12 @@ def test_an_unrelated_goal_is_left_and_said(project: Project) -> None:
     assert project.agent("goal", "get", "--json").json["goal"]["objective"] == "Paint the shed"
 
 
-@pytest.mark.parametrize("name", ["create-goals", "create"])
-def test_the_brief_comes_from_text_file_or_stdin(project: Project, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_brief_comes_from_text_file_or_stdin(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write("brief.md", "\ufeff" + TWO.replace("\n", "\r\n"))
-    assert project.agent("ultragoal", name, "--brief-file", "brief.md").code == 0
+    assert project.agent("ultragoal", "create-goals", "--brief-file", "brief.md").code == 0
     assert [goal["title"] for goal in status(project)["goals"]] == ["Parse", "Check"]
     monkeypatch.setattr("sys.stdin", io.StringIO(ONE))
-    assert project.agent("ultragoal", name, "--from-stdin", "--force").code == 0
+    assert project.agent("ultragoal", "create-goals", "--from-stdin", "--force").code == 0
     assert [goal["title"] for goal in status(project)["goals"]] == ["Parse"]
 
 
@@ -641,16 +640,16 @@ def test_a_damaged_ledger_can_also_be_cleared_by_force(project: Project) -> None
     assert project.agent("ledger", "verify").code == 0
 
 
-def test_a_plan_of_another_session_is_adopted_by_the_user(project: Project) -> None:
+def test_a_plan_of_another_session_is_taken_up_by_the_user(project: Project) -> None:
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
     assert project.omo("ultragoal", "create-goals", "--brief", TWO, by="user", env=other).code == 0
-    refused = project.agent("adopt", "--from", "other")
+    refused = project.agent("resume", "other")
     assert (refused.code, "was at work" in refused.err) == (3, True)
-    done = project.user("adopt", "--from", "other", "--session", SESSION, "--json")
-    assert (done.code, list(done.json["adopted"])) == (0, ["ultragoal"])
+    done = project.user("resume", "other", "--session", SESSION, "--json")
+    assert (done.code, list(done.json["work"])) == (0, ["ultragoal"])
     assert project.row()["work"]["ultragoal"]["open"] == 2
     assert project.row("other")["work"]["ultragoal"]["state"] == "done"
-    unknown = project.user("adopt", "--from", "nobody", "--session", SESSION)
+    unknown = project.user("resume", "nobody", "--session", SESSION)
     assert (unknown.code, "nobody" in unknown.err) == (2, True)
 
 
@@ -671,20 +670,20 @@ def test_ulw_blocked_is_no_way_out_of_a_plan(project: Project) -> None:
     assert project.row()["work"]["ultragoal"]["state"] == "active"
 
 
-def test_a_session_whose_plan_was_adopted_is_held_by_nothing(project: Project) -> None:
+def test_a_session_whose_plan_was_taken_up_is_held_by_nothing(project: Project) -> None:
     create(project)
     other = {"OMO_SESSION_ID": "other"}
-    assert project.omo("adopt", by="user", env=other).code == 0
+    assert project.omo("resume", SESSION, by="user", env=other).code == 0
     assert project.user("ulw", "status", "--session", SESSION, "--json").json["nextStop"]["rule"] == "done"
     assert project.agent("goal", "get", "--json").json["goal"] is None
     assert project.omo("goal", "get", "--json", by="user", env=other).json["goal"]["status"] == "active"
 
 
-def test_status_without_a_plan_names_the_plans_that_could_be_adopted(project: Project) -> None:
+def test_status_without_a_plan_names_the_plans_that_could_be_taken_up(project: Project) -> None:
     create(project)
     ran = project.omo("ultragoal", "status", "--json", by="user", env={"CLAUDECODE": "1", "OMO_SESSION_ID": "other"})
-    assert ran.json["adoptable"] == [SESSION]
-    assert f"omo adopt --from {SESSION}" in ran.err
+    assert ran.json["resumable"] == [SESSION]
+    assert f"omo resume {SESSION}" in ran.err
 
 
 def test_the_goal_that_needs_no_person_is_tried_again_first(project: Project) -> None:

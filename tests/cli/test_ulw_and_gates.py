@@ -368,11 +368,11 @@ def test_blocked_and_waiting_let_the_session_stop_and_come_back(project: Project
     assert project.agent("ulw", "blocked", "--evidence", "the registry answers 403 to every push").code == 0
     assert project.row()["work"]["ulw"]["state"] == "blocked"
     assert "waiting" in project.agent("explain", "stop").out
-    assert project.agent("ulw", "resume").code == 0
+    assert project.agent("resume").code == 0
     project.agent("ulw", "blocked", "--evidence", "two designs are possible", "--question", "A or B?")
     assert project.row()["work"]["ulw"]["state"] == "waiting"
-    assert project.agent("ulw", "resume").code == 0
-    assert project.agent("ulw", "resume").code == 3
+    assert project.agent("resume").code == 0
+    assert project.agent("resume").code == 3
 
 
 def test_the_agent_cannot_use_the_escape_hatch_or_undo_the_users_word(project: Project) -> None:
@@ -385,7 +385,7 @@ def test_the_agent_cannot_use_the_escape_hatch_or_undo_the_users_word(project: P
     refused = project.agent("ulw", "start")
     assert refused.code == 3
     assert "ask the user to type ulw" in refused.err
-    assert project.agent("ulw", "resume").code == 3
+    assert project.agent("resume").code == 3
 
 
 def test_the_agent_cannot_renew_its_budget_or_raise_its_limits(project: Project) -> None:

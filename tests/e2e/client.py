@@ -267,12 +267,20 @@ class Terminal:
         shows = expected if callable(expected) else lambda screen: expected in screen
         deadline = time.monotonic() + timeout
         while True:
-            has_ended = self._tmux("display-message", "-p", "#{pane_dead}").strip() == "1"
-            if shows(screen := self.screen()):
+            both = self._tmux("display-message", "-p", "#{pane_dead}", ";", "capture-pane", "-p")
+            is_dead, _, screen = both.partition("\n")
+            has_ended = is_dead == "1"
+            if shows(screen):
                 return screen
             if has_ended or time.monotonic() > deadline:
                 why = "the client ended" if has_ended else f"{timeout} s went by"
                 raise TimeoutError(f"{why}, and the screen did not show {expected!r}:\n{screen}")
+            time.sleep(POLL_SECONDS)
+
+    def kill(self) -> None:
+        """The client is gone, without a word to anybody; its last screen stays."""
+        os.kill(self._pid, signal.SIGKILL)
+        while self._tmux("display-message", "-p", "#{pane_dead}").strip() != "1":
             time.sleep(POLL_SECONDS)
 
     def close(self) -> None:

@@ -7,10 +7,10 @@ import json
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 Request = dict[str, Any]
@@ -51,6 +51,26 @@ def call(tool: str, /, **tool_input: object) -> Turn:
 
 def bash(command: str) -> Turn:
     return call("Bash", command=command)
+
+
+class Failure(Exception):
+    """What a server answers that answers no request."""
+
+    def __init__(self, status: int, body: dict[str, Any], headers: dict[str, str]) -> None:
+        super().__init__(f"HTTP {status}")
+        self.status = status
+        self.body = body
+        self.headers = headers
+
+
+def fail(status: int, kind: str, message: str, **headers: str) -> Callable[[Request], Turn]:
+    """No answer: a limit that is reached, a server that is overloaded. Names of headers are written with _ for -."""
+
+    def step(request: Request) -> Turn:
+        body = {"type": "error", "error": {"type": kind, "message": message}}
+        raise Failure(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
+
+    return step
 
 
 def texts_of(request: Request) -> list[str]:
@@ -253,6 +273,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, request: Request) -> None:
         try:
             message = self.server.model.answer(request)
+        except Failure as failure:
+            self._send_json(failure.body, failure.status, failure.headers)
+            return
         except Exception:
             # The client retries for minutes on anything but a plain refusal.
             self.server.model.errors.append(traceback.format_exc())
@@ -263,8 +286,8 @@ class _Handler(BaseHTTPRequestHandler):
         else:
             self._send_json(message)
 
-    def _send_json(self, body: dict[str, Any], status: int = 200) -> None:
-        self._send("application/json", json.dumps(body).encode(), status)
+    def _send_json(self, body: dict[str, Any], status: int = 200, headers: dict[str, str] | None = None) -> None:
+        self._send("application/json", json.dumps(body).encode(), status, headers or {})
 
     def _stream(self, message: dict[str, Any]) -> None:
         lines = (
@@ -272,8 +295,12 @@ class _Handler(BaseHTTPRequestHandler):
         )
         self._send("text/event-stream", "".join(lines).encode())
 
-    def _send(self, content_type: str, body: bytes, status: int = 200) -> None:
+    def _send(
+        self, content_type: str, body: bytes, status: int = 200, headers: Mapping[str, str] = MappingProxyType({})
+    ) -> None:
         self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
         self.send_header("Content-Type", content_type)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

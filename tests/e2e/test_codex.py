@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -12,16 +16,17 @@ from pathlib import Path
 
 import pytest
 
+from omo.doctor import MODULES
 from tests.e2e.client import POLL_SECONDS, Terminal
 from tests.e2e.codex_client import Codex, copy_plugin, find_binary
 from tests.e2e.conftest import EIGHT_BLOCKS, begin
 from tests.e2e.responses_model import ResponsesModel, results_of, shown_to
 from tests.e2e.scripted_model import Matcher, Request, Step, Turn, call, say
-from tests.kept import copied
+from tests.kept import PYCACHE, copied
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import CLEAN
 
-pytestmark = pytest.mark.client
+pytestmark = [pytest.mark.client, pytest.mark.xdist_group("codex")]  # installed once
 
 
 @pytest.fixture(scope="session")
@@ -39,30 +44,38 @@ def plugin(tmp_path_factory: pytest.TempPathFactory, plugin_root: Path) -> Path:
     return directory
 
 
-@pytest.fixture
-def room() -> Iterator[Path]:
-    """On a disk: what lies in the memory of /dev/shm is hidden from the client's sandbox."""
+@pytest.fixture(scope="session")
+def rooms(codex_binary: Path, plugin: Path) -> Iterator[tuple[Path, Path]]:
+    """A project and a home with omo installed, and a copy of them: what is installed knows its place.
+
+    On a disk: what lies in the memory of /dev/shm is hidden from the client's sandbox.
+    """
     with tempfile.TemporaryDirectory(prefix="omo codex ", dir="/var/tmp") as directory:
-        yield Path(directory)
+        room, aside = Path(directory, "room"), Path(directory, "aside")
+        (room / "home").mkdir(parents=True)
+        copied(room / "mein Projékt", begin)
+        with ResponsesModel() as model:
+            codex = Codex(codex_binary, model, room / "mein Projékt", room / "home")
+            codex.install(plugin)
+        compile_all(codex.plugin / "src")
+        shutil.copytree(room, aside, symlinks=True)
+        yield room, aside
+
+
+def compile_all(sources: Path) -> None:
+    """A command in the sandbox may not keep what it has compiled, and would begin anew each time."""
+    python = [sys.executable, "-I", "-X", f"pycache_prefix={os.environ[PYCACHE]}"]
+    subprocess.run([*python, "-m", "compileall", "-q", str(sources)], check=True)
+    subprocess.run([*python, "-c", f"import {', '.join(MODULES)}"], check=True)
 
 
 @pytest.fixture
-def home(room: Path) -> Path:
-    (room / "home").mkdir()
-    return room / "home"
-
-
-@pytest.fixture
-def project(room: Path) -> Path:
-    copied(room / "mein Projékt", begin)
-    return room / "mein Projékt"
-
-
-@pytest.fixture
-def codex(codex_binary: Path, plugin: Path, project: Path, home: Path) -> Iterator[Codex]:
+def codex(codex_binary: Path, rooms: tuple[Path, Path]) -> Iterator[Codex]:
+    room, aside = rooms
+    shutil.rmtree(room)
+    shutil.copytree(aside, room, symlinks=True)
     with ResponsesModel() as model:
-        codex = Codex(codex_binary, model, project, home)
-        codex.install(plugin)
+        codex = Codex(codex_binary, model, room / "mein Projékt", room / "home")
         yield codex
         codex.close_terminals()
     assert not model.errors, model.errors[0]
@@ -301,19 +314,28 @@ def test_ralph_runs_to_its_end_with_the_agents_that_setup_installs(codex: Codex)
     assert codex.row(run.session)["work"]["ralph"]["outcome"]["verdict"] == "judged"
 
 
+def doctor(codex: Codex) -> str:
+    """What it says once the client has answered it: it waits for each program for seconds, a busy machine takes more."""
+    for _ in range(10):
+        said = codex.omo("doctor")
+        if "did not say whether it trusts the hooks" not in said:
+            break
+    return said
+
+
 def test_the_doctor_says_whether_codex_trusts_the_hooks_and_has_the_agents(codex: Codex) -> None:
     blocker = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "node stop.js"}]}]}}
     (codex.settings / "hooks.json").write_text(json.dumps(blocker), "utf-8")
-    assert "Codex skips 6 of 6 hooks of omo, silently" in codex.omo("doctor")
+    assert "Codex skips 7 of 7 hooks of omo, silently" in doctor(codex)
     codex.trust_hooks()
-    assert "lacks the agents that judge, review and criticise" in codex.omo("doctor")
+    assert "lacks the agents that judge, review and criticise" in doctor(codex)
     codex.omo("setup", "codex", "--yes")
     others = "Codex trusts the hooks of omo and has its agents; 1 other hook at Stop can hold a session too"
-    report = codex.omo("doctor")
+    report = doctor(codex)
     assert others in report
     assert "hooks.json: node stop.js" in report
     (codex.plugin / "README.md").write_text("An update.\n", "utf-8")
-    assert "Codex skips 6 of 6 hooks of omo, silently" in codex.omo("doctor")
+    assert "Codex skips 7 of 7 hooks of omo, silently" in doctor(codex)
     removed = codex.omo("setup", "remove", "--yes")
     assert not (codex.settings / "agents").exists()
     command = "codex plugin remove omo@omo && codex plugin marketplace remove omo"

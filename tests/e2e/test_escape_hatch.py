@@ -57,40 +57,12 @@ def test_after_the_hatch_nothing_holds_until_ulw_is_typed_again(stage: Stage) ->
     assert [stage.times_told(messages.INSTRUCTIONS.strip())[-1], stage.times_told(messages.ON_AGAIN)[-1]] == [1, 1]
 
 
-def test_a_cancelled_session_comes_back_with_one_line_that_says_so(stage: Stage) -> None:
-    session = stage.left_active()
-    cancelled_for_free(stage, session, "stop ulw", "cancel")
-    run = stage.prompt("hello again", resume=session)
-    said = [event["stdout"].strip() for event in run.hook_events if event["stdout"]]
-    assert said == [messages.WAS_CANCELLED], "the model is told that it is over, and nothing else"
-    assert stage.kinds(session)[-2:] == ["cancelled:cancel", "cancel-told"]
-
-
-def test_a_cancel_with_more_to_it_is_passed_on(stage: Stage) -> None:
-    session = stage.left_active()
-    stage.model.script(say("Only the README."))
-    run = stage.prompt("stop ulw and then fix the README", resume=session)
-    assert (run.result, stage.times_told(messages.CANCELLED_AND_MORE)[-1]) == ("Only the README.", 1)
-    assert stage.kinds(session)[-1] == "cancelled:cancel", "the user was told at once, and not again"
-
-
 def test_without_a_run_the_hatch_says_so_and_costs_nothing(stage: Stage) -> None:
     run = stage.prompt(COMMAND)
     assert (stage.model.requests, messages.NOTHING_TO_CANCEL in run.stdout) == ([], True)
 
 
-def test_stop_pauses_and_continue_goes_on(stage: Stage) -> None:
-    session = stage.left_active()
-    stage.model.script(say("Paused."))
-    run = stage.prompt("stop", resume=session)
-    assert (run.result, stage.times_told(PAUSED)[-1], stage.work(session)["state"]) == ("Paused.", 1, "paused")
-    stage.model.script(say("Going."), say("Gone."))
-    stage.prompt("continue", resume=session)
-    assert stage.times_told(messages.CONTINUED.format(work="Ultrawork"))[-1] == 1
-    assert stage.kinds(session)[-3:] == ["resumed", "blocked:block", "allowed:cap"]
-
-
-def test_never_mind_ends_the_turn_and_is_confirmed_in_one_line(stage: Stage) -> None:
+def test_never_mind_pauses_in_one_line_and_a_cancel_with_more_to_it_is_passed_on(stage: Stage) -> None:
     session = stage.left_active()
     stage.model.script(say("OK, I stop here."))
     run = stage.prompt("never mind, please stop working on this", resume=session, env=EIGHT_BLOCKS)
@@ -99,6 +71,11 @@ def test_never_mind_ends_the_turn_and_is_confirmed_in_one_line(stage: Stage) -> 
     assert stage.kinds(session)[-2:] == ["paused:live-stop", "allowed:waiting"]
     _, *after_the_start = shown(run)
     assert [line.partition(".")[0] for line in after_the_start] == ["omo: understood as a stop: ultrawork is paused"]
+
+    stage.model.script(say("Only the README."))
+    run = stage.prompt("stop ulw and then fix the README", resume=session)
+    assert (run.result, stage.times_told(messages.CANCELLED_AND_MORE)[-1]) == ("Only the README.", 1)
+    assert stage.kinds(session)[-1] == "cancelled:cancel", "the user was told at once, and not again"
 
 
 def test_a_stop_in_a_wording_that_no_table_knows_is_sent_back_once_at_most(stage: Stage) -> None:
@@ -110,6 +87,12 @@ def test_a_stop_in_a_wording_that_no_table_knows_is_sent_back_once_at_most(stage
     assert stage.kinds(session)[-2:] == ["blocked:quote-message", "allowed:message-quoted"]
     assert (stage.work(session)["state"], stage.row(session)["ulw"]["stopBlocks"]) == ("active", 0)
     assert 'ultrawork stays on, and this turn ends: since you wrote "lopeta se homma nyt, kiitos"' in shown(run)[-1]
+
+    cancelled_for_free(stage, session, "stop ulw", "cancel")
+    run = stage.prompt("hello again", resume=session)
+    told = [event["stdout"].strip() for event in run.hook_events if event["stdout"]]
+    assert told == [messages.WAS_CANCELLED], "the model is told that it is over, and nothing else"
+    assert stage.kinds(session)[-2:] == ["cancelled:cancel", "cancel-told"]
 
 
 def test_without_its_python_nothing_of_omo_holds(stage: Stage, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from omo.doctor import MODULES
 from omo.hooks import messages
 from tests.e2e.client import Client, environment
 from tests.e2e.conftest import Stage
@@ -83,6 +84,10 @@ def test_installed_from_a_marketplace_it_just_works(
     assert "ultrawork active" in stage.tool_results()[0]
     assert stage.kinds(first.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
     (pointer,) = home.glob(".claude/plugins/data/*/environment")
+    interpreter, site, *_ = pointer.read_text("utf-8").splitlines()
+    assert list(pointer.parent.glob("env-*")) == [Path(interpreter).parents[1]]
+    imports = f"import sys; sys.path.append(sys.argv[1]); import {', '.join(MODULES)}, PIL.Image"
+    subprocess.run([interpreter, "-I", "-S", "-c", imports, site], check=True)
     built = pointer.read_bytes(), sorted(path.name for path in pointer.parent.iterdir())
 
     # Without the packages' index: a second build could not succeed.

@@ -63,27 +63,6 @@ def only_session(stage: Stage) -> str:
     return session
 
 
-def test_a_block_and_a_release_are_shown(stage: Stage) -> None:
-    stage.model.script(say("I continue."), say("I stop again."))
-    terminal = stage.open()
-    terminal.submit("ulw fix the flaky tests")
-    shows(terminal, "omo: ultrawork is on: a turn that ends too early is sent back.")
-    shows(terminal, "I continue.")
-    shows(terminal, "Ultrawork active: continuing until verification gates pass or stop requested.")
-    assert "hook error" not in terminal.screen()
-    shows(terminal, "Block 1 of 1. Cannot go on? omo ulw blocked --evidence TEXT. The user stops this with " + COMMAND)
-    shows(
-        terminal,
-        "Stop says: omo: ended, not proven: 1 block without verified progress. Go on with a new `ulw`?",
-    )
-    assert stage.kinds(only_session(stage))[1:] == ["blocked:block", "allowed:cap"]
-    terminal.submit("/omo:pin both -- test -f README.md && test -d .git")
-    shows(terminal, "omo: gate both pinned by you: sh -c 'test -f README.md && test -d .git'; it has a shell's syntax")
-    terminal.submit("/clear")
-    kept = "both: sh -c 'test -f README.md && test -d .git'."
-    shows(terminal, f"SessionStart:clear says: omo: still pinned by you: {kept}")
-
-
 def test_the_picture_of_a_run_from_ulw_to_its_proof(stage: Stage) -> None:
     stage.commit("add.py", "def add(a, b):\n    return a - b\n")
     stage.commit("test_add.py", UNITTEST)
@@ -120,13 +99,20 @@ def test_the_picture_of_a_run_that_is_paused_looked_at_and_goes_on(stage: Stage)
     shows(terminal, "omo: understood as continue: ultrawork goes on.")
     stage.model.wait_for_turns(asked + 2)
     terminal.draw("client-pause")
+    terminal.key("Escape")
+    terminal.wait_for(lambda screen: screen.count("Interrupted") == 2)
+    asked = len(stage.model.turns)
+    terminal.submit(COMMAND)
+    shows(terminal, f"UserPromptSubmit operation blocked by hook: {messages.CANCELLED}")
+    assert stage.kinds(only_session(stage))[-1] == "cancelled:cancel-command"
+    assert len(stage.model.turns) == asked
 
 
 def test_the_picture_of_stop_ulw_typed_while_the_model_works(stage: Stage) -> None:
     terminal, held = start(stage, call("Bash", command="true"), say("What I did so far."), size=PICTURE)
     terminal.submit("stop ulw")
     wait_until(lambda: stage.kinds(only_session(stage))[-1] == "cancelled:cancel")
-    assert "stop ulw" not in input_box(terminal.screen())
+    terminal.wait_for(lambda screen: "stop ulw" not in input_box(screen))
     held.set()
     shows(terminal, f"UserPromptSubmit says: {messages.CANCELLED} {messages.ESC}")
     terminal.wait_for("What I did so far.")
@@ -134,41 +120,34 @@ def test_the_picture_of_stop_ulw_typed_while_the_model_works(stage: Stage) -> No
     ask(stage, terminal, "and now?", "Nothing holds me.")
     assert (stage.times_told(FEEDBACK)[-1], len(stage.model.turns), stage.model.overruns) == (0, 4, 0)
     assert stage.times_told(messages.CANCELLED_AND_MORE)[2:] == [1, 1]
-    assert stage.kinds(only_session(stage)) == ["activated:leading", "cancelled:cancel"]
+    session = only_session(stage)
+    assert stage.kinds(session) == ["activated:leading", "cancelled:cancel"]
+
+    # `stop` alone, in a run of its own.
+    held.clear()
+    stage.model.script(call("Bash", command="true"), call("Bash", command="true").held_by(held), say("I stopped."))
+    terminal.submit("ulw once more")
+    stage.model.wait_for_turns(6)
+    terminal.submit("stop")
+    wait_until(lambda: stage.kinds(session)[-1] == "paused:live-stop")
+    held.set()
+    terminal.wait_for("I stopped.")
+    wait_until(lambda: stage.kinds(session)[-1].startswith("allowed:"))
+    assert stage.times_told(messages.PAUSED.format(work="ultrawork"))[-1] == 1
+    assert (stage.work(session)["state"], stage.blocks(session), stage.model.overruns) == ("paused", 0, 0)
 
 
-def test_the_command_typed_while_the_model_works_ends_with_its_turn(stage: Stage) -> None:
+def test_the_command_typed_early_in_a_long_turn_ends_with_it(stage: Stage) -> None:
     """The client holds a slash command back until the turn ends: the Stop must let it end."""
-    terminal, held = start(stage, say("What I did so far."))
+    wordy = call("Bash", command="seq 1 5000")
+    terminal, held = start(stage, *[wordy] * 9, say("What I did so far."), say("I was sent back."))
     queue_the_command(stage, terminal)
     assert stage.kinds(only_session(stage)) == ["activated:leading"]
     held.set()
     shows(terminal, f"UserPromptSubmit operation blocked by hook: {messages.CANCELLED}")
     kinds = ["activated:leading", "allowed:prompt-queued", "cancelled:cancel-command"]
     assert stage.kinds(only_session(stage)) == kinds
-    assert (len(stage.model.turns), stage.model.overruns) == (2, 0)
-
-
-def test_the_command_typed_early_in_a_long_turn_ends_with_it(stage: Stage) -> None:
-    wordy = call("Bash", command="seq 1 5000")
-    terminal, held = start(stage, *[wordy] * 9, say("What I did so far."), say("I was sent back."))
-    queue_the_command(stage, terminal)
-    held.set()
-    session = only_session(stage)
-    wait_until(lambda: stage.kinds(session)[-1] == "cancelled:cancel-command")
-    assert stage.kinds(session)[1:-1] == ["allowed:prompt-queued"]
-
-
-def test_the_command_taken_back_from_the_queue_excuses_nothing(stage: Stage) -> None:
-    terminal, held = start(stage, say("I stop early."), say("I stop again."))
-    queue_the_command(stage, terminal)
-    terminal.key("Up")
-    terminal.wait_for(lambda screen: COMMAND in input_box(screen))
-    wait_until(lambda: '"operation":"popAll"' in stage.transcript())
-    held.set()
-    session = only_session(stage)
-    wait_until(lambda: stage.kinds(session)[-1] == "allowed:cap")
-    assert stage.kinds(session) == ["activated:leading", "blocked:block", "allowed:cap"]
+    assert (len(stage.model.turns), stage.model.overruns) == (11, 0)
 
 
 def queue_the_command(stage: Stage, terminal: Terminal) -> None:
@@ -201,31 +180,15 @@ def test_the_command_typed_as_the_model_ends_costs_one_turn_at_most(stage: Stage
     assert stage.model.overruns == 0
 
 
-def test_escape_and_then_the_hatch(stage: Stage) -> None:
-    terminal, held = start(stage, say("Never heard."))
-    interrupt(terminal, held)
-    terminal.submit(COMMAND)
-    shows(terminal, f"UserPromptSubmit operation blocked by hook: {messages.CANCELLED}")
-    assert (stage.kinds(only_session(stage)), len(stage.model.turns)) == (
-        ["activated:leading", "cancelled:cancel-command"],
-        2,
-    )
-
-
-def test_stop_typed_while_the_model_works_pauses(stage: Stage) -> None:
-    terminal, held = start(stage, call("Bash", command="true"), say("I stopped."))
-    terminal.submit("stop")
-    session = only_session(stage)
-    wait_until(lambda: stage.kinds(session)[-1] == "paused:live-stop")
-    held.set()
-    terminal.wait_for("I stopped.")
-    wait_until(lambda: stage.kinds(session)[-1].startswith("allowed:"))
-    assert stage.times_told(messages.PAUSED.format(work="ultrawork"))[-1] == 1
-    assert (stage.work(session)["state"], stage.blocks(session), stage.model.overruns) == ("paused", 0, 0)
-
-
 def test_a_remark_typed_while_the_model_works_excuses_nothing(stage: Stage) -> None:
+    """Nor does the command, once it is taken back from the queue."""
     terminal, held = start(stage, call("Bash", command="true"), say("I stop early."), say("I stop again."))
+    queue_the_command(stage, terminal)
+    terminal.key("Up")
+    terminal.wait_for(lambda screen: COMMAND in input_box(screen))
+    wait_until(lambda: '"operation":"popAll"' in stage.transcript())
+    terminal.key("C-u")
+    terminal.wait_for(lambda screen: COMMAND not in input_box(screen))
     terminal.submit("mind the docs as well")
     wait_until(lambda: "mind the docs as well" in stage.transcript())
     held.set()
@@ -235,27 +198,35 @@ def test_a_remark_typed_while_the_model_works_excuses_nothing(stage: Stage) -> N
     assert stage.kinds(session) == ["activated:leading", "blocked:block", "allowed:cap"]
 
 
-@pytest.mark.parametrize("cancelled", [False, True], ids=["active", "cancelled"])
-def test_compaction_keeps_a_run_and_brings_no_cancelled_one_back(stage: Stage, cancelled: bool) -> None:
+def test_compaction_keeps_a_run_and_brings_no_cancelled_one_back(stage: Stage) -> None:
     terminal, held = start(stage, say("Never heard."))
     interrupt(terminal, held)
     session = only_session(stage)
-    if cancelled:
-        terminal.submit("stop ulw")
-        shows(terminal, messages.CANCELLED)
-        terminal.key("C-u")
+    compact(stage, terminal, session)
+    stage.model.script(say("I stop early."))
+    ask(stage, terminal, "how far are you?", "I stop again.")
+    assert [stage.times_told(STILL_ON)[-1], stage.times_told(BLOCK)[-1]] == [1, 0]
+    kept = ["activated:leading", "blocked:quote-message", "allowed:message-quoted"]
+    wait_until(lambda: stage.kinds(session) == kept)
+
+    terminal.submit("stop ulw")
+    shows(terminal, messages.CANCELLED)
+    terminal.key("C-u")
+    compact(stage, terminal, session)
+    ask(stage, terminal, "how far are you now?", "Not at all.")
+    assert [stage.times_told(STILL_ON)[-1], stage.times_told(BLOCK)[-1]] == [0, 0]
+    wait_until(lambda: stage.kinds(session) == [*kept, "cancelled:cancel", "cancel-told"])
+
+
+def compact(stage: Stage, terminal: Terminal, session: str) -> None:
+    """Nothing of the session's row is lost but that its model knows the instructions."""
     before = stage.row(session)
+    asked = len(stage.model.requests)
     stage.model.script(say("<summary>The tests are flaky.</summary>"))
     terminal.submit("/compact")
-    terminal.wait_for("Compacted")
+    terminal.wait_for(lambda screen: "Compacted" in screen and len(stage.model.requests) > asked)
+    wait_until(lambda: stage.row(session)["instructed"] is False)
     assert {**stage.row(session), "lastUsedAt": ""} == {**before, "lastUsedAt": "", "instructed": False}
-    answers = ["Not at all."] if cancelled else ["I stop early.", "I stop again."]
-    stage.model.script(*map(say, answers[:-1]))
-    ask(stage, terminal, "how far are you?", answers[-1])
-    assert [stage.times_told(STILL_ON)[-1], stage.times_told(BLOCK)[-1]] == [0 if cancelled else 1, 0]
-    wait_until(lambda: not stage.kinds(session)[-1].startswith("blocked:"))
-    after = ["cancel-told"] if cancelled else ["blocked:quote-message", "allowed:message-quoted"]
-    assert stage.kinds(session) == [*(["activated:leading", "cancelled:cancel"][: 1 + cancelled]), *after]
 
 
 def test_a_withdrawn_prompt_arms_nothing_and_sent_again_tells_the_instructions(stage: Stage) -> None:

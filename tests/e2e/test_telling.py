@@ -37,6 +37,11 @@ def test_a_question_of_the_agent_is_shown_and_notifies_once(stage: Stage, tmp_pa
     notified = b"\x1b]99;;omo: ultrawork waits for you: two keys exist, I may use one. Which key may I use?\x1b\\"
     wait_until(lambda: notified in written.read_bytes())
     assert written.read_bytes().count(b"\x1b]99;") == 1
+    session = only_session(stage)
+    assert stage.kinds(session) == ["activated:leading", "waiting", "allowed:waiting"]
+    stage.model.script(say("With the second, then."))
+    ask(stage, terminal, "the second one", "It is published.")
+    wait_until(lambda: stage.kinds(session)[3:] == ["resumed", "blocked:quote-message", "allowed:message-quoted"])
 
 
 def test_a_run_that_is_capped_rings_and_is_told_once_also_to_who_comes_back(stage: Stage, tmp_path: Path) -> None:
@@ -44,8 +49,13 @@ def test_a_run_that_is_capped_rings_and_is_told_once_also_to_who_comes_back(stag
     terminal = stage.open()
     written = written_by(terminal, tmp_path)
     terminal.submit("ulw fix the flaky tests")
+    shows(terminal, "omo: ultrawork is on: a turn that ends too early is sent back.")
+    shows(terminal, "Ultrawork active: continuing until verification gates pass or stop requested.")
+    stops = "The user stops this with /omo:stop-continuation"
+    shows(terminal, f"Block 1 of 1. Cannot go on? omo ulw blocked --evidence TEXT. {stops}")
     capped = "omo: ended, not proven: 1 block without verified progress."
-    shows(terminal, f"Stop says: {capped}")
+    shows(terminal, f"Stop says: {capped} Go on with a new `ulw`?")
+    assert "hook error" not in terminal.screen()
     wait_until(lambda: OTHERS.sub(b"", written.read_bytes()).count(b"\a") == 1)
     assert "bell 1" in terminal._tmux("display-message", "-p", "bell #{window_bell_flag}")
     session = only_session(stage)
@@ -59,8 +69,14 @@ def test_a_run_that_is_capped_rings_and_is_told_once_also_to_who_comes_back(stag
     assert counts == [1, 1, 2], "what the client kept, and nothing new"
     assert stage.kinds(session) == ["activated:leading", "blocked:block", "allowed:cap"]
 
+    again.submit("/omo:pin both -- test -f README.md && test -d .git")
+    shows(again, "omo: gate both pinned by you: sh -c 'test -f README.md && test -d .git'; it has a shell's syntax")
+    again.submit("/clear")
+    kept = "both: sh -c 'test -f README.md && test -d .git'."
+    shows(again, f"SessionStart:clear says: omo: still pinned by you: {kept}")
 
-def test_a_cancel_in_another_terminal_is_told_where_the_work_was(stage: Stage) -> None:
+
+def test_a_cancel_in_another_terminal_and_a_state_that_is_removed_are_told_where_the_work_was(stage: Stage) -> None:
     terminal, held = start(stage, say("What I did so far."))
     assert stage.plugin is not None
     with terminal_of_the_user() as screen:
@@ -78,9 +94,11 @@ def test_a_cancel_in_another_terminal_is_told_where_the_work_was(stage: Stage) -
     assert stage.kinds(only_session(stage)) == kinds
     assert terminal.scrollback().count("cancelled by you") == 1
 
-
-def test_a_state_directory_that_is_removed_at_work_is_told_once(stage: Stage) -> None:
-    terminal, held = start(stage, say("What I did so far."))
+    held.clear()
+    asked = len(stage.model.turns)
+    stage.model.script(call("Bash", command="true"), say("What I did since.").held_by(held))
+    terminal.submit("ulw fix the slow tests")
+    stage.model.wait_for_turns(asked + 2)
     shutil.rmtree(stage.project / ".sisyphus")
     held.set()
     shows(terminal, "Stop says: omo: ended, not proven: the state of this project (")
@@ -88,7 +106,7 @@ def test_a_state_directory_that_is_removed_at_work_is_told_once(stage: Stage) ->
         terminal,
         "was removed while this was on: ultrawork. Nothing holds this session any more. A new `ulw` starts it again.",
     )
-    ask(stage, terminal, "and now?", "Nothing holds me.")
+    ask(stage, terminal, "and now?", "Still nothing.")
     ask(stage, terminal, "really?", "Nothing at all.")
-    assert terminal.scrollback().count("ended, not proven") == 1
+    assert terminal.scrollback().count("ended, not proven: the state") == 1
     assert not (stage.project / ".sisyphus").exists()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from omo.clock import seconds
 from omo.hooks import messages
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
-from tests.e2e.scripted_model import Request, Turn, bash, call, say
+from tests.e2e.scripted_model import bash, call, say
 
 pytestmark = pytest.mark.client
 
@@ -33,16 +32,6 @@ def test_an_idle_model_is_told_once_sent_back_once_and_then_let_go(stage: Stage)
     stage.prompt("what did you do?", resume=session)
     assert (len(stage.model.turns), stage.blocks(session)) == (4, 1)
     assert stage.kinds(session)[-1] == "allowed:cap"
-
-    stage.prompt("ulw and the slow ones too", resume=session)
-    assert [stage.times_told(BLOCK)[-1], stage.times_told(messages.ON_AGAIN)[-1]] == [1, 1]
-
-
-def test_a_second_ulw_in_an_active_run_tells_nothing(stage: Stage) -> None:
-    session = stage.left_active()
-    stage.prompt("ulw and the slow ones too", resume=session)
-    assert stage.times_told(BLOCK)[-1] == 1
-    assert "rearmed:leading" in stage.kinds(session)
 
 
 def test_without_the_word_nothing_is_told_or_written(stage: Stage) -> None:
@@ -68,11 +57,10 @@ def test_a_quick_answer_ends_no_run(stage: Stage) -> None:
     assert second - first >= 0.69
 
 
-@pytest.mark.parametrize("between", [[], [bash("true")]], ids=["idle", "using tools"])
-def test_blocks_are_bounded(stage: Stage, between: Sequence[Turn]) -> None:
+def test_blocks_are_bounded(stage: Stage) -> None:
     blocks = 8
     for number in range(blocks + 1):
-        stage.model.script(*between, say(f"Premature stop {number}."))
+        stage.model.script(say(f"Premature stop {number}."))
     run = stage.prompt("ulw fix the flaky tests", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == (f"Premature stop {blocks}.", 0)
     assert stage.kinds(run.session_id) == ["activated:leading", *["blocked:block"] * blocks, "allowed:cap"]
@@ -122,18 +110,6 @@ def test_done_by_gates(stage: Stage) -> None:
     assert stage.git_status() == [" M README.md"]
 
 
-def test_being_blocked_from_outside_ends_the_turn_and_tells_the_user(stage: Stage) -> None:
-    blocked = "omo ulw blocked --evidence 'the staging key has expired' --question 'Can you renew it?'"
-    stage.model.script(bash(blocked), say("I need a key."))
-    run = stage.prompt("ulw deploy it")
-    assert (run.result, stage.blocks(run.session_id)) == ("I need a key.", 0)
-    assert stage.kinds(run.session_id) == ["activated:leading", "waiting", "allowed:waiting"]
-    messages = [event["stdout"] for event in run.hook_events if event["hook_event"] == "Stop"]
-    assert "the staging key has expired. Can you renew it?" in messages[-1]
-    stage.prompt("renewed, try again", resume=run.session_id)
-    assert stage.kinds(run.session_id)[3:] == ["resumed", "blocked:quote-message", "allowed:message-quoted"]
-
-
 def test_the_agent_may_not_use_the_escape_hatch_and_finds_omo_everywhere(stage: Stage, tmp_path: Path) -> None:
     (stage.project / "deep down").mkdir()
     stage.model.script(
@@ -169,18 +145,13 @@ def test_the_agent_may_not_write_the_state(stage: Stage) -> None:
     assert stage.kinds(run.session_id)[:4] == ["activated:leading", "denied", "denied", "blocked:block"]
 
 
-def test_switched_off_by_the_environment(stage: Stage) -> None:
-    stage.model.script(say("Only this."))
-    run = stage.prompt("ulw fix the flaky tests", env={"OMO_DISABLE": "1"})
-    assert (run.result, stage.times_told("[omo]"), stage.model.overruns) == ("Only this.", [0], 0)
-    assert not (stage.project / ".sisyphus").exists()
-
-
 def test_the_plugins_options_are_limits(stage: Stage) -> None:
+    """A tool that was used is no progress: it renews no limit."""
     stage.limits.clear()  # which would come before the options
     options = {"max_stop_blocks": 2, "cooldown_seconds": 0.001}
     settings = json.dumps({"pluginConfigs": {"omo@inline": {"options": options}}})
-    stage.model.script(bash("omo ulw status"), say("One."), say("Two."), say("Three."))
+    used = bash("true")
+    stage.model.script(bash("omo ulw status"), say("One."), used, say("Two."), used, say("Three."))
     run = stage.prompt("ulw fix the flaky tests", args=["--settings", settings])
     assert (run.result, stage.model.overruns) == ("Three.", 0)
     assert "0 of 2 blocks without progress" in stage.tool_results()[0]
@@ -202,28 +173,3 @@ def test_it_costs_the_same_prompts_however_it_is_turned_on(stage: Stage, prompt:
     assert stage.kinds(run.session_id)[0] == f"activated:{rule}"
     assert stage.work(run.session_id)["state"] == "done"
     assert stage.times_told("Task: build it")[0] == int(prompt.startswith("/"))
-
-
-def test_the_user_pins_a_gate_without_the_model(stage: Stage) -> None:
-    run = stage.prompt("/omo:pin tests -- sh -c 'exit 0'")
-    assert stage.model.requests == []
-    assert "omo: gate tests pinned by you: sh -c 'exit 0'" in run.stdout
-    (pinned,) = stage.events(run.session_id)
-    assert (pinned["kind"], pinned["argv"], pinned["by"]) == ("gate-added", ["sh", "-c", "exit 0"], "user")
-    stage.model.script(
-        bash("omo gate add tests -- true"), bash("echo mended >> README.md; omo gate run"), say("Passed.")
-    )
-    stage.prompt("ulw make the tests pass", resume=run.session_id)
-    refused, passed = stage.tool_results()
-    assert "gate tests was pinned by the user" in refused
-    assert passed.startswith("pass    tests")
-
-
-def test_state_that_cannot_be_read_holds_nobody(stage: Stage) -> None:
-    def ruined(request: Request) -> Turn:
-        (stage.state / "runtime.local.json").write_text("not json", "utf-8")
-        return say("Oops.")
-
-    stage.model.script(bash("true"), ruined)
-    run = stage.prompt("ulw fix the flaky tests")
-    assert (run.result, stage.model.overruns) == ("Oops.", 0)

@@ -25,7 +25,7 @@ import pytest
 from omo.clock import stamp
 from omo.hooks import main
 from omo.state import paths
-from tests.kept import copied, git_init
+from tests.kept import PYCACHE, copied, git_init
 from tests.project import HOOKS as SCRIPTS
 from tests.project import SESSION as SESSION
 from tests.project import Answer as Answer
@@ -127,6 +127,8 @@ def point_at(home: Path, python: str) -> None:
     version = f"Python {platform.python_version()}"
     lines = [python, sysconfig.get_path("purelib"), requirements_key(), version]
     (home / "environment").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if not (home / "pycache").is_symlink():  # what one test has compiled, the next need not
+        (home / "pycache").symlink_to(os.environ[PYCACHE])
 
 
 @cache

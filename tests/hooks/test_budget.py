@@ -238,6 +238,41 @@ def test_what_cannot_be_counted_is_unknown_and_never_nothing(record: Record, har
     assert "goes on where it was" in goes_on["hookSpecificOutput"]["additionalContext"]
 
 
+def test_it_goes_along_into_the_next_conversation(record: Record, tmp_path: Path) -> None:
+    project = record.project
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 1k tokens")
+    record.call(100)
+    stop(record)
+    record.call(50)  # and the client dies
+    project.now += 3600
+    there = Record(project, tmp_path / "transcripts" / "s2.jsonl")
+    there.call(9000)  # said there before
+    project.session = "the next"
+    assert "taken up from session" in prompt(there, "/omo:resume")["systemMessage"]
+    there.call(500)
+    assert SENT_BACK in json.dumps(stop(there))
+    assert spent(project) == 650
+    assert project.row()["spent"]["seconds"] < 180  # and not the hour in which nothing ran
+    there.call(400)
+    assert "ended, not proven: budget: spent are 1.05k of 1k tokens" in stop(there)["systemMessage"]
+
+
+def test_what_the_conversation_before_spent_is_not_known_where_its_record_is_gone(
+    record: Record, tmp_path: Path
+) -> None:
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 1k tokens")
+    stop(record)
+    record.path.unlink()
+    record.project.now += 3600
+    there = Record(record.project, tmp_path / "transcripts" / "s2.jsonl")
+    record.project.session = "the next"
+    prompt(there, "/omo:resume")
+    there.call(5)
+    assert "nobody knows how many of 1k tokens are spent" in stop(there)["systemMessage"]
+
+
 # What the user is told
 
 

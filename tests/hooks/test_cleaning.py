@@ -11,6 +11,7 @@ import pytest
 from omo.fence import KEEPS
 from tests.hooks.conftest import Host, point_at
 from tests.hooks.test_tool_gates import bash, denied
+from tests.kept import copied
 
 TAKES = [
     *("git clean -fdx", "git clean -fdX", "git clean -ffdX", "git clean -xdf", "git clean --force -d -x"),
@@ -35,18 +36,22 @@ KEEP = [
 @pytest.fixture
 def at_work(host: Host) -> Host:
     """A repository with a commit, ignored and new files, another repository in it, and ultrawork that is on."""
+    copied(host.project, begin)
     host.prompt("ulw clean up and build")
+    return host
+
+
+def begin(project: Path) -> None:
     for name, text in {".gitignore": "*.o\nnested\n", "a": "x\n", "b.o": "o\n", "new": "n\n", "sub/y": "y\n"}.items():
-        (host.project / name).parent.mkdir(exist_ok=True)
-        (host.project / name).write_text(text)
-    for directory in (host.project, host.project / "nested"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text(text)
+    for directory in (project, project / "nested"):
         directory.mkdir(exist_ok=True)
         (directory / "tracked").write_text("t\n")
-        for argv in (["init", "-q"], ["add", ".gitignore" if directory == host.project else ".", "tracked"]):
+        for argv in (["init", "-q"], ["add", ".gitignore" if directory == project else ".", "tracked"]):
             subprocess.run(["git", *argv], cwd=directory, check=True)
         commit = ["-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-m", "begin"]
         subprocess.run(["git", *commit], cwd=directory, check=True)
-    return host
 
 
 def is_kept_by(command: str, project: Path) -> bool:

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -150,3 +151,20 @@ def test_its_own_goal_is_not_called_complete_before_ours(codex: Codex) -> None:
     questions = [{"id": "q", "question": "Which licence?"}]
     asked = codex.send("PreToolUse", tool_name="request_user_input", tool_input={"questions": questions}).json
     assert asked["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_what_another_conversation_left_open_is_offered_and_taken_up(codex: Codex) -> None:
+    codex.prompt("ulw fix it", session_id="before")
+    codex.send("SessionStart", session_id="next", source="startup").assert_silent()  # it may be open elsewhere
+    refused = codex.prompt("$omo:resume", session_id="next").json["reason"]
+    assert "session before was at work" in refused
+    assert "$omo:resume before here" in refused
+    codex.now = time.time() - 20.5 * 60
+    codex.change_row(lambda row: row, session="before")
+    told = codex.send("SessionStart", session_id="next", source="startup").json["systemMessage"]
+    left = "omo: left open in another conversation, 20 minutes ago: ultrawork"
+    assert told.startswith(f"{left}. $omo:resume takes it up;")
+    answer = codex.prompt("$omo:resume", session_id="next").json
+    assert answer["systemMessage"].startswith("omo: taken up from session before: ultrawork. $omo:stop-continuation")
+    assert "[omo] The user typed $omo:resume" in answer["hookSpecificOutput"]["additionalContext"]
+    assert codex.stop(session_id="next").blocks

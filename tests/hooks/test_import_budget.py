@@ -59,6 +59,7 @@ def imported(host: Host, event: str, script: str, **fields: object) -> set[str]:
         ("SubagentStop", "subagent-stop", {"agent_type": "x", "agent_id": "1"}),
         ("SubagentStop", "subagent-stop", {"agent_type": "omo:qa", "agent_id": "1"}),
         ("SessionStart", "session-start", {"source": "resume"}),
+        ("SessionStart", "session-start", {"source": "startup", "session_id": "next"}),
         ("Status", "statusline", {"workspace": {"project_dir": "."}}),
     ],
 )
@@ -108,6 +109,25 @@ def test_a_shell_command_that_does_not_name_omo_starts_no_python(host: Host, dat
         host.send("PreToolUse", **project, tool_name="Bash", tool_input={"command": command}).assert_silent()
     assert not noted.exists()
     host.send("PreToolUse", tool_name="Bash", tool_input={"command": "omo goal pause"}).assert_silent()
+    assert noted.exists()
+
+
+def test_a_session_start_starts_no_python_unless_something_was_left_open(host: Host, data: Path) -> None:
+    noted = data / "started"
+    python = data / "python"
+    python.write_text(
+        f'#!/bin/sh\n[ "$1" != -V ] || exec "{sys.executable}" -V\necho x >>"{noted}"\n', encoding="utf-8"
+    )
+    python.chmod(0o755)
+    host.prompt("ulw begin")
+    host.prompt("/omo:stop-continuation")
+    point_at(data, str(python))
+    host.send("SessionStart", source="startup", session_id="next").assert_silent()
+    assert not noted.exists()
+    point_at(data, sys.executable)
+    host.prompt("ulw begin")
+    point_at(data, str(python))
+    host.send("SessionStart", source="startup", session_id="next").assert_silent()
     assert noted.exists()
 
 

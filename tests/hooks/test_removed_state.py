@@ -224,11 +224,11 @@ def test_a_run_that_was_cleared_leaves_none(host: Host) -> None:
     assert markers() == []
 
 
-def test_an_adopted_run_takes_its_marker_along(host: Host) -> None:
+def test_a_run_that_is_taken_up_takes_its_marker_along(host: Host) -> None:
     shell = Project(host.project)
     begin_ralph(shell)
     assert markers() == [SESSION]
-    ran = shell.user("adopt", "--from", SESSION, "--session", "heir")
+    ran = shell.user("resume", SESSION, "--session", "heir")
     assert ran.code == 0, ran.err
     assert "session heir took ralph " in host.stop().json["systemMessage"]
     assert markers() == ["heir"]

@@ -229,7 +229,7 @@ LEADERS_CALLS = [f"omo {group} {verb}" for group, verbs in tool_use.LEADERS.item
     "command",
     [
         *LEADERS_CALLS,
-        "omo adopt --from other",
+        "omo resume other",
         "omo state ultragoal write --input '{}'",
         "omo state clear --mode ultragoal --force",
         "omo ultragoal review --branch x --mode review-start",

@@ -163,14 +163,14 @@ def agent_ends(walk: Walk, number: int) -> None:
     walk.agent_ends(agent, ("", "done", '{"verdict": "clean"}')[number % 3])
 
 
-def adopts(by: str) -> Move:
+def takes_up(by: str) -> Move:
     def move(walk: Walk, number: int) -> None:
         """From now on the work goes on in the other conversation."""
         mine = walk.session
         walk.session = TWO if mine == ONE else ONE
-        walk.omo("adopt", "--from", mine, by=by, session=walk.session)
+        walk.omo("resume", mine, by=by, session=walk.session)
 
-    return _named(f"adopts by {by}", move)
+    return _named(f"takes up by {by}", move)
 
 
 def time_passes(walk: Walk, number: int) -> None:
@@ -210,13 +210,13 @@ COMMON: dict[str, Move] = {
     "gate record": omo("gate record NAME --pre-existing --evidence TEXT"),
     "gate remove": omo("gate remove NAME"),
     "clear": clears("agent"),
-    "adopt": adopts("agent"),
+    "take up": takes_up("agent"),
     "ulw start": omo("ulw start"),
     "ulw done": omo("ulw done"),
     "ulw because": omo("ulw done --because", "it is done as asked"),
     "ulw skip": omo("ulw done --skip-verification", "it cannot be run here"),
     "ulw blocked": omo("ulw blocked --evidence TEXT --question TEXT"),
-    "ulw resume": omo("ulw resume"),
+    "resume": omo("resume"),
 }
 USER: dict[str, Move] = {
     "pins": pins,
@@ -229,7 +229,7 @@ USER: dict[str, Move] = {
     "something": says("and the other thing?"),
     "stop": says("/omo:stop-continuation"),
     "user clears": clears("user"),
-    "user adopts": adopts("user"),
+    "user takes up": takes_up("user"),
     "time": time_passes,
 }
 

@@ -175,7 +175,7 @@ MORTAL: dict[str, tuple[str, Script]] = {
     NEXT_GOAL: ("ultragoal", []),
     CHECKPOINT: ("ultragoal", [(NEXT_GOAL, 0)]),
     "user clears": ("ultragoal", [(NEXT_GOAL, 0), ("drops ultragoal/ledger.jsonl", 1)]),
-    "user adopts": ("ultragoal", [(NEXT_GOAL, 0)]),
+    "user takes up": ("ultragoal", [(NEXT_GOAL, 0)]),
     "plan finish": ("ultraplan", [("step done", 0), ("step done", 1)]),
     "ralph judge": ("ralph", [("round", 0)]),
     "verify finish G1 --summary TEXT": ("verify", [("edit", 2), ("verify begin G1", 1)]),

@@ -131,7 +131,7 @@ def test_a_damaged_ledger_waits_for_the_user_who_seals_it_and_begins_anew(
         lambda: project.hand_out(),
         lambda: project.steer("annotate_ledger"),
         lambda: lifecycle.clear(project.caller(), force=True),
-        lambda: lifecycle.adopt(project.caller(session="another"), project.session),
+        lambda: lifecycle.take_over(project.caller(session="another"), project.session),
     )
     for attempt in attempts:
         with project.refused("not as omo wrote it", SEAL):

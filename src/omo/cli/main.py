@@ -21,7 +21,7 @@ FOR_YOU = {
     "status": ("status", "what is on in this project, session by session"),
     "report": ("report", "what was proven and what was not, as one HTML page or as Markdown"),
     "explain": ("explain", "which rule decides, what it reads, what would change it"),
-    "adopt": ("adopt", "take up what another session left open"),
+    "resume": ("resume", "what stands still goes on, also what another conversation left open"),
     "stop-continuation": ("stop_continuation", "end ultrawork at once"),
     "setup": ("setup", "omo on your PATH, in the status line, or all away"),
     "doctor": ("doctor", "can omo work here, and if not, what mends it"),

@@ -7,10 +7,12 @@ import argparse
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
+from omo.hooks import messages
 from omo.state import runtime
 from omo.text import block, clip
 from omo.views import phrases, project
 from omo.views.project import SessionView
+from omo.work import left_open
 from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status
 
 TYPE_CHECKING = False
@@ -132,11 +134,10 @@ def _command(each: Command) -> str:
 def _nothing(name: str, rows: Row) -> Result:
     """How one starts, or takes up what another conversation left open."""
     step = NextStep("start", "nothing is on in this session")
-    for other, row in rows.items():
-        left = _left_open(row) if other != name else ""
-        if left:
-            why = LEFT_OPEN.format(clip(other, phrases.LONGEST_NAME), left)
-            step = NextStep("adopt", why, (Command(("omo", "adopt", "--from", other)),))
+    for other, row in left_open.of_others(rows, name).items():
+        why = LEFT_OPEN.format(clip(other, phrases.LONGEST_NAME), messages.listed(runtime.left_open(row)))
+        step = NextStep("resume", why, (Command(("omo", "resume", other)),))
+        break
     lines = ["Nothing is on in this session."]
     if step.commands:
         lines.append(f"Next: {step.why}")
@@ -144,13 +145,3 @@ def _nothing(name: str, rows: Row) -> Result:
     lines.append(phrases.HOW_TO_START)
     data: Row = {"session": name or None, "mode": "off", "next": step.data, "items": []}
     return Result(data, "\n".join(lines))
-
-
-def _left_open(row: object) -> str:
-    if not isinstance(row, dict):
-        return ""
-    kinds = []
-    for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES):
-        if kind != "ulw" and not summary.get("cleared"):
-            kinds.append(f"{clip(kind, 20)} {clip(str(summary.get('run') or ''), 40)}")
-    return ", ".join(kinds)

@@ -139,7 +139,7 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.work.lifecycle import adoptable
+    from omo.work.lifecycle import left_by_others
     from omo.work.status import NextStep, command
     from omo.workflows.ultraplan.audited import load_status
     from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES
@@ -148,10 +148,10 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     caller = _caller(arguments, context, looks=True)
     loaded = load_status(caller, arguments.named)
     step = publish_status(loaded)
-    others = adoptable(KIND, caller)
+    others = left_by_others(KIND, caller)
     if loaded.run is None and others:
         why = f"session {others[0]} has one that is open; to take it up"
-        step = NextStep("adopt", why, (command("omo adopt --from", others[0]),))
+        step = NextStep("resume", why, (command("omo resume", others[0]),))
     if loaded.run is None:
         return Result({"run": None, "state": "none", "next": _next_data(step)}, f"No plan session. Next: {step.text}")
     state = loaded.state

@@ -43,7 +43,6 @@ def register(commands: options.Commands) -> None:
     blocked_parser = options.command(verbs, "blocked", "something outside stops the work; Stop is allowed", blocked)
     blocked_parser.add_argument("--evidence", required=True, metavar="TEXT", help="what is missing, and how you know")
     blocked_parser.add_argument("--question", default="", metavar="TEXT", help="what the user is to decide")
-    options.command(verbs, "resume", "go on after blocked, waiting or paused", resume)
 
 
 def start(arguments: argparse.Namespace, context: Context) -> Result:
@@ -140,7 +139,7 @@ def _outcome(context: Context, name: str, row: Row, because: str, skipping: str)
     from omo.proof.run import child_environment
     from omo.workflows.ultrawork import finish
 
-    armed_at = str(runtime.part(row, "ulw").get("armedAt") or "")
+    armed_at = session.begun_at(row)
     unseen = _require_looked_at(context, name, because, armed_at) if because else []
     rows = ledger.rows(paths.events_file(context.state, name))
     known = gates.fold(rows, gates.run_of(row))
@@ -192,20 +191,6 @@ def blocked(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(
         {"session": name, "state": state}, f"Recorded as {state}. The session may stop; the user is told why."
     )
-
-
-def resume(arguments: argparse.Namespace, context: Context) -> Result:
-    name = context.session(arguments.session)
-
-    def decide(row: Row | None) -> runtime.Change:
-        if row is None or session.is_cancelled(row) or not runtime.work_in(row, "waiting", "paused", "blocked"):
-            raise Refused(f"nothing waits in session {name}", fix="omo next")
-        if context.is_agent and runtime.work_in(row, "paused"):
-            raise Refused("the user paused this run; only they can let it go on", fix='ask them to type "continue"')
-        return runtime.Change(None, session.resume(row), [{"kind": "resumed"}])
-
-    change(context, name, decide)
-    return Result({"session": name}, "Ultrawork goes on.")
 
 
 def change(context: Context, name: str, decide: Any) -> Any:

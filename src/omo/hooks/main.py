@@ -25,12 +25,13 @@ LONGEST_LOG = 256 * 1024
 class World:
     """What a handler may know besides the event: time, environment, where the state is, and the session's row in it."""
 
-    __slots__ = ("environ", "now", "root", "session", "state")
+    __slots__ = ("client", "environ", "now", "root", "session", "state")
 
     def __init__(self, event: Event, environ: Mapping[str, str], cwd: str, now: float) -> None:
         self.environ = environ
         self.now = now
         self.session = event.session
+        self.client = event.client
         self.root = paths.project_root(environ, event.project or cwd)
         self.state = paths.state_dir(self.root, environ)
 
@@ -64,8 +65,16 @@ class World:
         actor: str = "hook",
         wait: float = store.HOOK_WAIT,
     ) -> Any:
-        """Decide on the session's row under its lock, and give what was decided."""
-        return runtime.change_session(self.state, self.session, decide, actor=actor, now=self.now, wait=wait)
+        """Decide on the session's row under its lock, and give what was decided. The row notes in which program the
+        conversation is: whoever finds it open later looks whether that still runs."""
+
+        def of_client(row: dict[str, Any] | None) -> runtime.Change:
+            change = decide(row)
+            if change.row is not None and self.client:
+                change.row = {**change.row, "client": self.client}
+            return change
+
+        return runtime.change_session(self.state, self.session, of_client, actor=actor, now=self.now, wait=wait)
 
 
 def run(name: str, handle: Handler) -> None:

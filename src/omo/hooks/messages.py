@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo.hosts import END_PROMPT, Answer
 from omo.state.rows import cancel_of, message_of, other_loop_of, summary_of, ulw_of, work_of
-from omo.state.runtime import work_in
+from omo.state.runtime import left_open, work_in
 from omo.text import clip, counted
 from omo.work import budget, outcome, session, times
 
@@ -100,6 +100,18 @@ CONTINUED = "[omo] {work} goes on where it was. `omo next` says what to do; " + 
 GOES_ON_AGAIN = (
     "\n[omo] With it goes on what was paused, waited or had been let go: {work}. `omo next` says what to do."
 )
+TAKEN_UP = (
+    "[omo] The user typed /omo:resume: this conversation has taken up what another one left open, with all that was "
+    "seen there. You were not there: look at the files before you change them. "
+)
+RESUMED_HERE = "[omo] The user typed /omo:resume: the work of this conversation goes on where it was. "
+RESUMED = f" `omo next` says what to do; a turn that ends early is sent back; only the user ends it early: {STOP}."
+SKILLS = {
+    "ultragoal": "omo:ultragoal",
+    "ultraplan": "omo:ultraexecute",
+    "ralph": "omo:ralph",
+    "verify": "omo:verify",
+}
 FOR_NOW = "you asked to stop for now"
 BY_NAME = "you stopped it by its name"
 MORE = " There is more."
@@ -220,6 +232,44 @@ def still_on(row: Json) -> str:
         if not summary.get("cleared"):
             parts.append(_wait(kind, summary))
     return f"{_told(parts)} {STOP} ends it." if parts else ""
+
+
+def resumed(work: Works, source: str, gates: list[str] | None) -> Answer:
+    """For the user who typed /omo:resume, and the model that goes on. `gates` come with the instructions of ultrawork,
+    which a conversation that has them is not given again."""
+    active = [(kind, summary) for kind, summary in work if summary.get("state") == "active"]
+    where = f"taken up from session {clip(source, 64)}" if source else "goes on"
+    line = f"omo: {where}: {listed(active)}. {STOP} ends it."
+    lead = RESUMED_HERE
+    if source:
+        lead = TAKEN_UP
+    context = lead + what_is_open(active, LONGEST_OPEN) + RESUMED
+    for kind, _ in active:
+        if kind in SKILLS:
+            context += f" The skill {SKILLS[kind]} has the rules of {kind}."
+    if gates is not None:
+        context += "\n" + instructions(gates)
+    return Answer(context=context, message=line)
+
+
+def offer(others: list[tuple[str, Json]], idle: float) -> str:
+    """For the user who begins a conversation: what one that is over left open, the newest first; empty without any."""
+    if not others:
+        return ""
+    name, row = others[0]
+    text = f"omo: left open in another conversation, {_ago(idle)}: {listed(left_open(row))}. /omo:resume takes it up; "
+    text += f"to let it go, in a terminal: omo stop-continuation --session {name}"
+    more = len(others) - 1
+    if more:
+        text += f". {counted(more, 'more conversation')} left work open: omo status"
+    return text
+
+
+def _ago(idle: float) -> str:
+    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if idle >= length:
+            return f"{counted(int(idle // length), unit)} ago"
+    return "just now"
 
 
 def pins_kept(pins: list[str]) -> str:

@@ -37,6 +37,10 @@ def handle(event: Event, world: World) -> Answer:
     if event.prompt.lstrip().startswith("/"):
         from omo.hooks import user_commands
 
+        if user_commands.is_resume(event.prompt):
+            from omo.hooks import resume
+
+            return resume.handle(event, world)
         if (answer := user_commands.answer(event, world)) is not None:
             return answer
         user_commands.keep_request(event, world)
@@ -91,7 +95,7 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
         is_new = row is None or not runtime.is_live(row)
         armed = spending.begin(armed, event) if is_new else spending.follow(armed, event, world.now)
         armed = budget.runs(armed, world.now)
-        armed = session.of_client(session.note(armed, armedFor=event.fingerprint), event.client)
+        armed = session.note(armed, armedFor=event.fingerprint)
         next_step, lines = ("", []) if is_on else _gates(event, world, row, tree)
         armed = session.shown_on({**session.with_next(armed, next_step), "instructed": True})
         woken = session.woken(row, armed)

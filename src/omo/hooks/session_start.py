@@ -8,7 +8,7 @@ from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import runtime, store
 from omo.state.rows import ulw_of
-from omo.work import session
+from omo.work import budget, left_open, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,17 +23,19 @@ SAME_EVENT = 10.0  # seconds in which the same resume can only be one event, del
 
 
 def handle(event: Event, world: World) -> Answer:
-    if event.start_source == "clear":
-        return _with_pins_of_before(event, world)
     if event.start_source not in ("resume", "compact"):
-        return Answer()
+        pins = _pins_of_before(event, world) if event.start_source == "clear" else ""
+        lines = [line for line in (pins, _offer(event, world)) if line]
+        return Answer(message="\n".join(lines) if event.shows_messages else "")
     # A compaction changes nothing in the terminal where the user was told already.
     is_shown = event.start_source == "resume" and event.shows_messages
     row = runtime.session(world.state, event.session) or _taken_over(event, world)
     if row is not None and row.get("instructed") and event.start_source == "compact":
         _forget_instructions(world)
     if row is None or not runtime.is_live(row):
-        return Answer(message=world.told_of_removal() if is_shown else "")
+        if not is_shown:
+            return Answer()
+        return Answer(message=world.told_of_removal() or _offer(event, world))
     message = ""
     if is_shown:
         message = messages.still_on(row)
@@ -42,15 +44,23 @@ def handle(event: Event, world: World) -> Answer:
     return Answer(context=messages.where_things_stand(row), message=message)
 
 
-def _with_pins_of_before(event: Event, world: World) -> Answer:
+def _offer(event: Event, world: World) -> str:
+    """What a conversation that is over left open."""
+    rows = runtime.read(world.state)["sessions"]
+    others = left_open.offered(rows, event.session, event.client, world.now)
+    newest = next(iter(others.values()), {})
+    return messages.offer(list(others.items()), left_open.idle_for(newest, world.now))
+
+
+def _pins_of_before(event: Event, world: World) -> str:
     """The conversation is new, the user and their pins are not."""
     sessions = runtime.read(world.state)["sessions"]
     before = [key for key in sessions if runtime.part(sessions, key).get("client") == event.client]
     if not event.client or not before or event.session in before:
-        return Answer()
+        return ""
     old = max(before, key=lambda key: str(sessions[key].get("lastUsedAt")))
     pinned = _take_over_pins(event, world, old, runtime.vouched_rows(world.state, old))
-    return Answer(message=messages.pins_kept(pinned) if event.shows_messages else "")
+    return messages.pins_kept(pinned)
 
 
 def _take_over_pins(event: Event, world: World, old: str, rows: list[Json]) -> list[str]:
@@ -80,6 +90,7 @@ def _is_first(event: Event, world: World) -> bool:
         is_same = ulw.get("resumedFor") == event.fingerprint
         if is_same and world.now - seconds(ulw["resumedAt"]) < SAME_EVENT:
             return runtime.Change(False)
+        row = budget.stopped_at_last_use(row, row)
         return runtime.Change(True, session.note(row, resumedFor=event.fingerprint, resumedAt=stamp(world.now)))
 
     try:

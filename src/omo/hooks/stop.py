@@ -79,6 +79,8 @@ def _decide_and_write(
             row = counter.counted(row, now)
             size = event.transcript.size()
             event.transcript.start = max(0, ulw_of(row).get("readTo", 0) - hosts.TRANSCRIPT_LAG)
+            if not event.limit_notice:
+                row = session.host_goes_on(row)  # this turn was none that a limit ended
         situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=patience, queue=queue)
         change = carry_out(situation)
         rule, text = change.answer
@@ -401,9 +403,9 @@ RULES = (
         "host-limit",
         "the host reported a usage limit or an API error",
         lambda s: bool(s.event.limit_notice),
-        lambda s, rule: session.suspend(s.row, state="waiting", why=s.event.limit_notice),
+        lambda s, rule: session.wait_for_host(s.row, s.event.limit_notice),
         reads=("event.last_message",),
-        change=("your next message sets the run going again",),
+        change=("the host goes on by itself, or your next message sets the run going again",),
     ),
     Rule(
         "background-agent",

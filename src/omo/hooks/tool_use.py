@@ -47,7 +47,7 @@ STATE_HINTS = ("sisyphus", "cc-omo", "clean", "stash")
 # `omo GROUP VERB` that only the leader of open work may call: each changes the work or ends it.
 BUDGET = "budget"
 LEADERS = {
-    "ulw": ("start", "done", "blocked", "resume"),
+    "ulw": ("start", "done", "blocked"),
     "ultragoal": (
         *("create-goals", "create", "complete-goals", "checkpoint", "steer", "classify-blocker"),
         "record-review-blockers",
@@ -59,7 +59,7 @@ LEADERS = {
     "verify": ("add", "begin", "answer", "finish", "repair"),
 }
 REVIEW_THAT_WRITES = "review-start"
-ADOPT = "adopt"  # a command without verbs
+RESUME = "resume"  # a command without verbs
 OF_GOAL = ("pause", "complete")  # of `omo goal`: refused to the leader too, while the run says so
 
 
@@ -275,7 +275,7 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
         return Denial("complete", reason) if reason else None
     hints = list(OF_GOAL)
     if event.is_subagent:
-        hints += [REVIEW_THAT_WRITES, ADOPT]
+        hints += [REVIEW_THAT_WRITES, RESUME]
         for verbs in LEADERS.values():
             hints += verbs
     text = event.command if event.tool == hosts.SHELL else ""
@@ -286,7 +286,7 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
         return None
     for words in omo_calls(text):
         group, verb = ([word for word in words if not word.startswith("-")] + ["", ""])[:2]
-        is_leaders = group == ADOPT or verb in LEADERS.get(group, ())
+        is_leaders = group == RESUME or verb in LEADERS.get(group, ())
         if (group, verb) == (RUN, "review"):
             is_leaders = any(REVIEW_THAT_WRITES in word for word in words)
         if is_leaders and event.is_subagent:

@@ -108,6 +108,11 @@ def command_of(prompt: str) -> str | None:
     return name if name in COMMANDS else None
 
 
+def is_resume(prompt: str) -> bool:
+    """Not /resume alone, which is the host's own."""
+    return prompt.split(maxsplit=1)[:1] == ["/omo:resume"]
+
+
 def _look(event: Event, world: World, name: str) -> str:
     """What the command prints at a terminal, by a process of its own: it may read a long ledger, and ends in time."""
     import re

@@ -224,6 +224,7 @@ class Host:
     """What differs from host to host."""
 
     name = ""
+    program = ""  # that the user starts a conversation with; a first prompt may follow
     registration = ""  # the file that has its hooks
     root_variable = data_variable = ""  # in which it gives hooks the plugin's directory, and one for its data
     # Set in the shells it starts for an agent: one that unsets some of them has the others.
@@ -280,6 +281,11 @@ def named(name: str) -> Host:
 
 def every() -> list[Host]:
     return [named(name) for name in NAMES]
+
+
+def likely(client: str) -> list[Host]:
+    """Every host, first the one that a conversation was probably in: only the first names its `client`."""
+    return every() if client else every()[::-1]
 
 
 def around(environ: Mapping[str, str]) -> Host:

@@ -52,7 +52,7 @@ LONGEST_NOTICE = 300  # the host's own notice is one line; a report that quotes 
 
 
 class ClaudeCode(Host):
-    name = "claude"
+    name = program = "claude"
     registration = "hooks/hooks.json"
     root_variable, data_variable = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"
     agent_variables = (

@@ -36,7 +36,7 @@ NO_AGENTS = (
 
 
 class Codex(Host):
-    name = "codex"
+    name = program = "codex"
     registration = "hooks/codex.json"
     root_variable, data_variable = "PLUGIN_ROOT", "PLUGIN_DATA"
     agent_variables = ("CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_CI")

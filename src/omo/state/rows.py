@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         by: str  # user, or the kind of work that armed it
         limits: dict[str, Any]
         armedAt: str
+        begunAt: str  # of a run that was armed again since
         armedFor: str  # the prompt that armed it, by its fingerprint
         stopBlocks: int
         totalBlocks: int
@@ -84,6 +85,7 @@ if TYPE_CHECKING:
         told: bool  # the user was shown that it ended or waits
         own: bool  # the workflow itself put it so, not the user
         stoppedByName: bool
+        hostLimit: bool  # waits for the host alone, and goes on with it
         cleared: bool  # given up
         at: str  # when the files were looked at
         outcome: dict[str, Any]
@@ -134,7 +136,7 @@ if TYPE_CHECKING:
         budget: Budget
         spent: Spent
         denials: dict[str, int]  # refused tool calls, by digest
-        client: str  # the host's program, by which a session that follows after /clear knows this one
+        client: str  # the host's program: whether it still runs, and which session follows after /clear, is told by it
         instructed: bool  # the instructions of ultrawork are in the conversation
         awaits: str  # the type of an agent whose word is waited for
         lastUsedAt: str

@@ -25,6 +25,7 @@ VERSION = 1
 KEPT_FOR = 14 * 24 * 3600.0
 OPEN_STATES = ("active", "waiting", "paused", "blocked")
 ANY_SESSION = "*"
+INDEX = ("version", "live", "fenced", "left", "sessions")
 AN_END = ("state", "outcome", "run", "at")  # what a summary says of an end; the ledger has to say the same
 
 
@@ -94,6 +95,16 @@ def work_in(row: Json, *states: str) -> list[tuple[str, Json]]:
     return [(kind, one) for kind, one in work.items() if isinstance(one, dict) and one.get("state") in states]
 
 
+def left_open(row: Json) -> list[tuple[str, Json]]:
+    """The kinds of work that are not over, or that a breaker let go; not what was given up."""
+    return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES, "exhausted") if not summary.get("cleared")]
+
+
+def can_be_resumed(row: Json) -> bool:
+    """Has it work that another conversation may take up? What the user cancelled is over until they say otherwise."""
+    return bool(left_open(row)) and not part(row, "stopContinuation").get("disabled")
+
+
 def change_session(
     state: str,
     session_id: str,
@@ -119,23 +130,68 @@ def change_session(
         change = decide(old)
         if change.row is None:
             return change.answer
-        row = {key: value for key, value in change.row.items() if key != "ledger"}
-        row["lastUsedAt"] = stamp(now)
-        mark = part(change.row, "ledger")
-        if change.events:
-            change.events[-1]["after"] = _without_words(row)
-            written = None if old is None else mark
-            known = head if mark else None  # whoever took the mark away has put the ledger aside
-            _, end = ledger.append(path, change.events, actor=actor, now=now, mark=written, head=known)
-            mark = {"seq": end.seq, "digest": end.digest}
+        row = _recorded(path, old, head, change, actor=actor, now=now)
 
         def put(runtime: Json) -> None:
             # A row that was deleted while we decided on it stays deleted: somebody wanted it gone.
             if old is None or session_id in runtime["sessions"]:
-                runtime["sessions"][session_id] = {**row, "ledger": mark} if mark else row
+                runtime["sessions"][session_id] = row
 
         _update(state, put, now, deadline)
         return change.answer
+
+
+def _recorded(path: str, old: Json | None, head: ledger.Head | None, change: Change, *, actor: str, now: float) -> Json:
+    """The row to be put, once its events are in the ledger. `head` is that of before, where there is an old row."""
+    assert change.row is not None
+    row = {key: value for key, value in change.row.items() if key != "ledger"}
+    row["lastUsedAt"] = stamp(now)
+    mark = part(change.row, "ledger")
+    if change.events:
+        change.events[-1]["after"] = _without_words(row)
+        written = None if old is None else mark
+        known = head if mark else None  # whoever took the mark away has put the ledger aside
+        _, end = ledger.append(path, change.events, actor=actor, now=now, mark=written, head=known)
+        mark = {"seq": end.seq, "digest": end.digest}
+    return {**row, "ledger": mark} if mark else row
+
+
+def hand_over(
+    state: str,
+    source: str,
+    target: str,
+    decide: Callable[[Json, Json], tuple[Change, Change]],
+    *,
+    actor: str,
+    now: float,
+    wait: float,
+) -> Any:
+    """Work goes from one session's row to another's, as `decide` says of both: one write of the file has the two, so
+    that no moment shows the same work in both. The ledgers come first; both then vouch for their rows after a crash.
+    """
+    deadline = store.Deadline(wait)
+    locks = []
+    for name in sorted((source, target)):  # in one order, so that two who want the same do not wait for each other
+        store.make_dir(paths.session_dir(state, name), state)
+        locks.append(store.Lock(paths.session_lock(state, name), deadline))
+    with locks[0], locks[1]:
+        heads = {name: ledger.head_of(paths.events_file(state, name)) for name in (source, target)}
+        rows: dict[str, Json] = {}
+        for name, head in heads.items():
+            # A session that has no row yet is given one, which its ledger can be ahead of.
+            row = session(state, name) or {"ledger": {"seq": head.seq, "digest": head.digest}}
+            rows[name] = caught_up(state, name, row, head)
+        given, taken = decide(rows[source], rows[target])
+
+        def put(runtime: Json) -> None:
+            runtime["sessions"].update(rows)
+
+        _update(state, put, now, deadline)
+        for name, change in ((target, taken), (source, given)):
+            path = paths.events_file(state, name)
+            rows[name] = _recorded(path, rows[name], heads[name], change, actor=actor, now=now)
+        _update(state, put, now, deadline)
+        return taken.answer
 
 
 def move_session(state: str, old: str, new: str, *, now: float, wait: float, source: str = "") -> None:
@@ -294,9 +350,11 @@ def render(runtime: Json) -> str:
     fenced = _listed(sessions, is_fenced)
     live = sorted({*_listed(sessions, needs_hooks), *map(_launcher_name, part(runtime, "removed"))})
     index = f'"live": {dumps(live)}' + (f', "fenced": {dumps(fenced)}' if fenced else "")
+    if _listed(sessions, can_be_resumed):
+        index += ', "left": true'  # for a session that starts: there may be something to offer
     first = f'{{"version": {VERSION}, {index}, "sessions": {{'
     lines = [f"{dumps(key)}: {dumps(row)}" for key, row in sessions.items()]
-    rest = {key: value for key, value in runtime.items() if key not in ("version", "live", "fenced", "sessions")}
+    rest = {key: value for key, value in runtime.items() if key not in INDEX}
     end = "}" + "".join(f", {dumps(key)}: {dumps(value)}" for key, value in rest.items()) + "}"
     return "\n".join([first, ",\n".join(lines), end]) + "\n"
 
@@ -386,7 +444,9 @@ def _prune(runtime: Json, now: float) -> None:
 
 
 def _is_over(row: Json, now: float) -> bool:
-    return not is_live(row) and _is_old(row, "lastUsedAt", now)
+    """Also one that still has an end to tell of, in a conversation that nobody came back to."""
+    has_ended = bool(part(row, "work")) and not work_in(row, *OPEN_STATES)
+    return (has_ended or not is_live(row)) and _is_old(row, "lastUsedAt", now)
 
 
 def _is_old(row: Json, key: str, now: float) -> bool:

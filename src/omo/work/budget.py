@@ -205,6 +205,15 @@ def rests(row: Json) -> Json:
     return _noted(row, runningSince=None)
 
 
+def stopped_at_last_use(row: Json, last: Json) -> Json:
+    """A turn that nobody saw the end of, as in a client that was killed, has run until the last trace of it."""
+    try:
+        used = seconds(str(last.get("lastUsedAt") or ""))
+    except ValueError:
+        return rests(row)
+    return rests(ticked(row, used)) if spent_of(row).get("runningSince") else row
+
+
 def agent_asked(row: Json) -> Json:
     """A call that starts an agent goes through; whether one starts is seen later."""
     return _noted(row, asked=max(_number(spent_of(row).get("asked")), _number(spent_of(row).get("agents"))) + 1)

@@ -1,4 +1,4 @@
-"""What happens to runs of every workflow alike: they are needed whole, taken over by another conversation, cleared."""
+"""What happens to runs of every workflow alike: they are needed whole, given up, cleared."""
 
 from __future__ import annotations
 
@@ -7,28 +7,25 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
-from omo.clock import seconds
 from omo.errors import BadInput, Refused
 from omo.state import runtime, store
 from omo.state.runtime import OPEN_STATES, part
 from omo.text import clip
-from omo.work import outcome
-from omo.work.publish import change_row, changed, publish_damage
+from omo.work import left_open, outcome
+from omo.work.publish import change_row, publish_damage
 from omo.work.run import Caller, Kind, Run, S, load
 
 Row = dict[str, Any]
 
-IDLE_FOR = 15 * 60.0
 SHORTEST_REASON = 10
-CAN_BE_ADOPTED = (*OPEN_STATES, "exhausted")
 
 
 def require(kind: Kind[S], caller: Caller, named: str = "") -> Run[S]:
     """The run, whole. Refused where there is none; where it is damaged, the work waits for the user from now on."""
     run = load(kind, caller, named)
     if run is None:
-        others = adoptable(kind.name, caller)
-        fix = f"omo adopt --from {shlex.quote(others[0])} takes up that of another session; or " if others else ""
+        others = left_by_others(kind.name, caller)
+        fix = f"omo resume {shlex.quote(others[0])} takes up that of another session; or " if others else ""
         raise Refused(f"session {caller.session} has no {kind.what}", fix=fix + kind.start)
     if run.problems:
         publish_damage(run)
@@ -45,85 +42,13 @@ def require_reason(text: str, what: str, fix: str) -> str:
     return reason
 
 
-def adoptable(kind: str, caller: Caller) -> list[str]:
-    """Other sessions of this project whose work of one kind is not over."""
+def left_by_others(kind: str, caller: Caller) -> list[str]:
+    """Other sessions of this project whose work of one kind can be taken up here."""
     sessions = []
-    for session in caller.session_rows:
-        summary = caller.summary(kind, session)
-        is_open = summary.get("state") in CAN_BE_ADOPTED and not summary.get("cleared")
-        if session != caller.session and is_open:
+    for session, row in left_open.of_others(caller.session_rows, caller.session).items():
+        if kind in dict(runtime.left_open(row)):
             sessions.append(session)
     return sessions
-
-
-def adopt(kind: Kind[S], caller: Caller, source: str) -> Run[S]:
-    """The run moves with all it has: no two sessions hold one. Its ledger says so, then both rows."""
-    summary = caller.summary(kind.name, source)
-    if source not in adoptable(kind.name, caller):
-        raise Refused(f"session {clip(source, 64)} has no open {kind.what}", fix="omo status shows every session")
-    own = load(kind, caller)
-    if own is not None and own.state is not None and own.state.is_open:
-        raise Refused(f"this session has a {kind.what} of its own, {own.id}, which is open", fix="finish it first")
-    run: Run[S] = Run(kind, caller, str(summary.get("run")))
-    run.require_whole()
-    run.append({"kind": "adopted", "from": source, "session": caller.session})
-    hand_over(caller, kind.name, source)
-    return run
-
-
-def hand_over(caller: Caller, kind: str, source: str) -> None:
-    """The summary of one kind of work goes from another session's row to this one's."""
-    summary = caller.summary(kind, source)
-
-    def give(row: Row | None) -> runtime.Change:
-        if row is None:
-            return runtime.Change(None)
-        return runtime.Change(None, taken_over(row, kind, caller.session), [_moved("adopted-by", caller.session)])
-
-    def take(row: Row | None) -> runtime.Change:
-        change = changed(caller, row, kind, summary)
-        change.events.insert(0, _moved("adopted", source))
-        return change
-
-    def _moved(event: str, other: str) -> Row:
-        return {"kind": event, "work": kind, "session": other, "run": summary.get("run")}
-
-    change_row(caller, caller.session, take)
-    change_row(caller, source, give)
-
-
-def taken_over(row: Row, kind: str, by: str) -> Row:
-    """The row of a session whose work another one has now. It is held no longer, and its next Stop tells the user."""
-    summary = part(part(row, "work"), kind)
-    work = {name: other for name, other in part(row, "work").items() if name != kind}
-    is_held = part(row, "ulw").get("enabled") and summary.get("state") in OPEN_STATES and not summary.get("cleared")
-    if not is_held:  # the user was told already that it was let go
-        return disarmed({**row, "work": work}, kind)
-    ended = outcome.outcome(outcome.ENDED, f"session {clip(by, 64)} took {kind} {summary.get('run')} over")
-    work[kind] = {"state": "done", "open": 0, "total": 0, "next": None, "told": False, "outcome": ended}
-    return {**row, "work": work}
-
-
-def require_idle(caller: Caller, source: str, kinds: list[str]) -> None:
-    """The agent may not take work away from a session that is at it; the user may.
-
-    What waits, or was let go, is nobody's work just now.
-    """
-    if not any(caller.summary(kind, source).get("state") == "active" for kind in kinds):
-        return
-    row = caller.session_rows.get(source, {})
-    used = str(row.get("lastUsedAt") or "")
-    try:
-        is_idle = caller.now - seconds(used) >= IDLE_FOR
-    except ValueError:
-        is_idle = True  # nobody knows when it was last used
-    if caller.by == "user" or is_idle or not runtime.is_live(row):
-        return
-    raise Refused(
-        f"session {source} was at work at {used}",
-        fix=f"the user can take it over, in a terminal of their own: omo adopt --from {shlex.quote(source)} "
-        f"--session {shlex.quote(caller.session)}; or wait until it has been idle for {IDLE_FOR / 60:g} minutes",
-    )
 
 
 @dataclass(frozen=True)
@@ -220,14 +145,3 @@ def disarmed(row: Row, kind: str) -> Row:
     ulw = part(row, "ulw")
     is_its_own = ulw.get("by") == kind and not runtime.work_in(row, *OPEN_STATES)
     return {**row, "ulw": {**ulw, "enabled": False}} if is_its_own else row
-
-
-def only_source(caller: Caller, kinds: list[str]) -> str:
-    """The one other session that has open work, where nobody named it."""
-    sessions: list[str] = []
-    for kind in kinds:
-        sessions += [name for name in adoptable(kind, caller) if name not in sessions]
-    if len(sessions) == 1:
-        return sessions[0]
-    there = f"one of {', '.join(sessions[:10])}" if sessions else "no other session of this project has open work"
-    raise BadInput("which session is meant is not clear", fix=f"omo adopt --from SESSION ({there})")

@@ -25,10 +25,12 @@ def publish(
     """
     caller, kind = run.caller, run.kind.name
     holder = session or caller.holder(kind, run.id)
+    had_it = caller.summary(kind, holder).get("run") == run.id
 
     def decide(row: Row | None) -> runtime.Change:
         old = part(part(row or {}, "work"), kind)
-        if run.named and not session and old.get("run") != run.id:
+        was_taken_up = had_it and row is not None and old.get("run") != run.id  # by another conversation, meanwhile
+        if was_taken_up or (run.named and not session and old.get("run") != run.id):
             return runtime.Change(None)
         return changed(caller, row, kind, summary, progressed=progressed(old))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo.clock import stamp
 from omo.state.rows import cancel_of, circle_of, message_of, summary_of, ulw_of, work_of
-from omo.state.runtime import OPEN_STATES, is_live, unvouched, work_in
+from omo.state.runtime import OPEN_STATES, is_live, part, unvouched, work_in
 from omo.text import clip
 from omo.work import budget, outcome
 
@@ -17,8 +17,14 @@ if TYPE_CHECKING:
 KIND = "ulw"
 WAITING = ("waiting", "paused", "blocked")
 # Of a summary, what goes when its state does.
-OF_A_STATE = ("why", "question", "told", "own", "at", "outcome", "unvouched", "endedBy", "stoppedByName")
+OF_A_STATE = (
+    *("why", "question", "told", "own", "at", "outcome", "unvouched", "endedBy", "stoppedByName", "hostLimit"),
+)
 LONGEST_MESSAGE = 200
+# Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
+OF_A_CONVERSATION = ("client", "instructed", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
+OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "shownOn", "resumedFor", "resumedAt", "readTo")
+ON: Json = {"disabled": False, "disabledReason": None}
 
 
 def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json | None = None) -> Json:
@@ -39,9 +45,10 @@ def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json |
     if before.get("state") in OPEN_STATES and not is_cancelled(old):
         run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
     work[KIND] = run
-    on = {"disabled": False, "disabledReason": None}
-    armed = {**old, "ulw": _all_blocks(by, limits, now), "stopContinuation": on, "work": work, "denials": {}}
-    return armed if is_live(old) else budget.begin(armed, ceilings, now=now)
+    armed = {**old, "ulw": _all_blocks(by, limits, now), "stopContinuation": ON, "work": work, "denials": {}}
+    if not is_live(old):
+        return budget.begin(armed, ceilings, now=now)
+    return note(armed, begunAt=begun_at(old))
 
 
 def raise_budget(row: Json, ceilings: Json | None, *, limits: Json, now: float) -> Json:
@@ -53,8 +60,7 @@ def raise_budget(row: Json, ceilings: Json | None, *, limits: Json, now: float) 
     work: Json = dict(work_of(after))
     for kind in let_go:
         work[kind] = _active(work[kind])
-    armed_at = {key: value for key, value in ulw_of(row).items() if key == "armedAt"}
-    return {**after, "work": work, "ulw": {**_all_blocks("user", limits, now), **armed_at}}
+    return _with_all_blocks({**after, "work": work}, limits, now)
 
 
 def woken(before: Json | None, after: Json) -> list[tuple[str, Json]]:
@@ -108,6 +114,18 @@ def kept_state(row: Json, old: Json, summary: Json) -> Json:
     if is_same_end and old.get("told") is True:
         return {**summary, "told": True}
     return summary
+
+
+def begun_at(row: Json) -> str:
+    """When the run began; it may have been armed again since."""
+    ulw = ulw_of(row)
+    return str(ulw.get("begunAt") or ulw.get("armedAt") or "")
+
+
+def _with_all_blocks(row: Json, limits: Json, now: float) -> Json:
+    """The same run goes on."""
+    by = str(ulw_of(row).get("by") or "user")
+    return note({**row, "ulw": _all_blocks(by, limits, now)}, begunAt=begun_at(row))
 
 
 def _all_blocks(by: str, limits: Json, now: float) -> Json:
@@ -181,6 +199,56 @@ def was_released(row: Json | None) -> bool:
 def suspend(row: Json, *, state: str, why: str, question: str = "") -> Json:
     """Active work now waits: `paused` by the user, `blocked` from outside, or `waiting` for an answer."""
     return _with_active(row, {"state": state, "why": why, "question": question, "told": False})
+
+
+def wait_for_host(row: Json, why: str) -> Json:
+    """A limit or a failed request of the host's: nobody need answer, it ends when the host goes on."""
+    return _with_active(row, {"state": "waiting", "why": why, "question": "", "told": False, "hostLimit": True})
+
+
+def host_goes_on(row: Json) -> Json:
+    """The host works again, with or without a word of the user's."""
+    waiting = [(kind, summary) for kind, summary in work_in(row, "waiting") if summary.get("hostLimit")]
+    if not waiting:
+        return row
+    return {**row, "work": {**work_of(row), **{kind: _active(summary) for kind, summary in waiting}}}
+
+
+def take_up(row: Json, theirs: Json) -> Json:
+    """The row of a session that takes up all that another one has not ended, as it stands there."""
+    after = {key: value for key, value in theirs.items() if key not in OF_A_CONVERSATION}
+    ulw = {key: value for key, value in ulw_of(theirs).items() if key not in OF_A_TURN}
+    work: Json = dict(work_of(row))
+    for kind, summary in work_of(theirs).items():
+        if not _stays_behind(summary):
+            work[kind] = summary
+    return host_goes_on({**row, **budget.stopped_at_last_use(after, theirs), "ulw": ulw, "work": work})
+
+
+def taken_up(row: Json, by: str) -> Json:
+    """The row of the session that had it. It is held no longer, and its next Stop, if there is one, tells the user."""
+    after = {key: value for key, value in row.items() if key in OF_A_CONVERSATION}
+    work: Json = {}
+    for kind, summary in work_of(row).items():
+        if _stays_behind(summary):
+            work[kind] = summary
+        elif ulw_of(row).get("enabled") and summary.get("state") in OPEN_STATES:
+            run = "ultrawork" if kind == KIND else f"{kind} {summary.get('run')}"
+            ended = outcome.outcome(outcome.ENDED, f"session {clip(by, 64)} took {run} over")
+            work[kind] = {"state": "done", "open": 0, "total": 0, "next": None, "told": False, "outcome": ended}
+    has_to_tell = any(part(work, kind).get("told") is False for kind in work)
+    return {**after, "ulw": {**ulw_of(row), "enabled": has_to_tell}, "work": work}
+
+
+def _stays_behind(summary: Any) -> bool:
+    """What is over, or was given up, is no part of what goes on."""
+    return not isinstance(summary, dict) or summary.get("state") == "done" or bool(summary.get("cleared"))
+
+
+def go_on(row: Json, *, limits: Json, now: float) -> Json:
+    """The user says that it goes on: what waited or a breaker let go is active again, with a full budget of blocks."""
+    woken = resume(row, states=(*WAITING, "exhausted"))
+    return {**_with_all_blocks(woken, limits, now), "stopContinuation": ON, "denials": {}}
 
 
 def not_given_up(row: Json) -> list[tuple[str, Json]]:

@@ -279,8 +279,9 @@ LINES: dict[str, dict[str, Lines]] = {
         "denied": Line("{tool} was denied by gate {gate}", ("reason",), "block"),
         "agent-finished": Line("{agentType} finished", mark="agent"),
         "plan-archived": Line("The plan {run} was archived for a new one, with {open} goals open", mark="stale"),
-        "plan-adopted": Line("Another session took the plan over: {by}", mark="steer"),
         "cleared": Line("The plan was cleared by the {actor}, with {open} goals open", ("kept", "receipts"), "stale"),
+        "taken-up": Line("All that session {from} left open was taken up here", mark="steer"),
+        "taken-by": Line("Session {session} took up all that was open here", mark="steer"),
         "taken-over": Line("The host gave the session a new id; it was {from}"),
     },
     "ultragoal": {

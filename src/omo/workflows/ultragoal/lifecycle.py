@@ -7,14 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from omo.errors import BadInput, Refused
-from omo.state import paths, runtime, store
+from omo.state import paths, store
 from omo.state.runtime import OPEN_STATES
 from omo.text import clip, counted
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
-from omo.work.publish import change_row
 from omo.work.run import Caller
-from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.next_step import publish_status
 from omo.workflows.ultragoal.plan import HANDED_OFF, MARKED, TAKEN_UP, Plan
 from omo.workflows.ultragoal.run import PlanRun
@@ -29,56 +27,38 @@ MISSING, HANDOFF = "missing", "handoff"
 PHASES = (HANDOFF, "active")
 
 
-def adopt(caller: Caller, source: str) -> PlanRun:
-    """The plan moves with its directory: no two sessions own one. Its ledger says so, then both rows."""
-    if source == caller.session:
-        raise Refused("this session cannot adopt its own plan", fix="omo ultragoal status")
+def take_over(caller: Caller, source: str) -> None:
+    """The plan and the goal of a session move with their directories: no two sessions own one. The plan's ledger says
+    so. After a crash in the middle of it, what was moved already is found here."""
     theirs = PlanRun(replace(caller, session=source))
-    if theirs.plan is None and not theirs.problems:
-        others = ", ".join(lifecycle.adoptable(KIND, caller)) or "none"
-        raise BadInput(f"--from {source!r} is no session with a plan", fix=f"sessions with an open plan: {others}")
-    theirs.require_plan()
     own = PlanRun(caller)
-    if own.problems:
-        raise own.damage()
-    if own.plan is not None and own.plan.is_open:
-        raise Refused(
-            f"this session has a plan of its own with {counted(len(own.plan.open_goals), 'open goal')}",
-            fix=f"finish it, or clear it first: {FORCE}",
-        )
-    if os.path.lexists(own.directory):
-        store.keep_as(own.directory, "archived", caller.now)
-    store.make_state_dir(caller.state)
-    store.make_dir(os.path.dirname(own.directory), caller.state)
-    with store.Lock(os.path.join(theirs.directory, "ledger.lock"), store.Deadline(caller.wait)):
-        store.move(theirs.directory, own.directory)
-    _forget(caller, source)
-    run = PlanRun(caller)
-    run.change_plan(lambda plan: (None, []))
-    _drop_their_goal(theirs, run.id)
-    if run.require_plan().is_open:
-        run.notes += goal_tool.create_for_plan(run)
-    publish_status(run)
-    return run
+    was_moved = own.plan is not None and own.plan.session == source and not os.path.lexists(theirs.directory)
+    if not was_moved:
+        theirs.require_plan()
+        if own.problems:
+            raise own.damage()
+        if own.plan is not None and own.plan.is_open:
+            raise Refused(
+                f"this session has a plan of its own with {counted(len(own.plan.open_goals), 'open goal')}",
+                fix=f"finish it, or clear it first: {FORCE}",
+            )
+        goal = own.tool.current
+        if goal is not None and goal.status in ("active", "paused") and not goal.belongs_to_a_plan:
+            what = f"this session has a goal of its own, which is {goal.status}"
+            raise Refused(what, fix="omo goal drop ends it")
+        with store.Lock(os.path.join(theirs.directory, "ledger.lock"), store.Deadline(caller.wait)):
+            _move(theirs.directory, own.directory, caller)
+    if os.path.lexists(theirs.tool.directory):
+        _move(theirs.tool.directory, own.tool.directory, caller)
+    PlanRun(caller).change_plan(lambda plan: (None, []))
 
 
-def _forget(caller: Caller, source: str) -> None:
-    def decide(row: Row | None) -> runtime.Change:
-        if row is None:
-            return runtime.Change(None)
-        after = lifecycle.taken_over(row, KIND, caller.session)
-        return runtime.Change(None, after, [{"kind": "plan-adopted", "by": caller.session}])
-
-    change_row(caller, source, decide)
-
-
-def _drop_their_goal(theirs: PlanRun, run_id: str) -> None:
-    """The goal that the other session followed belongs to the plan, which is gone from there."""
-    goal = theirs.tool.current
-    if goal is None or goal.status not in ("active", "paused") or theirs.tool.problems:
-        return
-    if goal.run in ("", run_id):
-        goal_tool.drop(theirs)
+def _move(source: str, target: str, caller: Caller) -> None:
+    """What lies there already is kept under another name."""
+    if os.path.lexists(target):
+        store.keep_as(target, "archived", caller.now)
+    store.make_dir(os.path.dirname(target), caller.state)
+    store.move(source, target)
 
 
 @dataclass(frozen=True)
@@ -154,10 +134,10 @@ def phase_of(plan: Plan | None) -> str:
     if not plan.is_open:
         return "complete"
     statuses = {goal.status for goal in plan.open_goals}
-    for phase in ("active", "failed", "blocked"):
+    for phase in ("active", "pending", "failed"):
         if phase in statuses:
             return phase
-    return "blocked" if "review_blocked" in statuses else "pending"
+    return "blocked"
 
 
 def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:

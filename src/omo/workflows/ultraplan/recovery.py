@@ -88,7 +88,7 @@ def _require_recoverable(run: PlanRun, state: PlanState, child: str) -> None:
     if state.is_open:
         whose = caller.holder(PLAN.name, run.id)
         if whose != caller.session:
-            fix = f"omo adopt --from {whose}; or, if that session died, the user ends it: omo plan finish"
+            fix = f"omo resume {whose}; or, if that session died, the user ends it: omo plan finish"
             raise Refused(
                 f"plan session {state.run} of session {whose} is under way",
                 fix=f'{fix} --session {whose} --abandon "why"',

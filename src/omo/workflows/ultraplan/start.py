@@ -13,7 +13,7 @@ from omo.proof import base, changes
 from omo.state import paths, store
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.lifecycle import adoptable, require_reason
+from omo.work.lifecycle import left_by_others, require_reason
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Row, Run, load
 from omo.work.status import NextStep
@@ -248,8 +248,8 @@ def require_free(caller: Caller, recovered: str = "") -> None:
         if name == caller.session or part(summary, "fence").get("root") != caller.here or run == recovered:
             continue
         fix = f'if that session died, the user ends it: omo plan finish --session {name} --abandon "why"'
-        if name in adoptable(KIND, caller):
-            fix = f"omo adopt --from {shlex.quote(name)} takes it up; or {fix}"
+        if name in left_by_others(KIND, caller):
+            fix = f"omo resume {shlex.quote(name)} takes it up; or {fix}"
         raise Refused(f"plan session {run} of session {name} is under way in {caller.here}", fix=fix)
     own = load(PLAN, caller)
     if own is None:

@@ -1,4 +1,4 @@
-"""Taking over the plan of another session."""
+"""Taking up the plan of another session."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from omo.errors import OmoError, Refused
+from omo.hooks import resume
 from omo.state import runtime
 from omo.workflows.ultragoal import lifecycle
 from omo.workflows.ultragoal.plan import Plan
@@ -30,8 +31,9 @@ def theirs(project: Project) -> Project:
     return other
 
 
-def adopt(project: Project, source: str = "other", by: str = "agent") -> Plan:
-    return lifecycle.adopt(project.caller(by), source).require_plan()
+def take_up(project: Project, source: str = "other", by: str = "agent") -> Plan:
+    resume.resume(project.caller(by), source)
+    return project.plan()
 
 
 # From another session
@@ -41,7 +43,7 @@ def test_a_plan_moves_with_its_goals_and_receipts_and_says_from_where(project: P
     other = theirs(project)
     receipt = other.receipt("G001")
     project.now += 3600
-    plan = adopt(project)
+    plan = take_up(project)
     assert {goal.id: goal.status for goal in plan.goals} == {"G001": "complete", "G002": "active", "G003": "pending"}
     assert (plan.session, project.kinds()[-1]) == (project.session, "adopted")
     assert project.rows()[-1]["from"] == "other"
@@ -55,7 +57,7 @@ def test_a_plan_moves_with_its_goals_and_receipts_and_says_from_where(project: P
 def test_no_two_sessions_own_one_plan(project: Project) -> None:
     other = theirs(project)
     project.now += 3600
-    adopt(project)
+    take_up(project)
     assert not other.directory.exists()
     assert other.run().plan is None
     assert other.run().problems == []
@@ -63,7 +65,7 @@ def test_no_two_sessions_own_one_plan(project: Project) -> None:
     row = runtime.session(project.state, "other")
     assert row is not None
     with pytest.raises(OmoError):
-        adopt(project.other("third"))
+        take_up(project.other("third"))
 
 
 def test_an_own_plan_with_open_goals_stands_in_the_way(project: Project) -> None:
@@ -71,21 +73,21 @@ def test_an_own_plan_with_open_goals_stands_in_the_way(project: Project) -> None
     project.create(ONE)
     before = other.files()
     with project.refused("1 open goal", "omo state clear --mode ultragoal --force"):
-        adopt(project, by="user")
+        take_up(project, by="user")
     assert other.files() == before
     project.finish()
-    assert len(adopt(project, by="user").goals) == 3
+    assert len(take_up(project, by="user").goals) == 3
     assert len(list(project.directory.parent.glob("ultragoal.archived-*"))) == 1
 
 
-def test_a_session_whose_own_plan_was_removed_adopts_none_over_it(project: Project) -> None:
+def test_a_session_whose_own_plan_was_removed_takes_none_up_over_it(project: Project) -> None:
     other = theirs(project)
     project.create(ONE)
     project.tell()
     shutil.rmtree(project.directory)
     before = other.files()
-    with pytest.raises(Refused, match="not as omo wrote it"):
-        adopt(project, by="user")
+    with pytest.raises(Refused, match="open work of its own"):
+        take_up(project, by="user")
     assert other.files() == before
 
 
@@ -93,12 +95,12 @@ def test_a_session_whose_own_plan_was_removed_adopts_none_over_it(project: Proje
 def test_a_source_that_is_none_is_named_with_those_that_are(project: Project, source: str) -> None:
     theirs(project)
     with pytest.raises(OmoError) as caught:
-        adopt(project, source, by="user")
+        take_up(project, source, by="user")
     assert caught.value.fix
     assert not project.ledger.exists()
 
 
-def test_a_plan_adopted_just_before_a_crash_says_so_with_the_next_change(project: Project) -> None:
+def test_a_plan_taken_up_just_before_a_crash_says_so_with_the_next_change(project: Project) -> None:
     other = theirs(project)
     project.directory.parent.mkdir(parents=True, exist_ok=True)
     other.directory.rename(project.directory)
@@ -107,7 +109,7 @@ def test_a_plan_adopted_just_before_a_crash_says_so_with_the_next_change(project
     assert project.plan().session == project.session
 
 
-def test_a_cleared_session_leaves_no_plan_to_adopt_and_one_given_a_new_id_takes_it_along(project: Project) -> None:
+def test_a_cleared_session_leaves_no_plan_to_take_up_and_one_given_a_new_id_takes_it_along(project: Project) -> None:
     other = theirs(project)
     runtime.move_session(project.state, "other", project.session, now=project.now, wait=5)
     assert project.run().problems == []
@@ -118,4 +120,4 @@ def test_a_cleared_session_leaves_no_plan_to_adopt_and_one_given_a_new_id_takes_
     assert other.run().plan is None
     lifecycle.clear(project.caller("user"), force=True)
     with pytest.raises(OmoError):
-        adopt(project.other("third"), project.session)
+        take_up(project.other("third"), project.session)

@@ -1,0 +1,52 @@
+"""`omo resume`: what stands still goes on; in a terminal of the user's, in a conversation that it starts."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+
+from omo import hosts
+from omo.cli import options
+from omo.cli.result import Result
+from omo.context import Context
+from omo.hooks import messages
+from omo.hooks import resume as resuming
+from omo.work import left_open
+from omo.work.run import Caller, caller_of
+
+ABOUT = "what stands still goes on: this session's own work, else what another conversation left open"
+
+
+def register(commands: options.Commands) -> None:
+    parser = options.command(commands, "resume", ABOUT, resume)
+    parser.add_argument(
+        "wanted", nargs="?", default="", metavar="ID", help="the session or run to take up, or the beginning of its id"
+    )
+
+
+def resume(arguments: argparse.Namespace, context: Context) -> Result:
+    if not context.is_agent and not arguments.session and not context.named_session:
+        return _start_the_agent(caller_of(context, ""), arguments.wanted, context)
+    caller = caller_of(context, context.session(arguments.session))
+    resumed = resuming.resume(caller, arguments.wanted)
+    works = messages.listed(resumed.work)
+    text = f"It goes on in session {caller.session}: {works}"
+    if resumed.source:
+        text = f"Taken up from session {resumed.source}, by session {caller.session}: {works}"
+    data = {"session": caller.session, "from": resumed.source or None, "work": dict(resumed.work)}
+    return Result(data, f"{text}\nNext: omo next")
+
+
+def _start_the_agent(caller: Caller, wanted: str, context: Context) -> Result:
+    """The user names no conversation: a new one begins, with the prompt that takes the work up."""
+    if wanted:
+        source = left_open.named(caller.session_rows, "", wanted)
+    else:
+        source = resuming.newest(caller, "")
+    for host in hosts.likely(str(caller.session_rows[source].get("client") or "")):
+        argv = [host.program, host.spell(f"/omo:resume {source}")]
+        if shutil.which(host.program, path=context.environ.get("PATH", "")):
+            os.execvp(argv[0], argv)
+    return Result({"session": source}, f"Type in this project: {shlex.join(argv)}")

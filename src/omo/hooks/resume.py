@@ -1,0 +1,256 @@
+"""What stands still goes on: this session's own work, or all that another conversation left open, taken up whole.
+
+`/omo:resume`, which the prompt hook answers, and `omo resume` in a terminal or in the agent's shell do the same.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from omo import hosts, settings
+from omo.errors import OmoError, Refused
+from omo.hooks import messages
+from omo.hosts import Answer
+from omo.state import runtime
+from omo.state.rows import summary_of
+from omo.text import clip
+from omo.work import budget, left_open, session, spending
+from omo.work.publish import change_row
+from omo.work.run import Caller, Kind, Run
+from omo.workflows.ultrawork import gates
+
+if TYPE_CHECKING:
+    from omo.hooks.main import World
+    from omo.hosts import Event
+
+Row = dict[str, Any]
+
+PATIENCE = 2.0  # seconds for the locks of both sessions, of the ten that the hook has
+OF_A_HANDOVER = ("taken-over", "taken-up", "taken-by")
+NOTHING = "no conversation of this project has left work open that could be taken up here"
+
+
+@dataclass(frozen=True)
+class Resumed:
+    """`source` is the session that it was taken from, empty where it was this one's own; `row` is that of now."""
+
+    source: str
+    row: Row
+
+    @property
+    def work(self) -> list[tuple[str, Row]]:
+        return runtime.left_open(self.row)
+
+
+def handle(event: Event, world: World) -> Answer:
+    """Typed by the user: taken up here, and the prompt goes on to the model, which is told where things stand."""
+    caller = Caller(
+        state=world.state,
+        root=world.root,
+        session=event.session,
+        by="user",
+        now=world.now,
+        wait=PATIENCE,
+        limits=settings.load(world.environ, world.root).limits,
+    )
+    wanted = "".join(event.prompt.split()[1:2])
+    try:
+        resumed = resume(caller, wanted, event.client)
+    except OmoError as error:
+        return Answer(hosts.END_PROMPT, f"omo: /omo:resume did nothing: {error.message}. {error.fix}".strip())
+    is_instructed = resumed.row.get("instructed") is True
+    needs_instructions = bool(summary_of(resumed.row, session.KIND).get("state")) and not is_instructed
+    gate_lines = []
+    if needs_instructions:
+        pinned = gates.current(world.state, event.session, resumed.row)
+        gate_lines = [f"(pinned already: {gate.name}: {gates.in_words(gate)})" for gate in pinned]
+    world.change(lambda row: _begun(row or {}, event, world, is_instructed=needs_instructions), actor="user")
+    return messages.resumed(resumed.work, resumed.source, gate_lines if needs_instructions else None)
+
+
+def _begun(row: Row, event: Event, world: World, *, is_instructed: bool) -> runtime.Change:
+    after = budget.runs(spending.follow(session.shown_on(row), event, world.now), world.now)
+    return runtime.Change(None, {**after, "instructed": True} if is_instructed else after)
+
+
+def resume(caller: Caller, wanted: str = "", client: str = "") -> Resumed:
+    """This session's own work that stands still; else all that another one left open, or the one that is `wanted`."""
+    own = caller.session_rows.get(caller.session, {})
+    if not wanted and _stands_still(own, caller.by):
+        return _wake(caller)
+    source = left_open.named(caller.session_rows, caller.session, wanted) if wanted else newest(caller, client)
+    row = caller.session_rows[source]
+    if caller.by != "user":
+        _require_users_consent(caller, own)
+        if not runtime.can_be_resumed(row):
+            raise Refused(f"the user cancelled it in session {source}", fix=f"they can type /omo:resume {source}")
+    if not (wanted and caller.by == "user") and not _may_be_taken(row, client, caller.now):
+        raise _at_work(source, row)
+    return _take_up(caller, source, client)
+
+
+def _stands_still(row: Row, by: str) -> bool:
+    if runtime.work_in(row, "active") or session.is_cancelled(row):
+        return False
+    still = [summary["state"] for _, summary in runtime.left_open(row)]
+    return any(state != "exhausted" or by == "user" for state in still)
+
+
+def _wake(caller: Caller) -> Resumed:
+    """The agent may go on by itself where it was blocked, not where the user said stop."""
+
+    def decide(row: Row | None) -> runtime.Change:
+        if row is None:
+            raise Refused(f"nothing waits in session {caller.session}", fix="omo next")
+        if caller.by == "user":
+            after = session.go_on(row, limits=caller.limits, now=caller.now)
+        elif runtime.work_in(row, "paused"):
+            raise Refused("the user paused this run; only they can let it go on", fix='ask them to type "continue"')
+        else:
+            after = session.resume(row)
+        return runtime.Change(after, after, [{"kind": "resumed"}])
+
+    return Resumed("", change_row(caller, caller.session, decide))
+
+
+def newest(caller: Caller, client: str) -> str:
+    """Of those whose conversation is over the one that was used last; else one that nobody is at."""
+    others = left_open.of_others(caller.session_rows, caller.session)
+    for name, row in others.items():
+        if left_open.is_gone(row, client, caller.now):
+            return name
+    for name, row in others.items():
+        if _may_be_taken(row, client, caller.now):
+            return name
+    for name, row in others.items():
+        raise _at_work(name, row)
+    raise Refused(NOTHING, fix="omo status shows every session")
+
+
+def _may_be_taken(row: Row, client: str, now: float) -> bool:
+    """Nobody is at it. What waits, or was let go, is nobody's work just now."""
+    is_idle = left_open.idle_for(row, now) >= left_open.IDLE_FOR
+    return is_idle or not runtime.work_in(row, "active") or left_open.is_gone(row, client, now)
+
+
+def _at_work(source: str, row: Row) -> Refused:
+    return Refused(
+        f"session {clip(source, 64)} was at work at {clip(str(row.get('lastUsedAt')), 40)}",
+        fix=f"the user takes it away from there: /omo:resume {source} here, or omo resume {shlex.quote(source)} in a "
+        f"terminal of their own; or wait until it has been idle for {left_open.IDLE_FOR / 60:g} minutes",
+    )
+
+
+def _require_users_consent(caller: Caller, own: Row) -> None:
+    if session.was_released(own):
+        raise Refused(
+            f"the user cancelled the work of session {caller.session}, or it used up its budget",
+            fix="they can type /omo:resume",
+        )
+
+
+def _take_up(caller: Caller, source: str, client: str) -> Resumed:
+    """Under the locks of both sessions: of two that want it, one gets it."""
+
+    def decide(theirs: Row, own: Row) -> tuple[runtime.Change, runtime.Change]:
+        work = runtime.left_open(theirs)
+        if not work:
+            raise Refused(f"session {clip(source, 64)} has nothing open any more", fix="omo status shows who has it")
+        _require_room(own)
+        seen = _vouched(caller, source, theirs)
+        for kind, summary in work:
+            CARRIED.get(kind, _stays_where_it_is)(caller, source, str(summary.get("run") or ""))
+        after = session.of_client(session.take_up(own, theirs), client)
+        if caller.by == "user":
+            after = session.go_on(after, limits=caller.limits, now=caller.now)
+        runs = {kind: summary.get("run") for kind, summary in work}
+        taken = {"kind": "taken-up", "from": source, "work": runs}
+        given = {"kind": "taken-by", "session": caller.session, "work": runs}
+        return (
+            runtime.Change(None, session.taken_up(theirs, caller.session), [given]),
+            runtime.Change(after, after, [*_copied(caller, source, seen), taken]),
+        )
+
+    row = runtime.hand_over(
+        caller.state, source, caller.session, decide, actor=caller.by, now=caller.now, wait=caller.wait
+    )
+    caller.forget()
+    return Resumed(source, row)
+
+
+def _require_room(own: Row) -> None:
+    """A session holds one run of a kind, and two that were begun apart are not mixed."""
+    work = []
+    for kind, summary in runtime.left_open(own):
+        if kind != session.KIND or summary["state"] != "exhausted":
+            work.append((kind, summary))
+    if work:
+        kind = work[-1][0]
+        way = f"omo state clear --mode {kind} --force gives it up"
+        if kind == session.KIND:
+            way = "/omo:stop-continuation ends it"
+        raise Refused(f"this session has open work of its own: {messages.listed(work)}", fix=f"finish it first; {way}")
+
+
+def _vouched(caller: Caller, source: str, theirs: Row) -> list[Row]:
+    """What hooks and gates saw there; on a ledger that is not as omo wrote it nothing is built."""
+    chain = runtime.read_chain(caller.state, source, theirs)
+    if chain.problems:
+        raise Refused(
+            f"the ledger of session {clip(source, 64)} is damaged, so nothing counts that was seen there",
+            fix=f"the user runs omo ledger repair --session {shlex.quote(source)}, which seals it; then again",
+            defects=chain.problems,
+        )
+    return chain.rows
+
+
+def _copied(caller: Caller, source: str, seen: list[Row]) -> list[Row]:
+    """The other ledger's rows for this one, with who wrote them and when: its gates, its base, every red and green.
+
+    Not those that came from here. A gate that the user pinned here stays as they did.
+    """
+    own = gates.fold(runtime.vouched_rows(caller.state, caller.session), None)
+    copied = []
+    for row in seen:
+        kind, gate = row.get("kind"), own.get(str(row.get("name")))
+        is_ours = gate is not None and gate.is_users
+        is_overruled = kind == "gate-added" or (kind == "gate-removed" and row.get("actor") != "user")
+        if row.get("from") == caller.session or kind in OF_A_HANDOVER or (is_ours and is_overruled):
+            continue
+        kept = {key: value for key, value in row.items() if key not in ("seq", "prev", "after")}
+        copied.append({"from": source, **kept})
+    return copied
+
+
+def _stays_where_it_is(caller: Caller, source: str, run: str) -> None:
+    """Gates are in the session's ledger, and the goals of verify are the project's."""
+
+
+def _ultragoal(caller: Caller, source: str, run: str) -> None:
+    from omo.workflows.ultragoal import lifecycle
+
+    lifecycle.take_over(caller, source)
+
+
+def _ralph(caller: Caller, source: str, run: str) -> None:
+    from omo.workflows.ralph.run import RALPH
+
+    _say_who_has_it(RALPH, caller, source, run)
+
+
+def _plan(caller: Caller, source: str, run: str) -> None:
+    from omo.workflows.ultraplan.run import PLAN
+
+    _say_who_has_it(PLAN, caller, source, run)
+
+
+def _say_who_has_it(kind: Kind[Any], caller: Caller, source: str, run_id: str) -> None:
+    run: Run[Any] = Run(kind, replace(caller, session=source), run_id)
+    if run.require_whole().session != caller.session:
+        run.append({"kind": "adopted", "from": source, "session": caller.session})
+
+
+# What a run has beside its session's row and ledger, and who moves it.
+CARRIED = {"ultragoal": _ultragoal, "ralph": _ralph, "ultraplan": _plan}

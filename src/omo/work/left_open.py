@@ -1,0 +1,89 @@
+"""Which conversations of a project have left work open, and whether they are over, as far as their traces tell."""
+
+from __future__ import annotations
+
+import os
+
+from omo.clock import seconds
+from omo.errors import BadInput
+from omo.state import runtime
+from omo.text import clip
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    Json = dict[str, Any]
+
+IDLE_FOR = 15 * 60.0
+# After so long a process of that number may well be another program; and who comes back is told who has the work now.
+LONGEST_SILENCE = 12 * 3600.0
+LARGEST_PROCESS = 2**31
+
+
+def of_others(rows: Mapping[str, Any], session: str) -> dict[str, Json]:
+    """The rows of other sessions that can be resumed, the one that was used last first."""
+    others = []
+    for name, row in rows.items():
+        if name != session and isinstance(row, dict) and runtime.can_be_resumed(row):
+            others.append((str(row.get("lastUsedAt") or ""), name))
+    return {name: rows[name] for _, name in sorted(others, reverse=True)}
+
+
+def offered(rows: Mapping[str, Any], session: str, client: str, now: float) -> dict[str, Json]:
+    """Those whose conversation is over, and not so long ago that nobody asks for it any more."""
+    others = {}
+    for name, row in of_others(rows, session).items():
+        if is_gone(row, client, now) and idle_for(row, now) < runtime.KEPT_FOR:
+            others[name] = row
+    return others
+
+
+def idle_for(row: Json, now: float) -> float:
+    """Seconds since anything was written of it; for ever where nobody knows."""
+    try:
+        return max(0.0, now - seconds(str(row.get("lastUsedAt") or "")))
+    except ValueError:
+        return float("inf")
+
+
+def is_gone(row: Json, client: str, now: float) -> bool:
+    """`client` is the program of the conversation that asks: what was in the same one before was cleared away."""
+    idle = idle_for(row, now)
+    theirs = row.get("client")
+    if not isinstance(theirs, str) or not theirs.isdecimal() or os.name == "nt":
+        return idle >= IDLE_FOR
+    return theirs == client or idle >= LONGEST_SILENCE or not _is_running(int(theirs))
+
+
+def _is_running(process: int) -> bool:
+    """Whether the user has a process of that number."""
+    if not 0 < process < LARGEST_PROCESS:
+        return False
+    try:
+        os.kill(process, 0)
+    except OSError:  # there is none, or it is somebody else's
+        return False
+    return True
+
+
+def named(rows: Mapping[str, Any], session: str, wanted: str) -> str:
+    """The other session that has open work and that `wanted` means: the beginning of its id, or of that of a run."""
+    matches = []
+    known = []
+    for name, row in rows.items():
+        work = runtime.left_open(row) if isinstance(row, dict) and name != session else []
+        if not work:
+            continue
+        known.append(name)
+        runs = [str(summary.get("run") or "") for _, summary in work]
+        if any(each.startswith(wanted) for each in (name, *runs)):
+            matches.append(name)
+    if wanted in matches:
+        return wanted
+    if len(matches) == 1:
+        return matches[0]
+    what = "is the beginning of several" if matches else "has nothing open that could be taken up"
+    listed = ", ".join(clip(name, 64) for name in (matches or known)[:10]) or "none"
+    raise BadInput(f"{clip(wanted, 64)!r} {what}", fix=f"sessions that have: {listed}")

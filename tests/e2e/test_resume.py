@@ -1,0 +1,80 @@
+"""A plan of goals that outlives a usage limit, an overloaded server, a killed client and /clear."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tests.e2e.client import Terminal
+from tests.e2e.conftest import EIGHT_BLOCKS, Stage
+from tests.e2e.scripted_model import bash, fail, say
+from tests.e2e.test_interactive import interrupt, shows
+from tests.e2e.test_ultragoal import checkpoint, plan, rows, started
+
+pytestmark = pytest.mark.client
+
+OVERLOADED = fail(529, "overloaded_error", "Overloaded")
+LIMIT = fail(429, "rate_limit_error", "You've hit your session limit · resets 3pm", x_should_retry="false")
+
+
+def open_client(stage: Stage) -> Terminal:
+    return stage.open("--allowedTools", "Bash", "Agent", env={**EIGHT_BLOCKS, "CLAUDE_CODE_MAX_RETRIES": "1"})
+
+
+def holders(stage: Stage) -> list[str]:
+    """The sessions that hold the plan."""
+    sessions = []
+    for session in stage.sessions:
+        if "run" in stage.row(session)["work"].get("ultragoal", {}):
+            sessions.append(session)
+    return sessions
+
+
+def test_a_plan_is_taken_up_again_after_a_limit_an_overload_a_kill_and_a_clear(stage: Stage) -> None:
+    at_work, at_work_again = threading.Event(), threading.Event()
+    stage.model.script(
+        *started(stage),
+        LIMIT,
+        checkpoint(stage, "G001"),
+        *[OVERLOADED] * 2,  # once more than the client tries again
+        say("On with the second goal.").held_by(at_work),  # the client is killed
+        checkpoint(stage, "G002"),
+        say("On with the third goal.").held_by(at_work_again),  # cleared
+        checkpoint(stage, "G003"),
+        bash("omo goal complete"),
+        say("Everything is shown."),
+    )
+    terminal = open_client(stage)
+    terminal.submit("work through the brief")
+    shows(terminal, "You've hit your session limit")
+    terminal.submit("go on")
+    shows(terminal, "Overloaded")
+    (first,) = holders(stage)
+    terminal.submit("and again")
+    stage.model.wait_for_turns(7)
+    terminal.kill()
+
+    terminal = open_client(stage)
+    run = stage.row(first)["work"]["ultragoal"]["run"]
+    shows(terminal, "omo: left open in another conversation, ")
+    shows(terminal, f"ultragoal {run} (2 of 3 open). /omo:resume takes it up; to let it go, in a terminal: omo")
+    terminal.submit("/omo:resume")
+    stage.model.wait_for_turns(9)
+    (second,) = holders(stage)
+    interrupt(terminal, at_work_again)
+    terminal.submit("/clear")
+    shows(terminal, "(1 of 3 open). /omo:resume takes it up")
+    terminal.submit("/omo:resume")
+    shows(terminal, "Everything is shown.")
+    shows(terminal, "omo: finished on the agent's word")
+
+    assert stage.model.overruns == 0
+    assert len({first, second, *stage.sessions}) == 3
+    (third,) = [session for session in stage.sessions if session not in (first, second)]
+    assert stage.times_told("[omo] The user typed /omo:resume")[-1] == 1
+    goals = plan(stage, third)["goals"]
+    assert [goal["status"] for goal in goals] == ["complete"] * 3
+    adopted = [(row["from"], row["session"]) for row in rows(stage, third) if row["kind"] == "adopted"]
+    assert adopted == [(first, second), (second, third)]
+    assert stage.kinds(third)[-1] == "allowed:done"

@@ -1,0 +1,319 @@
+"""Work that outlives its conversation: offered to the next one, taken up whole, and held by one of them at most."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from omo.state import paths, runtime
+from tests.project import IDENTITY, LIMITS, SESSION, Project
+from tests.terminal import terminal
+from tests.ultragoal.project import TWO
+
+NEXT = "next-conversation"
+LIMIT = "You've hit your session limit · resets 3pm"
+
+
+def ended_process() -> str:
+    process = subprocess.Popen(["true"])
+    process.wait()
+    return str(process.pid)
+
+
+ALIVE = str(os.getpid())
+OF_THE_NEXT = str(os.getppid())
+GONE = ended_process()
+
+
+def begun(project: Project, client: str = GONE) -> str:
+    """An ultragoal plan beside ultrawork with a gate of the user's that was seen to fail; what the run is called."""
+    environ = {"CLAUDE_PID": client}
+    project.prompt("ulw write done.txt", env=environ)
+    project.prompt("/omo:pin tests -- sh -c 'test -f done.txt'", env=environ)
+    project.check("ultragoal", "create-goals", "--brief", TWO)
+    assert project.agent("gate", "run").code == 3
+    return str(project.summary("ultragoal")["run"])
+
+
+def starts(project: Project, source: str = "startup", client: str = "1", session: str = NEXT) -> str:
+    """What the user reads when a conversation starts."""
+    environ = {"CLAUDECODE": "1", "CLAUDE_PID": client}
+    return project.hook("session-start", session=session, source=source, env=environ).message
+
+
+def types(project: Project, text: str = "/omo:resume", session: str = NEXT) -> tuple[str, str]:
+    """What the user and what the model read."""
+    answer = project.prompt(text, session=session, env={"CLAUDECODE": "1", "CLAUDE_PID": OF_THE_NEXT})
+    if answer.blocks:
+        return str(answer.json["reason"]), ""
+    return answer.message, str(answer.json["hookSpecificOutput"]["additionalContext"])
+
+
+def commit_base(project: Project) -> None:
+    project.write("README.md", "a project\n")
+    project.commit("first")
+
+
+# The offer
+
+
+def test_a_conversation_that_is_over_is_offered_in_one_line(project: Project) -> None:
+    run = begun(project)
+    project.now += 2 * 3600
+    assert starts(project) == (
+        f"omo: left open in another conversation, 2 hours ago: ultrawork (1 of 1 open), ultragoal {run} (2 of 2 open). "
+        f"/omo:resume takes it up; to let it go, in a terminal: omo stop-continuation --session {SESSION}"
+    )
+    assert project.user("stop-continuation", "--session", SESSION).code == 0
+    assert starts(project) == ""
+
+
+@pytest.mark.parametrize(
+    ("theirs", "source", "client", "idle", "is_offered"),
+    [
+        (GONE, "startup", "1", 0, True),  # closed or killed
+        (GONE, "resume", "1", 0, True),
+        (GONE, "compact", "1", 0, False),
+        (ALIVE, "startup", "1", 0, False),  # open in another terminal
+        (ALIVE, "startup", "1", 3600, False),
+        (ALIVE, "startup", "1", 86400, True),  # nobody says that this process is still the same
+        (ALIVE, "clear", ALIVE, 0, True),  # the same program: what was in it before is cleared away
+        ("", "startup", "1", 0, False),  # a host that names no program
+        ("", "startup", "1", 16 * 60, True),
+        (GONE, "startup", "1", 15 * 86400, False),
+    ],
+)
+def test_only_a_conversation_that_is_over_is_offered(
+    project: Project, theirs: str, source: str, client: str, idle: float, is_offered: bool
+) -> None:
+    begun(project, theirs)
+    project.now += idle
+    assert ("left open" in starts(project, source, client)) is is_offered
+    assert ('"left": true' in Path(paths.runtime_file(project.state)).read_text()) is True
+
+
+def test_what_is_over_or_given_up_is_not_offered_and_what_a_breaker_let_go_is(project: Project) -> None:
+    project.environ["OMO_MAX_STOP_BLOCKS"] = "1"
+    project.prompt("ulw do it", env={"CLAUDE_PID": GONE})
+    assert project.stop().blocks
+    assert "1 block without verified progress" in project.stop(stop_hook_active=True).json["systemMessage"]
+    assert "left open in another conversation" in starts(project)
+    assert "ultrawork" in types(project)[0]
+    assert project.stop(session=NEXT).blocks
+    project.check("ulw", "done", "--because", "it is done as asked", session=NEXT)
+    assert starts(project, session="third") == ""
+    project.check("ultragoal", "create-goals", "--brief", TWO)
+    project.check("state", "clear", "--mode", "ultragoal", "--force")
+    assert starts(project, session="third") == ""
+    assert '"left"' not in Path(paths.runtime_file(project.state)).read_text()
+
+
+# Taken up
+
+
+def test_what_was_seen_there_still_proves_here(project: Project) -> None:
+    commit_base(project)
+    project.prompt("ulw write done.txt", env={"CLAUDE_PID": GONE})
+    project.prompt("/omo:pin tests -- sh -c 'test -f done.txt'", env={"CLAUDE_PID": GONE})
+    assert project.agent("gate", "run").code == 3
+    line, context = types(project)
+    assert line == f"omo: taken up from session {SESSION}: ultrawork (1 of 1 open). /omo:stop-continuation ends it."
+    assert "Open gates, 1 of 1: tests." in context
+    assert "The user turned ultrawork on" in context
+    assert "(pinned already: tests: sh -c 'test -f done.txt')" in context
+    project.write("done.txt")
+    project.check("gate", "run", session=NEXT)
+    ended = project.check("ulw", "done", "--json", session=NEXT).json["outcome"]
+    assert ended["verdict"] == "proven"
+    assert "failed before the change" in ended["why"]
+    assert project.user("ledger", "verify", "--session", NEXT).code == 0
+    assert project.user("ledger", "verify", "--session", SESSION).code == 0
+
+
+def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project) -> None:
+    run = begun(project, ALIVE)
+    project.change_row(lambda row: {**row, "budget": {"agents": 5}, "spent": {"agents": 3}})
+    project.prompt("/omo:allow tests")
+    before = project.row()
+    line, context = types(project, f"/omo:resume {run[:6]}")
+    assert line.startswith(f"omo: taken up from session {SESSION}: ultrawork (0 of 1 open), ultragoal {run}")
+    assert "The skill omo:ultragoal has the rules of ultragoal." in context
+    row = project.row(NEXT)
+    assert (row["budget"], row["spent"]["agents"]) == (before["budget"], before["spent"]["agents"])
+    assert (row["client"], row["ulw"]["stopBlocks"], row["ulw"]["limits"]) == (OF_THE_NEXT, 0, LIMITS)
+    assert {kind: summary["run"] for kind, summary in row["work"].items()} == {
+        kind: summary["run"] for kind, summary in before["work"].items()
+    }
+    assert project.agent("gate", "list", "--json", session=NEXT).json["gates"][0]["status"] == "allowed by the user"
+    assert project.agent("ultragoal", "status", session=NEXT).code == 0
+    assert project.agent("goal", "get", "--json", session=NEXT).json["goal"]["status"] == "active"
+    old = project.row()
+    assert not {"budget", "spent"} & set(old)
+    assert project.stop().json == {
+        "systemMessage": f"omo: ended, not proven: session {NEXT} took ultrawork over; "
+        f"session {NEXT} took ultragoal {run} over."
+    }
+    project.stop().assert_silent()
+    assert project.agent("ultragoal", "complete-goals").code == 3
+    assert project.stop(session=NEXT).blocks
+    assert [row["session"] for row in project.events() if row["kind"] == "taken-by"] == [NEXT]
+    assert [row["from"] for row in project.events(NEXT) if row["kind"] == "taken-up"] == [SESSION]
+
+
+def test_back_and_forth_no_row_is_kept_twice_and_the_users_pin_stays(project: Project) -> None:
+    commit_base(project)
+    begun(project)
+    types(project)
+    project.prompt("/omo:pin tests -- sh -c 'test -f other.txt'", session=NEXT)
+    project.check("gate", "add", "more", "--", "true", session=NEXT)
+    types(project, f"/omo:resume {NEXT}", session=SESSION)
+    kinds = [row["kind"] for row in project.events()]
+    assert kinds.count("gate-ran") == 1
+    assert kinds.count("activated") == 1
+    types(project, f"/omo:resume {SESSION}")
+    gates = project.agent("gate", "list", "--json", session=NEXT).json["gates"]
+    assert {gate["name"]: gate["argv"][-1] for gate in gates} == {"tests": "test -f other.txt", "more": "true"}
+
+
+def test_with_several_the_newest_or_the_one_that_is_named(project: Project) -> None:
+    for session in ("one-1", "two-2", "three-3"):
+        project.prompt("ulw do it", session=session, env={"CLAUDE_PID": GONE})
+    assert "2 more conversations left work open: omo status" in starts(project)
+    assert "taken up from session three-3:" in types(project)[0]
+    assert "taken up from session one-1:" in types(project, "/omo:resume one", session="fourth")[0]
+    told, context = types(project, "/omo:resume nothing", session="fifth")
+    assert (told, context) == (
+        "omo: /omo:resume did nothing: 'nothing' has nothing open that could be taken up. "
+        f"sessions that have: two-2, {NEXT}, fourth",
+        "",
+    )
+
+
+def test_nothing_to_resume_and_no_room_are_said_without_the_model(project: Project) -> None:
+    told, context = types(project)
+    assert told.startswith("omo: /omo:resume did nothing: no conversation of this project has left work open")
+    assert context == ""
+    begun(project, ALIVE)
+    assert "was at work at" in types(project)[0]
+    project.prompt("ulw something else", session=NEXT)
+    told, _ = types(project, f"/omo:resume {SESSION}")
+    assert "this session has open work of its own: ultrawork. finish it first; /omo:stop-continuation ends it" in told
+    assert project.stop().blocks
+
+
+def test_this_conversations_own_work_goes_on_with_it(project: Project) -> None:
+    project.prompt("ulw do it")
+    project.prompt("stop for now")
+    assert project.agent("resume").code == 3, "the user said stop"
+    line, context = types(project, session=SESSION)
+    assert line == "omo: goes on: ultrawork. /omo:stop-continuation ends it."
+    assert context.startswith("[omo] The user typed /omo:resume: the work of this conversation goes on where it was.")
+    assert project.stop().blocks
+
+
+# Who may
+
+
+def test_an_agent_renews_no_budget_and_takes_up_nothing_that_the_user_cancelled(project: Project) -> None:
+    project.prompt("ulw do it", env={"CLAUDE_PID": GONE})
+    assert project.stop().blocks
+    project.check("resume", session=NEXT)
+    assert project.row(NEXT)["ulw"]["stopBlocks"] == 1
+    project.check("ultragoal", "create-goals", "--brief", TWO, session="third")
+    project.prompt("/omo:stop-continuation", session="third")
+    refused = project.agent("resume", "third", session="fourth")
+    assert (refused.code, "the user cancelled it in session third" in refused.err) == (3, True)
+    assert "ultragoal" in types(project, "/omo:resume third", session="fourth")[0]
+    project.prompt("/omo:stop-continuation", session="fourth")
+    refused = project.agent("resume", NEXT, session="fourth")
+    assert (refused.code, "they can type /omo:resume" in refused.err) == (3, True)
+
+
+def test_a_ledger_that_somebody_changed_is_built_on_by_nobody(project: Project) -> None:
+    begun(project)
+    path = Path(paths.events_file(project.state, SESSION))
+    path.write_text(path.read_text().replace('"result": "fail"', '"result": "pass"'))
+    before = runtime.read(project.state)
+    told, _ = types(project)
+    assert "the ledger of session abc123 is damaged" in told
+    assert f"omo ledger repair --session {SESSION}" in told
+    assert runtime.read(project.state) == before
+
+
+RACER = """
+import sys, time
+from omo.cli.main import main
+root, session, start = sys.argv[1:]
+while time.time() < float(start):
+    pass
+sys.exit(main(["resume", "abc123"], {"OMO_SESSION_ID": session, "PATH": ""}, root, time.time(), has_terminal=True))
+"""
+
+
+def test_of_two_who_want_it_at_once_one_gets_it(project: Project) -> None:
+    run = begun(project)
+    start = str(time.time() + 0.5)
+    racers = []
+    for session in ("left", "right"):
+        argv = [sys.executable, "-c", RACER, str(project.root), session, start]
+        environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        racers.append(subprocess.Popen(argv, env=environ, stderr=subprocess.PIPE, stdout=subprocess.PIPE))
+    codes = []
+    for racer in racers:
+        racer.communicate(timeout=60)
+        codes.append(racer.returncode)
+    assert sorted(codes) in ([0, 2], [0, 3])
+    holders = [
+        session for session in ("left", "right", SESSION) if project.summary("ultragoal", session).get("run") == run
+    ]
+    assert len(holders) == 1
+
+
+# The host's own limits, and a terminal
+
+
+def test_a_host_that_goes_on_by_itself_after_a_limit_takes_the_run_along(project: Project) -> None:
+    project.prompt("ulw do it", env={"CLAUDE_PID": GONE})
+    told = project.stop(last_assistant_message=LIMIT).json["systemMessage"]
+    assert "ultrawork waits for you: You've hit your session limit" in told
+    assert project.summary("ulw")["state"] == "waiting"
+    assert "left open in another conversation" in starts(project)
+    assert project.stop(last_assistant_message="I am back.").blocks
+    assert project.summary("ulw")["state"] == "active"
+    project.stop(last_assistant_message=LIMIT)
+    project.check("resume", session=NEXT)
+    assert project.stop(session=NEXT).blocks
+
+
+def test_in_a_terminal_it_starts_the_agent_with_the_prompt_that_takes_it_up(project: Project, tmp_path: Path) -> None:
+    project.prompt("ulw do it", env={"CLAUDE_PID": GONE})
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    start = "import os, sys; from omo.cli import console; sys.argv = ['omo', 'resume']; console()"
+    environ = {"HOME": str(tmp_path), "PATH": str(programs), "PYTHONPATH": os.pathsep.join(sys.path), **IDENTITY}
+    typed = []
+    for name in ("", "codex", "claude"):
+        if name:
+            (programs / name).write_text(f'#!/bin/sh\necho {name} "$*"\n')
+            (programs / name).chmod(0o755)
+        with terminal() as screen:
+            done = subprocess.run(
+                [sys.executable, "-c", start],
+                cwd=project.root,
+                env=environ,
+                stdin=screen,
+                capture_output=True,
+                check=True,
+            )
+        typed.append(done.stdout.decode().strip())
+    assert typed == [
+        f"Type in this project: codex '$omo:resume {SESSION}'",
+        f"codex $omo:resume {SESSION}",
+        f"claude /omo:resume {SESSION}",
+    ]
+    assert project.summary("ulw")["state"] == "active"
