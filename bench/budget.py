@@ -59,9 +59,10 @@ def on_stage() -> Iterator[Stage]:
         home.mkdir()
         project.mkdir()
         begin(project)
-        make_ready(home)
         model.usage = USAGE
-        yield Stage(Client(binary), model, project, home, ROOT, dict(NO_COOLDOWN))
+        stage = Stage(Client(binary), model, project, home, ROOT, dict(NO_COOLDOWN))
+        make_ready(stage)
+        yield stage
 
 
 def agents() -> Turn:
