@@ -77,15 +77,17 @@ def counted(stage: Stage) -> Row:
     model.agent(told("look around"), bash("true"), say("I looked."))
     model.agent(told("look there"), say("I looked there."))
     busy = fail(529, "overloaded_error", "Overloaded", retry_after="0")
-    env = {"OMO_BUDGET_TOKENS": "100M"}
-    stage.limits["OMO_MAX_STOP_BLOCKS"] = "2"
-    model.script(bash("true") + bash("echo 1"), busy, agents(), say("Done."), say("Really."), say("Yes."))
-    in_plan_mode = ["--permission-mode", "plan"]  # which ends a turn and leaves the run on
-    session = stage.prompt("ulw look at it", env=env, args=in_plan_mode).session_id
-    model.script(say("<summary>We looked at it.</summary>"))
-    stage.prompt("/compact", resume=session, env=env, args=in_plan_mode)
-    model.script(bash("true"), say("Compacted."))
-    stage.prompt("go on", resume=session, env=env, args=in_plan_mode)
+    waits = bash("omo ulw blocked --evidence 'it is looked at' --question 'and now?'")  # the run stays on
+    model.script(bash("true") + bash("echo 1"), busy, agents(), say("They look."), waits, *[say("I wait.")] * 2)
+    budget = {"OMO_BUDGET_TOKENS": "100M"}
+    session = stage.prompt("ulw look at it", env=budget).session_id
+    stage.prompt("/compact", resume=session, env=budget)
+    asked = len(model.turns)
+    model.script(bash("true"), waits, say("I wait again."))
+    stage.prompt("go on", resume=session, env=budget)
+    assert len(model.agent_turns) == 3, "both agents ran"
+    assert any("Conversation compacted" in path.read_text("utf-8") for path in stage.home.rglob("*.jsonl"))
+    assert len(model.turns) > asked
     row = spending.Counter(str(stage.state), session, keeps=False).counted(stage.row(session), time.time())
     tokens = row["spent"].get("tokens", 0)
     deviation = abs(tokens - model.sent) / model.sent
