@@ -49,7 +49,7 @@ BUDGET = "budget"
 LEADERS = {
     "ulw": ("start", "done", "blocked"),
     "ultragoal": (
-        *("create-goals", "create", "complete-goals", "checkpoint", "steer", "classify-blocker"),
+        *("create-goals", "complete-goals", "checkpoint", "steer", "classify-blocker"),
         "record-review-blockers",
     ),
     "goal": ("create", "complete", "pause", "resume", "drop"),
