@@ -326,7 +326,7 @@ def doctor(codex: Codex) -> str:
 def test_the_doctor_says_whether_codex_trusts_the_hooks_and_has_the_agents(codex: Codex) -> None:
     blocker = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "node stop.js"}]}]}}
     (codex.settings / "hooks.json").write_text(json.dumps(blocker), "utf-8")
-    assert "Codex skips 6 of 6 hooks of omo, silently" in doctor(codex)
+    assert "Codex skips 7 of 7 hooks of omo, silently" in doctor(codex)
     codex.trust_hooks()
     assert "lacks the agents that judge, review and criticise" in doctor(codex)
     codex.omo("setup", "codex", "--yes")
@@ -335,7 +335,7 @@ def test_the_doctor_says_whether_codex_trusts_the_hooks_and_has_the_agents(codex
     assert others in report
     assert "hooks.json: node stop.js" in report
     (codex.plugin / "README.md").write_text("An update.\n", "utf-8")
-    assert "Codex skips 6 of 6 hooks of omo, silently" in doctor(codex)
+    assert "Codex skips 7 of 7 hooks of omo, silently" in doctor(codex)
     removed = codex.omo("setup", "remove", "--yes")
     assert not (codex.settings / "agents").exists()
     command = "codex plugin remove omo@omo && codex plugin marketplace remove omo"
