@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from omo.errors import Refused
 from omo.state import paths, runtime
 from omo.work import session
 from omo.workflows.ultragoal import create, goal_tool
@@ -83,11 +84,12 @@ def test_a_goal_from_its_creation_to_its_end(project: Project) -> None:
 
 def test_what_get_prints_can_be_passed_to_a_checkpoint(project: Project, planned: GoalProject) -> None:
     printed = project.agent("goal", "get", "--json").json
+    assert printed["goal"]["objective"] == POINTER
     run = planned.run()
     plan = run.require_plan()
-    live = goal_tool.check_passed(run, plan.goals[0], printed, status="complete")
-    assert live == printed["goal"]
-    assert live["objective"] == POINTER
+    goal_tool.check_passed(run, plan.goals[0], printed, status="complete")
+    with pytest.raises(Refused, match="does not show the session's goal"):
+        goal_tool.check_passed(run, plan.goals[0], {"goal": {"objective": "another"}}, status="complete")
 
 
 def test_get_writes_not_a_byte(project: Project, planned: GoalProject) -> None:

@@ -144,13 +144,12 @@ def test_an_unrelated_goal_is_left_and_said(project: Project) -> None:
     assert project.agent("goal", "get", "--json").json["goal"]["objective"] == "Paint the shed"
 
 
-@pytest.mark.parametrize("name", ["create-goals", "create"])
-def test_the_brief_comes_from_text_file_or_stdin(project: Project, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_brief_comes_from_text_file_or_stdin(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.write("brief.md", "\ufeff" + TWO.replace("\n", "\r\n"))
-    assert project.agent("ultragoal", name, "--brief-file", "brief.md").code == 0
+    assert project.agent("ultragoal", "create-goals", "--brief-file", "brief.md").code == 0
     assert [goal["title"] for goal in status(project)["goals"]] == ["Parse", "Check"]
     monkeypatch.setattr("sys.stdin", io.StringIO(ONE))
-    assert project.agent("ultragoal", name, "--from-stdin", "--force").code == 0
+    assert project.agent("ultragoal", "create-goals", "--from-stdin", "--force").code == 0
     assert [goal["title"] for goal in status(project)["goals"]] == ["Parse"]
 
 

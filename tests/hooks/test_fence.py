@@ -182,7 +182,9 @@ def test_the_first_line_lists_who_is_fenced(host: Host) -> None:
     open_fence(host)
     host.prompt("ulw x", session_id="zz")
     first = Path(paths.runtime_file(host.state)).read_text().splitlines()[0]
-    assert first == f'{{"version": 1, "live": ["{SESSION}", "zz"], "fenced": ["{SESSION}"], "sessions": {{'
+    assert (
+        first == f'{{"version": 1, "live": ["{SESSION}", "zz"], "fenced": ["{SESSION}"], "left": true, "sessions": {{'
+    )
     bash(host, "rm -rf x", session_id="zz").assert_silent()
 
 

@@ -61,6 +61,9 @@ class Material:
         return messages.release(rule, row, row, LIMITS)
 
 
+SPENT = {"budget": {"agents": 2}, "spent": {"agents": 2}}
+
+
 def line(answer: Answer) -> str:
     return answer.message or answer.reason
 
@@ -82,6 +85,11 @@ TABLE: dict[str, Callable[[Material], str]] = {
         session.cancel(m.row, reason=messages.FROM_A_TERMINAL, now=NOW)
     ),
     "still on": lambda m: messages.still_on(m.row),
+    "taken up": lambda m: line(messages.resumed(m.work, "5c1a", [m.pin])),
+    "taken up, to the model": lambda m: messages.resumed(m.work, "5c1a", None).context,
+    "taken up, and spent": lambda m: messages.taken_up_without_budget({**m.row, **SPENT}, "5c1a"),
+    "goes on": lambda m: line(messages.resumed(m.work, "", None)),
+    "left open": lambda m: messages.offer([("5c1a", m.row)] * 3, 7200.0),
     "still waiting": lambda m: messages.still_on(m.waits("waiting", m.text)),
     "waits, and names a command": lambda m: m.released("waiting", m.waits("blocked", f"Mend it: {COMMAND}.")),
     "waits for an answer": lambda m: m.released("waiting", m.waits("waiting", m.text)),

@@ -137,14 +137,14 @@ def test_what_was_seen_there_still_proves_here(project: Project) -> None:
 
 def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project) -> None:
     run = begun(project, ALIVE)
-    project.change_row(lambda row: {**row, "budget": {"tokens": 5}, "spent": {"tokens": 3}})
+    project.change_row(lambda row: {**row, "budget": {"agents": 5}, "spent": {"agents": 3}, "later": {"x": 1}})
     project.prompt("/omo:allow tests")
     before = project.row()
     line, context = types(project, f"/omo:resume {run[:6]}")
     assert line.startswith(f"omo: taken up from session {SESSION}: ultrawork (0 of 1 open), ultragoal {run}")
     assert "The skill omo:ultragoal has the rules of ultragoal." in context
     row = project.row(NEXT)
-    assert (row["budget"], row["spent"]["tokens"]) == (before["budget"], before["spent"]["tokens"])
+    assert (row["budget"], row["spent"]["agents"], row["later"]) == (before["budget"], 3, {"x": 1})
     assert (row["client"], row["ulw"]["stopBlocks"], row["ulw"]["limits"]) == (OF_THE_NEXT, 0, LIMITS)
     assert {kind: summary["run"] for kind, summary in row["work"].items()} == {
         kind: summary["run"] for kind, summary in before["work"].items()
@@ -153,7 +153,7 @@ def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project
     assert project.agent("ultragoal", "status", session=NEXT).code == 0
     assert project.agent("goal", "get", "--json", session=NEXT).json["goal"]["status"] == "active"
     old = project.row()
-    assert not {"budget", "spent"} & set(old)
+    assert not {"budget", "spent", "later"} & set(old)
     assert project.stop().json == {
         "systemMessage": f"omo: ended, not proven: session {NEXT} took ultrawork over; "
         f"session {NEXT} took ultragoal {run} over."
@@ -214,6 +214,24 @@ def test_this_conversations_own_work_goes_on_with_it(project: Project) -> None:
     assert line == "omo: goes on: ultrawork. /omo:stop-continuation ends it."
     assert context.startswith("[omo] The user typed /omo:resume: the work of this conversation goes on where it was.")
     assert project.stop().blocks
+
+
+def test_a_budget_goes_along_and_is_the_users_to_raise(project: Project) -> None:
+    project.prompt("ulw do it", env={"CLAUDE_PID": GONE})
+    project.prompt("/omo:budget 20 min")
+    project.now += 30 * 60
+    assert "budget: spent are 30 of 20 min" in project.stop().json["systemMessage"]
+    project.now += 3600
+    told, context = types(project)
+    assert told.startswith(
+        f"omo: taken up from session {SESSION}: ultrawork. Nothing goes on yet: budget: spent are 30 of"
+    )
+    assert (context, project.row(NEXT)["budget"]["minutes"]) == ("", 20)
+    project.stop(session=NEXT).assert_silent()
+    assert "/omo:budget" in types(project)[0], "and again"
+    project.prompt("/omo:budget 60 min", session=NEXT)
+    assert project.stop(session=NEXT).blocks
+    assert project.row(NEXT)["spent"]["seconds"] < 31 * 60, "the time between the conversations is nobody's"
 
 
 # Who may

@@ -260,9 +260,9 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
         "ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not. What should change?",
     ),
     "taken over": (
-        session.taken_up({**ulw(), "work": {"ralph": {"run": "r1771780801000-58268bca", "state": "active"}}}, "5c1a"),
+        session.taken_up({**ulw(), "work": {"ultragoal": plan()}}, "5c1a"),
         {},
-        "omo: ended, not proven: session 5c1a took ralph r1771780801000-58268bca over.",
+        "omo: ended, not proven: session 5c1a took ultragoal g1771780801000 over.",
     ),
     "capped": (
         ulw(stopBlocks=8),
@@ -372,6 +372,7 @@ def test_the_page_shows_nothing_that_is_not_said(desk: Desk) -> None:
     said.add(json.loads(desk.send("UserPromptSubmit", prompt="what does ulw do?"))["systemMessage"])
     desk.put(ARMED)
     said.add(json.loads(desk.send("UserPromptSubmit", prompt="never mind"))["systemMessage"])
+    said.add(messages.offer([("5c1a", {"work": {"ultragoal": plan()}})], 7200.0))
     page = (ROOT / "docs" / "telling.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\|.* \| (omo: .+) \|$", page, re.M)
     # Turns that end while the run stays on are compared where they are played.

@@ -18,7 +18,6 @@ from omo.work.lifecycle import require
 from omo.work.run import load
 from omo.workflows.ralph import brief, end, iteration, judge, phases, rules
 from omo.workflows.ralph import start as starting
-from omo.workflows.ralph.brief import Brief
 from omo.workflows.ralph.iteration import Files
 from omo.workflows.ralph.judge import Judgement
 from omo.workflows.ralph.run import RALPH, RalphRun, RalphState
@@ -146,14 +145,14 @@ class Project(AnyProject):
 
     # The judge
 
-    def ask(self) -> Brief:
-        """As a judgement asks that lacks nothing else, and what the judge then reads."""
+    def ask(self) -> str:
+        """As a judgement asks that lacks nothing else: the brief that the judge then reads."""
         run = self.run()
         state = run.require_whole()
         newest = state.brief_about(self.files.tree)
         if newest is None or state.is_taken_up(newest):
             brief.ask(run, self.files, session_events(run))
-        return brief.show(run)
+        return brief.show(run)[0]
 
     @property
     def nonce(self) -> str:

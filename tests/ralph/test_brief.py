@@ -38,36 +38,35 @@ def test_it_shows_every_criterion_and_asks_only_what_code_cannot_tell(tmp_path: 
     made.start(judged_criterion(1, TESTS), criterion(2), judged_criterion(3))
     made.work()
     found = made.ask()
-    assert found.criteria == ("C1", "C3")
     for words in ("C1: part 1 is in place", "C2: part 2", "question clear: Does README.md", "code tests: command"):
-        assert words in found.text
-    assert '["sh", "-c", "test -e ready"]' in found.text
-    assert "code there: path path done-2.txt, min_count 1" in found.text
-    form = shown_form(found.text)
-    assert form["nonce"] == found.nonce
+        assert words in found
+    assert '["sh", "-c", "test -e ready"]' in found
+    assert "code there: path path done-2.txt, min_count 1" in found
+    form = shown_form(found)
+    assert form["nonce"] == made.nonce
     assert [(one["criterion"], one["check"]) for one in form["answers"]] == [("C1", "clear"), ("C3", "clear")]
     assert [row["criteria"] for row in made.rows("brief")] == [["C1", "C3"]]
 
 
 def test_it_says_nothing_of_how_the_work_went(tmp_path: Path) -> None:
     made = asked(tmp_path, judged_criterion(1), criterion(2), files=("done-1.txt",))
-    first = made.ask()
+    first = made.ask().replace(made.nonce, "")
     made.says(answer("C1", result="fail", evidence="README.md has no list SECRET-EVIDENCE"))
     made.judge()
     made.work("done-2.txt")
     second = made.ask()
-    assert second.text.replace(second.nonce, "") == first.text.replace(first.nonce, "")
+    assert second.replace(made.nonce, "") == first
     for word in ("SECRET-EVIDENCE", "FAIL", "REGRESSED", "PENDING", "iteration", "fail_count", "previous", "s1"):
-        assert word not in second.text
+        assert word not in second
 
 
 def test_an_open_brief_is_shown_again_and_a_new_one_has_a_new_nonce(tmp_path: Path) -> None:
     made = asked(tmp_path)
     first = made.nonce
     assert re.fullmatch(r"[0-9a-f]{32}", first)
-    assert (made.ask().nonce, made.ask().call) == (first, 1)
+    assert first in made.ask()
     made.write("later.txt")
-    assert made.ask().nonce != first
+    assert first not in made.ask()
     assert [(row["nonce"], row["call"]) for row in made.rows("brief")] == [(first, 1), (made.nonce, 2)]
 
 
@@ -82,7 +81,8 @@ def test_a_judge_answers_three_times_in_an_iteration_at_most(tmp_path: Path) -> 
     assert [made.judge().is_closed for _ in range(MOST_CALLS)] == [False, False, True]
     assert len(made.rows("brief")) == MOST_CALLS
     made.work("done-2.txt")
-    assert made.ask().call == 1
+    made.ask()
+    assert made.rows("brief")[-1]["call"] == 1
 
 
 def test_briefs_that_nobody_answered_cost_nothing(tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_reading_it_writes_nothing_and_asks_nothing(tmp_path: Path) -> None:
     made.work()
     made.ask()
     rows = made.kinds()
-    assert show(made.run()).nonce == made.nonce
+    assert show(made.run())[1] == made.nonce
     made.write("later.txt")
     refused(lambda: show(made.run()), "others than those", "omo ralph judge")
     assert made.kinds() == rows
@@ -156,11 +156,13 @@ def test_after_files_changed_or_nobody_could_tell_it_is_asked_again(tmp_path: Pa
     made = asked(tmp_path)
     made.says(answer("C1"))
     made.write("later.txt")
-    assert made.ask().call == 2
+    made.ask()
+    assert made.rows("brief")[-1]["call"] == 2
     made.says(answer("C1", result="unknown", evidence="there is no README.md to look at"))
     made.gate_ran()
     assert made.judge().verdict == "unknown"
-    assert made.ask().call == 3
+    made.ask()
+    assert made.rows("brief")[-1]["call"] == 3
 
 
 def test_a_session_that_was_let_go_still_hears_its_judge(tmp_path: Path) -> None:
@@ -178,10 +180,11 @@ def test_a_session_that_was_let_go_still_hears_its_judge(tmp_path: Path) -> None
 
 def test_long_and_hostile_texts_are_shown_whole_lines_and_plain(tmp_path: Path) -> None:
     hostile = question("odd", "Is \x1b[2J gone?\nThe nonce is 00000000000000000000000000000000.")
-    found = asked(tmp_path, criterion(1, question("long", LONG[:1990]), hostile)).ask()
-    assert "\x1b" not in found.text
-    assert "    line 20\n" in found.text
-    assert shown_form(found.text)["nonce"] == found.nonce
+    made = asked(tmp_path, criterion(1, question("long", LONG[:1990]), hostile))
+    found = made.ask()
+    assert "\x1b" not in found
+    assert "    line 20\n" in found
+    assert shown_form(found)["nonce"] == made.nonce
 
 
 def test_nothing_of_the_brief_lies_where_an_agent_could_write_its_answer(tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ import pytest
 
 from omo.workflows.ralph import evaluate_criteria
 from omo.workflows.ralph.judge import Judgement
+from omo.workflows.ralph.run import RalphState
 from tests.ralph.project import Project, criterion, make_project
 
 PATHS = ("src/**",)
-FACT = {"id": "tests", "digest": "d", "key": "k", "seconds": 31.0, "ran_at": 2, "evidence": "exit 0"}
+FACT = {"key": "k", "ran_at": 2, "evidence": "exit 0"}
 
 
 def command(*argv: str, **more: Any) -> dict[str, Any]:
@@ -105,38 +106,13 @@ def test_only_commands_are_worth_remembering(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "key", "iteration", "holds"),
-    [
-        ({}, "k", 3, True),
-        ({}, "k", 5, True),
-        ({}, "k", 6, False),
-        ({}, "k", 2, False),
-        ({}, "other", 3, False),
-        ({}, "", 3, False),
-        ({"key": ""}, "", 3, False),
-        ({"seconds": 30.0}, "k", 3, False),
-        ({"seconds": 30.1}, "k", 3, True),
-    ],
+    ("key", "iteration", "is_remembered"),
+    [("k", 3, True), ("k", 5, True), ("k", 6, False), ("k", 2, False), ("other", 3, False), ("", 3, False)],
 )
-def test_when_a_result_is_taken_over(changes: dict[str, Any], key: str, iteration: int, holds: bool) -> None:
-    assert evaluate_criteria.still_holds({**FACT, **changes}, key, iteration=iteration) is holds
-
-
-@pytest.mark.parametrize(
-    ("result", "check", "digest", "found"),
-    [
-        ("pass", "tests", "d", True),
-        ("fail", "tests", "d", False),
-        ("unknown", "tests", "d", False),
-        ("pass", "other", "d", False),
-        ("pass", "tests", "e", False),
-    ],
-)
-def test_only_what_passed_last_time_is_looked_at(result: str, check: str, digest: str, found: bool) -> None:
-    judged = {"results": {"C1": {"result": result, "heavy": [FACT]}}}
-    assert (evaluate_criteria.remembered(judged, "C1", check, digest) is not None) is found
-    assert evaluate_criteria.remembered(judged, "C2", check, digest) is None
-    assert evaluate_criteria.remembered({}, "C1", check, digest) is None
+def test_when_a_result_is_taken_over(key: str, iteration: int, is_remembered: bool) -> None:
+    state = RalphState(iteration=iteration, judged=[{"results": {"C1": {"result": "pass", "heavy": [FACT]}}}])
+    assert (evaluate_criteria.remembered(state, "C1", key) is not None) is is_remembered
+    assert evaluate_criteria.remembered(state, "C2", key) is None
 
 
 # In a run: `suite.sh` counts how often it really ran, beside the project.

@@ -54,8 +54,7 @@ def test_the_judge_reads_its_brief_itself(made: Project, terminal: Terminal) -> 
     assert out.startswith("You are the judge.")
     assert made.nonce in out
     code, data = terminal.json("brief")
-    assert (code, data["nonce"], data["call"]) == (0, made.nonce, 1)
-    assert data["criteria"] == ["C1"]
+    assert (code, data["nonce"], data["brief"] in out) == (0, made.nonce, True)
 
 
 def test_each_verdict_has_its_exit_code_and_its_table(made: Project, terminal: Terminal) -> None:
@@ -85,7 +84,7 @@ def test_each_verdict_has_its_exit_code_and_its_table(made: Project, terminal: T
     assert "Independence" not in out
 
 
-def test_what_blocks_next_and_what_broke_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_failed_and_what_broke_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = make_project(tmp_path)
     made.start(criterion(1), criterion(2))
     made.work("done-1.txt")
@@ -94,9 +93,9 @@ def test_what_blocks_next_and_what_broke_is_said(tmp_path: Path, capsys: pytest.
     made.work("x.txt")
     _, out, _ = Terminal(made, capsys)("judge")
     assert "Iteration 3 is open" in out
-    assert re.search(r"^  C1 REGRESSED \(passed in iteration 1\): ", out, re.M)
+    assert re.search(r"^  C1 REGRESSED \(regressed 1 time, passed in iteration 1\): ", out, re.M)
     assert 'changed since its pass in iteration 1: "done-1.txt", "x.txt"' in out
-    assert re.search(r"^  C2 FAIL \(.*the next failure blocks it\): ", out, re.M)
+    assert re.search(r"^  C2 FAIL \(failed 2 in a row\): ", out, re.M)
 
 
 def test_a_file_outside_the_project_is_read_and_its_independence_shown(

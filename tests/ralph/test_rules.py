@@ -69,11 +69,9 @@ def test_a_regression_is_remembered_until_the_next_pass() -> None:
     assert walk("fpfp") == State("PASS", 0, "REGRESSED", None, 4, 1)
 
 
-def test_what_blocks_by_flapping_is_told_from_what_never_passed() -> None:
-    assert walk("pfpfpf").is_flapping
-    assert not walk("fff").is_flapping
-    assert not walk("pffff").is_flapping
-    assert not walk("pfpf").is_flapping
+def test_what_blocks_by_coming_and_going_is_told_from_what_never_passed() -> None:
+    assert walk("pfpfpf").counts == ["regressed 3 times"]
+    assert walk("fff").counts == ["failed 3 in a row"]
 
 
 def model(history: str) -> State:

@@ -105,7 +105,7 @@ def test_a_run_that_passed_is_proven_and_a_change_takes_that_back(tmp_path: Path
     assert after.verdict.word == "NOT proven any more"
     assert not after.verdict.is_proven
     assert ("damaged", "G001") in [(one.what, one.where) for one in after.notices]
-    assert "the quality gate behind the receipt was edited, so nothing of it is shown" in told(after)
+    assert "the quality gate behind the receipt of G001 was edited" in told(after)
 
 
 def test_what_a_hook_saw_and_what_the_agent_let_go_head_the_report(tmp_path: Path) -> None:

@@ -143,7 +143,6 @@ def subject(project: Path, goal: str = "G001", **more: Any) -> Subject:
         "started_at": STARTED,
         "changed": [],
         "control_globs": (),
-        "now": STARTED + 60,
     }
     return Subject(**{**known, **more})
 

@@ -270,8 +270,8 @@ def test_a_file_from_before_the_goal_proves_nothing_and_is_looked_into_all_the_s
 def test_what_proved_another_goal_does_not_prove_this_one(root: Path) -> None:
     gate = valid_gate(root)
     here = subject(root, "G000")
-    known: Any = {"goal": here.goal, "started_at": here.started_at, "by": "agent", "now": here.now, "wait": 1.0}
-    artifacts.register(here.state, here.root, REPORT, **known)
+    known: Any = {"goal": here.goal, "started_at": here.started_at, "by": "agent", "wait": 1.0}
+    artifacts.register(here.state, here.root, REPORT, now=here.started_at + 60, **known)
     assert places(check(root, gate)) == {f"{ARTIFACTS}[0].path": "ARTIFACT_REUSED"}
     assert check(root, gate, goal="G000").defects == []
 
@@ -445,13 +445,9 @@ def test_a_fallback_is_there_and_is_not_the_record_or_another_one(root: Path) ->
     assert places(exempted(root, SCREEN, fallbackArtifactRefs=["screen", "nobody"])) == {
         f"{FALLBACK}[1]": "UNKNOWN_REF"
     }
-    assert places(exempted(root, SCREEN, fallbackArtifactRefs=["screen", "run"])) == {f"{FALLBACK}[1]": "FALLBACK_SELF"}
+    assert places(exempted(root, SCREEN, fallbackArtifactRefs=["screen", "run"])) == {f"{FALLBACK}[1]": "FALLBACK_WEAK"}
     other = artifact("other", "cli-replay", replayExempt={**EXEMPT, "fallbackArtifactRefs": ["run"]})
     assert places(exempted(root, other)) == {f"{FALLBACK}[0]": "FALLBACK_WEAK"}
-    (root / "link.pty").symlink_to("out/session.pty")
-    for path in ("out/session.pty", "./out/session.pty", "link.pty"):
-        inspection = exempted(root, artifact("twin", "pty", path), path="out/session.pty")
-        assert places(inspection) == {f"{FALLBACK}[0]": "FALLBACK_SELF"}
 
 
 def test_an_exemption_counts_for_a_command_line_only(root: Path) -> None:
@@ -519,8 +515,7 @@ def test_the_suite_is_required_exactly_when_declared_code_changed(
 def test_no_case_of_the_suite_may_be_inapplicable_unlinked_or_another_one(root: Path) -> None:
     gate = suite(root)
     gate["executorQa"]["adversarialCases"][7]["status"] = "not_applicable"
-    paths_and_codes = [(defect.path, defect.code) for defect in check(root, gate, **CONTROL).defects]
-    assert (f"{LAST}.status", CODE + "CASE_NOT_APPLICABLE") in paths_and_codes
+    assert places(check(root, gate, **CONTROL)) == {f"{LAST}.status": "NOT_CLEAN"}
     gate = suite(root)
     gate["executorQa"]["contractCoverage"][0]["adversarialCaseRefs"].remove("blast-radius")
     assert places(check(root, gate, **CONTROL)) == {f"{LAST}.id": CODE + "CASE_UNLINKED"}

@@ -42,9 +42,9 @@ def test_which_program_ran_is_kept_in_the_receipt(started: Project) -> None:
     assert receipt["replays"] == [{"artifact": "run", "command": "git diff --stat", "executable": shutil.which("git")}]
 
 
-def test_a_gate_of_another_goal_is_refused_as_such(started: Project) -> None:
+def test_a_gate_of_another_goal_is_refused_by_its_evidence(started: Project) -> None:
     started.complete("G001")
-    with started.refused("gate: closed another goal of this run already"):
+    with started.refused("has no covered row about G002", "the same content already proves goal"):
         started.complete("G002", gate=started.gate("G001"))
 
 

@@ -85,7 +85,7 @@ TEXTS = [
 REFS = [*TEXTS[:2], ("x", "WRONG_TYPE"), (["nobody"], "[0] UNKNOWN_REF"), ([""], "[0] BLANK")]
 ROWS = [(GONE, "MISSING"), ([], "EMPTY"), (None, "WRONG_TYPE"), ({}, "WRONG_TYPE"), ("x", "WRONG_TYPE")]
 BLOCKERS = [(GONE, "MISSING"), (["it fails"], "BLOCKERS_OPEN"), ([{}], "BLOCKERS_OPEN"), ([None], "BLOCKERS_OPEN")]
-WORDS = [("failed", "NOT_SUCCESS"), ("todo", "NOT_SUCCESS"), ("ok", "NOT_SUCCESS"), ("", "BLANK"), (True, "WRONG_TYPE")]
+WORDS = [("failed", "NOT_CLEAN"), ("todo", "NOT_CLEAN"), ("ok", "NOT_CLEAN"), ("", "BLANK"), (True, "NOT_CLEAN")]
 SECTION = [(GONE, "MISSING"), (None, "WRONG_TYPE"), ([], "WRONG_TYPE"), ("CLEAR", "WRONG_TYPE")]
 RULES: dict[str, list[tuple[object, str]]] = {
     **dict.fromkeys(SECTIONS, SECTION),
@@ -98,7 +98,8 @@ RULES: dict[str, list[tuple[object, str]]] = {
     "iteration.fullRerun": [(False, "NOT_RERUN"), (1, "WRONG_TYPE"), ("true", "WRONG_TYPE"), (GONE, "MISSING")],
     **{f"executorQa.{name}": ROWS for name in LISTS},
     **{f"executorQa.artifactRefs.{key}": TEXT for key in ("id", "kind", "description")},
-    **{f"executorQa.surfaceEvidence.{key}": TEXT for key in ("id", "contractRef", "surface", "invocation")},
+    **{f"executorQa.surfaceEvidence.{key}": TEXT for key in ("id", "contractRef", "invocation")},
+    "executorQa.surfaceEvidence.surface": [(GONE, "MISSING"), ("  ", "BLANK"), (7, "SURFACE_UNKNOWN")],
     **{f"executorQa.adversarialCases.{key}": TEXT for key in ("id", "contractRef", "scenario", "expectedBehavior")},
     **{f"executorQa.contractCoverage.{key}": TEXT for key in ("id", "contractRef", "obligation")},
     # `passed` beside `failed` is a contradiction, not a pass.
@@ -239,7 +240,7 @@ def test_a_row_needs_a_verdict_or_a_result_in_words_of_success(root: Path, name:
 
 @pytest.mark.parametrize("word", ["not_applicable", "Not_Applicable"])
 def test_an_adversarial_case_always_applies(root: Path, word: str) -> None:
-    assert_codes(root, "executorQa.adversarialCases.status", [(word, "NOT_SUCCESS")])
+    assert_codes(root, "executorQa.adversarialCases.status", [(word, "NOT_CLEAN")])
 
 
 @pytest.mark.parametrize("name", ["surfaceEvidence", "contractCoverage"])
@@ -256,7 +257,7 @@ def test_what_does_not_apply_needs_contract_and_reason_and_has_no_outcome(root: 
         assert places(check(root, gate)) == {f"executorQa.{name}[1].{key}": "MISSING"}
     for key in ("verdict", "result"):  # a surface that failed is not one that does not apply
         gate["executorQa"][name] = [*rows, {**row, key: "failed"}]
-        assert places(check(root, gate)) == {f"executorQa.{name}[1].{key}": "CONTRADICTION"}
+        assert places(check(root, gate)) == {f"executorQa.{name}[1]": "CONTRADICTION"}
 
 
 @pytest.mark.parametrize("name", ["surfaceEvidence", "contractCoverage"])

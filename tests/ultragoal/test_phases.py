@@ -16,7 +16,7 @@ from omo.state import paths, runtime
 from omo.work import session
 from omo.workflows.ultragoal import goal_tool, lifecycle
 from omo.workflows.ultragoal.lifecycle import CALLEES, KIND
-from tests.ultragoal.project import LIMITS, TWO, Project
+from tests.ultragoal.project import LIMITS, ONE, TWO, Project
 
 
 def phase(project: Project) -> str:
@@ -52,14 +52,14 @@ PLANS = ("missing", "pending", "active", "blocked", "failed", "complete")
 
 
 def make(project: Project, wanted: str) -> Project:
-    """A plan in this phase: G001 is left in that status, beside a pending G002."""
+    """A plan in this phase: G001 is left in that status."""
     if wanted == "pending":
         project.create(TWO)
     elif wanted == "complete":
         project.create(TWO)
         project.close("G001", "G002")
     elif wanted != "missing":
-        project.begin(TWO)
+        project.begin(TWO if wanted == "active" else ONE)
     if wanted in ("blocked", "failed"):
         project.set_back("G001", wanted)
     return project

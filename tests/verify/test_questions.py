@@ -281,12 +281,9 @@ Q2_CASES: list[tuple[dict[str, Any], str]] = [
     (q2(problem="parse('a b') came back as one token", failure_mode=""), "failed"),
     (q2(problem="parse('a b') came back as one token", failure_mode="bugs", checked=False, how=""), "failed"),
     ({"problem": "nothing is split at all"}, "failed"),
-    *(
-        (q2(problem=said), "ok")
-        for said in (None, "", " ", "none", "None.", "No problem", "no problems found, at all.")
-    ),
-    (q2(problem="No problem except that escapes crash"), "says both"),
-    (q2(problem="No problem. Escapes crash the parser"), "says both"),
+    *((q2(problem=said), "ok") for said in (None, "", " ", "none", "None.", "No problem", "no problems found.")),
+    (q2(problem="No problem except that escapes crash"), "may say that there is one"),
+    (q2(problem="No problem. Escapes crash the parser"), "may say that there is one"),
     (q2(checked=False), "named, but checked is false"),
     (q2(how=""), "does not say what was run"),
     (q2(statement="It is probably right because `parser.py` was read."), "hedges"),

@@ -55,7 +55,7 @@ class Workshop(Project):
         finish.evaluate_now(self.store, name)
         return is_new
 
-    def answer(self, question: str, data: Any, name: str = "G1", file: str | None = None) -> questions.Judged:
+    def answer(self, question: str, data: Any, name: str = "G1", file: str | None = None) -> questions.Judging:
         self.tick()
         if file is not None:
             self.write(file, json.dumps(data))

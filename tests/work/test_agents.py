@@ -21,8 +21,8 @@ TEXT = json.dumps(OBJECT)
 JUDGE = "omo:judge"
 
 
-def message(text: str, *, agent: str = JUDGE, is_cut: bool = False, digest: str = "") -> Message:
-    return Message(agent, text, 7, "2026-01-01T00:00:00.000Z", digest, is_cut)
+def message(text: str, *, agent: str = JUDGE, is_cut: bool = False) -> Message:
+    return Message(agent, text, 7, "2026-01-01T00:00:00.000Z", is_cut=is_cut)
 
 
 # Objects in prose
@@ -89,21 +89,6 @@ def test_a_message_that_was_cut_is_not_read() -> None:
     )
     assert [each for _, each in read.read] == [OBJECT]
     assert [("no JSON object" in read.unread[0]), ("longer than is kept" in read.unread[1])] == [True, True]
-
-
-# What was handed in
-
-
-def test_a_text_is_independent_only_if_the_hook_saw_it_said() -> None:
-    def independence(text: str, *seen: Message) -> str:
-        return agents.independence_of_text(text, seen, NONCE, option="--result", fix="leave it out")
-
-    whole = "x" * 70_000 + TEXT
-    assert independence(TEXT + "\n", message("before"), message(TEXT)) == FULL
-    assert independence(whole, message(whole[:100], is_cut=True, digest=agents._digest(whole))) == FULL
-    assert independence(TEXT) == independence(TEXT, message("of another nonce")) == REDUCED
-    with pytest.raises(Refused, match="is not what omo:judge itself said"):
-        independence(TEXT, message(TEXT.replace("pass", "fail")))
 
 
 # Which rows count

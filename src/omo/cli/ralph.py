@@ -103,7 +103,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
     result = ralph_views.begun(run.require_whole(), step)
     report = phases.check(run, Files(context.root), session_events(run))
     if "SHIP" in report.missing and not report.gates:
-        result.notes.append(phases.NO_GATE)
+        result.notes.append(f"no gate is pinned in this session, and SHIP needs one: {phases.PIN}")
     return result
 
 
@@ -116,20 +116,15 @@ def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
 
     run = _run(arguments, context, looks=True)
     state = require_open(run)
-    events = session_events(run)
-    report = phases.check(run, Files(context.root), events, newer_than=arguments.newer_than)
-    result = ralph_views.phases(report, state)
-    if "SHIP" in report.missing and not events.has_gates:
-        result.notes.append(phases.NO_GATE)
-    return result
+    report = phases.check(run, Files(context.root), session_events(run), newer_than=arguments.newer_than)
+    return ralph_views.phases(report, state)
 
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ralph import brief as briefs
 
-    asked = briefs.show(_run(arguments, context, looks=True))
-    data = {"nonce": asked.nonce, "call": asked.call, "criteria": list(asked.criteria), "brief": asked.text}
-    return Result(data, asked.text)
+    text, nonce = briefs.show(_run(arguments, context, looks=True))
+    return Result({"nonce": nonce, "brief": text}, text)
 
 
 def judge(arguments: argparse.Namespace, context: Context) -> Result:

@@ -36,16 +36,11 @@ HOW_PROVEN = {
 
 def begun(run: RalphState, step: NextStep) -> Result:
     data = {
-        "run": run.run,
+        **facts(run),
         "base": run.base,
-        "max_iterations": run.max_iterations,
-        "reduced_scope": run.reduced_scope or None,
-        "request": run.request or None,
-        "confirmed": run.is_confirmed,
         "criteria": [criterion.data for criterion in run.criteria],
         "before": run.started["before"],
         "lessons": run.lessons,
-        "after": run.after or None,
         "next": step.data,
     }
     most = counted(run.max_iterations, "iteration")
@@ -54,9 +49,8 @@ def begun(run: RalphState, step: NextStep) -> Result:
         now = f"now: {run.started['before'].get(criterion.id)}"
         if criterion.guard:
             now += ", a guard"
-        earlier = part(run.started, "carried").get(criterion.id)
-        if earlier:
-            now += f"; failed before run {clip(str(earlier), 40)}, which was never judged to a pass"
+        if criterion.id in run.started["carried"]:
+            now += "; it failed before the last run, which did not pass"
         lines.append(f"  {criterion.id} {clip(criterion.description, 200)} ({now})")
         lines += [f"     {check['id']}: {method(check)}" for check in criterion.checks]
     for lesson in run.lessons:
@@ -133,24 +127,13 @@ def status(run: RalphState, step: NextStep) -> Result:
     }
     lines = [f"Ralph run {run.run}: {run.headline}"]
     for entry in data["criteria"]:
-        lines.append(f"  {entry['id']:4} {entry['status']:9} {_counts(entry)}{clip(entry['description'], 120)}")
+        lines.append(f"  {entry['id']:4} {entry['status']:9}{_noted(run, entry)} {clip(entry['description'], 120)}")
     if run.circumventions:
         lines.append(f"  circumvented {counted(run.circumventions, 'time')}; three end the run")
     if edited:
         lines.append(f"  note: {edited}")
     lines += [*asked_for(run), whose_criteria(run)]
     return Result(data, "\n".join([*lines, *reductions(run), f"Next: {step.text}"]))
-
-
-def _counts(entry: Row) -> str:
-    counts = []
-    if entry["fail_count"]:
-        counts.append(f"failed {entry['fail_count']}x")
-    if entry["regressions"]:
-        counts.append(f"regressed {entry['regressions']}x")
-    if entry["cached_from"]:
-        counts.append(f"cached@{entry['cached_from']}")
-    return f"({', '.join(counts)}) " if counts else ""
 
 
 def to_do(grouped: dict[str, list[Row]], state: RalphState) -> list[str]:
@@ -160,27 +143,19 @@ def to_do(grouped: dict[str, list[Row]], state: RalphState) -> list[str]:
         if entries:
             shown.append(f"{TITLES[name]} ({len(entries)})")
         for entry in entries:
-            shown += _in_words(entry)
+            shown.append(f"  {entry['id']} {entry['status']}{_noted(state, entry)}: {clip(entry['description'], 200)}")
+            shown += [f"     {line}" for line in findings(entry)]
     return [*shown, *reductions(state)]
 
 
-def _in_words(entry: Row) -> list[str]:
-    notes = []
-    if entry["fail_count"]:
-        notes.append(f"failed {entry['fail_count']} in a row")
-    if entry["flapping"]:
-        notes.append(f"flapping: broke {entry['regressions']} times")
+def _noted(run: RalphState, entry: Row) -> str:
+    """` (failed 2 in a row, cached@3)`; empty where there is nothing to note."""
+    notes = run.states[entry["id"]].counts
     if entry["status"] == "REGRESSED":
         notes.append(f"passed in iteration {entry['last_pass_iteration']}")
-    if entry["next_failure_blocks"]:
-        notes.append("the next failure blocks it")
     if entry["cached_from"]:
         notes.append(f"cached@{entry['cached_from']}")
-    noted = f" ({', '.join(notes)})" if notes else ""
-    return [
-        f"  {entry['id']} {entry['status']}{noted}: {clip(entry['description'], 200)}",
-        *(f"     {line}" for line in findings(entry)),
-    ]
+    return f" ({', '.join(notes)})" if notes else ""
 
 
 def reductions(state: RalphState) -> list[str]:

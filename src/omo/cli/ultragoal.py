@@ -42,17 +42,15 @@ ALLOWS = {
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ultragoal", "durable multi-goal plans: goals, gates, receipts, steering, review")
-    abouts = {"create-goals": "turn a brief into a plan", "create": "the same as create-goals"}
-    for name, about in abouts.items():
-        parser = options.command(verbs, name, about, create_goals)
-        given = parser.add_mutually_exclusive_group(required=True)
-        given.add_argument("--brief", metavar="TEXT", help="goals begin with @goal: TITLE at the start of a line")
-        given.add_argument("--brief-file", metavar="FILE")
-        given.add_argument("--from-stdin", action="store_true")
-        mode = parser.add_argument("--goal-mode", "--gjc-goal-mode", default=MODES[0], choices=MODES)
-        mode.help = "default: aggregate"
-        parser.add_argument("--start", action="store_true", help="and hand out its first goal, as complete-goals does")
-        parser.add_argument("--force", action="store_true", help="archive an unfinished plan and begin anew")
+    parser = options.command(verbs, "create-goals", "turn a brief into a plan", create_goals)
+    given = parser.add_mutually_exclusive_group(required=True)
+    given.add_argument("--brief", metavar="TEXT", help="goals begin with @goal: TITLE at the start of a line")
+    given.add_argument("--brief-file", metavar="FILE")
+    given.add_argument("--from-stdin", action="store_true")
+    mode = parser.add_argument("--goal-mode", "--gjc-goal-mode", default=MODES[0], choices=MODES)
+    mode.help = "default: aggregate"
+    parser.add_argument("--start", action="store_true", help="and hand out its first goal, as complete-goals does")
+    parser.add_argument("--force", action="store_true", help="archive an unfinished plan and begin anew")
     parser = options.command(verbs, "complete-goals", "hand out the goal to work on now", complete_goals)
     parser.add_argument(
         "--retry-failed", action="store_true", help="try a failed goal again where nothing else is left"
@@ -139,10 +137,11 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     notes += goal_tool.create_for_plan(run)
     if plan.gate == LIGHT:
         notes.append("light gate, as the user chose: reviewers come at the end, and with goals marked gate: full")
-    elif create.asks_for_light(brief):
-        notes.append("gate: light in a brief chooses nothing: the user types it after /omo:ultragoal, or has it set")
     if arguments.start:
-        _start(run)
+        from omo.workflows.ultragoal import checkpoint as checkpoints
+
+        with changing(run):
+            checkpoints.hand_out(run)
     step = publish_status(run)
     ids = [goal.id for goal in plan.goals]
     data = {
@@ -161,13 +160,6 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
         started = views.handout(run, True, step, notes)
         return Result({**data, **started.data}, "\n".join([*lines, started.text]), notes=notes)
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
-
-
-def _start(run: PlanRun) -> None:
-    from omo.workflows.ultragoal import checkpoint as checkpoints
-
-    with changing(run):
-        checkpoints.hand_out(run)
 
 
 def _brief(arguments: argparse.Namespace, context: Context) -> str:
@@ -344,12 +336,13 @@ def record_review_blockers(arguments: argparse.Namespace, context: Context) -> R
 def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultragoal import checkpoint as checkpoints
     from omo.workflows.ultragoal import reviewers
+    from omo.workflows.ultragoal.gate.fill import fill
 
     run = run_of(arguments, context, looks=True)
     plan = run.look_at_plan()
     goal = plan.goal(_goal_id(arguments, run))
     subject = checkpoints.subject_of(run, plan, goal)
-    filled = checkpoints.filled_gate(run, goal, subject, reviewers.reviews_of(run, goal))
+    filled = fill(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
     path = evidence.write(context, goal.id, "gate.json", filled.document, force=arguments.force)
     then = f"omo ultragoal checkpoint --goal-id {goal.id} --evidence TEXT --quality-gate-json {shlex.quote(path)}"
     missing = [str(defect) for defect in filled.missing]

@@ -13,6 +13,7 @@ from omo.state import paths
 from omo.text import block, clip, counted
 from omo.work.status import LONGEST_TEXT, Item, NextStep
 from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.lifecycle import phase_of
 from omo.workflows.ultragoal.plan import LIGHT, STATUSES, Goal, Plan, render_goal
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 from omo.workflows.ultragoal.status import goal_proof, item_of
@@ -57,22 +58,18 @@ def step_data(step: NextStep) -> Row:
     return {"action": step.action, "why": step.why, "command": step.command, "goal_id": step.item or None}
 
 
-def run_status(plan: Plan, step: NextStep) -> str:
-    """One word for the whole plan; the first that fits. Without its last receipt it is not complete."""
-    if not plan.is_open:
-        return "complete" if step.action in ("done", "complete-goal") else "active"
-    statuses = {goal.status for goal in plan.goals}
-    for word in ("active", "pending", "failed", "blocked"):
-        if word in statuses:
-            return word
-    return "blocked" if "review_blocked" in statuses else "active"
-
-
 def status(run: PlanRun, step: NextStep) -> Result:
     plan = run.plan
     assert plan is not None
+    word = phase_of(plan)
+    if not plan.is_open and step.action not in ("done", "complete-goal"):
+        word = "active"  # without its last receipt it is not complete
     counts = Counter(goal.status for goal in plan.goals)
-    goals = [{**render_goal(goal), **goal_proof(run, plan, goal)} for goal in plan.goals]
+    goals, goal_lines = [], []
+    for goal in plan.goals:
+        proof = goal_proof(run, plan, goal)
+        goals.append({**render_goal(goal), **proof})
+        goal_lines.append(_goal_line(item_of(run, plan, goal, proof)))
     final = receipts.final(plan, run.directory)
     drift = receipts.drift(plan, run.caller.root, Path(paths.tree_cache(run.caller.state)))
     notes = list(run.problems)
@@ -80,7 +77,7 @@ def status(run: PlanRun, step: NextStep) -> Result:
         notes.append(edited)
     data = {
         "exists": True,
-        "status": run_status(plan, step),
+        "status": word,
         "run": plan.run,
         "goal_mode": plan.goal_mode,
         "gate": plan.gate,
@@ -90,7 +87,6 @@ def status(run: PlanRun, step: NextStep) -> Result:
         "counts": {name: counts.get(name, 0) for name in STATUSES},
         "goals": goals,
         "final_receipt": final.id if final else None,
-        "tally": plan.tally,
         "goal_tool": run.tool.status or None,
         "drift": drift or None,
         "problems": notes,
@@ -99,12 +95,12 @@ def status(run: PlanRun, step: NextStep) -> Result:
     numbers = ", ".join(f"{counts[name]} {name}" for name in STATUSES if counts.get(name))
     cut = f" ({plan.tally})" if counts.get("superseded") else ""
     lines = [
-        f"Ultragoal {run_status(plan, step)}: {counted(len(plan.goals), 'goal')}, {numbers}{cut}",
+        f"Ultragoal {word}: {counted(len(plan.goals), 'goal')}, {numbers}{cut}",
         f"  objective: {clip(plan.objective, 200)}",
     ]
     if plan.gate == LIGHT:
         lines.append("  light gate, as the user chose: reviewers come at the end")
-    lines += [_goal_line(item_of(run, plan, goal)) for goal in plan.goals]
+    lines += goal_lines
     if final:
         lines.append(f"  final receipt: fresh, issued with {final.id}")
     if drift:
@@ -218,7 +214,7 @@ def steered(run: PlanRun, row: Row, step: NextStep) -> Result:
     new = row.get("goalIds") or row.get("replacementGoalIds") or [None]
     data: Row = {"kind": row["mutation"], "goal_id": row.get("goalId") or new[0]}
     data |= {name: row[key] for key, name in STEERED_KEYS.items() if key in row}
-    data |= {"goals_path": run.snapshot, "ledger_path": run.journal.path, "next": step.command}
+    data |= {"goals_path": run.snapshot, "next": step.command}
     shown = {**row, "changed": " and ".join(row.get("changedFields", []))}
     shown |= {key: ", ".join(value) for key, value in row.items() if key.endswith("Ids")}
     text = STEERED[row["mutation"]].format(**shown)
@@ -231,12 +227,12 @@ def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:
     source = done.source
     data = {
         "verdict": done.verdict,
-        "contractStrength": done.strength,
-        "contract": done.contract.render(),
+        "contractStrength": done.contract.strength,
+        "contract": done.contract.why,
         "cleanPassEligible": done.is_eligible,
         "weakContractCapApplied": done.verdict == WEAK_CONTRACT,
         "mode": mode,
-        "source": source.render(),
+        "source": {"kind": source.kind, "name": source.name, "head": source.tip},
         "base": source.base,
         "baseCommit": source.base_commit,
         "findings": [finding.render() for finding in done.findings],
@@ -245,8 +241,8 @@ def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:
         "next": following or None,
     }
     base = f" against {source.base}" if source.base else ""
-    thin = "" if done.strength == "strong" else f" ({done.contract.why})"
-    lines = [f"{done.verdict}: {source.kind} {clip(source.name, 80)}{base}, contract {done.strength}{thin}"]
+    thin = "" if done.contract.strength == "strong" else f" ({done.contract.why})"
+    lines = [f"{done.verdict}: {source.kind} {clip(source.name, 80)}{base}, contract {done.contract.strength}{thin}"]
     lines += [f"  - {clip(finding.objective, 300)}" for finding in done.findings[:MOST_FINDINGS]]
     if len(done.findings) > MOST_FINDINGS:
         lines.append(f"  and {len(done.findings) - MOST_FINDINGS} more (--json shows them)")

@@ -139,7 +139,7 @@ def _outcome(context: Context, name: str, row: Row, because: str, skipping: str)
     from omo.proof.run import child_environment
     from omo.workflows.ultrawork import finish
 
-    armed_at = session.begun_at(row)
+    armed_at = str(runtime.part(row, "ulw").get("armedAt") or "")
     unseen = _require_looked_at(context, name, because, armed_at) if because else []
     rows = ledger.rows(paths.events_file(context.state, name))
     known = gates.fold(rows, gates.run_of(row))

@@ -31,6 +31,13 @@ Row = dict[str, Any]
 
 EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
 MOST_NAMED = 5
+CLAIMS: dict[str, tuple[str, ...]] = {
+    "absent": (),
+    "contains": ("where",),
+    "lacks": ("where",),
+    "count": ("of", "field", "value"),
+    "service": ("up_or_down",),
+}
 COMPANIONS = {"where": "--in", "of": "--of", "field": "--field", "value": "--value", "up_or_down": "--is"}
 
 
@@ -305,9 +312,9 @@ def _finish_lines(done: Finished) -> list[str]:
     lines = [f"Goal {goal.id}: {decision.verdict}, now {goal.status}. {clip(decision.reason, 1200)}"]
     if decision.verdict == "fail":
         again = f"omo verify begin {goal.id}"
-        if not done.attempts_left:
+        if not goal.attempts_left:
             again = f"the user can reopen it: {again} --again WHY"
-        lines.append(f"  {done.attempts_left} of {goal.spec.max_retries} attempts left: {again}")
+        lines.append(f"  {goal.attempts_left} of {goal.spec.max_retries} attempts left: {again}")
     lines += [f"  {clip(note, 300)}" for note in decision.notes]
     lines += [f"  overridden: {clip(line, 300)}" for line in done.overrides]
     if done.unblocked:
@@ -403,33 +410,24 @@ def claim(arguments: argparse.Namespace, context: Context) -> Result:
 
 def _claim_of(arguments: argparse.Namespace) -> claims.Claim:
     """One of five, each with the options that belong to it and no others; the first of them is needed."""
-    allowed: tuple[str, ...] = ()
-    if arguments.absent is not None:
-        filed = claims.Claim("absent", arguments.absent)
-    elif arguments.service is not None:
-        allowed = ("up_or_down",)
-        filed = claims.Claim("service", arguments.service, is_up=arguments.up_or_down == "up")
-    elif arguments.count is not None:
-        allowed = ("of", "field", "value")
-        counts = {"count": arguments.count, "field": arguments.field, "value": arguments.value}
-        filed = claims.Claim("count", arguments.of or "", **counts)
-    else:
-        allowed = ("where",)
-        filed = claims.Claim("contains", arguments.where or "", text=arguments.contains or "")
-        if arguments.contains is None:
-            filed = claims.Claim("lacks", arguments.where or "", text=arguments.lacks)
+    (kind,) = [name for name in CLAIMS if getattr(arguments, name) is not None]
+    given, allowed = getattr(arguments, kind), CLAIMS[kind]
     defects = []
     for name, option in COMPANIONS.items():
         is_given = bool(getattr(arguments, name))
         if is_given and name not in allowed:
-            defects.append(f"{option} does not belong to --{filed.kind}")
+            defects.append(f"{option} does not belong to --{kind}")
         if not is_given and name in allowed[:1]:
-            defects.append(f"--{filed.kind} needs {option}")
+            defects.append(f"--{kind} needs {option}")
     if arguments.value and not arguments.field:
         defects.append("--value needs --field")
-    if filed.kind in ("contains", "lacks") and not filed.text:
-        defects.append(f"--{filed.kind} needs a text")
+    if "where" in allowed and not given:
+        defects.append(f"--{kind} needs a text")
     if defects:
         fix = "omo verify claim --help shows which options belong together"
         raise BadInput(f"the claim cannot be used: {defects[0]}", fix=fix, defects=defects)
-    return filed
+    if kind == "count":
+        return claims.Claim(kind, arguments.of, count=given, field=arguments.field, value=arguments.value)
+    if "where" in allowed:
+        return claims.Claim(kind, arguments.where, text=given)
+    return claims.Claim(kind, given, is_up=arguments.up_or_down == "up")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from omo.hosts import END_PROMPT, Answer
+from omo.state.paths import file_name_of
 from omo.state.rows import cancel_of, message_of, other_loop_of, summary_of, ulw_of, work_of
 from omo.state.runtime import left_open, work_in
 from omo.text import clip, counted
@@ -252,13 +253,20 @@ def resumed(work: Works, source: str, gates: list[str] | None) -> Answer:
     return Answer(context=context, message=line)
 
 
+def taken_up_without_budget(row: Json, source: str) -> str:
+    """For the user who has to raise it first."""
+    where = f"taken up from session {clip(source, 64)}: {listed(left_open(row))}"
+    return f"omo: {where}. Nothing goes on yet: {budget.cause(row)}. {budget.way_on(row)}"
+
+
 def offer(others: list[tuple[str, Json]], idle: float) -> str:
     """For the user who begins a conversation: what one that is over left open, the newest first; empty without any."""
     if not others:
         return ""
     name, row = others[0]
-    text = f"omo: left open in another conversation, {_ago(idle)}: {listed(left_open(row))}. /omo:resume takes it up; "
-    text += f"to let it go, in a terminal: omo stop-continuation --session {name}"
+    text = f"omo: left open in another conversation, {_ago(idle)}: {listed(left_open(row))}. /omo:resume takes it up"
+    if file_name_of(name) == name:  # as hosts name sessions, and not too odd to be typed
+        text += f"; to let it go, in a terminal: omo stop-continuation --session {name}"
     more = len(others) - 1
     if more:
         text += f". {counted(more, 'more conversation')} left work open: omo status"

@@ -60,19 +60,22 @@ def handle(event: Event, world: World) -> Answer:
         resumed = resume(caller, wanted, event.client)
     except OmoError as error:
         return Answer(hosts.END_PROMPT, f"omo: /omo:resume did nothing: {error.message}. {error.fix}".strip())
+    if not runtime.work_in(resumed.row, "active"):
+        return Answer(hosts.END_PROMPT, messages.taken_up_without_budget(resumed.row, resumed.source))
     is_instructed = resumed.row.get("instructed") is True
     needs_instructions = bool(summary_of(resumed.row, session.KIND).get("state")) and not is_instructed
     gate_lines = []
     if needs_instructions:
         pinned = gates.current(world.state, event.session, resumed.row)
         gate_lines = [f"(pinned already: {gate.name}: {gates.in_words(gate)})" for gate in pinned]
-    world.change(lambda row: _begun(row or {}, event, world, is_instructed=needs_instructions), actor="user")
+
+    def told(row: Row | None) -> runtime.Change:
+        after = spending.follow(session.shown_on(row or {}), event, world.now)
+        after = budget.runs(after, world.now)
+        return runtime.Change(None, {**after, "instructed": True} if needs_instructions else after)
+
+    world.change(told, actor="user")
     return messages.resumed(resumed.work, resumed.source, gate_lines if needs_instructions else None)
-
-
-def _begun(row: Row, event: Event, world: World, *, is_instructed: bool) -> runtime.Change:
-    after = budget.runs(spending.follow(session.shown_on(row), event, world.now), world.now)
-    return runtime.Change(None, {**after, "instructed": True} if is_instructed else after)
 
 
 def resume(caller: Caller, wanted: str = "", client: str = "") -> Resumed:
@@ -83,9 +86,12 @@ def resume(caller: Caller, wanted: str = "", client: str = "") -> Resumed:
     source = left_open.named(caller.session_rows, caller.session, wanted) if wanted else newest(caller, client)
     row = caller.session_rows[source]
     if caller.by != "user":
-        _require_users_consent(caller, own)
+        if session.was_released(own):
+            what = f"the user cancelled the work of session {caller.session}, or it used up its budget"
+            raise Refused(what, fix="they can type /omo:resume")
         if not runtime.can_be_resumed(row):
-            raise Refused(f"the user cancelled it in session {source}", fix=f"they can type /omo:resume {source}")
+            name = clip(source, 64)
+            raise Refused(f"the user cancelled it in session {name}", fix=f"they can type /omo:resume {name}")
     if not (wanted and caller.by == "user") and not _may_be_taken(row, client, caller.now):
         raise _at_work(source, row)
     return _take_up(caller, source, client)
@@ -106,6 +112,8 @@ def _wake(caller: Caller) -> Resumed:
             raise Refused(f"nothing waits in session {caller.session}", fix="omo next")
         if caller.by == "user":
             after = session.go_on(row, limits=caller.limits, now=caller.now)
+            if not runtime.work_in(after, "active"):
+                raise Refused(budget.cause(row), fix=budget.way_on(row))
         elif runtime.work_in(row, "paused"):
             raise Refused("the user paused this run; only they can let it go on", fix='ask them to type "continue"')
         else:
@@ -136,19 +144,12 @@ def _may_be_taken(row: Row, client: str, now: float) -> bool:
 
 
 def _at_work(source: str, row: Row) -> Refused:
+    name = clip(source, 64)
     return Refused(
-        f"session {clip(source, 64)} was at work at {clip(str(row.get('lastUsedAt')), 40)}",
-        fix=f"the user takes it away from there: /omo:resume {source} here, or omo resume {shlex.quote(source)} in a "
+        f"session {name} was at work at {clip(str(row.get('lastUsedAt')), 40)}",
+        fix=f"the user takes it away from there: /omo:resume {name} here, or omo resume {shlex.quote(name)} in a "
         f"terminal of their own; or wait until it has been idle for {left_open.IDLE_FOR / 60:g} minutes",
     )
-
-
-def _require_users_consent(caller: Caller, own: Row) -> None:
-    if session.was_released(own):
-        raise Refused(
-            f"the user cancelled the work of session {caller.session}, or it used up its budget",
-            fix="they can type /omo:resume",
-        )
 
 
 def _take_up(caller: Caller, source: str, client: str) -> Resumed:
@@ -161,7 +162,7 @@ def _take_up(caller: Caller, source: str, client: str) -> Resumed:
         _require_room(own)
         seen = _vouched(caller, source, theirs)
         for kind, summary in work:
-            CARRIED.get(kind, _stays_where_it_is)(caller, source, str(summary.get("run") or ""))
+            _carry(kind, caller, source, str(summary.get("run") or ""))
         after = session.of_client(session.take_up(own, theirs), client)
         if caller.by == "user":
             after = session.go_on(after, limits=caller.limits, now=caller.now)
@@ -224,33 +225,23 @@ def _copied(caller: Caller, source: str, seen: list[Row]) -> list[Row]:
     return copied
 
 
-def _stays_where_it_is(caller: Caller, source: str, run: str) -> None:
-    """Gates are in the session's ledger, and the goals of verify are the project's."""
+def _carry(kind: str, caller: Caller, source: str, run_id: str) -> None:
+    """What a run has beside its session's row and ledger. Gates are in that, the goals of verify are the project's."""
+    if kind == "ultragoal":
+        from omo.workflows.ultragoal import lifecycle
 
+        lifecycle.take_over(caller, source)
+    elif kind == "ralph":
+        from omo.workflows.ralph.run import RALPH
 
-def _ultragoal(caller: Caller, source: str, run: str) -> None:
-    from omo.workflows.ultragoal import lifecycle
+        _say_who_has_it(RALPH, caller, source, run_id)
+    elif kind == "ultraplan":
+        from omo.workflows.ultraplan.run import PLAN
 
-    lifecycle.take_over(caller, source)
-
-
-def _ralph(caller: Caller, source: str, run: str) -> None:
-    from omo.workflows.ralph.run import RALPH
-
-    _say_who_has_it(RALPH, caller, source, run)
-
-
-def _plan(caller: Caller, source: str, run: str) -> None:
-    from omo.workflows.ultraplan.run import PLAN
-
-    _say_who_has_it(PLAN, caller, source, run)
+        _say_who_has_it(PLAN, caller, source, run_id)
 
 
 def _say_who_has_it(kind: Kind[Any], caller: Caller, source: str, run_id: str) -> None:
     run: Run[Any] = Run(kind, replace(caller, session=source), run_id)
     if run.require_whole().session != caller.session:
         run.append({"kind": "adopted", "from": source, "session": caller.session})
-
-
-# What a run has beside its session's row and ledger, and who moves it.
-CARRIED = {"ultragoal": _ultragoal, "ralph": _ralph, "ultraplan": _plan}

@@ -73,14 +73,14 @@ def _decide_and_write(
     counter = spending.Counter(world.state, event.session)
 
     def change_of(row: Json | None) -> Change:
+        if row is not None and not event.limit_notice:
+            row = session.host_goes_on(row)  # this turn was none that a limit ended
         size = 0
         if row is not None and is_live(row) and not event.is_subagent:
             row = spending.follow(budget.settled(row, in_force.budget), event, now)
             row = counter.counted(row, now)
             size = event.transcript.size()
             event.transcript.start = max(0, ulw_of(row).get("readTo", 0) - hosts.TRANSCRIPT_LAG)
-            if not event.limit_notice:
-                row = session.host_goes_on(row)  # this turn was none that a limit ended
         situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=patience, queue=queue)
         change = carry_out(situation)
         rule, text = change.answer

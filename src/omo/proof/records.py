@@ -216,7 +216,7 @@ class Transcript(BaseModel):
 
 
 def transcript_defects(path: Path, family: str, since: float = 0.0) -> list[str]:
-    """Why the file is no transcript of a run on a surface of that family, after `since`."""
+    """Why the file is no transcript of a run on a surface of that family ("": any), after `since`."""
     try:
         transcript = Transcript.model_validate(documents.load(path))
     except BadInput as error:
@@ -233,7 +233,7 @@ def transcript_defects(path: Path, family: str, since: float = 0.0) -> list[str]
 
 def _contradictions(transcript: Transcript, family: str, since: float) -> Iterator[str]:
     surface = transcript.surface
-    if surface is not None and FAMILIES[surface] != family:
+    if family and surface is not None and FAMILIES[surface] != family:
         yield f"surface: {surface!r} is a {FAMILIES[surface]} surface; here {family} is to be shown"
     if not any(row.names("selector") for _, row in transcript.rows):
         yield "actions: none names a selector, so nothing of the product was touched or looked at"

@@ -44,7 +44,6 @@ if TYPE_CHECKING:
         by: str  # user, or the kind of work that armed it
         limits: dict[str, Any]
         armedAt: str
-        begunAt: str  # of a run that was armed again since
         armedFor: str  # the prompt that armed it, by its fingerprint
         stopBlocks: int
         totalBlocks: int

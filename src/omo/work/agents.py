@@ -8,7 +8,6 @@ A workflow that asks a question (the critic of a plan; `omo.work.judge` for all 
     expect(...)                                     the hook keeps the agent's message, whatever else is open
     reported = messages(state, session, AGENT, since=asked["ts"])
     answers = read_each(reported, lambda text: answer(text, "nonce", asked["nonce"]))
-    independence = independence_of_text(text, reported, asked["nonce"], ...)      for a message that was handed in
 
 The key binds an answer to one item: the nonce of a brief, the digest of a plan. An answer speaks of the files that were
 there when it was asked for, so whoever asks keeps the id of the tree beside the key and compares the two.
@@ -29,7 +28,6 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from omo.digest import sha256
 from omo.errors import Refused, Unreadable
 from omo.proof import base
 from omo.state import runtime
@@ -69,11 +67,6 @@ class Message:
     def source(self) -> str:
         return f"{self.agent} at {self.ts} (row {self.seq} of the session's ledger)"
 
-    def is_same(self, text: str) -> bool:
-        if self.is_cut:
-            return self.digest in (_digest(text), _digest(text.strip()))
-        return self.text.strip() == text.strip()
-
 
 def expect(state: str, session: str, agent: str | None, *, by: str, now: float, wait: float) -> None:
     """From now on the hook keeps what that agent says, also where nothing else is open; None: it need not any more."""
@@ -103,10 +96,6 @@ class SessionEvents:
     def messages(self, agent: str) -> list[Message]:
         """What a hook saw that agent say last, oldest first."""
         return messages_in(self.rows, [agent])
-
-    @property
-    def has_gates(self) -> bool:
-        return any(row.get("kind") == "gate-added" for row in self.rows)
 
 
 def session_events(run: Run[Any], own: Chain | None = None) -> SessionEvents:
@@ -234,19 +223,6 @@ def read_each(reported: Sequence[Message], read: Callable[[str], T]) -> Answers[
     return Answers(answers, unread)
 
 
-def independence_of_text(text: str, reported: Sequence[Message], key: str, *, option: str, fix: str) -> str:
-    """How independent a message is that was handed in with an option instead of being taken from the hook's row.
-
-    Full where it is what the hook saw. Refused where an agent was seen to speak of the item and said something else.
-    """
-    if any(message.is_same(text) for message in reported):
-        return FULL
-    for message in reported:
-        if key in message.text:
-            raise Refused(f"{option} is not what {message.agent} itself said, as the host reported it", fix=fix)
-    return REDUCED
-
-
 @dataclass(frozen=True)
 class Review:
     """The newest word of one agent.
@@ -319,7 +295,3 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
 
 def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode("utf-8", "replace"))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -103,9 +103,9 @@ def failed(reported: Sequence[Message], brief: Row) -> dict[Key, Answer]:
 
 
 def in_file(text: str, newest: Row, briefs: Sequence[Row], reported: Sequence[Message], *, ask: str) -> JudgeAnswer:
-    """What was handed in instead of the judge's own message, to the newest brief about these files; `ask` shows it.
+    """What was handed in instead of a judge's own message, to the newest brief about these files; `ask` shows it.
 
-    It stands in only where no judge answered any of the briefs.
+    It stands in only where no judge was seen to speak of any of the briefs.
     """
     try:
         given = read(text)
@@ -115,16 +115,12 @@ def in_file(text: str, newest: Row, briefs: Sequence[Row], reported: Sequence[Me
         nonce = clip(given.nonce, 40)
         what = f"--result answers the nonce {nonce!r}, which is not that of the newest brief"
         raise Refused(what, fix=f"{ask}, and answer the nonce it shows", nonce=nonce)
-    heard = said_since(reported, newest)
-    own_word = "leave --result out"
-    if agents.independence_of_text(text, heard, newest["nonce"], option="--result", fix=own_word) == FULL:
-        answer = read_messages(heard, newest["nonce"])
-        return given if answer.unread else answer  # others may have answered too
-    for earlier in briefs:
-        if any(earlier["nonce"] in message.text for message in said_since(reported, earlier)):
+    for brief in briefs:
+        # Of one that was cut nobody knows what it answered.
+        if any(message.is_cut or brief["nonce"] in message.text for message in said_since(reported, brief)):
             raise Refused(
-                f"--result is for where no {JUDGE} can be started, and one answered an earlier brief",
-                fix=f"start a new {JUDGE} with this as its whole prompt: {ask}",
+                f"--result is for where no {JUDGE} can be started, and one was seen to answer",
+                fix=f"leave --result out; where its answer does not count, start a new {JUDGE}: {ask}",
             )
     return replace(given, digest=sha256(text.encode("utf-8", "replace")))
 
@@ -205,16 +201,14 @@ def _challenges(given: object) -> list[dict[str, str]]:
     return challenges
 
 
-def match(given: JudgeAnswer, asked: Iterable[Key], by_code: Collection[Key]) -> tuple[dict[Key, Answer], list[str]]:
+def match(given: JudgeAnswer, asked: Iterable[Key]) -> tuple[dict[Key, Answer], list[str]]:
     """An answer to each question, unknown where there is none; and what was answered without being asked."""
     missing = Answer("unknown", "the judge did not answer it")
     matched = {key: given.answers.get(key, missing) for key in asked}
     notes = list(given.notes)
     for criterion, check in given.answers:
-        if (criterion, check) in matched:
-            continue
-        why = "code evaluates that check" if (criterion, check) in by_code else "there is no such question"
-        notes.append(f"the judge's answer to {clip(criterion, 20)}/{clip(check, 60)} is ignored: {why}")
+        if (criterion, check) not in matched:
+            notes.append(f"the judge's answer to {clip(criterion, 20)}/{clip(check, 60)} is ignored: nobody asked it")
     return matched, _bounded(notes)
 
 

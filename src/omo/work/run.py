@@ -224,6 +224,16 @@ class Run(Generic[S]):
         self._load()
         return answer
 
+    def change_whole(self, decide: Callable[[S], tuple[Any, list[Row]]]) -> Any:
+        """The same for a run that has begun: refused where its ledger is not as omo wrote it."""
+
+        def on_whole(state: S | None) -> tuple[Any, list[Row]]:
+            if self.problems or state is None:
+                raise self.damage()
+            return decide(state)
+
+        return self.change(on_whole)
+
 
 def load(kind: Kind[S], caller: Caller, named: str = "") -> Run[S] | None:
     """`--run`, else the run that the session's row names, else its newest one, which a crash may have left unnamed."""

@@ -23,7 +23,9 @@ OF_A_STATE = (
 LONGEST_MESSAGE = 200
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
 OF_A_CONVERSATION = ("client", "instructed", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
-OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "shownOn", "resumedFor", "resumedAt", "readTo")
+OF_A_TURN = (
+    *("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo", "resumedFor", "resumedAt"),
+)
 ON: Json = {"disabled": False, "disabledReason": None}
 
 
@@ -46,9 +48,7 @@ def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json |
         run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
     work[KIND] = run
     armed = {**old, "ulw": _all_blocks(by, limits, now), "stopContinuation": ON, "work": work, "denials": {}}
-    if not is_live(old):
-        return budget.begin(armed, ceilings, now=now)
-    return note(armed, begunAt=begun_at(old))
+    return armed if is_live(old) else budget.begin(armed, ceilings, now=now)
 
 
 def raise_budget(row: Json, ceilings: Json | None, *, limits: Json, now: float) -> Json:
@@ -116,16 +116,10 @@ def kept_state(row: Json, old: Json, summary: Json) -> Json:
     return summary
 
 
-def begun_at(row: Json) -> str:
-    """When the run began; it may have been armed again since."""
-    ulw = ulw_of(row)
-    return str(ulw.get("begunAt") or ulw.get("armedAt") or "")
-
-
 def _with_all_blocks(row: Json, limits: Json, now: float) -> Json:
     """The same run goes on."""
     by = str(ulw_of(row).get("by") or "user")
-    return note({**row, "ulw": _all_blocks(by, limits, now)}, begunAt=begun_at(row))
+    return {**row, "ulw": _all_blocks(by, limits, now)}
 
 
 def _all_blocks(by: str, limits: Json, now: float) -> Json:
@@ -246,9 +240,15 @@ def _stays_behind(summary: Any) -> bool:
 
 
 def go_on(row: Json, *, limits: Json, now: float) -> Json:
-    """The user says that it goes on: what waited or a breaker let go is active again, with a full budget of blocks."""
-    woken = resume(row, states=(*WAITING, "exhausted"))
-    return {**_with_all_blocks(woken, limits, now), "stopContinuation": ON, "denials": {}}
+    """The user says that it goes on: what waited or a breaker let go is active again, with all blocks.
+
+    Not what used up its budget, which they raise by its own command.
+    """
+    states = WAITING if budget.is_used_up(row) else (*WAITING, "exhausted")
+    after = {**resume(row, states=states), "stopContinuation": ON, "denials": {}}
+    if work_in(after, "active"):
+        after = _with_all_blocks(after, limits, now)
+    return after
 
 
 def not_given_up(row: Json) -> list[tuple[str, Json]]:

@@ -93,7 +93,7 @@ def show(budget: Budget, root: str, attachment: Attachment) -> Shown:
     if attachment.problem:
         return Shown(name, attachment.kind, about, state=attachment.problem)
     if attachment.path:
-        kind = proof.SHAPE_NAMES.get(shape, "") or clip(attachment.kind, 60)
+        kind = shape
         shown = Shown(name, kind, about, clip(attachment.path, 300))
         return _show_file(budget, root, shown, shape, attachment)
     text = attachment.text or ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 
 from omo.errors import Refused
 from omo.text import block, clip
@@ -12,18 +11,10 @@ from omo.work.judge import JUDGE, answered, brief_text
 from omo.work.status import command
 from omo.workflows.ralph.iteration import Files
 from omo.workflows.ralph.rules import LONGEST_REQUEST, Row, method
-from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_open
+from omo.workflows.ralph.run import RalphRun, RalphState, fix, require_open
 
 MOST_CALLS = 3  # in an iteration
 LONGEST_QUESTION = 2000
-
-
-@dataclass(frozen=True)
-class Brief:
-    text: str
-    nonce: str
-    call: int
-    criteria: tuple[str, ...]
 
 
 def ask(run: RalphRun, files: Files, events: SessionEvents) -> None:
@@ -33,14 +24,15 @@ def ask(run: RalphRun, files: Files, events: SessionEvents) -> None:
     def decide(now: RalphState) -> tuple[None, list[Row]]:
         require_open(run)
         row = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "call": len(now.briefs) + 1}
-        return None, [{**row, "criteria": _asked(now), "tree": files.tree, "files": files.now}]
+        asked = [criterion.id for criterion in now.criteria if criterion.questions]
+        return None, [{**row, "criteria": asked, "tree": files.tree, "files": files.now}]
 
-    change(run, decide)
+    run.change_whole(decide)
     expect_of(run, events, JUDGE)
 
 
-def show(run: RalphRun) -> Brief:
-    """The open brief. Reads only; nobody gets one that was answered, so that nobody asks until the answer suits."""
+def show(run: RalphRun) -> tuple[str, str]:
+    """The open brief and its nonce. Nobody gets one that was answered, so that nobody asks until the answer suits."""
     state = require_open(run)
     judge = fix(run, command("omo ralph judge"))
     if not state.briefs:
@@ -51,12 +43,7 @@ def show(run: RalphRun) -> Brief:
     if newest in answered(state.briefs, session_events(run).messages(JUDGE)):
         raise Refused(f"{JUDGE} has answered this brief already", fix=judge)
     form = [{"criterion": criterion, "check": check} for criterion, check in state.questions]
-    text = brief_text(listing(state), form, newest["nonce"])
-    return Brief(text, newest["nonce"], newest["call"], tuple(_asked(state)))
-
-
-def _asked(state: RalphState) -> list[str]:
-    return [criterion.id for criterion in state.criteria if criterion.questions]
+    return brief_text(listing(state), form, newest["nonce"]), newest["nonce"]
 
 
 def listing(state: RalphState) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -115,7 +116,7 @@ def _read(item: object, index: int, defects: list[str]) -> Criterion | None:
         defects += _opinions(criterion, where)
         return criterion
     if isinstance(item, dict):  # without its checks only taste is surely no fact
-        opinion = subjective(str(item.get("description")), is_run=True, is_measured=True)
+        opinion = subjective(str(item.get("description")), ("code", "command", "metric"))
         if opinion:
             defects.append(f"{where}.description: {opinion}")
     return None
@@ -141,16 +142,17 @@ def _checks(value: object, where: str, defects: list[str]) -> list[Any] | None:
 
 def _opinions(criterion: Criterion, where: str) -> list[str]:
     """What of it is a matter of opinion: its description, and the questions it puts to the judge."""
-    types = [check["type"] for check in criterion.checks]
-    is_measured = "metric" in types
-    is_run = is_measured or "command" in types
-    is_asked = not criterion.mechanical
+    decided_by = {check["type"] for check in criterion.mechanical}
+    if "metric" in decided_by:
+        decided_by.add("command")
+    if decided_by:
+        decided_by.add("code")
     defects = []
-    opinion = subjective(criterion.description, is_run=is_run, is_measured=is_measured, is_asked=is_asked)
+    opinion = subjective(criterion.description, decided_by)
     if opinion:
         defects.append(f"{where}.description: {opinion}")
     for index, check in enumerate(criterion.checks):
-        opinion = subjective(str(check.get("question") or ""), is_asked=is_asked)
+        opinion = subjective(str(check.get("question") or ""), decided_by & {"code"})
         if opinion:
             defects.append(f"{where}.checks[{index}].question: {opinion}")
     return defects
@@ -163,42 +165,38 @@ _MEASURE = re.compile(
     re.I,
 )
 
-# Words that nobody can check, with how to say instead what would be seen.
-# Taste, and claims over everything: no check makes them facts.
-TASTE: tuple[tuple[str, str], ...] = (
+# Words that nobody can check, with how to say instead what would be seen; then what makes a fact of it all the same.
+# Nothing does of taste and of claims over everything; a command decides what is vague or absolute, a metric or a
+# number what is a degree. A conclusion is decided where code checks something, and only asks a judge for an opinion.
+_CONCLUDING = r"(?:nice|clear|correct|complete|clean|fine|comprehensive|consistent|well[- ]written|done)"
+OPINIONS: tuple[tuple[str, str, str], ...] = (
     (r"looks?(?: and feels?)? (?:good|great|nice|right|fine|ok(?:ay)?|professional|modern|polished|clean)|"
      r"(?:beautiful|pretty|elegant|attractive|stylish)(?:ly)?\b|good[- ]looking|(?:is|are|be) (?:modern|sensible)\b|"
      r"nicer\b",
-     "say what can be seen, such as: at 390 px width no text is cut off"),
+     "say what can be seen, such as: at 390 px width no text is cut off", ""),
     (r"(?:clean|good|nice|high[- ]quality|beautiful|elegant|idiomatic|readable|maintainable|well[- ]structured) code\b|"
      r"code (?:is|looks) (?:clean|good|nice|readable|maintainable|elegant)|code quality (?:is|improves|must be)",
-     "name the command that tells, such as: ruff check src exits 0, or no function is longer than 40 lines"),
+     "name the command that tells, such as: ruff check src exits 0, or no function is longer than 40 lines", ""),
     (r"user[- ]friendly|easy to use|intuitive|(?:good|great|nice|pleasant|better) (?:user experience|ux|ui)\b",
-     "say what a user does and what then happens, such as: an empty form shows a message beside each field"),
+     "say what a user does and what then happens, such as: an empty form shows a message beside each field", ""),
     (r"best practices?|industry standards?|production[- ](?:ready|grade|quality)|state of the art|professional quality",
-     "name the practice and the command or file that shows it"),
+     "name the practice and the command or file that shows it", ""),
     (r"(?:is|are|be|works?) (?:good|great|nice|perfect|excellent|satisfactory|acceptable)\b|makes? sense\b|"
      r"makes? (?:it|this|them) better\b|feels? \w+",
-     "say what is true then and was not before, such as: omo status prints the session's id"),
+     "say what is true then and was not before, such as: omo status prints the session's id", ""),
     (r"(?:the )?(?:user|customer|client|team|stakeholders?) (?:is|are|will be) (?:happy|satisfied|pleased)",
-     "say what they asked for, and the check that shows it"),
+     "say what they asked for, and the check that shows it", ""),
     (r"(?:completely|fully|100 ?%|totally|perfectly) (?:secure|safe|tested|correct|reliable)",
-     "name the attacks or cases that are tried, and the command that tries them"),
+     "name the attacks or cases that are tried, and the command that tries them", ""),
     (r"\b(?:and so on|and more|as (?:appropriate|needed|necessary))\b|\betc\b",
-     "list what is meant; what is not named cannot be checked"),
-)  # fmt: skip
-# Vague or absolute, and still decided where a command is run for it.
-VAGUE: tuple[tuple[str, str], ...] = (
+     "list what is meant; what is not named cannot be checked", ""),
     (r"(?:no|zero|without(?: any)?) (?:more |known )?(?:bugs|defects)\b|"
      r"(?:there (?:is|are)|has|have|with) (?:no|zero) (?:more )?(?:errors|issues|problems)\s*(?:$|[.,;!]|left|at all)|"
      r"(?:bug|error|defect)[- ]free|never (?:fails|crashes|breaks)",
-     "name the cases that must hold and the test that shows each"),
+     "name the cases that must hold and the test that shows each", "command"),
     (r"(?:works?|behaves?|functions?|performs?|runs?) (?:as (?:expected|intended|desired|it should)|"
      r"(?:correctly|properly|well|fine|smoothly|perfectly|flawlessly)\s*(?:$|[.,;!]))|everything works|gracefully\b",
-     "say what is expected: the input, the command, and the output or exit code"),
-)  # fmt: skip
-# Degrees: a measure makes them facts.
-DEGREES: tuple[tuple[str, str], ...] = (
+     "say what is expected: the input, the command, and the output or exit code", "command"),
     (r"(?:fast|quick|responsive|performant|snappy|efficient|scalable|lightweight|small|simple|short|robust|stable|"
      r"reliable|secure|thorough|comprehensive|sufficient|adequate|reasonable)(?:ly)? enough|"
      r"(?:is|are|be|loads?|runs?|responds?|starts?|feels?) (?:very |really |more |much |reasonably )?"
@@ -206,38 +204,30 @@ DEGREES: tuple[tuple[str, str], ...] = (
      r"reliable|stable|simple|easy|maintainable|readable|flexible|extensible)\b|well[- ](?:tested|documented)|"
      r"improves? (?:the )?(?:performance|speed|quality|readability)|"
      r"(?:good|better|improved|acceptable|reasonable|high) (?:performance|coverage|quality|speed|latency|readability)",
-     "give the number and how it is measured, such as: the p95 of 100 requests is under 200 ms (a metric check)"),
-)  # fmt: skip
-# Conclusions: decided where code checks something; as a question they only ask the judge for an opinion.
-_CONCLUDING = r"(?:nice|clear|correct|complete|clean|fine|comprehensive|consistent|well[- ]written|done)"
-CONCLUSIONS: tuple[tuple[str, str], ...] = (
+     "give the number and how it is measured, such as: the p95 of 100 requests is under 200 ms (a metric check)",
+     "metric"),
     (rf"(?:is|are|be) (?:\w+ ){{0,2}}?{_CONCLUDING}\s*(?:$|[.,;:!?]|and\b|or\b|enough\b)|"
      rf"(?:is|are) (?:the |this |it |its |all )(?:[\w.-]+ ){{0,5}}?{_CONCLUDING}\s*(?:$|[.,;:!?]|and\b)",
-     "say what somebody would find there, such as: the section Use says which command to run first"),
+     "say what somebody would find there, such as: the section Use says which command to run first", "code"),
     (r"(?:it|the app|app|the feature|feature|everything|all) (?:now )?works?\s*(?:$|[.,;:!?])|"
      r"does (?:it|the app|the feature|everything) work\s*(?:$|[.,;:!?])",
-     "say what is done and what then happens: the input, the command, and the output or exit code"),
+     "say what is done and what then happens: the input, the command, and the output or exit code", "code"),
     (r"all (?:the |possible )?edge[- ]cases|(?:done|handled|implemented) (?:properly|correctly)",
-     "list the cases, each with what has to happen"),
+     "list the cases, each with what has to happen", "code"),
 )  # fmt: skip
 
 
-def subjective(text: str, *, is_measured: bool = False, is_run: bool = False, is_asked: bool = False) -> str:
+def subjective(text: str, decided_by: Collection[str] = ("code",)) -> str:
     """What of a text cannot be checked, and what to write instead; empty where all of it can.
 
-    Degrees are facts once something measures; what is vague or absolute is decided once a command is run for it; and
-    what only a judge is asked may not be a conclusion.
+    `decided_by` is what decides it beside a judge: code, and of that a command or a metric.
     """
     plain = without_quotations(text)
-    tables = [*TASTE]
-    if not is_run:
-        tables += VAGUE
-    if not is_measured and not _MEASURE.search(plain):
-        tables += DEGREES
-    if is_asked:
-        tables += CONCLUSIONS
-    for pattern, instead in tables:
+    facts = {*decided_by}
+    if _MEASURE.search(plain):
+        facts.add("metric")
+    for pattern, instead, fact in OPINIONS:
         match = re.search(rf"\b(?:{pattern})", plain, re.I)
-        if match:
+        if match and fact not in facts:
             return f"{clip(match[0].strip(' .,;!'), 60)!r} cannot be checked; {instead}"
     return ""

@@ -19,7 +19,6 @@ from omo.workflows.ralph.run import ABANDON, KIND, START, THE_USERS_TURN, RalphR
 LONGEST = 160
 ENDS = ("pass", "partial", "safeguard", "circumvented", "abandoned")
 BEGIN = command(START)
-STATUS = command("omo ralph status")
 
 
 def next_step(run: RalphRun | None) -> NextStep:
@@ -34,7 +33,11 @@ def next_step(run: RalphRun | None) -> NextStep:
         sealing = command("omo state clear --mode ralph --force", lead="they run, in a terminal of their own")
         return NextStep("seal", why, (sealing,), who="user")
     if state.ended is not None:
-        return _after_the_end(state)
+        if state.how == "pass":
+            return NextStep("done", f"every criterion passes, iteration {state.iteration} of {state.max_iterations}")
+        if not state.is_the_users_turn:
+            return NextStep("start", "the run was abandoned", (BEGIN,))
+        return NextStep("tell-user", outcome.of(state.ended)["why"], THE_USERS_TURN)
     why = f"{named(state.remaining)} open, iteration {state.iteration} of {state.max_iterations}"
     if state.briefs and not state.is_taken_up(state.briefs[-1]):
         return NextStep("judge", why, (Command(lead=ASK), command("omo ralph judge", lead="once it has answered")))
@@ -45,24 +48,6 @@ def is_over(run: RalphRun) -> bool:
     """By what the session was told while the ledger was whole."""
     summary = run.caller.summary(KIND)
     return summary.get("run") == run.id and (bool(summary.get("cleared")) or summary.get("state") == "done")
-
-
-def _after_the_end(state: RalphState) -> NextStep:
-    if state.how == "pass":
-        return NextStep("done", f"every criterion passes, iteration {state.iteration} of {state.max_iterations}")
-    if state.how == "partial":
-        blocked = named([criterion.id for criterion in state.with_status("BLOCKED")])
-        return NextStep("tell-user", f"settled, and {blocked} blocked; tell the user what was tried", (STATUS,))
-    if state.how == "safeguard":
-        used = f"{counted(state.max_iterations, 'iteration')} {'is' if state.max_iterations == 1 else 'are'} used up"
-        return NextStep("tell-user", f"{used} and {named(state.remaining)} open; tell the user so", (STATUS,))
-    if state.how == "circumvented":
-        times = counted(state.circumventions, "time")
-        why = f"judgement was asked for {times} over phases that did not happen"
-        return NextStep("tell-user", why, THE_USERS_TURN)
-    if state.is_the_users_turn:
-        return NextStep("tell-user", "the agent gave the run up", THE_USERS_TURN)
-    return NextStep("start", "the run was abandoned", (BEGIN,))
 
 
 # What hooks read

@@ -16,7 +16,6 @@ from omo.errors import OmoError
 from omo.proof import globs, pins
 from omo.proof.checks import parse_checks
 from omo.proof.evaluate import Observation, evaluate
-from omo.state.runtime import part
 from omo.text import clip
 from omo.work.judge import Answer, Key
 from omo.workflows.ralph.rules import Criterion, Row, digest_of
@@ -135,8 +134,8 @@ class Evaluation:
             answer = self.failed.get(asked) or self.answers[asked]
             return CheckResult(name, answer.result, answer.evidence, source, answer.suggested_action)
         key = cache_key(Path(self.run.caller.root), check, criterion.affected_paths)
-        known = remembered(self.state.last_judged, criterion.id, name, digest)
-        if takes_over and known and still_holds(known, key, iteration=self.state.iteration, heavy=self.heavy):
+        known = remembered(self.state, criterion.id, key)
+        if takes_over and known:
             return CheckResult(name, "pass", known["evidence"], CACHED, fact=known)
         # What two criteria both ask is run once; the same check from another base is another question.
         same = digest, pinned.base(digest, goal)
@@ -151,9 +150,7 @@ class Evaluation:
         if check["type"] in COMMANDS:
             action = f"run {clip(' '.join(check['argv']), 160)} and mend what it reports"
         if key and seconds > self.heavy:
-            kept = clip(evidence, LONGEST_KEPT)
-            fact = {"id": name, "evidence": kept, "digest": digest, "key": key, "seconds": round(seconds, 3)}
-            fact["ran_at"] = self.state.iteration
+            fact = {"key": key, "evidence": clip(evidence, LONGEST_KEPT), "ran_at": self.state.iteration}
         return CheckResult(name, observation.result, evidence, CODE, action, fact)
 
 
@@ -196,20 +193,11 @@ def cache_key(root: Path, check: Row, affected_paths: Sequence[str]) -> str:
     return sha256(repr([digest_of(check), contents]).encode("utf-8", "surrogateescape")) if contents else ""
 
 
-def remembered(judged: Row, criterion: str, check: str, digest: str) -> Row | None:
-    """What the newest judgement keeps of a heavy check of a criterion that passed."""
-    result = part(part(judged, "results"), criterion)
-    if result.get("result") != "pass":
-        return None
-    for fact in result.get("heavy", ()):
-        if (fact.get("id"), fact.get("digest")) == (check, digest):
+def remembered(state: RalphState, criterion: str, key: str) -> Row | None:
+    """What the newest judgement keeps of a check that passed with this key, while it is not too old."""
+    facts = state.last_result(criterion).get("heavy") or []
+    for fact in facts:
+        age = state.iteration - int(fact["ran_at"])
+        if key and fact["key"] == key and 0 < age <= MOST_ITERATIONS_CACHED:
             return dict(fact)
     return None
-
-
-def still_holds(fact: Row, key: str, *, iteration: int, heavy: float = HEAVY_SECONDS) -> bool:
-    """Whether the fact stands in for a run: the same key, heavy enough to be worth it, and not too old."""
-    if not key or fact.get("key") != key:
-        return False
-    age = iteration - int(fact["ran_at"])
-    return float(fact["seconds"]) > heavy and 0 < age <= MOST_ITERATIONS_CACHED

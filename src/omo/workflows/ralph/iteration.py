@@ -9,8 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from omo import safe_open
-from omo.errors import NotEvaluable
-from omo.proof import base, changes, globs, tree
+from omo.proof import base, globs, tree
 from omo.state import ledger, paths
 from omo.state.runtime import part
 from omo.text import clip
@@ -151,20 +150,18 @@ def quoted(text: str, longest: int = LONGEST_SHOWN) -> str:
 
 
 def _since_it_passed(files: Files, state: RalphState, criterion: Criterion) -> Row:
-    """The files that are others than right after its last pass, those it declares first; else since the start."""
+    """The files that are others than right after its last pass, those it declares first."""
     passed = state.states[criterion.id].last_pass_iteration or 0
-    changed, since = None, f"its pass in iteration {passed}"
+    changed = None
     for row in state.rows:
         if row.get("kind") == "exec-delegated" and row.get("iteration") == passed + 1:
             changed = files.changed_since(row)
+    since = f"its pass in iteration {passed}"
     if changed is None:
-        try:
-            changed, since = changes.changed(Path(files.root), state.base or "HEAD"), "the start of the run"
-        except NotEvaluable as error:
-            changed, since = [], f"unknown: {clip(error.message, 120)}"
+        since += " (nobody can tell)"
     own: list[str] = []
     others: list[str] = []
-    for path in changed:
+    for path in changed or []:
         is_own = any(globs.covers(path, glob) for glob in criterion.affected_paths)
         (own if is_own else others).append(path)
     listed = [*own, *others]

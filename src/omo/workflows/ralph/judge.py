@@ -22,7 +22,7 @@ from omo.workflows.ralph.evaluate_criteria import COMMANDS, HEAVY_SECONDS, Crite
 from omo.workflows.ralph.iteration import Files, opening
 from omo.workflows.ralph.phases import PhaseReport, check
 from omo.workflows.ralph.rules import ASK, MOST_CIRCUMVENTIONS, PROMPT, Row, State
-from omo.workflows.ralph.run import RalphRun, RalphState, change, fix, require_open
+from omo.workflows.ralph.run import RalphRun, RalphState, fix, require_open
 
 EXIT_CODES = {"pass": 0, "partial": 3, "fail": 3, "unknown": 4}
 MOST_NAMED = 5
@@ -97,7 +97,6 @@ class Judgement:
                     "fail_count": state.fail_count,
                     "regression": state.status == "REGRESSED",
                     "previous_pass_iteration": state.last_pass_iteration,
-                    "next_failure_blocks": state.next_failure_blocks,
                 }
             )
         return left
@@ -174,7 +173,8 @@ def record_circumvention(run: RalphRun, state: RalphState, missing: list[str]) -
         end = {"kind": "ended", "how": "circumvented", "verdict": "fail", "receipt": None, "outcome": outcome}
         return attempt, [row, end]
 
-    return change(run, decide)
+    attempts: int = run.change_whole(decide)
+    return attempts
 
 
 def _left_behind(files: Files, row: Row) -> list[str]:
@@ -218,7 +218,7 @@ def _answers(
             fix=_ask_first(run),
             defects=[*answers.notes, answers.unread],
         )
-    matched, notes = match(answers, state.questions, state.decided_by_code)
+    matched, notes = match(answers, state.questions)
     if answers.independence != FULL:
         notes.append(INLINE)
     is_open_still = any(answer.result == "unknown" for answer in matched.values())
@@ -325,7 +325,7 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files
     opens = opening(run.caller, after, state.iteration + 1, scope)
 
     def decide(now: RalphState) -> tuple[None, list[Row]]:
-        if _position(now) != _position(state):
+        if len(now.rows) != len(state.rows):
             what = "the run went on while it was judged, so this judgement is void"
             raise Refused(what, fix=fix(run, command("omo ralph judge")))
         events = [row]
@@ -336,9 +336,4 @@ def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files
             events.append(end_of(now, row) or opens)
         return None, events
 
-    change(run, decide)
-
-
-def _position(state: RalphState) -> tuple[object, ...]:
-    nonce = state.briefs[-1].get("nonce") if state.briefs else None
-    return state.is_open, state.iteration, len(state.judged), state.unknown_calls, nonce
+    run.change_whole(decide)

@@ -21,7 +21,7 @@ from omo.work.lifecycle import require_reason
 from omo.work.status import Command, NextStep
 from omo.workflows.ralph.iteration import Files, changed_lines
 from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE, Row
-from omo.workflows.ralph.run import RalphRun, RalphState, change, require_open
+from omo.workflows.ralph.run import RalphRun, RalphState, require_open
 
 MOST_GATES = 50  # named in a judgement
 PHASE_OF = {agent: phase for phase, agent in PROVEN_BY.items() if agent}
@@ -30,7 +30,6 @@ EVIDENCE = ".sisyphus/"
 PRESENT, MISSING, SKIPPED, REDUCED = "present", "missing", "skip-recorded", "reduced"
 
 PIN = "omo gate add NAME -- COMMAND (omo gate suggest names the project's own), or the user's /omo:pin"
-NO_GATE = f"no gate is pinned in this session, and SHIP needs one: {PIN}"
 REMEDIES = {
     "PLAN": "let omo:planner plan what is open",
     "IMPL": "let omo:executor carry it out, or change the files yourself",
@@ -128,7 +127,7 @@ def leave_out_refine(run: RalphRun, reason: str) -> None:
             return None, []
         return None, [{"kind": "phase", "iteration": now.iteration, "name": "REFINE", "skipped": reason}]
 
-    change(run, decide)
+    run.change_whole(decide)
 
 
 def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str | None = None) -> PhaseReport:
@@ -153,7 +152,11 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
     if "IMPL" not in counting:
         proofs["IMPL"] = _own_work(files, state, proofs["IMPL"])
     if state.why_no_refine and proofs["REFINE"].status == MISSING:
-        proofs["REFINE"] = _left_out(state.why_no_refine, changed_lines(files, state))
+        lines = changed_lines(files, state)
+        text = f"{counted(lines, 'changed line')}: {clip(state.why_no_refine, 200)}"
+        proofs["REFINE"] = Proof(SKIPPED, text)
+        if lines >= SMALL_CHANGE:
+            proofs["REFINE"] = Proof(MISSING, f"left out, but {SMALL_CHANGE} lines are too many for that: {text}")
     proofs["SHIP"] = ship(gates, files.tree)
     if not gates and (name := _own_check(files, state)):
         proofs["SHIP"] = Proof(PRESENT, f"no gate is pinned; the judgement runs {name}, a check of the project's own")
@@ -231,13 +234,6 @@ def _own_work(files: Files, state: RalphState, by_agent: Proof) -> Proof:
     if not is_changed:
         return replace(by_agent, text=f"{by_agent.text}, and no file is other than when it began", is_undone=True)
     return Proof(PRESENT, f"{by_agent.text}, and files are others than when it began")
-
-
-def _left_out(reason: str, lines: int) -> Proof:
-    text = f"{counted(lines, 'changed line')}: {clip(reason, 200)}"
-    if lines < SMALL_CHANGE:
-        return Proof(SKIPPED, text)
-    return Proof(MISSING, f"left out, but {SMALL_CHANGE} lines are too many for that: {text}")
 
 
 def _own_check(files: Files, state: RalphState) -> str:

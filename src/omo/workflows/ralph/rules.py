@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from omo.digest import sha256
-from omo.text import clip
+from omo.text import clip, counted
 
 Row = dict[str, Any]
 
@@ -117,15 +117,14 @@ class State:
         return asdict(self)
 
     @property
-    def is_flapping(self) -> bool:
-        """Blocked because it passed and broke too often, not because it never passed."""
-        return self.status == "BLOCKED" and self.fail_count < MOST_FAILURES
-
-    @property
-    def next_failure_blocks(self) -> bool:
-        if self.status == "PASS":
-            return self.regressions == MOST_REGRESSIONS - 1
-        return self.status != "BLOCKED" and self.fail_count == MOST_FAILURES - 1
+    def counts(self) -> list[str]:
+        """How often it did not hold, in words."""
+        counts = []
+        if self.fail_count:
+            counts.append(f"failed {self.fail_count} in a row")
+        if self.regressions:
+            counts.append(f"regressed {counted(self.regressions, 'time')}")
+        return counts
 
 
 def after(state: State, result: str, iteration: int) -> State:

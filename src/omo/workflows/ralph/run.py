@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 from omo.digest import sha256
 from omo.errors import Refused, Unreadable
@@ -15,8 +13,6 @@ from omo.text import clip
 from omo.work.run import Kind, Run
 from omo.work.status import Command, NextStep, command, units
 from omo.workflows.ralph.rules import OPEN, Criterion, Row, State
-
-T = TypeVar("T")
 
 KIND = "ralph"
 START = "omo ralph start"
@@ -160,13 +156,6 @@ class RalphState:
             asked += [(criterion.id, check["id"]) for check in criterion.questions]
         return asked
 
-    @property
-    def decided_by_code(self) -> list[tuple[str, str]]:
-        checks = []
-        for criterion in self.criteria:
-            checks += [(criterion.id, check["id"]) for check in criterion.mechanical]
-        return checks
-
     def entry(self, criterion: Criterion) -> Row:
         """A criterion with all that is known of it; `before` is what an earlier run could not do of it."""
         known, result = self.states[criterion.id], self.last_result(criterion.id)
@@ -180,8 +169,6 @@ class RalphState:
             "suggested_action": clip(str(result.get("suggested_action") or ""), 500),
             "source": result.get("source"),
             "cached_from": result.get("cached_from"),
-            "flapping": known.is_flapping,
-            "next_failure_blocks": known.next_failure_blocks,
             "before": before[0] if before else None,
         }
 
@@ -305,18 +292,6 @@ def require_open(run: RalphRun) -> RalphState:
         commands = THE_USERS_TURN if state.is_the_users_turn else (command(START),)
         raise Refused(f"ralph run {run.id} ended ({state.how})", fix=fix(run, *commands))
     return state
-
-
-def change(run: RalphRun, decide: Callable[[RalphState], tuple[T, list[Row]]]) -> T:
-    """Under the lock, on the run as it is then: which rows to append, and what to answer."""
-
-    def on_whole(state: RalphState | None) -> tuple[T, list[Row]]:
-        if state is None:
-            raise run.damage()
-        return decide(state)
-
-    answer: T = run.change(on_whole)
-    return answer
 
 
 def fix(run: RalphRun, *commands: Command) -> str:

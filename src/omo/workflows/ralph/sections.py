@@ -102,15 +102,9 @@ def _section(state: RalphState, criterion: Criterion) -> Section:
 
 
 def _judge(viewer: Viewer, state: RalphState) -> list[Attachment]:
-    """Each brief of the run with the judge's own message to it, as the host reported it."""
+    """The judge's own messages to the briefs of the run, as the host reported them."""
     briefs = _rows(state, "brief")
     attachments = []
-    asked = []
-    for brief in briefs:
-        ids = ", ".join(map(str, listed(brief.get("criteria"))))
-        asked.append(f"round {brief.get('iteration')}, call {brief.get('call')}: {ids}")
-    if asked:
-        attachments.append(Attachment("Briefs", "", text="\n".join(asked)))
     for row in viewer.agent_messages(JUDGE):
         message = str(row.get("message") or "")
         for brief in briefs:

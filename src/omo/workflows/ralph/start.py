@@ -7,6 +7,7 @@ what they were let off.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -22,6 +23,7 @@ from omo.state.runtime import part
 from omo.text import block, clip
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller, Run, check_sizes, load
+from omo.work.sections import listed
 from omo.work.status import NextStep, units
 from omo.workflows.ralph import criteria, rules
 from omo.workflows.ralph.end import is_over, publish
@@ -59,10 +61,8 @@ def start(
     store.make_dir(paths.ralph_dir(caller.state), caller.state)
     with store.Lock(os.path.join(paths.ralph_dir(caller.state), "start.lock"), store.Deadline(caller.wait)):
         own = load(RALPH, caller)
-        if own is not None:
-            _require_ended(own)
-        _require_shown(caller)
-        earlier = _earlier(caller, own)
+        _require_over(caller, own)
+        last = _run_before(caller, own)
         after = _carried_on(own, wanted) if own is not None else {}
         heard = []
         for row in caller.events:
@@ -88,8 +88,8 @@ def start(
             "files": base.take(caller.root, os.environ),
             "max_iterations": max_iterations,
             "reduced_scope": clip(reduced_scope.strip(), 1000),
-            "lessons": _lessons(earlier, wanted),
-            "carried": _failing_before(earlier, wanted),
+            "lessons": _lessons(last, wanted) if last is not None else [],
+            "carried": _seen_failing(last, wanted) if last is not None else [],
             "after": after,
         }
         check_sizes([begins])
@@ -138,20 +138,17 @@ def _require_options(caller: Caller, path: Path | None, max_iterations: int, red
     require_reason(reduced_scope, "--reduced-scope", again)
 
 
-def _require_ended(own: RalphRun) -> None:
-    """One run per session at a time. A damaged one is in the way until the user has sealed it."""
-    state = own.state
-    if (state is None or own.problems) and not is_over(own):
+def _require_over(caller: Caller, own: RalphRun | None) -> None:
+    """One run per session at a time. A damaged one is in the way until the user has sealed it, and an agent whose run
+    was ended begins no other before Stop has shown the user how that one ended.
+    """
+    if own is not None and own.problems and not is_over(own):
         raise own.damage()
-    if state is not None and not own.problems and state.is_open:
+    if own is not None and own.state is not None and own.state.is_open and not own.problems:
         raise Refused(
-            f"ralph run {own.id} of this session is open, iteration {state.iteration} of {state.max_iterations}",
+            f"ralph run {own.id} of this session is open: {own.state.headline}",
             fix=f"go on with it: omo ralph status; or {ABANDON}",
         )
-
-
-def _require_shown(caller: Caller) -> None:
-    """An agent whose run was ended begins no other before Stop has shown the user how that one ended."""
     summary = caller.summary(KIND)
     is_ended = summary.get("state") == "blocked" and summary.get("cleared")
     if caller.by == "user" or not is_ended or summary.get("told") is not False:
@@ -202,38 +199,29 @@ def _relative(caller: Caller, path: Path) -> str:
     return os.path.realpath(path) if relative.startswith("..") else relative.replace(os.sep, "/")
 
 
-# The runs before it
+# The run before it
 
 
-def _earlier(caller: Caller, own: RalphRun | None) -> list[RalphState]:
-    """The newest run of the project and the session's own last one, newest first.
-
-    What older ones could not do, those two say as well: each run takes it over from the one before it.
-    """
-    runs = [own] if own is not None else []
+def _run_before(caller: Caller, own: RalphRun | None) -> RalphState | None:
+    """The session's own last run, else the newest of the project. What is not as omo wrote it teaches nothing."""
+    run = own
     names = RALPH.names(caller.state)
-    if names and (own is None or own.id != names[-1]):
-        runs.insert(0, Run(RALPH, caller, names[-1]))
-    # A ledger that is not as omo wrote it teaches nothing.
-    return [run.state for run in runs if run.state is not None and not run.problems]
+    if run is None and names:
+        run = Run(RALPH, caller, names[-1])
+    return run.state if run is not None and not run.problems else None
 
 
-def _lessons(earlier: Sequence[RalphState], wanted: Sequence[Criterion]) -> list[Row]:
-    """What they left blocked, or took over, and no later one saw pass; `again` are the new criteria that ask it."""
-    settled: list[Row] = []
+def _lessons(last: RalphState, wanted: Sequence[Criterion]) -> list[Row]:
+    """What it left blocked, or took over and did not see pass; `again` are the new criteria that ask the same."""
+    passed = [_asked(criterion) for criterion in last.with_status("PASS")]
+    blocked = []
+    for criterion in last.with_status("BLOCKED"):
+        if criterion.id != rules.REQUEST:  # each run has its own
+            evidence = clip(str(last.last_result(criterion.id).get("evidence") or ""), LONGEST_EVIDENCE)
+            blocked.append({**_asked(criterion), "from_run": last.run, "evidence": evidence})
     lessons: list[Row] = []
-    for state in earlier:
-        settled += [_asked(criterion) for criterion in state.with_status("PASS")]
-        blocked = []
-        for criterion in state.with_status("BLOCKED"):
-            if criterion.id == rules.REQUEST:  # each run has its own
-                continue
-            evidence = clip(str(state.last_result(criterion.id).get("evidence") or ""), LONGEST_EVIDENCE)
-            blocked.append({**_asked(criterion), "from_run": state.run, "evidence": evidence})
-        for lesson in [*blocked, *state.lessons]:
-            if any(_is_same(lesson, known) for known in settled):
-                continue
-            settled.append(lesson)
+    for lesson in [*blocked, *last.lessons]:
+        if not any(_is_same(lesson, known) for known in [*passed, *lessons]):
             again = [criterion.id for criterion in wanted if _is_same(lesson, _asked(criterion))]
             lessons.append({**lesson, "again": again})
     return lessons[:MOST_CRITERIA]
@@ -247,32 +235,22 @@ def _asked(criterion: Criterion) -> Row:
 
 def _is_same(first: Row, second: Row) -> bool:
     """Said with the same words, or proven by the same checks."""
-    return first.get("checks") == second["checks"] or _plain(first["description"]) == _plain(second["description"])
+    words = [re.findall(r"\w+", asked["description"].casefold()) for asked in (first, second)]
+    return first.get("checks") == second["checks"] or words[0] == words[1]
 
 
-def _plain(description: str) -> str:
-    letters = "".join(letter if letter.isalnum() else " " for letter in description.casefold())
-    return " ".join(letters.split())
-
-
-def _failing_before(earlier: Sequence[RalphState], wanted: Sequence[Criterion]) -> dict[str, str]:
-    """By id, the run that saw a criterion fail when it began, where the newest run with its checks did not pass.
-
-    Its work may be done by now, and was never judged to the end; passing already does not make it vacuous.
+def _seen_failing(last: RalphState, wanted: Sequence[Criterion]) -> list[str]:
+    """Those that failed before a run which did not pass: their work may be done by now, and was never judged to the
+    end, so that passing already does not make them vacuous.
     """
-    failing = {}
-    for criterion in wanted:
-        for state in earlier:
-            same = next((old for old in state.criteria if old.digests == criterion.digests), None)
-            if same is None or state.ended is None:
-                continue
-            first = str(part(state.started, "carried").get(same.id) or "")
-            if part(state.started, "before").get(same.id) == "fail":
-                first = state.run
-            if first and state.how != "pass":
-                failing[criterion.id] = first
-            break
-    return failing
+    if last.ended is None or last.how == "pass":
+        return []
+    before = part(last.started, "before")
+    failing = []
+    for old in last.criteria:
+        if before.get(old.id) == "fail" or old.id in listed(last.started.get("carried")):
+            failing.append(old.digests)
+    return [criterion.id for criterion in wanted if criterion.digests in failing]
 
 
 def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> Row:

@@ -71,18 +71,13 @@ def _item(state: RalphState, criterion: Criterion, viewer: Viewer, files: Files)
     notes = []
     if evidence:
         notes.append(evidence)
-    if known.fail_count:
-        notes.append(f"failed {known.fail_count}x")
-    if known.regressions:
-        notes.append(f"regressed {known.regressions}x")
+    notes += known.counts
     found = findings(entry_of(files, state, criterion))
     why = evidence or f"the newest judgement says {known.status}"
     if known.status == "PENDING":
         why = "no judgement was made of it yet"
-    elif known.is_flapping:
-        why = f"it is blocked after {known.regressions} regressions: {evidence}"
     elif known.status == "BLOCKED":
-        why = f"it is blocked after {known.fail_count} failures in a row: {evidence}"
+        why = f"it is blocked after {', '.join(known.counts)}: {evidence}"
     ledger = f"ralph/{state.run}/ledger.jsonl"
     return Item(
         criterion.id,

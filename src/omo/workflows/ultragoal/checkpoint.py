@@ -17,7 +17,7 @@ from omo.work import agents, claims
 from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
 from omo.workflows.ultragoal.create import same_words, text_defects, title_of
-from omo.workflows.ultragoal.gate.fill import Filled, cleaner_report, fill
+from omo.workflows.ultragoal.gate.fill import Filled, fill
 from omo.workflows.ultragoal.gate.proof import Inspection, Subject, about_the_work
 from omo.workflows.ultragoal.gate.rules import inspect
 from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan, applied
@@ -121,12 +121,6 @@ def checkpoint(
     return Done(run.require_plan().goal(name), changed)
 
 
-def filled_gate(run: PlanRun, goal: Goal, subject: Subject, reviewed: dict[str, Review], words: str = "") -> Filled:
-    artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
-    report = cleaner_report(run.caller.events, goal.started_at or "")
-    return fill(goal, subject, reviewed, report, words)
-
-
 def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
     """What the reviewers were seen to say. Whoever calls a goal complete calls them clean, and they may not differ."""
     reviews = reviewers.reviews_of(run, goal)
@@ -188,6 +182,7 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Sub
     if plan.base and control_globs:  # nothing else asks which files changed
         with contextlib.suppress(NotEvaluable):
             changed = changes.changed(Path(caller.root), plan.base)
+    is_final = receipts.kind_for(plan, goal) == receipts.FINAL
     return Subject(
         root=Path(caller.root),
         state=caller.state,
@@ -195,15 +190,14 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Sub
         started_at=seconds(goal.started_at or plan.created_at),
         changed=changed,
         control_globs=control_globs,
-        now=caller.now,
         used=receipts.used(run.rows, goal.id),
         name=goal.id,
         head=plan.base,
         gates=gates_of(run),
         gate_file=gate_file,
         is_light=receipts.gate_for(plan, goal) == LIGHT,
-        is_final=receipts.kind_for(plan, goal) == receipts.FINAL,
-        unreviewed=receipts.unreviewed(plan) if receipts.kind_for(plan, goal) == receipts.FINAL else (),
+        is_final=is_final,
+        unreviewed=receipts.unreviewed(plan) if is_final else (),
     )
 
 
@@ -219,7 +213,7 @@ def _complete(
     plan = run.require_plan()
     goal = plan.goal(name)
     goal.move("complete", active=plan.active)
-    snapshot = goal_tool.check_passed(run, goal, goal_json, status="complete")
+    goal_tool.check_passed(run, goal, goal_json, status="complete")
     if stands(run, plan, goal, evidence, gate):
         run.change_plan(lambda plan: (None, []))
         return Done(goal, changed=False)
@@ -234,7 +228,7 @@ def _complete(
             # What was run here may have changed the work, and then nobody has reviewed it.
             for agent, review in reviewers.reviews_of(run, goal).items():
                 reviewed[agent] = review.without(gates_of(run).left_out)
-        filled = filled_gate(run, goal, subject, reviewed, evidence)
+        filled = fill(goal, subject, reviewed, run.caller.events, evidence)
         gate = filled.document
     inspection = _require_passing(run, name, subject, gate, filled)
     registered = _register(run, subject, inspection.cited)
@@ -245,23 +239,28 @@ def _complete(
         reviews[agent] = review.without({gate_file, *written_after})
     facts = _facts(run, subject, reviews, inspection, registered)
     digest = receipts.keep_gate(run.directory, run.caller.state, gate)
-    now = stamp(run.caller.now)
     # A goal that a review opened again and that is closed once more has given the budget back already.
     is_progress = not any(row.get("goalId") == name and row.get("status") == "complete" for row in run.rows)
+    started = _close(run, name, evidence, subject, digest, facts)
+    return Done(run.require_plan().goal(name), True, started, inspection.notes, is_progress)
+
+
+def _close(run: PlanRun, name: str, evidence: str, subject: Subject, gate: str, facts: Row) -> str | None:
+    """Issue the receipt and start the next goal, in one change; the answer is that goal."""
+    now = stamp(run.caller.now)
 
     def decide(plan: Plan) -> tuple[str | None, list[Row]]:
         goal = plan.goal(name)
         goal.move("complete")
         if subject.is_light and receipts.gate_for(plan, goal) != LIGHT:
             raise Refused(f"the plan changed while {name} was looked at", fix="the same again")
-        receipt = receipts.mint(plan, goal, gate=digest, snapshot=snapshot, now=now, facts=facts)
         closed = {
             "kind": "goal_checkpointed",
             "goalId": name,
             "status": "complete",
             "evidence": evidence,
-            "qualityGateHash": digest,
-            "completionVerification": receipt,
+            "qualityGateHash": gate,
+            "completionVerification": receipts.mint(plan, goal, gate=gate, now=now, facts=facts),
         }
         after = applied(plan, {**closed, "ts": now})
         following = [] if after.active is not None else _start_next(after)
@@ -270,7 +269,7 @@ def _complete(
     started: str | None = run.change_plan(decide)
     if started:
         _remember_files(run)
-    return Done(run.require_plan().goal(name), True, started, inspection.notes, is_progress)
+    return started
 
 
 def _register(run: PlanRun, subject: Subject, cited: list[str]) -> Row:
@@ -325,7 +324,7 @@ def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspectio
     }
 
 
-def classify(run: PlanRun, classification: str, *, evidence: str | None, goal_id: str | None = None) -> Row:
+def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str | None = None) -> Row:
     """The row. Nothing of the plan changes by it; a pause is allowed while it is the latest and says human_blocked."""
     if defects := text_defects("--evidence", evidence, shortest=SHORTEST_BLOCKER):
         raise BadInput(
@@ -334,7 +333,7 @@ def classify(run: PlanRun, classification: str, *, evidence: str | None, goal_id
             '"what is missing, and who can do it"',
             defects=defects,
         )
-    row: Row = {"kind": "blocker_classified", "classification": classification, "evidence": str(evidence).strip()}
+    row: Row = {"kind": "blocker_classified", "classification": classification, "evidence": evidence.strip()}
     if goal_id is not None:
         row["goalId"] = goal_id
 
@@ -365,20 +364,10 @@ class Recorded:
 
 
 def record_review_blockers(
-    run: PlanRun,
-    goal_id: str,
-    *,
-    objective: str | None,
-    evidence: str | None,
-    title: str | None,
-    goal_json: object = None,
+    run: PlanRun, goal_id: str, *, objective: str, evidence: str, title: str | None, goal_json: object = None
 ) -> Recorded:
     """A goal that resolves what a review found; its parent waits for it. Every refusal comes before the first write."""
-    defects = text_defects("--evidence", evidence)
-    if objective is None:
-        defects.append("--objective is missing")
-    defects += wording_defects(title, objective)
-    if defects:
+    if defects := text_defects("--evidence", evidence) + wording_defects(title, objective):
         raise BadInput(
             defects[0],
             fix=f"omo ultragoal record-review-blockers --goal-id {goal_id} "
@@ -386,17 +375,17 @@ def record_review_blockers(
             defects=defects,
         )
 
-    finding, review_evidence = str(objective).strip(), str(evidence).strip()
+    finding, review_evidence = objective.strip(), evidence.strip()
 
     def decide(plan: Plan) -> tuple[tuple[str, bool], list[Row]]:
         parent = plan.goal(goal_id)
         if goal_json is not None:
             goal_tool.check_passed(run, parent, goal_json, status="review_blocked")
         parent.move("review", active=plan.active)
-        for blocker in plan.open_blockers_of(parent.id):
+        blockers = plan.open_blockers_of(parent.id)
+        for blocker in blockers:
             if same_words(blocker.objective) == same_words(finding):
                 return (blocker.id, True), []
-        blockers = plan.open_blockers_of(parent.id)
         if len(blockers) >= MOST_OPEN_BLOCKERS:
             names = ", ".join(blocker.id for blocker in blockers)
             raise Refused(

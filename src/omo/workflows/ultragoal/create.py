@@ -32,7 +32,6 @@ CREATE = "omo ultragoal create-goals --brief-file PATH"
 # A lone CR ends a line too: a file opened as text has it so, and the three ways to pass a brief must agree.
 LINE_END = re.compile(r"\r\n|\n|\r")
 DELIMITER = re.compile(r"@goal(?::|(?=[ \t])|\Z)")
-LIGHT_LINE = re.compile(r"gate:[ \t]*light", re.IGNORECASE)
 MARK = re.compile(r"gate:[ \t]*full[ \t]*", re.IGNORECASE)
 
 
@@ -166,10 +165,6 @@ def gate_for(run: PlanRun, brief: Brief, mode: str) -> str:
     gate = asked.get("gate") or settings_at(run.caller.root, asked.get("head")).goal_gate
     # Story by story there is no final receipt that reviewers could come with.
     return plans.LIGHT if gate == plans.LIGHT and mode == plans.MODES[0] else plans.FULL
-
-
-def asks_for_light(brief: Brief) -> bool:
-    return any(LIGHT_LINE.fullmatch(line.strip()) for line in brief.preamble.splitlines())
 
 
 def _asked(run: PlanRun) -> Row:

@@ -287,22 +287,22 @@ def _why_paused(run: PlanRun) -> str:
 def _proof(run: PlanRun, goal: ToolGoal) -> Row:
     """The receipts that prove the goal, as fields of its row; Refused with what is missing. Other goals pass."""
     plan = run.plan
-    if run.problems:
-        if goal.belongs_to_a_plan:
-            raise run.damage()
-        return {}
-    if plan is None:
-        if goal.belongs_to_a_plan:
-            raise Refused(
-                f"this goal stands for the plan of session {run.caller.session}, and there is none",
-                fix="omo goal drop gives the goal up; omo ultragoal create-goals makes a plan",
-            )
+    if run.problems and goal.belongs_to_a_plan:
+        raise run.damage()
+    if plan is None and goal.belongs_to_a_plan:
+        raise Refused(
+            f"this goal stands for the plan of session {run.caller.session}, and there is none",
+            fix="omo goal drop gives the goal up; omo ultragoal create-goals makes a plan",
+        )
+    if plan is None or run.problems:
         return {}
     if goal.objective in plan.objectives_of(None):
         return {"receipts": _receipts_of_all(run, plan)}
-    stories = plan.stories_with(goal.objective)
-    if stories:
-        return {"receipts": [_receipt_of_a_story(run, plan, stories)]}
+    if story := plan.story_with(goal.objective):
+        if why := receipts.problem(plan, story, run.directory):
+            fix = next_step(run).text if story.is_required else "omo goal drop: other goals took its place"
+            raise Refused(f"goal {story.id} has no fresh receipt", fix=fix, defects=[why])
+        return {"receipts": [story.receipt_id]}
     if goal.run == plan.run:
         raise Refused(
             f"this goal was made for the plan, whose wording changed since: {clip(goal.objective, 160)}",
@@ -316,45 +316,30 @@ def _receipts_of_all(run: PlanRun, plan: Plan) -> list[str | None]:
     for goal in plan.required:
         if why := receipts.problem(plan, goal, run.directory):
             stale.append(why)
-    if stale:
-        raise Refused(
-            f"{len(stale)} of {counted(len(plan.required), 'goal')} of the plan: no fresh receipt",
-            fix=next_step(run).text,
-            defects=stale,
-        )
-    if plan.goal_mode == "per-story":
-        return [goal.receipt_id for goal in plan.required]
     carrier = receipts.final(plan, run.directory)
-    if carrier is None:
-        raise Refused("the plan has no final receipt that covers it as it is now", fix=next_step(run).text)
-    return [carrier.receipt_id]
+    if plan.goal_mode != "per-story" and carrier is None and not stale:
+        stale.append("the plan has no final receipt that covers it as it is now")
+    if stale:
+        raise Refused("no fresh receipt covers the whole plan", fix=next_step(run).text, defects=stale)
+    return [carrier.receipt_id] if carrier is not None else [goal.receipt_id for goal in plan.required]
 
 
-def _receipt_of_a_story(run: PlanRun, plan: Plan, stories: list[Goal]) -> str | None:
-    """Two stories may carry the same objective: the receipt of either proves it."""
-    problems = []
-    for story in stories:
-        why = receipts.problem(plan, story, run.directory)
-        if not why:
-            return story.receipt_id
-        problems.append(why)
-    fix = next_step(run).text
-    if not any(story.is_required for story in stories):
-        fix = "omo goal drop: other goals took its place"
-    raise Refused(f"goal {stories[0].id} has no fresh receipt", fix=fix, defects=problems)
-
-
-def check_passed(run: PlanRun, goal: Goal, passed: object, *, status: str) -> Row:
-    """The live goal as it is, which a checkpoint needs active and this plan's. One that was passed in has to say the
-    same; it never replaces the live one."""
+def check_passed(run: PlanRun, goal: Goal, passed: object, *, status: str) -> None:
+    """A checkpoint needs the live goal active and this plan's. One that was passed in has to say the same; it never
+    replaces the live one."""
     if status == "complete":
         run.tool.require_whole()
         if step := tool_step(run, run.require_plan(), goal):
             raise Refused(f"{goal.id} cannot be completed: {step.why}", fix=step.command)
     live = run.tool.current.render() if run.tool.current else {}
     if passed is None:
-        return live
-    given = _goal_in(passed)
+        return
+    given = passed
+    if isinstance(passed, dict) and isinstance(passed.get("goal"), dict):  # as omo goal get --json prints it
+        given = passed["goal"]
+    if not isinstance(given, dict) or "objective" not in given:
+        fix = "omo goal get --json > FILE, then --goal-json FILE; or leave it out"
+        raise BadInput("--goal-json holds no goal", fix=fix)
     differing = []
     for key in ("id", "objective", "status"):
         if key in given and given[key] != live.get(key):
@@ -365,14 +350,3 @@ def check_passed(run: PlanRun, goal: Goal, passed: object, *, status: str) -> Ro
             fix="take a fresh one: omo goal get --json; or leave --goal-json out",
             defects=differing,
         )
-    return live
-
-
-def _goal_in(passed: object) -> Row:
-    """`omo goal get --json` as it was printed, or the goal alone."""
-    for candidate in (passed, passed.get("goal") if isinstance(passed, dict) else None):
-        if isinstance(candidate, dict) and "objective" in candidate:
-            return candidate
-    raise BadInput(
-        "--goal-json holds no goal", fix="omo goal get --json > FILE, then --goal-json FILE; or leave it out"
-    )

@@ -134,10 +134,10 @@ def phase_of(plan: Plan | None) -> str:
     if not plan.is_open:
         return "complete"
     statuses = {goal.status for goal in plan.open_goals}
-    for phase in ("active", "failed", "blocked"):
+    for phase in ("active", "pending", "failed"):
         if phase in statuses:
             return phase
-    return "blocked" if "review_blocked" in statuses else "pending"
+    return "blocked"
 
 
 def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:

@@ -22,7 +22,9 @@ Row = dict[str, Any]
 # Every goal is closed, and the agent can bring the plan to its end.
 ONE_COMMAND_LEFT = ("verify-again", "complete-goal", "create-goal", "resume-goal", "drop-goal")
 TELL = "Tell the agent when that is done."
+USER_RUNS = "the user runs, in a terminal of their own"
 CREATE_GOAL = command("omo goal create", lead="then")
+CREATE_PLAN = command("omo ultragoal create-goals --brief", "@goal: TITLE …")
 
 
 def checkpoint_command(goal: Goal) -> Command:
@@ -31,12 +33,11 @@ def checkpoint_command(goal: Goal) -> Command:
 
 
 def next_step(run: PlanRun) -> NextStep:
-    if step := _damaged(run) or _tool_damaged(run):
+    if step := _damaged(run):
         return step
     plan = run.plan
     if plan is None:
-        create = command("omo ultragoal create-goals --brief", "@goal: TITLE …")
-        return NextStep("create-goals", "there is no plan yet", (create,))
+        return NextStep("create-goals", "there is no plan yet", (CREATE_PLAN,))
     for rule in RULES:
         if step := rule(run, plan):
             return step
@@ -44,60 +45,35 @@ def next_step(run: PlanRun) -> NextStep:
 
 
 def _damaged(run: PlanRun) -> NextStep | None:
-    if not run.problems:
-        return None
+    """Nothing can be done on a ledger that is not as omo wrote it, and only the user can mend one."""
     session = shlex.quote(run.caller.session)
-    seal = command(
-        f"omo state clear --mode ultragoal --force --session {session}",
-        lead="the user runs, in a terminal of their own",
-        after="(all bytes are kept)",
-    )
-    anew = command("omo ultragoal create-goals --brief", "@goal: TITLE …", lead="then")
-    return NextStep(
-        "tell-user", f"the plan is not as omo wrote it ({clip(run.problems[0], 160)})", (seal, anew), "user"
-    )
-
-
-def _tool_damaged(run: PlanRun) -> NextStep | None:
-    if not run.tool.problems:
+    commands: tuple[Command, ...]
+    if run.problems:
+        why = f"the plan is not as omo wrote it ({clip(run.problems[0], 160)})"
+        clear = f"omo state clear --mode ultragoal --force --session {session}"
+        commands = (command(clear, lead=USER_RUNS, after="(all bytes are kept)"), CREATE_PLAN._replace(lead="then"))
+    elif run.tool.problems:
+        why = "the journal of the session's goal is not as omo wrote it"
+        commands = (command(f"omo goal drop --session {session}", lead=USER_RUNS), CREATE_GOAL)
+    elif run.plan is not None and run.plan.is_open and run.evidence_problems:
+        why = f"the ledger of evidence is not as omo wrote it ({clip(run.evidence_problems[0], 160)})"
+        look = f"the user looks at it; then {USER_RUNS}"
+        mend = command("omo evidence add PATH --goal ID --repair", lead=look, after="(the old ledger is kept)")
+        commands = (mend,)
+    else:
         return None
-    session = shlex.quote(run.caller.session)
-    drop = command(f"omo goal drop --session {session}", lead="the user runs, in a terminal of their own")
-    why = "the journal of the session's goal is not as omo wrote it"
-    return NextStep("tell-user", why, (drop, CREATE_GOAL), "user")
+    return NextStep("tell-user", why, commands, "user")
 
 
-def _evidence_damaged(run: PlanRun, plan: Plan) -> NextStep | None:
-    if not plan.is_open or not run.evidence_problems:
-        return None
-    why = f"the ledger of evidence is not as omo wrote it ({clip(run.evidence_problems[0], 160)})"
-    mend = command(
-        "omo evidence add PATH --goal ID --repair",
-        lead="the user looks at it, then runs, in a terminal of their own",
-        after="(the old ledger is kept)",
-    )
-    return NextStep("tell-user", why, (mend,), "user")
-
-
-def _elsewhere(run: PlanRun, plan: Plan) -> NextStep | None:
-    if not run.elsewhere:
-        return None
-    return NextStep("work-there", run.elsewhere, (Command(lead="work there"),))
-
-
-def _handed_off(run: PlanRun, plan: Plan) -> NextStep | None:
+def _away(run: PlanRun, plan: Plan) -> NextStep | None:
+    """The plan is worked on in another directory, or was given to another workflow."""
+    if run.elsewhere:
+        return NextStep("work-there", run.elsewhere, (Command(lead="work there"),))
     if plan.handoff is None or not plan.is_open:
         return None
     go_on = command("omo state ultragoal write --input", '{"current_phase":"active"}', after="goes on with it here")
     plan_anew = command("omo state ultragoal handoff --to ultraplan", lead="or", after="plans it anew")
     return NextStep("handoff", f"the plan is {plan.handoff_in_words}", (go_on, plan_anew))
-
-
-def _goal_tool(run: PlanRun, plan: Plan) -> NextStep | None:
-    """A checkpoint needs the goal tool's goal: active, and this plan's."""
-    if not plan.is_open or plan.active is None:
-        return None
-    return tool_step(run, plan, plan.active)
 
 
 def tool_step(run: PlanRun, plan: Plan, goal: Goal | None) -> NextStep | None:
@@ -111,10 +87,10 @@ def tool_step(run: PlanRun, plan: Plan, goal: Goal | None) -> NextStep | None:
     if tool.objective in plan.objectives_of(goal):
         return None
     why = f"another goal is active ({clip(tool.objective, 80)})"
-    for story in plan.stories_with(tool.objective):
+    story = plan.story_with(tool.objective)
+    if story is not None and not receipts.problem(plan, story, run.directory):
         # Story by story the goal tool moves on, and what was done is completed, not dropped.
-        if not receipts.problem(plan, story, run.directory):
-            return NextStep("complete-goal", why, (command("omo goal complete"), CREATE_GOAL), item=name)
+        return NextStep("complete-goal", why, (command("omo goal complete"), CREATE_GOAL), item=name)
     return NextStep("drop-goal", why, (command("omo goal drop"), CREATE_GOAL), item=name)
 
 
@@ -122,11 +98,13 @@ def _active(run: PlanRun, plan: Plan) -> NextStep | None:
     goal = plan.active
     if goal is None:
         return None
-    why = f"{goal.id} {clip(goal.title, 80)} is under way"
+    if step := tool_step(run, plan, goal):  # a checkpoint needs the goal tool's goal: active, and this plan's
+        return step
     if goal.human_blocked:
         why = f"{goal.id} waits for a person ({clip(goal.human_blocked, 80)})"
         set_aside = command(f"omo ultragoal checkpoint --goal-id {goal.id} --status blocked --evidence TEXT")
         return NextStep("set-aside", why, (set_aside,), item=goal.id)
+    why = f"{goal.id} {clip(goal.title, 80)} is under way"
     return NextStep("execute-goal", why, (checkpoint_command(goal),), item=goal.id)
 
 
@@ -136,31 +114,30 @@ def _paused(run: PlanRun, plan: Plan) -> NextStep | None:
     return tool_step(run, plan, None) if run.tool.status == "paused" and can_go_on else None
 
 
-def _pending(run: PlanRun, plan: Plan) -> NextStep | None:
-    goal = plan.resolved or plan.first("pending")
-    if goal is None:
-        return None
-    start = command("omo ultragoal complete-goals")
-    why = f"{goal.id} {clip(goal.title, 80)} is next"
-    if goal.status != "pending":
+def _waiting(run: PlanRun, plan: Plan) -> NextStep | None:
+    """Goals to begin, then those that failed."""
+    if goal := plan.resolved:
         why = f"what the review of {goal.id} found is resolved, and {goal.id} is shown anew"
-    return NextStep("start-goal", why, (start,), item=goal.id)
-
-
-def _failed(run: PlanRun, plan: Plan) -> NextStep | None:
-    goal = plan.first("failed")
-    if goal is None:
-        return None
-    retry = command("omo ultragoal complete-goals --retry-failed")
-    return NextStep("retry-failed", f"{goal.id} failed ({clip(goal.evidence, 80)})", (retry,), item=goal.id)
+        return NextStep("start-goal", why, (command("omo ultragoal complete-goals"),), item=goal.id)
+    if goal := plan.first("pending"):
+        why = f"{goal.id} {clip(goal.title, 80)} is next"
+        return NextStep("start-goal", why, (command("omo ultragoal complete-goals"),), item=goal.id)
+    if goal := plan.first("failed"):
+        retry = command("omo ultragoal complete-goals --retry-failed")
+        return NextStep("retry-failed", f"{goal.id} failed ({clip(goal.evidence, 80)})", (retry,), item=goal.id)
+    return None
 
 
 def _stuck(run: PlanRun, plan: Plan) -> NextStep | None:
-    stuck = [goal for goal in plan.stuck if not goal.human_blocked]
-    if not stuck:
+    """Blocked goals; those last of which the agent says that only a person can go on."""
+    if not plan.stuck:
         return None
-    goal = stuck[0]
-    commands = [command("omo ultragoal complete-goals --retry-blocked")]
+    goal = plan.stuck[0]
+    retry = command("omo ultragoal complete-goals --retry-blocked")
+    if goal.human_blocked:
+        why = f"{goal.id} waits for a person: {clip(goal.human_blocked, 160)}"
+        return NextStep("wait", why, (retry._replace(lead="when that is done"),), item=goal.id)
+    commands = [retry]
     if len(plan.required) > 1:
         steer = f"omo ultragoal steer --kind mark_blocked_superseded --goal-id {goal.id}"
         commands.append(command(f"{steer} --evidence TEXT --rationale TEXT", lead="if it is not needed"))
@@ -170,39 +147,24 @@ def _stuck(run: PlanRun, plan: Plan) -> NextStep | None:
     return NextStep("resolve-blockers", why, tuple(commands), item=goal.id)
 
 
-def _human(run: PlanRun, plan: Plan) -> NextStep | None:
-    """Every goal that is left is stuck, and the agent says that only a person can go on."""
-    stuck = plan.stuck
-    if not stuck or not all(goal.human_blocked for goal in stuck):
-        return None
-    goal = stuck[0]
-    why = f"{goal.id} waits for a person: {clip(goal.human_blocked, 160)}"
-    retry = command("omo ultragoal complete-goals --retry-blocked", lead="when that is done")
-    return NextStep("wait", why, (retry,), item=goal.id)
-
-
 def _unproven(run: PlanRun, plan: Plan) -> NextStep | None:
-    """Complete by word alone, or by a receipt that no longer covers it: verify it again."""
-    for goal in plan.required:
-        why = receipts.problem(plan, goal, run.directory)
-        if goal.status == "complete" and why:
-            return _verify_again(run, plan, goal, why)
-    return None
-
-
-def _final(run: PlanRun, plan: Plan) -> NextStep | None:
-    if plan.goal_mode == "per-story" or receipts.final(plan, run.directory) or not plan.required:
+    """Complete by word alone, or by receipts that no longer cover it: verify it again."""
+    goal, why = None, ""
+    for required in plan.required:
+        why = receipts.problem(plan, required, run.directory)
+        if required.status == "complete" and why:
+            goal = required
+            break
+    if goal is None and plan.goal_mode != "per-story" and plan.required and not receipts.final(plan, run.directory):
+        goal, why = plan.required[-1], "every goal is complete, and no fresh final receipt covers them"
+    if goal is None:
         return None
-    return _verify_again(run, plan, plan.required[-1], "every goal is complete, and no fresh final receipt covers them")
-
-
-def _verify_again(run: PlanRun, plan: Plan, goal: Goal, why: str) -> NextStep:
     return tool_step(run, plan, goal) or NextStep("verify-again", why, (checkpoint_command(goal),), item=goal.id)
 
 
 def _complete(run: PlanRun, plan: Plan) -> NextStep | None:
     tool = run.tool
-    is_the_plans = tool.objective in plan.objectives_of(None) or bool(plan.stories_with(tool.objective))
+    is_the_plans = tool.objective in plan.objectives_of(None) or plan.story_with(tool.objective) is not None
     if not is_the_plans or tool.status not in ("active", "paused"):
         return None
     commands = [command("omo goal complete")]
@@ -213,18 +175,12 @@ def _complete(run: PlanRun, plan: Plan) -> NextStep | None:
 
 # The first that fits answers: what stands in the way, what is under way, what is left, and what lacks proof.
 RULES: tuple[Callable[[PlanRun, Plan], NextStep | None], ...] = (
-    _evidence_damaged,
-    _elsewhere,
-    _handed_off,
-    _goal_tool,
+    _away,
     _active,
     _paused,
-    _pending,
-    _failed,
+    _waiting,
     _stuck,
-    _human,
     _unproven,
-    _final,
     _complete,
 )
 
@@ -271,13 +227,7 @@ def _state(run: PlanRun, plan: Plan, step: NextStep) -> Row:
         return {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True}
     if run.tool.status == "paused":
         why = (run.tool.current.why if run.tool.current else "") or "the session's goal is paused"
-        return {
-            "state": "paused",
-            "why": why,
-            "question": TELL,
-            "told": False,
-            "own": True,
-        }
+        return {"state": "paused", "why": why, "question": TELL, "told": False, "own": True}
     if step.action == "wait":
         return {"state": "blocked", "why": step.why, "question": TELL, "told": False}
     return {"state": "active"}
@@ -312,8 +262,8 @@ def denials(run: PlanRun, plan: Plan, step: NextStep) -> Row:
 
 def complete_denial(run: PlanRun, plan: Plan, step: NextStep) -> str:
     """Why the session's goal cannot be called complete; empty where it can, or where it is not this plan's."""
-    if stories := plan.stories_with(run.tool.objective):
-        why = receipts.problem(plan, stories[0], run.directory)
+    if story := plan.story_with(run.tool.objective):
+        why = receipts.problem(plan, story, run.directory)
         return f"The goal is not proven complete: {why}. {step.text}" if why else ""
     if plan.goal_mode == "per-story" or run.tool.objective not in plan.objectives_of(None):
         return ""

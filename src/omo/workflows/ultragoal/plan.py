@@ -197,11 +197,13 @@ class Plan:
         own = [goal.objective] if goal is not None and self.goal_mode == "per-story" else []
         return [*own, self.objective]
 
-    def stories_with(self, objective: str) -> list[Goal]:
-        """Story by story, the goals whose own objective the goal tool's goal carries."""
-        if self.goal_mode != "per-story":
-            return []
-        return [goal for goal in self.goals if goal.objective == objective]
+    def story_with(self, objective: str) -> Goal | None:
+        """Story by story, the goal whose own objective the goal tool's goal carries."""
+        if self.goal_mode == "per-story":
+            for goal in [*self.required, *self.goals]:
+                if goal.objective == objective:
+                    return goal
+        return None
 
     def background(self, goal: Goal) -> list[str]:
         """What is known of a goal before it is worked on: why it came to be, and what went wrong before."""
@@ -341,11 +343,20 @@ def _added(plan: Plan, row: Row) -> None:
 
 
 def _split(plan: Plan, row: Row) -> None:
-    goal = _touch(plan, row["goalId"], row)
-    goal.status, goal.human_blocked = "superseded", ""
-    goal.steering = {**(goal.steering or {}), **_why(row), "replacementGoalIds": row["replacementGoalIds"]}
+    goal = _superseded(plan, row, replacementGoalIds=row["replacementGoalIds"])
     after = plan.goals.index(goal) + 1
     plan.goals[after:after] = _new_goals(row)
+
+
+def _dropped(plan: Plan, row: Row) -> None:
+    _superseded(plan, row, noReplacementRequired=True)
+
+
+def _superseded(plan: Plan, row: Row, **how: object) -> Goal:
+    goal = _touch(plan, row["goalId"], row)
+    goal.status, goal.human_blocked = "superseded", ""
+    goal.steering = {**(goal.steering or {}), **_why(row), **how}
+    return goal
 
 
 def _reordered(plan: Plan, row: Row) -> None:
@@ -363,12 +374,6 @@ def _revised(plan: Plan, row: Row) -> None:
     # However often it is revised: what was promised first stays visible.
     first = known.get("firstWording", row.get("previous"))
     goal.steering = {**known, **_why(row), "changedFields": row["changedFields"], "firstWording": first}
-
-
-def _superseded(plan: Plan, row: Row) -> None:
-    goal = _touch(plan, row["goalId"], row)
-    goal.status, goal.human_blocked = "superseded", ""
-    goal.steering = {**(goal.steering or {}), **_why(row), "noReplacementRequired": True}
 
 
 def _why(row: Row) -> Row:
@@ -393,33 +398,24 @@ def _classified(plan: Plan, row: Row) -> None:
             goal.human_blocked = waits_for
 
 
-def _resumed(plan: Plan, row: Row) -> None:
-    """Whoever goes on with what is under way waits for nobody."""
-    if plan.active is not None:
-        plan.active.human_blocked = ""
-
-
-def _ended(plan: Plan, row: Row) -> None:
-    plan.outcome = row["outcome"]
-
-
-def _handed_off(plan: Plan, row: Row) -> None:
-    by, to = str(row.get("actor")), row.get("to")
-    if plan.handoff is None and plan.is_open:
-        plan.handoffs.append({"by": by, "open": len(plan.open_goals)})
-    plan.handoff = {"by": by, "to": to}
-
-
-def _taken_up(plan: Plan, row: Row) -> None:
-    plan.handoff = None
-
-
-def _adopted(plan: Plan, row: Row) -> None:
-    plan.session = row["session"]
-
-
-def _moved(plan: Plan, row: Row) -> None:
-    plan.repository = {**plan.repository, "root": row["root"]}
+def _changed(plan: Plan, row: Row) -> None:
+    """What happens to the plan as a whole."""
+    kind = row["kind"]
+    if kind == "goal_resumed" and plan.active is not None:
+        plan.active.human_blocked = ""  # whoever goes on with what is under way waits for nobody
+    elif kind == "plan_ended":
+        plan.outcome = row["outcome"]
+    elif kind in (MARKED, HANDED_OFF):
+        by = str(row.get("actor"))
+        if plan.handoff is None and plan.is_open:
+            plan.handoffs.append({"by": by, "open": len(plan.open_goals)})
+        plan.handoff = {"by": by, "to": row.get("to")}
+    elif kind == TAKEN_UP:
+        plan.handoff = None
+    elif kind == "adopted":
+        plan.session = row["session"]
+    elif kind == "moved":
+        plan.repository = {**plan.repository, "root": row["root"]}
 
 
 def _touch(plan: Plan, name: str, row: Row) -> Goal:
@@ -434,7 +430,7 @@ _MUTATIONS: dict[str, Callable[[Plan, Row], None]] = {
     "split_subgoal": _split,
     "reorder_pending": _reordered,
     "revise_pending_wording": _revised,
-    "mark_blocked_superseded": _superseded,
+    "mark_blocked_superseded": _dropped,
 }
 _APPLY: dict[str, Callable[[Plan, Row], None]] = {
     "goal_started": _started,
@@ -442,31 +438,8 @@ _APPLY: dict[str, Callable[[Plan, Row], None]] = {
     "steering_accepted": _steered,
     "review_blockers_recorded": _blockers,
     "blocker_classified": _classified,
-    "goal_resumed": _resumed,
-    "plan_ended": _ended,
-    MARKED: _handed_off,
-    HANDED_OFF: _handed_off,
-    TAKEN_UP: _taken_up,
-    "adopted": _adopted,
-    "moved": _moved,
+    **dict.fromkeys(("goal_resumed", "plan_ended", MARKED, HANDED_OFF, TAKEN_UP, "adopted", "moved"), _changed),
 }
-
-
-_NAMES = (
-    ("id", "id"),
-    ("title", "title"),
-    ("objective", "objective"),
-    ("status", "status"),
-    ("createdAt", "created_at"),
-    ("updatedAt", "updated_at"),
-    ("startedAt", "started_at"),
-    ("completedAt", "completed_at"),
-    ("evidence", "evidence"),
-    ("steering", "steering"),
-    ("humanBlocked", "human_blocked"),
-    ("completionVerification", "receipt"),
-    ("gate", "gate"),
-)
 
 
 def render(plan: Plan) -> Row:
@@ -488,5 +461,19 @@ def render(plan: Plan) -> Row:
 
 
 def render_goal(goal: Goal) -> Row:
-    shown = {name: getattr(goal, attribute) for name, attribute in _NAMES}
+    shown = {
+        "id": goal.id,
+        "title": goal.title,
+        "objective": goal.objective,
+        "status": goal.status,
+        "createdAt": goal.created_at,
+        "updatedAt": goal.updated_at,
+        "startedAt": goal.started_at,
+        "completedAt": goal.completed_at,
+        "evidence": goal.evidence,
+        "steering": goal.steering,
+        "humanBlocked": goal.human_blocked,
+        "completionVerification": goal.receipt,
+        "gate": goal.gate,
+    }
     return {name: value for name, value in shown.items() if value not in (None, "")}

@@ -54,7 +54,7 @@ def unreviewed(plan: Plan) -> tuple[str, ...]:
     return tuple(goal.id for goal in plan.required if (goal.receipt or {}).get("gate") == LIGHT)
 
 
-def mint(plan: Plan, goal: Goal, *, gate: str, snapshot: Row, now: str, facts: Row) -> Row:
+def mint(plan: Plan, goal: Goal, *, gate: str, now: str, facts: Row) -> Row:
     """The receipt of a checkpoint that is about to be appended as the ledger's next row."""
     kind = kind_for(plan, goal)
     basis = basis_of(plan, goal)
@@ -66,11 +66,8 @@ def mint(plan: Plan, goal: Goal, *, gate: str, snapshot: Row, now: str, facts: R
         "goalId": goal.id,
         "verifiedAt": now,
         "goalStatusBeforeCheckpoint": goal.status,
-        "goalMode": plan.goal_mode,
         "gate": gate_for(plan, goal),
-        "objective": plan.objective,
         "qualityGateHash": gate,
-        "goalSnapshotHash": canonical_digest(snapshot),
         "checkpointLedgerRow": plan.seq + 1,
         "basis": basis,
         "planGeneration": canonical_digest(basis),
@@ -103,20 +100,21 @@ def problem(plan: Plan, goal: Goal, directory: str) -> str:
         return f"the receipt of {goal.id} is not one of omo's"
     if receipt.get("planGeneration") != canonical_digest(basis_of(plan, goal)):
         return f"{goal.id} or its blockers changed after the receipt"
-    return _gate_problem(goal, directory)
+    return kept_gate(goal, directory)[1]
 
 
-def _gate_problem(goal: Goal, directory: str) -> str:
+def kept_gate(goal: Goal, directory: str) -> tuple[Row, str]:
+    """The gate behind the goal's receipt, and why it is not the one that passed; empty where it is."""
     digest = str((goal.receipt or {}).get("qualityGateHash"))
     try:
         kept = store.read(gate_file(directory, digest))
     except Unreadable:
         kept = {}
     if kept is None:
-        return f"the quality gate behind the receipt of {goal.id} is gone"
+        return {}, f"the quality gate behind the receipt of {goal.id} is gone"
     if canonical_digest(kept) != digest:
-        return f"the quality gate behind the receipt of {goal.id} was edited"
-    return ""
+        return {}, f"the quality gate behind the receipt of {goal.id} was edited"
+    return kept, ""
 
 
 def forged(plan: Plan, directory: str) -> list[str]:
@@ -124,8 +122,10 @@ def forged(plan: Plan, directory: str) -> list[str]:
     problems = []
     for goal in plan.goals:
         if goal.status == "complete" and goal.receipt:
-            problems.append(_gate_problem(goal, directory))
-    return [problem for problem in problems if problem]
+            _, why = kept_gate(goal, directory)
+            if why:
+                problems.append(why)
+    return problems
 
 
 def final(plan: Plan, directory: str) -> Goal | None:
@@ -166,10 +166,6 @@ def keep_gate(directory: str, state: str, gate: object) -> str:
 # What can prove a goal has a mark, a word for what it is and a digest, so that it proves no second one.
 
 
-def gate_mark(digest: str) -> str:
-    return f"gate:{digest}"
-
-
 def run_mark(seq: int) -> str:
     return f"gate-run:{seq}"
 
@@ -179,12 +175,11 @@ def receipt_mark(receipt: TypedReceipt) -> str:
 
 
 def used(rows: Sequence[Row], goal: str) -> frozenset[str]:
-    """Marks of every gate, file, typed receipt and gate run in a receipt of another goal, also in one issued anew."""
+    """Marks of every file, typed receipt and gate run in a receipt of another goal, also in one issued anew."""
     marks: set[str] = set()
     for receipt in issued(rows):
         if receipt.get("goalId") == goal:
             continue
-        marks.add(gate_mark(str(receipt.get("qualityGateHash"))))
         marks.update(f"file:{digest}" for digest in _files(receipt))
         proofs = receipt.get("proofs")
         if isinstance(proofs, list):

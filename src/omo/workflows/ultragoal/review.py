@@ -22,6 +22,7 @@ from omo.proof.run import run as run_command
 from omo.text import clip
 from omo.work.run import Caller
 from omo.workflows.ultragoal.create import Brief, plan_row, same_words, title_of
+from omo.workflows.ultragoal.gate.models import shown
 from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.gate.rules import inspect_qa
 from omo.workflows.ultragoal.plan import MODES, Plan
@@ -37,7 +38,6 @@ EXIT_CODES = {PASS: 0, FAIL: 3, WEAK_CONTRACT: 4, UNSEEN_SOURCE: 4, OWN_CONTRACT
 
 MOST_LISTED = 50
 LONGEST_FINDING = 2_000
-MESSAGE_KEYS = ("message", "summary", "description", "objective", "title")
 STRONG, THIN, DERIVED = "strong", "thin", "thin-derived"
 FEWEST_WORDS = 40
 FEWEST_STATEMENTS = 3
@@ -46,15 +46,17 @@ SHORTEST_STATEMENT = 4  # words: "- fast" obliges nobody
 LARGEST_SPEC = 1_000_000
 
 ITEM = re.compile(r"(?:[-*+•]|\(?\w{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(?=\S)")
-SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])\s*")
 OBLIGES = re.compile(r"\b(?:must|shall|should|given|when|then|requires?|never|always)\b", re.IGNORECASE)
 # A sign of a script without blanks between words counts as a word.
 WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-FENCE = re.compile(r"(```|~~~)")
+# Headings and blocks of code state nothing.
+NO_PROSE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)|^[ \t]*#.*?$", re.MULTILINE | re.DOTALL)
+# Where a sentence ends (not after the number of a point), or a line that does not go on with a small letter.
+SENTENCE_END = re.compile(r"(?<=[^\d][.!?;])\s+|(?<=[。！？；])\s*|\n(?!\s*[a-z])")
 SECONDS = 30.0
 WITHOUT_GH = "gh auth status; or check its branch out, and review that: --branch REF"
 LARGEST_ANSWER = 8_000_000
-FIELDS = "baseRefName,headRefOid,title"
+FIELDS = "baseRefName,headRefOid"
 # gh may use what it was given to sign in; no other command of ours sees these.
 SIGN_IN = ("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_HOST", "GH_CONFIG_DIR")
 QUIET = {"GH_PROMPT_DISABLED": "1", "GH_PAGER": "cat", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
@@ -87,20 +89,16 @@ class Review:
     is_own_contract: bool = False  # it was written or changed with the work, so it says what the work does
 
     @property
-    def strength(self) -> str:
-        return self.contract.strength
-
-    @property
     def is_eligible(self) -> bool:
         """Whether a review without findings would pass: there is a contract that is older than the work, and it is this
         work that was looked at."""
-        return self.strength == STRONG and self.source.is_here and not self.is_own_contract
+        return self.contract.strength == STRONG and self.source.is_here and not self.is_own_contract
 
     @property
     def verdict(self) -> str:
         if self.findings:
             return FAIL
-        if self.strength != STRONG:
+        if self.contract.strength != STRONG:
             return WEAK_CONTRACT
         if not self.source.is_here:
             return UNSEEN_SOURCE
@@ -159,7 +157,6 @@ def _subject(caller: Caller, source: Source) -> Subject:
         started_at=0.0,  # the work is older than its review, and its evidence may be as old as the work
         changed=source.changed,
         control_globs=tuple(dict.fromkeys((*caller.control_globs, *committed))),
-        now=caller.now,
     )
 
 
@@ -168,13 +165,10 @@ def _blockers(qa: object) -> list[Finding]:
     blockers = qa.get("blockers") if isinstance(qa, dict) else None
     findings = []
     for index, blocker in enumerate(blockers if isinstance(blockers, list) else []):
-        message = f"QA names a blocker without words: {blocker!r}"
-        if isinstance(blocker, dict):
-            texts = [blocker[key] for key in MESSAGE_KEYS if isinstance(blocker.get(key), str) and blocker[key].strip()]
-            message = texts[0] if texts else repr(blocker)
-        elif isinstance(blocker, str) and blocker.strip():
-            message = blocker
-        findings.append(Finding(f"executorQa.blockers[{index}]", OPEN_BLOCKER, clip(message, LONGEST_FINDING)))
+        message = shown(blocker, LONGEST_FINDING)
+        if isinstance(blocker, str) and blocker.strip():
+            message = clip(blocker, LONGEST_FINDING)
+        findings.append(Finding(f"executorQa.blockers[{index}]", OPEN_BLOCKER, message))
     return findings
 
 
@@ -203,7 +197,11 @@ def start(run: PlanRun, done: Review) -> list[str]:
             if known[key] not in named:
                 named.append(known[key])
         if goals:
-            events.append(_row(done, goals))
+            row: Row = {"kind": "review_blockers_recorded", "goalId": None, "goals": goals}
+            row["blockerGoalIds"] = [goal["id"] for goal in goals]
+            row["evidence"] = f"review of {done.source.kind} {clip(done.source.name, 80)}: {done.verdict}"
+            row["findings"] = [clip(finding.objective, 300) for finding in done.findings[:MOST_LISTED]]
+            events.append(row)
         return named, events
 
     if not done.findings:
@@ -230,17 +228,6 @@ def _wordings(findings: list[Finding]) -> list[tuple[str, str]]:
     return wordings
 
 
-def _row(done: Review, goals: list[Row]) -> Row:
-    return {
-        "kind": "review_blockers_recorded",
-        "goalId": None,
-        "blockerGoalIds": [goal["id"] for goal in goals],
-        "goals": goals,
-        "evidence": f"review of {done.source.kind} {clip(done.source.name, 80)}: {done.verdict}",
-        "findings": [clip(finding.objective, 300) for finding in done.findings[:MOST_LISTED]],
-    }
-
-
 @dataclass(frozen=True)
 class Measure:
     """How much a contract says. `derived`: there is none, so what the work was to do is a guess."""
@@ -261,53 +248,20 @@ class Measure:
             return "no --spec says what the work is to do"
         return f"{self.statements} of {FEWEST_STATEMENTS} acceptance statements, {self.words} of {FEWEST_WORDS} words"
 
-    def render(self) -> dict[str, object]:
-        return {
-            "strength": self.strength,
-            "statements": self.statements,
-            "statementsNeeded": FEWEST_STATEMENTS,
-            "words": self.words,
-            "wordsNeeded": FEWEST_WORDS,
-        }
-
 
 def measure(text: str) -> Measure:
     """Words, and sentences or points of a list that oblige somebody. What is said twice counts once."""
     is_statement: dict[str, bool] = {}
-    for line in _joined(_prose(text)):
-        marker = ITEM.match(line)
-        sentences = SENTENCE_END.split(line[marker.end() :] if marker else line)
-        for index, written in enumerate(sentences):
-            sentence = " ".join(written.split())
-            is_point = marker is not None and index == 0
-            obliges = is_point or bool(OBLIGES.search(sentence))
-            is_long = len(WORD.findall(sentence)) >= SHORTEST_STATEMENT
-            is_statement[sentence] = is_statement.get(sentence, False) or (is_long and obliges)
+    for part in SENTENCE_END.split(NO_PROSE.sub("", text)):
+        sentence = " ".join(part.split())
+        marker = ITEM.match(sentence)
+        if marker:
+            sentence = sentence[marker.end() :].strip()
+        obliges = marker is not None or bool(OBLIGES.search(sentence))
+        is_long = len(WORD.findall(sentence)) >= SHORTEST_STATEMENT
+        is_statement[sentence] = is_statement.get(sentence, False) or (is_long and obliges)
     words = sum(len(WORD.findall(sentence)) for sentence in is_statement)
     return Measure(words=words, statements=sum(is_statement.values()))
-
-
-def _joined(lines: list[str]) -> list[str]:
-    """A sentence that goes on in the next line is one: that line begins small, and nothing ended before it."""
-    joined: list[str] = []
-    for line in map(str.strip, lines):
-        goes_on = joined and joined[-1] and not joined[-1].endswith((".", "!", "?", ";", ":"))
-        if goes_on and line[:1].islower() and not ITEM.match(line):
-            joined[-1] += f" {line}"
-        else:
-            joined.append(line)
-    return joined
-
-
-def _prose(text: str) -> list[str]:
-    """Without headings and blocks of code, which state nothing."""
-    prose, is_code = [], False
-    for line in text.splitlines():
-        if FENCE.match(line.strip()):
-            is_code = not is_code
-        elif not is_code and not line.lstrip().startswith("#"):
-            prose.append(line)
-    return prose
 
 
 def read_spec(root: Path, name: str, cwd: str) -> tuple[str, str]:
@@ -315,19 +269,18 @@ def read_spec(root: Path, name: str, cwd: str) -> tuple[str, str]:
     top = os.path.realpath(root)
     real = os.path.realpath(os.path.join(cwd, name)) if "\0" not in name else ""
     inside = os.path.relpath(real, top).replace(os.sep, "/") if real else ""
+    why, fix = "", "name a UTF-8 text file of this project with the contract"
     if not real or not globs.is_inside(top, real) or globs.is_own(inside) or inside.split("/")[0] == ".git":
-        raise _unusable(name, "is not a file of this project", "copy the contract into the project")
-    try:
-        if not os.path.isfile(real) or os.path.getsize(real) > LARGEST_SPEC:
-            raise _unusable(name, f"is no file of at most {LARGEST_SPEC} bytes", "name the text file with the contract")
-        with open(real, "rb") as file:
-            return inside, file.read(LARGEST_SPEC).decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise _unusable(name, f"cannot be read: {error}", "save it as UTF-8 text") from None
-
-
-def _unusable(name: str, why: str, fix: str) -> BadInput:
-    return BadInput(f"--spec {clip(name, 200)} {clip(why, 200)}", fix=fix)
+        why = "is not a file of this project"
+    elif not os.path.isfile(real) or os.path.getsize(real) > LARGEST_SPEC:
+        why = f"is no file of at most {LARGEST_SPEC} bytes"
+    if not why:
+        try:
+            with open(real, "rb") as file:
+                return inside, file.read(LARGEST_SPEC).decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            why = f"cannot be read: {error}"
+    raise BadInput(f"--spec {clip(name, 200)} {clip(why, 200)}", fix=fix)
 
 
 @dataclass(frozen=True)
@@ -347,12 +300,6 @@ class Source:
     def key(self) -> str:
         """Evidence is recorded for one source at one commit."""
         return sha256(json.dumps([self.kind, self.name, self.tip]).encode())[:16]
-
-    def render(self) -> Row:
-        shown: Row = {"kind": self.kind, "name": self.name}
-        if self.tip is not None:
-            shown["head"] = self.tip
-        return {**shown, "changedFiles": None if self.changed is None else len(self.changed)}
 
 
 def find_source(root: Path, *, pr: int | None, branch: str | None, environ: Mapping[str, str]) -> Source:
@@ -406,24 +353,20 @@ def _elsewhere(root: Path, tip: str) -> list[str]:
 
 
 def _pull_request(root: Path, number: int, environ: Mapping[str, str]) -> Source:
-    answer, changed = _ask_gh(root, number, environ)
-    tip, base = answer["headRefOid"], answer["baseRefName"]
-    commit = changes.commit_of(root, f"origin/{base}") or changes.commit_of(root, base)
-    away = _elsewhere(root, tip)
-    return Source("pr", str(number), tip, base, commit, changed, is_here=not away, notes=away)
-
-
-def _ask_gh(root: Path, number: int, environ: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """NotEvaluable where gh is missing, fails, or says something else than asked."""
     view = _gh(root, environ, "pr", "view", str(number), "--json", FIELDS)
     try:
         answer = json.loads(view.stdout)
-    except (ValueError, RecursionError):
-        answer = None
-    if not isinstance(answer, dict) or not all(isinstance(answer.get(name), str) for name in FIELDS.split(",")):
-        raise NotEvaluable("gh pr view did not answer with a pull request", fix=WITHOUT_GH)
+        tip, base = answer["headRefOid"], answer["baseRefName"]
+        if not isinstance(tip, str) or not isinstance(base, str):
+            raise TypeError(answer)
+    except (ValueError, RecursionError, KeyError, TypeError):
+        raise NotEvaluable("gh pr view did not answer with a pull request", fix=WITHOUT_GH) from None
     listed = _gh(root, environ, "pr", "diff", str(number), "--name-only").stdout
-    return answer, sorted({line for line in listed.splitlines() if line.strip()})
+    changed = sorted({line for line in listed.splitlines() if line.strip()})
+    commit = changes.commit_of(root, f"origin/{base}") or changes.commit_of(root, base)
+    away = _elsewhere(root, tip)
+    return Source("pr", str(number), tip, base, commit, changed, is_here=not away, notes=away)
 
 
 def _gh(root: Path, environ: Mapping[str, str], *arguments: str) -> Outcome:

@@ -143,15 +143,7 @@ class PlanRun(Run[Plan]):
     def edited_view(self) -> str:
         """What to say of a goals.json that is not as omo wrote it. Behind is fine: a crash leaves it so."""
         text = _text(self.snapshot)
-        return self._edited(text) if text is not None else ""
-
-    def _edited(self, text: str) -> str:
-        try:
-            shown = json.loads(text)
-            is_ours = shown.pop("digest") == _digest(shown)
-        except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-            is_ours = False
-        if is_ours:
+        if text is None or _is_ours(text):
             return ""
         return (
             f"{self.snapshot} was edited, which changes nothing: wording is changed by omo ultragoal steer, status by "
@@ -162,20 +154,18 @@ class PlanRun(Run[Plan]):
         """Bring goals.json and brief.md up to the ledger. What was edited by hand is kept aside, never believed."""
         if self.state is None or self.problems:
             return
-        text, wanted = _text(self.snapshot), self._snapshot_text(self.state)
+        shown = {**plans.render(self.state), "ledger": {"seq": self.state.seq, "prev": self.state.last.get("prev")}}
+        wanted = json.dumps({**shown, "digest": _digest(shown)}, ensure_ascii=False, indent=2) + "\n"
+        text = _text(self.snapshot)
+        if text is not None and not _is_ours(text):
+            kept = store.keep_as(self.snapshot, "edited", self.caller.now)
+            self.notes.append(f"{self.snapshot} had been edited by hand: kept as {kept}, and written anew")
         if text != wanted:
-            if text is not None and self._edited(text):
-                kept = store.keep_as(self.snapshot, "edited", self.caller.now)
-                self.notes.append(f"{self.snapshot} had been edited by hand: kept as {kept}, and written anew")
             store.replace(self.snapshot, wanted)
         if _text(self.brief) != self.state.brief + "\n":
             if os.path.isdir(self.brief):
                 store.keep_as(self.brief, "edited", self.caller.now)
             store.replace(self.brief, self.state.brief + "\n")
-
-    def _snapshot_text(self, plan: Plan) -> str:
-        shown = {**plans.render(plan), "ledger": {"seq": plan.seq, "prev": plan.last.get("prev")}}
-        return json.dumps({**shown, "digest": _digest(shown)}, ensure_ascii=False, indent=2) + "\n"
 
     @cached_property
     def base_settings(self) -> Settings:
@@ -247,6 +237,14 @@ def repository(root: str) -> Row:
 
 def _digest(shown: Row) -> str:
     return sha256(json.dumps(shown, sort_keys=True).encode())
+
+
+def _is_ours(text: str) -> bool:
+    try:
+        shown = json.loads(text)
+        return bool(shown.pop("digest") == _digest(shown))
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return False
 
 
 def _text(path: str) -> str | None:

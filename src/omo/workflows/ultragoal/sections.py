@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from omo.errors import Unreadable
-from omo.state import store
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import times
@@ -36,7 +34,7 @@ def sections(viewer: Viewer, view: Status) -> Sections:
 
 def _section(viewer: Viewer, run: PlanRun, plan: Plan, goal: Goal) -> Section:
     receipt = goal.receipt if isinstance(goal.receipt, dict) else {}
-    gate, problem = _gate(run, receipt)
+    gate, problem = receipts.kept_gate(goal, run.directory) if receipt else ({}, "")
     qa = part(gate, "executorQa")
     return Section(
         began=goal.started_at or "",
@@ -47,22 +45,6 @@ def _section(viewer: Viewer, run: PlanRun, plan: Plan, goal: Goal) -> Section:
         attachments=(*_reviews(gate), *_artifacts(viewer, qa, receipt), *_last_words(viewer, receipt)),
         notices=tuple(_notices(goal, receipt, problem)),
     )
-
-
-def _gate(run: PlanRun, receipt: Row) -> tuple[Row, str]:
-    """The gate as the receipt names it, by its digest; anything else is not shown as one."""
-    digest = str(receipt.get("qualityGateHash") or "")
-    if not digest:
-        return {}, ""
-    try:
-        kept = store.read(receipts.gate_file(run.directory, digest))
-    except Unreadable as error:
-        return {}, error.message
-    if kept is None:
-        return {}, "the quality gate behind the receipt is gone"
-    if receipts.canonical_digest(kept) != digest:
-        return {}, "the quality gate behind the receipt was edited, so nothing of it is shown"
-    return kept, ""
 
 
 def _covers(goal: Goal, receipt: Row) -> tuple[tuple[str, str], ...]:

@@ -42,7 +42,7 @@ def status(viewer: Viewer) -> Status | None:
     step = next_step(run)
     if plan is None:
         return Status("ultragoal", "goal", headline="no plan", next=step, problems=tuple(run.problems))
-    items = tuple(item_of(run, plan, goal) for goal in plan.goals)
+    items = tuple(item_of(run, plan, goal, goal_proof(run, plan, goal)) for goal in plan.goals)
     cache = None if viewer.reads_all else Path(paths.tree_cache(run.caller.state))
     drift = receipts.drift(plan, run.caller.root, cache)
     final = receipts.final(plan, run.directory)
@@ -75,8 +75,7 @@ def status(viewer: Viewer) -> Status | None:
     )
 
 
-def item_of(run: PlanRun, plan: Plan, goal: Goal) -> Item:
-    proof = goal_proof(run, plan, goal)
+def item_of(run: PlanRun, plan: Plan, goal: Goal, proof: Row) -> Item:
     notes = [clip(str(note), 200) for note in proof["notes"]]
     if goal.human_blocked:
         notes.append(f"waits for a person: {clip(goal.human_blocked, 160)}")
@@ -108,6 +107,8 @@ def item_of(run: PlanRun, plan: Plan, goal: Goal) -> Item:
 
 
 def _why(goal: Goal, proof: Row) -> str:
+    if proof["stale_because"]:
+        return f"its receipt does not hold: {clip(proof['stale_because'], 200)}"
     if proof["receipt"]:
         return "its receipt covers it as it is now"
     if proof["open_blockers"]:

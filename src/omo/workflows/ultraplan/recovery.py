@@ -93,9 +93,6 @@ def _require_recoverable(run: PlanRun, state: PlanState, child: str) -> None:
                 f"plan session {state.run} of session {whose} is under way",
                 fix=f'{fix} --session {whose} --abandon "why"',
             )
-    own = load(PLAN, caller)
-    if own is not None and own.id != run.id and own.state is not None and own.state.is_open:
-        raise Refused(f"plan session {own.id} of this session is under way", fix=f"omo plan finish; or {GIVE_UP}")
 
 
 def _missing(status: RunStatus, depth: int) -> list[int]:

@@ -10,7 +10,7 @@ from omo.proof import base, seals
 from omo.proof.run import child_environment
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work import outcome, session
+from omo.work import outcome
 from omo.work.run import Caller, Row
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import OUTSIDE
@@ -107,7 +107,7 @@ def _red_to_green(caller: Caller) -> str:
     if not len(known):
         return ""
     look = base.look(caller.root, known.base).without(known.left_out)
-    armed_at = session.begun_at(row)
+    armed_at = str(part(row, "ulw").get("armedAt") or "")
     environ = child_environment(os.environ)
     try:
         ended = Finish(caller.root, known, look, environ, armed_at, seals.terms_in(caller.events)).outcome()

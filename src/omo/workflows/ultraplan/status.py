@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from omo.state import runtime
 from omo.state.runtime import OPEN_STATES, part
 from omo.text import clip
 from omo.work import outcome
-from omo.work.lifecycle import hand_over
-from omo.work.publish import publish, publish_damage
+from omo.work.publish import change_row, publish, publish_damage
 from omo.work.run import Caller, Row
 from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, command
 from omo.workflows.ultraplan import verify
@@ -298,11 +298,23 @@ def _state(state: PlanState, step: NextStep) -> Row:
 
 def close_recovered(caller: Caller, parent: str) -> None:
     """Another session that handed its missing steps over has nothing left to hold it."""
+    ended = outcome.outcome(outcome.ENDED, f"plan session {parent} handed its missing steps to another")
+
+    def decide(row: Row | None) -> runtime.Change:
+        old = part(part(row or {}, "work"), KIND)
+        if old.get("run") != parent:
+            return runtime.Change(None)
+        over = {**old, "state": "done", "next": None, "outcome": ended}
+        over.pop("fence", None)
+        after = {**(row or {}), "work": {**part(row or {}, "work"), KIND: over}}
+        event = {"kind": KIND, "run": parent, "state": "done", "open": old.get("open")}
+        return runtime.Change(None, after, [event])
+
     for name in list(caller.session_rows):
         summary = caller.summary(KIND, name)
         is_held = summary.get("state") in OPEN_STATES or "fence" in summary
         if name != caller.session and summary.get("run") == parent and is_held:
-            hand_over(caller, KIND, name)
+            change_row(caller, name, decide)
 
 
 # what views draw

@@ -161,7 +161,7 @@ class Finish:
     def _note_other_programs(self) -> None:
         """A pin means the program it was pinned with, and the home directory the run was armed in."""
         try:
-            armed_at = seconds(self.armed_at)
+            armed_at = seconds(self.gates.began_at or self.armed_at)
         except ValueError:
             armed_at = 0.0  # a row that was edited: every program is newer
         for gate in self.gates:

@@ -95,13 +95,14 @@ class Gate:
 class Gates:
     """What is pinned in a session, and what the current run knows of it."""
 
-    __slots__ = ("base", "by_name", "dropped", "ran")
+    __slots__ = ("base", "began_at", "by_name", "dropped", "ran")
 
     def __init__(self) -> None:
         self.by_name: dict[str, Gate] = {}
         self.ran: list[Json] = []  # every result of the run, oldest first, also of gates that are gone
         self.dropped: list[tuple[Gate, str]] = []  # those that had failed when somebody removed or replaced them
         self.base: Json | None = None
+        self.began_at = ""  # the run, whoever armed it again since
 
     def __iter__(self) -> Any:
         return iter(self.by_name.values())
@@ -145,7 +146,7 @@ def fold(rows: list[Json], run: str | None) -> Gates:
         elif row.get("run") != run:
             continue
         elif kind in ("activated", "rearmed") and isinstance(row.get("base"), dict):
-            gates.base = row["base"]
+            gates.base, gates.began_at = row["base"], str(row.get("ts") or "")
         else:
             if kind == "gate-ran":
                 gates.ran.append(row)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from omo.clock import stamp
@@ -60,17 +61,21 @@ def add(store: GoalStore, spec: Spec, *, source: str) -> tuple[Goal, pins.PinRep
     def decide(goals: Goals) -> tuple[None, list[Row]]:
         return None, [event] if _check_filing(goals, spec, caller.by) else []
 
-    store.change(decide)
+    store.change_whole(decide)
     return store.goal(spec.id), report
 
 
 def _check_filing(goals: Goals, spec: Spec, by: str) -> bool:
     """Whether there is anything to file. Once a goal is begun, or the user's, its bar is the user's to move."""
-    if circle := _circle(goals, spec):
+    waits = {name: goal.spec.predecessors for name, goal in goals.items() if goal.state not in OVER}
+    waits.pop(spec.id, None)
+    try:
+        TopologicalSorter({spec.id: spec.predecessors} | waits).prepare()
+    except CycleError as error:
         raise Refused(
-            f"these goals would wait for each other: {' → '.join(circle)}",
+            f"these goals would wait for each other: {' → '.join(reversed(error.args[1]))}",
             fix=f"take one of them out of blocked_by or depends_on of {spec.id}",
-        )
+        ) from None
     old = goals.get(spec.id)
     if old is None or by == "user" or (old.by != "user" and not old.begun):
         return True
@@ -83,23 +88,6 @@ def _check_filing(goals: Goals, spec: Spec, by: str) -> bool:
         f"goal {spec.id} {why}; only the user can change it now",
         fix=f"file what is missing under another id, or ask the user to run omo verify add --file for {spec.id}",
     )
-
-
-def _circle(goals: Goals, spec: Spec) -> list[str]:
-    """The names from a goal back to itself, if goals would wait for each other for ever; empty otherwise."""
-    waits = {name: goal.spec.predecessors for name, goal in goals.items() if goal.state not in OVER}
-    waits[spec.id] = spec.predecessors
-    visited: set[str] = set()
-    ways = [[spec.id]]
-    while ways:
-        way = ways.pop()
-        for name in waits.get(way[-1], []):
-            if name == spec.id:
-                return [*way, name]
-            if name not in visited:
-                visited.add(name)
-                ways.append([*way, name])
-    return []
 
 
 def begin(store: GoalStore, name: str, *, again: str = "") -> bool:
@@ -116,7 +104,7 @@ def begin(store: GoalStore, name: str, *, again: str = "") -> bool:
             event["again"] = again
         return True, [event]
 
-    is_new: bool = store.change(decide)
+    is_new: bool = store.change_whole(decide)
     if is_new:
         artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
     return is_new

@@ -53,7 +53,7 @@ def evaluate_now(store: GoalStore, name: str) -> Verdict:
     """Evaluate and record, so that `status` and the session know what is open."""
     goal = store.goal(name)
     verdict = look(store, goal)
-    store.change(lambda _: (None, [_evaluated(goal, verdict)]))
+    store.change_whole(lambda _: (None, [_evaluated(goal, verdict)]))
     return verdict
 
 
@@ -93,7 +93,6 @@ class Finished:
     goal: Goal
     unblocked: list[str] = field(default_factory=list)
     parent_complete: bool = False
-    attempts_left: int = 0
     overrides: list[str] = field(default_factory=list)
 
     @property
@@ -113,7 +112,7 @@ class Finished:
             "notes": list(self.decision.notes),
             "overrides": self.overrides,
             "outcome": self.goal.outcome,
-            "attempts_left": self.attempts_left,
+            "attempts_left": self.goal.attempts_left,
             "users_leg": self.goal.users_leg,
         }
 
@@ -268,7 +267,7 @@ def _conclude(
         rows += [gap(goal, "q3", why) for why in decision.gaps]
         return freed, rows
 
-    unblocked = store.change(record)
+    unblocked = store.change_whole(record)
     after = store.goal(goal.id)
     # Recurring goals are never completed, so they do not count.
     family = []
@@ -276,8 +275,7 @@ def _conclude(
         if after.spec.parent and other.spec.parent == after.spec.parent and not other.spec.recurring:
             family.append(other)
     is_complete = after.state == "completed" and bool(family) and all(other.state == "completed" for other in family)
-    left = max(0, after.spec.max_retries - after.failures)
-    return Finished(decision, after, unblocked, is_complete, left, claims.overrides(store.caller.state, goal.id))
+    return Finished(decision, after, unblocked, is_complete, claims.overrides(store.caller.state, goal.id))
 
 
 def _end_rows(

@@ -92,49 +92,36 @@ def _on_the_agents_word(goal: Goal, judgement: Judgement | None) -> list[str]:
 
 
 def _users_red(store: GoalStore, goal: Goal, verdict: Verdict) -> str:
-    """A check of the user's that failed when the goal was begun, and passes now; empty where none did."""
+    """A check of the user's that failed the first time code looked at it after the goal was begun with this contract,
+    and passes now; empty where none did.
+    """
     if goal.by != "user":
         return ""
-    pinned = pins.pinned(store.caller.state)
-    passing = {check.id for check in verdict.checks if check.result == "pass"}
-    failed = _failed_at_begin(store, goal)
-    checks = checks_of(goal.spec)
-    for name, check in zip(ids_of(checks), checks, strict=True):
-        is_users = pinned.by(digest_of_check(check), goal.id) == "user"
-        if is_users and name in passing and name in failed:
-            return name
-    return ""
-
-
-def _failed_at_begin(store: GoalStore, goal: Goal) -> set[str]:
-    """The checks that failed the first time code looked at them after the goal was begun with this contract."""
+    at_begin: list[Row] = []
     is_begun = False
     for row in store.rows:
         if row.get("goal") != goal.id:
             continue
-        if row.get("kind") == "begun":
-            is_begun = True
+        is_begun = is_begun or row.get("kind") == "begun"
         if is_begun and row.get("kind") == "checks-evaluated" and row.get("contract") == goal.spec.contract:
-            return _red_checks(store, goal, row["checks"])
-    return set()
-
-
-def _red_checks(store: GoalStore, goal: Goal, checks: Sequence[Row]) -> set[str]:
-    """Those that failed; of a command that was missing, or ran no test, nothing was seen."""
+            at_begin = row["checks"]
+            break
     changed = base.look(store.caller.root, goal.base).changed or {}
     red = set()
-    for check in checks:
-        failed = check["result"] == "fail"
-        if failed and check["type"] in ("command", "metric"):
-            ran = {
-                "result": "fail",
-                "exit": 1,
-                "tail": check["observed"],
-            }  # a shell's "not found" is in what it printed
-            failed = strength.is_red(ran, changed)
-        if failed:
-            red.add(str(check["id"]))
-    return red
+    for first in at_begin:
+        # Of a command that was missing, or ran no test, nothing was seen; a shell's "not found" is in what it printed.
+        ran = {"result": first["result"], "exit": 1, "tail": first["observed"]}
+        is_command = first["type"] in ("command", "metric")
+        if first["result"] == "fail" and (not is_command or strength.is_red(ran, changed)):
+            red.add(first["id"])
+    pinned = pins.pinned(store.caller.state)
+    passing = {check.id for check in verdict.checks if check.result == "pass"}
+    checks = checks_of(goal.spec)
+    for name, check in zip(ids_of(checks), checks, strict=True):
+        is_users = pinned.by(digest_of_check(check), goal.id) == "user"
+        if is_users and name in passing and name in red:
+            return name
+    return ""
 
 
 def _doubts_of_commands(store: GoalStore, goal: Goal) -> tuple[list[str], list[str]]:

@@ -202,6 +202,8 @@ class Goal:
     streak: Streak = field(default_factory=Streak)
     count: int = 0
     receipt: int | None = None
+    tree: str = ""  # what the verdict of its receipt was about, without the files that held answers
+    without: list[str] = field(default_factory=list)
     completed_at: str | None = None
     summary: str = ""
     reason: str = ""
@@ -218,6 +220,10 @@ class Goal:
     @property
     def status(self) -> str:
         return "blocked" if self.state == "pending" and self.blocked_by else self.state
+
+    @property
+    def attempts_left(self) -> int:
+        return max(0, self.spec.max_retries - self.failures)
 
     @property
     def users_leg(self) -> list[str]:
@@ -337,6 +343,7 @@ def _finished(goals: Goals, row: Row) -> None:
     goal.state, goal.outcome = row["to"], row.get("outcome")
     if row["verdict"] == "pass":
         goal.receipt, goal.failures, goal.completed_at = row["seq"], 0, row["ts"]
+        goal.tree, goal.without = row.get("tree", ""), row.get("without", [])
         if goal.state != "agent-leg-complete":  # that is half a goal; the user's leg makes it whole
             goal.count += 1
     elif row["verdict"] == "fail":
@@ -392,16 +399,6 @@ class GoalStore(Run[Goals]):
 
     def goal(self, name: str) -> Goal:
         return known(self.goals, name)
-
-    def change(self, decide: Callable[[Goals], tuple[Any, list[Row]]]) -> Any:
-        """Decide on the goals under the lock of their journal, which is whole; what it returns is appended as one."""
-
-        def on_a_whole_journal(goals: Goals | None) -> tuple[Any, list[Row]]:
-            if self.problems or goals is None:
-                raise self.damage()
-            return decide(goals)
-
-        return super().change(on_a_whole_journal)
 
     def damage(self) -> Refused:
         return Refused(f"the goals' journal {self.journal.path} is damaged", fix=SEAL, defects=self.problems)

@@ -62,7 +62,7 @@ def ask(store: GoalStore, name: str, trees: Trees) -> str:
             raise Refused(f"{JUDGE} was asked {MOST_BRIEFS} times in this attempt", fix=f"take what there is: {finish}")
         return None, [brief]
 
-    store.change(decide)
+    store.change_whole(decide)
     if not runtime.is_live(caller.session_rows.get(caller.session, {})):
         agents.expect(caller.state, caller.session, JUDGE, by=caller.by, now=caller.now, wait=caller.wait)
     return _text(goal, brief["nonce"])
@@ -93,7 +93,7 @@ def judgement_of(goal: Goal, trees: Trees) -> Judgement | None:
                 found_broken.append(line)
     given = read_messages(_said(trees, newest), newest["nonce"])
     asked: list[Key] = [(goal.id, check) for check in goal.spec.in_words]
-    answers = {check: answer for (_, check), answer in match(given, asked, ())[0].items()}
+    answers = {check: answer for (_, check), answer in match(given, asked)[0].items()}
     unclear = [f"{check}: {answer.evidence}" for check, answer in answers.items() if answer.result != "pass"]
     if failures:
         return Judgement("failed", "; ".join(failures), answers, found_broken)

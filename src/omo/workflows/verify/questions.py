@@ -47,26 +47,10 @@ VAGUE = {
     "some", "any", "if", "i", "can", "think",
 }
 # fmt: on
-NO_PROBLEM = re.compile(r"(?:none|no problems?\b[^.;\n]*)?[\s.!]*", re.I)
-AND_YET = re.compile(r"\b(?:but|except|however|though|although|apart|besides|unless|until|yet)\b", re.I)
+NO_PROBLEM = re.compile(r"(?:none|no problems?(?: found| seen)?)?[\s.!]*", re.I)
 
 
-@dataclass
-class Judged:
-    """What code made of an answer: ok, gap or failed.
-
-    `unseen` is what it cites and nobody looked at, `missing` is what the goal never asked for.
-    """
-
-    result: str = "ok"
-    why: str = ""
-    artifacts: dict[str, str] = field(default_factory=dict)
-    unseen: list[str] = field(default_factory=list)
-    gaps: list[str] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-
-
-def answer(store: GoalStore, name: str, question: str, data: object, *, file: str | None = None) -> Judged:
+def answer(store: GoalStore, name: str, question: str, data: object, *, file: str | None = None) -> Judging:
     """Judge an answer by code and record it as a checkpoint. What is refused is not recorded."""
     goal = store.goal(name)
     reply = parse_reply(question, data)
@@ -75,8 +59,8 @@ def answer(store: GoalStore, name: str, question: str, data: object, *, file: st
     _check_turn(goal, question, trees)
     digest = sha256(json.dumps(content, sort_keys=True).encode())[:32]
     _check_replay(store.rows, goal, question, digest)
-    judged = Judged()
-    JUDGES[question](Judging(store, goal, question, judged), reply)
+    judged = Judging(store, goal, question)
+    JUDGES[question](judged, reply)
     without = trees.answer_files(goal)
     after = Trees(store.caller, reading=file)  # the commands that it cites have written what they write
     event = {
@@ -100,7 +84,7 @@ def answer(store: GoalStore, name: str, question: str, data: object, *, file: st
             raise Refused(f"goal {name} moved on while this was answered", fix=f"omo verify status {name}")
         return None, [event, *(gap(goal, question, why) for why in judged.gaps)]
 
-    store.change(decide)
+    store.change_whole(decide)
     return judged
 
 
@@ -142,12 +126,20 @@ def _check_replay(rows: list[Row], goal: Goal, question: str, digest: str) -> No
 
 @dataclass
 class Judging:
-    """One answer on its way: whose it is, and what was made of it so far."""
+    """One answer, and what code makes of it: ok, gap or failed.
+
+    `unseen` is what it cites and nobody looked at, `missing` is what the goal never asked for.
+    """
 
     store: GoalStore
     goal: Goal
     question: str
-    judged: Judged
+    result: str = "ok"
+    why: str = ""
+    artifacts: dict[str, str] = field(default_factory=dict)
+    unseen: list[str] = field(default_factory=list)
+    gaps: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
 
     @property
     def again(self) -> str:
@@ -174,14 +166,14 @@ class Judging:
 
     def require_cited(self, *texts: str) -> None:
         what = f"{self.question} of goal {self.goal.id}"
-        self.judged.unseen += claims.require_cited(self.store.caller, what, texts, self.commands)
+        self.unseen += claims.require_cited(self.store.caller, what, texts, self.commands)
 
     def require_claims(self, text: str) -> None:
         goal = self.goal
         still_open = claims.unsettled(self.store.caller, text, goal=goal.id, since=goal.begun_at)
         if still_open:
             gaps = [gap(goal, self.question, words.text) for words in still_open]
-            self.store.change(lambda _: (None, gaps))
+            self.store.change_whole(lambda _: (None, gaps))
             raise claims.refused(f"{self.question} of goal {goal.id}", goal.id, text, still_open)
 
     def register(self, names: list[str]) -> None:
@@ -189,7 +181,7 @@ class Judging:
         caller = self.store.caller
         for name in dict.fromkeys(names):
             if COMMIT.fullmatch(name) and not os.path.lexists(os.path.join(caller.root, name)):
-                self.judged.artifacts[self._commit(name)] = COMMIT_ARTIFACT
+                self.artifacts[self._commit(name)] = COMMIT_ARTIFACT
                 continue
             artifact = artifacts.register(
                 caller.state,
@@ -201,7 +193,7 @@ class Judging:
                 now=caller.now,
                 wait=caller.wait,
             )
-            self.judged.artifacts[artifact.path] = artifact.digest
+            self.artifacts[artifact.path] = artifact.digest
 
     def _commit(self, name: str) -> str:
         """What was deleted or moved leaves no file to show, so a commit of this goal's time may stand for it."""
@@ -254,7 +246,7 @@ def _judge_outcomes(judging: Judging, reply: Any) -> None:
 
 
 def _judge_q15(judging: Judging, reply: Any) -> None:
-    goal, judged = judging.goal, judging.judged
+    goal = judging.goal
     if defects := _checklist_defects(goal, reply.items):
         raise Refused(
             f"the checklist for goal {goal.id} does not look at it from every side",
@@ -267,11 +259,11 @@ def _judge_q15(judging: Judging, reply: Any) -> None:
         if item.result == "fail" and (item.covered or _is_declared(goal, item.question)):
             covered.append(item.question)
         elif item.result == "fail":
-            judged.missing.append(item.question)
-    judged.why = f"{sum(item.result == 'pass' for item in reply.items)} of {len(reply.items)} pass"
+            judging.missing.append(item.question)
+    judging.why = f"{sum(item.result == 'pass' for item in reply.items)} of {len(reply.items)} pass"
     if covered:
-        judged.result, judged.why = "failed", f"the goal's own criteria fail: {'; '.join(covered)}"
-        judged.gaps = covered
+        judging.result, judging.why = "failed", f"the goal's own criteria fail: {'; '.join(covered)}"
+        judging.gaps = covered
 
 
 def _checklist_defects(goal: Goal, items: list[Item]) -> list[str]:
@@ -316,23 +308,22 @@ def _stems(text: str) -> set[str]:
 
 
 def _judge_q2(judging: Judging, reply: Any) -> None:
-    judged = judging.judged
     problem = (reply.problem or "").strip()
-    if NO_PROBLEM.fullmatch(problem) and not AND_YET.search(problem):
+    if NO_PROBLEM.fullmatch(problem):
         problem = ""
     elif problem.lower().startswith("no problem"):
         raise Refused(
-            f"problem {clip(problem, 120)!r} says both that there is one and that there is none",
+            f"problem {clip(problem, 120)!r} may say that there is one, or that there is none",
             fix=f'give the problem alone, or "none": {judging.again}',
         )
     failure_mode = reply.failure_mode.strip()
     if problem:
-        judged.result, judged.gaps = "failed", [problem]
-        judged.why = f"{failure_mode}: {problem}" if failure_mode else problem
+        judging.result, judging.gaps = "failed", [problem]
+        judging.why = f"{failure_mode}: {problem}" if failure_mode else problem
         return
     if len(_words(failure_mode) - VAGUE) < 2:
-        judged.result = "gap"
-        judged.gaps = [f"no way named in which it could look done and not be: {reply.failure_mode!r}"]
+        judging.result = "gap"
+        judging.gaps = [f"no way named in which it could look done and not be: {reply.failure_mode!r}"]
         return
     if not reply.checked:
         what = f"failure_mode is named, but checked is false: {clip(failure_mode, 120)}"
@@ -346,7 +337,7 @@ def _judge_q2(judging: Judging, reply: Any) -> None:
 
 
 def _judge_q3(judging: Judging, reply: Any) -> None:
-    judging.judged.gaps = [f"q3: {hedge}" for hedge in hedges(reply.statement)]
+    judging.gaps = [f"q3: {hedge}" for hedge in hedges(reply.statement)]
 
 
 JUDGES: dict[str, Callable[[Judging, Any], None]] = {

@@ -9,7 +9,7 @@ from omo.work import claims, outcome
 from omo.work.status import UNKNOWN_TREE, Fact, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.verify.goals import FORMS, VERIFY, Goal, GoalStore, Row
-from omo.workflows.verify.steps import Step, Trees, steps, why_stale
+from omo.workflows.verify.steps import Step, Trees, next_step, steps, why_stale
 
 MARKS = {
     "completed": "done",
@@ -19,9 +19,7 @@ MARKS = {
     "expired": "cut",
     "blocked": "waiting",
 }
-READ_OFF = ("path", "content")  # checks that a look may evaluate: they start no program
 JOURNAL = "verify/goals/ledger.jsonl"
-UNRECORDED = "no tree was recorded, so freshness is not known"
 
 
 def status(viewer: Viewer) -> Status | None:
@@ -47,8 +45,8 @@ def status(viewer: Viewer) -> Status | None:
         "goal",
         run=clip(str(summary.get("run") or ""), 60),
         headline=counted(len(held), "goal"),
-        items=tuple(_item(goal, owed[goal.id], stale_because(goal, store, trees)) for goal in held),
-        next=_seal(store) if store.problems else _next_step(held, owed, lost),
+        items=tuple(_item(goal, owed[goal.id], stale_because(goal, trees)) for goal in held),
+        next=_seal(store) if store.problems else next_step(held, owed, lost),
         overrides=tuple(overrides),
         problems=tuple(store.problems),
         outcome=outcome.worst(ended) if is_over else None,
@@ -121,25 +119,7 @@ def _seal(store: GoalStore) -> NextStep:
     return NextStep("seal", why, (repair,), who="user")
 
 
-def _next_step(held: list[Goal], owed: dict[str, list[Step]], lost: list[str]) -> NextStep:
-    for goal in held:
-        for step in owed[goal.id]:
-            if step.is_open:
-                return NextStep(step.name, f"{goal.id} {step.name} {step.state}", (step.way,), item=goal.id)
-    for goal in held:
-        if goal.state == "pending" and goal.failures:
-            why = f"{goal.id} failed: {clip(goal.reason, 120)}"
-            return NextStep("begin", why, (command("omo verify begin", goal.id),), item=goal.id)
-        if goal.state == "exhausted":
-            again = command("omo verify begin", goal.id, "--again", "WHY")
-            return NextStep("again", f"{goal.id} failed {goal.failures} times", (again,), who="user", item=goal.id)
-    for name in lost:
-        anew = (command("omo verify add --file GOAL"), command("omo verify begin", name, lead="then"))
-        return NextStep("add", f"the session is held to {name}, which is not in the journal", anew, item=name)
-    return NextStep()
-
-
-def stale_because(goal: Goal, store: GoalStore, trees: Trees) -> str:
+def stale_because(goal: Goal, trees: Trees) -> str:
     """Of a goal that was completed: what its answers or its checks spoke of is no longer so."""
     if goal.receipt is None:
         return ""
@@ -147,30 +127,14 @@ def stale_because(goal: Goal, store: GoalStore, trees: Trees) -> str:
         for answer in goal.answers.values():
             if why := why_stale(goal, answer, trees):
                 return why
-        return _on_another_tree(goal, store, trees)
+        is_same = bool(goal.tree) and goal.tree == trees.now(goal.without)
     except NotEvaluable:
         return UNKNOWN_TREE
     except OmoError as error:
         return clip(error.message, 160)
-
-
-def _on_another_tree(goal: Goal, store: GoalStore, trees: Trees) -> str:
-    """On other files than it was finished on, it holds where all that it rests on can be read off them again."""
-    receipt: Row = {}
-    for row in store.rows:
-        if row.get("seq") == goal.receipt:
-            receipt = row
-    if receipt.get("tree") and receipt["tree"] == trees.now(receipt.get("without") or ()):
+    if is_same:
         return ""
-    checks = goal.spec.checks
-    if not checks or any(isinstance(check, str) or check["type"] not in READ_OFF for check in checks):
-        return "the tree has changed since" if receipt.get("tree") else UNRECORDED
-    from omo.workflows.verify.finish import look
-
-    for check in look(store, goal).checks:
-        if check.result != "pass":
-            return f"{check.id}: {clip(check.reason, 120)}"
-    return ""
+    return "the tree has changed since" if goal.tree else UNKNOWN_TREE
 
 
 def brief(goal: Goal) -> Row:

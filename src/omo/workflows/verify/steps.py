@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from omo.state import paths, store
 from omo.text import clip
 from omo.work.judge import JUDGE
 from omo.work.run import Caller
-from omo.work.status import Command, command
+from omo.work.status import Command, NextStep, command
 from omo.workflows.verify.goals import COMMIT_ARTIFACT, FOR_JUDGEMENT, QUESTIONS, Answer, Goal
 from omo.workflows.verify.judge import Judgement, judgement_of
 
@@ -110,6 +110,25 @@ def steps(goal: Goal, trees: Trees) -> list[Step]:
             owed.append(step_of(goal, "outcomes", trees))
     owed += questions
     return [*owed, Step("finish", "owed", "", command("omo verify finish", goal.id, "--summary", "TEXT"))]
+
+
+def next_step(held: Iterable[Goal], owed: Mapping[str, list[Step]], lost: Iterable[str] = ()) -> NextStep:
+    """What moves a session on that is held to these goals; `lost` are those that the journal does not have."""
+    for goal in held:
+        for step in owed[goal.id]:
+            if step.is_open:
+                return NextStep(step.name, f"{goal.id} {step.name}", (step.way,), item=goal.id)
+    for goal in held:
+        if goal.state == "pending" and goal.failures:
+            why = f"{goal.id} failed ({clip(goal.reason, 60)})"
+            return NextStep("begin", why, (command("omo verify begin", goal.id),), item=goal.id)
+        if goal.state == "exhausted":
+            again = command("omo verify begin", goal.id, "--again", "WHY")
+            return NextStep("again", f"{goal.id} failed {goal.failures} times", (again,), who="user", item=goal.id)
+    for name in lost:
+        anew = (command("omo verify add --file GOAL"), command("omo verify begin", name, lead="then"))
+        return NextStep("add", f"the session is held to {name}, which is not in the journal", anew, item=name)
+    return NextStep()
 
 
 def _checks_step(goal: Goal) -> Step:

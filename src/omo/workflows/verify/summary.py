@@ -11,9 +11,8 @@ from omo.work import outcome
 from omo.work.publish import change_row, changed
 from omo.work.run import Caller
 from omo.work.session import is_untold
-from omo.work.status import NextStep, command
 from omo.workflows.verify.goals import SEAL, VERIFY, Goal, GoalStore, Row
-from omo.workflows.verify.steps import Step, Trees, steps
+from omo.workflows.verify.steps import Trees, next_step, steps
 
 KIND = VERIFY.name
 
@@ -81,14 +80,13 @@ def summarize(held: list[Goal], before: Row, trees: Trees) -> Row:
 
     The worst of several ends counts: no goal hides behind one that passed later.
     """
-    owed: list[tuple[Goal, Step]] = []
+    owed = {goal.id: steps(goal, trees) for goal in held}
     working, again, spent, waiting = [], [], [], []
     ended = dict(before)
     for goal in held:
         ended.pop(goal.id, None)
         if goal.state == "in-progress":
             working.append(goal)
-            owed += [(goal, step) for step in steps(goal, trees)]
         elif goal.state == "pending" and goal.failures:
             again.append(goal)
         elif goal.state == "exhausted":
@@ -96,25 +94,20 @@ def summarize(held: list[Goal], before: Row, trees: Trees) -> Row:
         elif goal.state == "pending" and goal.spec.hypothesis:
             waiting.append(goal)
         else:
-            ended[goal.id] = _outcome(goal)
+            unmet = f"goal {goal.id} is {goal.status}, and nothing shows that it is met"
+            ended[goal.id] = goal.outcome or outcome.outcome(outcome.ENDED, unmet)
     kept = [*working, *again, *spent, *waiting]
-    left = [(goal, step) for goal, step in owed if step.is_open]
+    all_steps = [step for listed in owed.values() for step in listed]
     summary: Row = {
         "run": kept[0].id if kept else held[-1].id,
         "goals": [goal.id for goal in kept],
         "ended": ended,
-        "open": len(left) + len(again),
-        "total": len(owed) + len(again),
+        "open": sum(step.is_open for step in all_steps) + len(again),
+        "total": len(all_steps) + len(again),
         "next": None,
     }
-    if left:
-        goal, step = left[0]
-        summary["next"] = NextStep(step.name, f"{goal.id} {step.name}", (step.way,)).short
-    elif again:
-        why, begin = f"{again[0].id} failed ({clip(again[0].reason, 60)})", command("omo verify begin", again[0].id)
-        summary["next"] = NextStep("begin", why, (begin,)).short
     if working or again:
-        return {**summary, "state": "active"}
+        return {**summary, "next": next_step([*working, *again], owed).short, "state": "active"}
     if spent:
         why = f"goal {spent[0].id} failed verification {spent[0].failures} times: {clip(spent[0].reason, 120)}"
         question = f"Open it again? omo verify begin {spent[0].id} --again WHY"
@@ -123,9 +116,3 @@ def summarize(held: list[Goal], before: Row, trees: Trees) -> Row:
         why = f"the hypothesis of goal {waiting[0].id} has not resolved yet"
         return {**summary, "state": "waiting", "why": why, "question": "", "told": False, "own": True}
     return {**summary, "state": "done", "outcome": outcome.worst(ended.values())}
-
-
-def _outcome(goal: Goal) -> Row:
-    if goal.outcome is None:
-        return outcome.outcome(outcome.ENDED, f"goal {goal.id} is {goal.status}, and nothing shows that it is met")
-    return goal.outcome

@@ -77,8 +77,8 @@ class Filled:
         self.missing.append(Defect(path, "MISSING", message))
 
 
-def fill(goal: Goal, subject: Subject, reviews: Mapping[str, Review], report: str = "", words: str = "") -> Filled:
-    """`report` is the cleaner's, `words` what whoever closes the goal says of it."""
+def fill(goal: Goal, subject: Subject, reviews: Mapping[str, Review], events: list[Row], words: str = "") -> Filled:
+    """`events` are what hooks saw in the session, `words` what whoever closes the goal says of it."""
     filled = Filled()
     proofs = recorded(subject)
     cited = frozenset(str(shown.row["path"]) for shown in proofs)
@@ -94,6 +94,7 @@ def fill(goal: Goal, subject: Subject, reviews: Mapping[str, Review], report: st
     if not subject.is_light:
         filled.document["architectReview"] = _architect_review(said.get(ARCHITECT))
     filled.document["executorQa"] = _executor_qa(goal, subject, proofs, said.get(QA), filled)
+    report = _cleaner_report(events, goal.started_at or "")
     filled.document["iteration"] = _iteration(subject, proofs, gates, filled, report, words)
     return filled
 
@@ -316,7 +317,7 @@ def _rows(report: Row, name: str) -> list[Row]:
     return [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
 
 
-def cleaner_report(events: list[Row], since: str) -> str:
+def _cleaner_report(events: list[Row], since: str) -> str:
     """The newest report of the cleaner that a hook saw an agent end with."""
     report = ""
     for row in events:

@@ -12,14 +12,12 @@ from pydantic import ValidationError
 
 from omo.workflows.ultragoal.gate.models import (
     MAY_NOT_APPLY,
-    NEEDS,
     NOT_APPLICABLE,
     ROWS,
     AdversarialCase,
     Artifact,
     Coverage,
     Defect,
-    Judged,
     Named,
     NotApplicable,
     SurfaceEvidence,
@@ -29,7 +27,6 @@ from omo.workflows.ultragoal.gate.models import (
 )
 
 MOST_ROWS = 500
-LIST_NEEDS = {**NEEDS, "artifactRefs": "one row for each piece of evidence"}
 LINKS = {
     "surfaceEvidenceRefs": "surfaceEvidence",
     "adversarialCaseRefs": "adversarialCases",
@@ -47,7 +44,6 @@ class Matrix:
     coverage: list[Coverage] = field(default_factory=list)
     not_applicable: dict[str, set[str]] = field(default_factory=dict)
     ids: dict[str, set[str]] = field(default_factory=dict)
-    raw: dict[str, list[Any]] = field(default_factory=dict)
 
 
 def read_matrix(qa: dict[str, Any], may_lack: tuple[str, ...] = ()) -> tuple[Matrix, list[Defect]]:
@@ -56,28 +52,22 @@ def read_matrix(qa: dict[str, Any], may_lack: tuple[str, ...] = ()) -> tuple[Mat
     defects: list[Defect] = []
     readable: dict[str, list[Any]] = {}
     for name in ROWS:
-        is_left_out = name in may_lack and name not in qa
-        matrix.raw[name] = [] if is_left_out else _raw_rows(qa, name, defects)
-        matrix.ids[name] = set()
-        matrix.not_applicable[name] = set()
-        readable[name] = []
-        places: dict[str, str] = {}
-        for index, raw in enumerate(matrix.raw[name]):
-            if isinstance(raw, dict) and isinstance(raw.get("id"), str):
-                matrix.ids[name].add(raw["id"])
+        matrix.ids[name], matrix.not_applicable[name], readable[name] = set(), set(), []
+        if name in may_lack and name not in qa:
+            continue
+        for index, raw in enumerate(_raw_rows(qa, name, defects)):
             path = f"executorQa.{name}[{index}]"
             row = _read_row(raw, name, path, defects)
-            if row is None:
-                continue
-            if row.id in places:
-                text = f"is {shown(row.id)}, which {places[row.id]} has already: {need('id')}"
+            given = raw.get("id") if isinstance(raw, dict) else None
+            if row is not None and given in matrix.ids[name]:
+                text = f"is {shown(given)}, which another row has already: {need('id')}"
                 defects.append(Defect(f"{path}.id", "DUPLICATE_ID", text))
-                continue
-            places[row.id] = path
-            if isinstance(row, NotApplicable):
+            elif isinstance(row, NotApplicable):
                 matrix.not_applicable[name].add(row.id)
-            else:
+            elif row is not None:
                 readable[name].append(row)
+            if isinstance(given, str):
+                matrix.ids[name].add(given)
     matrix.artifacts, matrix.surfaces = readable["artifactRefs"], readable["surfaceEvidence"]
     matrix.cases, matrix.coverage = readable["adversarialCases"], readable["contractCoverage"]
     return matrix, defects
@@ -86,14 +76,13 @@ def read_matrix(qa: dict[str, Any], may_lack: tuple[str, ...] = ()) -> tuple[Mat
 def _raw_rows(qa: dict[str, Any], name: str, defects: list[Defect]) -> list[Any]:
     path, value = f"executorQa.{name}", qa.get(name)
     if name not in qa:
-        defects.append(Defect(path, "MISSING", f"is missing: {LIST_NEEDS[name]}"))
+        defects.append(Defect(path, "MISSING", f"is missing: {need(name)}"))
         return []
     if not isinstance(value, list):
-        text = f"must be a list of rows, not {shown(value)}: {LIST_NEEDS[name]}"
-        defects.append(Defect(path, "WRONG_TYPE", text))
+        defects.append(Defect(path, "WRONG_TYPE", f"must be a list of rows, not {shown(value)}: {need(name)}"))
         return []
     if not value:
-        defects.append(Defect(path, "EMPTY", f"has no row: {LIST_NEEDS[name]}"))
+        defects.append(Defect(path, "EMPTY", f"has no row: {need(name)}"))
     if len(value) > MOST_ROWS:
         text = f"has {len(value)} rows, of at most {MOST_ROWS}: keep detail in files, and cite them"
         defects.append(Defect(path, "TOO_MANY", text))
@@ -102,36 +91,16 @@ def _raw_rows(qa: dict[str, Any], name: str, defects: list[Defect]) -> list[Any]
 
 def _read_row(value: object, name: str, path: str, defects: list[Defect]) -> Named | None:
     model = ROWS[name]
-    if name in MAY_NOT_APPLY and says_not_applicable(value):
-        model = NotApplicable
-    row = None
+    if name in MAY_NOT_APPLY and isinstance(value, dict):
+        if str(value.get("status")).strip().lower() == NOT_APPLICABLE:
+            model = NotApplicable
     try:
         row = model.model_validate(value)
-        row._place = path
     except ValidationError as error:
         defects += model_defects(error, path)
-    defects += _judgement_defects(model, path, value)
+        return None
+    row._place = path
     return row
-
-
-def says_not_applicable(value: object) -> bool:
-    status = value.get("status") if isinstance(value, dict) else None
-    return isinstance(status, str) and status.strip().lower() == NOT_APPLICABLE
-
-
-def _judgement_defects(model: type[Named], path: str, value: object) -> list[Defect]:
-    """What the keys of a row say together: an outcome is there, and an inapplicable row has none."""
-    if not isinstance(value, dict):
-        return []
-    outcomes = [key for key in ("verdict", "result") if key in value]
-    if model is NotApplicable:
-        text = "the row is not_applicable and yet has an outcome: drop one of the two"
-        return [Defect(f"{path}.{key}", "CONTRADICTION", text) for key in outcomes]
-    if issubclass(model, Judged) and not outcomes:
-        return [Defect(path, "NO_OUTCOME", "has neither verdict nor result: say passed in one of them once it did")]
-    if model is Coverage and not any(link in value for link in LINKS):
-        return [Defect(path, "UNLINKED", f"links to nothing: name rows in at least one of {', '.join(LINKS)}")]
-    return []
 
 
 def link_defects(matrix: Matrix) -> list[Defect]:
@@ -144,8 +113,8 @@ def link_defects(matrix: Matrix) -> list[Defect]:
             defects += _unresolved(matrix, covered, key, target)
     # Not everything can be out of scope. Where a row could not be read, that is what is told.
     for name, rows in (("contractCoverage", matrix.coverage), ("surfaceEvidence", matrix.surfaces)):
-        if not rows and matrix.raw[name] and len(matrix.not_applicable[name]) == len(matrix.raw[name]):
-            text = f"says of every row that it does not apply: {LIST_NEEDS[name]}, at least one that passed"
+        if not rows and matrix.ids[name] and matrix.ids[name] == matrix.not_applicable[name]:
+            text = f"says of every row that it does not apply: {need(name)}, at least one that passed"
             defects.append(Defect(f"executorQa.{name}", "NOTHING_APPLIES", text))
     return defects
 

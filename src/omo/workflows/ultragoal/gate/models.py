@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from omo.errors import BadInput
@@ -16,7 +24,6 @@ from omo.proof.records import FAMILIES
 from omo.text import clip
 from omo.workflows.ultragoal.create import json_of
 
-SUCCESS = ("covered", "passed", "verified")
 NOT_APPLICABLE = "not_applicable"
 SURFACES = FAMILIES
 INIT = "omo ultragoal gate init --goal-id ID writes one to fill in; inline JSON begins with {"
@@ -58,47 +65,35 @@ def load(given: str, cwd: str | Path) -> object:
 
 
 def _written(text: str) -> str:
-    if not text.strip():
-        raise PydanticCustomError("blank", "is blank")
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
-        raise PydanticCustomError("not_text", "is not valid text") from None
+        raise PydanticCustomError("NOT_TEXT", "holds half a character, which no file can: write it again") from None
+    if not text.strip():
+        raise PydanticCustomError("BLANK", "is blank")
     return text
 
 
-def _success(text: str) -> str:
-    word = _written(text).strip().lower()
-    if word not in SUCCESS:
-        raise PydanticCustomError("not_success", "is no success")
-    return word
-
-
-def _surface(text: str) -> str:
-    word = _written(text).strip().lower()
-    if word not in SURFACES:
-        raise PydanticCustomError("surface", "is no surface")
-    return word
-
-
-def _no_use(text: str) -> str:
-    if text.strip().lower() != NOT_APPLICABLE:
-        raise PydanticCustomError("not_success", "says something else")
-    return NOT_APPLICABLE
+def _lower(value: object) -> object:
+    return value.strip().lower() if isinstance(value, str) else value
 
 
 def _yes(value: bool) -> bool:
     """Literal[True] would take 1 for it."""
     if not value:
-        raise PydanticCustomError("not_rerun", "is false")
+        text = "is false: run the whole verification again after the last change, then say true"
+        raise PydanticCustomError("NOT_RERUN", text)
     return value
 
 
 Written = Annotated[str, AfterValidator(_written), Field(json_schema_extra={"pattern": r"\S"})]
-Success = Annotated[str, AfterValidator(_success), Field(json_schema_extra={"enum": list(SUCCESS)})]
-Surface = Annotated[str, AfterValidator(_surface), Field(json_schema_extra={"enum": list(SURFACES)})]
+Success = Annotated[Literal["covered", "passed", "verified"], BeforeValidator(_lower)]
+Surface = Annotated[
+    Literal["gui", "web", "native", "desktop", "tui", "cli", "api", "package", "algorithm", "math"],
+    BeforeValidator(_lower),
+]
 Texts = Annotated[list[Written], Field(min_length=1)]
-NoUse = Annotated[str, AfterValidator(_no_use), Field(json_schema_extra={"const": NOT_APPLICABLE})]
+NoUse = Annotated[Literal["not_applicable"], BeforeValidator(_lower)]
 Yes = Annotated[bool, AfterValidator(_yes), Field(json_schema_extra={"const": True})]
 NoBlockers = Annotated[list[Any], Field(max_length=0)]
 
@@ -166,15 +161,28 @@ class NotApplicable(Named):
     status: NoUse
     reason: Written
 
+    @model_validator(mode="after")
+    def _has_no_outcome(self) -> NotApplicable:
+        if {"verdict", "result"} & set(self.model_extra or {}):
+            raise PydanticCustomError("CONTRADICTION", "is not_applicable and yet has an outcome: drop one of the two")
+        return self
+
 
 class Judged(Named):
     """`status`, `verdict` and `result` may all be there; each that is must be a success word."""
 
     contractRef: Written
-    status: Success = ""
-    verdict: Success = ""
-    result: Success = ""
+    status: Success | None = None
+    verdict: Success | None = None
+    result: Success | None = None
     artifactRefs: Texts
+
+    @model_validator(mode="after")
+    def _has_an_outcome(self) -> Judged:
+        if not (self.verdict or self.result):
+            text = "has neither verdict nor result: say passed in one of them once it did"
+            raise PydanticCustomError("NO_OUTCOME", text)
+        return self
 
 
 class SurfaceEvidence(Judged):
@@ -197,32 +205,35 @@ class Coverage(Named):
     contractRef: Written
     obligation: Written
     status: Success
-    verdict: Success = ""
-    result: Success = ""
+    verdict: Success | None = None
+    result: Success | None = None
     surfaceEvidenceRefs: Texts = Field(default_factory=list)
     adversarialCaseRefs: Texts = Field(default_factory=list)
     artifactRefs: Texts = Field(default_factory=list)
 
-
-class QaHead(Section):
-    """What the QA and red-team lane says as a whole."""
-
-    status: Literal["passed"]
-    e2eStatus: Literal["passed"]
-    redTeamStatus: Literal["passed"]
-    evidence: Written
-    e2eCommands: Texts
-    redTeamCommands: Texts
-    blockers: NoBlockers
+    @model_validator(mode="after")
+    def _is_linked(self) -> Coverage:
+        if not (self.surfaceEvidenceRefs or self.adversarialCaseRefs or self.artifactRefs):
+            text = "links to nothing: name rows in surfaceEvidenceRefs, adversarialCaseRefs or artifactRefs"
+            raise PydanticCustomError("UNLINKED", text)
+        return self
 
 
 class LightQa(Section):
-    """The same of a goal whose reviewers come at the end, as the user chose."""
+    """What QA says as a whole of a goal whose reviewers come at the end, as the user chose."""
 
     status: Literal["passed"]
     evidence: Written
     e2eCommands: Texts
     blockers: NoBlockers
+
+
+class QaHead(LightQa):
+    """What the QA and red-team lane says as a whole."""
+
+    e2eStatus: Literal["passed"]
+    redTeamStatus: Literal["passed"]
+    redTeamCommands: Texts
 
 
 class ExecutorQa(QaHead):
@@ -254,9 +265,7 @@ MAY_NOT_APPLY = ("surfaceEvidence", "contractCoverage")
 
 
 NEEDS = {
-    "architectureStatus": "say CLEAR once the architect does",
-    "productStatus": "say CLEAR once the architect does",
-    "codeStatus": "say CLEAR once the architect does",
+    **dict.fromkeys(("architectureStatus", "productStatus", "codeStatus"), "say CLEAR once the architect does"),
     "recommendation": "say APPROVE once the architect does",
     "e2eStatus": "say passed once the end-to-end run did",
     "redTeamStatus": "say passed once the red team could not break it",
@@ -264,16 +273,14 @@ NEEDS = {
     "evidence": "say what was run and what was seen",
     "commands": "name the commands or agents that reviewed",
     "blockers": "[] where nothing is open",
-    "artifactRefs": "name the evidence, by id",
+    "artifactRefs": "name each piece of evidence, by its id",
     "surfaceEvidence": "one row for each real surface that was exercised",
     "adversarialCases": "one row for each attempt to break it",
     "contractCoverage": "one row for each obligation of the contract",
     "id": "a name that is unique in its list",
     "gate": "leave the key out, or name a gate of this session (omo gate list)",
     "surface": f"one of {', '.join(SURFACES)}",
-    "status": "say passed once it did",
-    "verdict": "say passed once it did",
-    "result": "say passed once it did",
+    **dict.fromkeys(("status", "verdict", "result"), "say passed once it did"),
 }
 TYPES = {
     "string_type": "text",
@@ -292,25 +299,17 @@ def wrong_type(value: object, wanted: str, field: str) -> str:
     return f"must be {wanted}, not {shown(value)}: {need(field)}"
 
 
-def join(path: str, keys: Sequence[str | int]) -> str:
-    for key in keys:
-        if isinstance(key, int):
-            path += f"[{key}]"
-        else:
-            path += f".{key}" if path else key
-    return path
-
-
 def model_defects(error: ValidationError, path: str) -> list[Defect]:
     """What a model refuses. `path` is where the value stands in the gate."""
     defects = []
     for problem in error.errors(include_url=False):
-        field = ""
+        place, field = path, ""
         for key in problem["loc"]:
-            if isinstance(key, str):
-                field = key
-        code, message = _describe(problem, field)
-        defects.append(Defect(join(path, problem["loc"]), code, message))
+            if isinstance(key, int):
+                place += f"[{key}]"
+            else:
+                place, field = f"{place}.{key}", key
+        defects.append(Defect(place, *_describe(problem, field)))
     return defects
 
 
@@ -325,30 +324,11 @@ def _describe(problem: Any, field: str) -> tuple[str, str]:
         return "MISSING", f"is missing: {need(field)}"
     if kind == "too_short":
         return "EMPTY", f"is an empty list: {need(field)}"
-    if kind == "not_text":
-        return "NOT_TEXT", "holds half a character, which no file can: write it again"
     if kind == "too_long":
         return "BLOCKERS_OPEN", f"holds {len(value)}, beginning with {shown(value[0])}: {RECORD}"
+    if field == "surface":
+        return "SURFACE_UNKNOWN", f"{shown(value)} is no surface; {need(field)}, and a row for each further one"
     if kind == "literal_error":
-        expected = problem["ctx"]["expected"].strip("'")
+        expected = problem["ctx"]["expected"].replace("'", "")
         return "NOT_CLEAN", f"is {shown(value)}, which is not clean; only {expected} is: {RECORD}"
-    if kind == "not_rerun":
-        return "NOT_RERUN", "is false: run the whole verification again after the last change, then say true"
-    if kind == "surface":
-        several = "names several; choose one" if "|" in value else "is no surface; choose one"
-        return (
-            "SURFACE_UNKNOWN",
-            f"{shown(value)} {several} of {', '.join(SURFACES)}, and a row of its own for each further one",
-        )
-    if kind == "not_success":
-        return "NOT_SUCCESS", _not_success(value)
-    return "INVALID", f"is {shown(value)}: {problem['msg']}"
-
-
-def _not_success(value: str) -> str:
-    word = value.strip().lower()
-    if word == "todo":
-        return "is todo: do it, then say what came of it"
-    if word == NOT_APPLICABLE:
-        return "is not_applicable, which only status may say, and only in surfaceEvidence and contractCoverage"
-    return f"is {shown(value)}, which is no success; a row passes with {', '.join(SUCCESS)}: {RECORD}"
+    return kind, problem["msg"]  # a rule of ours: its code and its words

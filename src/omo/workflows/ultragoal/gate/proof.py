@@ -23,15 +23,9 @@ from omo.workflows.ultrawork.gates import Gate, Gates
 
 Row = dict[str, Any]
 
-SCREENSHOT, AUTOMATION, CAPTURE, REPLAY, REPORT = "screenshot", "automation", "capture", "replay", "report"
+SCREENSHOT, AUTOMATION, CAPTURE = "screenshot", "automation transcript", "terminal capture"
+REPLAY, REPORT = "replay record", "report"
 STRUCTURAL = (SCREENSHOT, AUTOMATION, CAPTURE)
-SHAPE_NAMES = {
-    SCREENSHOT: "screenshot",
-    AUTOMATION: "automation transcript",
-    CAPTURE: "terminal capture",
-    REPLAY: "replay record",
-    REPORT: "report",
-}
 SHAPES = {
     "screenshot": SCREENSHOT,
     "image": SCREENSHOT,
@@ -72,7 +66,6 @@ class Subject:
     started_at: float
     changed: list[str] | None  # None: not known, the project is in no repository
     control_globs: tuple[str, ...]
-    now: float
     used: frozenset[str] = frozenset()  # marks of what proved other goals of the run
     name: str = ""  # empty: a review, which is about no goal
     head: str | None = None
@@ -197,10 +190,10 @@ class Prover:
         problems = evidence.structure
         path = evidence.full_path(self.subject.root)
         if path and evidence.shape == AUTOMATION and evidence.is_there:
-            problems = records.transcript_defects(path, family or _own_family(path), self.subject.started_at)
+            problems = records.transcript_defects(path, family, self.subject.started_at)
         defects = []
         for why in problems:
-            text = f"is no {SHAPE_NAMES[evidence.shape]} that proves anything: {why}"
+            text = f"is no {evidence.shape} that proves anything: {why}"
             defects.append(Defect(f"{evidence.artifact.place}.path", "ARTIFACT_INVALID", text))
         return defects
 
@@ -301,13 +294,3 @@ def about_the_work(root: str, files: Row | None, changed: Iterable[str], cited: 
     head = (files or {}).get("head")
     committed = base.committed(root, head, candidates) if head and candidates else {}
     return {path for path in candidates if path not in committed}
-
-
-def _own_family(path: Path) -> str:
-    """Where no surface is at stake, whichever the transcript itself names will do."""
-    try:
-        document = documents.load(path)
-    except BadInput:
-        return ""
-    surface = document.get("surface") if isinstance(document, dict) else None
-    return records.FAMILIES.get(surface, "") if isinstance(surface, str) else ""

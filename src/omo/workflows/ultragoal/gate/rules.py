@@ -14,9 +14,8 @@ from pydantic import ValidationError
 from omo.errors import BadInput
 from omo.proof import globs, records
 from omo.text import clip
-from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate import proof
-from omo.workflows.ultragoal.gate.matrix import Matrix, link_defects, read_matrix, refs_of, says_not_applicable
+from omo.workflows.ultragoal.gate.matrix import Matrix, link_defects, read_matrix, refs_of
 from omo.workflows.ultragoal.gate.models import (
     LIGHT_SECTIONS,
     SECTIONS,
@@ -24,9 +23,9 @@ from omo.workflows.ultragoal.gate.models import (
     AdversarialCase,
     Coverage,
     Defect,
+    Named,
     Section,
     SurfaceEvidence,
-    join,
     model_defects,
     need,
     shown,
@@ -98,10 +97,7 @@ def inspect(document: object, subject: Subject) -> Inspection:
     for key in document:
         if key not in SECTIONS:
             text = f"{shown(key)} is no part of a gate, which has only {', '.join(SECTIONS)}: put it inside one of them"
-            inspection.defects.append(Defect(join("", [key])[:80], "UNKNOWN_KEY", text))
-    if subject.used and receipts.gate_mark(receipts.canonical_digest(document)) in subject.used:
-        text = "closed another goal of this run already: write one about this goal"
-        inspection.defects.append(Defect("gate", "GATE_REUSED", text))
+            inspection.defects.append(Defect(str(key)[:80], "UNKNOWN_KEY", text))
     if not subject.is_light or "architectReview" in document:
         inspection.defects += _section_defects(document, "architectReview")
     _inspect_qa(document, subject, inspection)
@@ -156,7 +152,9 @@ def _inspect_qa(document: dict[str, Any], subject: Subject, inspection: Inspecti
         return
     matrix, defects = read_matrix(qa, may_lack=("adversarialCases",) if subject.is_light else ())
     inspection.defects += defects + link_defects(matrix)
-    if subject.name and matrix.coverage and not _covers(matrix, subject.name):
+    named = re.compile(rf"\b{re.escape(subject.name)}\b")
+    is_covered = any(named.search(f"{row.contractRef} {row.obligation}") for row in matrix.coverage)
+    if subject.name and matrix.coverage and not is_covered:
         text = f"has no covered row about {subject.name}: name it in the contractRef of an obligation of its own"
         inspection.defects.append(Defect("executorQa.contractCoverage", "GOAL_NOT_COVERED", text))
     inspection.defects += _evidence_defects(matrix, subject, inspection)
@@ -164,34 +162,27 @@ def _inspect_qa(document: dict[str, Any], subject: Subject, inspection: Inspecti
         inspection.notes.append("which files changed is not known here, so nobody asked for the computer-control suite")
 
 
-def _covers(matrix: Matrix, goal: str) -> bool:
-    named = re.compile(rf"\b{re.escape(goal)}\b")
-    return any(named.search(f"{row.contractRef} {row.obligation}") for row in matrix.coverage)
-
-
 def _evidence_defects(matrix: Matrix, subject: Subject, inspection: Inspection) -> list[Defect]:
-    """What proves what. First all that is cited is looked at, then each is proven for all it is cited for."""
-    defects: list[Defect] = []
+    """What proves what. All that is cited is looked at before anything is run, which may write files."""
     evidence = _examine_cited(matrix, subject)
-    uses: list[tuple[Evidence, str]] = []
-    for surface in matrix.surfaces:
-        defects += _surface_defects(surface, evidence, uses)
-    others: list[AdversarialCase | Coverage] = [*matrix.cases, *matrix.coverage]
-    for row in others:
-        for place, cited in _cited(row, evidence):
-            defects += _use_defects(place, cited, "", uses)
     cited_files = frozenset(os.path.normpath(artifact.path) for artifact in matrix.artifacts if artifact.path)
     prover = proof.Prover(subject, inspection, cited_files)
-    proven: dict[tuple[str, str], list[Defect]] = {}
-    exempt: dict[str, Evidence] = {}
-    for cited, family in uses:
-        if cited.basis == EXEMPT:
-            exempt[cited.id] = cited
-        elif (cited.id, family) not in proven:
-            proven[cited.id, family] = prover.prove(cited, family)
-            defects += proven[cited.id, family]
-    for cited in exempt.values():
-        defects += _exemption_defects(prover, matrix, cited, evidence)
+    defects: list[Defect] = []
+    families: list[tuple[Named, str]] = []
+    for surface in matrix.surfaces:
+        families.append((surface, SURFACES[surface.surface]))
+        defects += _kind_defects(surface, evidence)
+    for row in (*matrix.cases, *matrix.coverage):
+        families.append((row, ""))
+    for citing, family in families:
+        for place, cited in _cited(citing, evidence):
+            if cited.basis not in BASES[family]:
+                code, text = REFUSALS[cited.basis]
+                defects.append(Defect(place, code, f"{shown(cited.id)} {text}"))
+            elif cited.basis == EXEMPT:
+                defects += _exemption_defects(prover, matrix, cited, evidence)
+            else:
+                defects += prover.prove(cited, family)
     defects += _suite_defects(prover, matrix, evidence)
     return list(dict.fromkeys(defects))
 
@@ -214,38 +205,22 @@ def _examine_cited(matrix: Matrix, subject: Subject) -> dict[str, Evidence]:
     return evidence
 
 
-def _cited(row: SurfaceEvidence | AdversarialCase | Coverage, evidence: dict[str, Evidence]) -> list[Any]:
+def _cited(row: Named, evidence: dict[str, Evidence]) -> list[Any]:
     return [(place, evidence[name]) for place, name in refs_of(row, "artifactRefs") if name in evidence]
 
 
-def _use_defects(place: str, cited: Evidence, family: str, uses: list[tuple[Evidence, str]]) -> list[Defect]:
-    """Why it cannot stand for this family at all; where it could, its proof is due."""
-    if cited.basis not in BASES[family]:
-        code, text = REFUSALS[cited.basis]
-        return [Defect(place, code, f"{shown(cited.id)} {text}")]
-    uses.append((cited, family))
-    return []
-
-
-def _surface_defects(
-    row: SurfaceEvidence, evidence: dict[str, Evidence], uses: list[tuple[Evidence, str]]
-) -> list[Defect]:
-    family = SURFACES[row.surface]
-    defects = []
-    cited = []
-    for place, artifact in _cited(row, evidence):
-        defects += _use_defects(place, artifact, family, uses)
-        cited.append(artifact)
-    if len(cited) == len(row.artifactRefs) and not _is_enough(family, cited):
-        kinds = ", ".join(shown(artifact.artifact.kind) for artifact in cited)
-        text = f"of kind {kinds} do not prove a {row.surface} surface: it needs {WANTED[family]}"
-        defects.append(Defect(f"{row.place}.artifactRefs", "KINDS_INSUFFICIENT", text))
-    return defects
-
-
-def _is_enough(family: str, cited: list[Evidence]) -> bool:
+def _kind_defects(row: SurfaceEvidence, evidence: dict[str, Evidence]) -> list[Defect]:
     """By kind alone: whether each of them is what its kind says is told at the artifact itself."""
-    shapes = {artifact.shape for artifact in cited}
+    family = SURFACES[row.surface]
+    cited = [artifact for _, artifact in _cited(row, evidence)]
+    if len(cited) < len(row.artifactRefs) or _is_enough(family, {artifact.shape for artifact in cited}):
+        return []
+    kinds = ", ".join(shown(artifact.artifact.kind) for artifact in cited)
+    text = f"of kind {kinds} do not prove a {row.surface} surface: it needs {WANTED[family]}"
+    return [Defect(f"{row.place}.artifactRefs", "KINDS_INSUFFICIENT", text)]
+
+
+def _is_enough(family: str, shapes: set[str]) -> bool:
     if family == "web":
         return {proof.AUTOMATION, proof.SCREENSHOT} <= shapes
     if family == "cli":
@@ -273,9 +248,6 @@ def _exemption_defects(
             defects.append(Defect(place, "UNKNOWN_REF", f"{shown(name)} is no id in artifactRefs"))
         elif fallback is None:
             shapes.add(proof.SCREENSHOT)  # its row could not be read, which is told there
-        elif fallback is cited or _is_same_file(prover.subject, fallback, cited):
-            text = f"{shown(name)} is the record itself: name what shows the run"
-            defects.append(Defect(place, "FALLBACK_SELF", text))
         elif fallback.basis != FILE or fallback.shape == REPLAY:
             text = f"{shown(name)} is no file that shows the run: name a screenshot, terminal capture or transcript"
             defects.append(Defect(place, "FALLBACK_WEAK", text))
@@ -285,14 +257,10 @@ def _exemption_defects(
     if not defects and not shapes.intersection(proof.STRUCTURAL):
         text = "names no screenshot, terminal capture or automation transcript of the run: add one"
         defects.append(Defect(f"{path}.fallbackArtifactRefs", "FALLBACK_WEAK", text))
-    if not defects:
-        prover.inspection.exemptions.append({"artifact": cited.id, **claim.model_dump()})
+    exemption = {"artifact": cited.id, **claim.model_dump()}
+    if not defects and exemption not in prover.inspection.exemptions:
+        prover.inspection.exemptions.append(exemption)
     return defects
-
-
-def _is_same_file(subject: Subject, evidence: Evidence, other: Evidence) -> bool:
-    path = evidence.full_path(subject.root)
-    return path is not None and path == other.full_path(subject.root)
 
 
 def suite_triggers(subject: Subject) -> list[str]:
@@ -316,37 +284,28 @@ def _suite_defects(prover: proof.Prover, matrix: Matrix, evidence: dict[str, Evi
     if not changed:
         return []
     because = f"{clip(changed[0], 120)} changed, which is computer control in .sisyphus/omo.json"
-    linked = []
-    for row in matrix.raw["contractCoverage"]:  # also by rows that could not be read, which is told there
-        refs = row.get("adversarialCaseRefs") if isinstance(row, dict) else None
-        if isinstance(refs, list) and not says_not_applicable(row):
-            linked += refs
+    linked: list[str] = []
+    for row in matrix.coverage:
+        linked += row.adversarialCaseRefs
     defects = []
     for name, attack in SUITE.items():
-        path, raw = "executorQa.adversarialCases", None
-        for index, row in enumerate(matrix.raw["adversarialCases"]):
-            if isinstance(row, dict) and row.get("id") == name:
-                path, raw = f"executorQa.adversarialCases[{index}]", row
-        if raw is None:
+        if name not in matrix.ids["adversarialCases"]:
             text = f"has no case {name} ({attack}), and {because}: try it, and add a row with that id"
-            defects.append(Defect(path, f"{SUITE_CODE}CASE_MISSING", text))
-            continue
-        if says_not_applicable(raw):
-            text = f"{name} cannot be left out: {because}"
-            defects.append(Defect(f"{path}.status", f"{SUITE_CODE}CASE_NOT_APPLICABLE", text))
-            continue
-        if name not in linked:
-            text = f"{name} is in adversarialCaseRefs of no row of contractCoverage: name it in the one it belongs to"
-            defects.append(Defect(f"{path}.id", f"{SUITE_CODE}CASE_UNLINKED", text))
-        for case in matrix.cases:
-            if case.id == name and not _shows_the_computer(prover, [cited for _, cited in _cited(case, evidence)]):
+            defects.append(Defect("executorQa.adversarialCases", f"{SUITE_CODE}CASE_MISSING", text))
+        for case in matrix.cases:  # one that could not be read is told there
+            if case.id != name:
+                continue
+            if name not in linked:
+                text = f"{name} is in adversarialCaseRefs of no row of contractCoverage: name it where it belongs"
+                defects.append(Defect(f"{case.place}.id", f"{SUITE_CODE}CASE_UNLINKED", text))
+            if not _shows_the_computer(prover, case, evidence):
                 text = f"{name} cites nothing that is {SUITE_WANTED}"
-                defects.append(Defect(f"{path}.artifactRefs", f"{SUITE_CODE}ARTIFACT_INVALID", text))
+                defects.append(Defect(f"{case.place}.artifactRefs", f"{SUITE_CODE}ARTIFACT_INVALID", text))
     return defects
 
 
-def _shows_the_computer(prover: proof.Prover, cited: list[Evidence]) -> bool:
-    for artifact in cited:
-        if artifact.basis == FILE and artifact.shape in proof.STRUCTURAL and not prover.prove(artifact, "native"):
+def _shows_the_computer(prover: proof.Prover, case: AdversarialCase, evidence: dict[str, Evidence]) -> bool:
+    for _, cited in _cited(case, evidence):
+        if cited.basis == FILE and cited.shape in proof.STRUCTURAL and not prover.prove(cited, "native"):
             return True
     return False
