@@ -353,8 +353,8 @@ def trust_of_hooks(probe: Probe) -> Finding:
         return warn(seen, probe.command("setup", codex_setup.NAME))
     seen = f"{title} trusts the hooks of omo and has its agents"
     if others := codex_setup.other_stop_hooks(hooks):
-        remedy = "if a session is held though omo let go, take these away: codex plugin remove NAME, or edit the file"
-        return warn(f"{seen}; {counted(len(others), 'other hook')} at Stop can hold a session too", remedy, others)
+        too = f"{counted(len(others), 'other hook')} at Stop can hold a session too"
+        return warn(f"{seen}; {too}", codex_setup.OTHERS, others)
     return ok(seen, [codex_setup.DAEMON])
 
 

@@ -87,6 +87,7 @@ def test_a_conversation_that_is_over_is_offered_in_one_line(project: Project) ->
         ("", "startup", "1", 16 * 60, True),
         (GONE, "startup", "1", 15 * 86400, False),
     ],
+    ids=[f"case-{number}" for number in range(10)],  # a process has another number in each worker
 )
 def test_only_a_conversation_that_is_over_is_offered(
     project: Project, theirs: str, source: str, client: str, idle: float, is_offered: bool

@@ -12,7 +12,6 @@ from omo.hosts import Answer
 from omo.state import markers, runtime, store
 from omo.state.rows import circle_of, message_of, other_loop_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
-from omo.text import clip
 from omo.work import budget, session, spending
 
 TYPE_CHECKING = False
@@ -21,9 +20,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.hooks.main import World
-    from omo.hosts import Call, Event
+    from omo.hosts import Call, Event, OtherLoop
     from omo.settings import Settings
-    from omo.state.rows import Message, OtherLoop
+    from omo.state.rows import Message
 
     Json = dict[str, Any]
 
@@ -189,8 +188,7 @@ class Situation:
         if self._loop is None:
             self._loop = other_loop_of(self.row)
             if self.event.name:
-                loop = self.event.host.other_loop(self.event)
-                self._loop = {"name": loop.name, "about": clip(loop.about, 200), "ends": loop.ends} if loop else {}
+                self._loop = self.event.host.other_loop(self.event)
         return self._loop
 
     def message(self) -> Message:

@@ -17,7 +17,15 @@ from omo.json_text import dumps
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
+    from typing import Any, TypedDict
+
+    class OtherLoop(TypedDict, total=False):
+        """What else sends a session back: its name, what it is about, and what the user types to end it."""
+
+        name: str
+        about: str
+        ends: str
+
 
 NAMES = ("claude", "codex")
 # What an agent's shell has under hosts that have no module here: enough to know that no person types in it.
@@ -69,17 +77,6 @@ class Usage:
 
 class OtherForm(Exception):
     """The host's record is not in the form that its module knows."""
-
-
-class Loop:
-    """Another loop that sends the session back: what it is called, what it is about, and what the user ends it with."""
-
-    __slots__ = ("about", "ends", "name")
-
-    def __init__(self, name: str, about: str, ends: str) -> None:
-        self.name = name
-        self.about = about
-        self.ends = ends
 
 
 class Transcript:
@@ -253,9 +250,9 @@ class Host:
     def transcript(self, path: str, start: int = 0) -> Transcript:
         return Transcript(path, start)
 
-    def other_loop(self, event: Event) -> Loop | None:
-        """One of the host's own, or of a plugin that it has, which holds this session at a Stop."""
-        return None
+    def other_loop(self, event: Event) -> OtherLoop:
+        """One of the host's own, or of a plugin that it has, which holds this session at a Stop; empty without one."""
+        return {}
 
     def launcher(self) -> str:
         """The script that puts omo on the user's PATH, with {root} where it names the plugin; empty without one."""

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 
 from omo import hosts
-from omo.hosts import Call, Event, Host, Loop, Transcript, Usage
+from omo.hosts import Call, Event, Host, Transcript, Usage
 from omo.json_text import dumps, loads
 from omo.safe_open import regular_file
+from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from omo.hosts import Answer
+    from omo.hosts import Answer, OtherLoop
 
     Json = dict[str, Any]
 
@@ -24,6 +25,7 @@ LINEAGE = 64 * 1024
 GOAL = b'"type":"goal_status"'
 RALPH_LOOP = ".claude/ralph-loop.local.md"  # of the official plugin, and of its twin ralph-wiggum
 LONGEST_FRONT_MATTER = 8 * 1024
+LONGEST_GOAL = 120
 TOOLS = {
     "Bash": hosts.SHELL,
     "PowerShell": hosts.POWERSHELL,
@@ -108,12 +110,12 @@ class ClaudeCode(Host):
     def transcript(self, path: str, start: int = 0) -> Transcript:
         return ClaudeTranscript(path, start)
 
-    def other_loop(self, event: Event) -> Loop | None:
+    def other_loop(self, event: Event) -> OtherLoop:
         if goal := event.transcript.active_goal():
-            return Loop("/goal", goal, "/goal clear")
+            return {"name": "/goal", "about": clip(goal, LONGEST_GOAL), "ends": "/goal clear"}
         if _has_ralph_loop(event):
-            return Loop("ralph-loop", RALPH_LOOP, "/cancel-ralph")
-        return None
+            return {"name": "ralph-loop", "about": RALPH_LOOP, "ends": "/cancel-ralph"}
+        return {}
 
     def launcher(self) -> str:
         from omo.hosts.claude_setup import LAUNCHER

@@ -26,6 +26,7 @@ MADE_BY_OMO = AGENT.splitlines()[0]
 TRUSTED = "trusted"
 TRUST = "open codex in a terminal and choose to trust the hooks of omo; it asks again after every update"
 DAEMON = "its daemon keeps the environment of the terminal that started it; codex --no-daemon has this one's"
+OTHERS = "if a session is held though omo let go, take these away: codex plugin remove NAME, or edit the file"
 UNINSTALL = "codex plugin remove omo@omo && codex plugin marketplace remove omo"
 # Asks its server which hooks it knows. It leaves when its input ends, so that is kept open for the answer.
 ASK_FOR_HOOKS = ("sh", "-c", "{ cat; sleep 2; } | codex app-server")

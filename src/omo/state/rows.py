@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, TypedDict
 
+    from omo.hosts import OtherLoop
+
     class Message(TypedDict, total=False):
         """What a person wrote since the run was armed or resumed."""
 
@@ -30,13 +32,6 @@ if TYPE_CHECKING:
         last: str  # line of its output
         said: bool  # the agent was told
 
-    class OtherLoop(TypedDict, total=False):
-        """What held the session at its last Stop, in place of omo."""
-
-        name: str
-        about: str
-        ends: str  # what the user types
-
     class Ulw(TypedDict, total=False):
         """What holds a Stop, and the counters of its breakers."""
 
@@ -53,7 +48,7 @@ if TYPE_CHECKING:
         unanswered: bool  # the last Stop was blocked
         said: Message
         circle: Circle
-        otherLoop: OtherLoop
+        otherLoop: OtherLoop  # what held the session at its last Stop, in place of omo
         shownOn: list[str]  # the kinds of work that the user was shown to be on
         readTo: int  # where in the transcript the last Stop had read to
         resumedFor: str

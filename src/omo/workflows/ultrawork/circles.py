@@ -85,14 +85,7 @@ def _files_are_back(earlier: Sequence[Row], result: Row) -> Circle | None:
             failed.append(row)
     if not between or not failed:
         return None
-    return {
-        "kind": "files",
-        "gate": result["name"],
-        "times": len(failed) + 1,
-        "since": failed[-1].get("ts", ""),
-        "tried": _tried([result, *between]),
-        "last": _last_line(result),
-    }
+    return _circle("files", result, len(failed) + 1, failed[-1], between)
 
 
 def _fails_the_same(ran: Sequence[Row]) -> Circle | None:
@@ -108,14 +101,7 @@ def _fails_the_same(ran: Sequence[Row]) -> Circle | None:
         same.append(row)
     if len(same) < SAME_FAILURES:
         return None
-    return {
-        "kind": "output",
-        "gate": newest["name"],
-        "times": len(same),
-        "since": same[-1].get("ts", ""),
-        "tried": _tried(same),
-        "last": _last_line(newest),
-    }
+    return _circle("output", newest, len(same), same[-1], same[1:])
 
 
 def _last_visit(earlier: Sequence[Row], tree: object) -> int | None:
@@ -138,18 +124,23 @@ def _words(result: Row) -> list[str]:
     return [str(result.get("exit")), *[line for line in lines if line][-LAST_LINES:]]
 
 
-def _tried(results: Sequence[Row]) -> list[str] | None:
-    """The files in which the first differs from the others; None where that is not known."""
-    files: list[str] = []
-    first = results[0].get("changed")
-    for result in results[1:]:
-        changed = result.get("changed")
-        if not isinstance(first, dict) or not isinstance(changed, dict):
-            return None
-        files += base.differing(first, changed)
-    return [clip(path, 80) for path in dict.fromkeys(files)][:MOST_TRIED]
-
-
-def _last_line(result: Row) -> str:
+def _circle(kind: str, result: Row, times: int, first: Row, others: Sequence[Row]) -> Circle:
+    """What was tried are the files in which the result differs from the others; None where that is not known."""
+    tried: list[str] | None = []
+    for other in others:
+        if tried is None or other.get("changed") is None or result.get("changed") is None:
+            tried = None
+        else:
+            tried += base.differing(result["changed"], other["changed"])
+    if tried is not None:
+        tried = [clip(path, 80) for path in dict.fromkeys(tried)][:MOST_TRIED]
     lines = [line for line in str(result.get("tail") or "").splitlines() if line.strip()]
-    return clip(lines[-1], 100) if lines else f"exit {result.get('exit')}"
+    last = clip(lines[-1], 100) if lines else f"exit {result.get('exit')}"
+    return {
+        "kind": kind,
+        "gate": result["name"],
+        "times": times,
+        "since": first.get("ts", ""),
+        "tried": tried,
+        "last": last,
+    }
