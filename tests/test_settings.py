@@ -48,6 +48,32 @@ def test_numbers_are_decimal(tmp_path: Path, value: str, expected: int) -> None:
     assert settings.load({"OMO_MAX_STOP_BLOCKS": value}, str(tmp_path)).values["max_stop_blocks"] == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("tokens", "2M", 2_000_000),
+        ("tokens", "500k", 500_000),
+        ("tokens", "off", None),
+        ("minutes", "1.5", 1.5),
+        ("agents", "20", 20),
+        ("agents", "1.5", "must be a whole number"),
+        ("tokens", "0", "must be a number above 0"),
+        ("tokens", "many", "must be a number above 0"),
+        ("minutes", "-5", "must be a number above 0"),
+    ],
+)
+def test_a_budget_is_an_amount_or_off_and_by_default_none(
+    tmp_path: Path, name: str, value: str, expected: object
+) -> None:
+    assert settings.load({}, str(tmp_path)).budget == {}
+    loaded = settings.load({f"OMO_BUDGET_{name.upper()}": value}, str(tmp_path))
+    if isinstance(expected, str):
+        assert expected in loaded.problems[0]
+        assert "the default is none" in loaded.problems[0]
+        expected = None
+    assert loaded.budget.get(name) == expected
+
+
 @pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "abc"])
 def test_a_cooldown_is_more_than_nothing(tmp_path: Path, value: str) -> None:
     loaded = settings.load({"OMO_COOLDOWN_SECONDS": value}, str(tmp_path))

@@ -353,7 +353,7 @@ def test_minutes_are_those_in_which_turns_run(record: Record) -> None:
     record.project.now += 5 * 3600  # nobody is there
     prompt(record, "yes, you may")
     assert SENT_BACK in json.dumps(stop(record, after=60))
-    assert "budget: spent are 10 of 10 min" in stop(record, after=4 * 60)["systemMessage"]
+    assert "budget: spent are 10.1 of 10 min" in stop(record, after=4 * 60)["systemMessage"]
 
 
 def test_at_the_end_of_it_no_agent_is_started_and_several_at_once_are_counted(record: Record) -> None:

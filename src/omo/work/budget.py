@@ -60,7 +60,7 @@ class Meter:
 def meters(row: Json) -> list[Meter]:
     """By the ceilings that the row has; none without a budget."""
     ceilings, spent = budget_of(row), spent_of(row)
-    minutes = int(_number(spent.get("seconds")) / 60)
+    minutes = int(_number(spent.get("seconds")) / 6) / 10
     used = {TOKENS: _number(spent.get("tokens")), MINUTES: minutes, AGENTS: _number(spent.get("agents"))}
     return [Meter(kind, used[kind], most) for kind in KINDS if (most := _number(ceilings.get(kind)))]
 
@@ -90,13 +90,18 @@ def cause(row: Json) -> str:
 
 def way_on(row: Json) -> str:
     """The line that raises the budget, for a run that it has let go."""
-    for meter in meters(row):
-        if meter.used >= meter.most:
-            more = 2 * meter.most
-            while more <= meter.used:
-                more *= 2
-            return f"{COMMAND} {in_words(meter.kind, more)} raises it and goes on."
+    higher = [_higher(meter) for meter in meters(row) if meter.used >= meter.most]
+    if higher:
+        return f"{COMMAND} {' '.join(higher)} raises it and goes on."
     return f"{COMMAND} {_token_ceiling(row)} counts anew and goes on; {COMMAND} off goes on without."
+
+
+def _higher(meter: Meter) -> str:
+    """Twice as much, or as often as it takes to have something left."""
+    more = 2 * meter.most
+    while more <= 1.01 * meter.used:  # written short it may be a little less
+        more *= 2
+    return in_words(meter.kind, more)
 
 
 def _token_ceiling(row: Json) -> str:
