@@ -363,6 +363,10 @@ def test_at_the_end_of_it_no_agent_is_started_and_several_at_once_are_counted(re
     assert told == [""] * 4  # none has started yet
     refused = start_agent(record)
     assert refused["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert refused["systemMessage"] == (
+        "omo: the budget is spent (4 of 4 agents), and no more agents are started. "
+        "/omo:budget 8 agents raises it and goes on."
+    )
     for name in ("a1", "a2", "a3"):
         began_agent(record, name)
     assert "75 % of the budget is spent: 3 of 4 agents." in stop(record)["systemMessage"]

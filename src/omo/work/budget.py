@@ -75,9 +75,13 @@ def fullest(row: Json) -> Meter | None:
     return max(meters(row), key=lambda meter: meter.percent, default=None)
 
 
+def is_reached(row: Json) -> bool:
+    return any(meter.used >= meter.most for meter in meters(row))
+
+
 def is_used_up(row: Json) -> bool:
     """What nobody can count may be any amount."""
-    return bool(unknown_tokens(row)) or any(meter.used >= meter.most for meter in meters(row))
+    return bool(unknown_tokens(row)) or is_reached(row)
 
 
 def cause(row: Json) -> str:
@@ -221,25 +225,30 @@ def stopped_at_last_use(row: Json, last: Json) -> Json:
 
 def agent_asked(row: Json) -> Json:
     """A call that starts an agent goes through; whether one starts is seen later."""
-    return _noted(row, asked=max(_number(spent_of(row).get("asked")), _number(spent_of(row).get("agents"))) + 1)
+    return _noted(row, asked=_agents_asked(row) + 1)
+
+
+def with_agents_asked(row: Json) -> Json:
+    """As if each that was asked for in this turn had started: several go out at once, before the first one does."""
+    return _noted(row, agents=_agents_asked(row))
+
+
+def _agents_asked(row: Json) -> int:
+    spent = spent_of(row)
+    return int(max(_number(spent.get("asked")), _number(spent.get("agents"))))
 
 
 def agent_started(row: Json, record: str) -> Json:
     spent = spent_of(row)
-    records = [*spent.get("records", []), record] if record else spent.get("records", [])
+    records = list(spent.get("records") or [])
+    if record:
+        records.append(record)
     return _noted(row, agents=_number(spent.get("agents")) + 1, records=records)
 
 
 def turn_ended(row: Json) -> Json:
     """What was asked for and did not start by now was refused."""
     return _noted(row, asked=_number(spent_of(row).get("agents")))
-
-
-def has_no_agent_left(row: Json) -> bool:
-    """Counted by calls within a turn: several go out at once, before the first agent starts."""
-    most = _number(budget_of(row).get(AGENTS))
-    asked = max(_number(spent_of(row).get("asked")), _number(spent_of(row).get("agents")))
-    return bool(most) and asked >= most
 
 
 def read_request(text: str) -> Json | None:

@@ -183,15 +183,15 @@ def _from_here(event: Event) -> Json:
 
 
 def _read(row: Json, kept: Json) -> Count:
-    try:
-        count = Count(row, kept)
-        count.read_on()
-    except (KeyError, TypeError, ValueError, AttributeError):
-        if not kept:
-            raise hosts.OtherForm from None
-        count = Count(row, {})  # what was kept is not as we wrote it
-        count.read_on()
-    return count
+    """From where it was read to; from the beginning of the run where what was kept is not as we wrote it."""
+    for known in (kept, {}):
+        try:
+            count = Count(row, known)
+            count.read_on()
+            return count
+        except (KeyError, TypeError, ValueError, AttributeError):
+            continue
+    raise hosts.OtherForm
 
 
 def _kept(path: str) -> Json:
