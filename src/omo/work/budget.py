@@ -223,6 +223,11 @@ def stopped_at_last_use(row: Json, last: Json) -> Json:
     return rests(ticked(row, used)) if spent_of(row).get("runningSince") else row
 
 
+def taken_up(row: Json, now: float) -> Json:
+    """By a conversation whose record a hook will name."""
+    return _noted(row, takenAt=stamp(now))
+
+
 def agent_asked(row: Json) -> Json:
     """A call that starts an agent goes through; whether one starts is seen later."""
     return _noted(row, asked=_agents_asked(row) + 1)

@@ -151,7 +151,7 @@ class Count:
 
 def follow(row: Json, event: Event, now: float) -> Json:
     """The record of the conversation in which the run is. Where another had it before, that one is counted to its end,
-    if anybody asked; the new one counts from now."""
+    if anybody asked; the new one from when it took the run up."""
     path, spent = event.transcript.path, spent_of(row)
     if not path or event.is_subagent or spent.get("transcript") == path:
         return row
@@ -162,7 +162,7 @@ def follow(row: Json, event: Event, now: float) -> Json:
                 there["before"] = _read(row, {}).tokens
             except (OSError, hosts.OtherForm):
                 there["lost"] = True
-        there |= {"since": stamp(now), "startsAt": event.transcript.size(), "records": []}
+        there |= {"since": spent.get("takenAt") or stamp(now), "startsAt": None, "records": []}
     return {**row, "spent": there}
 
 
