@@ -31,7 +31,7 @@ def test_it_is_told_refuses_agents_lets_go_and_goes_on_when_it_is_raised(stage: 
     ]
     (refused,) = [row for row in stage.events(session) if row["kind"] == "denied"]
     assert "the budget is spent (2" in refused["reason"]
-    assert notes[-1].startswith("omo: ended, not proven: budget: spent are 250 of 200 tokens.")
+    assert notes[-1].startswith("omo: ended, not proven: budget: 250 of 200 tokens spent.")
     assert notes[-1].endswith("/omo:budget 400 tokens raises it and goes on.")
 
     stage.model.script(say("I go on."), say("Still."))

@@ -88,7 +88,7 @@ def cause(row: Json) -> str:
     """Why the run was let go, as the end of it says."""
     reached = [meter.text for meter in meters(row) if meter.used >= meter.most]
     if reached:
-        return f"budget: spent are {', '.join(reached)}"
+        return f"budget: {', '.join(reached)} spent"
     return f"budget: nobody knows how many of {_token_ceiling(row)} are spent, {unknown_tokens(row)}"
 
 
