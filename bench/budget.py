@@ -59,7 +59,6 @@ def on_stage() -> Iterator[Stage]:
         home.mkdir()
         project.mkdir()
         begin(project)
-        model.usage = USAGE
         stage = Stage(Client(binary), model, project, home, ROOT, dict(NO_COOLDOWN))
         make_ready(stage)
         yield stage
@@ -74,6 +73,7 @@ def agents() -> Turn:
 def counted(stage: Stage) -> Row:
     """One run with agents, a server that was overloaded, and a compaction."""
     model = stage.model
+    model.usage = USAGE
     model.agent(told("look around"), bash("true"), say("I looked."))
     model.agent(told("look there"), say("I looked there."))
     busy = fail(529, "overloaded_error", "Overloaded", retry_after="0")
@@ -101,6 +101,7 @@ def counted(stage: Stage) -> Row:
 
 def overshoot(stage: Stage) -> Row:
     """Turns of three calls each, and a budget that ends in the middle of the second."""
+    stage.model.usage = USAGE
     turn = [bash("true"), bash("echo 1"), say("Done.")]
     stage.model.script(*turn * 4)
     ceiling = 4 * IN_A_CALL

@@ -59,6 +59,7 @@ ELSEWHERE = [
     Elsewhere(r"python3 bench/ledger\.py", "tests/docs/test_commands.py::test_a_bench_measures", '"ledger.py"'),
     Elsewhere(r"python3 bench/ceremony\.py", "tests/test_ceremony.py", "bench.ceremony"),
     Elsewhere(r"python3 bench/context\.py", "tests/e2e/test_context.py", "bench"),
+    Elsewhere(r"python3 bench/budget\.py", "tests/e2e/test_budget.py", "from bench import budget"),
     Elsewhere(r"python3 bench/tree\.py", "tests/docs/test_commands.py::test_a_bench_measures", '"tree.py"'),
     Elsewhere(r"python3 bench/truth\.py", "tests/test_truth.py::test_the_command_prints_each_ending", '"truth.py"'),
 ]

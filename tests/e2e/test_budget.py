@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from bench import budget
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import bash, call, say, told
 
@@ -40,3 +41,8 @@ def test_it_is_told_refuses_agents_lets_go_and_goes_on_when_it_is_raised(stage: 
     assert raised.result
     assert stage.work(session)["state"] == "exhausted"
     assert stage.row(session)["spent"]["tokens"] == stage.model.sent
+
+
+def test_what_is_counted_is_what_the_model_sent_with_agents_retries_and_a_compaction(stage: Stage) -> None:
+    counted = budget.counted(stage)
+    assert counted.holds, counted.value
