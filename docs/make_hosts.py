@@ -33,6 +33,11 @@ ROWS = (
         "test_codex::test_the_cap_lets_go_and_stop_words_end_it_without_the_model",
     ),
     (
+        "a budget counts tokens and agents, lets go, and goes on when you raise it",
+        "test_budget::test_it_is_told_refuses_agents_lets_go_and_goes_on_when_it_is_raised",
+        "test_codex::test_a_budget_counts_its_agents_refuses_them_lets_go_and_goes_on_when_it_is_raised",
+    ),
+    (
         "stop by words and by command, without a model call",
         "test_escape_hatch::test_after_the_hatch_nothing_holds_until_ulw_is_typed_again",
         "test_codex::test_the_cap_lets_go_and_stop_words_end_it_without_the_model",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,32 @@ def test_a_number_that_is_none_is_refused_and_the_default_holds(tmp_path: Path, 
 @pytest.mark.parametrize(("value", "expected"), [("08", 8), (" 5 ", 5), ("64", 64)])
 def test_numbers_are_decimal(tmp_path: Path, value: str, expected: int) -> None:
     assert settings.load({"OMO_MAX_STOP_BLOCKS": value}, str(tmp_path)).values["max_stop_blocks"] == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("tokens", "2M", 2_000_000),
+        ("tokens", "500k", 500_000),
+        ("tokens", "off", None),
+        ("minutes", "1.5", 1.5),
+        ("agents", "20", 20),
+        ("agents", "1.5", "must be a whole number"),
+        ("tokens", "0", "must be a number above 0"),
+        ("tokens", "many", "must be a number above 0"),
+        ("minutes", "-5", "must be a number above 0"),
+    ],
+)
+def test_a_budget_is_an_amount_or_off_and_by_default_none(
+    tmp_path: Path, name: str, value: str, expected: object
+) -> None:
+    assert settings.load({}, str(tmp_path)).budget == {}
+    loaded = settings.load({f"OMO_BUDGET_{name.upper()}": value}, str(tmp_path))
+    if isinstance(expected, str):
+        assert expected in loaded.problems[0]
+        assert "the default is none" in loaded.problems[0]
+        expected = None
+    assert loaded.budget.get(name) == expected
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "abc"])
@@ -148,11 +175,11 @@ def test_globs_that_cannot_be_used_are_said(tmp_path: Path, value: object, said:
 def test_the_plugin_offers_every_setting_with_the_same_default() -> None:
     manifest = json.loads((ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
     assert {knob.name: knob.default for knob in settings.KNOBS} == {
-        name: option["default"] for name, option in manifest["userConfig"].items()
+        name: option.get("default") for name, option in manifest["userConfig"].items()
     }
 
 
 def test_later_shells_are_told_of_every_option() -> None:
-    script = (ROOT / "hooks" / "session-start.sh").read_text(encoding="utf-8")
+    script = re.sub(r"\\\n +", "", (ROOT / "hooks" / "session-start.sh").read_text(encoding="utf-8"))
     (names,) = [line for line in script.splitlines() if line.strip().startswith("for name in ")]
     assert names.strip() == f"for name in {' '.join(knob.name.upper() for knob in settings.KNOBS)}; do"

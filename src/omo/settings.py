@@ -83,6 +83,15 @@ def ceiling(value: object) -> float | None:
     return amount
 
 
+def whole_ceiling(value: object) -> int | None:
+    amount = ceiling(value)
+    if amount is None:
+        return None
+    if amount != int(amount):
+        raise Refusal("must be a whole number")
+    return int(amount)
+
+
 def amount_of(text: str) -> float:
     """2m, 2M and 2000000 are two million; 0 where it is no number."""
     size = MULTIPLES.get(text[-1:].lower(), 1)
@@ -134,9 +143,9 @@ KNOBS = (
     Knob("attended", False, switch),
     Knob("notify", "on", on_or_off),
     Knob("goal_gate", "full", goal_gate),
-    Knob("budget_tokens", None, ceiling),
+    Knob("budget_tokens", None, whole_ceiling),
     Knob("budget_minutes", None, ceiling),
-    Knob("budget_agents", None, ceiling),
+    Knob("budget_agents", None, whole_ceiling),
 )
 LIMITS = tuple(knob for knob in KNOBS if knob.parse in (whole_number, positive_number))
 # What the project says about itself: in its file only, so that no shell can say otherwise.

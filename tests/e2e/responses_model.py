@@ -46,7 +46,8 @@ class ResponsesModel(ScriptedModel):
 
     def reply(self, request: Request, turn: Turn) -> dict[str, Any]:
         items = [self._item(block) for block in turn.blocks]
-        usage = {"input_tokens": 10, "output_tokens": 5, "total_tokens": 15}
+        usage = self.spend()
+        usage["total_tokens"] = sum(usage.values())
         return {"id": f"resp_{self.next_id()}", "output": items, "usage": usage}
 
     def _item(self, block: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 Request = dict[str, Any]
+Usage = dict[str, int]
 Matcher = Callable[[Request], bool]
 
 ERRAND_ANSWER = "A short title"
@@ -121,6 +122,8 @@ class ScriptedModel:
         self.agent_turns: list[Request] = []
         self.errors: list[str] = []
         self.overruns = 0
+        self.usage: Usage = {"input_tokens": 10, "output_tokens": 5}  # of the next answers
+        self.sent = 0  # tokens, in all answers
         self._main = list(steps)
         self._agents: list[tuple[Matcher, list[Step]]] = []
         self._goal_checks: list[Turn] = []
@@ -202,8 +205,12 @@ class ScriptedModel:
             "content": blocks,
             "stop_reason": "tool_use" if blocks[-1]["type"] == "tool_use" else "end_turn",
             "stop_sequence": None,
-            "usage": {"input_tokens": 10, "output_tokens": 5},
+            "usage": self.spend(),
         }
+
+    def spend(self) -> Usage:
+        self.sent += sum(self.usage.values())
+        return dict(self.usage)
 
     def stream(self, reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
         """The events in which a streamed reply is sent."""
@@ -319,7 +326,7 @@ def _stream_events(message: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"type": "content_block_delta", "index": index, "delta": delta}
         yield {"type": "content_block_stop", "index": index}
     ending = {"stop_reason": message["stop_reason"], "stop_sequence": None}
-    yield {"type": "message_delta", "delta": ending, "usage": {"output_tokens": 5}}
+    yield {"type": "message_delta", "delta": ending, "usage": {"output_tokens": message["usage"]["output_tokens"]}}
     yield {"type": "message_stop"}
 
 

@@ -271,6 +271,30 @@ def is_told(text: str) -> Matcher:
     return lambda request: any(text in shown for shown in shown_to(request))
 
 
+def test_a_budget_counts_its_agents_refuses_them_lets_go_and_goes_on_when_it_is_raised(codex: Codex) -> None:
+    """As in Claude Code: see test_budget."""
+    codex.omo("setup", "codex", "--yes")
+    codex.model.usage = {"input_tokens": 20, "output_tokens": 5}
+    codex.model.agent(is_told("look around"), say("I looked."))
+    again = call("spawn_agent", agent_type="omo:planner", message="look around")
+    work = [sh("true"), sh("echo 1"), sh("echo 2")]
+    codex.model.script(*agent("planner", "look around"), say("Done."), *work, again, say("I stop."))
+    env = {**EIGHT_BLOCKS, "OMO_BUDGET_TOKENS": "200"}
+    run = codex.prompt("ulw look at it", env=env)
+    spent = codex.row(run.session)["spent"]
+    assert (spent["tokens"], spent["agents"]) == (codex.model.sent, 1)
+    assert codex.kinds(run.session)[-2:] == ["denied", "allowed:budget"]
+    (refused,) = [result for result in codex.results() if "no more agents are started" in result]
+    assert "Tool: spawn_agent" in refused
+    asked = len(codex.model.turns)
+    codex.model.script(say("I go on."), say("Still."))
+    codex.prompt("$omo:budget 300 tokens", resume=run.session, env=env)
+    assert len(codex.model.turns) > asked
+    assert codex.was_told("goes on where it was")
+    assert codex.row(run.session)["work"]["ulw"]["endedBy"] == "budget"
+    assert codex.row(run.session)["spent"]["tokens"] == codex.model.sent
+
+
 def judged(result: str) -> Callable[[Request], Turn]:
     def answer(request: Request) -> Turn:
         nonce = NONCE.findall("\n".join(shown_to(request)))[-1]

@@ -127,8 +127,9 @@ def point_at(home: Path, python: str) -> None:
     version = f"Python {platform.python_version()}"
     lines = [python, sysconfig.get_path("purelib"), requirements_key(), version]
     (home / "environment").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    if not (home / "pycache").is_symlink():  # what one test has compiled, the next need not
-        (home / "pycache").symlink_to(os.environ[PYCACHE])
+    compiled = os.environ.get(PYCACHE)  # by one test, for the next; a bench has none
+    if compiled and not (home / "pycache").is_symlink():
+        (home / "pycache").symlink_to(compiled)
 
 
 @cache

@@ -136,7 +136,7 @@ def test_it_is_of_the_settings_as_they_were_when_the_run_was_armed(record: Recor
     assert "Budget: 1k tokens, 4 agents." in prompt(record, "ulw mend it")["systemMessage"]
     settings.write_text('{"budget_tokens": "9M"}', "utf-8")
     record.call(1500)
-    assert "ended, not proven: budget: spent are 1.5k of 1k tokens" in stop(record)["systemMessage"]
+    assert "ended, not proven: budget: 1.5k of 1k tokens spent" in stop(record)["systemMessage"]
 
 
 def test_an_agent_sets_none(record: Record) -> None:
@@ -158,7 +158,7 @@ def test_an_agents_shell_brings_none_into_the_run_that_it_starts(record: Record)
     record.project.now += 1
     record.call(50)
     answer = record.project.stop(transcript_path=str(record.path), env={"OMO_BUDGET_TOKENS": "40"})
-    assert "budget: spent are 50 of 40 tokens" in answer.json["systemMessage"]
+    assert "budget: 50 of 40 tokens spent" in answer.json["systemMessage"]
 
 
 # What is counted
@@ -255,7 +255,7 @@ def test_it_goes_along_into_the_next_conversation(record: Record, tmp_path: Path
     assert spent(project) == 650
     assert project.row()["spent"]["seconds"] < 180  # and not the hour in which nothing ran
     there.call(400)
-    assert "ended, not proven: budget: spent are 1.05k of 1k tokens" in stop(there)["systemMessage"]
+    assert "ended, not proven: budget: 1.05k of 1k tokens spent" in stop(there)["systemMessage"]
 
 
 def test_what_the_conversation_before_spent_is_not_known_where_its_record_is_gone(
@@ -314,9 +314,11 @@ def test_when_it_is_spent_the_run_ends_and_one_line_raises_it_and_goes_on(record
     run = record.project.summary("ulw")["run"]
     record.call(1200)
     said = stop(record)["systemMessage"]
-    assert said.startswith("omo: ended, not proven: budget: spent are 1.2k of 1k tokens.")
+    assert said.startswith("omo: ended, not proven: budget: 1.2k of 1k tokens spent.")
     assert said.endswith("/omo:budget 2k tokens raises it and goes on.")
     assert stop(record) == {}
+    status = record.project.omo("status", "--session", SESSION).out
+    assert "it was let go with work open; /omo:budget 2k tokens raises it and goes on" in status
     assert "So nothing goes on" in prompt(record, "/omo:budget 1100 tokens")["reason"]
     goes_on = prompt(record, "/omo:budget 2k tokens")
     assert "goes on where it was" in goes_on["hookSpecificOutput"]["additionalContext"]
@@ -353,7 +355,7 @@ def test_minutes_are_those_in_which_turns_run(record: Record) -> None:
     record.project.now += 5 * 3600  # nobody is there
     prompt(record, "yes, you may")
     assert SENT_BACK in json.dumps(stop(record, after=60))
-    assert "budget: spent are 10 of 10 min" in stop(record, after=4 * 60)["systemMessage"]
+    assert "budget: 10.1 of 10 min spent" in stop(record, after=4 * 60)["systemMessage"]
 
 
 def test_at_the_end_of_it_no_agent_is_started_and_several_at_once_are_counted(record: Record) -> None:
@@ -363,13 +365,17 @@ def test_at_the_end_of_it_no_agent_is_started_and_several_at_once_are_counted(re
     assert told == [""] * 4  # none has started yet
     refused = start_agent(record)
     assert refused["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert refused["systemMessage"] == (
+        "omo: the budget is spent (4 of 4 agents), and no more agents are started. "
+        "/omo:budget 8 agents raises it and goes on."
+    )
     for name in ("a1", "a2", "a3"):
         began_agent(record, name)
     assert "75 % of the budget is spent: 3 of 4 agents." in stop(record)["systemMessage"]
     assert start_agent(record) == {}  # one of the four was refused by the user, and never began
     began_agent(record, "a4")
     assert "/omo:budget 8 agents raises it" in start_agent(record)["systemMessage"]
-    assert "budget: spent are 4 of 4 agents" in stop(record)["systemMessage"]
+    assert "budget: 4 of 4 agents spent" in stop(record)["systemMessage"]
 
 
 def test_tokens_that_are_spent_refuse_agents_in_the_middle_of_a_turn(record: Record) -> None:

@@ -17,6 +17,7 @@ SCRIPTS = {
     "PreToolUse": "pre-tool-use",
     "PostToolUse": "post-tool-use",
     "Stop": "stop",
+    "SubagentStart": "subagent-start",
     "SubagentStop": "subagent-stop",
 }
 

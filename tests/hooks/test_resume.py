@@ -87,6 +87,7 @@ def test_a_conversation_that_is_over_is_offered_in_one_line(project: Project) ->
         ("", "startup", "1", 16 * 60, True),
         (GONE, "startup", "1", 15 * 86400, False),
     ],
+    ids=[f"case-{number}" for number in range(10)],  # a process has another number in each worker
 )
 def test_only_a_conversation_that_is_over_is_offered(
     project: Project, theirs: str, source: str, client: str, idle: float, is_offered: bool
@@ -220,11 +221,11 @@ def test_a_budget_goes_along_and_is_the_users_to_raise(project: Project) -> None
     project.prompt("ulw do it", env={"CLAUDE_PID": GONE})
     project.prompt("/omo:budget 20 min")
     project.now += 30 * 60
-    assert "budget: spent are 30 of 20 min" in project.stop().json["systemMessage"]
+    assert "budget: 30 of 20 min spent" in project.stop().json["systemMessage"]
     project.now += 3600
     told, context = types(project)
     assert told.startswith(
-        f"omo: taken up from session {SESSION}: ultrawork. Nothing goes on yet: budget: spent are 30 of"
+        f"omo: taken up from session {SESSION}: ultrawork. Nothing goes on yet: budget: 30 of 20 min spent"
     )
     assert (context, project.row(NEXT)["budget"]["minutes"]) == ("", 20)
     project.stop(session=NEXT).assert_silent()

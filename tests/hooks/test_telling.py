@@ -330,6 +330,12 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
         {},
         "omo: ultraplan is blocked: plan session search-1 stopped at step 3: no index. Report: report.md.",
     ),
+    "a budget that is spent": (
+        {**work(ultragoal=plan()), "budget": {"tokens": 2_000_000}, "spent": {"tokens": 2_040_000}},
+        {},
+        "omo: ended, not proven: budget: 2.04M of 2M tokens spent. Open: ultragoal g1771780801000 (2 of 3 open). "
+        "/omo:budget 4M tokens raises it and goes on.",
+    ),
     "ralph without a pass": (
         work(ralph=given_up()),
         {},

@@ -16,7 +16,7 @@ from omo.hooks import resume as resuming
 from omo.work import left_open
 from omo.work.run import Caller, caller_of
 
-ABOUT = "what stands still goes on: this session's own work, else what another conversation left open"
+ABOUT = "what stands still goes on, also what another conversation left open"
 
 
 def register(commands: options.Commands) -> None:

@@ -79,7 +79,9 @@ def _decide_and_write(
             row = spending.follow(budget.settled(row, in_force.budget), event, now)
             row = counter.counted(row, now)
             size = event.transcript.size()
-            event.transcript.start = max(0, ulw_of(row).get("readTo", 0) - hosts.TRANSCRIPT_LAG)
+            read_to = ulw_of(row).get("readTo")
+            if isinstance(read_to, int):
+                event.transcript.start = max(0, read_to - hosts.TRANSCRIPT_LAG)
         situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=patience, queue=queue)
         change = carry_out(situation)
         rule, text = change.answer

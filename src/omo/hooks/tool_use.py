@@ -49,7 +49,7 @@ BUDGET = "budget"
 LEADERS = {
     "ulw": ("start", "done", "blocked"),
     "ultragoal": (
-        *("create-goals", "create", "complete-goals", "checkpoint", "steer", "classify-blocker"),
+        *("create-goals", "complete-goals", "checkpoint", "steer", "classify-blocker"),
         "record-review-blockers",
     ),
     "goal": ("create", "complete", "pause", "resume", "drop"),
@@ -136,9 +136,8 @@ def _agent_refusal(event: Event, world: World) -> Denial | None:
     row = world.live_row()
     if row is None or session.is_cancelled(row):
         return None
-    row = _counted(event, world, row)
-    is_spent = any(meter.used >= meter.most for meter in budget.meters(row))
-    if not is_spent and not budget.has_no_agent_left(row):
+    row = budget.with_agents_asked(_counted(event, world, row))
+    if not budget.is_reached(row):
         return None
     spent = f"the budget is spent ({budget.all_in_words(row)}), and no more agents are started"
     reason = f"[omo] {spent}. Bring what is open to a good place yourself, and say what is left."

@@ -278,7 +278,8 @@ def _budget(event: Event, world: World, rest: str) -> str | Answer:
         woken = [(kind, work) for kind, work in runtime.work_in(after, "active") if work != work_of(before).get(kind)]
         if woken:
             after = session.shown_on(budget.runs(after, world.now))
-        noted = {"kind": "budget", "ceilings": budget_of(after), "spent": budget.all_in_words(after)}
+        ceilings_now = budget.ceilings_in_words(after) or "none"
+        noted = {"kind": "budget", "ceilings": ceilings_now, "spent": budget.all_in_words(after)}
         return runtime.Change((woken, after), after, [noted])
 
     woken, row = world.change(decide, actor="user")

@@ -112,6 +112,7 @@ if TYPE_CHECKING:
         transcript: str
         startsAt: int  # in bytes of the transcript
         records: list[str]  # of agents
+        takenAt: str  # by the conversation that has the run now
         before: int  # tokens in the conversations that had the run before
         lost: bool  # and nobody knows how many
 

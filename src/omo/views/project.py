@@ -14,7 +14,7 @@ from omo.state import paths, runtime
 from omo.state.runtime import part
 from omo.text import clip
 from omo.views import session
-from omo.work import outcome
+from omo.work import budget, outcome
 from omo.work.status import NextStep, Status, command
 from omo.work.viewer import Viewer
 
@@ -120,6 +120,8 @@ class SessionView(NamedTuple):
         After a breaker or a cancel it is the user's word alone.
         """
         why = LET_GO.get(self.brief.mode)
+        if self.brief.mode == "exhausted" and budget.is_used_up(self.brief.row):
+            why = f"it was let go with work open; {budget.way_on(self.brief.row)}"
         if why and self.brief.is_fenced:
             return NextStep("arm", why + FENCED, (command("omo plan status"),))
         if why:

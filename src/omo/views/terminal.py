@@ -26,7 +26,7 @@ MOST_LISTED = {"Problem": 3, "Override": 8, "Let stand": 8}  # what is beyond is
 
 STYLES = {"good": "green", "info": "cyan", "plain": "dim", "bad": "red", "warn": "yellow"}
 MODES = {"active": "cyan", "exhausted": "red", "unreadable": "red", "cancelled": "dim", "off": "dim"}
-LET_GO = {"cap": "red", "ceiling": "red", "invalid-state": "red"}
+LET_GO = {"cap": "red", "ceiling": "red", "budget": "red", "invalid-state": "red"}
 
 
 def render(project: ProjectView, width: int, *, everything: bool = False, color: bool = True) -> str:

@@ -60,7 +60,7 @@ class Meter:
 def meters(row: Json) -> list[Meter]:
     """By the ceilings that the row has; none without a budget."""
     ceilings, spent = budget_of(row), spent_of(row)
-    minutes = int(_number(spent.get("seconds")) / 60)
+    minutes = int(_number(spent.get("seconds")) / 6) / 10
     used = {TOKENS: _number(spent.get("tokens")), MINUTES: minutes, AGENTS: _number(spent.get("agents"))}
     return [Meter(kind, used[kind], most) for kind in KINDS if (most := _number(ceilings.get(kind)))]
 
@@ -75,28 +75,37 @@ def fullest(row: Json) -> Meter | None:
     return max(meters(row), key=lambda meter: meter.percent, default=None)
 
 
+def is_reached(row: Json) -> bool:
+    return any(meter.used >= meter.most for meter in meters(row))
+
+
 def is_used_up(row: Json) -> bool:
     """What nobody can count may be any amount."""
-    return bool(unknown_tokens(row)) or any(meter.used >= meter.most for meter in meters(row))
+    return bool(unknown_tokens(row)) or is_reached(row)
 
 
 def cause(row: Json) -> str:
     """Why the run was let go, as the end of it says."""
     reached = [meter.text for meter in meters(row) if meter.used >= meter.most]
     if reached:
-        return f"budget: spent are {', '.join(reached)}"
+        return f"budget: {', '.join(reached)} spent"
     return f"budget: nobody knows how many of {_token_ceiling(row)} are spent, {unknown_tokens(row)}"
 
 
 def way_on(row: Json) -> str:
     """The line that raises the budget, for a run that it has let go."""
-    for meter in meters(row):
-        if meter.used >= meter.most:
-            more = 2 * meter.most
-            while more <= meter.used:
-                more *= 2
-            return f"{COMMAND} {in_words(meter.kind, more)} raises it and goes on."
+    higher = [_higher(meter) for meter in meters(row) if meter.used >= meter.most]
+    if higher:
+        return f"{COMMAND} {' '.join(higher)} raises it and goes on."
     return f"{COMMAND} {_token_ceiling(row)} counts anew and goes on; {COMMAND} off goes on without."
+
+
+def _higher(meter: Meter) -> str:
+    """Twice as much, or as often as it takes to have something left."""
+    more = 2 * meter.most
+    while more <= 1.01 * meter.used:  # written short it may be a little less
+        more *= 2
+    return in_words(meter.kind, more)
 
 
 def _token_ceiling(row: Json) -> str:
@@ -214,27 +223,37 @@ def stopped_at_last_use(row: Json, last: Json) -> Json:
     return rests(ticked(row, used)) if spent_of(row).get("runningSince") else row
 
 
+def taken_up(row: Json, now: float) -> Json:
+    """By a conversation whose record a hook will name."""
+    return _noted(row, takenAt=stamp(now))
+
+
 def agent_asked(row: Json) -> Json:
     """A call that starts an agent goes through; whether one starts is seen later."""
-    return _noted(row, asked=max(_number(spent_of(row).get("asked")), _number(spent_of(row).get("agents"))) + 1)
+    return _noted(row, asked=_agents_asked(row) + 1)
+
+
+def with_agents_asked(row: Json) -> Json:
+    """As if each that was asked for in this turn had started: several go out at once, before the first one does."""
+    return _noted(row, agents=_agents_asked(row))
+
+
+def _agents_asked(row: Json) -> int:
+    spent = spent_of(row)
+    return int(max(_number(spent.get("asked")), _number(spent.get("agents"))))
 
 
 def agent_started(row: Json, record: str) -> Json:
     spent = spent_of(row)
-    records = [*spent.get("records", []), record] if record else spent.get("records", [])
+    records = list(spent.get("records") or [])
+    if record:
+        records.append(record)
     return _noted(row, agents=_number(spent.get("agents")) + 1, records=records)
 
 
 def turn_ended(row: Json) -> Json:
     """What was asked for and did not start by now was refused."""
     return _noted(row, asked=_number(spent_of(row).get("agents")))
-
-
-def has_no_agent_left(row: Json) -> bool:
-    """Counted by calls within a turn: several go out at once, before the first agent starts."""
-    most = _number(budget_of(row).get(AGENTS))
-    asked = max(_number(spent_of(row).get("asked")), _number(spent_of(row).get("agents")))
-    return bool(most) and asked >= most
 
 
 def read_request(text: str) -> Json | None:

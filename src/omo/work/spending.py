@@ -151,7 +151,7 @@ class Count:
 
 def follow(row: Json, event: Event, now: float) -> Json:
     """The record of the conversation in which the run is. Where another had it before, that one is counted to its end,
-    if anybody asked; the new one counts from now."""
+    if anybody asked; the new one from when it took the run up."""
     path, spent = event.transcript.path, spent_of(row)
     if not path or event.is_subagent or spent.get("transcript") == path:
         return row
@@ -162,7 +162,7 @@ def follow(row: Json, event: Event, now: float) -> Json:
                 there["before"] = _read(row, {}).tokens
             except (OSError, hosts.OtherForm):
                 there["lost"] = True
-        there |= {"since": stamp(now), "startsAt": event.transcript.size(), "records": []}
+        there |= {"since": spent.get("takenAt") or stamp(now), "startsAt": None, "records": []}
     return {**row, "spent": there}
 
 
@@ -183,15 +183,15 @@ def _from_here(event: Event) -> Json:
 
 
 def _read(row: Json, kept: Json) -> Count:
-    try:
-        count = Count(row, kept)
-        count.read_on()
-    except (KeyError, TypeError, ValueError, AttributeError):
-        if not kept:
-            raise hosts.OtherForm from None
-        count = Count(row, {})  # what was kept is not as we wrote it
-        count.read_on()
-    return count
+    """From where it was read to; from the beginning of the run where what was kept is not as we wrote it."""
+    for known in (kept, {}):
+        try:
+            count = Count(row, known)
+            count.read_on()
+            return count
+        except (KeyError, TypeError, ValueError, AttributeError):
+            continue
+    raise hosts.OtherForm
 
 
 def _kept(path: str) -> Json:

@@ -265,6 +265,7 @@ LINES: dict[str, dict[str, Lines]] = {
         "withdrawn": Line("The prompt that turned it on was taken back", mark="steer"),
         "cancelled": Line("The user called it off ({rule})", ("reason",), "cut"),
         "cancel-told": Line("The agent was told that it is off"),
+        "budget": Line("The user set the budget: {ceilings}", mark="steer"),
         "paused": Line("The user paused it ({rule})", mark="waiting"),
         "resumed": Line("It goes on", mark="active"),
         "gate-added": _gate_added,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from omo.state import runtime
-from omo.state.runtime import OPEN_STATES, part
+from omo.state.runtime import part
 from omo.text import clip
 from omo.work import outcome
 from omo.work.publish import change_row, publish, publish_damage
@@ -296,23 +296,26 @@ def _state(state: PlanState, step: NextStep) -> Row:
     return {"state": "blocked", "why": why, "question": question, "told": False}
 
 
+def handed_on(run: str) -> Row:
+    return outcome.outcome(outcome.ENDED, f"plan session {run} goes on elsewhere")
+
+
 def close_recovered(caller: Caller, parent: str) -> None:
     """Another session that handed its missing steps over has nothing left to hold it."""
-    ended = outcome.outcome(outcome.ENDED, f"plan session {parent} handed its missing steps to another")
 
     def decide(row: Row | None) -> runtime.Change:
-        old = part(part(row or {}, "work"), KIND)
+        work = part(row or {}, "work")
+        old = part(work, KIND)
         if old.get("run") != parent:
             return runtime.Change(None)
-        over = {**old, "state": "done", "next": None, "outcome": ended}
+        over = {**old, "state": "done", "next": None, "outcome": handed_on(parent)}
         over.pop("fence", None)
-        after = {**(row or {}), "work": {**part(row or {}, "work"), KIND: over}}
         event = {"kind": KIND, "run": parent, "state": "done", "open": old.get("open")}
-        return runtime.Change(None, after, [event])
+        return runtime.Change(None, {**(row or {}), "work": {**work, KIND: over}}, [event])
 
     for name in list(caller.session_rows):
         summary = caller.summary(KIND, name)
-        is_held = summary.get("state") in OPEN_STATES or "fence" in summary
+        is_held = summary.get("state") in runtime.OPEN_STATES or "fence" in summary
         if name != caller.session and summary.get("run") == parent and is_held:
             change_row(caller, name, decide)
 
@@ -345,7 +348,7 @@ def status(viewer: Viewer) -> Status | None:
         facts.append(f"spec {from_top(viewer.caller, pinned_path(viewer.caller.state, state.run, 'spec.md'))}")
     ended = None
     if state.end == "recovered":
-        ended = outcome.outcome(outcome.ENDED, f"plan session {state.run} goes on elsewhere")
+        ended = handed_on(state.run)
     elif state.finished:
         ended = outcome.of(state.finished)
     return Status(

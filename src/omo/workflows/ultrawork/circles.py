@@ -37,12 +37,12 @@ def is_progress(earlier: Sequence[Row], result: Row) -> bool:
     """A gate newly passes on changed files: not on some on which it passed before, nor on some that have come back."""
     if result["result"] != "pass" or result.get("changed") == {}:
         return False
-    own = [row for row in earlier if row.get("command") == result["command"]]
+    own = [row for row in earlier if _gate(row) == _gate(result)]
     if own and own[-1]["result"] == "pass" and own[-1].get("changed") != {}:
         return False
-    if any(row["result"] == "pass" and row.get("tree") == result["tree"] for row in own):
+    if any(row["result"] == "pass" and row.get("tree") == result.get("tree") for row in own):
         return False
-    return _last_visit(earlier, result["tree"]) is None
+    return _last_visit(earlier, result.get("tree")) is None
 
 
 def note_circle(row: Row, ran: Sequence[Row], names: Sequence[str]) -> Row:
@@ -72,16 +72,16 @@ def _circle_in(ran: Sequence[Row], count: int) -> Circle | None:
 
 def _files_are_back(earlier: Sequence[Row], result: Row) -> Circle | None:
     """A → B → A. Who only looked at how the files were when the run began has not tried anything in between."""
-    visit = _last_visit(earlier, result["tree"])
+    visit = _last_visit(earlier, result.get("tree"))
     if visit is None:
         return None
     between = []
     for row in earlier[visit + 1 :]:
-        if row.get("tree") != result["tree"] and row.get("changed") != {}:
+        if row.get("tree") != result.get("tree") and row.get("changed") != {}:
             between.append(row)
     failed = []
     for row in earlier:
-        if row.get("tree") == result["tree"] and row.get("command") == result["command"] and row["result"] == "fail":
+        if row.get("tree") == result.get("tree") and _gate(row) == _gate(result) and row["result"] == "fail":
             failed.append(row)
     if not between or not failed:
         return None
@@ -94,7 +94,7 @@ def _fails_the_same(ran: Sequence[Row]) -> Circle | None:
     words = _words(newest)
     same: list[Row] = []
     for row in reversed(ran):
-        if row.get("command") != newest["command"]:
+        if _gate(row) != _gate(newest):
             continue
         if row["result"] != "fail" or _words(row) != words:
             break
@@ -102,6 +102,11 @@ def _fails_the_same(ran: Sequence[Row]) -> Circle | None:
     if len(same) < SAME_FAILURES:
         return None
     return _circle("output", newest, len(same), same[-1], same[1:])
+
+
+def _gate(result: Row) -> object:
+    """A command is the same gate under any name."""
+    return result.get("command") or result.get("name")
 
 
 def _last_visit(earlier: Sequence[Row], tree: object) -> int | None:
