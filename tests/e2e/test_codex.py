@@ -22,6 +22,7 @@ from tests.e2e.codex_client import Codex, copy_plugin, find_binary
 from tests.e2e.conftest import EIGHT_BLOCKS, begin
 from tests.e2e.responses_model import ResponsesModel, results_of, shown_to
 from tests.e2e.scripted_model import Matcher, Request, Step, Turn, call, say
+from tests.e2e.test_budget import tokens
 from tests.kept import PYCACHE, copied
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import CLEAN
@@ -281,8 +282,7 @@ def test_a_budget_counts_its_agents_refuses_them_lets_go_and_goes_on_when_it_is_
     codex.model.script(*agent("planner", "look around"), say("Done."), *work, again, say("I stop."))
     env = {**EIGHT_BLOCKS, "OMO_BUDGET_TOKENS": "200"}
     run = codex.prompt("ulw look at it", env=env)
-    spent = codex.row(run.session)["spent"]
-    assert (spent["tokens"], spent["agents"]) == (codex.model.sent, 1)
+    assert (tokens(codex, run.session), codex.row(run.session)["spent"]["agents"]) == (codex.model.sent, 1)
     assert codex.kinds(run.session)[-2:] == ["denied", "allowed:budget"]
     (refused,) = [result for result in codex.results() if "no more agents are started" in result]
     assert "Tool: spawn_agent" in refused
@@ -292,7 +292,7 @@ def test_a_budget_counts_its_agents_refuses_them_lets_go_and_goes_on_when_it_is_
     assert len(codex.model.turns) > asked
     assert codex.was_told("goes on where it was")
     assert codex.row(run.session)["work"]["ulw"]["endedBy"] == "budget"
-    assert codex.row(run.session)["spent"]["tokens"] == codex.model.sent
+    assert tokens(codex, run.session) == codex.model.sent
 
 
 def judged(result: str) -> Callable[[Request], Turn]:

@@ -358,6 +358,17 @@ def test_minutes_are_those_in_which_turns_run(record: Record) -> None:
     assert "budget: 10.1 of 10 min spent" in stop(record, after=4 * 60)["systemMessage"]
 
 
+def test_after_an_error_of_the_server_nobodys_time_is_spent_until_the_next_message(record: Record) -> None:
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 10 min")
+    record.project.now += 4 * 60
+    record.call(1)  # the last word: an overloaded server, and no Stop
+    record.project.now += 3 * 3600
+    prompt(record, "go on")
+    stop(record, after=60)
+    assert round(record.project.row()["spent"]["seconds"] / 60) == 5
+
+
 def test_at_the_end_of_it_no_agent_is_started_and_several_at_once_are_counted(record: Record) -> None:
     prompt(record, "ulw mend it")
     prompt(record, "/omo:budget 4 agents")

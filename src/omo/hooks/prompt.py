@@ -11,7 +11,7 @@ from omo.hooks import messages
 from omo.hooks.keyword import HEARD, RULES, read_prompt
 from omo.hosts import Answer
 from omo.state import paths, runtime
-from omo.state.rows import cancel_of, ulw_of
+from omo.state.rows import budget_of, cancel_of, ulw_of
 from omo.text import block
 from omo.work import budget, session, spending
 
@@ -217,7 +217,7 @@ def _resume(event: Event, world: World, reading: Reading) -> Answer:
     def decide(row: Json | None) -> runtime.Change:
         if row is None or not runtime.is_live(row):
             return runtime.Change(Answer())
-        after = budget.runs(session.resume(row, named=named), world.now)
+        after = _runs(event, session.resume(row, named=named), world.now)
         woken = session.woken_from_wait(row, after)
         if not woken:  # it is on already, and they said so: nothing they wrote before is open
             return runtime.Change(Answer(), after)
@@ -247,7 +247,7 @@ def _none(event: Event, world: World, reading: Reading) -> Answer:
         if ulw_of(row).get("unanswered"):  # we blocked, and then a person ended that turn
             row = session.note(row, unanswered=False)
             events.append({"kind": "overridden"})
-        after = budget.runs(session.resume(row, states=("waiting", "blocked"), own=False), world.now)
+        after = _runs(event, session.resume(row, states=("waiting", "blocked"), own=False), world.now)
         answer = Answer()
         if woken := session.woken_from_wait(row, after):
             events.append({"kind": "resumed"})
@@ -257,6 +257,14 @@ def _none(event: Event, world: World, reading: Reading) -> Answer:
 
     answer: Answer = world.change(decide, actor="user")
     return answer
+
+
+def _runs(event: Event, row: Json, now: float) -> Json:
+    """A turn begins with this prompt, unless it joins one. After a server's error no Stop has told of the last."""
+    has_minutes = bool(budget_of(row).get(budget.MINUTES))
+    if has_minutes and not event.is_typed_at_work:
+        row = spending.rested(row)
+    return budget.runs(row, now)
 
 
 def _tell_of_cancel(world: World) -> Answer:

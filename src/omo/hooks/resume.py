@@ -163,7 +163,7 @@ def _take_up(caller: Caller, source: str, client: str) -> Resumed:
         seen = _vouched(caller, source, theirs)
         for kind, summary in work:
             _carry(kind, caller, source, str(summary.get("run") or ""))
-        after = session.of_client(session.take_up(own, theirs), client)
+        after = session.of_client(session.take_up(own, spending.rested(theirs)), client)
         after = budget.taken_up(after, caller.now)
         if caller.by == "user":
             after = session.go_on(after, limits=caller.limits, now=caller.now)

@@ -8,7 +8,7 @@ from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import runtime, store
 from omo.state.rows import ulw_of
-from omo.work import budget, left_open, session
+from omo.work import left_open, session, spending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _is_first(event: Event, world: World) -> bool:
         is_same = ulw.get("resumedFor") == event.fingerprint
         if is_same and world.now - seconds(ulw["resumedAt"]) < SAME_EVENT:
             return runtime.Change(False)
-        row = budget.stopped_at_last_use(row, row)
+        row = spending.rested(row)
         return runtime.Change(True, session.note(row, resumedFor=event.fingerprint, resumedAt=stamp(world.now)))
 
     try:

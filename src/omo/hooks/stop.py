@@ -10,7 +10,7 @@ from omo.errors import Newer, Unreadable
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import markers, runtime, store
-from omo.state.rows import circle_of, message_of, other_loop_of, ulw_of, work_of
+from omo.state.rows import budget_of, circle_of, message_of, other_loop_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
 from omo.work import budget, session, spending
 
@@ -38,7 +38,7 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
     in_force = settings.load(world.environ, world.root)
     waited = 0.0
     while True:
-        said, left = _decide_and_write(event, world, in_force, waited, Queue(event, wait))
+        said, left = _decide_and_write(event, world, in_force, waited, wait)
         if not left:
             break
         wait(left)
@@ -63,12 +63,13 @@ class Said:
 
 
 def _decide_and_write(
-    event: Event, world: World, in_force: Settings, waited: float, queue: Queue
+    event: Event, world: World, in_force: Settings, waited: float, wait: Callable[[float], None]
 ) -> tuple[Said, float]:
     """What is said, and how many seconds have to pass before the table is begun anew."""
     now = world.now + waited
     disabled = settings.is_disabled(world.environ)
     patience = LONGEST_WAIT - waited
+    queue = Queue(event, wait)
     counter = spending.Counter(world.state, event.session)
 
     def change_of(row: Json | None) -> Change:
@@ -79,9 +80,7 @@ def _decide_and_write(
             row = spending.follow(budget.settled(row, in_force.budget), event, now)
             row = counter.counted(row, now)
             size = event.transcript.size()
-            read_to = ulw_of(row).get("readTo")
-            if isinstance(read_to, int):
-                event.transcript.start = max(0, read_to - hosts.TRANSCRIPT_LAG)
+            event.transcript.start = _read_to(row)
         situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=patience, queue=queue)
         change = carry_out(situation)
         rule, text = change.answer
@@ -108,6 +107,8 @@ def _decide_and_write(
         markers.remove(event.session, world.state)
         kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=store.HOOK_WAIT)
         return Said(messages.unreadable(error.message, kept) if kept else ""), 0.0
+    if row is not None and not waited:
+        _await_last_answer(event, row, wait)
     change = change_of(row)
     waits = change.answer[1] > 0
     if row is None or (change.row is None and not waits):
@@ -116,6 +117,23 @@ def _decide_and_write(
         world.state, event.session, change_of, actor="hook", now=now, wait=store.HOOK_WAIT
     )
     return answer
+
+
+def _await_last_answer(event: Event, row: Json, wait: Callable[[float], None]) -> None:
+    """Where tokens count: the host often writes it down a moment after the Stop."""
+    if not budget_of(row).get(budget.TOKENS) or not is_live(row) or event.is_subagent:
+        return
+    event.transcript.start = _read_to(row)
+    for _ in range(hosts.QUEUE_LOOKS):
+        if event.transcript.has_said(event.last_message):
+            return
+        wait(hosts.QUEUE_LAG / hosts.QUEUE_LOOKS)
+
+
+def _read_to(row: Json) -> int:
+    """Where the last Stop had read the transcript to, and a little before."""
+    read_to = ulw_of(row).get("readTo")
+    return max(0, read_to - hosts.TRANSCRIPT_LAG) if isinstance(read_to, int) else 0
 
 
 class Queue:

@@ -132,6 +132,14 @@ class Transcript:
         """What the host's own goal asks for, while it has one that is neither met nor given up."""
         return ""
 
+    def has_said(self, message: str) -> bool:
+        """Whether this last message of the model is in the record yet; a host that writes it before its Stop has."""
+        return True
+
+    def last_word_at(self) -> str:
+        """When the model last said anything; empty where that is not known."""
+        return ""
+
     def begins_as(self, session: str) -> bool:
         """Is it the record of a session that had this id before?"""
         return False

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LONGEST_EVENT = 32 * 1024 * 1024
 LONGEST_TAIL = 64 * 1024 * 1024  # of a transcript: a turn can write megabytes
 LINEAGE = 64 * 1024
+KNOWN_BY = 40  # letters of a message
 GOAL = b'"type":"goal_status"'
 RALPH_LOOP = ".claude/ralph-loop.local.md"  # of the official plugin, and of its twin ralph-wiggum
 LONGEST_FRONT_MATTER = 8 * 1024
@@ -287,6 +288,16 @@ class ClaudeTranscript(Transcript):
             if row.get("type") == "attachment" and status.get("type") == "goal_status":
                 is_over = bool(status.get("met") or status.get("failed"))
                 return "" if is_over else str(status.get("condition") or "")
+        return ""
+
+    def has_said(self, message: str) -> bool:
+        mark = dumps(message[:KNOWN_BY])[1:-1].encode("utf-8", "replace")
+        return any(mark in line for line in self._lines(b'"type":"assistant"')[-2:])
+
+    def last_word_at(self) -> str:
+        for line in reversed(self._lines(b'"type":"assistant"')):
+            if isinstance(moment := _object(line).get("timestamp"), str):
+                return moment
         return ""
 
     def begins_as(self, session: str) -> bool:

@@ -214,13 +214,12 @@ def rests(row: Json) -> Json:
     return _noted(row, runningSince=None)
 
 
-def stopped_at_last_use(row: Json, last: Json) -> Json:
-    """A turn that nobody saw the end of, as in a client that was killed, has run until the last trace of it."""
+def ended_at(row: Json, moment: str) -> Json:
+    """A turn whose end no hook saw has run until then."""
     try:
-        used = seconds(str(last.get("lastUsedAt") or ""))
+        return rests(ticked(row, seconds(moment)))
     except ValueError:
         return rests(row)
-    return rests(ticked(row, used)) if spent_of(row).get("runningSince") else row
 
 
 def taken_up(row: Json, now: float) -> Json:

@@ -216,7 +216,7 @@ def take_up(row: Json, theirs: Json) -> Json:
     for kind, summary in work_of(theirs).items():
         if not _stays_behind(summary):
             work[kind] = summary
-    return host_goes_on({**row, **budget.stopped_at_last_use(after, theirs), "ulw": ulw, "work": work})
+    return host_goes_on({**row, **after, "ulw": ulw, "work": work})
 
 
 def taken_up(row: Json, by: str) -> Json:

@@ -166,6 +166,19 @@ def follow(row: Json, event: Event, now: float) -> Json:
     return {**row, "spent": there}
 
 
+def rested(row: Json) -> Json:
+    """No turn is running any more. Where no Stop told so, as after an error of the server or in a client that was
+    killed, the last one ran until the model's last word, or the last trace of the run."""
+    spent = spent_of(row)
+    if not spent.get("runningSince"):
+        return row
+    moment = str(row.get("lastUsedAt") or "")
+    if budget_of(row).get(budget.MINUTES):
+        record = hosts.named(str(spent.get("host"))).transcript(str(spent.get("transcript") or ""))
+        moment = max(moment, record.last_word_at())
+    return budget.ended_at(row, moment)
+
+
 def begin(row: Json, event: Event) -> Json:
     """A run begins with this prompt: nothing that is in the record yet is its own."""
     spent = {key: value for key, value in spent_of(row).items() if key not in ("transcript", "records", "before")}
