@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from omo.clock import stamp
+from omo.hooks import main as hooks
 from omo.views import session, statusline
 from omo.work import budget
 from tests.project import SESSION, Project
@@ -306,6 +307,18 @@ def test_it_is_in_status_status_line_and_explain(record: Record) -> None:
     view = session.look(record.project.state, SESSION, record.project.limits, record.project.now, {})
     assert "budget ██████░░░░ 61 %" in statusline.text(view)
     assert kept.read_bytes() == before, "a look writes nothing"
+
+
+@pytest.mark.parametrize(("cost", "shown"), [({"total_cost_usd": 1.239}, " · $1.24 in this session\n"), ({}, "%\n")])
+def test_money_is_shown_where_the_client_gives_a_figure(record: Record, cost: dict[str, float], shown: str) -> None:
+    prompt(record, "ulw mend it")
+    prompt(record, "/omo:budget 1M tokens")
+    record.call(1)
+    root = str(record.project.root)
+    told = json.dumps({"session_id": SESSION, "cwd": root, "workspace": {"project_dir": root}, "cost": cost}).encode()
+    line = hooks.answer("statusline", statusline.handle, told, {"NO_COLOR": "1"}, root, record.project.now).decode()
+    assert "budget ░░░░░░░░░░ 0 %" in line
+    assert line.endswith(shown)
 
 
 def test_when_it_is_spent_the_run_ends_and_one_line_raises_it_and_goes_on(record: Record) -> None:
