@@ -13,7 +13,7 @@ from omo.hosts import Answer
 from omo.state import paths, runtime
 from omo.state.rows import budget_of, cancel_of, ulw_of
 from omo.text import block
-from omo.work import budget, session, spending
+from omo.work import budget, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
     if not event.session:
         return messages.could_not_turn_on("the host gave no session id")
     from omo.proof import base
+    from omo.work import spending
     from omo.workflows.ultrawork import gates
 
     in_force = settings.load(world.environ, world.root)
@@ -263,6 +264,8 @@ def _runs(event: Event, row: Json, now: float) -> Json:
     """A turn begins with this prompt, unless it joins one. After a server's error no Stop has told of the last."""
     has_minutes = bool(budget_of(row).get(budget.MINUTES))
     if has_minutes and not event.is_typed_at_work:
+        from omo.work import spending
+
         row = spending.rested(row)
     return budget.runs(row, now)
 

@@ -8,7 +8,7 @@ from omo import hosts
 from omo.hosts import Answer
 from omo.state import paths, runtime
 from omo.text import clip
-from omo.work import budget, session, spending
+from omo.work import budget, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ def _count_agent(event: Event, world: World) -> str:
 
 def _counted(event: Event, world: World, row: Json) -> Json:
     from omo import settings
+    from omo.work import spending
 
     row = budget.settled(row, settings.load(world.environ, world.root).budget)
     return spending.Counter(world.state, event.session).counted(spending.follow(row, event, world.now), world.now)
