@@ -75,10 +75,19 @@ def rows_of(
         },
     )
     works = st.dictionaries(st.sampled_from(session.ORDER), work | odd, max_size=3)
+    budget = some_of(tokens=counts, minutes=counts, agents=counts, by=words)
+    spent = some_of(tokens=counts, seconds=counts, agents=counts, told=counts, runningSince=moments, unknown=words)
     cancelled = some_of(disabled=st.booleans(), told=st.booleans(), disabledReason=words)
     return st.fixed_dictionaries(
         {"ulw": ulw | odd, "work": works | odd},
-        optional={"stopContinuation": cancelled | odd, "lastUsedAt": moments, "denials": odd, "awaits": odd},
+        optional={
+            "stopContinuation": cancelled | odd,
+            "budget": budget | odd,
+            "spent": spent | odd,
+            "lastUsedAt": moments,
+            "denials": odd,
+            "awaits": odd,
+        },
     )
 
 
@@ -151,6 +160,9 @@ def test_every_view_says_what_the_stop_hook_then_does(row: Row, ahead: Row | Non
         assert not os.path.exists(paths.log_file(paths.state_dir(root, {}))), "a hook failed, and let go for that alone"
 
         event(told["rule"])
+        if told["rule"] == "cooldown":  # over in seconds, and what is shown stays: only `explain` tells of it
+            assert (done, rules(paths.state_dir(root, {}))[-1:]) == ("allow", ["cooldown"])
+            return
         assert (seen["nextStop"]["decision"], seen["nextStop"]["rule"]) == (told["decision"], told["rule"])
         assert done == told["decision"]
         if decided := rules(paths.state_dir(root, {})):
