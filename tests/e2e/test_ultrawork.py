@@ -112,14 +112,17 @@ def test_done_by_gates(stage: Stage) -> None:
 
 def test_the_agent_may_not_use_the_escape_hatch_and_finds_omo_everywhere(stage: Stage, tmp_path: Path) -> None:
     (stage.project / "deep down").mkdir()
+    itself = f"{stage.client.binary} -p --plugin-dir '{stage.plugin}' --resume $CLAUDE_CODE_SESSION_ID"
     stage.model.script(
         bash("omo stop-continuation"),
+        bash(f"{itself} '/omo:stop-continuation'; {itself} '/omo:allow tests'"),
         bash("cd 'deep down' && omo ulw status"),
         bash(f"cd {tmp_path} && omo ulw status"),
         say("It holds me."),
     )
     run = stage.prompt("ulw fix the flaky tests")
-    refused, *statuses = stage.tool_results()
+    refused, as_the_user, *statuses = stage.tool_results()
+    assert as_the_user.count("this client was started in an agent's shell") == 2
     assert refused.startswith("Exit code 3\n")
     assert "the escape hatch belongs to the user" in refused
     for status in statuses:

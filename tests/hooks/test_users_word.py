@@ -428,3 +428,43 @@ def test_a_woken_workflow_stays_awake_when_its_next_command_tells_of_it(kind: st
     assert kept["state"] == "exhausted"
     armed = session.arm(spent, by="user", limits=LIMITS, now=1.0)
     assert session.kept_state(armed, armed["work"][kind], summary(kind, open=1)) == summary(kind, open=1)
+
+
+# A client that an agent started in its shell
+
+AN_AGENTS_CLIENTS = [{"OMO_OUTER_SESSION": SESSION}, {"CODEX_THREAD_ID": "t1"}]
+USERS_ALONE = ("/omo:stop-continuation", "stop ulw", "/omo:allow tests", "/omo:pin x -- true", "/omo:unpin tests")
+
+
+@pytest.mark.parametrize("environ", AN_AGENTS_CLIENTS, ids=["the same host's", "another host's"])
+@pytest.mark.parametrize("typed", [*USERS_ALONE, "/omo:budget off", "/omo:resume"])
+def test_what_an_agent_types_into_another_client_is_nobodys_word(
+    host: Host, typed: str, environ: dict[str, str]
+) -> None:
+    host.prompt("ulw fix it", env=CLAUDE)
+    host.prompt("/omo:pin tests -- false", env=CLAUDE)
+    before = host.row()
+    assert host.prompt(typed, env={**CLAUDE, **environ}).json["reason"] == messages.AN_AGENTS_CLIENT
+    assert host.row() == before
+    assert host.stop().blocks
+
+
+@pytest.mark.parametrize("environ", AN_AGENTS_CLIENTS, ids=["the same host's", "another host's"])
+@pytest.mark.parametrize("typed", ["never mind", "continue", "that is fine", "ulw and more", "/omo:ralph fix it"])
+def test_nor_does_it_pause_wake_or_arm_what_is_there(host: Host, typed: str, environ: dict[str, str]) -> None:
+    host.prompt("ulw fix it", env=CLAUDE)
+    before = host.row()
+    host.prompt(typed, env={**CLAUDE, **environ})
+    assert host.row() == before
+
+
+def test_a_run_that_it_begins_there_is_the_agents(host: Host) -> None:
+    answer = host.prompt("ulw fix it", env={**CLAUDE, "OMO_OUTER_SESSION": "another", "OMO_BUDGET_TOKENS": "9M"})
+    assert "The user turned ultrawork on" in answer.json["hookSpecificOutput"]["additionalContext"]
+    activated = host.events()[-1]
+    assert (activated["actor"], activated["base"]["by"], host.row()["ulw"]["by"]) == ("agent", "agent", "agent")
+    assert "budget" not in host.row()
+
+
+def test_what_looks_is_answered_there_too(host: Host) -> None:
+    assert "omo status" in host.prompt("/omo:status", env={**CLAUDE, "OMO_OUTER_SESSION": "another"}).json["reason"]

@@ -113,6 +113,10 @@ SKILLS = {
     "ralph": "omo:ralph",
     "verify": "omo:verify",
 }
+AN_AGENTS_CLIENT = (
+    "omo: this client was started in an agent's shell, so what is typed here is not taken for your word, and nothing "
+    "was changed. Type it in the conversation itself, or in a terminal of your own."
+)
 FOR_NOW = "you asked to stop for now"
 BY_NAME = "you stopped it by its name"
 MORE = " There is more."

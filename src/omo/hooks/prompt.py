@@ -34,19 +34,25 @@ SAME_EVENT = 3.0  # seconds in which the same cancel can only be one event, deli
 def handle(event: Event, world: World) -> Answer:
     if event.is_machine_prompt or event.is_subagent:
         return Answer()
+    is_agents = hosts.is_in_an_agents_shell(event.host, world.environ)
     if event.prompt.lstrip().startswith("/"):
         from omo.hooks import user_commands
 
+        if is_agents and user_commands.is_users_alone(event.prompt):
+            return Answer(hosts.END_PROMPT, messages.AN_AGENTS_CLIENT)
         if user_commands.is_resume(event.prompt):
             from omo.hooks import resume
 
             return resume.handle(event, world)
         if (answer := user_commands.answer(event, world)) is not None:
             return answer
-        user_commands.keep_request(event, world)
+        if not is_agents:
+            user_commands.keep_request(event, world)
     reading = read_prompt(event.prompt, mode=settings.load(world.environ, world.root).keyword)
     if reading.rule == "machine-text":
         return Answer()
+    if is_agents:
+        return _of_an_agent(event, world, reading)
     if _was_withdrawn(event, world.row()):
         world.change(
             lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]), actor="user"
@@ -78,7 +84,17 @@ def _was_withdrawn(event: Event, row: Json | None) -> bool:
     return True
 
 
-def _activate(event: Event, world: World, reading: Reading) -> Answer:
+def _of_an_agent(event: Event, world: World, reading: Reading) -> Answer:
+    """An agent may begin a run in another client, which is then its own, and speak for nobody else."""
+    row = world.row() or {}
+    if reading.action == "activate" and not runtime.is_live(row) and not session.was_released(row):
+        return _activate(event, world, reading, by="agent")
+    if reading.action in ("cancel", "cancel-and-continue"):
+        return Answer(hosts.END_PROMPT, messages.AN_AGENTS_CLIENT)
+    return Answer()
+
+
+def _activate(event: Event, world: World, reading: Reading, by: str = "user") -> Answer:
     if not event.session:
         return messages.could_not_turn_on("the host gave no session id")
     from omo.proof import base
@@ -86,13 +102,14 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
     from omo.workflows.ultrawork import gates
 
     in_force = settings.load(world.environ, world.root)
-    tree = base.take(world.root, world.environ)
+    tree = {**base.take(world.root, world.environ), "by": by}
+    ceilings = in_force.budget if by == "user" else None
 
     def decide(row: Json | None) -> runtime.Change:
         is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
         if is_on and ulw_of(row or {}).get("armedFor") == event.fingerprint:
             return runtime.Change((True, True, [], [], row))  # the same prompt, delivered twice
-        armed = session.arm(row, by="user", limits=in_force.limits, now=world.now, ceilings=in_force.budget)
+        armed = session.arm(row, by=by, limits=in_force.limits, now=world.now, ceilings=ceilings)
         is_new = row is None or not runtime.is_live(row)
         armed = spending.begin(armed, event) if is_new else spending.follow(armed, event, world.now)
         armed = budget.runs(armed, world.now)
@@ -109,7 +126,7 @@ def _activate(event: Event, world: World, reading: Reading) -> Answer:
         return runtime.Change((is_on, is_known, woken, lines, armed), armed, [noted])
 
     try:
-        is_on, is_known, woken, lines, armed = world.change(decide, actor="user")
+        is_on, is_known, woken, lines, armed = world.change(decide, actor=by)
     except OmoError as error:
         return messages.could_not_turn_on(error.message)
     is_told = is_on and is_known  # and not to be told again, whatever else goes on

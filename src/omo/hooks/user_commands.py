@@ -113,6 +113,11 @@ def is_resume(prompt: str) -> bool:
     return prompt.split(maxsplit=1)[:1] == ["/omo:resume"]
 
 
+def is_users_alone(prompt: str) -> bool:
+    """One that changes something in the user's name."""
+    return command_of(prompt) in COMMANDS or is_resume(prompt)
+
+
 def _look(event: Event, world: World, name: str) -> str:
     """What the command prints at a terminal, by a process of its own: it may read a long ledger, and ends in time."""
     import re

@@ -307,6 +307,21 @@ def around(environ: Mapping[str, str]) -> Host:
     return named(NAMES[0])
 
 
+def is_in_an_agents_shell(host: Host, environ: Mapping[str, str]) -> bool:
+    """Whether the client whose hook this is was started there: what is typed into it is no person's word.
+
+    The first host sets its own variables for its hooks too; OUTER is in its agents' shells alone.
+    """
+    if environ.get(OUTER):
+        return True
+    for other in every():
+        if other.name == NAMES[0] == host.name:
+            continue
+        if any(environ.get(name) for name in other.agent_variables):
+            return True
+    return False
+
+
 def agent_variables() -> tuple[str, ...]:
     names = list(OTHER_AGENTS)
     for host in every():
