@@ -468,3 +468,13 @@ def test_a_run_that_it_begins_there_is_the_agents(host: Host) -> None:
 
 def test_what_looks_is_answered_there_too(host: Host) -> None:
     assert "omo status" in host.prompt("/omo:status", env={**CLAUDE, "OMO_OUTER_SESSION": "another"}).json["reason"]
+
+
+def test_a_client_on_the_agents_own_conversation_neither_holds_nor_ends_it(host: Host) -> None:
+    host.prompt("ulw fix it", env=CLAUDE)
+    before = host.row()
+    itself = {**CLAUDE, "OMO_OUTER_SESSION": SESSION}
+    host.send("SessionStart", source="resume", env=itself).assert_silent()
+    host.send("Stop", stop_hook_active=False, env=itself).assert_silent()
+    assert host.row() == before
+    assert host.stop().blocks

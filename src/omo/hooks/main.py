@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Handler = Callable[[Event, "World"], Answer]
 
 LONGEST_LOG = 256 * 1024
+OF_A_CONVERSATION = ("session-start", "stop", "subagent-start")
 
 
 class World:
@@ -104,6 +105,8 @@ def answer(
         event = host.read(raw, environ)
         if event is None or settings.is_disabled(environ) or settings.is_skipped(environ, name):
             return b""
+        if name in OF_A_CONVERSATION and event.session in environ.get(hosts.OUTER, "").split():
+            return b""  # an agent has started a client on its own conversation, which is held where it is
         world = World(event, environ, cwd, now)
         state = world.state
         return host.write(handle(event, world), event, environ)
