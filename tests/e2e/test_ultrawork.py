@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -112,7 +113,8 @@ def test_done_by_gates(stage: Stage) -> None:
 
 def test_the_agent_may_not_use_the_escape_hatch_and_finds_omo_everywhere(stage: Stage, tmp_path: Path) -> None:
     (stage.project / "deep down").mkdir()
-    itself = f"{stage.client.binary} -p --plugin-dir '{stage.plugin}' --resume $CLAUDE_CODE_SESSION_ID"
+    client = shlex.join([str(stage.client.binary), "-p", "--plugin-dir", str(stage.plugin)])
+    itself = f"{client} --resume $CLAUDE_CODE_SESSION_ID"
     stage.model.script(
         bash("omo stop-continuation"),
         bash(f"{itself} '/omo:stop-continuation'; {itself} '/omo:allow tests'"),
