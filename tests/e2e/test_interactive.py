@@ -260,8 +260,9 @@ def test_a_goal_of_the_client_holds_in_place_of_omo(stage: Stage) -> None:
     terminal.submit("/goal all tests pass")
     shows(terminal, "Stop says: omo: ultrawork stays on, and sends nothing back while /goal is on (all tests pass).")
     shows(terminal, "Goal achieved")
-    # The client asks its goal and the hook side by side.
-    wait_until(lambda: stage.kinds(only_session(stage))[1:] == ["allowed:other-loop", "allowed:other-loop"])
+    # The client asks its goal and the hook side by side: the second Stop may find the goal over already.
+    wait_until(lambda: len(stage.kinds(only_session(stage))) > 2)
+    assert stage.kinds(only_session(stage))[1] == "allowed:other-loop"
     assert "".join(terminal.scrollback().split()).count("sendsnothingback") == 1
     stage.model.script(say("I stop."), say("I stop again."))
     terminal.submit("and the rest")
