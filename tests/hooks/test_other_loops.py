@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -124,10 +125,18 @@ def test_the_official_ralph_loop_holds_in_place_of_omo(running: Project, session
         RALPH.format(session="another", most="0"),
         RALPH.format(session=SESSION, most="3"),  # its hook ends it now
         RALPH.format(session=SESSION, most="many"),  # and throws this away
+        RALPH.format(session=SESSION, most="9" * 6000),
         "",
         "\0\xff",
     ],
 )
 def test_a_state_file_that_holds_nothing_here(running: Project, text: str) -> None:
     running.write(claude.RALPH_LOOP, text)
+    assert stop(running, Path()).blocks
+
+
+def test_a_pipe_in_the_place_of_its_state_file_is_not_waited_for(running: Project) -> None:
+    path = running.root / claude.RALPH_LOOP
+    path.parent.mkdir()
+    os.mkfifo(path)
     assert stop(running, Path()).blocks

@@ -26,6 +26,7 @@ KNOWN_BY = 40  # letters of a message
 GOAL = b'"type":"goal_status"'
 RALPH_LOOP = ".claude/ralph-loop.local.md"  # of the official plugin, and of its twin ralph-wiggum
 LONGEST_FRONT_MATTER = 8 * 1024
+LONGEST_NUMBERS = 20  # letters of both
 LONGEST_GOAL = 120
 TOOLS = {
     "Bash": hosts.SHELL,
@@ -381,7 +382,7 @@ def _has_ralph_loop(event: Event) -> bool:
     One without a session is anybody's: so its hook takes it.
     """
     try:
-        with open(os.path.join(event.directory, RALPH_LOOP), "rb") as file:
+        with open(os.path.join(event.directory, RALPH_LOOP), "rb", opener=regular_file) as file:
             lines = file.read(LONGEST_FRONT_MATTER).decode("utf-8", "replace").splitlines()
     except (OSError, ValueError):
         return False
@@ -392,7 +393,9 @@ def _has_ralph_loop(event: Event) -> bool:
         name, _, value = line.partition(":")
         fields[name] = value.strip().strip('"')
     iteration, most = fields.get("iteration", ""), fields.get("max_iterations", "")
-    if not (iteration.isdecimal() and most.isdecimal()) or fields.get("session_id", "") not in ("", event.session):
+    if not (iteration.isdecimal() and most.isdecimal()) or len(iteration + most) > LONGEST_NUMBERS:
+        return False
+    if fields.get("session_id", "") not in ("", event.session):
         return False
     return int(most) == 0 or int(iteration) < int(most)
 
