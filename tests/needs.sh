@@ -1,12 +1,19 @@
 #!/bin/sh
 # What some tests need besides Python and the client: named where it is missing, installed only when asked to.
 #
-#   needs.sh              names what is missing; tests that need it are skipped
-#   needs.sh --install    installs it with apt-get; exit 1 when something is still missing
+#   needs.sh                        names what is missing; tests that need it are skipped
+#   needs.sh --install PROGRAM ...  installs it, and these besides, with apt-get; exit 1 when something is still missing
 set -u
 
+ask=names
+if [ "${1-}" = --install ]; then
+    ask=install
+    shift
+fi
+programs="zsh fish chromium tmux $*"
+
 missing() {
-    for program in zsh fish chromium tmux; do
+    for program in $programs; do
         command -v "$program" >/dev/null 2>&1 || printf ' %s' "$program"
     done
 }
@@ -20,7 +27,7 @@ install() {
 wanted=$(missing)
 [ -n "$wanted" ] || exit 0
 
-if [ "${1-}" = --install ]; then
+if [ "$ask" = install ]; then
     echo "tests/needs.sh: installing$wanted with apt-get" >&2
     # shellcheck disable=SC2086
     install $wanted >/dev/null 2>&1 </dev/null

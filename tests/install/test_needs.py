@@ -27,7 +27,7 @@ class Machine:
 
     def add_apt(self, *, works: bool = True) -> None:
         make = '"$CHMOD" +x "$BIN/$name"'
-        makes = f'for name; do case $name in zsh|fish|chromium|tmux) : >"$BIN/$name"; {make};; esac; done'
+        makes = f'for name; do case $name in zsh|fish|chromium|tmux|shellcheck) : >"$BIN/$name"; {make};; esac; done'
         self.add("apt-get", f'echo "$DEBIAN_FRONTEND $*" >>"$LOG"\n{makes if works else "exit 100"}')
 
     def run(self, *options: str, code: int = 0) -> str:
@@ -70,6 +70,13 @@ def test_what_is_missing_is_installed_when_asked_for(tmp_path: Path) -> None:
     assert machine.run() == ""
 
 
+def test_more_than_the_tests_need_is_installed_by_its_name(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, "zsh", "fish", "chromium", "tmux")
+    machine.add_apt()
+    assert machine.run("--install", "shellcheck") == "tests/needs.sh: installing shellcheck with apt-get\n"
+    assert machine.run("--install", "shellcheck") == ""
+
+
 def test_an_installation_that_fails_is_not_passed_over(tmp_path: Path) -> None:
     machine = Machine(tmp_path, "zsh", "fish", "tmux")
     machine.add_apt(works=False)
@@ -79,4 +86,4 @@ def test_an_installation_that_fails_is_not_passed_over(tmp_path: Path) -> None:
 
 def test_the_tests_name_it_and_ci_asks_for_it() -> None:
     assert "\nsh tests/needs.sh\n" in (ROOT / "tests" / "run").read_text()
-    assert "\nsh tests/needs.sh --install\n" in (ROOT / ".ci" / "run").read_text()
+    assert "\nsh tests/needs.sh --install shellcheck\n" in (ROOT / ".ci" / "run").read_text()
