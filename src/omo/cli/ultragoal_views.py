@@ -222,28 +222,27 @@ def steered(run: PlanRun, row: Row, step: NextStep) -> Result:
 
 
 def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:
-    from omo.workflows.ultragoal.review import EXIT_CODES, WEAK_CONTRACT
+    from omo.workflows.ultragoal.review import EXIT_CODES
 
-    source = done.source
+    source, contract = done.source, done.contract
     data = {
         "verdict": done.verdict,
-        "contractStrength": done.contract.strength,
-        "contract": done.contract.why,
-        "cleanPassEligible": done.is_eligible,
-        "weakContractCapApplied": done.verdict == WEAK_CONTRACT,
+        "contractStrength": contract.strength,
+        "contract": contract.why,
         "mode": mode,
         "source": {"kind": source.kind, "name": source.name, "head": source.tip},
         "base": source.base,
         "baseCommit": source.base_commit,
-        "findings": [finding.render() for finding in done.findings],
+        "blockers": done.blockers,
+        "defects": [{"path": defect.path, "message": defect.message} for defect in done.defects],
         "blockerGoalIds": ids,
         "notes": done.notes,
         "next": following or None,
     }
     base = f" against {source.base}" if source.base else ""
-    thin = "" if done.contract.strength == "strong" else f" ({done.contract.why})"
-    lines = [f"{done.verdict}: {source.kind} {clip(source.name, 80)}{base}, contract {done.contract.strength}{thin}"]
-    lines += [f"  - {clip(finding.objective, 300)}" for finding in done.findings[:MOST_FINDINGS]]
+    thin = "" if contract.strength == "strong" else f" ({contract.why})"
+    lines = [f"{done.verdict}: {source.kind} {clip(source.name, 80)}{base}, contract {contract.strength}{thin}"]
+    lines += [f"  - {clip(finding, 300)}" for finding in done.findings[:MOST_FINDINGS]]
     if len(done.findings) > MOST_FINDINGS:
         lines.append(f"  and {len(done.findings) - MOST_FINDINGS} more (--json shows them)")
     if ids:

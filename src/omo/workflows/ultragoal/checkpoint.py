@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +17,7 @@ from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
 from omo.workflows.ultragoal.create import same_words, text_defects, title_of
 from omo.workflows.ultragoal.gate.fill import Filled, fill
-from omo.workflows.ultragoal.gate.proof import Inspection, Subject, about_the_work
+from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, Inspection, Subject, about_the_work
 from omo.workflows.ultragoal.gate.rules import inspect
 from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan, applied
 from omo.workflows.ultragoal.run import PlanRun, gates_of
@@ -26,7 +25,6 @@ from omo.workflows.ultragoal.steering import wording_defects
 
 Row = dict[str, Any]
 
-LONGEST_NOTE = 300
 SHORTEST_BLOCKER = 10
 MOST_OPEN_BLOCKERS = 3
 MOST_SEALS = 20  # in a receipt
@@ -294,12 +292,6 @@ def _register(run: PlanRun, subject: Subject, cited: list[str]) -> Row:
 def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspection: Inspection, registered: Row) -> Row:
     """What the receipt notes besides the gate: what reviewers were seen to say, what was waived, what it looked at, and
     what was done to files that the commands rest on which omo ran: those it cites, and the session's own gates."""
-    replays = []
-    for replayed in inspection.replays:
-        command = clip(shlex.join(replayed["command"]), LONGEST_NOTE)
-        # Which program really ran: what a name means is up to the search path.
-        program = replayed["executable"]
-        replays.append({"artifact": clip(replayed["artifact"], 100), "command": command, "executable": program})
     commands = list(inspection.commands)
     commands += [seals.Plain(gate.argv, gate.cwd) for gate in subject.gates or () if gate.last is not None]
     examined = seals.Seals()
@@ -315,7 +307,7 @@ def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspectio
         "exemptions": inspection.exemptions,
         "artifacts": registered,
         "proofs": inspection.proofs,
-        "replays": replays,
+        "replays": inspection.replays,
         "seals": [examined.unknown] if examined.unknown else list(examined.broken[:MOST_SEALS]),
         "allowed": list(examined.allowed[:MOST_SEALS]),
         "notes": [clip(note, LONGEST_NOTE) for note in inspection.notes],

@@ -166,10 +166,6 @@ def keep_gate(directory: str, state: str, gate: object) -> str:
 # What can prove a goal has a mark, a word for what it is and a digest, so that it proves no second one.
 
 
-def run_mark(seq: int) -> str:
-    return f"gate-run:{seq}"
-
-
 def receipt_mark(receipt: TypedReceipt) -> str:
     return f"receipt:{canonical_digest(['-'.join(receipt.type.lower().split()), '-'.join(receipt.id.lower().split())])}"
 

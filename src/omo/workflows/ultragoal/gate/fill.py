@@ -74,7 +74,7 @@ class Filled:
     way_out: str = ""
 
     def lacks(self, path: str, message: str) -> None:
-        self.missing.append(Defect(path, "MISSING", message))
+        self.missing.append(Defect(path, message))
 
 
 def fill(goal: Goal, subject: Subject, reviews: Mapping[str, Review], events: list[Row], words: str = "") -> Filled:
