@@ -78,9 +78,9 @@ def test_status_shows_goals_counts_paths_receipts_and_the_next_step(project: Pro
     assert {name: count for name, count in shown["counts"].items() if count} == {"complete": 1, "active": 1}
     assert len(shown["counts"]) == 7
     assert shown["paths"]["ledger"] == str(directory(project) / "ledger.jsonl")
-    assert [(goal["id"], goal["receipt"], goal["independence"]) for goal in shown["goals"]] == [
-        ("G001", "fresh", "reduced"),
-        ("G002", None, None),
+    assert [(goal["id"], goal["receipt"], goal["overrides"]) for goal in shown["goals"]] == [
+        ("G001", "fresh", ["independence: reduced"]),
+        ("G002", None, []),
     ]
     assert (shown["next"]["action"], shown["next"]["goal_id"]) == ("execute-goal", "G002")
     assert (shown["final_receipt"], shown["goal_tool"], shown["problems"]) == (None, "active", [])
@@ -551,7 +551,7 @@ def test_a_gate_that_is_gone_or_edited_is_exit_3_and_shown(project: Project) -> 
     ran = project.agent("ledger", "verify")
     assert (ran.code, "is gone" in ran.out) == (3, True)
     (goal,) = status(project)["goals"]
-    assert (goal["receipt"], "gone" in goal["stale_because"]) == ("stale", True)
+    assert (goal["receipt"], "gone" in goal["receipt_why"]) == ("stale", True)
     assert status(project)["next"]["action"] == "verify-again"
     assert project.agent("goal", "complete").code == 3
 

@@ -190,7 +190,7 @@ class Project(AnyProject):
             self.complete(goal.id)
 
     def steer(self, kind: str, **options: str) -> Row:
-        return steering.steer(self.run(), steering.Attempt(kind=kind, **{**WHY, **options}))
+        return steering.steer(self.run(), kind, {**WHY, **options})
 
     def supersede(self, name: str) -> None:
         self.steer("mark_blocked_superseded", goal_id=name)

@@ -163,5 +163,5 @@ def test_a_blocker_whose_blocker_is_superseded_lets_its_parent_be_tried_again(pr
         project.complete(name)
     project.hand_out()
     project.set_back(blocker, "blocked")
-    steering.steer(project.run(), steering.Attempt(kind="mark_blocked_superseded", goal_id=blocker, **WHY))
+    project.supersede(blocker)
     assert project.hand_out() == project.goal("G001")

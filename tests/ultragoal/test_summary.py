@@ -52,7 +52,7 @@ def test_while_goals_are_open_no_question_no_pause_and_no_completion(project: Pr
     assert "annotate_ledger" in summary["ask"], "where the decision is noted instead"
     assert "record-review-blockers --goal-id G001" in summary["ask"]
     assert "classify-blocker --classification human_blocked --goal-id G001" in summary["pause"]
-    assert "open: G001 active, G002 pending" in summary["complete"]
+    assert "G001 is active; G002 is pending" in summary["complete"]
 
 
 def test_a_pause_is_allowed_only_while_the_latest_row_says_that_a_person_is_needed(project: Project) -> None:

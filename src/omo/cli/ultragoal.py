@@ -19,10 +19,10 @@ from omo.errors import BadInput, OmoError
 from omo.text import clip, counted
 from omo.work.lifecycle import left_by_others
 from omo.work.run import caller_of
-from omo.workflows.ultragoal import create, goal_tool, steering
+from omo.workflows.ultragoal import create, goal_tool
 from omo.workflows.ultragoal.create import json_of
 from omo.workflows.ultragoal.next_step import next_step, publish_status
-from omo.workflows.ultragoal.plan import LIGHT, MODES
+from omo.workflows.ultragoal.plan import LIGHT, MODES, STEERING
 from omo.workflows.ultragoal.run import PlanRun
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def register(commands: options.Commands) -> None:
 def _register_steering(verbs: options.Commands) -> None:
     parser = options.command(verbs, "steer", "change the cut into goals; every attempt is recorded", steer)
     # Nothing is required here: an attempt that lacks something is refused and recorded like any other.
-    parser.add_argument("--kind", default="", metavar="KIND", help=f"one of {', '.join(steering.OPTIONS)}")
+    parser.add_argument("--kind", default="", metavar="KIND", help=f"one of {', '.join(STEERING)}")
     parser.add_argument("--evidence", metavar="TEXT", help="what was seen")
     parser.add_argument("--rationale", metavar="TEXT", help="why this follows from it")
     parser.add_argument("--goal-id", metavar="G")
@@ -198,7 +198,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
     step = next_step(run)
     if run.plan is not None:
-        return views.status(run, step)
+        return views.status(run, run.plan, step)
     others = [] if run.problems else left_by_others("ultragoal", run.caller)
     notes = [f"session {name} has a plan with open goals: omo resume {name}" for name in others]
     data = {"exists": False, "status": "missing", "resumable": others, "problems": run.problems}
@@ -268,20 +268,14 @@ def _goal_json(arguments: argparse.Namespace, context: Context) -> object:
 
 
 def steer(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.workflows.ultragoal import steering
+
     run = run_of(arguments, context)
-    attempt = steering.Attempt(
-        kind=arguments.kind,
-        evidence=arguments.evidence,
-        rationale=arguments.rationale,
-        goal_id=arguments.goal_id,
-        title=arguments.title,
-        objective=arguments.objective,
-        replacements=arguments.replacements_json,
-        order=arguments.order_json,
-        cwd=context.cwd,
-    )
+    options = {name: getattr(arguments, name) for name in ("evidence", "rationale", "goal_id", "title", "objective")}
+    options |= {"replacements": arguments.replacements_json, "order": arguments.order_json}
+    given = {name: value for name, value in options.items() if value is not None}
     with changing(run):
-        row = steering.steer(run, attempt)
+        row = steering.steer(run, arguments.kind, given, context.cwd)
     return views.steered(run, row, publish_status(run))
 
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.cli.result import Result
 from omo.context import plugin_root
-from omo.state import paths
 from omo.text import block, clip, counted
-from omo.work.status import LONGEST_TEXT, Item, NextStep
+from omo.work.status import LONGEST_TEXT, NextStep
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.lifecycle import phase_of
 from omo.workflows.ultragoal.plan import LIGHT, STATUSES, Goal, Plan, render_goal
 from omo.workflows.ultragoal.run import PlanRun, gates_of
-from omo.workflows.ultragoal.status import goal_proof, item_of
+from omo.workflows.ultragoal.status import plan_status
 from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
@@ -58,23 +56,20 @@ def step_data(step: NextStep) -> Row:
     return {"action": step.action, "why": step.why, "command": step.command, "goal_id": step.item or None}
 
 
-def status(run: PlanRun, step: NextStep) -> Result:
-    plan = run.plan
-    assert plan is not None
+def status(run: PlanRun, plan: Plan, step: NextStep) -> Result:
     word = phase_of(plan)
     if not plan.is_open and step.action not in ("done", "complete-goal"):
         word = "active"  # without its last receipt it is not complete
+    view = plan_status(run, plan, step)
     counts = Counter(goal.status for goal in plan.goals)
-    goals, goal_lines = [], []
-    for goal in plan.goals:
-        proof = goal_proof(run, plan, goal)
-        goals.append({**render_goal(goal), **proof})
-        goal_lines.append(_goal_line(item_of(run, plan, goal, proof)))
-    final = receipts.final(plan, run.directory)
-    drift = receipts.drift(plan, run.caller.root, Path(paths.tree_cache(run.caller.state)))
     notes = list(run.problems)
     if edited := run.edited_view():
         notes.append(edited)
+    goals = []
+    for goal, item in zip(plan.goals, view.items, strict=True):
+        independence = (goal.receipt or {}).get("independence")
+        goals.append({**render_goal(goal), **item.data, "independence": independence})
+    final = receipts.final(plan, run.directory)
     data = {
         "exists": True,
         "status": word,
@@ -88,34 +83,19 @@ def status(run: PlanRun, step: NextStep) -> Result:
         "goals": goals,
         "final_receipt": final.id if final else None,
         "goal_tool": run.tool.status or None,
-        "drift": drift or None,
+        "changed": list(view.changed),
         "problems": notes,
         "next": step_data(step),
     }
     numbers = ", ".join(f"{counts[name]} {name}" for name in STATUSES if counts.get(name))
-    cut = f" ({plan.tally})" if counts.get("superseded") else ""
-    lines = [
-        f"Ultragoal {word}: {counted(len(plan.goals), 'goal')}, {numbers}{cut}",
-        f"  objective: {clip(plan.objective, 200)}",
-    ]
-    if plan.gate == LIGHT:
-        lines.append("  light gate, as the user chose: reviewers come at the end")
-    lines += goal_lines
-    if final:
-        lines.append(f"  final receipt: fresh, issued with {final.id}")
-    if drift:
-        lines.append(f"  {drift}")
+    lines = [f"Ultragoal {word}: {counted(len(plan.goals), 'goal')}, {numbers} ({view.headline})"]
+    lines += [f"  {fact}" for fact in view.facts]
+    for item in view.items:
+        receipt = [f"receipt {item.receipt}"] if item.receipt else []
+        remarks = [clip(note, 120) for note in (*receipt, *item.overrides, *item.notes, item.receipt_why) if note]
+        around = f" ({'; '.join(remarks)})" if remarks else ""
+        lines.append(f"  {item.id} {item.status:15}{clip(item.title, 80)}{around}")
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
-
-
-def _goal_line(item: Item) -> str:
-    notes = [clip(note, 120) for note in (*item.overrides, *item.notes)]
-    if item.receipt:
-        notes.insert(0, f"receipt {item.receipt}")
-    if item.receipt_why:
-        notes.append(clip(item.receipt_why, 120))
-    around = f" ({'; '.join(notes)})" if notes else ""
-    return f"  {item.id} {item.status:15}{clip(item.title, 80)}{around}"
 
 
 def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Result:

@@ -15,13 +15,12 @@ from omo.text import clip, counted
 from omo.work import agents, claims
 from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
-from omo.workflows.ultragoal.create import same_words, text_defects, title_of
+from omo.workflows.ultragoal.create import LONGEST_OBJECTIVE, LONGEST_TITLE, same_words, text_defects, title_of
 from omo.workflows.ultragoal.gate.fill import Filled, fill
 from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, Inspection, Subject, about_the_work
 from omo.workflows.ultragoal.gate.rules import inspect
 from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan, applied
 from omo.workflows.ultragoal.run import PlanRun, gates_of
-from omo.workflows.ultragoal.steering import wording_defects
 
 Row = dict[str, Any]
 
@@ -359,7 +358,10 @@ def record_review_blockers(
     run: PlanRun, goal_id: str, *, objective: str, evidence: str, title: str | None, goal_json: object = None
 ) -> Recorded:
     """A goal that resolves what a review found; its parent waits for it. Every refusal comes before the first write."""
-    if defects := text_defects("--evidence", evidence) + wording_defects(title, objective):
+    defects = text_defects("--evidence", evidence) + text_defects("--objective", objective, longest=LONGEST_OBJECTIVE)
+    if title is not None:
+        defects += text_defects("--title", title, longest=LONGEST_TITLE)
+    if defects:
         raise BadInput(
             defects[0],
             fix=f"omo ultragoal record-review-blockers --goal-id {goal_id} "

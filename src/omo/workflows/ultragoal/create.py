@@ -26,6 +26,7 @@ MOST_EARLIER = 5
 LONGEST = 20_000
 LONGEST_TEXT = 200_000
 LONGEST_TITLE = 80
+LONGEST_OBJECTIVE = 10_000  # of a goal that is added later
 MOST_DEFECTS = 50
 CREATE = "omo ultragoal create-goals --brief-file PATH"
 

@@ -312,15 +312,10 @@ def _proof(run: PlanRun, goal: ToolGoal) -> Row:
 
 
 def _receipts_of_all(run: PlanRun, plan: Plan) -> list[str | None]:
-    stale = []
-    for goal in plan.required:
-        if why := receipts.problem(plan, goal, run.directory):
-            stale.append(why)
+    missing = [why for _, why in receipts.unproven(plan, run.directory)]
+    if missing:
+        raise Refused("no fresh receipt covers the whole plan", fix=next_step(run).text, defects=missing)
     carrier = receipts.final(plan, run.directory)
-    if plan.goal_mode != "per-story" and carrier is None and not stale:
-        stale.append("the plan has no final receipt that covers it as it is now")
-    if stale:
-        raise Refused("no fresh receipt covers the whole plan", fix=next_step(run).text, defects=stale)
     return [carrier.receipt_id] if carrier is not None else [goal.receipt_id for goal in plan.required]
 
 

@@ -20,6 +20,14 @@ MODES = ("aggregate", "per-story")
 FULL, LIGHT = GOAL_GATES  # light: reviewers come with the final receipt and with goals marked so
 STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked", "superseded")
 STUCK = ("blocked", "review_blocked")
+STEERING = (
+    "add_subgoal",
+    "split_subgoal",
+    "reorder_pending",
+    "revise_pending_wording",
+    "annotate_ledger",
+    "mark_blocked_superseded",
+)
 POINTER = (
     "Complete every goal of this session's ultragoal plan (ultragoal/goals.json), goals accepted later included, "
     "under the constraints of its brief; ultragoal/ledger.jsonl is the record."

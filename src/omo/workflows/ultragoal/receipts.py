@@ -119,13 +119,19 @@ def kept_gate(goal: Goal, directory: str) -> tuple[Row, str]:
 
 def forged(plan: Plan, directory: str) -> list[str]:
     """Gates behind receipts that are gone or were edited."""
-    problems = []
-    for goal in plan.goals:
-        if goal.status == "complete" and goal.receipt:
-            _, why = kept_gate(goal, directory)
-            if why:
-                problems.append(why)
-    return problems
+    problems = [kept_gate(goal, directory)[1] for goal in plan.goals if goal.status == "complete" and goal.receipt]
+    return [why for why in problems if why]
+
+
+def unproven(plan: Plan, directory: str) -> list[tuple[Goal, str]]:
+    """Each required goal that no fresh receipt covers, with why; where each has one, the last, if none is final."""
+    missing = []
+    for goal in plan.required:
+        if why := problem(plan, goal, directory):
+            missing.append((goal, why))
+    if not missing and plan.required and plan.goal_mode != "per-story" and final(plan, directory) is None:
+        missing.append((plan.required[-1], "every goal is complete, and no fresh final receipt covers them"))
+    return missing
 
 
 def final(plan: Plan, directory: str) -> Goal | None:
