@@ -274,8 +274,8 @@ def test_what_does_not_fit_into_a_row_is_refused_with_a_row(project: Project) ->
 
 
 def test_a_refused_attempt_leaves_a_short_row_however_long_it_was(project: Project) -> None:
+    long = {name: name * 100_000 for name in ("evidence", "rationale", "title")}
     with pytest.raises(BadInput):
-        long = {name: name * 100_000 for name in ("evidence", "rationale", "title")}
         steering.steer(project.run(), "x" * 500_000, long)
     line = project.ledger.read_bytes().splitlines()[-1]
     assert len(line) < 5_000
