@@ -15,13 +15,13 @@ from omo.state import paths
 from omo.state.journal import Journal
 from omo.workflows.ultragoal.plan import POINTER
 from tests.cli.test_ulw_and_gates import use_blocks
-from tests.project import SESSION, Project, Ran
+from tests.project import SESSION, Project, Ran, plan_directory
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import ONE, TWO
 
 
 def directory(project: Project) -> Path:
-    return Path(paths.ultragoal_dir(project.state, SESSION))
+    return plan_directory(project.state, SESSION)
 
 
 def plan_bytes(project: Project) -> dict[str, bytes]:
@@ -521,9 +521,9 @@ def test_notes_of_a_receipt_are_shown_with_its_goal(project: Project) -> None:
 @pytest.mark.parametrize(
     ("which", "name", "old", "new"),
     [
-        ("ultragoal", "ultragoal/goals.json", "complete", "pending"),
-        ("ultragoal", "ultragoal/ledger.jsonl", "it was seen", "it was not seen"),
-        ("ultragoal", "ultragoal/mark.json", '"seq"', '"Seq"'),
+        ("ultragoal", "goals.json", "complete", "pending"),
+        ("ultragoal", "ledger.jsonl", "it was seen", "it was not seen"),
+        ("ultragoal", "mark.json", '"seq"', '"Seq"'),
         ("goal", "goal/ledger.jsonl", "Complete", "Forget"),
         ("goal", "goal/mark.json", '"seq"', '"Seq"'),
         ("session", "events.jsonl", "active", "done"),
@@ -532,7 +532,8 @@ def test_notes_of_a_receipt_are_shown_with_its_goal(project: Project) -> None:
 def test_an_edited_file_of_the_session_is_exit_3(project: Project, which: str, name: str, old: str, new: str) -> None:
     create(project, ONE)
     finish(project)
-    path = directory(project).parent / name
+    home = directory(project) if which == "ultragoal" else Path(paths.session_dir(project.state, SESSION))
+    path = home / name
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     ran = project.agent("ledger", "verify", "--json")
@@ -611,7 +612,7 @@ def test_the_user_seals_a_damaged_plan_and_is_told_which_receipts_lie_in_it(proj
     assert project.agent("state", "clear", "--mode", "ultragoal", "--force").code == 3, "it is not the agent's to seal"
     done = project.user("state", "clear", "--mode", "ultragoal", "--force", "--session", SESSION, "--json")
     assert (done.code, done.json["receipts"]) == (0, [f"G001 {receipt[:12]}"])
-    kept = next(Path(path) for path in done.json["kept"] if Path(path).name.startswith("ultragoal."))
+    kept = next(Path(path) for path in done.json["kept"] if "/ultragoal/" in path)
     assert (kept / "ledger.jsonl").read_bytes() == left
     assert project.agent("ledger", "verify").code == 0
     create(project)
@@ -621,7 +622,7 @@ def test_the_user_seals_a_damaged_plan_and_is_told_which_receipts_lie_in_it(proj
 def test_a_damaged_goal_journal_costs_the_user_one_command_and_not_the_plan(project: Project) -> None:
     create(project)
     project.agent("ultragoal", "complete-goals")
-    journal = directory(project).parent / "goal" / "ledger.jsonl"
+    journal = Path(paths.goal_dir(project.state, SESSION), "ledger.jsonl")
     journal.write_text(journal.read_text().replace("Complete every", "Complete no"))
     assert checkpoint(project, "G001").code == 3
     told = project.row()["work"]["ultragoal"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from omo.state import ledger, paths
-from tests.project import SESSION, Project
+from omo.state import ledger
+from tests.project import SESSION, Project, plan_directory
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import commit
 
@@ -29,7 +29,7 @@ def planned(project: Project) -> Project:
 
 
 def rows(project: Project) -> list[dict[str, Any]]:
-    return ledger.rows(str(Path(paths.ultragoal_dir(project.state, SESSION)) / "ledger.jsonl"))
+    return ledger.rows(str(plan_directory(project.state, SESSION) / "ledger.jsonl"))
 
 
 def denied(project: Project) -> dict[str, str]:

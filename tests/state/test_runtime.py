@@ -191,40 +191,40 @@ def test_time_survives_the_round_trip(now: float) -> None:
     assert abs(seconds(stamp(now)) - now) <= 0.0011
 
 
-def plan_of(state: str, name: str, text: str) -> None:
-    for directory in (paths.ultragoal_dir(state, name), paths.goal_dir(state, name)):
-        os.makedirs(directory)
-        Path(directory, "ledger.jsonl").write_text(text, encoding="utf-8")
+def goal_of(state: str, name: str, text: str) -> None:
+    directory = paths.goal_dir(state, name)
+    os.makedirs(directory)
+    Path(directory, "ledger.jsonl").write_text(text, encoding="utf-8")
 
 
-def plan_text(state: str, name: str) -> list[str]:
-    found = [Path(one, "ledger.jsonl") for one in (paths.ultragoal_dir(state, name), paths.goal_dir(state, name))]
-    return [one.read_text(encoding="utf-8") for one in found if one.exists()]
+def goal_text(state: str, name: str) -> list[str]:
+    path = Path(paths.goal_dir(state, name), "ledger.jsonl")
+    return [path.read_text(encoding="utf-8")] if path.exists() else []
 
 
-def test_a_moved_session_takes_its_plan_and_its_goal_along_once(state: str) -> None:
+def test_a_moved_session_takes_its_goal_along_once(state: str) -> None:
     put(state, "old", MINIMUM_ROW)
-    plan_of(state, "old", "the plan")
+    goal_of(state, "old", "the goal")
     for _ in range(2):
         runtime.move_session(state, "old", "new", now=NOW, wait=5)
-    assert (plan_text(state, "new"), plan_text(state, "old")) == (["the plan", "the plan"], [])
+    assert (goal_text(state, "new"), goal_text(state, "old")) == (["the goal"], [])
     assert runtime.session(state, "old") is None
 
 
-def test_a_moved_session_overwrites_no_plan(state: str) -> None:
+def test_a_moved_session_overwrites_no_goal(state: str) -> None:
     put(state, "old", MINIMUM_ROW)
-    plan_of(state, "old", "the old plan")
-    plan_of(state, "new", "a plan of its own")
+    goal_of(state, "old", "the old goal")
+    goal_of(state, "new", "a goal of its own")
     runtime.move_session(state, "old", "new", now=NOW, wait=5)
-    assert plan_text(state, "new") == ["a plan of its own"] * 2
-    assert plan_text(state, "old") == ["the old plan"] * 2
+    assert goal_text(state, "new") == ["a goal of its own"]
+    assert goal_text(state, "old") == ["the old goal"]
 
 
-def test_a_session_without_a_plan_is_moved_as_ever(state: str) -> None:
+def test_a_session_without_a_goal_is_moved_as_ever(state: str) -> None:
     put(state, "old", MINIMUM_ROW)
     runtime.move_session(state, "old", "new", now=NOW, wait=5)
     assert runtime.session(state, "new") is not None
-    assert plan_text(state, "new") == []
+    assert goal_text(state, "new") == []
 
 
 # What a row calls done, and its ledger.

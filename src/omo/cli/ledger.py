@@ -21,7 +21,8 @@ from omo.text import clip, counted
 
 Row = dict[str, Any]
 
-RUNS = {"ultraplan": "plans", "ralph": "ralph"}  # each run below these directories keeps a ledger of its own
+# each run below these directories keeps a ledger of its own
+RUNS = {"ultragoal": "ultragoal", "ultraplan": "plans", "ralph": "ralph"}
 POLL_SECONDS = 0.5
 LONGEST_LINE = 200
 # Part of the chain, or said first, or too long to read on a line: --json has them.
@@ -34,7 +35,7 @@ END_UNKNOWN = "whole, end unknown"  # no row of the session says any more where 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ledger", "a session's ledger: show, verify, repair")
     show_parser = options.command(verbs, "show", "the rows of one ledger, oldest first; times are UTC", show)
-    of = "session (default), goal, ultragoal, evidence, or another that omo ledger verify lists"
+    of = "session (default), goal, evidence, or another that omo ledger verify lists"
     show_parser.add_argument("--of", default="session", metavar="LEDGER", help=of)
     follow_help = "go on with new rows as they come; with --json one object a line"
     show_parser.add_argument("--follow", "-f", action="store_true", help=follow_help)
@@ -49,7 +50,6 @@ def _own_paths(state: str, session: str) -> dict[str, str]:
     return {
         "session": paths.events_file(state, session),
         "goal": os.path.join(paths.goal_dir(state, session), "ledger.jsonl"),
-        "ultragoal": os.path.join(paths.ultragoal_dir(state, session), "ledger.jsonl"),
     }
 
 
@@ -61,7 +61,7 @@ def _shared_paths(state: str) -> dict[str, str]:
             runs = sorted(os.listdir(os.path.join(state, directory)))
         except (FileNotFoundError, NotADirectoryError):
             continue
-        names += [f"{directory}/{run}" for run in runs]
+        names += [f"{directory}/{run}" for run in runs if "." not in run]  # not what was kept aside
     directories = {name: os.path.join(state, name) for name in names}
     return {name: os.path.join(path, "ledger.jsonl") for name, path in directories.items() if os.path.isdir(path)}
 
@@ -103,7 +103,9 @@ def _chosen_path(state: str, session: str, of: str) -> str:
     if of in paths.SHARED_LEDGERS:
         return os.path.join(state, of, "ledger.jsonl")
     known = ", ".join([*own, *paths.SHARED_LEDGERS])
-    raise BadInput(f"--of {clip(of, 60)!r}: there is no such ledger", fix=f"one of {known}; or plans/RUN, ralph/RUN")
+    raise BadInput(
+        f"--of {clip(of, 60)!r}: there is no such ledger", fix=f"one of {known}; or ultragoal/RUN, plans/RUN, ralph/RUN"
+    )
 
 
 def _line(row: Row) -> str:
@@ -211,7 +213,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     for name in sessions:
         ledgers += _check_session(context, name, is_listed=not session)
     own = len(ledgers)
-    ledgers += _check_shared(context, sessions)
+    ledgers += _check_shared(context)
     problems = []
     told: set[str] = set()  # runs of which the workflow has said the same already
     for number, checked in enumerate(ledgers):
@@ -235,7 +237,7 @@ def _check_session(context: Context, name: str, *, is_listed: bool) -> list[Chec
     from omo.views import works
     from omo.work.viewer import Viewer
     from omo.workflows.ultragoal import receipts
-    from omo.workflows.ultragoal.run import PlanRun
+    from omo.workflows.ultragoal.run import load_plan
 
     row = context.row(name)
     if is_listed:
@@ -243,21 +245,19 @@ def _check_session(context: Context, name: str, *, is_listed: bool) -> list[Chec
     else:
         of_session = runtime.ledger_problems(context.state, name)
     viewer = Viewer(context, name, row)
-    goals = PlanRun(viewer.caller)
-    of_goals = list(goals.problems)
-    if goals.plan is not None and not of_goals:
-        edited = goals.edited_view()
-        of_goals = [edited] if edited else receipts.forged(goals.plan, goals.directory)
+    goals = load_plan(viewer.caller)
     own = _own_paths(context.state, name)
     checked = [
         Checked("session", of_session, own["session"], name, END_UNKNOWN if row is None else ""),
         Checked("goal", goals.tool.problems, own["goal"], name),
-        Checked("ultragoal", of_goals, own["ultragoal"], name),
     ]
     for kind in RUNS:
         problems = []
         if works.may_have(kind, viewer) and (status := works.look_at(kind, viewer)):
             problems = [f"{status.run}: {problem}" for problem in status.problems]
+        if kind == goals.kind.name and goals.plan is not None and not problems:
+            edited = goals.edited_view()
+            problems = [edited] if edited else receipts.forged(goals.plan, goals.directory)
         checked.append(Checked(kind, problems, session=name))
     return checked
 
@@ -269,16 +269,16 @@ def _session_problems(context: Context, name: str) -> list[str]:
     return runtime.ledger_problems(context.state, name)
 
 
-def _check_shared(context: Context, sessions: list[str]) -> list[Checked]:
+def _check_shared(context: Context) -> list[Checked]:
     """The ledgers that belong to the project, and those of every run."""
     from omo.workflows.ultragoal import receipts
 
     gone = ""
-    for session in sessions:
-        rows = ledger.rows(_own_paths(context.state, session)["ultragoal"])
-        gone = gone or receipts.evidence_problem(context.state, rows)
-    checked = []
     there = _shared_paths(context.state)
+    for name, path in there.items():
+        if name.startswith("ultragoal/"):
+            gone = gone or receipts.evidence_problem(context.state, ledger.rows(path))
+    checked = []
     for name, path in there.items():
         problems = Journal(os.path.dirname(path), context.state).problems()
         if name == "evidence" and gone and not problems:

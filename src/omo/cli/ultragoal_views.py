@@ -39,16 +39,9 @@ STEERED = {
     "add_subgoal": "Added {goalIds}",
     "split_subgoal": "{goalId} is superseded by {replacementGoalIds}",
     "reorder_pending": "Pending goals in order: {pendingGoalIds}",
-    "revise_pending_wording": "{goalId} has a new {changed}; the first wording stays on record",
+    "revise_pending_wording": "{goalId} has a new {changedFields}; the first wording stays on record",
     "annotate_ledger": "Noted in the ledger; no goal changed",
     "mark_blocked_superseded": "{goalId} is superseded without a replacement",
-}
-STEERED_KEYS = {
-    "replacementGoalIds": "replacement_goal_ids",
-    "pendingGoalIds": "pending_goal_ids",
-    "changedFields": "changed_fields",
-    "previous": "previous",
-    "noReplacementRequired": "no_replacement_required",
 }
 
 
@@ -79,7 +72,7 @@ def status(run: PlanRun, plan: Plan, step: NextStep) -> Result:
         "objective": plan.objective,
         "paths": {"dir": run.directory, "brief": run.brief, "goals": run.snapshot, "ledger": run.journal.path},
         "current_goal": plan.active.id if plan.active else None,
-        "counts": {name: counts.get(name, 0) for name in STATUSES},
+        "counts": {name: counts[name] for name in STATUSES},
         "goals": goals,
         "final_receipt": final.id if final else None,
         "goal_tool": run.tool.status or None,
@@ -87,8 +80,9 @@ def status(run: PlanRun, plan: Plan, step: NextStep) -> Result:
         "problems": notes,
         "next": step_data(step),
     }
-    numbers = ", ".join(f"{counts[name]} {name}" for name in STATUSES if counts.get(name))
-    lines = [f"Ultragoal {word}: {counted(len(plan.goals), 'goal')}, {numbers} ({view.headline})"]
+    numbers = ", ".join(f"{counts[name]} {name}" for name in STATUSES if counts[name])
+    cut = f" ({view.headline})" if counts["superseded"] else ""
+    lines = [f"Ultragoal {word}: {counted(len(plan.goals), 'goal')}, {numbers}{cut}"]
     lines += [f"  {fact}" for fact in view.facts]
     for item in view.items:
         receipt = [f"receipt {item.receipt}"] if item.receipt else []
@@ -190,15 +184,13 @@ def _independence(receipt: Row) -> str:
     return f"independence: reduced ({roles} seen to find it clean on these files)"
 
 
-def steered(run: PlanRun, row: Row, step: NextStep) -> Result:
+def steered(row: Row, step: NextStep, notes: list[str]) -> Result:
     new = row.get("goalIds") or row.get("replacementGoalIds") or [None]
-    data: Row = {"kind": row["mutation"], "goal_id": row.get("goalId") or new[0]}
-    data |= {name: row[key] for key, name in STEERED_KEYS.items() if key in row}
-    data |= {"goals_path": run.snapshot, "next": step.command}
-    shown = {**row, "changed": " and ".join(row.get("changedFields", []))}
-    shown |= {key: ", ".join(value) for key, value in row.items() if key.endswith("Ids")}
-    text = STEERED[row["mutation"]].format(**shown)
-    return Result(data, f"{text}\nNext: {step.text}", notes=run.notes)
+    data = {"kind": row["mutation"], "goal_id": row.get("goalId") or new[0], "row": row, "next": step.command}
+    shown = {}
+    for key, value in row.items():
+        shown[key] = ", ".join(value) if key.endswith(("Ids", "Fields")) else value
+    return Result(data, f"{STEERED[row['mutation']].format(**shown)}\nNext: {step.text}", notes=notes)
 
 
 def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:

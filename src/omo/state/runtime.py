@@ -195,7 +195,7 @@ def hand_over(
 
 
 def move_session(state: str, old: str, new: str, *, now: float, wait: float, source: str = "") -> None:
-    """The host gave a running session a new id: its row and its plan go along, once; the old id owns nothing."""
+    """The host gave a running session a new id: its row and its goal go along, once; the old id owns nothing."""
 
     def move(runtime: Json) -> None:
         sessions = runtime["sessions"]
@@ -211,11 +211,9 @@ def move_session(state: str, old: str, new: str, *, now: float, wait: float, sou
     store.make_dir(paths.session_dir(state, new), state)
     with store.Lock(paths.session_lock(state, new), deadline):
         _update(state, move, now, deadline)
-    for directory in (paths.ultragoal_dir, paths.goal_dir):
-        source, target = directory(state, old), directory(state, new)
-        if os.path.isdir(source) and not os.path.exists(target):
-            store.make_dir(os.path.dirname(target), state)
-            store.move(source, target)
+    source, target = paths.goal_dir(state, old), paths.goal_dir(state, new)
+    if os.path.isdir(source) and not os.path.exists(target):
+        store.move(source, target)
 
 
 def removed(state: str, root: str, known: Json) -> list[markers.Marker]:

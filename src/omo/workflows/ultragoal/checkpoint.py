@@ -16,7 +16,7 @@ from omo.work import agents, claims
 from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
 from omo.workflows.ultragoal.create import LONGEST_OBJECTIVE, LONGEST_TITLE, same_words, text_defects, title_of
-from omo.workflows.ultragoal.gate.fill import Filled, fill
+from omo.workflows.ultragoal.gate.fill import Filled
 from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, Inspection, Subject, about_the_work
 from omo.workflows.ultragoal.gate.rules import inspect
 from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan, applied
@@ -225,7 +225,7 @@ def _complete(
             # What was run here may have changed the work, and then nobody has reviewed it.
             for agent, review in reviewers.reviews_of(run, goal).items():
                 reviewed[agent] = review.without(gates_of(run).left_out)
-        filled = fill(goal, subject, reviewed, run.caller.events, evidence)
+        filled = Filled(goal, subject, reviewed, run.caller.events, evidence)
         gate = filled.document
     inspection = _require_passing(run, name, subject, gate, filled)
     registered = _register(run, subject, inspection.cited)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -180,6 +181,20 @@ def create_for_plan(run: PlanRun) -> list[str]:
     if live.objective in run.require_plan().objectives_of(None):
         return []
     return [f"another goal is {live.status}: omo goal drop, then omo goal create"]
+
+
+def take_over(caller: Caller, source: str) -> None:
+    """The goal of another session moves here with its directory; what was here is kept under another name."""
+    theirs, own = GoalTool(replace(caller, session=source)), GoalTool(caller)
+    if not os.path.lexists(theirs.directory):
+        return
+    goal = own.current
+    if goal is not None and goal.status in ("active", "paused") and not goal.belongs_to_a_plan:
+        what = f"this session has a goal of its own, which is {goal.status}"
+        raise Refused(what, fix="omo goal drop ends it")
+    if os.path.lexists(own.directory):
+        store.keep_as(own.directory, "archived", caller.now)
+    store.move(theirs.directory, own.directory)
 
 
 def pause(run: PlanRun) -> Outcome:

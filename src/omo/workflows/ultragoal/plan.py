@@ -29,8 +29,8 @@ STEERING = (
     "mark_blocked_superseded",
 )
 POINTER = (
-    "Complete every goal of this session's ultragoal plan (ultragoal/goals.json), goals accepted later included, "
-    "under the constraints of its brief; ultragoal/ledger.jsonl is the record."
+    "Complete every goal of this session's ultragoal plan (its goals.json), goals accepted later included, under the "
+    "constraints of its brief; its ledger.jsonl is the record."
 )
 
 # status → what is done to the goal → its new status. Whatever is not here is refused, with the way that leads there.
@@ -279,6 +279,8 @@ def fold(rows: Iterable[Row], run: str = "") -> Plan | None:
                 _APPLY[kind](plan, row)
         except (LookupError, TypeError, ValueError, AttributeError, BadInput):
             raise Unreadable(f"row {row.get('seq')} of the plan's ledger does not have the shape of {kind}") from None
+    if plan is not None and run not in ("", plan.run):
+        raise Unreadable(f"this is the ledger of plan {clip(plan.run, 60)}")
     if plan is not None:
         seq = row.get("seq")
         plan.last, plan.seq = row, seq if isinstance(seq, int) else 0

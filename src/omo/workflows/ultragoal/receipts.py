@@ -119,8 +119,11 @@ def kept_gate(goal: Goal, directory: str) -> tuple[Row, str]:
 
 def forged(plan: Plan, directory: str) -> list[str]:
     """Gates behind receipts that are gone or were edited."""
-    problems = [kept_gate(goal, directory)[1] for goal in plan.goals if goal.status == "complete" and goal.receipt]
-    return [why for why in problems if why]
+    problems = []
+    for goal in plan.goals:
+        if goal.status == "complete" and goal.receipt:
+            problems.append(kept_gate(goal, directory)[1])
+    return list(filter(None, problems))
 
 
 def unproven(plan: Plan, directory: str) -> list[tuple[Goal, str]]:

@@ -26,7 +26,7 @@ from omo.workflows.ultragoal.gate.models import Defect, shown
 from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.gate.rules import inspect_qa
 from omo.workflows.ultragoal.plan import MODES, Plan
-from omo.workflows.ultragoal.run import PlanRun, settings_at
+from omo.workflows.ultragoal.run import PlanRun, begin, settings_at
 
 Row = dict[str, Any]
 
@@ -154,8 +154,8 @@ def _blockers(qa: object) -> list[str]:
     return blockers
 
 
-def start(run: PlanRun, done: Review) -> list[str]:
-    """Make goals of the findings; where the session has no plan, this makes one. The goals, new and known."""
+def start(run: PlanRun, done: Review) -> tuple[PlanRun, list[str]]:
+    """Make goals of the findings, new and known; where the session has no plan, this makes one."""
     name = f"{done.source.kind} {clip(done.source.name, 80)}"
     # What QA found in the work is a goal each, what is wrong with the QA is one.
     wordings = [(title_of(f"Resolve: {blocker}"), blocker) for blocker in done.blockers]
@@ -169,7 +169,7 @@ def start(run: PlanRun, done: Review) -> list[str]:
         ids = [f"G{number:03}" for number in range(1, len(wordings) + 1)]
         if plan is None:
             brief = Brief(f"Resolve what the review of {name} found.", "", [])
-            events.append(plan_row(run.caller, brief, MODES[0]))
+            events.append(plan_row(run, brief, MODES[0]))
         else:
             known = {same_words(goal.objective): goal.id for goal in plan.open_goals}
             ids = plan.new_ids(len(wordings))
@@ -192,12 +192,11 @@ def start(run: PlanRun, done: Review) -> list[str]:
         return named, events
 
     if not wordings:
-        return []
-    change: Any = run.change_plan
-    if run.plan is None and not run.problems:
-        change = run.change
-    ids: list[str] = change(decide)
-    return ids
+        return run, []
+    if run.id:
+        return run, run.change_plan(decide)
+    run = begin(run.caller)
+    return run, run.change(decide)
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan
-from omo.workflows.ultragoal.run import PlanRun
+from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 Row = dict[str, Any]
 
-LEDGER = "ultragoal/ledger.jsonl"
+LEDGER = "ledger.jsonl of the plan"
 MARKS = {
     "complete": "done",
     "active": "active",
@@ -30,7 +30,7 @@ MARKS = {
 
 
 def run_at(viewer: Viewer) -> PlanRun:
-    return PlanRun(viewer.caller, kept=viewer.kept)
+    return load_plan(viewer.caller, viewer.run)
 
 
 def status(viewer: Viewer) -> Status | None:
@@ -133,7 +133,7 @@ def _facts(run: PlanRun, plan: Plan, goal: Goal, blockers: list[str]) -> tuple[F
     issued = f"{receipt.get('receiptKind')} {receipt.get('receiptId')} of {receipt.get('verifiedAt')}"
     facts.append(Fact("receipt", LEDGER, issued))
     is_kept = os.path.exists(receipts.gate_file(run.directory, str(receipt.get("qualityGateHash"))))
-    facts.append(Fact("quality gate behind it", "ultragoal/gates", "kept" if is_kept else "gone"))
+    facts.append(Fact("quality gate behind it", "gates/ of the plan", "kept" if is_kept else "gone"))
     facts.append(Fact("independence", LEDGER, receipt.get("independence")))
     if receipts.is_final(goal):
         covers = receipts.final_problem(plan, goal, run.directory) or "yes"

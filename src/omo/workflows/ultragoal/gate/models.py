@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
@@ -41,6 +42,13 @@ class Defect:
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}"
+
+
+def defects_at(path: str, messages: Iterable[str]) -> list[Defect]:
+    defects = []
+    for message in messages:
+        defects.append(Defect(path, message))
+    return defects
 
 
 def shown(value: object, longest: int = 80) -> str:

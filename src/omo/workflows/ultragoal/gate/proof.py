@@ -19,7 +19,7 @@ from omo.proof import artifacts, base, documents, media, own_commands, records, 
 from omo.proof.records import Record
 from omo.text import clip
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.gate.models import Artifact, Defect, LightQa, Named, shown
+from omo.workflows.ultragoal.gate.models import Artifact, Defect, LightQa, Named, defects_at, shown
 from omo.workflows.ultrawork.gates import Gate, Gates
 
 Row = dict[str, Any]
@@ -115,7 +115,7 @@ def examine(artifact: Artifact, subject: Subject) -> Evidence:
     evidence = Evidence(artifact, shape, basis)
     if not artifact.path:
         return evidence
-    place, is_there = f"{artifact.place}.path", True
+    is_there = True
     try:
         artifacts.check(
             subject.state,
@@ -126,7 +126,7 @@ def examine(artifact: Artifact, subject: Subject) -> Evidence:
             spent=receipts.used_files(subject.used),
         )
     except OmoError as error:  # also where git or the evidence ledger cannot be read: no proof either way
-        evidence.defects.append(Defect(place, f"{error.message}: {error.fix}"))
+        evidence.defects.append(Defect(f"{artifact.place}.path", f"{error.message}: {error.fix}"))
         is_there = error.details.get("why") in STILL_THERE
     problems: list[str] = []
     if is_there:
@@ -140,15 +140,18 @@ def examine(artifact: Artifact, subject: Subject) -> Evidence:
 
 
 def _shows_nothing(evidence: Evidence, problems: Iterable[str]) -> list[Defect]:
-    place = f"{evidence.artifact.place}.path"
-    return [Defect(place, f"is no {evidence.shape} that proves anything: {why}") for why in problems]
+    defects = []
+    for why in problems:
+        text = f"is no {evidence.shape} that proves anything: {why}"
+        defects.append(Defect(f"{evidence.artifact.place}.path", text))
+    return defects
 
 
 def defects_of(error: OmoError) -> list[str]:
     """Each defect an error carries, else the error itself."""
     many = error.details.get("defects")
     if isinstance(many, list) and many:
-        return [str(defect) for defect in many]
+        return list(map(str, many))
     return [error.message]
 
 
@@ -178,7 +181,11 @@ class Prover:
 
     def cited_by(self, row: Any) -> list[tuple[str, Evidence]]:
         """What a row cites, with the place where it does."""
-        return [(place, self.evidence[name]) for place, name in refs_of(row, "artifactRefs") if name in self.evidence]
+        cited = []
+        for place, name in refs_of(row, "artifactRefs"):
+            if name in self.evidence:
+                cited.append((place, self.evidence[name]))
+        return cited
 
     def prove(self, evidence: Evidence, family: str) -> list[Defect]:
         """Why it does not prove a surface of this family; "" is any."""
@@ -203,7 +210,7 @@ class Prover:
             try:
                 record = records.parse_replay(documents.load(path))
             except BadInput as error:
-                return [Defect(place, why) for why in defects_of(error)]
+                return defects_at(place, defects_of(error))
             self.outcomes[evidence.id] = self._outcome(evidence, record)
             # Which program really ran: what a name means is up to the search path.
             program = replay.executable(record, self.subject.root, self.pins or []) or None
@@ -212,7 +219,7 @@ class Prover:
             self.inspection.replays.append(ran)
             if not runs_the_work(self.subject, record):
                 self.inspection.commands.append(seals.Plain(record.command, record.cwd))
-        return [Defect(place, why) for why in self.outcomes[evidence.id]]
+        return defects_at(place, self.outcomes[evidence.id])
 
     def _outcome(self, evidence: Evidence, record: Record) -> list[str]:
         """Why the record is not what the command says: omo has run it on these files, or runs it again."""

@@ -22,6 +22,7 @@ from omo.workflows.ultragoal.gate.models import (
     LightQa,
     NotApplicable,
     SurfaceEvidence,
+    defects_at,
     read,
     shown,
 )
@@ -211,7 +212,7 @@ def _exemption_defects(prover: Prover, cited: Evidence) -> list[Defect]:
     try:
         claim = records.parse_exemption(cited.artifact.replayExempt)
     except BadInput as error:
-        return [Defect(path, why) for why in proof.defects_of(error)]
+        return defects_at(path, proof.defects_of(error))
     defects = list(cited.defects)
     shapes = set()
     for index, name in enumerate(claim.fallbackArtifactRefs):
