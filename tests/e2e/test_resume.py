@@ -57,7 +57,7 @@ def test_a_plan_is_taken_up_again_after_a_limit_an_overload_a_clear_and_a_kill(s
     interrupt(terminal, at_work)
     terminal.submit("/clear")
     # The client takes it in; on a busy machine it does not always paint it.
-    wait_until(lambda: '"hook_system_message","content":"omo: left open in another conversation, ' in stage.transcript())
+    wait_until(lambda: '"hook_system_message","content":"omo: left open in another ' in stage.transcript())
     offer = "(2 of 3 open). /omo:resume takes it up; to let it go, in a terminal: omo stop-continuation"
     assert offer in stage.transcript()
     terminal.submit("/omo:resume")
