@@ -271,7 +271,7 @@ def doubted(state: str, session_id: str, row: Json, head: ledger.Head | None = N
     try:
         head = head or ledger.head_of(paths.events_file(state, session_id))
     except Unreadable:
-        head = ledger.Head(0, ledger.START, None)
+        head = ledger.Head()
     return _doubted(row, head) if _ahead(head, row) is None else row
 
 
@@ -307,7 +307,7 @@ def set_corrupt_aside(state: str, *, now: float, wait: float) -> str | None:
         except Newer:
             return None
         except Unreadable:
-            return store.set_aside(path, now)
+            return store.keep_as(path, "corrupt", now)
     return None
 
 
@@ -427,7 +427,7 @@ def _read_or_set_aside(state: str, now: float) -> Json:
     except Newer:
         raise
     except Unreadable:
-        store.set_aside(paths.runtime_file(state), now)
+        store.keep_as(paths.runtime_file(state), "corrupt", now)
         return _checked(None, state)
 
 
