@@ -14,7 +14,7 @@ from typing import Any
 
 from omo.clock import seconds
 from omo.errors import BadInput, OmoError
-from omo.proof import artifacts, base, documents, media, own_commands, records, replay, seals
+from omo.proof import artifacts, base, documents, media, own_commands, records, replay, seals, typed_commands
 from omo.proof.records import Record
 from omo.text import clip
 from omo.workflows.ultragoal import receipts
@@ -168,7 +168,6 @@ class Prover:
     inspection: Inspection
     cited_files: frozenset[str]
     outcomes: dict[str, list[str]] = field(default_factory=dict)  # of each replay: it runs once
-    pins: list[tuple[str, ...]] | None = None
 
     def prove(self, evidence: Evidence, family: str) -> list[Defect]:
         """Why it does not prove a surface of this family; "" is any."""
@@ -207,7 +206,8 @@ class Prover:
             except BadInput as error:
                 return [Defect(evidence.artifact.place, "REPLAY_INVALID", why) for why in defects_of(error)]
             self.outcomes[evidence.id] = self._outcome(evidence, record)
-            program = replay.executable(record, self.subject.root, self.pins or []) or None
+            where = os.path.join(self.subject.root, record.cwd)
+            program = typed_commands.resolve(record.command[0], where, os.environ.get("PATH", ""))
             ran = {"artifact": evidence.id, "command": list(record.command), "executable": program}
             self.inspection.replays.append({**ran, "problems": self.outcomes[evidence.id]})
             if not runs_the_work(self.subject, record):
@@ -225,12 +225,8 @@ class Prover:
             return [f"was recorded before {changed} changed: run omo evidence replay again"] if changed else []
         if len(self.outcomes) >= MOST_REPLAYS:
             return [f"is not run: a gate replays at most {MOST_REPLAYS} commands; cite fewer"]
-        try:
-            if self.pins is None:
-                self.pins = replay.allowed(subject.state)
-            return replay.replay(record, subject.root, self.pins)
-        except OmoError as error:
-            return [f"{error.message}: {error.fix}"]
+        pins = [gate for gate in subject.gates or () if gate.is_users]
+        return replay.replay(record, subject.root, pins, os.environ)
 
     def _gate(self, evidence: Evidence) -> list[Defect]:
         name, place = evidence.artifact.gate, f"{evidence.artifact.place}.gate"
