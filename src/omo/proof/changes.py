@@ -137,21 +137,18 @@ def loose(root: Path, *, whole_directories: bool = False) -> list[str]:
     return [path for path in git.lines(root, "ls-files", "-z", "--others", *as_one) if not globs.is_own(path)]
 
 
-def edited(root: Path) -> list[str]:
-    """Tracked files that may differ from HEAD, also where git is told not to look. Starts no filter."""
-    since = head(root)
-    if since is None:
-        raise NotEvaluable("not a git repository, or git is missing", fix="git init")
-    differing = git.lines(
+def edited(root: Path, since: str) -> list[str]:
+    """Tracked files that may differ from HEAD, which is `since`, also where git is told not to look; and submodules.
+    Starts no filter."""
+    paths = git.lines(
         root, "diff-index", "-z", "--name-only", "--no-renames", "--relative", "--ignore-submodules=all", since, "--"
     )
-    flags = [(line[:1], line[2:]) for line in git.lines(root, "ls-files", "-v", "-z")]
-    return [*differing, *(path for flag, path in flags if flag.islower() or flag == "S")]
-
-
-def submodules(root: Path) -> list[str]:
-    entries = git.lines(root, "ls-files", "-z", "--stage")
-    return [entry.partition("\t")[2] for entry in entries if entry.startswith("160000 ")]
+    for entry in git.lines(root, "ls-files", "-v", "--stage", "-z"):
+        about, _, path = entry.partition("\t")
+        flag, mode = about.split()[:2]
+        if flag.islower() or flag == "S" or mode == "160000":
+            paths.append(path)
+    return paths
 
 
 def hidden_since(root: Path, base: str) -> list[str]:

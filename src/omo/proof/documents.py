@@ -52,7 +52,7 @@ def _is_json(name: str, text: str) -> bool:
 
 def _load_json(text: str, name: str) -> object:
     try:
-        return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name} is not valid JSON: {clip(str(error), 200)}", fix="mend the file") from None
 
@@ -66,7 +66,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value_of
 
 
-def _refuse_constant(name: str) -> object:
+def refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
 

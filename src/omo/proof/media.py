@@ -1,14 +1,23 @@
-"""What can be seen: screenshots, judged by their pixels, and captures of a terminal, control sequences and all."""
+"""What shows a run: screenshots, judged by their pixels, captures of a terminal, and transcripts of an automation."""
 
 from __future__ import annotations
 
 import io
+import math
 import re
 import warnings
+from collections.abc import Iterator
+from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from omo import safe_open
+from omo.clock import stamp
+from omo.errors import BadInput
+from omo.proof import documents
+from omo.strict import Written, defects_of
 from omo.text import clip
 
 if TYPE_CHECKING:
@@ -204,3 +213,142 @@ def _unlike_background(image: Image.Image) -> tuple[int, int]:
     red, green, blue = ImageChops.difference(image, Image.new("RGB", image.size, common)).split()
     distances = ImageChops.lighter(ImageChops.lighter(red, green), blue).histogram()
     return sum(distances[STEP + 1 :]), sum(distances[FAR + 1 :])
+
+
+# Surfaces by the family whose evidence they need; a transcript may name its surface.
+FAMILIES = {
+    "gui": "web",
+    "web": "web",
+    "native": "native",
+    "desktop": "native",
+    "tui": "native",
+    "cli": "cli",
+    "api": "api-package",
+    "package": "api-package",
+    "algorithm": "algorithm-math",
+    "math": "algorithm-math",
+}
+# What an action must name, one of each; an action of any other type names what it likes.
+MUST_NAME = {
+    "goto": ("url",),
+    "custom": ("selector", "target"),
+    **dict.fromkeys(("click", "fill", "press", "assert", "screenshot", "observe"), ("selector",)),
+}
+MOST_ROWS = 10_000
+MOST_DEFECTS = 50
+HOUR = 3600
+FIRST_EPOCH = 1e9  # a smaller number counts from any start
+MILLISECONDS = 1e11  # an epoch in seconds does not get there; one in milliseconds is far beyond
+LATEST = 1e15
+
+
+def _time(value: object) -> object:
+    if moment(value) is None:
+        raise ValueError("is no time; write an ISO date or a number")
+    return value
+
+
+class Row(BaseModel):
+    """Of a transcript. What else the driver writes down is its own business."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    timestamp: Annotated[Any, AfterValidator(_time)]
+
+    def names(self, field: str) -> bool:
+        value = (self.model_extra or {}).get(field)
+        return isinstance(value, str) and bool(value.strip())
+
+
+class Action(Row):
+    type: Written
+
+    @model_validator(mode="after")
+    def _names_what_it_touches(self) -> Action:
+        wanted = MUST_NAME.get(self.type, ())
+        if wanted and not any(map(self.names, wanted)):
+            raise ValueError(f"{self.type} must say {' or '.join(wanted)}")
+        return self
+
+
+class Assertion(Row):
+    status: Literal["passed"]
+
+
+class Transcript(BaseModel):
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    schemaVersion: Annotated[int, Field(ge=1, le=1)]
+    tool: Written
+    surface: Literal[tuple(FAMILIES)] | None = None  # type: ignore[valid-type]
+    actions: Annotated[list[Action], Field(min_length=1, max_length=MOST_ROWS)]
+    assertions: Annotated[list[Assertion], Field(min_length=1, max_length=MOST_ROWS)] | None = None
+
+    @property
+    def rows(self) -> list[tuple[str, Row]]:
+        """All there is in the order of time, by name: assertions come after actions."""
+        actions = [(f"actions[{number}]", row) for number, row in enumerate(self.actions)]
+        return [*actions, *((f"assertions[{number}]", row) for number, row in enumerate(self.assertions or ()))]
+
+
+def transcript_defects(path: Path, family: str, since: float = 0.0) -> list[str]:
+    """Why the file is no transcript of a run on a surface of that family ("": any), after `since`."""
+    try:
+        transcript = Transcript.model_validate(documents.load(path))
+    except BadInput as error:
+        return [error.message]
+    except ValidationError as error:
+        defects = defects_of(error, Transcript, "the transcript")
+    else:
+        defects = list(_contradictions(transcript, family, since))
+    lines = [f"{clip(path.name, 100)}: {defect}" for defect in defects[:MOST_DEFECTS]]
+    if len(defects) > MOST_DEFECTS:
+        lines.append(f"and {len(defects) - MOST_DEFECTS} more")
+    return lines
+
+
+def _contradictions(transcript: Transcript, family: str, since: float) -> Iterator[str]:
+    surface = transcript.surface
+    if family and surface is not None and FAMILIES[surface] != family:
+        yield f"surface: {surface!r} is a {FAMILIES[surface]} surface; here {family} is to be shown"
+    if not any(row.names("selector") for _, row in transcript.rows):
+        yield "actions: none names a selector, so nothing of the product was touched or looked at"
+    before, earlier = "", -math.inf
+    is_old = False
+    for name, row in transcript.rows:
+        now, slack = moment(row.timestamp) or (0.0, math.inf)
+        if now < earlier:
+            yield f"{name}.timestamp: is earlier than that of {before}; a transcript goes forward in time"
+        # A run that began before the work it is to show does not show that work; the first row tells.
+        if now + slack < since and not is_old:
+            is_old = True
+            shown = clip(repr(row.timestamp), 60)
+            yield f"{name}.timestamp: {shown} is before the goal began, {stamp(since)}; run it again, now"
+        before, earlier = name, now
+
+
+def moment(value: object) -> tuple[float, float] | None:
+    """A time as a number, and how much later it may be meant: an ISO date, an epoch in seconds or milliseconds, or a
+    count from any start, which may be at any time."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return _date(str(value).strip())
+    if not 0 <= number < LATEST:  # NaN is in no range
+        return None
+    if number >= MILLISECONDS:
+        number /= 1000
+    return (number, 1.0) if number >= FIRST_EPOCH else (number, math.inf)
+
+
+def _date(text: str) -> tuple[float, float] | None:
+    try:
+        date = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        if date.tzinfo is not None:
+            return date.timestamp(), 1.0
+        hours = 12 if text[10:] else 36  # of any zone, and of any hour of a day
+        return date.replace(tzinfo=timezone.utc).timestamp(), hours * HOUR
+    except (ValueError, OverflowError):
+        return None

@@ -10,19 +10,26 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import AfterValidator, Field
 
 from omo.errors import BadInput, Refused
 from omo.proof import globs, own_commands
 from omo.proof.media import plain
 from omo.proof.run import Outcome, child_environment, run
+from omo.proof.seals import Command
+from omo.strict import Strict, Written, validated
 from omo.text import clip
 
-if TYPE_CHECKING:
-    from omo.proof.records import Record  # pydantic, which whoever has a record has loaded
-    from omo.proof.seals import Command
-
 OUTPUT_LIMIT = 1 << 20
+LONGEST_COMMAND = 8000
+LONGEST_CASE = 2000
+SHORTEST_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT = 1.0, 10.0, 120.0
+RECORD_FIX = (
+    "omo evidence replay --goal ID -- COMMAND runs it and writes the record; by hand: "
+    '{"schemaVersion": 1, "kind": "cli-replay", "replaySafe": true, "command": ["…"], "recordedStdout": "…"}'
+)
 NOT_PINNED = (
     "is no gate that the user pinned; let omo run and record it: omo evidence replay --goal ID -- COMMAND; "
     "or the user types /omo:pin NAME -- COMMAND"
@@ -39,6 +46,97 @@ TOKENS = (
     # The directory made for the occasion; what is in it keeps its name.
     (re.compile(r"(?:/private)?/(?:var/folders/[\w+-]+/[\w+-]+/T|var/tmp|tmp)/[^/\s\"':;,()<>]+"), "<temp>"),
 )
+
+
+def _usable(command: list[str]) -> list[str]:
+    text = "".join(command)
+    if not command[0] or "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise ValueError("must begin with a program, and hold neither NUL nor half characters")
+    if len(text) > LONGEST_COMMAND:
+        raise ValueError(f"must have at most {LONGEST_COMMAND} characters together")
+    return command
+
+
+def _safe(is_safe: bool) -> bool:
+    if not is_safe:
+        raise ValueError("is not true; say so only of what may run again")
+    return is_safe
+
+
+Output = Annotated[str, Field(max_length=OUTPUT_LIMIT)]
+
+
+class Record(Strict):
+    """A command, and what it is held against when it is run again. `stderr` None: none was recorded."""
+
+    schema_version: Annotated[int, Field(alias="schemaVersion", ge=1, le=1)]
+    kind: Literal["cli-replay"]
+    safe: Annotated[bool, AfterValidator(_safe), Field(alias="replaySafe")]
+    command: Annotated[list[str], Field(min_length=1), AfterValidator(_usable)]
+    stdout: Annotated[Output, Field(alias="recordedStdout")]
+    stderr: Annotated[Output | None, Field(alias="recordedStderr")] = None
+    exit_code: Annotated[int, Field(alias="expectedExitCode", ge=0, le=255)] = 0
+    normalization: Literal["default"] = "default"
+    recorded_at: Annotated[str, Field(alias="recordedAt", max_length=100)] = ""
+    milliseconds: Annotated[float, Field(alias="timeoutMs", gt=0, lt=1e12)] = DEFAULT_TIMEOUT * 1000
+    cwd: Annotated[Written, Field(pattern=r"^[^\x00]*$")] = "."
+    scenario: Annotated[str, Field(max_length=LONGEST_CASE)] = ""  # of an attempt to break it
+    expected: Annotated[str, Field(alias="expectedBehavior", max_length=LONGEST_CASE)] = ""
+
+    @property
+    def timeout(self) -> float:
+        return min(max(self.milliseconds / 1000, SHORTEST_TIMEOUT), LONGEST_TIMEOUT)
+
+
+def parse_replay(document: object) -> Record:
+    """BadInput with everything that is wrong in `defects`."""
+    return validated(Record, document, what="the replay record", fix=RECORD_FIX)
+
+
+ReasonCode = Literal[
+    "unsafe_side_effect",
+    "requires_credentials",
+    "requires_network",
+    "non_deterministic_external",
+    "destructive",
+    "interactive_only",
+    "platform_unavailable",
+]
+REASON_CODES: tuple[str, ...] = get_args(ReasonCode)
+SHORTEST_REASON, FEWEST_WORDS, FEWEST_DIFFERENT = 32, 5, 4
+
+
+def _sentence(text: str) -> str:
+    """Long enough, of words, and not one word over and over."""
+    words = [word.lower() for word in text.split() if any(map(str.isalnum, word))]
+    is_long = len(" ".join(words)) >= SHORTEST_REASON and len(words) >= FEWEST_WORDS
+    if not is_long or len(set(words)) < FEWEST_DIFFERENT:
+        raise ValueError(f"must say why in at least {SHORTEST_REASON} characters and {FEWEST_WORDS} words")
+    return text
+
+
+def _unlike(names: list[str]) -> list[str]:
+    if len(set(names)) < len(names):
+        raise ValueError("names one artifact twice")
+    return names
+
+
+Short = Annotated[Written, Field(max_length=2000)]
+
+
+class ReplayExempt(Strict):
+    """Why a command cannot be replayed, who says so, and what shows the run instead."""
+
+    reasonCode: ReasonCode
+    reason: Annotated[Short, AfterValidator(_sentence)]
+    approvedBy: Short
+    fallbackArtifactRefs: Annotated[list[Short], Field(min_length=1, max_length=50), AfterValidator(_unlike)]
+
+
+def parse_exemption(document: object) -> ReplayExempt:
+    """BadInput with everything that is wrong in `defects`."""
+    fix = f"reasonCode is one of {', '.join(REASON_CODES)}; reason, approvedBy and fallbackArtifactRefs say the rest"
+    return validated(ReplayExempt, document, what="replayExempt", fix=fix)
 
 
 def speaks_of_project(root: str, head: str | None, argv: Sequence[str], cwd: str) -> bool:

@@ -14,8 +14,8 @@ from typing import Any
 
 from omo.clock import seconds
 from omo.errors import BadInput, OmoError
-from omo.proof import artifacts, base, documents, media, own_commands, records, replay, seals, typed_commands
-from omo.proof.records import Record
+from omo.proof import artifacts, base, documents, media, own_commands, replay, seals, typed_commands
+from omo.proof.replay import Record
 from omo.text import clip
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate.models import Artifact, Defect, shown
@@ -189,7 +189,7 @@ class Prover:
         problems = evidence.structure
         path = evidence.full_path(self.subject.root)
         if path and evidence.shape == AUTOMATION and evidence.is_there:
-            problems = records.transcript_defects(path, family, self.subject.started_at)
+            problems = media.transcript_defects(path, family, self.subject.started_at)
         defects = []
         for why in problems:
             text = f"is no {evidence.shape} that proves anything: {why}"
@@ -202,7 +202,7 @@ class Prover:
             return []
         if evidence.id not in self.outcomes:
             try:
-                record = records.parse_replay(documents.load(path))
+                record = replay.parse_replay(documents.load(path))
             except BadInput as error:
                 return [Defect(evidence.artifact.place, "REPLAY_INVALID", why) for why in defects_of(error)]
             self.outcomes[evidence.id] = self._outcome(evidence, record)
