@@ -13,7 +13,7 @@ from omo.cli.result import Result
 from omo.cli.ulw import require_whole_ledger, session_gates, waits_for_user
 from omo.context import Context
 from omo.errors import BadInput
-from omo.proof import base, seals, strength, tree, typed_commands
+from omo.proof import base, globs, seals, strength, tree, typed_commands
 from omo.proof import run as runner
 from omo.state import ledger, paths, runtime
 from omo.text import clip
@@ -67,7 +67,10 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
     timeout = None if arguments.timeout is None else typed_commands.parse_timeout(arguments.timeout)
     below = paths.session_directory(context.environ, context.cwd) if arguments.cwd is None else arguments.cwd
-    cwd = _inside(context.root, below)
+    directory = globs.directory_inside(Path(context.root), below)
+    if not directory.is_dir():
+        raise BadInput(f"--cwd {below!r} is no directory", fix="give a directory of the project")
+    cwd = os.path.relpath(directory, os.path.realpath(context.root))
     argv = list(arguments.argv)
     program = typed_commands.resolve(argv[0], os.path.join(context.root, cwd), os.environ.get("PATH", ""))
     gate = session_gates(context, name).add(
@@ -224,12 +227,3 @@ def show(arguments: argparse.Namespace, context: Context) -> Result:
     ]
     lines = [f"{gate.status:22}{gate.name}  [{gate.by}] {gates.in_words(gate)}" for gate in pinned]
     return Result({"gates": data}, "\n".join(lines) or "No gate is pinned. omo gate suggest")
-
-
-def _inside(root: str, cwd: str) -> str:
-    """The directory as a path below the project; one that leads out is refused."""
-    full = os.path.realpath(os.path.join(root, cwd))
-    relative = os.path.relpath(full, os.path.realpath(root))
-    if relative.split(os.sep)[0] == ".." or not os.path.isdir(full):
-        raise BadInput(f"--cwd {cwd!r} is not a directory inside {root}", fix="give a directory of the project")
-    return relative

@@ -10,13 +10,11 @@ from pathlib import Path
 
 from omo.errors import NotEvaluable
 from omo.proof import git, globs
+from omo.proof.base import DIFF
 
 MOST_COMMITS = 10_000
 BASES = ("origin/dev", "dev", "origin/main", "origin/master", "main", "master")
 _RULES = "--exclude-per-directory=.gitignore"
-_NAMES = (
-    "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
-)  # fmt: skip
 
 
 def head(root: Path) -> str | None:
@@ -45,12 +43,9 @@ def changed(root: Path, base: str) -> list[str]:
     What is new does not count where the base's own `.gitignore` files ignore it. A rule written since can hide
     nothing, nor can `info/exclude`, of which nobody knows when it was written.
     """
-    return _changed_since(root, resolve(root, base))
-
-
-def _changed_since(root: Path, since: str) -> list[str]:
+    since = resolve(root, base)
     new = require_nothing_hidden(root)
-    differing = git.lines(root, "diff", *_NAMES, since, "--")
+    differing = git.lines(root, *DIFF, since, "--")
     paths = {*differing, *new, *hidden_since(root, since)}
     return sorted(path for path in paths if not globs.is_own(path))
 
@@ -119,7 +114,7 @@ def branch_base(root: Path, tip: str, *, own: str) -> tuple[str, str] | None:
 
 def changed_between(root: Path, base: str, tip: str) -> list[str]:
     """Paths below `root` that two commits have differently."""
-    differing = git.lines(root, "diff", *_NAMES, resolve(root, base), resolve(root, tip), "--")
+    differing = git.lines(root, *DIFF, resolve(root, base), resolve(root, tip), "--")
     return sorted(path for path in differing if not globs.is_own(path))
 
 
@@ -165,10 +160,11 @@ def hidden_since(root: Path, base: str) -> list[str]:
         _lay_out_rules(root, base, rules)
         files, inside = [], []
         for path in _not_ignored(rules, prefix, ignored):
-            if path.endswith("/"):
-                inside += _files_below(root, path)
-            else:
+            if not path.endswith("/"):
                 files.append(path)
+                continue
+            below = globs.find(root, path + "**")
+            inside += [name for name in below.paths if not os.path.isdir(os.path.join(root, name))] + below.strays
         return files + _not_ignored(rules, prefix, inside)
 
 
@@ -202,11 +198,6 @@ def _not_ignored(rules: Path, prefix: str, paths: Sequence[str]) -> list[str]:
         git.require(answer, "check-ignore")
     ignored = set(answer.lines)
     return [path for path, name in zip(paths, names, strict=True) if name not in ignored]
-
-
-def _files_below(root: Path, directory: str) -> list[str]:
-    below = globs.find(root, directory + "**")
-    return [path for path in below.paths if not os.path.isdir(os.path.join(root, path))] + below.strays
 
 
 def subjects(root: Path, base: str) -> list[str]:

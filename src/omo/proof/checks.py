@@ -188,12 +188,12 @@ def parse_checks(data: object, where: str = "checks") -> list[Check | str]:
     first: dict[str, int] = {}
     for number, item in enumerate(data):
         name = f"check-{number + 1}"
-        try:
-            check = _parse(item, f"{where}[{number}]", name)
+        check, problems = _parse(item, f"{where}[{number}]", name)
+        defects += problems
+        if check is not None:
             checks.append(check)
-            name = name if isinstance(check, str) else check.id
-        except BadInput as error:
-            defects += _defects_of(error)
+        if check is not None and not isinstance(check, str):
+            name = check.id
         if name in first:
             also = f"{where}[{first[name]}]"
             defects.append(f"{where}[{number}].id: {name} is also the id of {also}; ids must be unique")
@@ -231,27 +231,22 @@ def _bad(defects: list[str]) -> BadInput:
     )
 
 
-def _defects_of(error: BadInput) -> list[str]:
-    defects = error.details.get("defects")
-    return defects if isinstance(defects, list) else [error.message]
-
-
-def _parse(item: object, where: str, default_id: str) -> Check | str:
+def _parse(item: object, where: str, default_id: str) -> tuple[Check | str | None, list[str]]:
+    """The check, or every defect of it."""
     if isinstance(item, str):
         try:
-            return _question(_text(item))
+            return _question(_text(item)), []
         except ValueError as error:
-            raise _bad([f"{where}: {error}"]) from None
+            return None, [f"{where}: {error}"]
     if not isinstance(item, dict):
-        raise _bad([f"{where}: must be an object with a type, or a question as text; got {clip(repr(item), 80)}"])
+        return None, [f"{where}: must be an object with a type, or a question as text; got {clip(repr(item), 80)}"]
     kind = item.get("type")
     if not isinstance(kind, str):
-        raise _bad([f"{where}.type: missing or no text; one of {', '.join(MODELS)}"])
+        return None, [f"{where}.type: missing or no text; one of {', '.join(MODELS)}"]
     if kind not in MODELS:
-        near = strict.meant(kind, list(MODELS))
-        raise _bad([f"{where}.type: no check type {clip(kind, 60)!r}{near}"])
+        return None, [f"{where}.type: no check type {clip(kind, 60)!r}{strict.meant(kind, list(MODELS))}"]
     model = MODELS[kind]
     try:
-        return model.model_validate({"id": default_id, **item})  # type: ignore[return-value]  # the members of Check
+        return model.model_validate({"id": default_id, **item}), []  # type: ignore[return-value]  # one of Check
     except ValidationError as error:
-        raise _bad(strict.defects_of(error, model, where=(where,), of=f" of a {kind} check")) from None
+        return None, strict.defects_of(error, model, where=(where,), of=f" of a {kind} check")

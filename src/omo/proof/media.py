@@ -117,7 +117,9 @@ def screenshot_defects(path: Path) -> list[str]:
 
 def _decode(data: bytes) -> Image.Image:
     """The picture in RGB. Its size is known before a single pixel is unpacked."""
-    kind = _format(data)
+    kind = next((kind for kind, (start, _) in ENDS.items() if data.startswith(start)), None)
+    if kind is None:
+        raise _Unusable("is neither PNG nor JPEG; save the picture in one of these formats")
     if not data.endswith(ENDS[kind][1]):
         raise _Unusable(f"does not end where a {kind} ends: it is cut off or carries other data; save it again")
     # Imported here: only who looks at pictures pays for it.
@@ -139,13 +141,6 @@ def _decode(data: bytes) -> Image.Image:
             raise
         except Exception as error:  # a decoder raises whatever its input makes it raise
             raise _Unusable(f"does not decode as {kind}: {clip(str(error), 150)}; save it again") from None
-
-
-def _format(data: bytes) -> str:
-    for kind, (start, _) in ENDS.items():
-        if data.startswith(start):
-            return kind
-    raise _Unusable("is neither PNG nor JPEG; save the picture in one of these formats")
 
 
 def _check_size(image: Image.Image) -> None:

@@ -135,7 +135,13 @@ def fold(rows: list[Json], run: str | None) -> Gates:
     for row in rows:
         kind, name = row.get("kind"), str(row.get("name"))
         if kind == "gate-added":
-            _add_to(gates, Gate(row))
+            gate, before = Gate(row), gates.get(name)
+            if before is not None and before.command == gate.command:
+                # Under a new owner or time limit it keeps what it said; another command begins anew.
+                gate.results, gate.recorded, gate.allowed = before.results, before.recorded, before.allowed
+            elif before is not None and before.has_failed and not gate.is_users:
+                gates.dropped.append((before, gate.by))
+            gates.by_name[name] = gate
         elif kind == "gate-removed":
             gone = gates.by_name.pop(name, None)
             if gone is not None and gone.has_failed:
@@ -147,19 +153,9 @@ def fold(rows: list[Json], run: str | None) -> Gates:
         else:
             if kind == "gate-ran":
                 gates.ran.append(row)
-            if (gate := gates.get(name)) is not None:
-                _note(gate, row)
+            if name in gates.by_name:
+                _note(gates.by_name[name], row)
     return gates
-
-
-def _add_to(gates: Gates, gate: Gate) -> None:
-    """The same command under a new owner or time limit keeps what it said; another command begins anew."""
-    before = gates.get(gate.name)
-    if before is not None and before.command == gate.command:
-        gate.results, gate.recorded, gate.allowed = before.results, before.recorded, before.allowed
-    elif before is not None and before.has_failed and not gate.is_users:
-        gates.dropped.append((before, gate.by))
-    gates.by_name[gate.name] = gate
 
 
 def _note(gate: Gate, row: Json) -> None:
@@ -259,7 +255,11 @@ class SessionGates:
         sealed: list[str] | None = None,
     ) -> Gate:
         """Pin a command: the gate as it now stands. What the user pinned, only the user may pin anew."""
-        _check_pin(name, argv)
+        if not (0 < len(name) <= LONGEST_NAME and NAME_LETTERS.issuperset(name)):
+            raise BadInput(f"gate name {name!r} is not usable", fix="use letters, digits, dot, dash and underscore")
+        if not argv or not argv[0] or any("\0" in word for word in argv) or sum(map(len, argv)) > LONGEST_COMMAND:
+            fix = "omo gate add NAME -- COMMAND ARGUMENTS…"
+            raise BadInput(f"gate {name}: the command is empty or too long", fix=fix)
         event: Json = {"kind": "gate-added", "name": name, "argv": argv, "cwd": cwd, "by": self.by, "program": program}
         event["timeout"] = DEFAULT_TIMEOUT if timeout is None else timeout
         if sealed:
@@ -439,10 +439,3 @@ def environment_of(environ: Mapping[str, str]) -> str:
     """What a command is told of its surroundings; with another PATH, HOME or TZ it is another result."""
     told = sorted(f"{name}={value}" for name, value in environ.items())
     return sha256(store.encode("\0".join(told)))[:16]
-
-
-def _check_pin(name: str, argv: list[str]) -> None:
-    if not (0 < len(name) <= LONGEST_NAME and NAME_LETTERS.issuperset(name)):
-        raise BadInput(f"gate name {name!r} is not usable", fix="use letters, digits, dot, dash and underscore")
-    if not argv or not argv[0] or any("\0" in word for word in argv) or sum(map(len, argv)) > LONGEST_COMMAND:
-        raise BadInput(f"gate {name}: the command is empty or too long", fix="omo gate add NAME -- COMMAND ARGUMENTS…")
