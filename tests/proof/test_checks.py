@@ -211,7 +211,7 @@ def test_a_file_that_cannot_be_read_is_bad_input(tmp_path: Path) -> None:
     (tmp_path / "latin").write_bytes(b"checks: [\xff]")
     os.mkfifo(tmp_path / "pipe")
     assert "cannot be read" in defects_of_file(tmp_path / "missing")
-    assert "is not a file" in defects_of_file(tmp_path / "pipe")
+    assert "it is no file" in defects_of_file(tmp_path / "pipe")
     assert "not UTF-8" in defects_of_file(tmp_path / "latin")
     with pytest.raises(BadInput):
         documents.load(tmp_path)

@@ -56,13 +56,7 @@ def require_nothing_hidden(root: Path) -> list[str]:
     What it has listed for that and is untracked is returned. No filter is started.
     """
     filters, listed = git.run_all(root, [git.FILTERS, ["ls-files", "-v", "-z", "--cached", "--others", _RULES]])
-    untracked, looked_past = [], []
-    for line in git.require(listed, "ls-files").lines:
-        flag, path = line[0], line[2:].rstrip("/")
-        if flag == "?":
-            untracked.append(path)
-        elif flag.islower() or flag == "S":
-            looked_past.append(path)
+    _, untracked, looked_past = git.sorted_out(git.require(listed, "ls-files"))
     is_sparse = bool(looked_past) and git.run(root, "config", "--bool", "core.sparseCheckout").text.strip() == "true"
     for path in looked_past:
         # A sparse checkout leaves files out; one that is there all the same can be edited.

@@ -121,9 +121,9 @@ def _observe(check: Check | str, name: str, tree: Tree) -> Observation:
     if isinstance(check, str):
         reason = "a question in words: only judgement can answer it"
         return Observation(name, "string", "unknown", reason, clip(check, LONGEST_OBSERVED))
-    finding = _evaluate(check, tree)
-    reason, observed = (clip(text, LONGEST_OBSERVED) for text in (finding.reason, finding.observed))
-    return Observation(name, check.type, finding.result, reason, observed, check.guard)
+    result, reason, observed = _evaluate(check, tree)
+    reason, observed = clip(reason, LONGEST_OBSERVED), clip(observed, LONGEST_OBSERVED)
+    return Observation(name, check.type, result, reason, observed, check.guard)
 
 
 def _evaluate(check: Check, tree: Tree) -> Finding:
@@ -213,7 +213,7 @@ def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
     try:
         return safe_open.read_start(real, largest)
     except safe_open.NotAFile:
-        raise NotEvaluable(f"{path} is not a file", fix="put a file there") from None
+        raise NotEvaluable(f"{path} is no file", fix="put a file there") from None
 
 
 def _command(check: CommandCheck, tree: Tree) -> Finding:

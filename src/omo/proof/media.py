@@ -32,15 +32,14 @@ ENDS = {
     "PNG": (b"\x89PNG\r\n\x1a\n", b"\0\0\0\0IEND\xaeB`\x82"),
     "JPEG": (b"\xff\xd8\xff", b"\xff\xd9"),
 }
-# Neighbours this far apart in a channel are an edge; gradients and the ripples of JPEG stay below.
+# Neighbours this far apart are an edge; gradients and the ripples of JPEG stay below.
 STEP = 16
 # This far from the background is ink. Farther than an edge needs, as JPEG smears what is around one.
 FAR = 64
 # Pale areas are no smear either, when this much of the picture is one.
 PALE_SHARE = 0.05
-# Edges must be in this many rows and columns of a grid over the picture: a line or a mark in a corner is not.
-GRID = (32, 18)
-FEWEST_ROWS, FEWEST_COLUMNS = 3, 3
+# Edges must span this much of the picture, across and down: those of a line or of a mark in a corner do not.
+SMALLEST_SHARE = 0.15
 # In noise nearly every pixel is an edge; the busiest photographs and pages stay far below.
 MOST_EDGES = 0.85
 # Shown through what is transparent. An unlikely colour: what differs on any background differs on this one.
@@ -65,8 +64,6 @@ class _Unusable(Exception):
 def _read(path: Path, most: int, again: str) -> bytes:
     try:
         return safe_open.read_file(path, most, follow_link=True)
-    except safe_open.TooLarge:
-        raise _Unusable(f"is larger than {most} bytes; {again}") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise _Unusable(f"cannot be read: {clip(why, 100)}; {again}") from None
@@ -152,62 +149,34 @@ def _check_size(image: Image.Image) -> None:
 
 
 def _blankness(image: Image.Image) -> str:
-    """Why the picture shows nothing; empty where it does. In bands, so that the steps in between never need as much
-    memory as the picture."""
+    """Why the picture shows nothing; empty where it does."""
+    from PIL import Image, ImageChops
+
     width, height = image.size
-    rows, columns = set(), set()
-    edges = 0
-    for row in range(GRID[1]):
-        top, bottom = height * row // GRID[1], height * (row + 1) // GRID[1]
-        mask = _edges(image.crop((0, max(0, top - 1), width, bottom)))
-        for column in range(GRID[0]):
-            left, right = width * column // GRID[0], width * (column + 1) // GRID[0]
-            count = mask.crop((left, 0, right, mask.height)).histogram()[255]
-            edges += count
-            if count:
-                rows.add(row)
-                columns.add(column)
-    if not edges:
+    grey = image.convert("L")
+    inner = grey.crop((1, 1, width, height))
+    beside = ImageChops.difference(inner, grey.crop((0, 1, width - 1, height)))
+    above = ImageChops.difference(inner, grey.crop((1, 0, width, height - 1)))
+    edges = ImageChops.lighter(beside, above).point([0] * (STEP + 1) + [255] * (255 - STEP))
+    box, share = edges.getbbox(), edges.histogram()[255] / (width * height)
+    if box is None:
         return f"shows one colour or a smooth gradient and nothing on it; {ANOTHER_PICTURE}"
-    if edges > MOST_EDGES * width * height:
-        share = edges * 100 // (width * height)
-        return f"shows noise: {share} % of its pixels differ from their neighbours; {ANOTHER_PICTURE}"
-    if len(rows) < FEWEST_ROWS or len(columns) < FEWEST_COLUMNS:
-        return (
-            f"shows something in {len(rows)} of {GRID[1]} rows and {len(columns)} of {GRID[0]} columns of the picture "
-            f"only, and one colour elsewhere; {ANOTHER_PICTURE}, in a smaller window or closer"
-        )
-    pale, ink = _unlike_background(image)
+    if share > MOST_EDGES:
+        return f"shows noise: {share:.0%} of its pixels differ from their neighbours; {ANOTHER_PICTURE}"
+    left, top, right, bottom = box
+    if right - left < SMALLEST_SHARE * width or bottom - top < SMALLEST_SHARE * height:
+        shown = f"{right - left}x{bottom - top} of {width}x{height} pixels"
+        return f"shows something in {shown} only; {ANOTHER_PICTURE}, in a smaller window or closer"
+    coarse = image.resize((min(width, 640), min(height, 640)), Image.Resampling.NEAREST)
+    colours = coarse.getcolors(640 * 640) or []
+    background: tuple[int, int, int] = max(colours, key=lambda colour: colour[0])[1]  # type: ignore[assignment]
+    red, green, blue = ImageChops.difference(image, Image.new("RGB", image.size, background)).split()
+    distances = ImageChops.lighter(ImageChops.lighter(red, green), blue).histogram()
+    pale, ink = sum(distances[STEP + 1 :]), sum(distances[FAR + 1 :])
     if ink <= 2 * (width + height) and pale <= PALE_SHARE * width * height:
         pixels = f"{ink} of {width * height} pixels"
         return f"shows one colour but for {pixels}, no more than a thin frame has; {ANOTHER_PICTURE}"
     return ""
-
-
-def _edges(image: Image.Image) -> Image.Image:
-    """255 where a pixel is far from the one to its left or the one above."""
-    from PIL import ImageChops
-
-    width, height = image.size
-    inner = image.crop((1, 1, width, height))
-    steps = (
-        ImageChops.difference(inner, image.crop((0, 1, width - 1, height))),
-        ImageChops.difference(inner, image.crop((1, 0, width, height - 1))),
-    )
-    red, green, blue = ImageChops.lighter(*steps).split()
-    return ImageChops.lighter(ImageChops.lighter(red, green), blue).point([0] * (STEP + 1) + [255] * (255 - STEP))
-
-
-def _unlike_background(image: Image.Image) -> tuple[int, int]:
-    """How many pixels are a step away from the most frequent colour, and how many are far from it."""
-    from PIL import Image, ImageChops
-
-    coarse = image.resize((min(image.width, 640), min(image.height, 640)), Image.Resampling.NEAREST)
-    colours = coarse.getcolors(640 * 640) or []
-    common: tuple[int, int, int] = max(colours, key=lambda colour: colour[0])[1]  # type: ignore[assignment]
-    red, green, blue = ImageChops.difference(image, Image.new("RGB", image.size, common)).split()
-    distances = ImageChops.lighter(ImageChops.lighter(red, green), blue).histogram()
-    return sum(distances[STEP + 1 :]), sum(distances[FAR + 1 :])
 
 
 # Surfaces by the family whose evidence they need; a transcript may name its surface.

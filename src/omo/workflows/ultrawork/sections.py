@@ -25,9 +25,10 @@ def _section(gate: gates.Gate) -> Section:
     last = gate.last or {}
     covers: list[tuple[str, object]] = [("directory", "" if gate.cwd == "." else gate.cwd)]
     attachments, notices, took = [], [], ""
+    if isinstance(last.get("seconds"), (int, float)):
+        took = times.short(last["seconds"])
     if last:
         covers += [("last run", f"{last.get('result')}, exit {last.get('exit')}"), ("why", last.get("why"))]
-        took = times.short(last["seconds"])
     if last.get("tail"):
         attachments.append(Attachment("Output", "", about="the end of what it printed", text=str(last["tail"])))
     if gate.status == "pass, unchanged tree":
