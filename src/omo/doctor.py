@@ -110,7 +110,7 @@ class Probe(setup.Installation):
         self, *argv: str, cwd: Path | None = None, stdin: bytes = b"", extra: Mapping[str, str] | None = None
     ) -> Outcome:
         environ = child_environment(self.context.environ)
-        return run(argv, cwd=cwd or self.plugin, timeout=PATIENCE, env=environ, extra_env=extra or {}, stdin=stdin)
+        return run(argv, cwd=cwd or self.plugin, timeout=PATIENCE, env={**environ, **(extra or {})}, stdin=stdin)
 
 
 class Check(NamedTuple):

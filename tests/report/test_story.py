@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("report")
 SRC = Path(__file__).resolve().parents[2] / "src" / "omo"
 KIND = re.compile(r'"kind": "([\w-]+)"')
 # Rows of journals that tell nothing of a run, and objects that are no rows.
-NOT_TOLD = {"command-pinned", "missing-criteria", "review_blocker"}
+NOT_TOLD = {"missing-criteria", "review_blocker"}
 PLACES = ("workflows", "work", "hooks", "state", "cli")
 
 

@@ -56,7 +56,7 @@ def test_every_defect_is_told_in_one_answer() -> None:
         "max_retries": 0,
         "recurring": "yes",
         "interval_hours": -1,
-        "verification": {"cheks": [], "checks": [{"type": "file_exists", "path": "x"}]},
+        "verification": {"cheks": [], "checks": [{"type": "paths", "path": "x"}]},
         "depends_on": [{"goal": "G2"}],
     }
     with pytest.raises(BadInput) as caught:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from omo import safe_open
 from omo.errors import BadInput
-from omo.proof import documents, globs, media, records
+from omo.proof import documents, globs, media, replay
 from omo.proof.media import plain
 from omo.text import block, clip
 from omo.work.sections import Attachment, name_in
@@ -158,7 +158,7 @@ def in_words(shape: str, raw: bytes, path: str) -> str:
 def replay_text(document: object) -> str:
     """The command as it would be typed, and what came out."""
     try:
-        record = records.parse_replay(document)
+        record = replay.parse_replay(document)
     except BadInput:
         return json.dumps(document, indent=1, ensure_ascii=False, default=str)
     lines = [f"$ {shlex.join(record.command)}", plain(record.stdout).rstrip("\n")]

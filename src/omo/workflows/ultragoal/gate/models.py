@@ -20,7 +20,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from omo.errors import BadInput
-from omo.proof.records import FAMILIES
+from omo.proof.media import FAMILIES
 from omo.text import clip
 from omo.workflows.ultragoal.create import json_of
 

@@ -14,8 +14,8 @@ from typing import Any
 
 from omo.clock import seconds
 from omo.errors import BadInput, OmoError
-from omo.proof import artifacts, base, documents, media, own_commands, records, replay, seals
-from omo.proof.records import Record
+from omo.proof import artifacts, base, documents, media, own_commands, replay, seals, typed_commands
+from omo.proof.replay import Record
 from omo.text import clip
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate.models import Artifact, Defect, shown
@@ -168,7 +168,6 @@ class Prover:
     inspection: Inspection
     cited_files: frozenset[str]
     outcomes: dict[str, list[str]] = field(default_factory=dict)  # of each replay: it runs once
-    pins: list[tuple[str, ...]] | None = None
 
     def prove(self, evidence: Evidence, family: str) -> list[Defect]:
         """Why it does not prove a surface of this family; "" is any."""
@@ -190,7 +189,7 @@ class Prover:
         problems = evidence.structure
         path = evidence.full_path(self.subject.root)
         if path and evidence.shape == AUTOMATION and evidence.is_there:
-            problems = records.transcript_defects(path, family, self.subject.started_at)
+            problems = media.transcript_defects(path, family, self.subject.started_at)
         defects = []
         for why in problems:
             text = f"is no {evidence.shape} that proves anything: {why}"
@@ -203,11 +202,12 @@ class Prover:
             return []
         if evidence.id not in self.outcomes:
             try:
-                record = records.parse_replay(documents.load(path))
+                record = replay.parse_replay(documents.load(path))
             except BadInput as error:
                 return [Defect(evidence.artifact.place, "REPLAY_INVALID", why) for why in defects_of(error)]
             self.outcomes[evidence.id] = self._outcome(evidence, record)
-            program = replay.executable(record, self.subject.root, self.pins or []) or None
+            where = os.path.join(self.subject.root, record.cwd)
+            program = typed_commands.resolve(record.command[0], where, os.environ.get("PATH", ""))
             ran = {"artifact": evidence.id, "command": list(record.command), "executable": program}
             self.inspection.replays.append({**ran, "problems": self.outcomes[evidence.id]})
             if not runs_the_work(self.subject, record):
@@ -225,12 +225,8 @@ class Prover:
             return [f"was recorded before {changed} changed: run omo evidence replay again"] if changed else []
         if len(self.outcomes) >= MOST_REPLAYS:
             return [f"is not run: a gate replays at most {MOST_REPLAYS} commands; cite fewer"]
-        try:
-            if self.pins is None:
-                self.pins = replay.allowed(subject.state)
-            return replay.replay(record, subject.root, self.pins)
-        except OmoError as error:
-            return [f"{error.message}: {error.fix}"]
+        pins = [gate for gate in subject.gates or () if gate.is_users]
+        return replay.replay(record, subject.root, pins, os.environ)
 
     def _gate(self, evidence: Evidence) -> list[Defect]:
         name, place = evidence.artifact.gate, f"{evidence.artifact.place}.gate"

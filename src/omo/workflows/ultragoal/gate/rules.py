@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from omo.errors import BadInput
-from omo.proof import globs, records
+from omo.proof import globs, replay
 from omo.text import clip
 from omo.workflows.ultragoal.gate import proof
 from omo.workflows.ultragoal.gate.matrix import Matrix, link_defects, read_matrix, refs_of
@@ -236,7 +236,7 @@ def _exemption_defects(
     """Why a command need not be replayed, who says so, and what shows the run instead; one that stands is noted."""
     path = f"{cited.artifact.place}.replayExempt"
     try:
-        claim = records.parse_exemption(cited.artifact.replayExempt)
+        claim = replay.parse_exemption(cited.artifact.replayExempt)
     except BadInput as error:
         return [Defect(path, "EXEMPT_INVALID", why) for why in proof.defects_of(error)]
     defects = cited.file_defects
