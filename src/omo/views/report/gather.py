@@ -17,12 +17,12 @@ from omo.proof import base, changes
 from omo.state import runtime
 from omo.text import clip
 from omo.views import project, works
-from omo.views.phrases import name_of
 from omo.views.project import SessionView
 from omo.views.report import timeline
 from omo.views.report.attachments import Budget, Shown, show
 from omo.views.report.timeline import Source, Timeline
 from omo.views.report.verdict import Verdict, notices, verdict
+from omo.views.works import name_of
 from omo.work import times
 from omo.work.run import Run
 from omo.work.sections import Notice, Section, Sections

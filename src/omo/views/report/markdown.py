@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from omo.text import clip, counted
 from omo.views.report.gather import Changed, Evidence, Part, Report
-from omo.views.vocabulary import MARKS, TITLES, VERDICTS
+from omo.views.works import MARKS, TITLES, VERDICTS
 from omo.work import times
 from omo.work.status import Item, units
 
