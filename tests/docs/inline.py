@@ -18,7 +18,6 @@ from tests.project import Project, Ran
 # What a word in capitals stands for in this test.
 STANDS_FOR = {
     "FILE": "goal.yaml",
-    "FILE.html": "report.html",
     "GOAL": "G1",
     "ID": "demo",
     "K": "annotate_ledger",
