@@ -71,10 +71,10 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.views import plain, project
+    from omo.views import lines, project
 
     view = project.look_at(context, context.looked_at(arguments.session))
-    return Result(view.data, plain.session(view))
+    return Result(view.data, lines.plain(lines.session_lines(view)))
 
 
 def done(arguments: argparse.Namespace, context: Context) -> Result:
