@@ -308,7 +308,7 @@ def is_omo_only(command: str) -> bool:
 
 def _is_at_its_ceiling(s: Situation) -> bool:
     has_run_too_long = bool(s.ulw.get("armedAt")) and s.since("armedAt") >= s.limits["max_hours"] * 3600
-    return has_run_too_long or s.ulw.get("totalBlocks", 0) >= s.limits["max_total_blocks"]
+    return has_run_too_long or bool(s.ulw.get("totalBlocks", 0) >= s.limits["max_total_blocks"])
 
 
 def _counted(s: Situation, rule: str) -> Json:
@@ -322,13 +322,13 @@ def _stays(s: Situation, rule: str) -> Json:
 
 
 def _exhausted(s: Situation, rule: str) -> Json:
-    return session.exhaust(s.row, rule=rule, why=messages.CAUSES[rule](s.row, s.limits))
+    return session.exhaust(s.row, rule=rule, why=messages.cause(rule, s.row, s.limits))
 
 
 def _invalid(s: Situation, rule: str) -> Json:
     ulw = {"enabled": False, "stopBlocks": 0, "lastStopAt": None}
     unarmed = {**s.row, "ulw": {"enabled": True}, "work": {}}  # nothing of it can be kept
-    return {**session.exhaust(unarmed, rule=rule, why=messages.CAUSES[rule](s.row, s.limits)), "ulw": ulw}
+    return {**session.exhaust(unarmed, rule=rule, why=messages.cause(rule, s.row, s.limits)), "ulw": ulw}
 
 
 # What each rule reads, and what would make it answer otherwise, is in stop_facts.py.
