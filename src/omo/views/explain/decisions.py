@@ -8,6 +8,7 @@ from __future__ import annotations
 from omo import settings
 from omo.errors import Unreadable
 from omo.hooks import messages, stop
+from omo.hooks.stop_facts import FACTS
 from omo.state import paths, runtime
 from omo.state.rows import circle_of, other_loop_of
 from omo.state.runtime import part
@@ -36,8 +37,9 @@ ASSUMED = "nothing runs in the background, no plan mode, no prompt is queued; ot
 def explain_stop(view: View, known: settings.Settings) -> Explanation:
     """The rule of `stop.RULES` that decides, with the facts it names; what only the host's event tells is assumed."""
     rule = view.rule
+    reads, changes = FACTS[rule.name]
     read = []
-    for name in rule.reads:
+    for name in reads.split():
         read += _stop_facts(name, view, known)
     read.append(Fact("event", "assumed", ASSUMED))
     trail = []
@@ -52,7 +54,7 @@ def explain_stop(view: View, known: settings.Settings) -> Explanation:
         rule.name,
         rule.why,
         read,
-        [change.format(**numbers) for change in rule.change],
+        [change.format(**numbers) for change in changes],
         trail,
         {"session": view.name, "limits": view.now.limits, "outcome": view.outcome},
     )
