@@ -18,10 +18,10 @@ from omo.work.run import caller_of
 
 if TYPE_CHECKING:
     from omo.workflows.ultraplan.audit import Audit
-    from omo.workflows.ultraplan.audited import RunStatus
     from omo.workflows.ultraplan.critique import Verdict
     from omo.workflows.ultraplan.models import Defect, Document
     from omo.workflows.ultraplan.propose import Proposals
+    from omo.workflows.ultraplan.run import RunStatus
 
 LONGEST_SHOWN = 600
 MOST_SHOWN = 20
@@ -167,7 +167,7 @@ def _verdict(document: Document, verdict: Verdict, data: dict[str, Any], notes: 
 
 
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultraplan.audited import audit_file
+    from omo.workflows.ultraplan.run import audit_file
 
     status = audit_file(caller_of(context, ""), Path(context.cwd, arguments.plan))
     following = _after_audit(status, arguments.plan)

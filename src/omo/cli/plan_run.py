@@ -66,7 +66,6 @@ def _facts(state: PlanState) -> dict[str, Any]:
         "plan": state.path,
         "base": state.base,
         "depth": state.depth,
-        "recovery_of": state.recovery_of or None,
         "legacy": state.is_legacy,
         "fence": state.fence,
         "overrides": state.overrides,
@@ -100,12 +99,13 @@ def _begun(begun: Started, context: Context) -> Result:
         lines = ["Blocked: nothing was begun.", *(f"  {need}" for need in begun.missing), f"Next: {begun.next.text}"]
         return Result(data, "\n".join(lines), MISSING, notes=begun.notes)
     of = f" (session {state.number} of {state.sessions})" if state.sessions > 1 else ""
-    if state.recovery_of:
+    if state.recovering:
         of += f", recovery {state.depth} of {MOST_RECOVERIES}"
     spec = os.path.relpath(begun.spec, context.root)
+    steps = state.recovering or state.steps
     runnable = [command for command in state.verify if command.argv]
     lines = [
-        f"Plan session {state.run}{of}: {counted(len(state.steps), 'step')} from {state.base[:12]}",
+        f"Plan session {state.run}{of}: {counted(len(steps), 'step')} from {state.base[:12]}",
         f"  spec         {spec}",
         f"  may change   {', '.join(state.fence['touch']) or 'anything'}",
         f"  never        {', '.join(state.fence['never']) or 'nothing named'}",
@@ -141,8 +141,7 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.lifecycle import left_by_others
     from omo.work.status import NextStep, command
-    from omo.workflows.ultraplan.audited import load_status
-    from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES
+    from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, load_status
     from omo.workflows.ultraplan.status import publish_status
 
     caller = _caller(arguments, context, looks=True)
@@ -191,15 +190,15 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 def recover(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.lifecycle import require
-    from omo.workflows.ultraplan import recovery
+    from omo.workflows.ultraplan import start as starting
     from omo.workflows.ultraplan.run import PLAN
 
     caller = _caller(arguments, context)
     if arguments.plan is None or arguments.named:
         run = require(PLAN, caller, arguments.named)
     else:
-        run = recovery.chosen(caller, _path(arguments.plan, context))
-    return _begun(recovery.recover(run, environ=context.environ, is_agreed=arguments.yes), context)
+        run = starting.chosen(caller, _path(arguments.plan, context))
+    return _begun(starting.recover(run, environ=context.environ, is_agreed=arguments.yes), context)
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:

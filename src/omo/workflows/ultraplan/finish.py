@@ -16,19 +16,14 @@ from omo.work import claims, outcome
 from omo.work.lifecycle import require_reason
 from omo.work.run import Row
 from omo.work.status import NextStep
-from omo.workflows.ultraplan import costs, verify
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
+from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
-from omo.workflows.ultraplan.audited import RunStatus, audited
-from omo.workflows.ultraplan.run import ENDED, MOST_RECOVERIES, PlanRun, PlanState, line_of
+from omo.workflows.ultraplan.run import MOST_RECOVERIES, PlanRun, PlanState, RunStatus, audit_run
 from omo.workflows.ultraplan.session_outcome import outcome_of, pinned_commands
-from omo.workflows.ultraplan.status import (
-    failed_command,
-    next_step,
-    publish_end,
-    publish_status,
-)
+from omo.workflows.ultraplan.start import at_best, not_agreed
+from omo.workflows.ultraplan.status import failed_command, next_step, publish_end, publish_status
 from omo.workflows.ultraplan.verify import Result
 
 LONGEST = 8000
@@ -62,7 +57,7 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     """Audit, run what the plan verifies with, report. Closes the run where all of it passes, or where a step is
     reported as failed."""
     state = run.require_whole()
-    if state.end in ENDED:
+    if state.end:
         if failure is not None:
             raise Refused(f"plan session {state.run} already ended ({state.end})", fix="omo plan status")
         return _again(run)
@@ -80,7 +75,7 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         _require_not_failing(run, unverified)
     if handoff:
         claims.require_statement(run.caller, "--handoff", handoff, since=state.started_at)
-    status = audited(run, is_ending=True)
+    status = audit_run(run, is_ending=True)
     row: Row = {"verdict": "pass", "audit": status.audit.verdict, "by": run.caller.by, "missing": status.audit.missing}
     row |= {"passed": status.audit.passed, "head": status.audit.head, "handoff": block(handoff, LONGEST)}
     if failure is not None:
@@ -89,8 +84,6 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         # A step that is reported as failed is no pass, even where its manifest holds.
         return _close(status, row, status.audit.exit_code or EXIT_CODES["drift"])
     if status.audit.verdict != "pass":
-        if state.end:  # recovered, and what is missing is still missing
-            return _again(run)
         return _not_closed(status)
     commands = pinned_commands(status)
     if unverified:
@@ -101,17 +94,14 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         return _not_closed(status, results)
     edited = histories.edited(Path(run.caller.root)) if results else []
     if set(edited) - {state.path}:  # by the very commands that were to look at it
-        return _not_closed(audited(run), results)
+        return _not_closed(audit_run(run), results)
     return _close(status, row, 0, results)
 
 
 def _require_not_failing(run: PlanRun, reason: str) -> None:
     """What could not be run is let through with a reason; what was seen to fail only by the user."""
     require_reason(reason, "--unverified", "say why it cannot be run")
-    failing: list[Row] = []
-    for state in line_of(run.caller, run.require_whole()):
-        if state.verified:
-            failing = state.verified_as(verify.FAIL)
+    failing = run.require_whole().verified_as(verify.FAIL)
     if failing and run.caller.by != "user":
         raise Refused(
             "--unverified does not go over a Verify command that fails",
@@ -141,7 +131,7 @@ def abandon(run: PlanRun, reason: str) -> Finished:
     state = run.require_whole()
     if state.end in ("pass", "abandoned"):
         return _again(run)
-    status = audited(run) if state.base and not state.finished else RunStatus(run)
+    status = audit_run(run) if state.base and not state.finished else RunStatus(run)
     row = {"verdict": "abandoned", "audit": status.audit.verdict, "by": run.caller.by, "reason": clip(reason, 1000)}
     return _close(status, {**row, "passed": sorted({*state.done, *status.audit.passed})}, 0)
 
@@ -205,7 +195,7 @@ def render(status: RunStatus, end: Row, results: Sequence[Result], *, now: str, 
         lines.append("- Legacy: a plan before 1.7")
     if state.depth:
         lines.append(f"- Recovery: {state.depth} of {MOST_RECOVERIES}")
-    whole = " (of the whole session, from where it began)" if state.recovery_of else ""
+    whole = " (of the whole session, from where it began)" if state.recovering else ""
     lines += [f"- Audit: {status.audit.words}{whole}", f"- Ended as: {end.get('verdict') or 'not ended'}"]
     if end:
         lines.append(f"- Outcome: {outcome.in_words(outcome.of(end))}")
@@ -255,7 +245,7 @@ def skip(run: PlanRun, number: int, reason: str, *, is_agreed: bool = False) -> 
         known = ", ".join(map(str, state.steps))
         raise BadInput(f"step {number} is none of this session's", fix=f"name one of {known}")
     require_reason(reason, "--reason", "say why it is left out")
-    status = audited(run)
+    status = audit_run(run)
     status.require_evaluable()
     step = status.document.step(number) if status.document else None
     if step is None or step.on_failure != "skip":
@@ -266,9 +256,14 @@ def skip(run: PlanRun, number: int, reason: str, *, is_agreed: bool = False) -> 
         raise Refused(f"step {number} passes already", fix="omo plan status")
     if number not in state.skipped:
         if not is_agreed:
-            raise costs.skip(state, number, reason)
+            costs = [
+                f"lost: what step {number} was to bring; what is there of it has to be taken back",
+                f"{at_best(has_exceptions=bool(state.exceptions))}, with the step named as skipped, and your reason",
+                f"allowed by: the plan, whose On failure of step {number} says skip",
+            ]
+            raise not_agreed(f"step {number} would be left out", costs, "skip", str(number), "--reason", reason)
         run.append({"kind": "skipped", "step": number, "reason": clip(reason, 1000)})
-        status = audited(run)
+        status = audit_run(run)
     return publish_status(status)
 
 

@@ -14,8 +14,7 @@ from omo.work import outcome
 from omo.work.run import Caller, Row
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import OUTSIDE
-from omo.workflows.ultraplan.audited import RunStatus, audit_plan
-from omo.workflows.ultraplan.run import line_of
+from omo.workflows.ultraplan.run import RunStatus, audit_plan
 from omo.workflows.ultraplan.status import sessions_left
 from omo.workflows.ultraplan.verify import Result, Verify
 from omo.workflows.ultrawork import gates
@@ -60,7 +59,7 @@ def outcome_of(status: RunStatus, finished: Row, results: Sequence[Result]) -> R
         exceptions += against
     for step in status.audit.steps:
         if step.status == "skipped":  # as the plan allows: that lowers nothing, and is named
-            reason = clip(state.skipped.get(step.step, "in the session that this one recovers"), LONGEST_WHY)
+            reason = clip(state.skipped[step.step], LONGEST_WHY)
             parts.append(f"step {step.step} was skipped, as its plan allows: {reason}")
     proof = "" if weak or exceptions else _red_to_green(run.caller)
     if proof:
@@ -88,15 +87,14 @@ def _verified(status: RunStatus, results: Sequence[Result]) -> tuple[list[str], 
 def _examine(status: RunStatus, passing: Sequence[Verify]) -> seals.Seals:
     """What was done since the session began to files that the commands rest on."""
     assert status.run is not None
-    root = status.state.root
-    first = line_of(status.run.caller, status.state)[0]
+    state, root = status.state, status.state.root
     changed = {path: base.digest_of(root, path) for path in status.audit.changed}
-    for path, digest in first.runner.items():  # looked at also where git ignores them
+    for path, digest in state.runner.items():  # looked at also where git ignores them
         if base.digest_of(root, path) != digest:
             changed[path] = base.digest_of(root, path)
     commands = [seals.Plain(command.argv) for command in passing]
     look = base.Look("", changed, frozenset())
-    began = {"head": first.base, "files": {}}
+    began = {"head": state.base, "files": {}}
     return seals.examine(root, began, commands, look=look, terms=seals.terms_in(status.run.caller.events))
 
 
@@ -117,11 +115,9 @@ def _red_to_green(caller: Caller) -> str:
 
 
 def pinned_commands(status: RunStatus) -> list[Verify]:
-    """Those of the whole session, as its first start pinned them; a skipped step has none."""
-    assert status.run is not None
-    first = line_of(status.run.caller, status.state)[0]
+    """As the start pinned them; a skipped step has none."""
     skipped = [step.step for step in status.audit.steps if step.status == "skipped"]
-    return [command for command in first.verify if command.step not in skipped]
+    return [command for command in status.state.verify if command.step not in skipped]
 
 
 def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
