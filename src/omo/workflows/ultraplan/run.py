@@ -12,7 +12,6 @@ from pathlib import Path
 from omo.digest import sha256
 from omo.errors import NotEvaluable, OmoError, Refused, Unreadable
 from omo.state import paths
-from omo.state.runtime import part
 from omo.text import clip
 from omo.work.outcome import exception
 from omo.work.run import Caller, Kind, Row, Run, load, tag
@@ -28,6 +27,10 @@ from omo.workflows.ultraplan.verify import Verify
 KIND = "ultraplan"
 MOST_RECOVERIES = 2
 START = "omo plan start PLAN"
+STARTED = (
+    *("session", "path", "plan", "number", "order", "base", "runner", "root", "fence", "steps"),
+    *("depth", "unreviewed", "left_behind", "handoffs"),
+)
 SHORT_TAG = 4
 
 
@@ -165,25 +168,16 @@ def _after(state: PlanState, row: Row) -> PlanState:
 
 
 def _started(state: PlanState, row: Row) -> PlanState:
+    same: Row = {}  # what the row and the state call the same
+    for key in STARTED:
+        if row.get(key) is not None:
+            same[key] = tuple(row[key]) if isinstance(row[key], list) else row[key]
     return replace(
         state,
+        **same,
         started_at=row["ts"],
-        by=row.get("actor", state.by),
-        session=row["session"],
-        path=row.get("path", ""),
-        plan=row.get("plan", ""),
-        number=row.get("number", 1),
-        order=tuple(row.get("order") or (1,)),
-        base=row["base"],
-        runner=part(row, "runner"),
-        root=row["root"],
-        fence=part(row, "fence"),
-        steps=tuple(row["steps"]),
-        verify=verify.read(row.get("verify")),
-        depth=row.get("depth", 0),
-        unreviewed=row.get("unreviewed", ""),
-        left_behind=tuple(row.get("left_behind") or ()),
-        handoffs=tuple(row.get("handoffs") or ()),
+        by=row["actor"],
+        verify=verify.read(row.get("verify") or []),
         is_legacy=row.get("legacy") is True,
         is_part=bool(row.get("recovery_of")),
         lacks=(),

@@ -18,7 +18,7 @@ from omo.work.outcome import ATTESTED, OPENINGS, WAIVED
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Row, Run, load
 from omo.work.status import NextStep
-from omo.workflows.ultraplan import critique, preflight, rules, sessions, spec_text, verify
+from omo.workflows.ultraplan import critique, preflight, rules, sessions, verify
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history
@@ -41,8 +41,7 @@ from omo.workflows.ultraplan.run import (
     runs_of_plan,
     tags,
 )
-from omo.workflows.ultraplan.sessions import Session
-from omo.workflows.ultraplan.spec_text import Recovery
+from omo.workflows.ultraplan.sessions import Recovery, Session
 from omo.workflows.ultraplan.status import GIVE_UP, failed_command, leave_to_another, publish_end, take_back
 
 MOST_SHOWN = 10
@@ -99,7 +98,7 @@ def start(
         if asked.missing:
             return _blocked(run, plan.path, asked, contract.notes)
         # Ledger before summary: a crash in between leaves a run that the next command finds.
-        spec = _write(run, "spec.md", spec_text.render(contract.session))
+        spec = _write(run, "spec.md", sessions.render(contract.session))
         _write(run, "plan.md", plan.text)
         row = {**_started_row(caller, contract, history), "unreviewed": clip(unreviewed, 1000)}
         run.append(_preflight_row(caller, plan.path, asked), row)
@@ -405,7 +404,7 @@ def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False
         reasons = [clip(str(step), 200) for step in status.audit.steps if step.step in missing]
         entry = f"what passed is committed at {history.head[:12]}"
         recovery = Recovery(depth, missing, reasons, entry, from_top(caller, run.journal.path))
-        spec = _write(run, f"recovery-{depth}.md", spec_text.render(session, recovery))
+        spec = _write(run, f"recovery-{depth}.md", sessions.render(session, recovery))
         row: Row = {"kind": "recovered", "session": caller.session, "depth": depth, "missing": missing}
         row |= {"reasons": reasons, "uncommitted": _uncommitted(history)}
         run.append(_preflight_row(caller, state.path, asked), row)
