@@ -20,9 +20,10 @@ from omo.state import ledger, paths, runtime
 from omo.work import session
 from omo.work.agents import Message, session_events
 from omo.workflows.ralph import judge, phases
-from omo.workflows.ralph.phases import PHASE_OF, Gate, PhaseReport
+from omo.workflows.ralph.phases import PHASE_OF, PhaseReport
 from omo.workflows.ralph.rules import PHASES
 from omo.workflows.ultrawork import gates
+from omo.workflows.ultrawork.gates import Gate
 from tests.ralph.project import Project, make_project
 
 LETTERS = {"p": "omo:planner", "e": "omo:executor", "q": "omo:qa", "c": "omo:critic"}
@@ -126,8 +127,20 @@ def test_qa_that_saw_the_files_of_the_beginning_did_not_see_the_work(
     assert counting(order, files, BEGAN) == present
 
 
-def gate(name: str = "tests", by: str = "user", result: str = "pass", tree: str = "t", **more: Any) -> Gate:
-    return Gate(name, by, result=result, tree=tree, **more)
+def gate(
+    name: str = "tests",
+    by: str = "user",
+    result: str = "pass",
+    tree: str = "t",
+    argv: tuple[str, ...] = (),
+    is_allowed: bool = False,
+) -> Gate:
+    made = Gate({"name": name, "by": by, "argv": list(argv), "cwd": ".", "timeout": 60.0})
+    if result:
+        made.results.append({"result": result, "tree": tree})
+    if is_allowed:
+        made.allowed = {"kind": "gate-allowed"}
+    return made
 
 
 @pytest.mark.parametrize(

@@ -40,11 +40,12 @@ UNSEEN = re.compile(
 
 @dataclass(frozen=True)
 class Answer:
-    """To one question."""
+    """To one question. `source` is who is believed to have said it."""
 
     result: str
     evidence: str
     suggested_action: str = ""
+    source: str = "judge"
 
 
 @dataclass(frozen=True)
@@ -65,19 +66,15 @@ class JudgeAnswer:
     def independence(self) -> str:
         return REDUCED if self.digest else FULL
 
-    @property
-    def source(self) -> str:
-        return "inline" if self.digest else "judge"
 
-
-def brief_text(asked: str, answers: Sequence[Row], nonce: str) -> str:
+def brief_text(asked: str, questions: Sequence[Key], nonce: str) -> str:
     """`asked` are the items with their questions, and nothing about the work or how it went so far."""
-    challenge = {"criterion": answers[0]["criterion"], "text": "optional: how its check could hold for undone work"}
-    filled = []
-    for answer in answers:
-        form = {**answer, "result": "pass | fail | unknown", "evidence": "what you saw"}
-        filled.append({**form, "suggested_action": "only with a fail"})
-    form = {"nonce": nonce, "answers": filled, "challenges": [challenge]}
+    challenge = {"criterion": questions[0][0], "text": "optional: how its check could hold for undone work"}
+    answers = []
+    for criterion, check in questions:
+        answer = {"criterion": criterion, "check": check, "result": "pass | fail | unknown", "evidence": "what you saw"}
+        answers.append({**answer, "suggested_action": "only with a fail"})
+    form = {"nonce": nonce, "answers": answers, "challenges": [challenge]}
     return f"""You are the judge. Find out what is true of this project now; change nothing.
 
 {asked}
@@ -122,7 +119,8 @@ def in_file(text: str, newest: Row, briefs: Sequence[Row], reported: Sequence[Me
                 f"--result is for where no {JUDGE} can be started, and one was seen to answer",
                 fix=f"leave --result out; where its answer does not count, start a new {JUDGE}: {ask}",
             )
-    return replace(given, digest=sha256(text.encode("utf-8", "replace")))
+    answers = {key: replace(answer, source="inline") for key, answer in given.answers.items()}
+    return replace(given, answers=answers, digest=sha256(text.encode("utf-8", "replace")))
 
 
 def answered(briefs: Sequence[Row], reported: Sequence[Message]) -> list[Row]:

@@ -21,15 +21,15 @@ from omo.proof.checks import dump, parse_checks
 from omo.state import paths, store
 from omo.state.runtime import part
 from omo.text import block, clip
+from omo.work.files import Files
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller, Run, check_sizes, load
 from omo.work.sections import listed
 from omo.work.status import NextStep, units
 from omo.workflows.ralph import criteria, rules
 from omo.workflows.ralph.end import is_over, publish
-from omo.workflows.ralph.iteration import Files, opening
 from omo.workflows.ralph.rules import DEFAULT_ITERATIONS, MOST_CRITERIA, MOST_ITERATIONS, Criterion, Row
-from omo.workflows.ralph.run import ABANDON, KIND, RALPH, THE_USERS_TURN, RalphRun, RalphState
+from omo.workflows.ralph.run import ABANDON, KIND, RALPH, THE_USERS_TURN, RalphRun, RalphState, opening
 
 LONGEST_EVIDENCE = 500
 NOTHING_FOUND = "nobody said what is wanted, and the project's files name no check of its own"

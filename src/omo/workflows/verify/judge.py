@@ -72,11 +72,9 @@ def _text(goal: Goal, nonce: str) -> str:
     lines = [f"{goal.id}: {clip(goal.spec.title, 200)}"]
     if goal.spec.description:
         lines.append(f"  {block(goal.spec.description, LONGEST_QUESTION)}")
-    answers = []
     for check, question in goal.spec.in_words.items():
         lines.append(f"  - question {check}: {block(question, LONGEST_QUESTION)}")
-        answers.append({"criterion": goal.id, "check": check})
-    return brief_text("\n".join(lines), answers, nonce)
+    return brief_text("\n".join(lines), [(goal.id, check) for check in goal.spec.in_words], nonce)
 
 
 def judgement_of(goal: Goal, trees: Trees) -> Judgement | None:
