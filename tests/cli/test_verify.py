@@ -340,7 +340,7 @@ def test_a_hypothesis_result_is_understood_in_any_case(project: Project) -> None
 
 def test_q3_is_shown_as_asked_and_not_as_owed(project: Project) -> None:
     add(project)
-    assert "asked, never gates q3: omo verify answer G1 --question q3" in begin(project).out
+    assert "q3 asked, never gates: omo verify answer G1 --question q3" in begin(project).out
 
 
 LOOK = """

@@ -10,7 +10,7 @@ from typing import Any
 
 from omo.work import claims
 from omo.work.run import Caller
-from omo.workflows.verify import begin, documents, finish, goals, questions, steps, summary
+from omo.workflows.verify import begin, documents, finish, goals, questions, status, steps
 from tests.kept import copied, git_init
 from tests.project import LIMITS as LIMITS
 from tests.project import NOW as NOW
@@ -81,7 +81,7 @@ class Workshop(Project):
 
     def publish(self, began: str = "", passed: str = "") -> dict[str, Any]:
         """The session's row, once the goals are told to it."""
-        summary.publish_goals(self.store, began=began, passed=passed)
+        status.publish_goals(self.store, began=began, passed=passed)
         return self.row()
 
     def claim(self, statement: str, kind: str, subject: str, text: str = "", **options: Any) -> dict[str, Any]:

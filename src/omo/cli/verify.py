@@ -20,9 +20,8 @@ from omo.work import claims, session
 from omo.work.run import caller_of
 from omo.work.statements import LONGEST_TEXT
 from omo.workflows.verify.goals import ANSWERS, HYPOTHESIS_RESULTS, VERIFY, Goal, GoalStore
-from omo.workflows.verify.status import brief, details
-from omo.workflows.verify.steps import Trees, steps
-from omo.workflows.verify.summary import publish_goals, release_sessions
+from omo.workflows.verify.status import brief, details, publish_goals, release_sessions
+from omo.workflows.verify.steps import Step, Trees, ask_judge, steps
 
 if TYPE_CHECKING:
     from omo.workflows.verify.finish import Finished
@@ -185,7 +184,7 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     verdict = evaluate_now(store, name)
     publish_goals(store, began=name)
     goal = store.goal(name)
-    owed = [step.data for step in steps(goal, Trees(store.caller, for_show=True))]
+    owed = steps(goal, Trees(store.caller, for_show=True))
     lessons = guardrails(store, goal)
     data = {
         **brief(goal),
@@ -195,7 +194,7 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
         "checks": [observed(observation) for observation in verdict.checks],
         "guardrails": lessons,
         "inputs": list(goal.inputs.values()),
-        "owed": owed,
+        "owed": [step.data for step in owed],
     }
     attempt = f"attempt {goal.failures + 1} of {goal.spec.max_retries}"
     lines = [f"Goal {goal.id} {'begun' if is_new else 'goes on'} ({attempt}): {clip(goal.spec.title, 200)}"]
@@ -234,13 +233,8 @@ def _input_lines(goal: Goal) -> list[str]:
     return lines
 
 
-def _owed_lines(owed: list[Row]) -> list[str]:
-    lines = ["What it owes:"] if owed else []
-    for step in owed:
-        why = f" ({clip(step['why'], 200)})" if step["why"] else ""
-        command = "" if step["state"] == "done" else f": {step['command']}"
-        lines.append(f"  {step['state']:7} {step['name']}{why}{command}")
-    return lines
+def _owed_lines(owed: list[Step]) -> list[str]:
+    return ["What it owes:", *(f"  {step.text}" for step in owed)] if owed else []
 
 
 def answer(arguments: argparse.Namespace, context: Context) -> Result:
@@ -254,7 +248,7 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
     goal = store.goal(name)
     problem = lessons.log_missing(store, goal, judged.missing)
     publish_goals(store)
-    owed = [step.data for step in steps(goal, Trees(store.caller, for_show=True))]
+    owed = steps(goal, Trees(store.caller, for_show=True))
     shown = {
         "goal": name,
         "question": arguments.question,
@@ -264,7 +258,7 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
         "missing_criteria": judged.missing,
         "cited_not_looked_at": judged.unseen,
         "artifacts": judged.artifacts,
-        "owed": owed,
+        "owed": [step.data for step in owed],
     }
     has_failed = judged.result == "failed"
     lines = [f"{arguments.question} of goal {name}: {judged.result}"]
@@ -283,11 +277,9 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def brief_judge(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.verify.judge import ask
-
     store = _store_to_change(arguments, context)
     name = _meant(arguments, store)
-    text = ask(store, name, Trees(store.caller))
+    text = ask_judge(store, name, Trees(store.caller))
     publish_goals(store)
     return Result({"goal": name, "brief": text}, text)
 
@@ -330,8 +322,10 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     store = _store(arguments, context)
     if arguments.goal:
         goal = store.goal(arguments.goal)
-        data = details(store, goal)
-        return Result(data, "\n".join(_detail_lines(goal, data)), notes=store.problems)
+        trees = Trees(store.caller, for_show=True)
+        owed = steps(goal, trees)
+        data = details(store, goal, owed, trees)
+        return Result(data, "\n".join(_detail_lines(goal, owed, data)), notes=store.problems)
     lines = [_goal_line(goal) for goal in store.goals.values()]
     if not lines:
         lines.append("No goal is filed. omo verify add --file GOAL")
@@ -356,9 +350,9 @@ def _goal_line(goal: Goal) -> str:
     return f"{line}  {clip(goal.spec.title, 100)}"
 
 
-def _detail_lines(goal: Goal, data: Row) -> list[str]:
+def _detail_lines(goal: Goal, owed: list[Step], data: Row) -> list[str]:
     lines = [_goal_line(goal), *(f"  outcome: {clip(outcome, 200)}" for outcome in goal.spec.outcomes)]
-    lines += [*_input_lines(goal), *_owed_lines(data["owed"])]
+    lines += [*_input_lines(goal), *_owed_lines(owed)]
     for name in ("summary", "reason", "learned"):
         if data[name]:
             lines.append(f"  {name}: {clip(str(data[name]), 300)}")

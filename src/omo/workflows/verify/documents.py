@@ -99,7 +99,7 @@ def parse_goal(data: object, where: str) -> Spec:
     if goal is None or defects:
         fix = "mend the fields named, then omo verify add --file again; docs/verify.md shows a whole goal"
         raise BadInput(f"{where} is not a goal: {counted(len(defects), 'defect')}", fix=fix, defects=defects)
-    return Spec.of(goal.model_dump())
+    return Spec(**goal.model_dump())
 
 
 def _defects_of_checks(checks: object) -> list[str]:

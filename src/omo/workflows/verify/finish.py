@@ -25,10 +25,9 @@ from omo.workflows.verify.goals import (
     known,
     require_in_progress,
 )
-from omo.workflows.verify.judge import Judgement, judgement_of
 from omo.workflows.verify.lessons import gap
 from omo.workflows.verify.questions import pinned_commands
-from omo.workflows.verify.steps import Step, Trees, steps
+from omo.workflows.verify.steps import Judgement, Step, Trees, judgement_of, steps
 
 SHORTEST_SUMMARY, LONGEST_SUMMARY = 10, 200
 
@@ -187,8 +186,7 @@ def decide(goal: Goal, verdict: Verdict, owed: Sequence[Step], *, by: str) -> De
             unclear.append(f"check {check.id} could not be evaluated: {check.reason}")
     for step in owed:
         if step.is_open and step.name not in ("finish", "checks", "judge", "q3"):
-            why = f" ({step.why})" if step.why else ""
-            unclear.append(f"{step.name} is {step.state}{why}: {step.way.text}")
+            unclear.append(step.text)
     if unclear:
         return Decision("unknown", "; ".join(unclear))
     return _passed(goal, verdict, owed, by)
@@ -228,7 +226,7 @@ def _with_hypothesis(goal: Goal, decided: Decision, result: str | None) -> Decis
         if result is not None:
             raise BadInput(f"goal {goal.id} has no hypothesis", fix="leave --hypothesis-result out")
         return decided
-    about = f"hypothesis {goal.spec.hypothesis}"
+    about = f"hypothesis {goal.spec.hypothesis['id']}"
     if result == "expired":
         return Decision("unknown", f"{about} expired", "expired")
     if result in (None, "pending"):
@@ -299,7 +297,7 @@ def _end_rows(
     trees = Trees(store.caller)
     without = trees.answer_files(goal)
     try:
-        finished.update(tree=trees.now(without), without=without)
+        finished.update(tree=trees.tree_without(without), without=without)
     except NotEvaluable:
         pass  # whoever looks later cannot tell either
     rows: list[Row] = [finished]

@@ -7,7 +7,8 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from omo.clock import seconds, stamp
 from omo.digest import sha256
@@ -37,61 +38,59 @@ FOR_JUDGEMENT = ("string", "judge")  # types of checks that code leaves to the q
 COMMIT_ARTIFACT = "commit"  # in place of a digest: a commit does not change
 SEAL = "the user runs omo verify repair, which keeps it aside; the goals are filed anew with omo verify add --file GOAL"
 HOUR = 3600.0
-DEFAULT_HOURS = 24.0
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What a goal asks for. `data` is the whole file as `documents.parse_goal` read it, and as its row keeps it."""
+    """What a goal asks for: its file as `documents.parse_goal` read it, and as its row keeps it."""
 
     id: str
     title: str
     description: str
     category: str
-    outcomes: list[str]
-    outcomes_agent_leg: list[str]
-    checks: list[Any]
+    verification: Row
     participants: list[str]
     blocked_by: list[str]
-    expects: dict[str, str]  # of each goal whose output it wants to see
+    depends_on: list[Row]
     recurring: bool
-    interval: float  # in seconds
-    hypothesis: str
+    interval_hours: float | None
+    remind_days: float | None
+    hypothesis: Row | None
     parent: str | None
     guard: bool
     routine: bool
     max_retries: int
-    contract: str  # what an answer was given for: the digest of all that says what has to be shown
-    data: Row
 
-    @staticmethod
-    def of(data: Row) -> Spec:
-        block = data["verification"]
-        hours = data["interval_hours"]
-        if hours is None:
-            hours = data["remind_days"] * 24 if data["remind_days"] else DEFAULT_HOURS
-        shown = ("title", "description", "verification", "participants", "guard", "routine")
-        return Spec(
-            id=data["id"],
-            title=data["title"],
-            description=data["description"],
-            category=data["category"],
-            outcomes=block["outcomes"],
-            outcomes_agent_leg=block["outcomes_agent_leg"],
-            checks=block["checks"],
-            participants=data["participants"],
-            blocked_by=data["blocked_by"],
-            expects={need["goal_id"]: need["expects"] for need in data["depends_on"]},
-            recurring=data["recurring"],
-            interval=hours * HOUR,
-            hypothesis=(data["hypothesis"] or {}).get("id", ""),
-            parent=data["parent"],
-            guard=data["guard"],
-            routine=data["routine"],
-            max_retries=data["max_retries"],
-            contract=sha256(json.dumps({key: data[key] for key in shown}, sort_keys=True).encode())[:32],
-            data=data,
-        )
+    @property
+    def outcomes(self) -> list[str]:
+        return list(self.verification["outcomes"])
+
+    @property
+    def outcomes_agent_leg(self) -> list[str]:
+        return list(self.verification["outcomes_agent_leg"])
+
+    @property
+    def checks(self) -> list[Any]:
+        return list(self.verification["checks"])
+
+    @property
+    def expects(self) -> dict[str, str]:
+        """Of each goal whose output it wants to see."""
+        return {need["goal_id"]: need["expects"] for need in self.depends_on}
+
+    @property
+    def interval(self) -> float:
+        """In seconds."""
+        if self.interval_hours is not None:
+            return self.interval_hours * HOUR
+        return (self.remind_days or 1) * 24 * HOUR
+
+    @cached_property
+    def contract(self) -> str:
+        """What an answer was given for: the digest of all that says what has to be shown."""
+        fields = ("title", "description", "verification", "participants", "guard", "routine")
+        shown = {name: getattr(self, name) for name in fields}
+        return sha256(json.dumps(shown, sort_keys=True).encode())[:32]
 
     @property
     def has_agent_leg(self) -> bool:
@@ -166,18 +165,19 @@ class Streak:
         }
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A checkpoint: what was answered, for which contract, on which tree. `without` are files that held answers."""
+class Answer(NamedTuple):
+    """A checkpoint: what was answered, for which contract, on which tree. `without` are files that held answers,
+    `unseen` is what it cites and nobody looked at.
+    """
 
     question: str
     result: str
     contract: str
     tree: str
-    without: tuple[str, ...]
-    content: Row
+    without: list[str]
+    said: Row
     artifacts: dict[str, str]
-    unseen: tuple[str, ...]  # what it cites and nobody looked at
+    unseen: list[str]
 
 
 @dataclass
@@ -268,7 +268,7 @@ def fold(rows: Sequence[Row], _: str = "") -> Goals:
 
 
 def _added(goals: Goals, row: Row) -> None:
-    spec = Spec.of(row["spec"])
+    spec = Spec(**row["spec"])
     old = goals.get(spec.id)
     filed_at = seconds(row["ts"])
     goal = Goal(spec, by=row["actor"], source=row["source"], ready_at=filed_at, filed_at=filed_at)
@@ -322,16 +322,8 @@ def _answered(goals: Goals, row: Row) -> None:
     goal = goals[row["goal"]]
     if row["attempt"] != goal.attempt:
         return
-    answer = Answer(
-        question=row["question"],
-        result=row["result"],
-        contract=row["contract"],
-        tree=row["tree"],
-        without=tuple(row["without"]),
-        content=row["said"],
-        artifacts=row["artifacts"],
-        unseen=tuple(row.get("unseen", ())),
-    )
+    fields = {"unseen": [], **row}
+    answer = Answer(*(fields[name] for name in Answer._fields))
     goal.answers[answer.question] = answer
     if answer.result == "failed":
         goal.found_broken = [*goal.found_broken, answer]

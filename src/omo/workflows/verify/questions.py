@@ -69,7 +69,7 @@ def answer(store: GoalStore, name: str, question: str, data: object, *, file: st
         "question": question,
         "attempt": goal.attempt,
         "contract": goal.spec.contract,
-        "tree": after.now(without),
+        "tree": after.tree_without(without),
         "without": without,
         "digest": digest,
         "result": judged.result,

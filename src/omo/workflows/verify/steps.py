@@ -1,58 +1,62 @@
-"""What a goal in progress owes, and which of its answers still count on the tree as it is."""
+"""What a goal in progress owes, which of its answers still count on the tree as it is, and what a judge said of it."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from omo.proof import artifacts, tree
-from omo.state import paths, store
-from omo.text import clip
+from omo.errors import Refused
+from omo.proof import artifacts
+from omo.state import runtime
+from omo.text import block, clip
+from omo.work import agents, judge
+from omo.work.files import Files
 from omo.work.judge import JUDGE
 from omo.work.run import Caller
 from omo.work.status import Command, NextStep, command
-from omo.workflows.verify.goals import COMMIT_ARTIFACT, FOR_JUDGEMENT, QUESTIONS, Answer, Goal
-from omo.workflows.verify.judge import Judgement, judgement_of
+from omo.workflows.verify.goals import (
+    COMMIT_ARTIFACT,
+    FOR_JUDGEMENT,
+    QUESTIONS,
+    Answer,
+    Goal,
+    Goals,
+    GoalStore,
+    Row,
+    known,
+    require_in_progress,
+)
 
-OWN = ".sisyphus/cc-omo"
 ASKED = "asked, never gates"  # q3
+MOST_BRIEFS = 3  # in an attempt
+LONGEST_QUESTION = 2000
 
 
 def answering(goal: str, question: str, lead: str = "") -> Command:
     return command("omo verify answer", goal, "--question", question, "--file", "-", lead=lead)
 
 
-class Trees:
-    """The project's fingerprint now. Files that held answers are left out: they speak of the tree, they are not it.
+class Trees(Files):
+    """The project's files as goals see them: those that held answers speak of the tree, they are no part of it.
 
-    To show where things stand the cache is good enough; no proof rests on it, since an agent could write it.
+    To show where things stand the cache is good enough; no proof rests on it.
     """
 
     def __init__(self, caller: Caller, *, reading: str | None = None, for_show: bool = False) -> None:
+        super().__init__(caller.root, cached_in=caller.state if for_show else "")
         self.caller = caller
-        self._for_show = for_show
         self._reading = {reading} if reading else set()
-        self._known: dict[tuple[str, ...], str] = {}
 
     def holds(self, seen: str, without: Iterable[str], goal: Goal) -> bool:
         """Is the tree the one that was seen then, with or without the answers that came later?"""
         then, later = set(without), set(self.answer_files(goal))
-        return seen in (self.now(then), self.now(later), self.now(then | later))
+        return seen in (self.tree_without(then), self.tree_without(later), self.tree_without(then | later))
 
     def answer_files(self, goal: Goal) -> list[str]:
         """The answer files of the goal, and the one being read now."""
         return sorted(goal.answer_files | self._reading)
-
-    def now(self, without: Iterable[str] = ()) -> str:
-        key = tuple(sorted(without))
-        if key not in self._known:
-            cache = None
-            if self._for_show:
-                store.make_state_dir(self.caller.state)
-                cache = Path(paths.tree_cache(self.caller.state))
-            self._known[key] = tree.fingerprint(Path(self.caller.root), cache=cache, exclude=(OWN, *key))
-        return self._known[key]
 
 
 def why_stale(goal: Goal, answer: Answer, trees: Trees) -> str:
@@ -79,6 +83,13 @@ class Step:
     @property
     def is_open(self) -> bool:
         return self.state != "done"
+
+    @property
+    def text(self) -> str:
+        """`q1 stale (the tree was changed since): omo verify answer G1 …`."""
+        why = f" ({clip(self.why, 200)})" if self.why else ""
+        way = f": {self.way.text}" if self.is_open else ""
+        return f"{self.name} {self.state}{why}{way}"
 
     @property
     def data(self) -> dict[str, str]:
@@ -152,20 +163,113 @@ def _judge_step(goal: Goal, judgement: Judgement) -> Step:
 
 
 def step_of(goal: Goal, question: str, trees: Trees) -> Step:
+    """What was found broken on this tree stands, in this attempt and in every later one."""
     way = answering(goal.id, question)
-    for broken in goal.found_broken:  # in this attempt or an earlier one
+    answer, is_broken = goal.answers.get(question), False
+    for broken in goal.found_broken:
         if broken.question == question and trees.holds(broken.tree, broken.without, goal):
-            return _failed(goal, broken)
-    answer = goal.answers.get(question)
+            answer, is_broken = broken, True
     if answer is None:
         return Step(question, ASKED if question == "q3" else "owed", "", way)
-    if why := why_stale(goal, answer, trees):
+    if not is_broken and (why := why_stale(goal, answer, trees)):
         return Step(question, "stale", why, way)
+    why = str(answer.said.get("why", ""))
     if answer.result == "failed":
-        return _failed(goal, answer)
-    return Step(question, "done", str(answer.content.get("why", "")), way)
+        return Step(question, "failed", why, answering(goal.id, question, lead="mend it"))
+    return Step(question, "done", why, way)
 
 
-def _failed(goal: Goal, answer: Answer) -> Step:
-    why = str(answer.content.get("why", ""))
-    return Step(answer.question, "failed", why, answering(goal.id, answer.question, lead="mend it"))
+# The independent judge
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the judge was seen to say of a goal.
+
+    `state` is done or failed, owed where nobody has answered, stale where it spoke of other files, else unknown.
+    `found_broken` is what it found not to hold on other files; empty where it has passed these.
+    """
+
+    state: str
+    why: str
+    answers: dict[str, judge.Answer]
+    found_broken: list[str]
+
+
+def judgement_of(goal: Goal, trees: Trees) -> Judgement | None:
+    """None where no judge was asked. What it found broken on these files stands, in every attempt."""
+    if not goal.briefs:
+        return None
+    newest, failures, found_broken = goal.briefs[-1], [], []
+    for brief in goal.briefs:
+        for (_, check), answer in judge.failed(_said(trees, brief), brief).items():
+            line = f"{clip(check, 60)}: {clip(answer.evidence, 200)}"
+            if _is_of_these_files(goal, brief, trees):
+                failures.append(line)
+            else:
+                found_broken.append(line)
+    given = judge.read_messages(_said(trees, newest), newest["nonce"])
+    asked: list[judge.Key] = [(goal.id, check) for check in goal.spec.in_words]
+    answers = {check: answer for (_, check), answer in judge.match(given, asked)[0].items()}
+    unclear = [f"{check}: {answer.evidence}" for check, answer in answers.items() if answer.result != "pass"]
+    if failures:
+        return Judgement("failed", "; ".join(failures), answers, found_broken)
+    if newest["attempt"] != goal.attempt or not _is_of_these_files(goal, newest, trees):
+        return Judgement("stale", "it was asked about other files, or in another attempt", answers, found_broken)
+    if given.unread:
+        return Judgement("owed", given.unread, answers, found_broken)
+    if unclear:
+        return Judgement("unknown", clip("; ".join(unclear), 400), answers, found_broken)
+    return Judgement("done", f"{len(answers)} of {len(answers)} questions pass", answers, [])
+
+
+def _is_of_these_files(goal: Goal, brief: Row, trees: Trees) -> bool:
+    return brief["contract"] == goal.spec.contract and trees.holds(brief["tree"], brief["without"], goal)
+
+
+def _said(trees: Trees, brief: Row) -> list[agents.Message]:
+    return agents.messages(trees.caller.state, brief["session"], JUDGE, since=brief["ts"])
+
+
+def ask_judge(store: GoalStore, name: str, trees: Trees) -> str:
+    """The brief, whose nonce is recorded; the same one until it is answered. Nobody asks again until the answer suits.
+
+    The judge itself may call for it, so that nobody copies it or adds to it.
+    """
+    goal = store.goal(name)
+    caller = store.caller
+    require_in_progress(goal)
+    finish = f"omo verify finish {name} --summary TEXT"
+    if not goal.spec.in_words:
+        raise Refused(f"code evaluates all that goal {name} asks for, so there is nothing to judge", fix=finish)
+    if not caller.session:
+        raise Refused("no session is meant, so no hook could hear the judge", fix="name one with --session ID")
+    judgement = judgement_of(goal, trees)
+    if judgement is not None and judgement.state in ("done", "failed"):
+        raise Refused(f"{JUDGE} has judged exactly these files: {judgement.why}", fix=f"mend the work, or {finish}")
+    if judgement is not None and judgement.state == "owed":
+        return _text(goal, goal.briefs[-1]["nonce"])
+    without = trees.answer_files(goal)
+    row: Row = {"kind": "brief", "goal": name, "attempt": goal.attempt, "nonce": secrets.token_hex(16)}
+    row |= {"contract": goal.spec.contract, "without": without, "session": caller.session}
+    row["tree"] = trees.tree_without(without)
+
+    def decide(goals: Goals) -> tuple[None, list[Row]]:
+        asked = [other for other in known(goals, name).briefs if other["attempt"] == goal.attempt]
+        if len(asked) >= MOST_BRIEFS:
+            raise Refused(f"{JUDGE} was asked {MOST_BRIEFS} times in this attempt", fix=f"take what there is: {finish}")
+        return None, [row]
+
+    store.change_whole(decide)
+    if not runtime.is_live(caller.session_rows.get(caller.session, {})):
+        agents.expect(caller.state, caller.session, JUDGE, by=caller.by, now=caller.now, wait=caller.wait)
+    return _text(goal, row["nonce"])
+
+
+def _text(goal: Goal, nonce: str) -> str:
+    lines = [f"{goal.id}: {clip(goal.spec.title, 200)}"]
+    if goal.spec.description:
+        lines.append(f"  {block(goal.spec.description, LONGEST_QUESTION)}")
+    for check, question in goal.spec.in_words.items():
+        lines.append(f"  - question {check}: {block(question, LONGEST_QUESTION)}")
+    return judge.brief_text("\n".join(lines), [(goal.id, check) for check in goal.spec.in_words], nonce)
