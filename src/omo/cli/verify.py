@@ -17,11 +17,12 @@ from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.text import clip, counted
 from omo.work import claims, session
+from omo.work.files import Files
 from omo.work.run import caller_of
 from omo.work.statements import LONGEST_TEXT
 from omo.workflows.verify.goals import ANSWERS, HYPOTHESIS_RESULTS, VERIFY, Goal, GoalStore
 from omo.workflows.verify.status import brief, details, publish_goals, release_sessions
-from omo.workflows.verify.steps import Step, Trees, ask_judge, steps
+from omo.workflows.verify.steps import Step, ask_judge, steps
 
 if TYPE_CHECKING:
     from omo.workflows.verify.finish import Finished
@@ -51,7 +52,8 @@ def register(commands: options.Commands) -> None:
 
     parser = _of_goal(verbs, "answer", "answer one question of a goal", answer)
     parser.add_argument("--question", required=True, choices=ANSWERS, metavar="Q", help=", ".join(ANSWERS))
-    parser.add_argument("--file", required=True, metavar="FILE", help="the answer as JSON; - reads it from stdin")
+    about = "the answer as JSON, no file of the project; - reads it from stdin"
+    parser.add_argument("--file", required=True, metavar="FILE", help=about)
 
     about = "what only judgement can answer of a goal, for omo:judge to read; its answers count at finish"
     _of_goal(verbs, "brief", about, brief_judge)
@@ -126,6 +128,11 @@ def _store_to_change(arguments: argparse.Namespace, context: Context) -> GoalSto
     return store
 
 
+def _files(store: GoalStore) -> Files:
+    """To show where a goal stands on them."""
+    return Files(store.caller.root, cached_in=store.caller.state)
+
+
 def _read(name: str, context: Context) -> object:
     """JSON or YAML, from a file or stdin."""
     from omo.proof import documents
@@ -184,7 +191,7 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     verdict = evaluate_now(store, name)
     publish_goals(store, began=name)
     goal = store.goal(name)
-    owed = steps(goal, Trees(store.caller, for_show=True))
+    owed = steps(goal, store.caller, _files(store))
     lessons = guardrails(store, goal)
     data = {
         **brief(goal),
@@ -242,13 +249,16 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
 
     store = _store_to_change(arguments, context)
     name = _meant(arguments, store)
-    data = _read(arguments.file, context)
-    file = _in_project(arguments.file, context)
-    judged = questions.answer(store, name, arguments.question, data, file=file)
+    if file := _in_project(arguments.file, context):
+        raise Refused(
+            f"{clip(file, 120)} is a file of the project, which an answer speaks of and cannot be part of",
+            fix="hand it over on stdin with --file -, or keep it outside the project",
+        )
+    judged = questions.answer(store, name, arguments.question, _read(arguments.file, context))
     goal = store.goal(name)
     problem = lessons.log_missing(store, goal, judged.missing)
     publish_goals(store)
-    owed = steps(goal, Trees(store.caller, for_show=True))
+    owed = steps(goal, store.caller, _files(store))
     shown = {
         "goal": name,
         "question": arguments.question,
@@ -279,7 +289,7 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
 def brief_judge(arguments: argparse.Namespace, context: Context) -> Result:
     store = _store_to_change(arguments, context)
     name = _meant(arguments, store)
-    text = ask_judge(store, name, Trees(store.caller))
+    text = ask_judge(store, name)
     publish_goals(store)
     return Result({"goal": name, "brief": text}, text)
 
@@ -322,9 +332,9 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     store = _store(arguments, context)
     if arguments.goal:
         goal = store.goal(arguments.goal)
-        trees = Trees(store.caller, for_show=True)
-        owed = steps(goal, trees)
-        data = details(store, goal, owed, trees)
+        files = _files(store)
+        owed = steps(goal, store.caller, files)
+        data = details(store, goal, owed, files)
         return Result(data, "\n".join(_detail_lines(goal, owed, data)), notes=store.problems)
     lines = [_goal_line(goal) for goal in store.goals.values()]
     if not lines:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,6 @@ from omo.proof import base, tree
 from omo.state import paths
 
 Row = dict[str, Any]
-
-OWN = ".sisyphus/cc-omo"
 
 
 class Files:
@@ -24,21 +21,14 @@ class Files:
     def __init__(self, root: str, *, cached_in: str = "") -> None:
         self.root = root
         self._cached_in = cached_in
-        self._trees: dict[tuple[str, ...], str] = {}
 
-    @property
+    @cached_property
     def tree(self) -> str:
-        return self.tree_without(())
-
-    def tree_without(self, left_out: Iterable[str]) -> str:
-        """The fingerprint of all but these, which speak of the files and are no part of what they speak of."""
-        key = tuple(sorted(left_out))
-        if key not in self._trees:
-            cache = None
-            if self._cached_in and os.path.isdir(self._cached_in):
-                cache = Path(paths.tree_cache(self._cached_in))
-            self._trees[key] = tree.fingerprint(Path(self.root), cache=cache, exclude=(OWN, *key))
-        return self._trees[key]
+        """Their fingerprint."""
+        cache = None
+        if self._cached_in and os.path.isdir(self._cached_in):
+            cache = Path(paths.tree_cache(self._cached_in))
+        return tree.fingerprint(Path(self.root), cache=cache)
 
     @cached_property
     def now(self) -> Row:

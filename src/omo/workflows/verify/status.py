@@ -9,13 +9,14 @@ from omo.state import runtime
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import claims, outcome
+from omo.work.files import Files
 from omo.work.publish import change_row, changed
 from omo.work.run import Caller
 from omo.work.session import is_untold
 from omo.work.status import UNKNOWN_TREE, Fact, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.verify.goals import FORMS, SEAL, VERIFY, Goal, GoalStore, Row
-from omo.workflows.verify.steps import Step, Trees, next_step, steps, why_stale
+from omo.workflows.verify.steps import Step, next_step, steps, why_stale
 
 KIND = VERIFY.name
 
@@ -36,11 +37,11 @@ def status(viewer: Viewer) -> Status | None:
     if not summary:
         return None
     caller = viewer.caller
-    store, trees = GoalStore(caller), Trees(caller, for_show=not viewer.reads_all)
+    store, files = GoalStore(caller), Files(caller.root, cached_in="" if viewer.reads_all else caller.state)
     names = [*summary.get("goals", []), *part(summary, "ended"), str(summary.get("run"))]
     held = [store.goals[name] for name in dict.fromkeys(names) if name in store.goals]
     lost = [name for name in summary.get("goals", []) if name not in store.goals]
-    owed = {goal.id: steps(goal, trees) for goal in held}
+    owed = {goal.id: steps(goal, caller, files) for goal in held}
     ended = [goal.outcome for goal in held if goal.outcome is not None]
     is_over = bool(held) and len(ended) == len(held)
     overrides = []
@@ -53,7 +54,7 @@ def status(viewer: Viewer) -> Status | None:
         "goal",
         run=clip(str(summary.get("run") or ""), 60),
         headline=counted(len(held), "goal"),
-        items=tuple(_item(goal, owed[goal.id], stale_because(goal, trees)) for goal in held),
+        items=tuple(_item(goal, owed[goal.id], stale_because(goal, files)) for goal in held),
         next=_seal(store) if store.problems else next_step(held, owed, lost),
         overrides=tuple(overrides),
         problems=tuple(store.problems),
@@ -126,15 +127,15 @@ def _seal(store: GoalStore) -> NextStep:
     return NextStep("seal", why, (repair,), who="user")
 
 
-def stale_because(goal: Goal, trees: Trees) -> str:
+def stale_because(goal: Goal, files: Files) -> str:
     """Of a goal that was completed: what its answers or its checks spoke of is no longer so."""
     if goal.receipt is None:
         return ""
     try:
         for answer in goal.answers.values():
-            if why := why_stale(goal, answer, trees):
+            if why := why_stale(goal, answer, files):
                 return why
-        is_same = bool(goal.tree) and goal.tree == trees.tree_without(goal.without)
+        is_same = bool(goal.tree) and goal.tree == files.tree
     except NotEvaluable:
         return UNKNOWN_TREE
     except OmoError as error:
@@ -164,12 +165,12 @@ def brief(goal: Goal) -> Row:
     }
 
 
-def details(store: GoalStore, goal: Goal, owed: list[Step], trees: Trees) -> Row:
+def details(store: GoalStore, goal: Goal, owed: list[Step], files: Files) -> Row:
     """All that is known of one goal."""
     caller = store.caller
     answers = {}
     for name, answer in goal.answers.items():
-        shown = {"result": answer.result, "stale": why_stale(goal, answer, trees), "artifacts": answer.artifacts}
+        shown = {"result": answer.result, "stale": why_stale(goal, answer, files), "artifacts": answer.artifacts}
         answers[name] = {**shown, "said": answer.said, "cited_not_looked_at": answer.unseen}
     data = {
         **brief(goal),
@@ -201,7 +202,7 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
     sessions = [name for name in caller.session_rows if caller.summary(KIND, name).get("goals")]
     if began and caller.session and caller.session not in sessions:
         sessions.insert(0, caller.session)
-    trees = Trees(caller, for_show=True)
+    files = Files(caller.root, cached_in=caller.state)
 
     def decide(begins: str, row: Row | None) -> runtime.Change:
         old = part(part(row or {}, "work"), KIND)
@@ -217,7 +218,9 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
         held = [store.goals[name] for name in dict.fromkeys(names) if name in store.goals]
         if not held:
             return runtime.Change(None)
-        return changed(caller, row, KIND, summarize(held, ended, trees), progressed=passed in old.get("goals", []))
+        return changed(
+            caller, row, KIND, summarize(caller, files, held, ended), progressed=passed in old.get("goals", [])
+        )
 
     for session in sessions:
         begins = began if session == caller.session else ""
@@ -249,12 +252,12 @@ def _ended_before(old: Row) -> Row:
     return {} if was_told else part(old, "ended")
 
 
-def summarize(held: list[Goal], before: Row, trees: Trees) -> Row:
+def summarize(caller: Caller, files: Files, held: list[Goal], before: Row) -> Row:
     """What hooks read: how much is open, the next command, and how each goal ended that is over.
 
     The worst of several ends counts: no goal hides behind one that passed later.
     """
-    owed = {goal.id: steps(goal, trees) for goal in held}
+    owed = {goal.id: steps(goal, caller, files) for goal in held}
     working, again, spent, waiting = [], [], [], []
     ended = dict(before)
     for goal in held:

@@ -25,12 +25,14 @@ from omo.workflows.verify.goals import (
     Goals,
     GoalStore,
     Row,
+    is_for_judgement,
     known,
     require_in_progress,
 )
 
 ASKED = "asked, never gates"  # q3
 MOST_BRIEFS = 3  # in an attempt
+JUDGE_LEADS = {"failed": "mend it, then", "owed": f"start a new {JUDGE} with this as its whole prompt"}
 LONGEST_QUESTION = 2000
 
 
@@ -38,35 +40,14 @@ def answering(goal: str, question: str, lead: str = "") -> Command:
     return command("omo verify answer", goal, "--question", question, "--file", "-", lead=lead)
 
 
-class Trees(Files):
-    """The project's files as goals see them: those that held answers speak of the tree, they are no part of it.
-
-    To show where things stand the cache is good enough; no proof rests on it.
-    """
-
-    def __init__(self, caller: Caller, *, reading: str | None = None, for_show: bool = False) -> None:
-        super().__init__(caller.root, cached_in=caller.state if for_show else "")
-        self.caller = caller
-        self._reading = {reading} if reading else set()
-
-    def holds(self, seen: str, without: Iterable[str], goal: Goal) -> bool:
-        """Is the tree the one that was seen then, with or without the answers that came later?"""
-        then, later = set(without), set(self.answer_files(goal))
-        return seen in (self.tree_without(then), self.tree_without(later), self.tree_without(then | later))
-
-    def answer_files(self, goal: Goal) -> list[str]:
-        """The answer files of the goal, and the one being read now."""
-        return sorted(goal.answer_files | self._reading)
-
-
-def why_stale(goal: Goal, answer: Answer, trees: Trees) -> str:
+def why_stale(goal: Goal, answer: Answer, files: Files) -> str:
     """Why an answer no longer counts; empty while it does."""
     if answer.contract != goal.spec.contract:
         return "what the goal has to show was changed since"
-    if not trees.holds(answer.tree, answer.without, goal):
+    if answer.tree != files.tree:
         return "the tree was changed since"
     for name, digest in answer.artifacts.items():
-        if digest != COMMIT_ARTIFACT and not artifacts.is_unchanged(Path(trees.caller.root), name, digest):
+        if digest != COMMIT_ARTIFACT and not artifacts.is_unchanged(Path(files.root), name, digest):
             return f"{name} was changed since"
     return ""
 
@@ -96,21 +77,23 @@ class Step:
         return {"name": self.name, "state": self.state, "why": self.why, "command": self.way.text}
 
 
-def steps(goal: Goal, trees: Trees) -> list[Step]:
+def steps(goal: Goal, caller: Caller, files: Files) -> list[Step]:
     """Everything a goal in progress has to show, in order. `finish` is the last."""
     if goal.state != "in-progress":
         return []
     owed = []
-    if goal.spec.has_checks_by_code:
+    if any(not is_for_judgement(check) for check in goal.spec.checks):
         owed.append(_checks_step(goal))
-    judgement = judgement_of(goal, trees)
+    judgement = judgement_of(goal, caller, files)
     if judgement is not None:
-        owed.append(_judge_step(goal, judgement))
-    questions = [step_of(goal, question, trees) for question in QUESTIONS]
+        lead = JUDGE_LEADS.get(judgement.state, "")
+        ask = command("omo verify brief", goal.id, lead=lead)
+        owed.append(Step("judge", judgement.state, clip(judgement.why, 200), ask))
+    questions = [step_of(goal, question, files) for question in QUESTIONS]
     if judgement is not None and judgement.state == "done":
         questions = [step for step in questions if step.state == "failed"]
     elif goal.spec.has_agent_leg:
-        leg = step_of(goal, "agent-leg", trees)
+        leg = step_of(goal, "agent-leg", files)
         if not leg.is_open or not any(question in goal.answers for question in QUESTIONS):
             owed.append(leg)
             questions = [step for step in questions if step.state == "failed"]
@@ -118,7 +101,7 @@ def steps(goal: Goal, trees: Trees) -> list[Step]:
         # What was found broken is listed whether or not it was asked for.
         questions = [step for step in questions if step.state == "failed"]
         if goal.spec.outcomes:
-            owed.append(step_of(goal, "outcomes", trees))
+            owed.append(step_of(goal, "outcomes", files))
     owed += questions
     return [*owed, Step("finish", "owed", "", command("omo verify finish", goal.id, "--summary", "TEXT"))]
 
@@ -153,25 +136,16 @@ def _checks_step(goal: Goal) -> Step:
     return Step("checks", "owed" if bad else "done", clip("; ".join(bad[:3]), 200), again)
 
 
-def _judge_step(goal: Goal, judgement: Judgement) -> Step:
-    lead = ""
-    if judgement.state == "failed":
-        lead = "mend it, then"
-    elif judgement.state == "owed":
-        lead = f"start a new {JUDGE} with this as its whole prompt"
-    return Step("judge", judgement.state, clip(judgement.why, 200), command("omo verify brief", goal.id, lead=lead))
-
-
-def step_of(goal: Goal, question: str, trees: Trees) -> Step:
+def step_of(goal: Goal, question: str, files: Files) -> Step:
     """What was found broken on this tree stands, in this attempt and in every later one."""
     way = answering(goal.id, question)
     answer, is_broken = goal.answers.get(question), False
     for broken in goal.found_broken:
-        if broken.question == question and trees.holds(broken.tree, broken.without, goal):
+        if broken.question == question and broken.tree == files.tree:
             answer, is_broken = broken, True
     if answer is None:
         return Step(question, ASKED if question == "q3" else "owed", "", way)
-    if not is_broken and (why := why_stale(goal, answer, trees)):
+    if not is_broken and (why := why_stale(goal, answer, files)):
         return Step(question, "stale", why, way)
     why = str(answer.said.get("why", ""))
     if answer.result == "failed":
@@ -196,25 +170,27 @@ class Judgement:
     found_broken: list[str]
 
 
-def judgement_of(goal: Goal, trees: Trees) -> Judgement | None:
+def judgement_of(goal: Goal, caller: Caller, files: Files) -> Judgement | None:
     """None where no judge was asked. What it found broken on these files stands, in every attempt."""
     if not goal.briefs:
         return None
     newest, failures, found_broken = goal.briefs[-1], [], []
     for brief in goal.briefs:
-        for (_, check), answer in judge.failed(_said(trees, brief), brief).items():
+        said = agents.messages(caller.state, brief["session"], JUDGE, since=brief["ts"])
+        is_of_these_files = (brief["contract"], brief["tree"]) == (goal.spec.contract, files.tree)
+        for (_, check), answer in judge.failed(said, brief).items():
             line = f"{clip(check, 60)}: {clip(answer.evidence, 200)}"
-            if _is_of_these_files(goal, brief, trees):
+            if is_of_these_files:
                 failures.append(line)
             else:
                 found_broken.append(line)
-    given = judge.read_messages(_said(trees, newest), newest["nonce"])
+    given = judge.read_messages(said, newest["nonce"])
     asked: list[judge.Key] = [(goal.id, check) for check in goal.spec.in_words]
     answers = {check: answer for (_, check), answer in judge.match(given, asked)[0].items()}
     unclear = [f"{check}: {answer.evidence}" for check, answer in answers.items() if answer.result != "pass"]
     if failures:
         return Judgement("failed", "; ".join(failures), answers, found_broken)
-    if newest["attempt"] != goal.attempt or not _is_of_these_files(goal, newest, trees):
+    if newest["attempt"] != goal.attempt or not is_of_these_files:
         return Judgement("stale", "it was asked about other files, or in another attempt", answers, found_broken)
     if given.unread:
         return Judgement("owed", given.unread, answers, found_broken)
@@ -223,36 +199,27 @@ def judgement_of(goal: Goal, trees: Trees) -> Judgement | None:
     return Judgement("done", f"{len(answers)} of {len(answers)} questions pass", answers, [])
 
 
-def _is_of_these_files(goal: Goal, brief: Row, trees: Trees) -> bool:
-    return brief["contract"] == goal.spec.contract and trees.holds(brief["tree"], brief["without"], goal)
-
-
-def _said(trees: Trees, brief: Row) -> list[agents.Message]:
-    return agents.messages(trees.caller.state, brief["session"], JUDGE, since=brief["ts"])
-
-
-def ask_judge(store: GoalStore, name: str, trees: Trees) -> str:
+def ask_judge(store: GoalStore, name: str) -> str:
     """The brief, whose nonce is recorded; the same one until it is answered. Nobody asks again until the answer suits.
 
     The judge itself may call for it, so that nobody copies it or adds to it.
     """
     goal = store.goal(name)
     caller = store.caller
+    files = Files(caller.root)
     require_in_progress(goal)
     finish = f"omo verify finish {name} --summary TEXT"
     if not goal.spec.in_words:
         raise Refused(f"code evaluates all that goal {name} asks for, so there is nothing to judge", fix=finish)
     if not caller.session:
         raise Refused("no session is meant, so no hook could hear the judge", fix="name one with --session ID")
-    judgement = judgement_of(goal, trees)
+    judgement = judgement_of(goal, caller, files)
     if judgement is not None and judgement.state in ("done", "failed"):
         raise Refused(f"{JUDGE} has judged exactly these files: {judgement.why}", fix=f"mend the work, or {finish}")
     if judgement is not None and judgement.state == "owed":
         return _text(goal, goal.briefs[-1]["nonce"])
-    without = trees.answer_files(goal)
     row: Row = {"kind": "brief", "goal": name, "attempt": goal.attempt, "nonce": secrets.token_hex(16)}
-    row |= {"contract": goal.spec.contract, "without": without, "session": caller.session}
-    row["tree"] = trees.tree_without(without)
+    row |= {"contract": goal.spec.contract, "tree": files.tree, "session": caller.session}
 
     def decide(goals: Goals) -> tuple[None, list[Row]]:
         asked = [other for other in known(goals, name).briefs if other["attempt"] == goal.attempt]
