@@ -72,8 +72,7 @@ def register(commands: options.Commands) -> None:
         "--request", default="", metavar="TEXT", help="what the user asked for, where they did not type /omo:ralph TEXT"
     )
     about = "did the phases of this iteration really happen: 0 all of them, 3 not all; writes nothing"
-    looks = _verb(verbs, "artifacts", about, artifacts)
-    looks.add_argument("--newer-than", metavar="ISO", help="leave out what was seen before that moment")
+    _verb(verbs, "artifacts", about, artifacts)
     about = "run the gates, have the judge asked, evaluate every criterion: 0 pass, 3 fail or partial, 4 not to be told"
     judges = _verb(verbs, "judge", about, judge)
     judges.add_argument(
@@ -165,7 +164,7 @@ def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ralph import phases
 
     run = _run(arguments, context, looks=True)
-    report = phases.check(run, Files(context.root), session_events(run), newer_than=arguments.newer_than)
+    report = phases.check(run, Files(context.root), session_events(run))
     proven = sum(proof.status == phases.PRESENT for proof in report.proofs.values())
     lines = [f"Iteration {report.iteration}: {proven} of {len(report.proofs)} phases proven"]
     for phase, proof in report.proofs.items():

@@ -20,7 +20,6 @@ from omo.work.agents import FULL, SessionEvents, expect_of, session_events
 from omo.work.files import Files
 from omo.work.judge import (
     JUDGE,
-    Answer,
     JudgeAnswer,
     answered,
     brief_text,
@@ -39,7 +38,7 @@ from omo.workflows.ralph.rules import ASK, LONGEST_REQUEST, MOST_CIRCUMVENTIONS,
 from omo.workflows.ralph.run import RalphRun, RalphState, fix, opening, require_open
 
 EXIT_CODES = {"pass": 0, "partial": 3, "fail": 3, "unknown": 4}
-MOST_CALLS = 3  # of a judge, and judgements that could not tell, in an iteration
+MOST_CALLS = 3  # that could not tell, in an iteration
 MOST_NAMED = 5
 LONGEST_QUESTION = 2000
 INLINE = (
@@ -231,22 +230,18 @@ def _record(run: RalphRun, state: RalphState, row: Row, digest: str, opens: Row)
 
 
 def _answers(run: RalphRun, state: RalphState, files: Files, events: SessionEvents, given: str | None) -> JudgeAnswer:
-    """An answer to each question of the run: to the newest brief, and what others of the iteration found to fail.
-
-    While the judge may be asked about these files it is, and an iteration with a brief that nobody answered is not
-    judged.
+    """An answer to each question of the run: to the brief about these files, and what others of the iteration found to
+    fail. While nobody was asked about these files, or nobody answered, the iteration is not judged.
     """
     if not state.questions:
         ignored = ["--result is ignored: code evaluates every check of this run"] if given is not None else []
         return JudgeAnswer(notes=ignored)
     reported = events.messages(JUDGE)
-    may_ask = len(answered(state.briefs, reported)) < MOST_CALLS
     if not state.briefs:
         raise _asked(run, files, events, f"iteration {state.iteration} has questions that code cannot answer")
-    newest = state.brief_about(files.tree) or state.briefs[-1]
-    is_moved = newest["tree"] != files.tree
-    if is_moved and may_ask:
-        raise _asked(run, files, events, "; ".join([MOVED, *_left_behind(files, newest)]))
+    newest = state.brief_about(files.tree)
+    if newest is None:
+        raise _asked(run, files, events, "; ".join([MOVED, *_left_behind(files, state.briefs[-1])]))
     if given is None:
         answers = read_messages(said_since(reported, newest), newest["nonce"])
     else:
@@ -261,11 +256,8 @@ def _answers(run: RalphRun, state: RalphState, files: Files, events: SessionEven
     if answers.independence != FULL:
         notes.append(INLINE)
     is_open_still = any(answer.result == "unknown" for answer in matched.values())
-    if is_open_still and may_ask and state.is_taken_up(newest):
+    if is_open_still and state.is_taken_up(newest):
         raise _asked(run, files, events, f"{JUDGE} could not tell the last time")
-    if is_moved:
-        notes += [MOVED, *_left_behind(files, newest)]
-        matched = dict.fromkeys(state.questions, Answer("unknown", MOVED))
     for other in state.briefs:
         if other is newest:
             continue

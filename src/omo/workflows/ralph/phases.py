@@ -10,12 +10,9 @@ import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from omo import safe_open
-from omo.clock import stamp
-from omo.errors import BadInput
 from omo.proof import base, own_commands
 from omo.state.runtime import is_live, part
 from omo.text import clip, counted
@@ -123,18 +120,15 @@ def leave_out_refine(run: RalphRun, reason: str) -> None:
     run.change_whole(decide)
 
 
-def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str | None = None) -> PhaseReport:
-    """Did the phases of this iteration happen? Writes nothing. `newer_than` leaves out what was seen before."""
+def check(run: RalphRun, files: Files, events: SessionEvents) -> PhaseReport:
+    """Did the phases of this iteration happen? Writes nothing."""
     state = require_open(run)
-    since = str(state.exec_row["ts"])
-    if newer_than is not None:
-        since = max(since, moment(newer_than))
     if events.damage:
         nothing = {phase: Proof(MISSING, events.damage) for phase in PHASES}
         repair = f"omo ledger repair --session {shlex.quote(events.session)}"
         fix = f"look at what was changed with omo ledger verify; only the user can seal it: {repair}"
         return PhaseReport(state.iteration, nothing, fix, events.damage)
-    rows = _rows_since(events, state.exec_row, since)
+    rows = _rows_since(events, state.exec_row)
     # One that was cut off, with nothing to say, did nothing.
     finished = [message for message in messages_in(rows, PHASE_OF) if message.text.strip()]
     counting = in_order(finished, state.exec_row.get("files"))
@@ -303,21 +297,7 @@ def cannot_fail(argv: Sequence[str]) -> bool:
 # What the session's ledger has
 
 
-def moment(text: str) -> str:
-    """An ISO time with its zone, as ledgers write it."""
-    try:
-        known = datetime.fromisoformat(re.sub("Z$", "+00:00", text.strip()))
-        if known.tzinfo is None:
-            raise ValueError("no zone")
-        return stamp(known.timestamp())
-    except (ValueError, OverflowError, OSError):
-        raise BadInput(
-            f"--newer-than {clip(text, 60)!r} is not an ISO time with its zone",
-            fix="for example 2026-02-22T17:20:01Z; without it the iteration's own beginning counts",
-        ) from None
-
-
-def _rows_since(events: SessionEvents, opened: Row, since: str) -> list[Row]:
+def _rows_since(events: SessionEvents, opened: Row) -> list[Row]:
     """The pins of gates from the beginning on, everything else since the iteration was opened.
 
     By place in the ledger and by time, so that a clock which was set back brings nothing old in. In another ledger,
@@ -330,6 +310,6 @@ def _rows_since(events: SessionEvents, opened: Row, since: str) -> list[Row]:
         first = 0
     wanted = []
     for row in events.rows:
-        if row.get("kind") in GATE_ROWS or (row["seq"] > first and str(row.get("ts")) > since):
+        if row.get("kind") in GATE_ROWS or (row["seq"] > first and str(row.get("ts")) > opened["ts"]):
             wanted.append(row)
     return wanted
