@@ -112,17 +112,15 @@ def _meant(arguments: argparse.Namespace, store: GoalStore) -> str:
 
 
 def _store(arguments: argparse.Namespace, context: Context) -> GoalStore:
-    """The goals, for the session whose Stop holds until they are finished; none outside the host."""
+    """The goals, for the session whose Stop holds until they are finished; none outside the host.
+
+    Where the journal is damaged, they wait for the user from now on.
+    """
     try:
         name = context.session(getattr(arguments, "session", None))
     except BadInput:
         name = ""
-    return GoalStore(caller_of(context, name))
-
-
-def _store_to_change(arguments: argparse.Namespace, context: Context) -> GoalStore:
-    """The same for what changes them: where the journal is damaged, the goals wait for the user from now on."""
-    store = _store(arguments, context)
+    store = GoalStore(caller_of(context, name))
     if store.problems:
         publish_goals(store)
     return store
@@ -151,7 +149,7 @@ def _in_project(name: str, context: Context) -> str | None:
 
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
-    return _file(arguments, context, _store_to_change(arguments, context))
+    return _file(arguments, context, _store(arguments, context))
 
 
 def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> Result:
@@ -182,7 +180,7 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify.finish import evaluate_now, observed
     from omo.workflows.verify.lessons import guardrails
 
-    store = _store_to_change(arguments, context)
+    store = _store(arguments, context)
     filed = _file(arguments, context, store) if arguments.file else None
     if filed is not None:
         arguments.goal = filed.data["goal"]
@@ -247,7 +245,7 @@ def _owed_lines(owed: list[Step]) -> list[str]:
 def answer(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify import lessons, questions
 
-    store = _store_to_change(arguments, context)
+    store = _store(arguments, context)
     name = _meant(arguments, store)
     if file := _in_project(arguments.file, context):
         raise Refused(
@@ -287,7 +285,7 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def brief_judge(arguments: argparse.Namespace, context: Context) -> Result:
-    store = _store_to_change(arguments, context)
+    store = _store(arguments, context)
     name = _meant(arguments, store)
     text = ask_judge(store, name)
     publish_goals(store)

@@ -42,6 +42,11 @@ def status(viewer: Viewer) -> Status | None:
     held = [store.goals[name] for name in dict.fromkeys(names) if name in store.goals]
     lost = [name for name in summary.get("goals", []) if name not in store.goals]
     owed = {goal.id: steps(goal, caller, files) for goal in held}
+    following = next_step(held, owed, lost)
+    if store.problems:
+        why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)}), so no goal counts"
+        repair = command("omo verify repair", lead="they run, in a terminal of their own")
+        following = NextStep("seal", why, (repair,), who="user")
     ended = [goal.outcome for goal in held if goal.outcome is not None]
     is_over = bool(held) and len(ended) == len(held)
     overrides = []
@@ -55,7 +60,7 @@ def status(viewer: Viewer) -> Status | None:
         run=clip(str(summary.get("run") or ""), 60),
         headline=counted(len(held), "goal"),
         items=tuple(_item(goal, owed[goal.id], stale_because(goal, files)) for goal in held),
-        next=_seal(store) if store.problems else next_step(held, owed, lost),
+        next=following,
         overrides=tuple(overrides),
         problems=tuple(store.problems),
         outcome=outcome.worst(ended) if is_over else None,
@@ -119,12 +124,6 @@ def _to_do(goal: Goal, owed: list[Step]) -> str:
         if step.is_open and step.name in FORMS:
             lines.append(f"  {FORMS[step.name]}")
     return "\n".join(lines)
-
-
-def _seal(store: GoalStore) -> NextStep:
-    why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)}), so no goal counts"
-    repair = command("omo verify repair", lead="they run, in a terminal of their own")
-    return NextStep("seal", why, (repair,), who="user")
 
 
 def stale_because(goal: Goal, files: Files) -> str:
