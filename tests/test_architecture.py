@@ -35,6 +35,7 @@ NEIGHBOURS = {
     "workflows.ultragoal": {"workflows.ultrawork"},
     "workflows.ultraplan": {"workflows.ultrawork"},
     "workflows.verify": {"workflows.ultrawork"},
+    "workflows.ralph": {"workflows.ultrawork"},
 }
 
 
