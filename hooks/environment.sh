@@ -5,8 +5,8 @@
 #   environment.sh find HOME REQUIREMENTS
 #   environment.sh python REQUIREMENTS
 #
-# HOME/environment points to the newest one, HOME/environment-KEY to one for other requirements. Four lines: interpreter,
-# its site-packages, requirements key, `interpreter -V`. Hooks, which need no packages, use the newest whatever its key.
+# HOME/environment-KEY points to the one for requirements of that key, HOME/environment to the newest. Four lines:
+# interpreter, its site-packages, key, `interpreter -V`. Hooks, which need no packages, use the newest whatever its key.
 # ensure and find: exit 0 and the first two lines of the pointer on stdout; else exit 1, and of ensure one line that says
 # why. Detail is in HOME/environment.log. --retry: also after a failure that is remembered; --anew: also what is valid.
 # python: a bare interpreter that would do, on stdout.
@@ -19,8 +19,8 @@ NAMES='python3.14 python3.13 python3.12 python3.11 python3.10 python3 python py'
 DIRECTORIES=/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/Library/Frameworks/Python.framework/Versions/Current/bin
 STALE_MINUTES=15 # longer than any build: an older lock or build directory belongs to nobody
 RETRY_MINUTES=10
-KEPT_MINUTES=43200 # of an environment for other requirements, since it is no longer the newest: 30 days
-LOG_BYTES=65536
+DAY_MINUTES=1440
+KEPT=3 # environments, each for other requirements: versions of omo that are in use side by side
 UNREACHABLE='ConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|Max retries exceeded|timed out|dns error'
 UNREACHABLE="$UNREACHABLE|error sending request|[Nn]etwork (connectivity|is unreachable)|[Cc]onnection (refused|reset)"
 CR=$(printf '\r')
@@ -43,6 +43,7 @@ sys.stdout.write("omo-python\t%s\t%s\n" % (os.path.realpath(executable), executa
 '
 IMPORT='
 import sys
+open(sys.argv[3], "rb").close()
 sys.path.append(sys.argv[1])
 for name in sys.argv[2].split():
     __import__(name)
@@ -103,7 +104,7 @@ read_pointer() {
 
 # Is there an environment for these requirements that still works?
 is_ready() {
-    for pointer in "$newest" "$newest-$key"; do
+    for pointer in "$newest-$key" "$newest"; do
         read_pointer "$pointer" && [ "$key" = "$pointed_key" ] && [ -x "$interpreter" ] && [ -d "$site" ] &&
             version=$("$interpreter" -V 2>/dev/null) && [ "${version%"$CR"}" = "$pointed_version" ] && return 0
     done
@@ -139,21 +140,13 @@ ensure() {
     build
 }
 
-# What is being done, for whoever waits: on a terminal in one line that is drawn over, else in a line each.
+# What is being done, for whoever waits.
 announce() {
-    [ -n "$announced" ] && [ "$1" != "$shown" ] || return 0
+    [ -z "$announced" ] || [ "$1" = "$shown" ] || printf 'omo: %s\n' "$1" >&2
     shown=$1
-    if [ ! -t 2 ]; then
-        [ -z "$1" ] || printf 'omo: %s\n' "$1" >&2
-    elif [ -n "$1" ]; then
-        printf '\r\033[Komo: %s' "$1" >&2
-    else
-        printf '\r\033[K' >&2
-    fi
 }
 
 leave() {
-    announce ''
     rm -f "$aside"
     [ -z "$building" ] || rm -rf "$building"
     if [ "$(lock_owner)" = "$$" ]; then rm -rf "$lock"; fi
@@ -204,9 +197,6 @@ build() {
     reason=python downloaded='' gave_up=''
     remove_leftovers
     build_aside && put_in_place
-    if [ "$log" != /dev/null ] && [ "$(wc -c <"$log")" -gt "$LOG_BYTES" ]; then
-        tail -c "$LOG_BYTES" "$log" >"$aside" && mv -f "$aside" "$log"
-    fi
     if [ -n "$reason" ]; then
         line=$(message "$reason")
         say "omo: $line" >>"$log"
@@ -230,16 +220,21 @@ isolate() {
 
 # An environment no longer pointed to may still run in a session: it has a day.
 remove_leftovers() {
-    pointed=$TAB
-    for pointer in "$newest" "$newest"-*; do
-        if [ "$pointer" != "$newest" ] && older_than "$KEPT_MINUTES" "$pointer"; then rm -f "$pointer"; fi
+    read_pointer "$newest"
+    pointed=$TAB${interpreter%/*/*}$TAB
+    count=1 # with the one that is about to be built
+    while IFS= read -r pointer <&3; do
+        count=$((count + 1))
+        if [ "$count" -gt "$KEPT" ]; then rm -f "$pointer"; fi
         read_pointer "$pointer" && pointed=$pointed${interpreter%/*/*}$TAB
-    done
+    done 3<<EOF
+$(ls -t "$newest"-* 2>/dev/null)
+EOF
     for directory in "$home"/env-* "$home"/environment.*.tmp; do
         case $pointed in *"$TAB$directory$TAB"*) continue ;; esac
         case $directory in
         *.tmp) older_than "$STALE_MINUTES" "$directory" || continue ;;
-        *) older_than 1440 "$directory" || continue ;;
+        *) older_than "$DAY_MINUTES" "$directory" || continue ;;
         esac
         rm -rf "$directory" "$home/pycache$directory"
     done
@@ -250,29 +245,27 @@ logged() {
     "$@" >>"$log" 2>&1
 }
 
-# Leaves a verified environment in $building, or 1 and the reason.
+# Leaves a verified environment in $building, or 1 and the reason. uv finds an interpreter by itself, or brings one.
 build_aside() {
     building=$home/env-$key-$(date +%s)-$$.tmp tried=$TAB$TAB
     uv=$(search uv | head -n 1)
+    [ -n "$uv" ] && build_by_uv && verify "$uv" && return 0
     while IFS=$TAB read -r identity candidate <&3; do
         case $tried in *"$TAB$identity$TAB"*) continue ;; esac
         tried=$tried$identity$TAB
-        [ -n "$uv" ] && build_by_uv --no-python-downloads --python "$candidate" && verify "$candidate" && return 0
         build_by_pip "$candidate" && verify "$candidate" && return 0
         [ -z "$gave_up" ] || return 1
     done 3<<EOF
 $(interpreters)
 EOF
-    # uv brings its own Python when the machine has none.
-    [ "$reason" = python ] && [ -n "$uv" ] && build_by_uv --python '>=3.10,<3.15' && verify uv
+    return 1
 }
 
 build_by_uv() {
-    rm -rf "$building"
     mark=$(wc -l <"$log")
     downloaded=yes
     announce 'preparing its Python environment (once): installing packages…'
-    logged "$uv" venv --no-project "$@" "$building" || return 1
+    logged "$uv" venv --no-project --python '>=3.10,<3.15' "$building" || return 1
     logged "$uv" pip install --python "$(python_of "$building")" --require-hashes --no-deps --only-binary :all: \
         --no-progress -r "$requirements" && return 0
     explain_install "$uv"
@@ -332,35 +325,29 @@ site_of() {
 verify() {
     announce 'preparing its Python environment (once): trying it…'
     python=$(python_of "$building")
-    site=$(site_of "$python") && logged "$python" -I -S -B -X utf8 -c "$IMPORT" "$site" "$modules" && return 0
+    site=$(site_of "$python") && logged "$python" -I -S -B -X utf8 -c "$IMPORT" "$site" "$modules" "$requirements" && return 0
     reason=import culprit=$1
     return 1
 }
 
-# The rename and the pointer. Importing once more where it stays fills the bytecode cache that hooks and bin/omo use.
+# The rename and the pointers. Importing once more where it stays fills the bytecode cache that hooks and bin/omo use.
 put_in_place() {
     reason=other
     logged mv "$building" "${building%.tmp}" || return 1
     building=${building%.tmp}
     python=$(python_of "$building")
     site=$(site_of "$python") && version=$("$python" -V 2>>"$log") || return 1
-    logged "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" -c "$IMPORT" "$site" "$modules" || return 1
-    made=$site # read_pointer below has its own
-    keep_older || return 1
+    logged "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" -c "$IMPORT" "$site" "$modules" "$requirements" ||
+        return 1
+    made=$site # read_pointer has its own
+    read_pointer "$newest-$key" || read_pointer "$newest"
+    case ${interpreter%/*/*} in "$home"/env-*) touch "${interpreter%/*/*}" ;; esac # from now on it has its day
     site=$made
-    (printf '%s\n' "$python" "$site" "$key" "${version%"$CR"}" >"$aside") 2>>"$log" && mv -f "$aside" "$newest" || return 1
-    rm -f "$newest-$key"
+    for pointer in "$newest-$key" "$newest"; do
+        (printf '%s\n' "$python" "$site" "$key" "${version%"$CR"}" >"$aside") 2>>"$log" && mv -f "$aside" "$pointer" ||
+            return 1
+    done
     building='' reason=''
-}
-
-# What was the newest is found again by the version of omo that needs it, and else has its day from now on.
-keep_older() {
-    read_pointer "$newest" || return 0
-    if [ "$pointed_key" != "$key" ]; then
-        logged cp "$newest" "$aside" && logged mv -f "$aside" "$newest-$pointed_key" || return 1
-    fi
-    case ${interpreter%/*/*} in "$home"/env-*) touch "${interpreter%/*/*}" ;; esac
-    return 0
 }
 
 # Programs of this name on PATH and in the usual directories. Absolute ones only: a project must not get its

@@ -154,16 +154,9 @@ has_words() {
     esac
 }
 
-is_bash() {
+is_tool() {
     case $input in
-    *'"tool_name":"Bash"'* | *'"tool_name": "Bash"'*) return 0 ;;
-    *) return 1 ;;
-    esac
-}
-
-is_powershell() {
-    case $input in
-    *'"tool_name":"PowerShell"'* | *'"tool_name": "PowerShell"'*) return 0 ;;
+    *"\"tool_name\":\"$1\""* | *"\"tool_name\": \"$1\""*) return 0 ;;
     *) return 1 ;;
     esac
 }
@@ -252,14 +245,14 @@ user-prompt-submit)
 pre-tool-use)
     [ -n "$runtime" ] || [ "$host" != claude ] || exit 0
     read_event
-    if is_bash; then
+    if is_tool Bash; then
         if [ -n "$runtime" ] && is_fenced; then
             decide
         elif concerns_omo; then
             # Only Claude Code's shells find omo; elsewhere the command is rewritten.
             if [ "$host" != claude ] || is_live; then decide; fi
         fi
-    elif is_powershell; then
+    elif is_tool PowerShell; then
         is_fenced && decide
     else
         case $input in *cc-omo*) decide ;; *) is_live && decide ;; esac

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import signal
@@ -66,6 +67,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         _, part, *_ = item.nodeid.partition("::")[0].split("/")
         if part in CONTRACT:
             item.add_marker("contract")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Workers in a fresh clone share the compiling: each begins at another test, and finds the rest done."""
+    worker = getattr(session.config, "workerinput", None)
+    if worker is None or session.config.args_source is not pytest.Config.ArgsSource.TESTPATHS:
+        return
+    root = Path(__file__).parent
+    names = [".".join(path.relative_to(root.parent).with_suffix("").parts) for path in sorted(root.rglob("test_*.py"))]
+    first = len(names) * int(worker["workerid"].removeprefix("gw")) // worker["workercount"]
+    for name in names[first:] + names[:first]:
+        importlib.import_module(name)
 
 
 @pytest.fixture(scope="session")

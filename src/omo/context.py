@@ -78,15 +78,22 @@ class Context:
         """
         if looks:
             return self.looked_at(named)
-        if named:
-            self._refuse_cut_off(named)
-        if session := named or self.named_session:
-            self._refuse_another(session, "--session" if named else "OMO_SESSION_ID")
-            return session
-        if session := self.clear_session():
-            return session
-        names = _listed(self.live_sessions()) or "none is live here"
-        raise BadInput("which session is meant is not clear", fix=f"name it with --session ID ({names})")
+        matches = self._matches(named) if named else []
+        if matches and matches != [named]:
+            fix = f"did you mean {_listed(matches)}? The whole id, please"
+            raise BadInput(f"--session {clip(named or '', LONGEST_NAME)} is the beginning of a session's id", fix=fix)
+        session = named or self.clear_session()
+        if not session:
+            names = _listed(self.live_sessions()) or "none is live here"
+            raise BadInput("which session is meant is not clear", fix=f"name it with --session ID ({names})")
+        own = hosts.session_of(self.environ)
+        if self.is_agent and own and session != own:
+            other, field = clip(session, LONGEST_NAME), "--session" if named else "OMO_SESSION_ID"
+            raise Refused(
+                f"{field} {other} is another session than this agent's own, {clip(own, LONGEST_NAME)}",
+                fix=f"leave {field} away; the user may, in a terminal of their own, with --session {other}",
+            )
+        return session
 
     def clear_session(self) -> str:
         """That of the host's variables, else the only live one, else none."""
@@ -94,27 +101,6 @@ class Context:
             return self.named_session
         live = self.live_sessions()
         return live[0] if len(live) == 1 else ""
-
-    def _refuse_cut_off(self, named: str) -> None:
-        try:
-            known = self.known_sessions()
-        except Unreadable:
-            return  # whoever needs the file says what is wrong with it
-        if self._is_known(named, known):
-            return
-        if matches := [name for name in known if name.startswith(named)]:
-            fix = f"did you mean {_listed(matches)}? The whole id, please"
-            raise BadInput(f"--session {clip(named, LONGEST_NAME)} is the beginning of a session's id", fix=fix)
-
-    def _refuse_another(self, session: str, field: str) -> None:
-        own = hosts.session_of(self.environ)
-        if not self.is_agent or not own or session == own:
-            return
-        other = clip(session, LONGEST_NAME)
-        raise Refused(
-            f"{field} {other} is another session than this agent's own, {clip(own, LONGEST_NAME)}",
-            fix=f"leave {field} away; the user may, in a terminal of their own, with --session {other}",
-        )
 
     def looked_at(self, named: str | None) -> str:
         """For what only looks: `--session`, whole or as much of it as is unique, else the host's variables, else the
@@ -130,26 +116,30 @@ class Context:
             return self._noted(self._last_used(known), "the newest, none is live; --session ID names another")
         raise BadInput("no session is known in this project", fix="type ulw in a prompt, or omo ulw start --session ID")
 
-    def _noted(self, name: str, why: str) -> str:
-        self.notes.append(f"session {clip(name, LONGEST_NAME)}, {why}")
-        return name
-
     def _looked_at_by_name(self, named: str) -> str:
-        try:
-            known = self.known_sessions()
-        except Unreadable:
+        matches = self._matches(named)
+        if matches == [named]:
             return named
-        if self._is_known(named, known):
-            return named
-        matches = [name for name in known if name.startswith(named)]
         if len(matches) == 1:
             return self._noted(matches[0], f"which --session {clip(named, LONGEST_NAME)} begins")
         what = "is the beginning of several sessions" if matches else "is no session of this project"
-        fix = f"name one: {_listed(matches or known) or 'none is known here'}"
+        fix = f"name one: {_listed(matches or self.known_sessions()) or 'none is known here'}"
         raise BadInput(f"--session {clip(named, LONGEST_NAME)} {what}", fix=fix)
 
-    def _is_known(self, named: str, known: list[str]) -> bool:
-        return named in known or os.path.isdir(paths.session_dir(self.state, named))
+    def _matches(self, named: str) -> list[str]:
+        """The session of that id, else those whose ids begin so. Of a file that nobody can read, whoever needs it says
+        what is wrong."""
+        try:
+            known = self.known_sessions()
+        except Unreadable:
+            return [named]
+        if named in known or os.path.isdir(paths.session_dir(self.state, named)):
+            return [named]
+        return [name for name in known if name.startswith(named)]
+
+    def _noted(self, name: str, why: str) -> str:
+        self.notes.append(f"session {clip(name, LONGEST_NAME)}, {why}")
+        return name
 
     def _last_used(self, names: list[str]) -> str:
         """By what their rows say; those whose row was forgotten are older, and their directories tell."""

@@ -10,6 +10,8 @@ except ImportError:
     except ImportError:
         from hashlib import sha256 as _sha256
 
+new_sha256 = _sha256
+
 
 def sha256(data: bytes) -> str:
     digest: str = _sha256(data).hexdigest()

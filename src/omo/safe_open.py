@@ -56,5 +56,5 @@ def read_file(path: str | os.PathLike[str], most: int, *, follow_link: bool = Fa
     """All of a regular file of at most `most` bytes."""
     content, is_whole = read_start(path, most, follow_link=follow_link)
     if not is_whole:
-        raise TooLarge(0, f"larger than {most} bytes", path)
+        raise TooLarge(0, f"it is larger than {most} bytes", path)
     return content

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 ON = ("1", "true", "yes", "on")
 OFF = ("0", "false", "no", "off")
-KEYWORD_MODES = ("on", "explicit", "off")
 FILE = ".sisyphus/omo.json"
 GOAL_GATES = ("full", "light")
 MULTIPLES = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
@@ -44,32 +43,25 @@ def positive_number(value: object) -> float:
     return number
 
 
-def keyword_mode(value: object) -> str:
-    mode = str(value).strip().lower()
-    if mode not in KEYWORD_MODES:
-        raise Refusal(f"must be one of {', '.join(KEYWORD_MODES)}")
-    return mode
+def one_of(*choices: str) -> Callable[[object], str]:
+    def parse(value: object) -> str:
+        choice = str(value).strip().lower()
+        if choice not in choices:
+            raise Refusal(f"must be one of {', '.join(choices)}")
+        return choice
 
-
-def goal_gate(value: object) -> str:
-    gate = str(value).strip().lower()
-    if gate not in GOAL_GATES:
-        raise Refusal(f"must be one of {', '.join(GOAL_GATES)}")
-    return gate
+    return parse
 
 
 def switch(value: object) -> bool:
     text = str(value).strip().lower()
     if text not in ON + OFF:
-        raise Refusal("must be true or false")
+        raise Refusal("must be true or false, or on or off")
     return text in ON
 
 
 def on_or_off(value: object) -> str:
-    try:
-        return "on" if switch(value) else "off"
-    except Refusal:
-        raise Refusal("must be on or off") from None
+    return "on" if switch(value) else "off"
 
 
 def ceiling(value: object) -> float | None:
@@ -139,10 +131,10 @@ KNOBS = (
     Knob("cooldown_seconds", 3.0, positive_number),
     Knob("max_total_blocks", 64, whole_number),
     Knob("max_hours", 8.0, positive_number),
-    Knob("keyword", "on", keyword_mode),
+    Knob("keyword", "on", one_of("on", "explicit", "off")),
     Knob("attended", False, switch),
     Knob("notify", "on", on_or_off),
-    Knob("goal_gate", "full", goal_gate),
+    Knob("goal_gate", "full", one_of(*GOAL_GATES)),
     Knob("budget_tokens", None, whole_ceiling),
     Knob("budget_minutes", None, ceiling),
     Knob("budget_agents", None, whole_ceiling),
@@ -151,18 +143,24 @@ LIMITS = tuple(knob for knob in KNOBS if knob.parse in (whole_number, positive_n
 # What the project says about itself: in its file only, so that no shell can say otherwise.
 COMPUTER_CONTROL = "computer_control"
 GATES = "gates"
+OF_THE_PROJECT = {COMPUTER_CONTROL: project_globs, GATES: gate_commands}
 
 
 class Settings:
     """The values in force, where each comes from, and what was refused on the way."""
 
-    __slots__ = ("computer_control", "origins", "problems", "values")
+    __slots__ = ("of_the_project", "origins", "problems", "values")
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {knob.name: knob.default for knob in KNOBS}
         self.origins: dict[str, str] = {knob.name: "default" for knob in KNOBS}
         self.problems: list[str] = []
-        self.computer_control: tuple[str, ...] = ()
+        self.of_the_project: dict[str, Any] = {}
+
+    @property
+    def computer_control(self) -> tuple[str, ...]:
+        globs: tuple[str, ...] = self.of_the_project.get(COMPUTER_CONTROL, ())
+        return globs
 
     @property
     def attended(self) -> bool:
@@ -204,16 +202,15 @@ class Settings:
 
 
 def load(environ: Mapping[str, str], root: str) -> Settings:
-    settings = Settings()
-    return _combine(settings, environ, _project_file(root, settings))
+    file, problems = _project_file(root)
+    settings = of(environ, file)
+    settings.problems[:0] = problems
+    return settings
 
 
 def of(environ: Mapping[str, str], file: dict[str, Any]) -> Settings:
     """The same, where what the project's file says is known already."""
-    return _combine(Settings(), environ, file)
-
-
-def _combine(settings: Settings, environ: Mapping[str, str], file: dict[str, Any]) -> Settings:
+    settings = Settings()
     for knob in KNOBS:
         sources = [(environ.get(knob.variable, ""), knob.variable), *hosts.options_of(environ, knob.name)]
         if knob.name in file:
@@ -221,17 +218,30 @@ def _combine(settings: Settings, environ: Mapping[str, str], file: dict[str, Any
         for value, origin in sources:
             if value != "" and settings.take(knob, value, origin):
                 break
-    if COMPUTER_CONTROL in file:
+    for name, parse in OF_THE_PROJECT.items():
         try:
-            settings.computer_control = project_globs(file[COMPUTER_CONTROL])
+            if name in file:
+                settings.of_the_project[name] = parse(file[name])
         except Refusal as why:
-            settings.problems.append(f"{FILE}: {COMPUTER_CONTROL} {why}; it is not used")
-    if GATES in file:
-        try:
-            gate_commands(file[GATES])
-        except Refusal as why:
-            settings.problems.append(f"{FILE}: {GATES} {why}; it is not used")
+            settings.problems.append(f"{FILE}: {name} {why}; it is not used")
     return settings
+
+
+def _project_file(root: str) -> tuple[dict[str, Any], list[str]]:
+    """What it says, and what cannot be used of it."""
+    from omo.errors import Unreadable
+    from omo.state import paths, store
+
+    path = paths.settings_file(root)
+    if not os.path.exists(path):
+        return {}, []
+    try:
+        values = store.read(path) or {}
+    except Unreadable as error:
+        return {}, [f"{error.message}; its settings are not used"]
+    known = {*(knob.name for knob in KNOBS), *OF_THE_PROJECT}
+    there_are = ", ".join(sorted(known))
+    return values, [f"{FILE}: {name!r} is no setting; there are {there_are}" for name in sorted(set(values) - known)]
 
 
 def is_disabled(environ: Mapping[str, str]) -> bool:
@@ -242,21 +252,3 @@ def is_skipped(environ: Mapping[str, str], event: str) -> bool:
     """By the script's name or the host's: `stop`, `Stop`, `user-prompt-submit`, `UserPromptSubmit`."""
     named = [name.strip().lower().replace("-", "") for name in environ.get("OMO_SKIP_HOOKS", "").split(",")]
     return event.replace("-", "") in named
-
-
-def _project_file(root: str, settings: Settings) -> dict[str, Any]:
-    from omo.errors import Unreadable
-    from omo.state import paths, store
-
-    path = paths.settings_file(root)
-    if not os.path.exists(path):
-        return {}
-    try:
-        values = store.read(path) or {}
-    except Unreadable as error:
-        settings.problems.append(f"{error.message}; its settings are not used")
-        return {}
-    known = {knob.name for knob in KNOBS} | {COMPUTER_CONTROL, GATES}
-    for name in sorted(set(values) - known):
-        settings.problems.append(f"{FILE}: {name!r} is no setting; there are {', '.join(sorted(known))}")
-    return values

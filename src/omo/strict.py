@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, TypeVar, get_args
+from collections.abc import Sequence
+from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from omo.errors import BadInput
 from omo.text import clip
 
 Model = TypeVar("Model", bound=BaseModel)
+
+
+def _written(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+Written = Annotated[str, AfterValidator(_written)]
 
 
 class Strict(BaseModel):
@@ -35,18 +43,17 @@ def defects_of(
     *,
     where: tuple[int | str, ...] = (),
     of: str = "",
-    others: Mapping[str, str] = MappingProxyType({}),
 ) -> list[str]:
     """One line each: the field, what is wrong with it, its value; for a field nobody knows, the one that was meant.
 
-    `where` is the place of the whole, `of` says what has no such field, `others` are names our fields have elsewhere.
+    `where` is the place of the whole, `of` says what has no such field.
     """
     lines = []
     for defect in error.errors(include_url=False):
         field = field_name((*where, *defect["loc"])) or what
         if defect["type"] == "extra_forbidden":
             known = _fields_at(defect["loc"][:-1], model)
-            lines.append(f"{field}: no such field{of}{meant(str(defect['loc'][-1]), known, others)}")
+            lines.append(f"{field}: no such field{of}{meant(str(defect['loc'][-1]), known)}")
         elif defect["type"] == "missing":
             lines.append(f"{field}: {defect['msg']}")
         else:
@@ -62,13 +69,10 @@ def field_name(place: tuple[int | str, ...]) -> str:
     return text.removeprefix(".")
 
 
-def meant(name: str, known: Sequence[str], others: Mapping[str, str] = MappingProxyType({})) -> str:
+def meant(name: str, known: Sequence[str]) -> str:
     """What was probably meant by a name that is none of the known ones, as the end of a sentence."""
     wanted = name[:60].replace("-", "_").replace(" ", "_")
-    near = [others.get(wanted.lower(), "")]
-    if near[0] not in known:
-        near = difflib.get_close_matches(wanted, known, n=1, cutoff=0.6)
-    if near:
+    if near := difflib.get_close_matches(wanted, known, n=1, cutoff=0.6):
         return f"; did you mean {near[0]}?"
     return f"; there are {', '.join(known)}" if known else ""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from omo.views.screen import takes_utf8
+from omo.cli.status import takes_utf8
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ LINES = {
     "ralph judge --no-": {"--no-refine"},
     "setup remove ": {"codex", "path", "statusline"},
     "ulw blocked --evidence ulw --que": {"--question"},
-    "ledger show --follow --session x --js": {"--json"},
+    "ledger show --of x --session x --js": {"--json"},
 }
 
 

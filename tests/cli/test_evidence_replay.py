@@ -82,7 +82,7 @@ def forge(project: Project, path: str) -> None:
 
 SPOILT: dict[str, tuple[Callable[[Project, str], None], str]] = {
     "a file was changed after it": (edit, "was recorded before greet.py changed"),
-    "it was changed itself": (forge, "neither pinned by the user"),
+    "it was changed itself": (forge, "is no gate that the user pinned"),
 }
 
 

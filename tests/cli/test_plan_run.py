@@ -250,7 +250,7 @@ def test_ledger_verify_looks_at_the_plan_sessions_too(planned: Project) -> None:
     path.write_text("\n".join([lines[0], json.dumps({**json.loads(lines[1]), "base": "0" * 40}), *lines[2:]]) + "\n")
     ran = planned.agent("ledger", "verify")
     assert ran.code == 3
-    assert f"ultraplan: {run}" in ran.out
+    assert f"plans/{run}: " in ran.out
     assert planned.agent("plan", "finish").code == 3
 
 

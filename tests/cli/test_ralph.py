@@ -49,6 +49,8 @@ def test_a_start_shows_the_criteria_for_the_user_to_see(project: Project) -> Non
     for part in ("C1 part 1 is in place (now: fail)", "path done-1.txt", "judge question Does README.md", "at most 5"):
         assert part in ran.out
     assert "Show this to the user. Iteration 1 is open." in ran.out
+    places = [ran.out.index(f"\n  {name} ") for name in ("PLAN", "IMPL", "VERIFY", "REFINE", "SHIP")]
+    assert places == sorted(places)
     assert ran.out.endswith("Next: C1, C2 open, iteration 1 of 5: when its phases are over: omo ralph judge\n")
     assert rule(project) == "block"
 
@@ -85,7 +87,7 @@ def test_without_a_file_the_criteria_are_the_request_and_the_projects_own_checks
     nonce = project.agent("ralph", "brief", "--json").json["nonce"]
     project.agent_ends("omo:judge", reply(nonce, answer("C0", "request", evidence="`python3 -m unittest` says OK")))
     ended = project.agent("ralph", "judge")
-    assert (ended.code, "C2    PASS" in ended.out) == (0, True)
+    assert (ended.code, "  C2 PASS: " in ended.out) == (0, True)
     assert project.summary("ralph")["outcome"]["verdict"] == "judged"
 
 
@@ -171,8 +173,8 @@ def test_a_round_costs_two_calls(project: Project) -> None:
     project.agent_ends("omo:judge", reply(nonce, answer("C2", result="fail", evidence="README.md names `2 of 3`")))
     ran = project.agent("ralph", "judge", "--json")
     assert (ran.code, ran.json["iteration"], ran.json["verdict"]) == (3, 1, "fail")
-    assert [entry["id"] for entry in ran.json["complete"]] == ["C1"]
-    assert [entry["id"] for entry in ran.json["to_fix"]] == ["C2"]
+    assert [(entry["id"], entry["status"]) for entry in ran.json["criteria"]] == [("C1", "PASS"), ("C2", "FAIL")]
+    assert ran.json["remaining"] == ["C2"]
     opened = rows(project)[-1]
     assert (opened["kind"], opened["iteration"], opened["scope"]) == ("exec-delegated", 2, ["C2"])
     shown = project.agent("next").out
@@ -229,7 +231,7 @@ def test_the_ledger_of_a_run_is_verified_with_the_sessions(project: Project) -> 
     (directory / "ledger.jsonl").write_text(text.replace("part 1", "part 9"))
     ran = project.agent("ledger", "verify", "--json")
     assert ran.code == 3
-    assert ran.json["ledgers"]["ralph"]
+    assert [one["ledger"] for one in ran.json["files"] if not one["whole"]] == [f"ralph/{directory.name}"]
     refused = project.agent("ralph", "judge")
     assert (refused.code, "not as omo wrote it" in refused.err) == (3, True)
     told = project.agent("ralph", "status", "--json").json

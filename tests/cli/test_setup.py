@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from omo import setup
+from omo.cli import setup
+from omo.cli.doctor import OK, WARN, Probe, on_path, status_line
 from omo.cli.main import main
 from omo.context import OF_AN_AGENT, Context
-from omo.doctor import OK, WARN, Probe, on_path, status_line
 from omo.errors import Refused
 from tests.project import Ran
 
@@ -48,7 +48,7 @@ class Desk:
 
     @property
     def probe(self) -> Probe:
-        return Probe(Context(self.environ, str(self.project), NOW, has_terminal=True), ROOT, sys.executable)
+        return Probe(Context(self.environ, str(self.project), NOW, has_terminal=True), ROOT)
 
     def write(self, values: Any) -> str:
         text = values if isinstance(values, str) else json.dumps(values, indent=4)

@@ -69,7 +69,7 @@ def test_a_terminal_gets_colours_unless_it_says_otherwise(project: Project, monk
     assert "36m" not in without
     assert "\x1b[1m" in without
     assert "\x1b" not in project.omo("status", by="user", env=agents(TERM="dumb")).out
-    assert project.omo("status", by="user", env=agents(TERM="xterm", LC_ALL="de_DE.ISO-8859-1")).out.isascii()
+    assert "\x1b" not in project.omo("status", by="user", env=agents(TERM="xterm", LC_ALL="de_DE.ISO-8859-1")).out
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_terminal_gets_colours_unless_it_says_otherwise(project: Project, monk
 def test_the_locale_may_name_another_charset(project: Project, environ: dict[str, str], is_plain: bool) -> None:
     arm(project)
     project.has_screen = True
-    assert project.agent("status", env=environ).out.isascii() is is_plain
+    assert ("\x1b" not in project.agent("status", env=environ).out) is is_plain
 
 
 def test_another_session_by_as_much_of_its_id_as_is_unique(project: Project) -> None:
@@ -121,7 +121,7 @@ def test_unreadable_state_is_shown_and_is_an_error(project: Project) -> None:
 
 def test_watching_needs_a_terminal(project: Project) -> None:
     ran = project.user("status", "--watch")
-    assert (ran.code, "omo ledger show --follow" in ran.err) == (2, True)
+    assert (ran.code, "the output is none that can show it" in ran.err) == (2, True)
 
 
 def test_ultrawork_status_names_the_work(project: Project) -> None:

@@ -469,7 +469,8 @@ def test_ledger_verify_looks_at_every_ledger_of_the_session(project: Project) ->
     finish(project)
     whole = project.agent("ledger", "verify", "--json")
     assert (whole.code, whole.json["problems"]) == (0, [])
-    assert {"session", "goal", "ultragoal", "ultraplan", "evidence"} <= set(whole.json["ledgers"])
+    plan = f"ultragoal/{directory(project).name}"
+    assert {"session", "goal", plan, "evidence"} <= {one["ledger"] for one in whole.json["files"]}
 
 
 PROJECT_LEDGERS = ("evidence", "verify/pins", "verify/goals", "verify/claims", "commands", "plans/reviews", "plans/r-1")
@@ -481,7 +482,7 @@ def test_ledger_verify_looks_at_every_ledger_of_the_project(project: Project, na
     journal = Journal(os.path.join(project.state, name), project.state)
     journal.change(lambda rows: (None, [{"kind": "noted"}]), actor="user", now=project.now, wait=5)
     whole = project.agent("ledger", "verify", "--json")
-    assert (whole.code, whole.json["ledgers"][name]) == (0, [])
+    assert (whole.code, name in [one["ledger"] for one in whole.json["files"]]) == (0, True)
     Path(journal.path).write_text(Path(journal.path).read_text().replace("noted", "edited"))
     ran = project.agent("ledger", "verify", "--json")
     assert (ran.code, [one.split(": ")[0] for one in ran.json["problems"]]) == (3, [name])
@@ -534,12 +535,13 @@ def test_an_edited_file_of_the_session_is_exit_3(project: Project, which: str, n
     finish(project)
     home = directory(project) if which == "ultragoal" else Path(paths.session_dir(project.state, SESSION))
     path = home / name
+    ledger = f"ultragoal/{home.name}" if which == "ultragoal" else which
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     ran = project.agent("ledger", "verify", "--json")
     assert ran.code == 3
-    assert ran.json["ledgers"][which]
-    assert all(one.startswith(f"{which}: ") for one in ran.json["problems"])
+    assert [one["ledger"] for one in ran.json["files"] if not one["whole"]] == [ledger]
+    assert all(one.startswith(f"{ledger}: ") for one in ran.json["problems"])
 
 
 def test_a_gate_that_is_gone_or_edited_is_exit_3_and_shown(project: Project) -> None:

@@ -478,38 +478,3 @@ def test_git_sees_nothing_of_a_whole_run(project: Project) -> None:
     project.agent("ulw", "done", "--because", BECAUSE)
     status = subprocess.run(["git", "status", "--porcelain"], cwd=project.root, capture_output=True, check=True)
     assert status.stdout == b""
-
-
-def test_what_the_user_pins_may_be_replayed_and_is_listed(project: Project) -> None:
-    project.agent("ulw", "start")
-    pin(project, "mine", PASSES)
-    assert project.agent("gate", "list", "--json").json["replay"] == []
-    assert project.user("gate", "add", "tests", "--", "pytest", "-q").code == 0
-    allowed = project.user("gate", "add", "cli", "--", "./mycli", "...")
-    assert allowed.out.startswith("Replays of cli pinned by the user")
-    listed = project.agent("gate", "list", "--json").json
-    assert listed["replay"] == [["pytest", "-q"], ["./mycli", "..."]]
-    assert [gate["name"] for gate in listed["gates"]] == ["mine", "tests"]
-    assert "may be replayed" in project.agent("gate", "list").out
-
-
-def test_an_agent_can_neither_allow_a_replay_nor_repair_the_ledger_of_them(project: Project) -> None:
-    project.agent("ulw", "start")
-    refused = project.agent("gate", "add", "cli", "--", "./mycli", "...")
-    assert (refused.code, "/omo:pin" in refused.err) == (3, True)
-    refused = project.agent("gate", "add", "cli", "--repair", "--", "./mycli")
-    assert (refused.code, "only the user" in refused.err) == (3, True)
-
-
-def test_a_damaged_ledger_of_replay_commands_hides_no_gate_and_is_repaired_by_the_user(project: Project) -> None:
-    project.agent("ulw", "start")
-    project.user("gate", "add", "tests", "--", "pytest", "-q")
-    path = f"{paths.commands_dir(project.state)}/ledger.jsonl"
-    with open(path, "a", encoding="utf-8") as file:
-        file.write('{"kind": "command-pinned", "actor": "user", "name": "evil", "argv": ["evil"]}\n')
-    listed = project.agent("gate", "list", "--json").json
-    assert (len(listed["gates"]), listed["replay"]) == (1, [])
-    assert "--repair" in listed["problem"]
-    assert project.user("gate", "add", "cli", "--", "./mycli").code == 3
-    assert project.user("gate", "add", "cli", "--repair", "--", "./mycli").code == 0
-    assert project.agent("gate", "list", "--json").json["replay"] == [["./mycli"]]

@@ -227,7 +227,7 @@ def test_streaks_and_unblocking_of_recurring_goals(project: Project) -> None:
     assert streak() == 1
 
 
-def test_the_goal_file_and_the_answers_are_not_part_of_the_work(project: Project) -> None:
+def test_the_goal_file_is_not_part_of_the_work_and_an_answer_is_no_file_of_it(project: Project) -> None:
     project.write("base", "x\n")
     identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
     subprocess.run(["git", "add", "-A"], cwd=project.root, check=True)
@@ -240,9 +240,11 @@ def test_the_goal_file_and_the_answers_are_not_part_of_the_work(project: Project
     (project.root / "src").mkdir()
     project.write("src/parser.py", "def parse(text): return [text]\n")
     for question, data in (("q1", q1("src/parser.py")), ("q1.5", checklist()), ("q2", q2("src/parser.py")), ("q3", Q3)):
-        project.write(f"{question}.json", json.dumps(data))
-        given = project.agent("verify", "answer", "G1", "--question", question, "--file", f"{question}.json")
-        assert given.code == 0, given.err
+        project.write("src/answer.json", json.dumps(data))
+        refused = project.agent("verify", "answer", "G1", "--question", question, "--file", "src/answer.json")
+        assert (refused.code, "stdin" in refused.err) == (3, True)
+        (project.root / "src" / "answer.json").unlink()
+        assert answer(project, question, data).code == 0
     done = project.agent(*FINISH, "--json")
     assert (done.code, done.json["verdict"]) == (0, "pass"), done.out
 
@@ -340,7 +342,7 @@ def test_a_hypothesis_result_is_understood_in_any_case(project: Project) -> None
 
 def test_q3_is_shown_as_asked_and_not_as_owed(project: Project) -> None:
     add(project)
-    assert "asked, never gates q3: omo verify answer G1 --question q3" in begin(project).out
+    assert "q3 asked, never gates: omo verify answer G1 --question q3" in begin(project).out
 
 
 LOOK = """

@@ -18,7 +18,6 @@ from tests.project import Project, Ran
 # What a word in capitals stands for in this test.
 STANDS_FOR = {
     "FILE": "goal.yaml",
-    "FILE.html": "report.html",
     "GOAL": "G1",
     "ID": "demo",
     "K": "annotate_ledger",
@@ -40,7 +39,7 @@ LEFT_OUT = {
     "omo ultragoal checkpoint --status complete": "--goal-id G001 --evidence TEXT",
     "omo ultragoal steer --kind annotate_ledger": "--evidence TEXT --rationale TEXT",
 }
-UNTIL_INTERRUPTED = {"--watch", "--follow"}
+UNTIL_INTERRUPTED = {"--watch"}
 FILES = {
     "value": "old\n",
     "goal.yaml": "id: G1\ntitle: It is there\nverification:\n  checks:\n    - {id: a, type: path, path: made.txt}\n",

@@ -175,9 +175,9 @@ class Stage:
         commit_all(self.project, self.home, f"add {name}")
 
     def transcript(self) -> str:
-        """What the client has written down of the only conversation so far."""
-        (path,) = (self.home / ".claude" / "projects").glob("*/*.jsonl")
-        return path.read_text("utf-8")
+        """What the client has written down of all conversations so far."""
+        paths = (self.home / ".claude" / "projects").glob("*/*.jsonl")
+        return "".join(path.read_text("utf-8") for path in paths)
 
     def git_status(self) -> list[str]:
         return git(self.project, self.home, "status", "--porcelain").splitlines()

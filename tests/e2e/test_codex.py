@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.doctor import MODULES
+from omo.cli.doctor import MODULES
 from tests.e2e.client import POLL_SECONDS, Terminal
 from tests.e2e.codex_client import Codex, copy_plugin, find_binary
 from tests.e2e.conftest import EIGHT_BLOCKS, begin

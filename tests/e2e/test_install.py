@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.doctor import MODULES
+from omo.cli.doctor import MODULES
 from omo.hooks import messages
 from tests.e2e.client import Client, environment
 from tests.e2e.conftest import Stage

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from omo import setup
+from omo.cli import setup
 from omo.context import Context
 from tests.e2e.conftest import Stage
 from tests.e2e.scripted_model import say

@@ -11,8 +11,7 @@ import pytest
 from omo.context import Context
 from omo.errors import BadInput
 from omo.state import runtime
-from omo.views.explain import items
-from omo.views.explain.answer import Explanation
+from omo.views.explain import Explanation, items
 from omo.work.viewer import Viewer
 from tests.ralph.project import make_project as ralph_project
 from tests.report import states

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from omo import settings
 from omo.hooks import stop, tool_use
+from omo.hooks.stop_facts import FACTS
 from omo.hosts import claude
 from omo.views.explain import decisions
 from omo.views.session import View
@@ -28,21 +29,26 @@ def view(row: dict[str, object] | None = None, **event: object) -> View:
 
 def test_every_fact_of_every_stop_rule_can_be_told() -> None:
     for rule in (*stop.RULES, stop.BLOCK):
-        assert rule.reads, rule.name
+        reads, changes = FACTS[rule.name]
+        assert reads, rule.name
         shown = view()
         shown.rule = rule
         found = decisions.explain_stop(shown, settings.Settings())
-        of_state = [name for name in rule.reads if not name.startswith("event.")]
+        of_state = [name for name in reads.split() if not name.startswith("event.")]
         assert len(found.read) >= len(of_state) + 1
         assert all(fact.where for fact in found.read)
-        assert len(found.change) == len(rule.change) > 0
+        assert len(found.change) == len(changes) > 0
         assert not any("{" in one for one in found.change)
+
+
+def test_facts_are_of_rules_that_are_there() -> None:
+    assert list(FACTS) == [rule.name for rule in (*stop.RULES, stop.BLOCK)]
 
 
 def test_the_numbers_in_a_change_are_those_of_the_session() -> None:
     numbers = decisions.stop_numbers(view())
     for rule in (*stop.RULES, stop.BLOCK):
-        for text in rule.change:
+        for text in FACTS[rule.name][1]:
             assert {name for _, name, _, _ in string.Formatter().parse(text) if name} <= set(numbers)
     assert numbers["blocks_left"] == "5 more blocks"
 

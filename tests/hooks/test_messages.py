@@ -54,7 +54,7 @@ class Material:
         return messages.release("done", over, over, LIMITS)
 
     def let_go(self, rule: str) -> str:
-        after = session.exhaust(self.row, rule=rule, why=messages.CAUSES[rule](self.row, LIMITS))
+        after = session.exhaust(self.row, rule=rule, why=messages.cause(rule, self.row, LIMITS))
         return messages.release(rule, self.row, after, LIMITS)
 
     def released(self, rule: str, row: Row) -> str:
@@ -75,7 +75,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "not turned on": lambda m: messages.not_turned_on(m.text[:100]),
     "could not be turned on": lambda m: line(messages.could_not_turn_on(m.text)),
     "paused": lambda m: line(messages.paused(m.work)),
-    "one paused by its name": lambda m: line(messages.stopped_by_name(m.work[1:2], m.work[:1])),
+    "one paused by its name": lambda m: line(messages.paused(m.work[1:2], m.work[:1])),
     "continued": lambda m: line(messages.continued(m.work)),
     "answered": lambda m: messages.answered(m.work),
     "off": lambda m: line(messages.cancel_answer(m.row, was_on=True, passes_on=False)),
@@ -94,7 +94,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "waits, and names a command": lambda m: m.released("waiting", m.waits("blocked", f"Mend it: {COMMAND}.")),
     "waits for an answer": lambda m: m.released("waiting", m.waits("waiting", m.text)),
     **{f"ended {verdict}": lambda m, verdict=verdict: m.ended(verdict) for verdict in outcome.VERDICTS},  # type: ignore[misc]
-    **{f"let go by {rule}": lambda m, rule=rule: m.let_go(rule) for rule in messages.CAUSES},  # type: ignore[misc]
+    **{f"let go by {rule}": lambda m, rule=rule: m.let_go(rule) for rule in messages.LETS_GO},  # type: ignore[misc]
     "stays on in a cooldown": lambda m: m.released("cooldown", m.row),
     "stays on beside another loop": lambda m: messages.release(
         "other-loop", m.row, session.note(m.row, otherLoop={"name": "/goal", "about": m.text, "ends": "x"}), LIMITS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -172,30 +171,6 @@ def test_with_much_on_a_compaction_still_tells_workflow_item_and_command(host: H
     host.prompt("wait")
     text = host.send("SessionStart", source="compact").stdout
     assert "ulw is paused, ultragoal is paused: do not go on before the user answers." in text
-
-
-def transcript_of(tmp_path: Path, *sessions: str) -> str:
-    path = tmp_path / "transcript.jsonl"
-    path.write_text("".join(json.dumps({"type": "user", "sessionId": one}) + "\n" for one in sessions))
-    return str(path)
-
-
-@pytest.mark.parametrize(
-    ("source", "moves"), [("compact", True), ("resume", True), ("startup", False), ("fork", False)]
-)
-def test_a_session_whose_id_the_host_changed_keeps_its_work(
-    host: Host, tmp_path: Path, source: str, moves: bool
-) -> None:
-    host.prompt("ulw x")
-    host.send("SessionStart", session_id="new", source=source, transcript_path=transcript_of(tmp_path, SESSION))
-    assert host.stop(session_id="new").blocks is moves
-    assert host.stop().blocks is not moves
-
-
-def test_a_transcript_of_somebody_else_moves_nothing(host: Host, tmp_path: Path) -> None:
-    host.prompt("ulw x")
-    host.send("SessionStart", session_id="new", source="resume", transcript_path=transcript_of(tmp_path, "stranger"))
-    host.stop(session_id="new").assert_silent()
 
 
 def test_later_shells_are_told_where_things_are(host: Host, tmp_path: Path) -> None:

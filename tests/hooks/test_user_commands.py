@@ -262,15 +262,6 @@ def test_a_row_that_somebody_wrote_into_the_ledger_becomes_nobodys_pin(on: Host)
     assert gates_of(on, "second") == {}
 
 
-def test_a_session_whose_id_the_host_changed_keeps_the_users_pins(on: Host, tmp_path: Path) -> None:
-    pin_in(on, "tests -- true")
-    transcript = tmp_path / "transcript.jsonl"
-    transcript.write_text(f'{{"type":"user","sessionId":"{SESSION}"}}\n')
-    on.send("SessionStart", session_id="new", source="resume", transcript_path=str(transcript))
-    assert gates_of(on, "new") == {"tests": ("user", ["true"])}
-    assert on.stop(session_id="new").blocks
-
-
 @pytest.mark.parametrize(
     ("prompt", "said"),
     [

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from omo.doctor import MODULES
+from omo.cli.doctor import MODULES
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "hooks" / "environment.sh"

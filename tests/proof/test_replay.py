@@ -12,10 +12,9 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.proof import records
-from omo.proof.records import Record
-from omo.proof.records import parse_replay as parse
-from omo.proof.replay import is_allowed, normalise, record, replay, speaks_of_project
+from omo.proof.replay import REASON_CODES, Record, normalise, parse_exemption, record, replay, speaks_of_project
+from omo.proof.replay import parse_replay as parse
+from omo.proof.seals import Plain
 from tests.proof.test_evaluate import git, write
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs, links and signals as POSIX has them")
@@ -58,17 +57,13 @@ def tool(root: Path, code: str, name: str = "mycli") -> tuple[str, ...]:
 def run(
     root: Path, command: Sequence[str], stdout: str, *, pins: Any = None, environ: Any = None, **fields: Any
 ) -> Any:
-    pins = [command] if pins is None else pins
-    return replay(recorded(command, stdout, **fields), root, pins, environ)
+    pins = [Plain(command, fields.get("cwd", "."))] if pins is None else pins
+    return replay(recorded(command, stdout, **fields), root, pins, environ or os.environ)
 
 
 def recorded(command: Sequence[str], stdout: str, **fields: Any) -> Record:
     """A record as it is after reading; what cannot be read is the matter of other tests."""
     return Record.model_construct(command=list(command), stdout=stdout, **fields)
-
-
-def builtin(root: Path, command: Sequence[str], stdout: str, **fields: Any) -> Any:
-    return run(root, command, stdout, pins=[], **fields)
 
 
 def defects(document: object) -> list[str]:
@@ -114,7 +109,7 @@ def test_the_time_is_kept_within_bounds(given: int, used: float) -> None:
         ({"schemaVersion": 2}, "schemaVersion: must be less than or equal to 1, got 2"),
         ({"schemaVersion": True}, "schemaVersion"),
         ({"kind": "command-replay"}, "kind"),
-        ({"command": "git --version"}, "text for a shell"),
+        ({"command": "git --version"}, "must be a valid list"),
         ({"command": []}, "command"),
         ({"command": ["git", 1]}, "command"),
         ({"command": ["", "x"]}, "command"),
@@ -156,116 +151,31 @@ def test_all_defects_are_told_at_once() -> None:
     assert len(defects({"kind": "x", "command": "ls", "env": {"A": "b"}})) == 6
 
 
-ALLOWED = [
+NOT_PINNED = [
+    ["./mycli"],
+    ["./mycli", "--help", "x"],
+    ["mycli", "--help"],
+    ["./other", "--help"],
     ["git", "status"],
-    ["git", "status", "--short", "--branch"],
-    ["git", "status", "--porcelain=v2", "--", "src/a.py"],
-    ["git", "rev-parse", "HEAD"],
-    ["git", "rev-parse", "--verify", "HEAD~2"],
-    ["git", "rev-parse", "--abbrev-ref", "HEAD"],
-    ["git", "merge-base", "main", "HEAD@{1}"],
-    ["git", "diff"],
-    ["git", "diff", "--stat", "main..feature/x"],
-    ["git", "diff", "--name-only", "main...HEAD", "--", "src", "."],
-    ["git", "show", "--stat", "HEAD:src/a.py"],
-    ["git", "log", "--oneline", "-5"],
-    ["git", "log", "--max-count=3", "v1.0^{commit}"],
-]
-REFUSED = [
-    ["./git", "status"],
-    ["/tmp/npm", "--version"],
-    ["scripts/node", "--version"],
-    ["GIT", "status"],
-    ["Git", "--version"],
-    ["git.exe", "--version"],
-    ["rm", "-rf", "."],
-    ["sh", "-c", "git status"],
-    ["env", "git", "status"],
-    ["git"],
-    ["git", "push"],
-    ["git", "-c", "core.pager=evil", "log"],
-    ["git", "-C", "/", "status"],
     ["git", "diff", "--output=pwned"],
-    ["git", "diff", "--ext-diff"],
-    ["git", "diff", "--textconv"],
-    ["git", "diff", "--no-index", "/etc/passwd", "/dev/null"],
-    ["git", "diff", "/etc/passwd", "/dev/null"],
-    ["git", "diff", "--", "../outside"],
-    ["git", "diff", "--", "src/../../outside"],
-    ["git", "log", "--format=%G?"],
-    ["git", "log", "--show-signature"],
-    ["git", "show", "--output", "pwned"],
-    ["git", "status", "src"],
-    ["git", "rev-parse"],
-    ["git", "rev-parse", "--parseopt", "HEAD"],
-    ["git", "merge-base", "--all"],
-    ["git", "log", ">", "pwned"],
-    ["git", "log", "2>&1"],
-    ["git", "log", "|", "cat"],
-    ["git", "log", "&&", "ls"],
-    ["git", "log", ""],
-    ["git", "log", " HEAD"],
-    ["git", "log", "HEAD\n--output=x"],
-    ["git", "--version"],
-    ["node", "-e", 'console.log("ok")'],
-    ["npm", "list", "--depth=0"],
-    ["python3", "--version"],
-    ["node", "evil.js"],
-    ["bun", "run", "evil"],
-    ["npm", "test"],
-    ["python3", "-c", "print(1)"],
-    ["pip", "list"],
-    ["uv", "run", "x"],
+    ["sh", "-c", "touch pwned"],
+    ["touch", "pwned"],
+    ["python3", "-c", "open('pwned', 'w')"],
+    ["./mycli", "--help;", "touch", "pwned"],
 ]
 
 
-@pytest.mark.parametrize("argv", ALLOWED, ids=" ".join)
-def test_what_only_reads_may_be_replayed(root: Path, argv: list[str]) -> None:
-    assert is_allowed(argv, root, []) == ""
-
-
-@pytest.mark.parametrize("argv", REFUSED, ids=" ".join)
-def test_what_else_there_is_may_not(root: Path, argv: list[str]) -> None:
-    why = is_allowed(argv, root, [])
-    assert "/omo:pin" in why
-    assert replay(recorded(argv, ""), root, []) == [f"command: {why}"]
+@pytest.mark.parametrize("argv", NOT_PINNED, ids=" ".join)
+def test_what_the_user_did_not_pin_word_for_word_is_not_run(root: Path, argv: list[str]) -> None:
+    (found,) = run(root, argv, "", pins=[Plain(["./mycli", "--help"])])
+    assert "/omo:pin" in found
     assert not (root / "pwned").exists()
 
 
-@pytest.mark.parametrize(
-    ("pin", "argv", "is_covered"),
-    [
-        (["./mycli", "--help"], ["./mycli", "--help"], True),
-        (["./mycli", "--help"], ["./mycli"], False),
-        (["./mycli", "--help"], ["./mycli", "--help", "x"], False),
-        (["./mycli", "--help"], ["mycli", "--help"], False),
-        (["./mycli", "..."], ["./mycli"], True),
-        (["./mycli", "..."], ["./mycli", "a", "b"], True),
-        (["./mycli", "list", "..."], ["./mycli", "remove"], False),
-        (["./mycli", "..."], ["./other"], False),
-        (["..."], ["./mycli"], False),
-        (["...", "..."], ["./mycli"], False),
-    ],
-)
-def test_what_a_pin_covers(root: Path, pin: list[str], argv: list[str], is_covered: bool) -> None:
-    assert (is_allowed(argv, root, [pin]) == "") is is_covered
-
-
-def test_a_built_in_is_replayed_for_real(root: Path) -> None:
-    write(root, "value.txt", "new\n")
-    assert builtin(root, ["git", "status", "--short"], " M value.txt\n") == []
-    assert builtin(root, ["git", "status", "--short"], "") == [
-        "recordedStdout: line 1 was recorded as ''; the replay says 'M value.txt'"
-    ]
-    whole = "0123456789abcdef" * 2 + "01234567"  # a short id can look like a number, and numbers are compared
-    assert builtin(root, ["git", "rev-parse", "HEAD"], f"{whole}\n") == []
-    assert builtin(root, ["git", "diff", "--name-only"], "value.txt\n") == []
-
-
 def test_a_project_command_is_replayed_once_pinned(root: Path) -> None:
-    command = tool(root, "import sys; print('hello', *sys.argv[1:])")
-    assert run(root, [*command, "you"], "hello you\n", pins=[(*command, "...")]) == []
-    assert "/omo:pin" in run(root, [*command, "you"], "hello you\n", pins=[])[0]
+    command = [*tool(root, "import sys; print('hello', *sys.argv[1:])"), "you"]
+    assert run(root, command, "hello you\n") == []
+    assert "/omo:pin" in run(root, command, "hello you\n", pins=[])[0]
 
 
 @pytest.mark.parametrize(
@@ -301,7 +211,7 @@ def test_what_omo_records_is_a_record_that_its_replay_agrees_with(root: Path) ->
         "oh\n",
         3,
     )
-    assert replay(parse(document), root, [[*command, "..."]]) == []
+    assert replay(parse(document), root, [Plain([*command, "you"])], os.environ) == []
 
 
 @pytest.mark.parametrize("code", ["import os; os.kill(os.getpid(), 9)", "print('x' * (1 << 21))", "while True: pass"])
@@ -357,66 +267,11 @@ def test_nothing_goes_to_a_shell(root: Path) -> None:
     assert not (root / "pwned").exists()
 
 
-def test_a_planted_program_is_not_found(root: Path, tmp_path: Path) -> None:
-    for place in ("node_modules/.bin/git", "git", "sub/git"):
-        write(root, place, "#!/bin/sh\ntouch pwned\necho git version 99\n").chmod(0o755)
-    (tmp_path / "bin").symlink_to(root / "sub")
-    planted = os.pathsep.join(["", ".", "node_modules/.bin", str(root / "node_modules/.bin"), str(tmp_path / "bin")])
-    environ = {"PATH": os.pathsep.join([planted, os.environ["PATH"]]), "HOME": os.environ["HOME"]}
-    for command in (["git", "log"], ["git", "status", "--short"]):
-        run(root, command, "", pins=[command], environ=environ)
-    assert not list(tmp_path.rglob("pwned"))
-    assert "only inside the project" in is_allowed(["git", "status"], root, [], {"PATH": planted})
-    assert "only inside the project" in run(root, ["git", "status"], "", pins=[], environ={"PATH": planted})[0]
-
-
 def test_a_pinned_command_is_found_as_the_user_finds_it_but_never_by_the_directory(root: Path) -> None:
     write(root, ".venv/bin/mycli", "#!/bin/sh\necho mine\n").chmod(0o755)
     write(root, "mycli", "#!/bin/sh\necho planted\n").chmod(0o755)
     environ = {"PATH": os.pathsep.join(["", ".", str(root / ".venv/bin"), os.environ["PATH"]])}
     assert run(root, ["mycli"], "mine\n", environ=environ) == []
-
-
-SIGNED = """tree {}
-author a <a@b> 1 +0000
-committer a <a@b> 1 +0000
-gpgsig -----BEGIN PGP SIGNATURE-----
- x
- -----END PGP SIGNATURE-----
-
-signed
-"""
-PROGRAMS = {
-    "core.fsmonitor": "touch pwned;",
-    "diff.external": "touch pwned;",
-    "diff.evil.textconv": "touch pwned;",
-    "diff.evil.command": "touch pwned;",
-    "log.showSignature": "true",
-    "format.pretty": "%G?",
-    "filter.evil.clean": "touch pwned; cat",
-}
-
-
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_no_setting_of_the_repository_starts_a_program(root: Path, name: str) -> None:
-    write(root, "evil", "#!/bin/sh\ntouch pwned\n").chmod(0o755)
-    write(root, ".gitattributes", "* diff=evil filter=evil\n")
-    git(root, "add", "--all")
-    git(root, "commit", "-q", "-m", "second")
-    write(root.parent, "commit", SIGNED.format(git(root, "rev-parse", "HEAD^{tree}").strip()))
-    commit = git(root, "hash-object", "-t", "commit", "-w", str(root.parent / "commit")).strip()
-    git(root, "update-ref", "HEAD", commit)
-    git(root, "config", name, PROGRAMS[name])
-    git(root, "config", "gpg.program", "./evil")
-    write(root, "value.txt", "new\n")
-    for arguments in (["status"], ["diff"], ["diff", "--stat"], ["show", "HEAD"], ["log", "--stat"], ["log", "-1"]):
-        builtin(root, ["git", *arguments], "")
-        assert not (root / "pwned").exists(), arguments
-
-
-def test_a_filter_is_named_with_its_remedy(root: Path) -> None:
-    git(root, "config", "filter.evil.clean", "touch pwned")
-    assert "git config --unset filter.evil.clean" in builtin(root, ["git", "status"], "")[0]
 
 
 def test_the_environment_of_a_pinned_command(root: Path) -> None:
@@ -433,22 +288,21 @@ def test_the_environment_of_a_pinned_command(root: Path) -> None:
         ("/", "leads out of the project"),
         ("out", "leads out of the project"),
         ("out/deeper", "leads out of the project"),
-        ("missing", "is no directory"),
-        ("value.txt", "is no directory"),
+        ("missing", "not a directory"),
+        ("value.txt", "not a directory"),
     ],
 )
 def test_the_directory_stays_in_the_project(root: Path, tmp_path: Path, cwd: str, said: str) -> None:
     (tmp_path / "outside" / "deeper").mkdir(parents=True)
     (root / "out").symlink_to(tmp_path / "outside")
-    assert said in builtin(root, ["git", "status"], "", cwd=cwd)[0]
     assert said in run(root, ["true"], "", cwd=cwd)[0]
 
 
-def test_a_program_of_the_project_is_the_one_at_its_top(root: Path) -> None:
+def test_a_pin_is_for_its_own_directory(root: Path) -> None:
     command = tool(root, "print('mine')")
     tool(root, "print('another')", "sub/mycli")
-    assert "was pinned at the project's top" in run(root, command, "another\n", cwd="sub")[0]
-    assert run(root, ["pwd"], f"{root}/sub\n", cwd="sub") == []
+    assert "/omo:pin" in run(root, command, "another\n", cwd="sub", pins=[Plain(command)])[0]
+    assert run(root, command, "another\n", cwd="./sub", pins=[Plain(command, "sub")]) == []
 
 
 @pytest.mark.parametrize(
@@ -499,10 +353,10 @@ EXEMPT: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("code", records.REASON_CODES)
+@pytest.mark.parametrize("code", REASON_CODES)
 def test_seven_reasons_exempt(code: str) -> None:
-    assert records.parse_exemption({**EXEMPT, "reasonCode": code}).reasonCode == code
-    assert len(records.REASON_CODES) == 7
+    assert parse_exemption({**EXEMPT, "reasonCode": code}).reasonCode == code
+    assert len(REASON_CODES) == 7
 
 
 @pytest.mark.parametrize(
@@ -524,7 +378,7 @@ def test_seven_reasons_exempt(code: str) -> None:
 )
 def test_an_exemption_that_cannot_be_used(fields: dict[str, object], said: str) -> None:
     with pytest.raises(BadInput) as caught:
-        records.parse_exemption({**EXEMPT, **fields})
+        parse_exemption({**EXEMPT, **fields})
     assert [one.partition(":")[0] for one in list_of(caught.value)] == [said]
     assert "platform_unavailable" in caught.value.fix
 
@@ -532,10 +386,10 @@ def test_an_exemption_that_cannot_be_used(fields: dict[str, object], said: str) 
 @pytest.mark.parametrize("document", [None, [], "x"])
 def test_an_exemption_is_an_object(document: object) -> None:
     with pytest.raises(BadInput, match="replayExempt: "):
-        records.parse_exemption(document)
+        parse_exemption(document)
 
 
 def test_an_exemption_without_anything_names_every_field() -> None:
     with pytest.raises(BadInput) as caught:
-        records.parse_exemption(json.loads("{}"))
+        parse_exemption(json.loads("{}"))
     assert len(list_of(caught.value)) == 4

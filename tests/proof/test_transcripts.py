@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from omo.proof import records
+from omo.proof import media
 
 GOOD: dict[str, Any] = {
     "schemaVersion": 1,
@@ -26,7 +26,7 @@ GOOD: dict[str, Any] = {
 def check(tmp_path: Path, document: object, family: str = "web") -> list[str]:
     path = tmp_path / "run.json"
     path.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
-    return records.transcript_defects(path, family)
+    return media.transcript_defects(path, family)
 
 
 def with_action(**fields: object) -> dict[str, Any]:
@@ -106,13 +106,13 @@ def test_what_touches_the_product_names_what_it_touches(tmp_path: Path, kind: st
 
 def test_everything_is_told_at_once_and_within_bounds(tmp_path: Path) -> None:
     found = check(tmp_path, {"schemaVersion": 0, "surface": "cli", "actions": [{}] * 2000, "assertions": [{}]})
-    assert len(found) == records.MOST_DEFECTS + 1
+    assert len(found) == media.MOST_DEFECTS + 1
     assert found[-1].startswith("and ")
     assert all(defect.startswith("run.json: ") for defect in found[:-1])
 
 
 def test_a_missing_file_is_a_defect(tmp_path: Path) -> None:
-    assert "cannot be read" in records.transcript_defects(tmp_path / "missing.json", "web")[0]
+    assert "cannot be read" in media.transcript_defects(tmp_path / "missing.json", "web")[0]
 
 
 BEGAN = 1_771_780_801.0  # 2026-02-22T17:20:01Z
@@ -144,7 +144,7 @@ def test_a_run_from_before_the_goal_is_stale_where_its_times_are_dates(
     path = tmp_path / "run.json"
     action = {"type": "click", "selector": "#a", "timestamp": at}
     path.write_text(json.dumps({"schemaVersion": 1, "tool": "playwright", "actions": [action]}), encoding="utf-8")
-    found = records.transcript_defects(path, "web", BEGAN)
+    found = media.transcript_defects(path, "web", BEGAN)
     assert bool(found) is is_stale, found
     assert all("before the goal began" in one for one in found)
-    assert records.transcript_defects(path, "web") == []
+    assert media.transcript_defects(path, "web") == []

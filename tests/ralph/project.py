@@ -14,13 +14,13 @@ from omo.proof.tree import fingerprint
 from omo.state import ledger, paths
 from omo.work import session
 from omo.work.agents import session_events
+from omo.work.files import Files
 from omo.work.lifecycle import require
 from omo.work.run import load
-from omo.workflows.ralph import brief, end, iteration, judge, phases, rules
+from omo.workflows.ralph import end, judge, phases, rules
 from omo.workflows.ralph import start as starting
-from omo.workflows.ralph.iteration import Files
 from omo.workflows.ralph.judge import Judgement
-from omo.workflows.ralph.run import RALPH, RalphRun, RalphState
+from omo.workflows.ralph.run import RALPH, RalphRun, RalphState, opening
 from tests.kept import copied, put_back
 from tests.project import Project as AnyProject
 from tests.project import damage
@@ -51,6 +51,17 @@ def reply(nonce: str, *answers: Any, **more: Any) -> str:
     """A judge's message: some prose, then the object. An answer is (criterion, check, result) or a whole one."""
     listed = [answer(*each) if isinstance(each, tuple) else each for each in answers]
     return "I looked.\n\n```json\n" + json.dumps({"nonce": nonce, "answers": listed, **more}, indent=1) + "\n```\n"
+
+
+class Judged:
+    """A judgement, with the run as it stands after it."""
+
+    def __init__(self, found: Judgement, state: RalphState) -> None:
+        self.row, self.notes, self.verdict, self.is_closed = found.row, found.notes, found.verdict, found.is_closed
+        self.decision = found.row.get("decision", "")
+        self.independence = found.row["independence"]
+        self.criteria = [state.entry(each, found.row["results"][each.id]) for each in state.criteria]
+        self.remaining = [entry for entry in self.criteria if entry["id"] in state.remaining]
 
 
 @dataclass
@@ -133,7 +144,7 @@ class Project(AnyProject):
             "independence": "full",
         }
         scope = [name for name, state in states.items() if state.status in rules.OPEN]
-        opens = iteration.opening(run.caller, self.files, status.iteration + 1, scope)
+        opens = opening(run.caller, self.files, status.iteration + 1, scope)
         run.append(row, end.end_of(status, row) or opens)
         end.publish(run)
         return run.require_whole()
@@ -151,8 +162,8 @@ class Project(AnyProject):
         state = run.require_whole()
         newest = state.brief_about(self.files.tree)
         if newest is None or state.is_taken_up(newest):
-            brief.ask(run, self.files, session_events(run))
-        return brief.show(run)[0]
+            judge.ask(run, self.files, session_events(run))
+        return judge.brief(run)[0]
 
     @property
     def nonce(self) -> str:
@@ -163,8 +174,9 @@ class Project(AnyProject):
         self.finishes(agent, message)
         return message
 
-    def judge(self, result_text: str | None = None, **how: Any) -> Judgement:
-        return judge.judge(self.run(), self.files, result_text=result_text, **how)
+    def judge(self, result_text: str | None = None, **how: Any) -> Judged:
+        run = self.run()
+        return Judged(judge.judge(run, self.files, result_text=result_text, **how), run.require_whole())
 
     # What is kept
 

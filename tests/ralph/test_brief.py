@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from omo.errors import NotEvaluable, Refused
-from omo.workflows.ralph.brief import MOST_CALLS, show
+from omo.workflows.ralph.judge import brief
 from omo.workflows.ralph.run import RALPH
 from tests.ralph.project import Project, answer, asked, criterion, judged_criterion, make_project, question
 
@@ -70,16 +70,17 @@ def test_an_open_brief_is_shown_again_and_a_new_one_has_a_new_nonce(tmp_path: Pa
     assert [(row["nonce"], row["call"]) for row in made.rows("brief")] == [(first, 1), (made.nonce, 2)]
 
 
-def test_a_judge_answers_three_times_in_an_iteration_at_most(tmp_path: Path) -> None:
+def test_a_judge_is_asked_about_the_files_as_they_are_however_often_they_changed(tmp_path: Path) -> None:
     made = asked(tmp_path, judged_criterion(1), criterion(2))
-    for number in range(MOST_CALLS):
+    for number in range(4):
         made.says(answer("C1"))
         made.write(f"later-{number}.txt")
-        if number < MOST_CALLS - 1:
-            made.ask()
-    made.gate_ran()
-    assert [made.judge().is_closed for _ in range(MOST_CALLS)] == [False, False, True]
-    assert len(made.rows("brief")) == MOST_CALLS
+        made.gate_ran()
+        with pytest.raises(NotEvaluable, match="omo:judge is asked"):
+            made.judge()
+    made.says(answer("C1"))
+    assert made.judge().verdict == "fail"
+    assert len(made.rows("brief")) == 5
     made.work("done-2.txt")
     made.ask()
     assert made.rows("brief")[-1]["call"] == 1
@@ -105,15 +106,15 @@ def test_nothing_is_asked_or_recorded_where_code_can_tell_everything(tmp_path: P
 
 def test_reading_it_writes_nothing_and_asks_nothing(tmp_path: Path) -> None:
     made = make_project(tmp_path)
-    refused(lambda: show(made.run()), "no ralph run", "omo ralph start")
+    refused(lambda: brief(made.run()), "no ralph run", "omo ralph start")
     made.start(judged_criterion())
-    refused(lambda: show(made.run()), "nothing is asked", "omo ralph judge")
+    refused(lambda: brief(made.run()), "nothing is asked", "omo ralph judge")
     made.work()
     made.ask()
     rows = made.kinds()
-    assert show(made.run())[1] == made.nonce
+    assert brief(made.run())[1] == made.nonce
     made.write("later.txt")
-    refused(lambda: show(made.run()), "others than those", "omo ralph judge")
+    refused(lambda: brief(made.run()), "others than those", "omo ralph judge")
     assert made.kinds() == rows
 
 

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from omo.workflows.ralph import evaluate_criteria
-from omo.workflows.ralph.judge import Judgement
 from omo.workflows.ralph.run import RalphState
-from tests.ralph.project import Project, criterion, make_project
+from tests.ralph.project import Judged, Project, criterion, make_project
 
 PATHS = ("src/**",)
 FACT = {"key": "k", "ran_at": 2, "evidence": "exit 0"}
@@ -136,13 +135,13 @@ class Suite:
     def runs(self) -> int:
         return self.count.read_text().count("ran")
 
-    def iterate(self, *files: str, **how: Any) -> Judgement:
+    def iterate(self, *files: str, **how: Any) -> Judged:
         self.project.work("ready", f"work-{self.project.now}.txt", *files)
         self.count.write_text("")
         return self.project.judge(**{"heavy": 0.0, **how})
 
 
-def source(judged: Judgement, name: str = "C1") -> str:
+def source(judged: Judged, name: str = "C1") -> str:
     return str(next(one["source"] for one in judged.criteria if one["id"] == name))
 
 

@@ -103,18 +103,26 @@ def test_a_file_does_not_pick_the_better_of_two_judges(tmp_path: Path) -> None:
     made.says(answer("C1", result="fail", evidence="README.md has no list"))
     good = made.says(answer("C1"))
     refused(lambda: made.judge(good), "one was seen to answer")
-    assert made.judge().verdict == "unknown"
+    assert made.judge().verdict == "fail"
 
 
 # What the host reported
 
 
-@pytest.mark.parametrize("results", [("fail", "pass"), ("pass", "fail"), ("pass", "unknown")])
-def test_two_answers_to_one_brief_leave_it_unknown(tmp_path: Path, results: tuple[str, str]) -> None:
+@pytest.mark.parametrize(
+    ("results", "worst"),
+    [
+        (("fail", "pass"), "fail"),
+        (("pass", "fail"), "fail"),
+        (("pass", "unknown"), "unknown"),
+        (("pass", "pass"), "pass"),
+    ],
+)
+def test_of_two_answers_to_one_brief_the_worse_one_counts(tmp_path: Path, results: tuple[str, str], worst: str) -> None:
     made = asked(tmp_path)
     for result in results:
         made.says(answer("C1", result=result))
-    assert "more than once" in assert_nobody_answered(made)
+    assert made.judge().verdict == worst
 
 
 @pytest.mark.parametrize("agent", ["omo:qa", "omo:architect", "judge", "general-purpose", "omo:judge "])

@@ -1,13 +1,14 @@
-"""What a judgement leaves to do, in groups that never mix, and the order an iteration begins with."""
+"""What a judgement leaves to do, in groups that never mix."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from omo.cli import ralph_views
-from omo.workflows.ralph import iteration
+from omo.cli import ralph
+from omo.workflows.ralph.status import entry_of
 from tests.ralph.project import Project, criterion, make_project
 
 
@@ -16,19 +17,13 @@ def project(tmp_path: Path) -> Project:
     return make_project(tmp_path)
 
 
-def groups(project: Project) -> dict[str, list[str]]:
-    run = project.run()
-    return {
-        name: [one["id"] for one in found]
-        for name, found in iteration.groups(project.files, run.require_whole()).items()
-        if found
-    }
+def entries(project: Project) -> list[dict[str, Any]]:
+    state = project.run().require_whole()
+    return [entry_of(project.files, state, each) for each in state.criteria]
 
 
 def shown(project: Project) -> str:
-    run = project.run()
-    state = run.require_whole()
-    return "\n".join(ralph_views.to_do(iteration.groups(project.files, state), state))
+    return "\n".join(ralph._to_do(project.status(), entries(project)))
 
 
 def mixed(project: Project) -> Project:
@@ -44,19 +39,15 @@ def mixed(project: Project) -> Project:
 
 def test_every_criterion_is_in_one_group(project: Project) -> None:
     mixed(project)
-    assert groups(project) == {
-        "regressed": ["C2"],
-        "to_fix": ["C4"],
-        "to_judge_again": ["C5"],
-        "complete": ["C1"],
-        "blocked": ["C3"],
-    }
+    lines = [line for line in shown(project).splitlines() if not line.startswith("     ")]
+    headings = [line.split(":")[0].split(" (")[0] for line in lines[::2]]
+    assert headings == ["Regressed", "To fix", "To judge again", "Blocked", "Complete"]
+    assert [line.split()[0] for line in lines[1::2]] == ["C2", "C4", "C5", "C3", "C1"]
 
 
 def test_a_regression_names_the_files_changed_since_it_passed_its_own_first(project: Project) -> None:
     mixed(project)
-    run = project.run()
-    (one,) = iteration.groups(project.files, run.require_whole())["regressed"]
+    one = entries(project)[1]
     assert (one["files"], one["since"]) == (["src/b.txt", "notes.txt"], "its pass in iteration 2")
     assert one["last_pass_iteration"] == 2
     text = shown(project)
@@ -107,14 +98,6 @@ def test_what_was_said_is_quoted_and_stays_on_its_line(project: Project) -> None
     assert "\x1b" not in "".join(lines)
     assert max(map(len, lines)) < 500
     assert any(line.startswith('     seen: "no\\"') for line in lines)
-
-
-def test_the_five_phases_come_in_their_order(project: Project) -> None:
-    text = "\n".join(ralph_views.order(project.start()))
-    places = [text.index(f"\n  {name} ") for name in ("PLAN", "IMPL", "VERIFY", "REFINE", "SHIP")]
-    assert places == sorted(places)
-    for agent in ("omo:planner", "omo:executor", "omo:qa", "omo:critic"):
-        assert agent in text
 
 
 def test_an_earlier_run_goes_with_the_criterion_it_could_not_do(project: Project) -> None:

@@ -16,7 +16,7 @@ from omo.work.lifecycle import require
 from omo.work.run import Caller
 from omo.workflows.ralph import end as ending
 from omo.workflows.ralph import start as starting
-from omo.workflows.ralph.iteration import UNCOUNTED, changed_lines
+from omo.workflows.ralph.phases import UNCOUNTED, changed_lines
 from omo.workflows.ralph.run import RALPH, RalphState, fold
 from tests.ralph.project import Project, criterion, make_project, question
 

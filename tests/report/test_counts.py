@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from omo.state import paths, runtime
-from omo.views import phrases, plain, statusline, terminal
+from omo.views import lines, statusline
 from omo.views.project import ProjectView, SessionView
 from omo.work import outcome
 from omo.work.status import DAMAGED, Status
@@ -196,6 +196,15 @@ def focus(found: ProjectView) -> SessionView:
     return found.focus
 
 
+def plain(found: ProjectView) -> str:
+    return lines.plain(lines.project_lines(found))
+
+
+def styles_of_others(found: ProjectView, *, everything: bool = False) -> set[str]:
+    (line,) = [line for line in lines.project_lines(found, everything=everything) if line.shape == "other"]
+    return {style for _, style in line.cells}
+
+
 # What holds for every scene
 
 
@@ -203,10 +212,10 @@ def focus(found: ProjectView) -> SessionView:
 def test_the_numbers_of_one_view_agree(seen: Callable[[str], ProjectView], name: str) -> None:
     for one in seen(name).sessions:
         for work in one.brief.work:
-            if (known := one.view_of(work)) is not None and known.unit == phrases.unit_of(work) and known.total:
+            if (known := one.view_of(work)) is not None and known.unit == lines.unit_of(work) and known.total:
                 assert work.total == known.total
                 if work.state == "active":
-                    sentence = phrases._what_is_open(work, known)
+                    sentence = lines.what_is_open(work, known)
                     begins = re.match(r"(\d+) of \d+ ", sentence)
                     assert int(begins[1] if begins else 0) == known.total - known.done
                 elif work.outcome and outcome.is_done(work.outcome) and not one.lapsed:
@@ -238,7 +247,7 @@ def test_nothing_is_done_whose_proof_is_stale_or_whose_ledger_is_damaged(
 @pytest.mark.parametrize("name", [*SCENES, *MORE])
 def test_green_is_what_was_proven_and_holds(seen: Callable[[str], ProjectView], name: str) -> None:
     for one in seen(name).sessions:
-        is_green = "green" in {span.style for span in terminal._headline(one, 100).spans}
+        is_green = lines.mode_style(one) == "green"
         leading = one.leading
         holds = leading is not None and leading.done == leading.total > 0 and not leading.problems
         assert is_green == (one.brief.mode == "done" and one.is_proven is True and holds)
@@ -267,18 +276,18 @@ def test_what_ended_without_passing_has_its_items_counted(
 ) -> None:
     one = focus(seen(name))
     assert statusline.text(one.brief).startswith(line)
-    assert phrases.session_progress(one) == far
+    assert lines.progress(one) == far
 
 
 def test_finished_work_says_that_the_tree_has_changed_since(seen: Callable[[str], ProjectView]) -> None:
     cases = (("gates_passed_once", "ultrawork", "changed since: value"), ("ralph_passed_once", "ralph", CHANGED))
     for name, kind, changed in cases:
         one = focus(seen(name))
-        assert phrases.headline(one) == f"{kind} finished on the agent's word; {changed}"
-        assert phrases.next_stop(one)[1].endswith(f"; {changed}")
+        assert lines.headline(one) == f"{kind} finished on the agent's word; {changed}"
+        assert lines.why_stop(one).endswith(f"; {changed}")
         assert (one.data["proven"], one.data["lapsed"]) == (False, changed)
     before = focus(seen("gates_passed"))
-    assert (phrases.headline(before), before.data["lapsed"]) == ("ultrawork finished on the agent's word", None)
+    assert (lines.headline(before), before.data["lapsed"]) == ("ultrawork finished on the agent's word", None)
 
 
 def test_other_sessions_are_held_against_the_tree_too(tmp_path: Path) -> None:
@@ -286,13 +295,10 @@ def test_other_sessions_are_held_against_the_tree_too(tmp_path: Path) -> None:
     scene = gates_passed_once(tmp_path / "p")
     scene.stop()
     theirs = replace(scene, here="")
-    assert "ultrawork finished on the agent's word; changed since: value, 0/1 gates" in plain.render(theirs.view())
-    (line,) = [line for line in terminal.lines(theirs.view(), 80) if HERE[:8] in line.plain]
-    assert "ultrawork attested, stale" in line.plain
-    assert "green" not in {span.style for span in line.spans}
+    assert "ultrawork finished on the agent's word; changed since: value, 0/1 gates" in plain(theirs.view())
+    assert "green" not in styles_of_others(theirs.view())
     theirs.now += 2 * 24 * 3600
-    (later,) = [line for line in terminal.lines(theirs.view(), 80, everything=True) if HERE[:8] in line.plain]
-    assert "green" not in {span.style for span in later.spans}, "nobody looked"
+    assert "green" not in styles_of_others(theirs.view(), everything=True), "nobody looked"
 
 
 @pytest.mark.parametrize(
@@ -308,31 +314,30 @@ def test_what_ended_without_proof_is_nowhere_plainly_done(
 ) -> None:
     found = seen(name)
     one = focus(found)
-    assert phrases.headline(one) == words
+    assert lines.headline(one) == words
     assert one.data["proven"] is False
     assert one.data["overrides"]
     aside = found._replace(sessions=[one], meant=ELSEWHERE)
-    assert re.search(rf"{words}.*\d override", plain.render(aside))
-    (line,) = [line for line in terminal.lines(aside, 120) if HERE[:8] in line.plain]
-    assert "yellow" in {span.style for span in line.spans}
-    assert "green" not in {span.style for span in line.spans}
+    assert re.search(rf"{words}.*\d override", plain(aside))
+    assert "yellow" in styles_of_others(aside)
+    assert "green" not in styles_of_others(aside)
 
 
 def test_a_row_that_alone_says_done_is_a_problem(seen: Callable[[str], ProjectView]) -> None:
     one = focus(seen("called_done_by_hand"))
-    assert phrases.headline(one) == "ultrawork ended, not proven"
+    assert lines.headline(one) == "ultrawork ended, not proven"
     assert one.problems == ("the state says that ulw is done, and the session's ledger does not",)
-    assert "gates passed" not in plain.render(seen("called_done_by_hand"))
+    assert "gates passed" not in plain(seen("called_done_by_hand"))
 
 
 def test_what_went_stale_is_said_with_what_is_open(seen: Callable[[str], ProjectView]) -> None:
     told = {
-        "ulw-with-gates": ", because 3 of 4 gates are open, 1 of them stale",
-        "ultragoal-five-goals": ", because 4 of 5 goals are open, 1 of them stale",
-        "plan_not_told_of_a_commit": ", because 2 of 4 steps are open",
-        "every_gate_stale": ", because 1 of 1 gate is open, 1 of them stale",
+        "ulw-with-gates": "3 of 4 gates are open, 1 of them stale",
+        "ultragoal-five-goals": "4 of 5 goals are open, 1 of them stale",
+        "plan_not_told_of_a_commit": "2 of 4 steps are open",
+        "every_gate_stale": "1 of 1 gate is open, 1 of them stale",
     }
-    assert {name: phrases.next_stop(focus(seen(name)))[1] for name in told} == told
+    assert {name: lines.why_stop(focus(seen(name))) for name in told} == told
     assert leading(seen("ulw-with-gates")).next.why == "open: types, docs; stale: lint"
     assert leading(seen("ultragoal-five-goals")).headline == "2 of 5 goals complete, 1 receipt stale"
 
@@ -362,7 +367,7 @@ def test_a_run_that_was_called_off_keeps_its_results(seen: Callable[[str], Proje
 
 def test_a_fence_that_is_up_is_something(tmp_path: Path) -> None:
     scene = replace(plan_called_off(tmp_path / "p"), here="")
-    found = plain.render(scene.view())
+    found = plain(scene.view())
     assert found.startswith(f"session {HERE} (fenced): ultraplan cancelled; the plan's fence is up")
-    assert phrases.NOTHING not in found
+    assert lines.NOTHING not in found
     assert "  command    omo plan status" in found

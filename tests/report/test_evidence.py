@@ -43,8 +43,8 @@ def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_pa
     part = found.parts[0]
     names = {one.name: one for one in part.whole.attachments}
     assert at.nonce in names["The judge's answer"].text
-    assert dict(part.whole.section.covers)["covers"] == "C1"
-    assert part.evidence("C1").section.tables[0].rows[0][1].text == "judge"
+    assert dict(part.whole.covers)["covers"] == "C1"
+    assert part.evidence("C1").tables[0].rows[0][1].text == "judge"
 
 
 def test_a_judgement_from_a_file_is_of_reduced_independence(tmp_path: Path) -> None:
@@ -69,15 +69,15 @@ def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:
     assert found.verdict.text == "finished on the agent's word: verify: goal G1: closed on the agent's own answers."
     assert [(one.what, one.where) for one in found.notices] == [("the agent's own answers", "G1")]
     dossier = found.parts[0].evidence("G1")
-    assert [(one.name, one.state) for one in dossier.attachments] == [
+    assert [(one.name, one.problem) for one in dossier.attachments] == [
         ("Answer to q1", ""),
-        ("parser.py", "as recorded"),
+        ("parser.py", ""),
         ("Answer to q1.5", ""),
         ("Answer to q2", ""),
         ("Answer to q3", ""),
     ]
-    assert dict(dossier.section.covers)["outcomes"] == "quotes are kept"
-    assert dossier.section.said == workshop.SUMMARY
+    assert dict(dossier.covers)["outcomes"] == "quotes are kept"
+    assert dossier.said == workshop.SUMMARY
     shop.work(text="def parse(text): return []\n")
     after = gathered(shop.root, shop.now)
     assert not after.verdict.is_proven
@@ -222,10 +222,10 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
         ("skipped step", "2"),
     ]
     (part,) = found.parts
-    verified, findings = part.whole.section.tables
+    verified, findings = part.whole.tables
     assert [cell.text for cell in verified.rows[0]] == ["1", "python3 src/part1.py", "pass", ""]
     assert [cell.text for cell in findings.rows[0]] == ["advisory", "scope", "12", "step 2 names no test"]
-    assert dict(part.evidence("2").section.covers) == {"skipped because": "the plan lets it be left out"}
+    assert dict(part.evidence("2").covers) == {"skipped because": "the plan lets it be left out"}
     assert "### Step 1" in part.whole.attachments[0].text
 
 

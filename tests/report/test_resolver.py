@@ -13,7 +13,7 @@ import pytest
 
 from omo.cli.main import build_parser
 from omo.state import runtime
-from omo.views import phrases, project
+from omo.views import lines, project
 from omo.views.project import ProjectView, SessionView
 from omo.work.status import Item, Status
 from tests.report.states import ELSEWHERE, FOURTH, HERE, SCENES, THIRD, Scene, scene, view
@@ -59,9 +59,9 @@ def test_goals_have_receipts_and_what_they_rest_on() -> None:
 def test_a_plan_that_is_done_says_so_after_its_stop() -> None:
     one = focus(view("ultragoal-done"))
     assert (one.brief.mode, one.brief.rule.name, one.is_on) == ("done", "not-active", False)
-    assert phrases.headline(one) == "ultragoal finished on the agent's word"
+    assert lines.headline(one) == "ultragoal finished on the agent's word"
     assert one.data["outcome"]["verdict"] == "attested"
-    told = phrases.outcome(one)
+    told = lines.outcome(one)
     assert told.startswith("finished on the agent's word: ultragoal g")
     assert ": 3 of 3 goals complete; reduced independence" in told
     assert one.leading is not None
@@ -89,7 +89,7 @@ def test_a_goal_with_checks_shows_what_it_owes() -> None:
     held = work(view("verify-goal"), "verify")
     assert (marks(held), held.next.action) == ({"G1": "active"}, "checks")
     assert item(held, "G1").notes[0].startswith("checks: owed")
-    assert phrases.next_stop(focus(view("verify-goal")))[1] == ", because 2 of 2 steps are open"
+    assert lines.why_stop(focus(view("verify-goal"))) == "2 of 2 steps are open"
 
 
 # How a session stands
@@ -109,11 +109,11 @@ def test_a_goal_with_checks_shows_what_it_owes() -> None:
 )
 def test_mode_rule_and_headline(name: str, mode: str, rule: str, headline: str) -> None:
     one = focus(view(name))
-    assert (one.brief.mode, one.brief.rule.name, phrases.headline(one)) == (mode, rule, headline)
+    assert (one.brief.mode, one.brief.rule.name, lines.headline(one)) == (mode, rule, headline)
 
 
 def test_a_question_is_passed_on() -> None:
-    assert phrases.questions(focus(view("waiting"))) == ["Where is the key?"]
+    assert "  question   Where is the key?" in lines.plain(lines.session_lines(focus(view("waiting"))))
 
 
 def test_after_a_breaker_or_a_cancel_only_the_user_moves_it_on() -> None:
@@ -131,8 +131,8 @@ def test_the_last_block_is_near(tmp_path: Path) -> None:
     scene.now += 60
     one = focus(scene.view())
     assert (one.brief.breakers[0].left, one.brief.rule.name) == (0, "cap")
-    assert (
-        "".join(phrases.next_stop(one)) == "would be let go (cap): as many blocks as allowed without verified progress"
+    assert "would be let go (cap): as many blocks as allowed without verified progress" in lines.plain(
+        lines.session_lines(one)
     )
 
 
@@ -206,7 +206,7 @@ def test_gates_that_no_run_holds_do_not_make_a_session_active(tmp_path: Path) ->
     scene = SCENES["nothing-on"](tmp_path / "p")
     scene.check("gate", "add", "tests", "--", "true")
     one = focus(scene.view())
-    assert (one.brief.mode, one.is_on, phrases.headline(one)) == ("off", False, "off")
+    assert (one.brief.mode, one.is_on, lines.headline(one)) == ("off", False, "off")
     assert marks(work(scene.view(), "ulw")) == {"tests": "open"}
 
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("report")
 SRC = Path(__file__).resolve().parents[2] / "src" / "omo"
 KIND = re.compile(r'"kind": "([\w-]+)"')
 # Rows of journals that tell nothing of a run, and objects that are no rows.
-NOT_TOLD = {"command-pinned", "missing-criteria", "review_blocker"}
+NOT_TOLD = {"missing-criteria", "review_blocker"}
 PLACES = ("workflows", "work", "hooks", "state", "cli")
 
 
@@ -89,13 +89,9 @@ def test_a_judgement_names_what_broke_again_and_who_did_not_judge() -> None:
         states=states,
         independence="reduced",
     )
-    found = story.tell([Source("ralph", [judged])]).events
-    assert [(one.what, one.mark) for one in found] == [
-        ("Round 2 was judged: fail, decision replan", "failed"),
-        ("C1 regressed: it passed in round 1", "regression"),
-        ("Round 2 was judged with reduced independence", "stale"),
-    ]
-    assert found[0].detail == "C1 fail, C2 pass"
+    (event,) = story.tell([Source("ralph", [judged])]).events
+    assert event.what == "Round 2 was judged: fail, decision replan, independence reduced"
+    assert (event.detail, event.mark) == ("C1 regressed, C2 pass", "failed")
 
 
 @pytest.mark.parametrize(
@@ -107,7 +103,7 @@ def test_a_judgement_names_what_broke_again_and_who_did_not_judge() -> None:
         ("session", row("blocked", evidence="no key"), "The agent is blocked from outside", "waiting"),
         ("session", row("gate-ran", name="t", result="fail", exit=1, seconds=2), "Gate t: fail (exit 1", "failed"),
         ("ultragoal", row("goal_checkpointed", goalId="G1", status="failed"), "G1 was set to failed", "failed"),
-        ("ultragoal", row("goal_checkpointed", goalId="G1", status="complete"), "G1 was called complete", "stale"),
+        ("ultragoal", row("goal_checkpointed", goalId="G1", status="complete"), "G1 was set to complete", "stale"),
         ("ultraplan", row("preflight", bypassed="OMO_X", result="bypassed"), "What the plan needs was not", "stale"),
         ("ultraplan", row("skipped", step=3, reason="not here"), "Step 3 was skipped", "stale"),
         ("verify", row("claim", claim="x", verdict="contradicted", override="why"), "A claim was let stand", "stale"),
@@ -177,6 +173,4 @@ def test_a_session_tells_of_all_its_workflows(report: Report) -> None:
         assert any(what.startswith(words) for what in told), words
     moments = [one.ts for one in report.timeline.events]
     assert moments == sorted(moments)
-    assert [one.what for one in report.timeline.events if one.mark == "regression"] == [
-        "C1 regressed: it passed in round 1"
-    ]
+    assert any("C1 regressed" in one.detail for one in report.timeline.events)

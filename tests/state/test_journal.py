@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from omo.errors import Busy
-from omo.state import store
 from omo.state.journal import Journal
 
 
@@ -59,42 +57,3 @@ def test_a_ledger_without_its_mark_is_damaged(state: str) -> None:
     journal.change(lambda rows: (None, [{"kind": "a"}]), actor="agent", now=1.0, wait=1)
     Path(journal.directory, "mark.json").unlink()
     assert "no longer says where the ledger ends" in journal.problems()[0]
-
-
-def test_views_are_published_under_the_lock_after_the_append_also_without_one(state: str) -> None:
-    journal = Journal(state + "/verify", state)
-    seen: list[tuple[int, bool]] = []
-
-    def publish() -> None:
-        seen.append((len(journal.rows()), journal.problems() == []))
-        with pytest.raises(Busy), store.Lock(journal.directory + "/ledger.lock", store.Deadline(0)):
-            pass
-
-    journal.change(lambda rows: (None, [{"kind": "a"}, {"kind": "b"}]), actor="a", now=1.0, wait=1, publish=publish)
-    journal.change(lambda rows: (None, []), actor="a", now=1.0, wait=1, publish=publish)
-    assert seen == [(2, True), (2, True)]
-
-
-def test_a_refusal_publishes_nothing(state: str) -> None:
-    journal = Journal(state + "/verify", state)
-
-    def refuse(rows: list[dict[str, object]]) -> tuple[None, list[dict[str, object]]]:
-        raise ValueError("no")
-
-    def publish() -> None:
-        raise AssertionError("published")
-
-    with pytest.raises(ValueError, match="no"):
-        journal.change(refuse, actor="agent", now=1.0, wait=1, publish=publish)
-
-
-def test_a_crash_while_publishing_loses_no_row(state: str) -> None:
-    journal = Journal(state + "/verify", state)
-
-    def crash() -> None:
-        raise OSError("power")
-
-    with pytest.raises(OSError, match="power"):
-        journal.change(lambda rows: (None, [{"kind": "a"}]), actor="a", now=1.0, wait=1, publish=crash)
-    assert [row["kind"] for row in journal.rows()] == ["a"]
-    assert journal.problems() == []

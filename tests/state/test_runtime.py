@@ -59,7 +59,8 @@ def test_a_newer_version_is_refused_and_left_alone(state: str) -> None:
         runtime.read(state)
     with pytest.raises(Newer):
         put(state, "a", MINIMUM_ROW)
-    assert runtime.set_corrupt_aside(state, now=NOW, wait=1) is None
+    with pytest.raises(Newer):
+        runtime.set_corrupt_aside(state, now=NOW, wait=1)
     assert Path(paths.runtime_file(state)).read_text() == text
 
 
@@ -74,7 +75,7 @@ def test_a_corrupt_file_is_kept_aside_by_the_next_writer(state: str, text: str) 
     assert runtime.session(state, "a") is not None
     kept = list(Path(state).glob("*.corrupt-*"))
     assert [path.read_text() for path in kept] == [text]
-    assert runtime.set_corrupt_aside(state, now=NOW, wait=1) is None
+    assert runtime.set_corrupt_aside(state, now=NOW, wait=1) == ""
 
 
 def test_an_empty_id_matches_nothing(state: str) -> None:

@@ -49,7 +49,7 @@ def test_what_a_dead_writer_left_aside_is_swept(tmp_path: Path) -> None:
 def test_setting_aside_keeps_the_bytes(tmp_path: Path) -> None:
     path = tmp_path / "state.json"
     path.write_bytes(b"\xff broken")
-    kept = store.set_aside(str(path), 12.5)
+    kept = store.keep_as(str(path), "corrupt", 12.5)
     assert Path(kept).read_bytes() == b"\xff broken"
     assert not path.exists()
 

@@ -14,7 +14,6 @@ import pytest
 
 from omo.errors import OmoError
 from omo.state import paths
-from omo.state.journal import Journal
 from omo.workflows.ultragoal import goal_tool, lifecycle, receipts
 from omo.workflows.ultragoal.run import ULTRAGOAL
 from omo.workflows.ultrawork import gates as pinned_gates
@@ -259,11 +258,11 @@ def test_a_command_the_user_pinned_is_run_for_real(project: Project) -> None:
 
 def test_a_pin_written_by_hand_allows_nothing(project: Project) -> None:
     project.begin(ONE)
-    commands = Path(paths.commands_dir(project.state))
-    commands.mkdir(parents=True)
-    row = {"seq": 1, "ts": "", "kind": "command-pinned", "actor": "user", "name": "rows", "argv": COMMAND}
-    (commands / "ledger.jsonl").write_text(json.dumps(row) + "\n")
-    assert Journal(str(commands), project.state).problems()
+    pin(project, "agent")
+    events = Path(paths.events_file(project.state, project.session))
+    text = events.read_text(encoding="utf-8")
+    assert '"by": "agent"' in text
+    events.write_text(text.replace('"by": "agent"', '"by": "user"'), encoding="utf-8")
     with project.refused("replay"):
         project.complete("G001", gate=replaying(project))
     assert not (project.root / "ran").exists()

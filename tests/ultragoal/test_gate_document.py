@@ -17,7 +17,7 @@ from omo.workflows.ultragoal.gate.models import SURFACES, load
 from omo.workflows.ultragoal.gate.rules import inspect
 from omo.workflows.ultragoal.receipts import canonical_digest as digest
 from tests.ultragoal.gates import subject
-from tests.ultragoal.test_gate_evidence import pin
+from tests.ultragoal.test_gate_evidence import pinned
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "quality-gate.md"
@@ -84,8 +84,8 @@ def test_the_example_in_the_docs_passes(tmp_path: Path) -> None:
     tool = tmp_path / "intake"
     tool.write_text("#!/bin/sh\ntest \"$*\" = '--check a.csv' && echo 3 rows, 1 refused\n", encoding="utf-8")
     tool.chmod(0o755)
-    pin(tmp_path, ["./intake", "..."])
-    found = inspect(json.loads(text), subject(tmp_path))
+    gates = pinned(["./intake", "--check", "a.csv"])
+    found = inspect(json.loads(text), subject(tmp_path, gates=gates))
     assert (found.defects, found.notes) == ([], [])
     assert len(found.cited) == 2
     assert [one["executable"] for one in found.replays] == [str(tmp_path / "intake")]

@@ -12,11 +12,10 @@ from typing import Any
 import pytest
 
 from omo.proof import artifacts
-from omo.state import paths
-from omo.state.journal import Journal
 from omo.workflows.ultragoal.gate import proof, rules
 from omo.workflows.ultragoal.gate.proof import Inspection
 from omo.workflows.ultragoal.gate.rules import inspect
+from omo.workflows.ultrawork.gates import Gates, fold
 from tests.kept import copied
 from tests.ultragoal.gates import (
     Gate,
@@ -60,18 +59,18 @@ def make_evidence(root: Path) -> None:
     terminal(root / "out" / "session.pty")
     terminal(root / "out" / "plain.pty", plain=True)
     (root / "run.log").write_text("40 calls, none failed\n", encoding="utf-8")
+    (root / ".sisyphus" / "cc-omo").mkdir(parents=True)
     (root / "tool.py").write_text("print('3 records'); open('runs', 'a').write('x')\n", encoding="utf-8")
-    pin(root, [sys.executable, "tool.py"])
 
 
-def pin(root: Path, argv: list[str]) -> None:
-    state = subject(root).state
-    row = {"kind": "command-pinned", "name": "tool", "argv": argv}
-    Journal(paths.commands_dir(state), state).change(lambda rows: (None, [row]), actor="user", now=1.0, wait=1.0)
+def pinned(argv: list[str]) -> Gates:
+    """As the user pinned it."""
+    row = {"kind": "gate-added", "name": "tool", "argv": argv, "cwd": ".", "by": "user", "timeout": 60.0}
+    return fold([row], None)
 
 
 def check(root: Path, gate: Gate, **more: Any) -> Inspection:
-    return inspect(gate, subject(root, **more))
+    return inspect(gate, subject(root, gates=pinned([sys.executable, "tool.py"]), **more))
 
 
 def with_surface(root: Path, word: str, *cited: Gate) -> Inspection:
@@ -347,12 +346,6 @@ def test_a_command_the_user_did_not_pin_is_not_run(root: Path) -> None:
     inspection = replayed(root, command=[sys.executable, "-c", "open('runs', 'a').write('x')"])
     assert places(inspection) == {ROW: "OTHER"}
     assert ("/omo:pin" in inspection.defects[0].message, runs(root)) == (True, 0)
-
-
-def test_pins_that_were_changed_by_hand_allow_nothing(root: Path) -> None:
-    ledger = Path(paths.commands_dir(subject(root).state)) / "ledger.jsonl"
-    ledger.write_text(ledger.read_text(encoding="utf-8").replace("tool.py", "evil.py"), encoding="utf-8")
-    assert places(replayed(root, command=[sys.executable, "evil.py"])) == {ROW: "OTHER"}
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pytest
 
 from omo.proof import artifacts
 from omo.state import paths
+from omo.workflows.ultrawork.gates import SessionGates
 from tests.ultragoal.gates import (
     Gate,
     add_surface,
@@ -22,12 +23,6 @@ from tests.ultragoal.project import ONE, SEEN, Project
 RECEIPT = {"type": "consumer-run", "id": "run-1", "status": "passed"}
 
 
-def diff_replay(**more: object) -> Gate:
-    """Reads the project, whatever is in it."""
-    record = {"schemaVersion": 1, "kind": "cli-replay", "replaySafe": True, "recordedStdout": ""}
-    return {**record, "command": ["git", "diff", "--stat"], **more}
-
-
 @pytest.fixture
 def started(project: Project) -> Project:
     return project.begin()
@@ -35,7 +30,10 @@ def started(project: Project) -> Project:
 
 def test_which_program_ran_is_kept_in_the_receipt(started: Project) -> None:
     gate = copy.deepcopy(started.gate("G001"))
-    (started.root / "run.json").write_text(json.dumps(diff_replay()), encoding="utf-8")
+    command = ["git", "diff", "--stat"]
+    SessionGates(started.state, started.session, "user", started.now, 5).add("diff", command, cwd=".", program=None)
+    record = {"schemaVersion": 1, "kind": "cli-replay", "replaySafe": True, "command": command, "recordedStdout": ""}
+    (started.root / "run.json").write_text(json.dumps(record), encoding="utf-8")
     add_surface(gate, surface("cli", "cli", "run"), artifact("run", "cli-replay", "run.json"))
     started.complete("G001", gate=gate)
     receipt = started.receipt("G001")

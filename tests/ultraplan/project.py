@@ -10,11 +10,10 @@ from omo.state import ledger, paths
 from omo.work.lifecycle import require
 from omo.work.run import Run
 from omo.work.status import NextStep
-from omo.workflows.ultraplan import critique, finish, recovery, start
+from omo.workflows.ultraplan import critique, finish, start
 from omo.workflows.ultraplan import document as documents
-from omo.workflows.ultraplan.audited import RunStatus, load_status
 from omo.workflows.ultraplan.finish import Failure, Finished
-from omo.workflows.ultraplan.run import PLAN, PlanState
+from omo.workflows.ultraplan.run import PLAN, PlanState, RunStatus, load_status
 from omo.workflows.ultraplan.start import Started
 from omo.workflows.ultraplan.status import publish_status
 from tests.kept import put_back
@@ -61,7 +60,7 @@ class Project(AnyProject):
 
     def recover(self, *, named: str = "", by: str = "agent", **env: str) -> Started:
         self.show()
-        return recovery.recover(require(PLAN, self.caller(by), named), environ=env, is_agreed=True)
+        return start.recover(require(PLAN, self.caller(by), named), environ=env, is_agreed=True)
 
     def skip(self, step: int, reason: str = "the plan lets it be left out") -> None:
         finish.skip(require(PLAN, self.caller()), step, reason, is_agreed=True)

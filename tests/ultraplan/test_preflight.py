@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from omo.workflows.ultraplan import preflight
-from omo.workflows.ultraplan.models import need_defect
 from tests.ultraplan.plans import commit, git, project
 
 
@@ -310,13 +309,6 @@ def test_the_network_is_asked_through_the_proxy_and_its_status_counts(root: Path
 
 def test_a_proxy_that_is_not_there_is_no_network(root: Path, closed: int) -> None:
     assert ask(root, "network", {"HTTPS_PROXY": f"http://127.0.0.1:{closed}"}).status == "missing"
-
-
-def test_a_need_that_nobody_can_ask_for_is_missing(root: Path) -> None:
-    for need in ("docker", "cmd:", "cmd:a/b", "cmd:../x", "cmd:-x", "env:A B", "env:", "file:x", "git_push:origin", ""):
-        answer = ask(root, need)
-        assert answer.status == "missing"
-        assert need_defect(need)
 
 
 def test_each_need_is_asked_once_and_one_that_fails_hides_no_other(root: Path) -> None:

@@ -11,9 +11,10 @@ import pytest
 
 from omo.errors import NotEvaluable
 from omo.work.lifecycle import require
-from omo.workflows.ultraplan import recovery
-from omo.workflows.ultraplan.audited import audit_file
-from omo.workflows.ultraplan.run import PLAN
+from omo.work.publish import publish
+from omo.work.run import Run
+from omo.workflows.ultraplan import start
+from omo.workflows.ultraplan.run import PLAN, audit_file
 from tests.ultraplan.project import WHY, Project, make_project, started
 from tests.ultraplan.test_run import SKIP, refused
 
@@ -28,8 +29,8 @@ def left_out(tmp_path: Path) -> Project:
 def go_on(here: Project, *missing: int) -> None:
     """As Next says: recover, carry it out, finish."""
     here.show()
-    begun = recovery.recover(recovery.chosen(here.caller(), here.root / "plan.md"), environ={}, is_agreed=True)
-    assert begun.state.steps == missing
+    begun = start.recover(start.chosen(here.caller(), here.root / "plan.md"), environ={}, is_agreed=True)
+    assert begun.state.recovering == missing
     here.carry_out(*missing)
     assert here.finish().exit_code == 0
 
@@ -40,14 +41,13 @@ def test_a_step_left_out_is_caught_recovered_and_the_whole_session_passes(tmp_pa
     assert here.finish().exit_code == 3
     written = here.recover()
     begun = written.state
-    assert (begun.steps, begun.recovery_of, begun.depth) == ((2,), original.run, 1)
+    assert (begun.recovering, begun.run, begun.depth) == ((2,), original.run, 1)
     assert (here.told()["state"], here.told()["open"]) == ("active", 1)
     spec = Path(written.spec).read_text()
     assert re.findall(r"^### Step (\d)", spec, re.M) == ["0", "2"]
     for line in ("- Recovery of: session 1 of `plan.md`", "- Recovery depth: 1", "- Missing steps: 2"):
         assert line in spec
     assert here.git("status", "--porcelain") == ""
-    assert begun.base != original.base
     assert any(WHY in override for override in begun.overrides), "what was let through for it still is, and is told"
     here.carry_out(2)
     done = here.finish()
@@ -62,7 +62,7 @@ def test_what_it_costs_is_said_before_it_is_done(tmp_path: Path) -> None:
     here = left_out(tmp_path)
     kinds = here.kinds()
     run = require(PLAN, here.caller())
-    told = refused(lambda: recovery.recover(run, environ={}), "step 2 would be recovered")
+    told = refused(lambda: start.recover(run, environ={}), "step 2 would be recovered")
     assert "omo plan recover --yes" in told
     assert "recovery 1 of 2" in told
     assert "ended with exceptions" in told, "no critic looked at this plan"
@@ -70,7 +70,7 @@ def test_what_it_costs_is_said_before_it_is_done(tmp_path: Path) -> None:
     here.finish(*FAILURE)
     here.show()
     again = require(PLAN, here.caller())
-    assert "allowed by: the user" in refused(lambda: recovery.recover(again, environ={}), "would be recovered")
+    assert "allowed by: the user" in refused(lambda: start.recover(again, environ={}), "would be recovered")
 
 
 def test_a_recovery_that_leaves_the_session_broken_does_not_pass(tmp_path: Path) -> None:
@@ -109,16 +109,6 @@ def test_a_recovery_that_failed_is_counted_when_it_goes_on(tmp_path: Path) -> No
     assert here.recover().state.depth == 2
 
 
-def test_a_recovery_that_a_crash_kept_from_beginning_is_counted_once(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    require(PLAN, here.caller()).append({"kind": "recovered", "depth": 1, "missing": [2], "reasons": []})
-    assert here.status()[1].command == "omo plan recover"
-    assert here.told()["fence"]["touch"] == ["src/**", "tests/**"]
-    assert "omo plan recover" in refused(here.start, "is under way")
-    begun = here.recover().state
-    assert (begun.depth, begun.steps) == (1, (2,))
-
-
 @pytest.mark.parametrize("path", ["infra/main.tf", "elsewhere.py"])
 @pytest.mark.parametrize("is_given_up", [False, True])
 def test_what_lies_outside_the_fence_is_never_recovered_nor_by_giving_up(
@@ -154,9 +144,9 @@ def test_a_session_that_preflight_stopped_counts_nothing(tmp_path: Path) -> None
     here.carry_out(2)
     assert here.recover(PATH=os.environ["PATH"]).missing
     assert here.status()[1].command == "omo plan recover plan.md"
-    run = recovery.chosen(here.caller("user"), here.root / "plan.md")
-    begun = recovery.recover(run, environ={"OMO_SKIP_PREFLIGHT": "1"}, is_agreed=True).state
-    assert (begun.depth, begun.steps) == (1, (1,))
+    run = start.chosen(here.caller("user"), here.root / "plan.md")
+    begun = start.recover(run, environ={"OMO_SKIP_PREFLIGHT": "1"}, is_agreed=True).state
+    assert (begun.depth, begun.recovering) == (1, (1,))
 
 
 def test_a_reported_failure_can_be_recovered_when_a_person_says_so(tmp_path: Path) -> None:
@@ -170,16 +160,6 @@ def test_the_steps_skipped_before_stay_skipped(tmp_path: Path) -> None:
     here = started(tmp_path, 3, (3,), step1=SKIP)
     here.skip(1)
     go_on(here, 2)
-
-
-def test_without_the_first_run_nothing_can_be_said(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    first = here.record().run
-    here.recover()
-    os.rename(os.path.join(here.state, "plans", first), os.path.join(here.state, "elsewhere"))
-    assert first not in [record.run for record in here.records()]
-    status, following = here.status()
-    assert (status.audit.verdict, following.action) == ("unknown", "abandon")
 
 
 # after a run was given up
@@ -204,19 +184,12 @@ def test_a_history_that_was_rewritten_is_never_recovered_and_needs_a_person(tmp_
     refused(here.recover, "no ancestor of HEAD", NotEvaluable)
 
 
-def test_what_a_begun_recovery_took_over_is_not_recovered_again(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    first = here.record().run
-    here.recover()
-    assert here.record().run in refused(lambda: here.recover(named=first), "goes on as")
-
-
 def test_another_session_that_recovers_a_run_takes_it_over_with_its_fence(tmp_path: Path) -> None:
     here = left_out(tmp_path)
     here.finish(*FAILURE)
     here.show()
-    run = recovery.chosen(here.caller(session="s2"), here.root / "plan.md")
-    recovery.recover(run, environ={}, is_agreed=True)
+    run = start.chosen(here.caller(session="s2"), here.root / "plan.md")
+    start.recover(run, environ={}, is_agreed=True)
     assert "fence" not in here.told("s1")
     assert here.told("s2")["fence"]
 
@@ -246,3 +219,22 @@ def test_a_copy_never_audits_the_original(tmp_path: Path) -> None:
     for command in (there.finish, there.start, there.abandon):
         refused(command, "belongs to")
     assert here.finish().exit_code == 0
+
+
+def test_a_recovery_that_an_older_omo_began_as_a_run_of_its_own_is_given_up_and_its_session_goes_on(
+    tmp_path: Path,
+) -> None:
+    here = left_out(tmp_path)
+    parent = require(PLAN, here.caller())
+    parent.append({"kind": "recovered", "depth": 1, "missing": [2], "reasons": []})
+    caller = here.caller()
+    child = Run(PLAN, caller, PLAN.new_id(caller, parent.id.rpartition("-")[2]))
+    began = dict(parent.rows[-2], base=here.git("rev-parse", "HEAD"), steps=[2], depth=1, recovery_of=parent.id)
+    child.append({key: began[key] for key in began if key not in ("seq", "ts", "actor", "prev")})
+    publish(child, {"run": child.id, "state": "active", "open": 1, "total": 1, "next": None}, session="s1")
+    status, following = here.status()
+    assert (following.action, "older omo" in status.broken) == ("abandon", True)
+    here.abandon()
+    here.show()
+    begun = start.recover(Run(PLAN, here.caller(), parent.id, named=True), environ={}, is_agreed=True)
+    assert (begun.state.run, begun.state.depth) == (parent.id, 2)

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from omo.errors import Refused
 from omo.proof import globs
 from omo.workflows.ultraplan import document as documents
-from omo.workflows.ultraplan import manifest, sessions, spec_text
+from omo.workflows.ultraplan import sessions
+from omo.workflows.ultraplan.markdown import manifest_bullet
 from omo.workflows.ultraplan.models import Content, Fence, Manifest
-from omo.workflows.ultraplan.sessions import Session
-from omo.workflows.ultraplan.spec_text import Recovery
+from omo.workflows.ultraplan.sessions import Recovery, Session
 from tests.ultraplan.plans import path_of, plan_text, step_text
 
 RECOVERY = Recovery(1, [2, 4], ["step 2: missing", "step 4: drift"], "committed at abc", "p1/l")
@@ -47,7 +47,7 @@ def refused(text: str) -> list[str]:
 
 
 def manifest_of(spec: Session) -> dict[str, Any]:
-    block = spec_text.render(spec).split("```yaml\nsession_manifest:")[1].split("```")[0]
+    block = sessions.render(spec).split("```yaml\nsession_manifest:")[1].split("```")[0]
     found: dict[str, Any] = yaml.safe_load("session_manifest:" + block)["session_manifest"]
     return found
 
@@ -65,7 +65,7 @@ def test_each_session_heading_is_a_session_with_the_steps_below_it_and_without_a
 def test_the_steps_are_copied_to_the_letter() -> None:
     odd = "a  table | of\tthings “quoted” ünïcode \\n, and `a |  b`"
     text = plan_text(3, sessions=[[1], [2, 3]], step2={"Changes": odd})
-    first, second = (spec_text.render(spec) for spec in cut(text))
+    first, second = (sessions.render(spec) for spec in cut(text))
     assert step_text(1) in first
     assert step_text(2, Changes=odd) in second
     assert step_text(3) in second
@@ -74,12 +74,12 @@ def test_the_steps_are_copied_to_the_letter() -> None:
 
 def test_every_section_of_a_spec_is_there_in_order_and_recovery_only_for_recoveries() -> None:
     (spec,) = cut(plan_text(2))
-    titles = [line[3:] for line in spec_text.render(spec).splitlines() if line.startswith("## ")]
+    titles = [line[3:] for line in sessions.render(spec).splitlines() if line.startswith("## ")]
     assert titles == [
         "Context", "Dependencies", "Scope Fence", "Session Manifest", "Steps", "Exit Condition", "Failure Handling",
         "Security Constraints", "Handoff State", "Metadata",
     ]  # fmt: skip
-    assert spec_text.render(spec, RECOVERY).count("## Recovery Metadata") == 1
+    assert sessions.render(spec, RECOVERY).count("## Recovery Metadata") == 1
 
 
 def test_the_session_manifest_is_computed_from_the_steps_without_the_preflight() -> None:
@@ -105,14 +105,14 @@ def test_the_session_manifest_is_computed_from_the_steps_without_the_preflight()
 
 
 def test_step_0_is_a_preflight_that_escalates() -> None:
-    step = spec_text.render(cut(plan_text(2))[0]).split("### Step 0")[1].split("### Step 1")[0]
+    step = sessions.render(cut(plan_text(2))[0]).split("### Step 0")[1].split("### Step 1")[0]
     for said in ("sandbox_preflight: true", "On failure: escalate — exit 77", "omo plan start", "Files: none"):
         assert said in step
 
 
 def test_the_exit_condition_has_what_each_step_verifies_and_a_clean_audited_tree() -> None:
     text = plan_text(2, step2={"Verify": "\n  ```sh\n  cat <<E\n  x\n  E\n  ```"})
-    conditions = spec_text.render(cut(text)[0]).split("## Exit Condition")[1].split("##")[0]
+    conditions = sessions.render(cut(text)[0]).split("## Exit Condition")[1].split("##")[0]
     assert f"- Step 1: `python3 {path_of(1)}` → expected: no output, exit 0\n" in conditions
     assert "cat" not in conditions
     assert "git status --porcelain" in conditions
@@ -120,7 +120,7 @@ def test_the_exit_condition_has_what_each_step_verifies_and_a_clean_audited_tree
 
 
 def test_a_spec_names_its_plan_and_the_text_it_was_made_from() -> None:
-    text = spec_text.render(cut(plan_text(2))[0])
+    text = sessions.render(cut(plan_text(2))[0])
     assert "- Master plan: `plan.md`" in text
     assert documents.parse(plan_text(2), "plan.md").digest in text
 
@@ -128,7 +128,7 @@ def test_a_spec_names_its_plan_and_the_text_it_was_made_from() -> None:
 def test_what_the_plan_says_of_its_background_reaches_every_session_as_a_quotation() -> None:
     text = plan_text(2, sessions=[[1], [2]]).replace("## Scope", "## Context\n\nOld API:\n\n- goes away\n\n## Scope", 1)
     text = with_lines(text, 2, "Context: the second half")
-    first, second = (spec_text.render(spec) for spec in cut(text))
+    first, second = (sessions.render(spec) for spec in cut(text))
     assert "> - goes away" in first
     assert "> - goes away" in second
     assert ("> the second half" in first, "> the second half" in second) == (False, True)
@@ -198,7 +198,7 @@ def test_what_belongs_to_another_session_is_never_touched_unless_it_may_be_the_s
 
 def test_an_older_plan_gets_manifests_that_are_marked_as_made_up() -> None:
     (spec,) = cut(plan_text(2, version="1.6", step1={"manifest": None}, step2={"manifest": None}))
-    assert step_text(1, manifest=None) in spec_text.render(spec)
+    assert step_text(1, manifest=None) in sessions.render(spec)
     assert (spec.document.is_legacy, spec.document.is_legacy_synthesis) == (True, True)
     assert manifest_of(spec)["legacy_synthesis"] is True
     found = [step.manifest.expected_paths for step in spec.document.steps if step.manifest]
@@ -210,7 +210,7 @@ def test_an_older_plan_gets_manifests_that_are_marked_as_made_up() -> None:
 
 
 def test_a_recovery_has_just_the_missing_steps_under_the_same_fence() -> None:
-    text = spec_text.render(cut(plan_text(5, needs=["cmd:git"]))[0], RECOVERY)
+    text = sessions.render(cut(plan_text(5, needs=["cmd:git"]))[0], RECOVERY)
     assert re.findall(r"^### Step (\d)", text, re.M) == ["0", "2", "4"]
     assert step_text(4) in text
     assert "cmd:git" in text
@@ -245,7 +245,7 @@ MANIFESTS = st.builds(
 @settings(max_examples=30)
 @given(MANIFESTS)
 def test_a_manifest_that_omo_writes_reads_back_as_it_was_meant(made: Manifest) -> None:
-    text = "\n".join([plan_text(1, step1={"manifest": None}), *manifest.bullet(made, "Manifest (proposed)")])
+    text = "\n".join([plan_text(1, step1={"manifest": None}), *manifest_bullet(made, "Manifest (proposed)")])
     (step,) = documents.parse(text, "plan.md").steps
     assert step.manifest is not None
     assert step.manifest.model_dump(exclude={"line", "lines"}) == made.model_dump(exclude={"line", "lines"})
@@ -293,8 +293,8 @@ def test_two_globs_that_cover_one_path_always_meet(glob: str, other: str, path: 
 
 def test_sessions_whose_fences_overlap_never_run_beside_each_other() -> None:
     specs = cut(plan_text(3, sessions=[[1], [2], [3]]))
-    assert "- Never beside: Session 2, Session 3, because" in spec_text.render(specs[0])
-    assert "Never beside" not in spec_text.render(cut(plan_text(2, touch=None, sessions=[[1], [2]]))[0])
+    assert "- Never beside: Session 2, Session 3, because" in sessions.render(specs[0])
+    assert "Never beside" not in sessions.render(cut(plan_text(2, touch=None, sessions=[[1], [2]]))[0])
 
 
 def test_the_order_follows_what_sessions_and_steps_depend_on() -> None:
@@ -303,7 +303,7 @@ def test_the_order_follows_what_sessions_and_steps_depend_on() -> None:
     assert [spec.number for spec in specs] == [1, 3, 2, 4]
     assert [spec.depends_on for spec in specs] == [(), (1,), (3,), (2,)]
     assert [spec.blocks for spec in specs] == [(3,), (2,), (4,), ()]
-    assert "- Entry condition: a clean tree that has the commits of Session 2" in spec_text.render(specs[3])
+    assert "- Entry condition: a clean tree that has the commits of Session 2" in sessions.render(specs[3])
 
 
 @pytest.mark.parametrize(

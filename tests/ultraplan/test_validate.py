@@ -99,9 +99,9 @@ def test_what_a_step_must_say(fields: dict[str, Any], code: str, on: str, root: 
         ({"expected_paths": ["infra/x.tf"]}, "fence", "expected_paths"),
         ({"expected_paths": ["docs/x.md"]}, "fence", "expected_paths"),
         ({"absent_paths": ["docs/x.md"]}, "fence", "absent_paths"),
-        ({"forbidden_paths": ["src/part2.py"]}, "conflict", "expected_paths"),
-        ({"forbidden_paths": ["src/**"]}, "conflict", "expected_paths"),
-        ({"forbidden_paths": ["src"]}, "conflict", "expected_paths"),
+        ({"forbidden_paths": ["src/part2.py"]}, "fence", "expected_paths"),
+        ({"forbidden_paths": ["src/**"]}, "fence", "expected_paths"),
+        ({"forbidden_paths": ["src"]}, "fence", "expected_paths"),
         ({"absent_paths": ["src/part2*"]}, "conflict", "expected_paths"),
         (EMPTY, "predicate", "manifest:"),
         ({"expected_paths": ["src/app.py"], "must_contain": []}, "vacuous", "manifest:"),
@@ -176,7 +176,13 @@ def test_a_pattern_that_two_unrelated_commits_match_is_refused(pattern: str, roo
 
 
 @pytest.mark.parametrize(
-    ("needs", "wrong"), [(["netwrok"], 1), (["network", "gpu"], 1), (["cmd:a/b"], 1), (["git_push", "env:CI"], 0)]
+    ("needs", "wrong"),
+    [
+        (["netwrok"], 1),
+        (["network", "gpu"], 1),
+        (["cmd:a/b", "cmd:", "cmd:../x", "cmd:-x", "env:A B", "env:", "file:x", "git_push:origin"], 8),
+        (["git_push", "env:CI"], 0),
+    ],
 )
 def test_a_need_that_nobody_can_ask_for_is_a_defect_on_its_line(needs: list[str], wrong: int, root: Path) -> None:
     text = plan_text(1, needs=needs)
@@ -184,6 +190,8 @@ def test_a_need_that_nobody_can_ask_for_is_a_defect_on_its_line(needs: list[str]
     assert [(one.code, one.line) for one in found(text, root)] == [("needs", line)] * wrong
     matter = "---\nplan_version: 1.7\nneeds: " + f"[{', '.join(needs)}]\n---\n" + plan_text(1, version=None)
     assert [(one.code, one.line) for one in found(matter, root)] == [("needs", 3)] * wrong
+    older = plan_text(1, version=None, needs=needs, step1={"manifest": None})
+    assert ("needs" in codes(older, root)) == bool(wrong), "of an older plan too: nobody could begin it"
 
 
 WRITES = {
@@ -329,7 +337,7 @@ def test_an_ornament_before_a_step_is_a_defect_that_names_the_heading(ornament: 
 
 def test_a_path_forbidden_by_any_step_of_the_session_cannot_be_expected_by_another(root: Path) -> None:
     forbidding = {"step1": {"manifest": {"forbidden_paths": ["src/part3.py"]}}}
-    assert codes(plan_text(3, **forbidding), root) == ["conflict"]
+    assert codes(plan_text(3, **forbidding), root) == ["fence"]
     assert codes(plan_text(3, sessions=[[1, 2], [3]], **forbidding), root) == []
 
 

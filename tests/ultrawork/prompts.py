@@ -53,6 +53,8 @@ Put yourself in ultrawork mode and fix the login
     "done with it": lines(r"""
 fix login in ulw mode
 fix login in ultrawork
+do it in ulw-mode
+ulw+tests please
 retry with ultrawork
 do the rest under ulw
 can you fix this with ulw?
@@ -125,6 +127,11 @@ everything in TODO.md ulw
 Go back into ulw and finish the port
 do the review comments on PR 88, ultrawork style
 把剩下的接口都改成异步，用ulw模式
+what's wrong with the build? go ulw on it
+We tried normal mode twice. Now ultrawork.
+I know ulw is slow but use it anyway: ulw fix the importer
+one more thing — ulw — fix the footer too
+the tests for the ulw branch are failing, ulw fix them
 """),
 }
 
@@ -192,9 +199,6 @@ write a test for ulw
 write the README section about ultrawork
 rename ralph to ulw
 change ulw to ultrawork everywhere
-fix the problem with ultrawork
-fix the bug in ulw mode
-fix the crash when using ulw
 run the ultrawork test suite
 investigate why ulw exits early
 when a user types ulw, the hook fires
@@ -210,8 +214,6 @@ ulw가 뭐야
 ulw 문서 업데이트해줘
 ulwの説明を書いて
 ulw是什么
-"""),
-    "cancel-later": lines(r"""
 stop ulw when the tests pass
 cancel ulw once you are done
 fix X, then stop ulw
@@ -234,6 +236,15 @@ output:\n    ulw fix it\n    done
 what about `ulw`
 ``ulw ` fix``
 `ulw fix
+write a message for:\ndiff --git a/m.py b/m.py\n--- a/m.py\n@@ -1,2 +1,2 @@\n def mode():\n-    return "ulw"
+why?\n2024-05-01 12:00:00 INFO ulw start
+Traceback (most recent call last):\n  File "a.py", line 3, in ulw
+$ omo status\nulw off
+user@host:~$ ulw fix it
+[10:32] bob: ulw fix this
+src/a.py:3: ulw go
+{"mode": ulw}
+ulw: command not found
 """),
     "in-quote": lines(r"""
 "ulw fix it"
@@ -243,42 +254,14 @@ what about `ulw`
 «ulw fix it»
 「ulw」と書いてある
 don't you think it's odd that 'ulw' does nothing
-"""),
-    "in-block-quote": lines(r"""
 > ulw\n> fix it
 - > ulw fix it
 """),
-    "in-html": lines(r"""
-<!-- ulw\nfix it
-<div>\nulw fix it\n</div>
-<a title="ulw">x</a>
-"""),
-    "in-table": lines(r"""
+    "in-markup": lines(r"""
 | mode | what |\n|---|---|\n| ulw | long run |
-"""),
-    "in-heading": lines(r"""
 # Ultrawork\nThis mode keeps going.
-"""),
-    "in-diff": lines(r"""
-write a message for:\ndiff --git a/m.py b/m.py\n--- a/m.py\n@@ -1,2 +1,2 @@\n def mode():\n-    return "ulw"
-explain:\n-ulw fix it\n+ultrawork fix it\n
-"""),
-    "in-log": lines(r"""
-why?\n2024-05-01 12:00:00 INFO ulw start
-Traceback (most recent call last):\n  File "a.py", line 3, in ulw
-what does this mean\nERROR: ulw\nWARN use ulw
-$ omo status\nulw off
-user@host:~$ ulw fix it
-[10:32] bob: ulw fix this
-src/a.py:3: ulw go
-{"mode": ulw}
-ulw: command not found
-"""),
-    "in-link": lines(r"""
-see https://x.com/ulw and fix
 [please ulw][1]
 [ulw](https://x.com)
-www.ulw.dev is down
 """),
     "part-of-name": lines(r"""
 run ulw-plan
@@ -292,8 +275,9 @@ ulw=1
 ulw()
 mail me@ulw.dev
 run /omo:ulw please
-"""),
-    "part-of-word": lines(r"""
+explain:\n-ulw fix it\n+ultrawork fix it\n
+see https://x.com/ulw and fix
+www.ulw.dev is down
 StatefulWidget is slow
 ultraworking hard
 éulwé
@@ -324,6 +308,11 @@ ultrawork doesn't release the lock when it is cancelled
 which is better for refactors: ulw or ultraplan?
 I never asked for ultrawork, why is it on
 почему ultrawork не включился?
+I wonder what ulw means
+ulw or plan mode, what would you pick?
+The word ulw appears in three files. List them.
+never start ultrawork unless I ask
+cómo desactivo ulw?
 """)
 # In doubt it is a use. These are none, and are taken for one; the user is told that it is on.
 TAKEN_FOR_USES = lines(r"""
@@ -332,6 +321,10 @@ I want ulw to be faster
 make it work with ulw
 we support ralph, ulw and team
 with ulw it loops forever
+fix the problem with ultrawork
+fix the crash when using ulw
+<div>\nulw fix it\n</div>
+what does this mean\nERROR: ulw\nWARN use ulw
 people love ulw
 """)
 

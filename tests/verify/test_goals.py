@@ -42,7 +42,7 @@ def test_a_goal_needs_only_an_id_and_a_title() -> None:
         ({"depends_on": {"goal_id": "G2"}}, "expects", {"G2": ""}),
         ({"participants": "user"}, "participants", ["user"]),
         ({"remind_days": 2}, "interval", 2 * 24 * 3600.0),
-        ({"hypothesis": "H1"}, "hypothesis", "H1"),
+        ({"hypothesis": "H1"}, "hypothesis", {"id": "H1", "text": ""}),
     ],
 )
 def test_lists_may_be_null_or_one_name(fields: dict[str, Any], name: str, expected: Any) -> None:
@@ -56,7 +56,7 @@ def test_every_defect_is_told_in_one_answer() -> None:
         "max_retries": 0,
         "recurring": "yes",
         "interval_hours": -1,
-        "verification": {"cheks": [], "checks": [{"type": "file_exists", "path": "x"}]},
+        "verification": {"cheks": [], "checks": [{"type": "paths", "path": "x"}]},
         "depends_on": [{"goal": "G2"}],
     }
     with pytest.raises(BadInput) as caught:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from omo.work import claims
+from omo.work.files import Files
 from omo.work.run import Caller
-from omo.workflows.verify import begin, documents, finish, goals, questions, steps, summary
+from omo.workflows.verify import begin, documents, finish, goals, questions, status, steps
 from tests.kept import copied, git_init
 from tests.project import LIMITS as LIMITS
 from tests.project import NOW as NOW
@@ -55,11 +55,9 @@ class Workshop(Project):
         finish.evaluate_now(self.store, name)
         return is_new
 
-    def answer(self, question: str, data: Any, name: str = "G1", file: str | None = None) -> questions.Judging:
+    def answer(self, question: str, data: Any, name: str = "G1") -> questions.Judging:
         self.tick()
-        if file is not None:
-            self.write(file, json.dumps(data))
-        return questions.answer(self.store, name, question, data, file=file)
+        return questions.answer(self.store, name, question, data)
 
     def finish(self, name: str = "G1", summary: str = SUMMARY, **options: Any) -> finish.Finished:
         self.tick()
@@ -69,7 +67,7 @@ class Workshop(Project):
         return self.store.goal(name)
 
     def steps(self, name: str = "G1") -> dict[str, str]:
-        listed = steps.steps(self.goal(name), steps.Trees(self.caller()))
+        listed = steps.steps(self.goal(name), self.caller(), Files(str(self.root)))
         return {step.name: step.state for step in listed}
 
     def work(self, name: str = "parser.py", text: str = "def parse(text): return [text]\n") -> None:
@@ -81,7 +79,7 @@ class Workshop(Project):
 
     def publish(self, began: str = "", passed: str = "") -> dict[str, Any]:
         """The session's row, once the goals are told to it."""
-        summary.publish_goals(self.store, began=began, passed=passed)
+        status.publish_goals(self.store, began=began, passed=passed)
         return self.row()
 
     def claim(self, statement: str, kind: str, subject: str, text: str = "", **options: Any) -> dict[str, Any]:

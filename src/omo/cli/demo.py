@@ -14,11 +14,11 @@ from typing import Any
 
 from omo.cli import options
 from omo.cli.result import Result
+from omo.cli.setup import Installation
 from omo.context import Context, plugin_root
 from omo.errors import NotEvaluable
 from omo.hosts import claude_setup as host
 from omo.proof.run import child_environment
-from omo.setup import Installation
 
 SESSION = "demo-session"
 WIDTH = 71  # with who speaks before it, a line fits 80 columns

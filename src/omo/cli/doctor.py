@@ -1,67 +1,492 @@
-"""`omo doctor`: can omo work here, and if not, what mends it."""
+"""`omo doctor`: what could keep omo from working here, looked at one thing at a time. `CHECKS` is the list.
+
+It runs on a bare interpreter: what it looks for may be the packages themselves.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import re
+import shlex
 import shutil
 import sys
+import tempfile
 import textwrap
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
+from pathlib import Path
 
-from omo import progress
-from omo.cli import options
+from omo import progress, safe_open, settings
+from omo.cli import options, setup
 from omo.cli.result import Result
 from omo.context import Context, plugin_root
-from omo.doctor import CHECKS, FAIL, OK, Finding, Probe, examine
+from omo.errors import Newer, OmoError, Unreadable
+from omo.hosts import KEEP_GOING, codex_setup
+from omo.hosts import claude_setup as host
+from omo.proof.run import Outcome, child_environment, run
+from omo.state import paths, runtime, store
+from omo.text import clip, counted
+from omo.work import session, times
 
+OK, WARN, FAIL, UNKNOWN = "ok", "warn", "fail", "unknown"
+PATIENCE = 10.0
+LONGEST_SEEN = 400
+LONGEST_FIX = 2000  # a command with paths: cut short it would be of no use
+LARGEST_LOG = 4 * 1024 * 1024
+MOST_DETAILS = 20
 INDENT = " " * 9
+MODULES = (
+    *("pydantic", "filelock", "orjson", "markdown_it", "yaml", "regex"),
+    *("PIL", "rich", "jinja2", "shtab"),
+)
+IMPORTS = """
+import json, sys
+sys.path.append(sys.argv[1])
+broken = {}
+for name in sys.argv[2:]:
+    try:
+        __import__(name)
+    except Exception as error:
+        broken[name] = "%s: %s" % (type(error).__name__, error)
+print(json.dumps(broken))
+"""
+SOURCED = ("hooks/launch.sh", "hooks/session-start.sh", "hooks/environment.sh")
+SESSION = "omo-doctor"
+NO_SHELL = "put a POSIX sh on PATH"
+REINSTALL = f"reinstall the plugin: {host.Setup.reinstall_command}"
+SET_STATUS_LINE = "omo setup statusline"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of what was seen, unless all is well what mends it, and more lines where there is more to name."""
+
+    result: str
+    seen: str
+    fix: str = ""
+    details: Sequence[str] = ()
+
+
+ok = partial(Finding, OK)
+warn = partial(Finding, WARN)
+fail = partial(Finding, FAIL)
+unknown = partial(Finding, UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Probe(setup.Installation):
+    """What a check is given."""
+
+    @property
+    def rebuild(self) -> str:
+        return self.command("setup", "environment")
+
+    @cached_property
+    def environ(self) -> Mapping[str, str]:
+        """What a hook is given: this environment, under what the host's settings put over it."""
+        return self.setup.hook_environ()
+
+    @cached_property
+    def settings(self) -> settings.Settings:
+        return settings.load(self.environ, self.context.root)
+
+    def run(
+        self, *argv: str, cwd: Path | None = None, stdin: bytes = b"", extra: Mapping[str, str] | None = None
+    ) -> Outcome:
+        environ = child_environment(self.context.environ)
+        return run(argv, cwd=cwd or self.plugin, timeout=PATIENCE, env={**environ, **(extra or {})}, stdin=stdin)
 
 
 def register(commands: options.Commands) -> None:
-    options.command(commands, "doctor", "can omo work here, and if not, what mends it", run, session=False)
+    options.command(commands, "doctor", "can omo work here, and if not, what mends it", doctor, session=False)
 
 
-def run(arguments: argparse.Namespace, context: Context) -> Result:
+def doctor(arguments: argparse.Namespace, context: Context) -> Result:
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-    return diagnose(Probe(context, plugin_root(), sys.executable), width)
+    return diagnose(Probe(context, plugin_root()), width)
 
 
 def diagnose(probe: Probe, width: int = 0) -> Result:
     """Lines no wider than `width`, if there is one; what is to be typed stays whole."""
-    findings = []
-    with progress.doing("looking") as doing:
-        for number, check in enumerate(CHECKS, 1):
-            doing.text = f"looking at {check.name}, {number} of {len(CHECKS)}"
-            findings.append((check.name, examine(check, probe)))
+    checks, lines = [], []
     counts: dict[str, int] = {}
-    lines = []
-    for name, finding in findings:
-        counts[finding.result] = counts.get(finding.result, 0) + 1
-        lines += _lines(name, finding, width)
+    with progress.doing("looking") as doing:
+        for number, name in enumerate(CHECKS, 1):
+            doing.text = f"looking at {name}, {number} of {len(CHECKS)}"
+            finding = examine(CHECKS[name], probe)
+            checks.append({"name": name, **asdict(finding)})
+            counts[finding.result] = counts.get(finding.result, 0) + 1
+            for line in (f"{finding.result:8} {name}: {finding.seen}", *(INDENT + line for line in finding.details)):
+                lines += _wrapped(line, width)
+            if finding.result != OK:
+                lines.append(f"{INDENT}fix: {finding.fix}")
     lines.append(", ".join(f"{count} {result}" for result, count in counts.items()))
-    data = {"checks": [_data(name, finding) for name, finding in findings], "counts": counts}
-    return Result(data, "\n".join(lines), 3 if FAIL in counts else 0)
-
-
-def _data(name: str, finding: Finding) -> dict[str, object]:
-    return {
-        "name": name,
-        "result": finding.result,
-        "seen": finding.seen,
-        "details": list(finding.details),
-        "fix": finding.fix,
-    }
-
-
-def _lines(name: str, finding: Finding, width: int) -> list[str]:
-    lines = _wrapped(f"{finding.result:8} {name}: {finding.seen}", width)
-    for detail in finding.details:
-        lines += _wrapped(f"{INDENT}{detail}", width)
-    if finding.result != OK:
-        lines.append(f"{INDENT}fix: {finding.fix}")
-    return lines
+    return Result({"checks": checks, "counts": counts}, "\n".join(lines), 3 if FAIL in counts else 0)
 
 
 def _wrapped(line: str, width: int) -> list[str]:
     if not width:
         return [line]
     return textwrap.wrap(line, width, subsequent_indent=INDENT, break_long_words=False, break_on_hyphens=False)
+
+
+def examine(look: Callable[[Probe], Finding], probe: Probe) -> Finding:
+    """Fit to be shown: whatever stood in a file is on one line, without control characters, and cut."""
+    try:
+        finding = look(probe)
+    except OmoError as error:
+        finding = unknown(error.message, error.fix or "mend what the checks above name, then look again")
+    except Exception as error:
+        finding = unknown(f"the check itself failed: {type(error).__name__}: {error}", "please report this")
+    details = [clip(line, LONGEST_SEEN) for line in finding.details[:MOST_DETAILS]]
+    if len(finding.details) > MOST_DETAILS:
+        details.append(f"… {len(finding.details) - MOST_DETAILS} more")
+    return Finding(finding.result, clip(finding.seen, LONGEST_SEEN), clip(finding.fix, LONGEST_FIX), details)
+
+
+def why(outcome: Outcome) -> str:
+    """How a command ended that should have ended well."""
+    if outcome.not_found:
+        return f"{outcome.argv[0]} cannot be started"
+    if outcome.timed_out:
+        return f"no end within {PATIENCE:g} s"
+    output = (outcome.stderr.strip() or outcome.stdout.strip()).splitlines()
+    ended = f"exit {outcome.exit_code}" if outcome.signal is None else f"signal {outcome.signal}"
+    return f"{ended}: {output[-1]}" if output else ended
+
+
+def tail(path: Path, count: int) -> list[str]:
+    """The last lines that say something; none if there is no file."""
+    try:
+        raw = safe_open.read_file(path, LARGEST_LOG, follow_link=True)
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
+    lines = raw.decode("utf-8", "replace").splitlines()
+    return [line for line in lines if line.strip()][-count:]
+
+
+# Python
+
+
+def environment(probe: Probe) -> Finding:
+    """Is there one that fits, and does it hold what it should?"""
+    script = str(probe.plugin / "hooks" / "environment.sh")
+    answer = probe.run("sh", script, "find", str(probe.home), str(probe.plugin / "requirements.txt"))
+    if answer.not_found:
+        return unknown("sh is not on PATH, so the environment was not looked at", NO_SHELL)
+    if not answer.ok:
+        log = probe.home / "environment.log"
+        try:
+            details = [f"{log}: {line}" for line in tail(log, 1)]
+        except Unreadable as error:
+            details = [error.message]
+        return fail(f"no Python environment for this requirements.txt in {probe.home}", probe.rebuild, details)
+    python, site = answer.stdout.splitlines()
+    answer = probe.run(python, "-I", "-S", "-B", "-X", "utf8", "-c", IMPORTS, site, *MODULES)
+    try:
+        broken = json.loads(answer.stdout)
+    except ValueError:
+        return fail(f"the packages in {site} could not be tried ({why(answer)})", probe.rebuild)
+    if broken:
+        details = [f"{name} does not import: {error}" for name, error in broken.items()]
+        return fail(f"{len(broken)} of {len(MODULES)} packages in {site} do not import", probe.rebuild, details)
+    return ok(f"{python} has all it needs")
+
+
+# The hooks as registered: their files, and what they do when they are run for real in an empty project
+
+
+def hook_files(probe: Probe) -> Finding:
+    try:
+        commands = host.registered_commands(probe.plugin)
+    except Unreadable as error:
+        return fail(error.message, REINSTALL)
+    needed = set(SOURCED)
+    for command in commands:
+        needed.update(host.files_of(command))
+    missing = [f"{name} is missing" for name in sorted(needed) if not os.access(probe.plugin / name, os.R_OK)]
+    if missing:
+        return fail(f"{len(missing)} of {len(needed)} hook files are missing", REINSTALL, missing)
+    broken = []
+    for name in SOURCED:
+        answer = probe.run("sh", "-n", str(probe.plugin / name))
+        if not answer.ok and not answer.not_found:
+            broken.append(f"{name}: {why(answer)}")
+    if broken:
+        return fail("sh cannot read the hooks (a checkout with CRLF line ends?)", REINSTALL, broken)
+    if not host.registered_commands(probe.plugin, host.STOP):
+        return fail("hooks.json registers nothing for Stop", REINSTALL)
+    return ok(f"{len(commands)} hooks registered, {len(needed)} files present")
+
+
+def stop_hook(probe: Probe) -> Finding:
+    """Nothing is on: a Stop must pass in silence. Ultrawork is on: it must be blocked. Hooks fail open, so one that is
+    broken looks just like an idle one."""
+    with _project() as project:
+        idle = _stop(probe, project)
+        if idle.not_found:
+            return unknown("sh is not on PATH, so no hook was run", NO_SHELL)
+        if not idle.ok:
+            return fail(f"an idle Stop did not end well ({why(idle)})", REINSTALL)
+        if output := (idle.stdout + idle.stderr).strip():
+            seen = f"an idle Stop should say nothing, but said: {output}"
+            return fail(seen, "look for a BASH_ENV or profile that prints")
+        now = time.time()  # the hook asks the clock too
+        armed = session.arm(None, by="user", limits=settings.Settings().limits, now=now)
+        change = runtime.Change(None, armed, [{"kind": "activated"}])
+        state = paths.state_dir(str(project), {})
+        runtime.change_session(state, SESSION, lambda row: change, actor="user", now=now, wait=store.CLI_WAIT)
+        held = _stop(probe, project)
+        log = tail(Path(paths.log_file(state)), 1)
+    if held.ok and host.read_answer(held.stdout).decision == KEEP_GOING:
+        times = f"{idle.duration * 1000:.0f} and {held.duration * 1000:.0f} ms"
+        return ok(f"an idle Stop passes in silence, one with open work is blocked, {times}")
+    details = [f"the hook's log: {line}" for line in log]
+    return fail(f"a Stop with open work is not blocked ({why(held)}): ultrawork has no effect", probe.rebuild, details)
+
+
+@contextmanager
+def _project() -> Iterator[Path]:
+    """An empty project. Its own state directory keeps the hooks from finding one further up."""
+    with tempfile.TemporaryDirectory(prefix="omo-doctor-", ignore_cleanup_errors=True) as directory:
+        os.makedirs(paths.state_dir(directory, {}))
+        yield Path(directory)
+
+
+def _stop(probe: Probe, project: Path) -> Outcome:
+    """As the host runs it: the command string in sh, the event on stdin."""
+    command = "".join(host.registered_commands(probe.plugin, host.STOP)[:1])
+    variables = host.hook_variables(probe.plugin, probe.home, project)
+    return probe.run("sh", "-c", command, cwd=project, stdin=host.stop_event(SESSION, project), extra=variables)
+
+
+# What the host makes of us: is the plugin on, may hooks run, which version, who else holds a Stop
+
+
+def plugin(probe: Probe) -> Finding:
+    setup = probe.setup
+    ours = {key: value for key, value in setup.plugins.items() if host.is_ours(key)}
+    on = [key for key, value in ours.items() if value]
+    if ours and not on:
+        key = next(iter(ours))
+        return fail(f"{key} is disabled", setup.enable_command(key), setup.problems)
+    if setup.problems:
+        seen = "a settings file of the host cannot be read, so it does not count"
+        return warn(seen, "mend its JSON", setup.problems)
+    if on:
+        return ok(f"{', '.join(on)} is enabled")
+    return unknown(
+        "not installed as a plugin, or loaded with --plugin-dir",
+        f"{setup.install_command}; nothing to do if you start {setup.version_command[0]} with --plugin-dir",
+    )
+
+
+def switches(probe: Probe) -> Finding:
+    """The ways to switch hooks off."""
+    setup = probe.setup
+    if off := setup.switch_hooks_off():
+        return fail(f"{setup.hooks_switch} is true in {', '.join(off)}", f"remove {setup.hooks_switch} there")
+    if settings.is_disabled(probe.environ):
+        return warn("OMO_DISABLE is set: every hook of omo leaves at once", "unset OMO_DISABLE")
+    if skipped := probe.environ.get("OMO_SKIP_HOOKS", "").strip():
+        return warn(f"OMO_SKIP_HOOKS is set: {skipped}", "unset OMO_SKIP_HOOKS")
+    if setup.problems:
+        return unknown("whether a settings file switches hooks off is not known", "mend its JSON", setup.problems)
+    return ok("nothing switches hooks off")
+
+
+def host_version(probe: Probe) -> Finding:
+    setup = probe.setup
+    asked = " ".join(setup.version_command)
+    oldest = ".".join(map(str, setup.oldest_tested))
+    remedy = f"see that {asked} prints {oldest} or newer"
+    answer = probe.run(*setup.version_command)
+    if answer.not_found:
+        return unknown(f"{setup.version_command[0]} is not on PATH", remedy)
+    version = re.search(r"(\d+)\.(\d+)\.(\d+)", answer.stdout) if answer.ok else None
+    if version is None:
+        return unknown(f"{asked} did not tell ({why(answer)})", remedy)
+    if tuple(map(int, version.groups())) < setup.oldest_tested:
+        seen = f"{setup.title} {version[0]} is older than {oldest}, the oldest the hooks were tested with"
+        return warn(seen, setup.update_command)
+    return ok(f"{setup.title} {version[0]}")
+
+
+def block_cap(probe: Probe) -> Finding:
+    """The host has a limit of its own; ours should come first, since it says why."""
+    ours = probe.settings.values["max_stop_blocks"]
+    name = probe.setup.cap_variable
+    text = probe.environ.get(name, "").strip()
+    try:
+        cap = int(text) if text else probe.setup.default_cap
+    except ValueError:
+        return warn(f"{name} is {text!r}, not a whole number; what the host makes of it is not known", f"unset {name}")
+    if cap <= 0:
+        return ok(f"the host's cap is off; omo lets go after {ours} blocks")
+    if cap < ours:
+        seen = f"the host ends a turn first: after {cap} blocks in a row without a tool call, omo would after {ours}"
+        return warn(seen, f"set OMO_MAX_STOP_BLOCKS={cap}, or {name}={ours}")
+    return ok(f"omo lets go after {ours} blocks, the host after {cap}")
+
+
+def trust_of_hooks(probe: Probe) -> Finding:
+    """One host skips hooks that it does not trust without a word, also after any update of the plugin."""
+    environ, title = probe.context.environ, codex_setup.TITLE
+    if not codex_setup.has_plugin(environ):
+        return ok(f"omo is not installed in {title}")
+    asked = codex_setup.question(probe.context.root)
+    answer = probe.run(*codex_setup.ASK_FOR_HOOKS, stdin=asked, extra=codex_setup.variables(environ))
+    hooks = codex_setup.hooks_in(answer.stdout)
+    trust = codex_setup.trust_in(hooks)
+    if not trust:
+        return unknown(f"{title} did not say whether it trusts the hooks of omo", codex_setup.TRUST)
+    doubted = [f"{event}: {status}" for event, status in trust.items() if status != codex_setup.TRUSTED]
+    if doubted:
+        return fail(f"{title} skips {len(doubted)} of {len(trust)} hooks of omo, silently", codex_setup.TRUST, doubted)
+    if not codex_setup.agents_are_there(probe.plugin, environ):
+        seen = f"{title} trusts the hooks, and lacks the agents that judge, review and criticise"
+        return warn(seen, probe.command("setup", codex_setup.NAME))
+    seen = f"{title} trusts the hooks of omo and has its agents"
+    if others := codex_setup.other_stop_hooks(hooks):
+        too = f"{counted(len(others), 'other hook')} at Stop can hold a session too"
+        return warn(f"{seen}; {too}", codex_setup.OTHERS, others)
+    return ok(seen, details=[codex_setup.DAEMON])
+
+
+def other_stop_hooks(probe: Probe) -> Finding:
+    others, problems = probe.setup.other_stop_hooks()
+    if others:
+        off = f"{probe.setup.disable_command}, or edit the file"
+        remedy = f"if a session is held though omo let go, switch these off: {off}"
+        return warn(f"{counted(len(others), 'other hook')} at Stop can hold a session too", remedy, others + problems)
+    if problems:
+        return unknown("not every plugin's hooks could be read", "reinstall the plugins named", problems)
+    return ok("no other hook runs at Stop")
+
+
+# Our own files in this project: can they be written and read, and what did the hooks complain about
+
+
+def state_directory(probe: Probe) -> Finding:
+    state = probe.context.state
+    try:
+        if os.path.lexists(state):
+            with tempfile.NamedTemporaryFile(prefix=".doctor-", dir=state):
+                return ok(f"{state} is writable")
+    except OSError as error:
+        refusal = store.unwritable(os.path.join(state, "a file"), error)
+        return fail(f"{state} cannot be written: {error.strerror}", refusal.fix)
+    above = os.path.dirname(state)  # nothing is created just to look
+    while not os.path.lexists(above):
+        above = os.path.dirname(above)
+    if os.path.isdir(above) and os.access(above, os.W_OK | os.X_OK):
+        return ok(f"{state} is not there yet; {above} is writable")
+    remedy = f"make {above} a writable directory, or set OMO_STATE_DIR to one"
+    return fail(f"{state} cannot be made: {above} is not a writable directory", remedy)
+
+
+def runtime_file(probe: Probe) -> Finding:
+    path = paths.runtime_file(probe.context.state)
+    remedy = (
+        f"nothing to do: the next Stop lets go and keeps the file as {os.path.basename(path)}.corrupt-TIME; "
+        "what was on is off then, type ulw to start again"
+    )
+    try:
+        sessions = runtime.read(probe.context.state)["sessions"]
+    except Newer as error:
+        return fail(f"{error.message}; it is kept as it is, and the hooks let every Stop pass", error.fix)
+    except Unreadable as error:
+        return fail(error.message, remedy)
+    wrong = [f"session {name} is not an object" for name, row in sessions.items() if not isinstance(row, dict)]
+    if wrong:
+        return fail(f"{path} has sessions that cannot be read", remedy, wrong)
+    live = sum(runtime.is_live(row) for row in sessions.values())
+    return ok(f"{len(sessions)} sessions, {live} live")
+
+
+def hook_errors(probe: Probe) -> Finding:
+    path = Path(paths.log_file(probe.context.state))
+    try:
+        lines = tail(path, 3)
+    except Unreadable as error:
+        return warn(error.message, f"remove {path}")
+    if not lines:
+        return ok("the hooks logged no error")
+    last, details = "at an unknown time", []
+    for line in lines:
+        moment, _, error_text = line.partition(" ")
+        age = ""
+        if moment.isascii() and moment.isdigit() and len(moment) <= 12:
+            age = f"{times.short(probe.context.now - int(moment))} ago"
+        details.append(f"{age}: {error_text}" if age else line)
+        last = age or last
+    remedy = f"an error of a hook never holds you up, but is worth a report; then remove {shlex.quote(str(path))}"
+    return warn(f"a hook failed, last {last}", remedy, details)
+
+
+# Settings: what is in force, and from where
+
+
+def settings_in_force(probe: Probe) -> Finding:
+    in_force = probe.settings
+    values = [f"{name} = {value} ({in_force.origins[name]})" for name, value in in_force.values.items()]
+    if in_force.problems:
+        seen = f"{len(in_force.problems)} settings were refused"
+        return warn(seen, "correct or remove them where they are set", [*in_force.problems, *values])
+    return ok("every setting is usable", details=values)
+
+
+# What `omo setup` puts outside the project
+
+
+def status_line(probe: Probe) -> Finding:
+    lines = probe.setup.status_lines()
+    if not lines:
+        return ok(f"not in use; {SET_STATUS_LINE} shows in {probe.setup.title} what holds a session")
+    shown, command = lines[-1]
+    ours = setup.status_line_command(probe.home)
+    if ours not in command:
+        overridden = [path for path, other in lines if ours in other]
+        if not overridden:
+            return ok(f"{shown} shows another; {SET_STATUS_LINE} puts omo's beside it")
+        remedy = f"take {host.STATUS_LINE} out of {shown}, or leave it so"
+        return warn(f"{shown} overrides the one in {overridden[0]}", remedy)
+    if not os.access(probe.home / "statusline.sh", os.R_OK):
+        return warn(f"{shown} calls {probe.home / 'statusline.sh'}, which is gone", SET_STATUS_LINE)
+    return ok(f"in {shown}")
+
+
+def on_path(probe: Probe) -> Finding:
+    program = probe.on_path()
+    remedy = probe.command("setup", "path")
+    if program is None:
+        return warn("your shell does not find omo", remedy)
+    if not probe.is_found:
+        return warn(f"the omo your shell finds is another program: {program}", remedy)
+    return ok(program)
+
+
+CHECKS: dict[str, Callable[[Probe], Finding]] = {
+    "environment": environment,
+    "hook-files": hook_files,
+    "stop": stop_hook,
+    "plugin": plugin,
+    "switches": switches,
+    "host-version": host_version,
+    "block-cap": block_cap,
+    codex_setup.NAME: trust_of_hooks,
+    "state-directory": state_directory,
+    "runtime-file": runtime_file,
+    "other-stop-hooks": other_stop_hooks,
+    "path": on_path,
+    "statusline": status_line,
+    "settings": settings_in_force,
+    "hook-errors": hook_errors,
+}

@@ -41,7 +41,7 @@ def prompt(arguments: argparse.Namespace, context: Context) -> Result:
     text = sys.stdin.read() if arguments.text in ([], ["-"]) else " ".join(arguments.text)
     name, row = _session_if_known(arguments, context)
     explanation = explain_prompt(text, context.settings, context.environ, name=name, row=row)
-    return Result(explanation.data, explanation.prompt_text)
+    return Result(explanation.data, explanation.text)
 
 
 def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[str, dict[str, Any] | None]:

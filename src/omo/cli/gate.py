@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +12,10 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.cli.ulw import require_whole_ledger, session_gates, waits_for_user
 from omo.context import Context
-from omo.errors import BadInput, Refused
-from omo.proof import base, seals, strength, tree, typed_commands
+from omo.errors import BadInput
+from omo.proof import base, globs, seals, strength, tree, typed_commands
 from omo.proof import run as runner
-from omo.state import ledger, paths, runtime, store
+from omo.state import ledger, paths, runtime
 from omo.text import clip
 from omo.workflows.ultrawork import gates
 
@@ -40,8 +39,7 @@ def register(commands: options.Commands) -> None:
         "argv",
         metavar="COMMAND",
         nargs="+",
-        help="after --; run as it is, without a shell. What the user pins may also be replayed as evidence; "
-        "a last ... stands for any further arguments and makes it no gate",
+        help="after --; run as it is, without a shell. What the user pins may also be replayed as evidence",
     )
     add_parser.add_argument("--cwd", help="directory inside the project (default: the session's)")
     add_parser.add_argument("--timeout", metavar="TIME", help="90s, 30m or 2h (default: 10m)")
@@ -50,9 +48,6 @@ def register(commands: options.Commands) -> None:
         metavar="GLOB",
         action="append",
         help="files that the command rests on beside tests, fixtures and configuration; may be given again",
-    )
-    add_parser.add_argument(
-        "--repair", action="store_true", help="keep a damaged ledger of replay commands aside and begin a new one"
     )
     run_parser = options.command(verbs, "run", "run one gate or all, and record exit code, output and tree", run)
     run_parser.add_argument("name", metavar="NAME", nargs="?")
@@ -71,17 +66,17 @@ def register(commands: options.Commands) -> None:
 def add(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
     timeout = None if arguments.timeout is None else typed_commands.parse_timeout(arguments.timeout)
-    if arguments.repair:
-        _repair_replay_commands(context)
     below = paths.session_directory(context.environ, context.cwd) if arguments.cwd is None else arguments.cwd
-    cwd = _inside(context.root, below)
+    directory = globs.directory_inside(Path(context.root), below)
+    if not directory.is_dir():
+        raise BadInput(f"--cwd {below!r} is no directory", fix="give a directory of the project")
+    cwd = os.path.relpath(directory, os.path.realpath(context.root))
     argv = list(arguments.argv)
     program = typed_commands.resolve(argv[0], os.path.join(context.root, cwd), os.environ.get("PATH", ""))
     gate = session_gates(context, name).add(
         arguments.name, argv, cwd=cwd, program=program, timeout=timeout, sealed=arguments.sealed
     )
-    what = "Replays of" if gates.is_replay_only(argv) else "Gate"
-    text = f"{what} {gate.name} pinned by the {gate.by}: {gates.in_words(gate)}"
+    text = f"Gate {gate.name} pinned by the {gate.by}: {gates.in_words(gate)}"
     if program is None:
         text += f"\nThere is no program {clip(argv[0], 60)} here yet."
     return Result({"gate": gate.name, "argv": gate.argv, "by": gate.by}, text)
@@ -231,32 +226,4 @@ def show(arguments: argparse.Namespace, context: Context) -> Result:
         {"name": gate.name, "status": gate.status, "by": gate.by, "argv": gate.argv, "cwd": gate.cwd} for gate in pinned
     ]
     lines = [f"{gate.status:22}{gate.name}  [{gate.by}] {gates.in_words(gate)}" for gate in pinned]
-    lines = lines or ["No gate is pinned. omo gate suggest"]
-    replay, problem = _replay_commands(context.state)
-    lines += [f"{'may be replayed':22}{shlex.join(argv)}" for argv in replay] + [problem] * bool(problem)
-    return Result({"gates": data, "replay": replay, "problem": problem or None}, "\n".join(lines))
-
-
-def _replay_commands(state: str) -> tuple[list[list[str]], str]:
-    """A damaged ledger of them hides no gate: it is said beside them."""
-    from omo.proof import replay  # 0.2 s, which running a gate need not pay
-
-    try:
-        return [list(argv) for argv in replay.allowed(state)], ""
-    except Refused as error:
-        return [], f"No command may be replayed: {error.message}. {error.fix}"
-
-
-def _repair_replay_commands(context: Context) -> None:
-    from omo.proof import replay
-
-    replay.repair(context.state, by=context.actor, now=context.now, wait=store.CLI_WAIT)
-
-
-def _inside(root: str, cwd: str) -> str:
-    """The directory as a path below the project; one that leads out is refused."""
-    full = os.path.realpath(os.path.join(root, cwd))
-    relative = os.path.relpath(full, os.path.realpath(root))
-    if relative.split(os.sep)[0] == ".." or not os.path.isdir(full):
-        raise BadInput(f"--cwd {cwd!r} is not a directory inside {root}", fix="give a directory of the project")
-    return relative
+    return Result({"gates": data}, "\n".join(lines) or "No gate is pinned. omo gate suggest")

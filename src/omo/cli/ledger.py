@@ -5,10 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import select
-import sys
-import time
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from omo.cli import options
@@ -23,11 +19,9 @@ Row = dict[str, Any]
 
 # each run below these directories keeps a ledger of its own
 RUNS = {"ultragoal": "ultragoal", "ultraplan": "plans", "ralph": "ralph"}
-POLL_SECONDS = 0.5
 LONGEST_LINE = 200
 # Part of the chain, or said first, or too long to read on a line: --json has them.
 NOT_AMONG_THE_REST = ("seq", "ts", "kind", "actor", "prev", "after", "tail", "message")
-ANEW = "the ledger no longer holds the rows above; this is what it holds"
 WHOLE = "Every row is there and unchanged."
 END_UNKNOWN = "whole, end unknown"  # no row of the session says any more where it ends
 
@@ -37,8 +31,6 @@ def register(commands: options.Commands) -> None:
     show_parser = options.command(verbs, "show", "the rows of one ledger, oldest first; times are UTC", show)
     of = "session (default), goal, evidence, or another that omo ledger verify lists"
     show_parser.add_argument("--of", default="session", metavar="LEDGER", help=of)
-    follow_help = "go on with new rows as they come; with --json one object a line"
-    show_parser.add_argument("--follow", "-f", action="store_true", help=follow_help)
     about = "is every row of every ledger there and unchanged, the session's and the project's"
     verify_parser = options.command(verbs, "verify", about, verify)
     verify_parser.add_argument("--all", action="store_true", help="of every session of the project")
@@ -62,8 +54,11 @@ def _shared_paths(state: str) -> dict[str, str]:
         except (FileNotFoundError, NotADirectoryError):
             continue
         names += [f"{directory}/{run}" for run in runs if "." not in run]  # not what was kept aside
-    directories = {name: os.path.join(state, name) for name in names}
-    return {name: os.path.join(path, "ledger.jsonl") for name, path in directories.items() if os.path.isdir(path)}
+    return {name: _shared_path(state, name) for name in names if os.path.isdir(os.path.join(state, name))}
+
+
+def _shared_path(state: str, name: str) -> str:
+    return os.path.join(state, name, "ledger.jsonl")
 
 
 def _looked_at(arguments: argparse.Namespace, context: Context) -> str:
@@ -73,13 +68,12 @@ def _looked_at(arguments: argparse.Namespace, context: Context) -> str:
     return context.looked_at(arguments.session)
 
 
+# show
+
+
 def show(arguments: argparse.Namespace, context: Context) -> Result:
     session = _looked_at(arguments, context)
     path = _chosen_path(context.state, session, arguments.of)
-    if arguments.follow:
-        for note in context.notes:
-            print(f"omo: {note}", file=sys.stderr)
-        _follow(path, as_json=arguments.json)
     rows: list[Row] = []
     try:
         rows = ledger.rows(path)
@@ -101,11 +95,10 @@ def _chosen_path(state: str, session: str, of: str) -> str:
     if of in there:
         return there[of]
     if of in paths.SHARED_LEDGERS:
-        return os.path.join(state, of, "ledger.jsonl")
+        return _shared_path(state, of)
     known = ", ".join([*own, *paths.SHARED_LEDGERS])
-    raise BadInput(
-        f"--of {clip(of, 60)!r}: there is no such ledger", fix=f"one of {known}; or ultragoal/RUN, plans/RUN, ralph/RUN"
-    )
+    runs = ", ".join(f"{directory}/RUN" for directory in RUNS.values())
+    raise BadInput(f"--of {clip(of, 60)!r}: there is no such ledger", fix=f"one of {known}; or {runs}")
 
 
 def _line(row: Row) -> str:
@@ -120,59 +113,22 @@ def _line(row: Row) -> str:
     return clip(" ".join(words), LONGEST_LINE)
 
 
-def news(path: str) -> Iterator[tuple[list[Row], list[str]]]:
-    """At each look the rows and the problems that came since the last; all of them again where the rows are others."""
-    rows: list[Row] = []
-    problems: list[str] = []
-    version = None
-    while True:
-        try:
-            status = os.stat(path)
-            current = (status.st_ino, status.st_size, status.st_mtime_ns)
-        except OSError:
-            current = (0, 0, 0)
-        new_rows: list[Row] = []
-        new_problems: list[str] = []
-        if current != version:
-            chain = ledger.read_checked(path)
-            if chain.rows[: len(rows)] != rows:
-                rows, problems = [], []
-                new_problems.append(ANEW)
-            new_rows = chain.rows[len(rows) :]
-            new_problems += [problem for problem in chain.problems if problem not in problems]
-            rows, problems, version = chain.rows, chain.problems, current
-        yield new_rows, new_problems
+def _session_problems(context: Context, name: str) -> list[str]:
+    """Rows of the runtime file are forgotten after two weeks, and with them where the ledger ends."""
+    if context.row(name) is None:
+        return ledger.read_checked(paths.events_file(context.state, name)).problems
+    return runtime.ledger_problems(context.state, name)
 
 
-def _follow(path: str, *, as_json: bool) -> None:
-    """Until somebody interrupts it, or nobody reads it any more."""
-    for rows, problems in news(path):
-        for problem in problems:
-            print(json.dumps({"problem": problem}) if as_json else f"! {problem}")
-        for row in rows:
-            print(json.dumps(row) if as_json else _line(row))
-        sys.stdout.flush()
-        _pause()
-
-
-def _pause() -> None:
-    """Ends early, and for good, when whoever reads our output has gone: else we would notice at the next row only."""
-    try:
-        poller = select.poll()
-        poller.register(sys.stdout.fileno(), 0)
-    except (AttributeError, OSError, ValueError):
-        time.sleep(POLL_SECONDS)
-        return
-    if poller.poll(POLL_SECONDS * 1000):
-        raise BrokenPipeError
+# verify
 
 
 class Checked(NamedTuple):
-    """One ledger and what is wrong with it. Without a path it is what a workflow finds in the run of a session."""
+    """One ledger and what is wrong with it."""
 
     name: str
+    path: str
     problems: list[str]
-    path: str = ""
     session: str = ""
     note: str = ""
 
@@ -212,81 +168,65 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     ledgers: list[Checked] = []
     for name in sessions:
         ledgers += _check_session(context, name, is_listed=not session)
-    own = len(ledgers)
-    ledgers += _check_shared(context)
+    ledgers += _check_shared(context, sessions)
+    files = [checked for checked in ledgers if os.path.lexists(checked.path) or checked.problems]
     problems = []
-    told: set[str] = set()  # runs of which the workflow has said the same already
-    for number, checked in enumerate(ledgers):
-        if checked.name in told:
-            continue
-        lead = f"{checked.session}: " if number < own and not session else ""
+    for checked in files:
+        lead = f"{checked.session}: " if checked.session and not session else ""
         problems += [f"{lead}{checked.name}: {problem}" for problem in checked.problems]
-        if checked.name in RUNS:
-            told.update(f"{RUNS[checked.name]}/{problem.partition(':')[0]}" for problem in checked.problems)
-    files = [checked for checked in ledgers if checked.path and (os.path.lexists(checked.path) or checked.problems)]
     lines = [checked.line for checked in files]
     lines += [clip(problem, 400) for problem in problems] or [WHOLE]
     data: Row = {"session": session or None, "problems": problems, "files": [checked.data for checked in files]}
-    if session:
-        data["ledgers"] = {checked.name: checked.problems for checked in ledgers}
     return Result(data, "\n".join(lines), 3 if problems else 0)
 
 
 def _check_session(context: Context, name: str, *, is_listed: bool) -> list[Checked]:
-    """The chains of a session's ledgers, and what each workflow finds in its own."""
+    """The chains of a session's own ledgers."""
+    has_row = context.row(name) is not None
+    if is_listed:
+        of_session = _session_problems(context, name)
+    else:
+        of_session = runtime.ledger_problems(context.state, name)
+    own = _own_paths(context.state, name)
+    of_goal = Journal(os.path.dirname(own["goal"]), context.state).problems()
+    return [
+        Checked("session", own["session"], of_session, name, "" if has_row else END_UNKNOWN),
+        Checked("goal", own["goal"], of_goal, name),
+    ]
+
+
+def _check_shared(context: Context, sessions: list[str]) -> list[Checked]:
+    """The ledgers that belong to the project, and those of every run; with what the sessions' work finds in them."""
     from omo.views import works
     from omo.work.viewer import Viewer
     from omo.workflows.ultragoal import receipts
     from omo.workflows.ultragoal.run import load_plan
 
-    row = context.row(name)
-    if is_listed:
-        of_session = _session_problems(context, name)
-    else:
-        of_session = runtime.ledger_problems(context.state, name)
-    viewer = Viewer(context, name, row)
-    goals = load_plan(viewer.caller)
-    own = _own_paths(context.state, name)
-    checked = [
-        Checked("session", of_session, own["session"], name, END_UNKNOWN if row is None else ""),
-        Checked("goal", goals.tool.problems, own["goal"], name),
-    ]
-    for kind in RUNS:
-        problems = []
-        if works.may_have(kind, viewer) and (status := works.look_at(kind, viewer)):
-            problems = [f"{status.run}: {problem}" for problem in status.problems]
-        if kind == goals.kind.name and goals.plan is not None and not problems:
-            edited = goals.edited_view()
-            problems = [edited] if edited else receipts.forged(goals.plan, goals.directory)
-        checked.append(Checked(kind, problems, session=name))
-    return checked
-
-
-def _session_problems(context: Context, name: str) -> list[str]:
-    """Rows of the runtime file are forgotten after two weeks, and with them where the ledger ends."""
-    if context.row(name) is None:
-        return ledger.read_checked(paths.events_file(context.state, name)).problems
-    return runtime.ledger_problems(context.state, name)
-
-
-def _check_shared(context: Context) -> list[Checked]:
-    """The ledgers that belong to the project, and those of every run."""
-    from omo.workflows.ultragoal import receipts
-
-    gone = ""
+    found: dict[str, list[str]] = {}
+    for session in sessions:
+        viewer = Viewer(context, session, context.row(session))
+        goals = load_plan(viewer.caller)
+        if gone := receipts.evidence_problem(context.state, goals.rows):
+            found["evidence"] = [gone]
+        if goals.plan is not None and (edited := goals.edited_view()):
+            found[f"ultragoal/{goals.id}"] = [edited]
+        elif goals.plan is not None:
+            found[f"ultragoal/{goals.id}"] = receipts.forged(goals.plan, goals.directory)
+        for kind, directory in RUNS.items():
+            if works.may_have(kind, viewer) and (status := works.look_at(kind, viewer)) and status.problems:
+                found[f"{directory}/{status.run}"] = list(status.problems)
     there = _shared_paths(context.state)
-    for name, path in there.items():
-        if name.startswith("ultragoal/"):
-            gone = gone or receipts.evidence_problem(context.state, ledger.rows(path))
     checked = []
-    for name, path in there.items():
-        problems = Journal(os.path.dirname(path), context.state).problems()
-        if name == "evidence" and gone and not problems:
-            problems = [gone]
-        checked.append(Checked(name, problems, path))
-    if gone and "evidence" not in there:
-        checked.append(Checked("evidence", [gone], os.path.join(context.state, "evidence", "ledger.jsonl")))
+    for name in [*there, *(name for name in found if name not in there)]:
+        path = _shared_path(context.state, name)
+        problems = []
+        if name in there:
+            problems = Journal(os.path.dirname(path), context.state).problems()
+        checked.append(Checked(name, path, problems or found.get(name, [])))
     return checked
+
+
+# repair
 
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:

@@ -1,27 +1,30 @@
-"""`omo plan`: plans as contracts. Here what is asked of plans: whether they are sound, and whether they were kept."""
+"""`omo plan`: plans as contracts. Whether they are sound, carrying a session out, and whether they were kept."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omo.cli import options, plan_run
+from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
-from omo.errors import Refused
+from omo.errors import BadInput, Refused
 from omo.text import clip, counted
 from omo.work.run import caller_of
 
 if TYPE_CHECKING:
-    from omo.workflows.ultraplan.audit import Audit
-    from omo.workflows.ultraplan.audited import RunStatus
+    from omo.work.run import Caller
+    from omo.work.status import NextStep
     from omo.workflows.ultraplan.critique import Verdict
     from omo.workflows.ultraplan.models import Defect, Document
     from omo.workflows.ultraplan.propose import Proposals
+    from omo.workflows.ultraplan.run import PlanRun, PlanState, RunStatus
+    from omo.workflows.ultraplan.start import Started
 
 LONGEST_SHOWN = 600
 MOST_SHOWN = 20
@@ -29,21 +32,63 @@ MOST_SHOWN = 20
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "plan", "plans as contracts: validate, critique, sessions, audit, recovery")
-    checking = options.command(verbs, "validate", "every defect of a plan, with its line", validate, session=False)
-    checking.add_argument("plan", metavar="PLAN")
+    checks = options.command(verbs, "validate", "every defect of a plan, with its line", validate, session=False)
     about = "fill in what omo can know, then what the critic is to be asked, or what it said"
-    reviewing = options.command(verbs, "critique", about, critique)
-    reviewing.add_argument("plan", metavar="PLAN")
-    plan_run.register(verbs)
+    reviews = options.command(verbs, "critique", about, critique)
+    starts = options.command(verbs, "start", "record the base commit and open a session's fence", start)
+    skips = options.command(verbs, "skip", "leave out a step whose plan says On failure: skip", skip)
+    skips.add_argument("step", type=int, metavar="N")
+    skips.add_argument("--reason", required=True, metavar="TEXT")
+    shows = options.command(verbs, "status", "the session as git shows it, and what comes next", status)
+    mends = options.command(verbs, "recover", "go on with just the steps that are missing", recover)
+    mends.add_argument("plan", nargs="?", metavar="PLAN", help="whose run to go on with; without it the current one")
+    ends = options.command(verbs, "finish", "audit the session, write its report and close it", finish)
+    ways = ends.add_mutually_exclusive_group()
+    ways.add_argument("--failed", type=int, metavar="STEP", help="stop here: this step failed after its retry")
+    ways.add_argument("--abandon", metavar="REASON", help="give the session up, whatever state it is in")
+    ways.add_argument("--unverified", default="", metavar="REASON", help="without running Verify; it is reported")
+    ends.add_argument("--handoff", default="", metavar="TEXT", help="what the next session should know")
+    ends.add_argument("--error", default="", metavar="TEXT", help="with --failed: the error as it was printed")
+    ends.add_argument("--tried", default="", metavar="TEXT", help="with --failed: what was tried")
     about = "what git and the files show of each step: exit 0 pass, 3 drift, 4 cannot be evaluated"
-    auditing = options.command(verbs, "audit", about, audit, session=False)
-    auditing.add_argument("plan", metavar="PLAN")
+    audits = options.command(verbs, "audit", about, audit, session=False)
+    for parser in (checks, reviews, starts, audits):
+        parser.add_argument("plan", metavar="PLAN")
+    starts.add_argument("number", nargs="?", type=int, default=0, metavar="N", help="which session (default: the next)")
+    starts.add_argument("--unreviewed", default="", metavar="REASON", help="without a clean critique; it is reported")
+    for parser in (starts, skips, mends):
+        parser.add_argument("--yes", action="store_true", help="the cost that the plain call names is known")
+    for parser in (skips, shows, mends, ends):
+        parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the current one")
 
 
-def load(named: str, context: Context) -> Document:
+def _caller(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> Caller:
+    return caller_of(context, context.session(arguments.session, looks=looks))
+
+
+def _own_run(arguments: argparse.Namespace, context: Context) -> PlanRun:
+    from omo.work.lifecycle import require
+    from omo.work.run import require_own
+    from omo.workflows.ultraplan.run import PLAN
+
+    run = require(PLAN, _caller(arguments, context), arguments.named)
+    require_own(run)
+    return run
+
+
+def _path(arguments: argparse.Namespace, context: Context) -> Path:
+    """From where the command was typed, else from the project's top, as omo shows paths."""
+    typed, shown = Path(context.cwd, arguments.plan), Path(context.root, arguments.plan)
+    return shown if shown.exists() and not typed.exists() else typed
+
+
+def _document(arguments: argparse.Namespace, context: Context) -> Document:
     from omo.workflows.ultraplan import document as documents
 
-    return documents.load(Path(context.cwd, named), Path(context.root))
+    return documents.load(_path(arguments, context), Path(context.root))
+
+
+# whether a plan is sound
 
 
 def validate(arguments: argparse.Namespace, context: Context) -> Result:
@@ -51,7 +96,7 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan import propose, rules
 
     root = Path(context.root)
-    document = load(arguments.plan, context)
+    document = _document(arguments, context)
     filled = propose.fill_in(document, root)
     every = []
     for defect in rules.validate(documents.parse(filled.text, document.path), root):
@@ -59,7 +104,6 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
         every.append(replace(defect, line=filled.lines[defect.line - 1]) if defect.line else defect)
     defects = rules.refusing(every)
     advice = [defect for defect in every if defect.is_advisory]
-    notes = [*_shown(advice), *_unplaced(filled)]
     data = {
         "plan": document.path,
         "digest": document.digest,
@@ -71,11 +115,11 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
         "defects": [_defect_data(defect) for defect in defects],
         "advisories": [_defect_data(defect) for defect in advice],
     }
-    path = clip(document.path, 200)
     if not defects:
-        name = shlex.quote(arguments.plan)
-        left = "" if data["is_complete"] else f"; omo plan critique {name} fills in what the steps leave to omo"
-        return Result(data, f"{path}: {len(document.steps)} steps, no defect{left}", notes=notes)
+        text = f"{clip(document.path, 200)}: {len(document.steps)} steps, no defect"
+        if not data["is_complete"]:
+            text += f"; omo plan critique {shlex.quote(arguments.plan)} fills in what the steps leave to omo"
+        return Result(data, text, notes=[*_shown(advice), *_unplaced(filled)])
     refusal = _refusal(document, defects, arguments.plan)
     if not arguments.json:
         raise refusal
@@ -112,8 +156,8 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan import rules
     from omo.workflows.ultraplan.run import runs_of_plan
 
-    caller = caller_of(context, context.session(arguments.session))
-    document = load(arguments.plan, context)
+    caller = _caller(arguments, context)
+    document = _document(arguments, context)
     notes: list[str] = []
     if not runs_of_plan(caller, document.digest):  # what has begun is not changed any more
         document, notes = _filled_in(document, context)
@@ -163,26 +207,201 @@ def _verdict(document: Document, verdict: Verdict, data: dict[str, Any], notes: 
     return Result(data, "\n".join(lines), 0 if verdict.is_clean else 3, notes=notes)
 
 
-# audit
+# carrying a session out
+
+
+def _next_data(step: NextStep) -> dict[str, Any]:
+    return {**step.data, "step": int(step.item) if step.item else None}
+
+
+def _facts(state: PlanState) -> dict[str, Any]:
+    return {
+        "run": state.run,
+        "plan": state.path,
+        "base": state.base,
+        "depth": state.depth,
+        "legacy": state.is_legacy,
+        "fence": state.fence,
+        "overrides": state.overrides,
+        "session": {"number": state.number, "of": state.sessions},
+        "handoffs": list(state.handoffs),
+    }
+
+
+def start(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.workflows.ultraplan import start as starting
+
+    begun = starting.start(
+        _caller(arguments, context),
+        _path(arguments, context),
+        arguments.number,
+        environ=context.environ,
+        unreviewed=arguments.unreviewed,
+        is_agreed=arguments.yes,
+    )
+    return _begun(begun, context)
+
+
+def recover(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.work.lifecycle import require
+    from omo.workflows.ultraplan import start as starting
+    from omo.workflows.ultraplan.run import PLAN
+
+    caller = _caller(arguments, context)
+    if arguments.plan is None or arguments.named:
+        run = require(PLAN, caller, arguments.named)
+    else:
+        run = starting.chosen(caller, _path(arguments, context))
+    return _begun(starting.recover(run, environ=context.environ, is_agreed=arguments.yes), context)
+
+
+def _begun(begun: Started, context: Context) -> Result:
+    from omo.workflows.ultraplan.preflight import MISSING
+    from omo.workflows.ultraplan.run import MOST_RECOVERIES
+    from omo.workflows.ultraplan.verify import by_steps
+
+    state = begun.state
+    if begun.missing:
+        blocked = {"run": state.run, "state": "blocked", "missing": begun.missing, "next": _next_data(begun.next)}
+        lines = ["Blocked: nothing was begun.", *(f"  {need}" for need in begun.missing), f"Next: {begun.next.text}"]
+        return Result(blocked, "\n".join(lines), MISSING, notes=begun.notes)
+    of = f" (session {state.number} of {state.sessions})" if state.sessions > 1 else ""
+    if state.recovering:
+        of += f", recovery {state.depth} of {MOST_RECOVERIES}"
+    spec = os.path.relpath(begun.spec, context.root)
+    steps = state.recovering or state.steps
+    runnable = [command for command in state.verify if command.argv]
+    lines = [
+        f"Plan session {state.run}{of}: {counted(len(steps), 'step')} from {state.base[:12]}",
+        f"  spec         {spec}",
+        f"  may change   {', '.join(state.fence['touch']) or 'anything'}",
+        f"  never        {', '.join(state.fence['never']) or 'nothing named'}",
+        *(f"  will run     {line}" for line in by_steps([(each.step, each.words) for each in runnable])),
+        *(f"  will not run {command}" for command in state.verify if not command.argv),
+        *(f"  let through  {override}" for override in state.overrides),
+        *(f"  handed over  {note}" for note in state.handoffs),
+        f"Next: {begun.next.text}",
+    ]
+    data = {**_facts(state), "state": "active", "spec": spec, "verify": [command.row for command in state.verify]}
+    return Result({**data, "next": _next_data(begun.next)}, "\n".join(lines), notes=begun.notes)
+
+
+def skip(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.workflows.ultraplan import finish as finishing
+
+    run = _own_run(arguments, context)
+    step = finishing.skip(run, arguments.step, arguments.reason, is_agreed=arguments.yes)
+    text = f"Step {arguments.step} is skipped, and the report says so.\nNext: {step.text}"
+    return Result({"skipped": arguments.step, "next": _next_data(step)}, text)
+
+
+def status(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.work.lifecycle import left_by_others
+    from omo.work.status import NextStep, command
+    from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, load_status
+    from omo.workflows.ultraplan.status import publish_status
+
+    caller = _caller(arguments, context, looks=True)
+    loaded = load_status(caller, arguments.named)
+    step = publish_status(loaded)
+    others = left_by_others(KIND, caller)
+    if loaded.run is None and others:
+        why = f"session {others[0]} has one that is open; to take it up"
+        step = NextStep("resume", why, (command("omo resume", others[0]),))
+    if loaded.run is None:
+        return Result({"run": None, "state": "none", "next": _next_data(step)}, f"No plan session. Next: {step.text}")
+    state, shown = loaded.state, loaded.audit
+    seen = sorted({*state.seen, *shown.passed})
+    data = {
+        **_facts(state),
+        "state": state.word,
+        "verdict": shown.verdict if state.is_open else None,
+        "steps": shown.to_json()["steps"],
+        "skipped": {str(number): why for number, why in state.skipped.items()},
+        "seen": seen,
+        "violations": list(map(str, shown.violations)),
+        "dirty": shown.dirty,
+        "edited": loaded.edited,
+        "problems": loaded.problems,
+        "next": _next_data(step),
+    }
+    audited = f", audit {shown.words}" if state.is_open else ""
+    lines = [
+        f"Plan session {state.run}: {state.word}{audited}",
+        f"  plan    {state.path}, recovery {state.depth} of {MOST_RECOVERIES}",
+        f"  base    {state.base or 'none: nothing was begun'}",
+        *(f"  {each}" for each in shown.steps),
+        f"  seen    {len(seen)} of {len(state.steps)} steps have passed at some time",
+        *_remarks(loaded, "  "),
+        *(f"  let through: {clip(override, 200)}" for override in state.overrides),
+        *(f"  handed over: {note}" for note in state.handoffs),
+        f"Next: {step.text}",
+    ]
+    return Result(data, "\n".join(lines), notes=loaded.problems)
+
+
+def _remarks(loaded: RunStatus, indent: str = "") -> list[str]:
+    """What there is to say beside the steps."""
+    lines = [f"{indent}note: {loaded.edited}"] if loaded.edited else []
+    for about, listed in loaded.audit.remarks.items():
+        lines += [f"{indent}{about}: {entry}" for entry in listed]
+    return lines
+
+
+def finish(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.workflows.ultraplan import finish as finishing
+
+    if arguments.failed is None and (arguments.error or arguments.tried):
+        raise BadInput("--error and --tried belong to --failed STEP", fix="omo plan finish --help")
+    run = _own_run(arguments, context)
+    if arguments.abandon is not None:
+        done = finishing.abandon(run, arguments.abandon)
+    else:
+        failure = None
+        if arguments.failed is not None:
+            failure = finishing.Failure(arguments.failed, arguments.error, arguments.tried)
+        done = finishing.finish(run, failure, unverified=arguments.unverified, handoff=arguments.handoff)
+    ended = done.status
+    data = {
+        **_facts(ended.state),
+        "verdict": done.verdict,
+        "closed": done.closed,
+        "report": done.path,
+        "audit": ended.audit.to_json() if ended.audit.steps else None,
+        "verify": [result.row for result in done.results],
+        "edited": ended.edited,
+        "next": _next_data(done.next),
+    }
+    end = f"Closed as {done.verdict}." if done.closed else "Not closed: the session is still under way."
+    return Result(data, f"{done.report}\n{end} Report: {os.path.relpath(done.path, context.root)}", done.exit_code)
+
+
+# whether a plan was kept
 
 
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultraplan.audited import audit_file
+    from omo.workflows.ultraplan.run import audit_file
 
-    status = audit_file(caller_of(context, ""), Path(context.cwd, arguments.plan))
-    following = _after_audit(status, arguments.plan)
-    data = {**status.audit.to_json(), "document": status.state.path, "edited": status.edited, "next": following}
-    lines = _audit_lines(status.audit)
+    loaded = audit_file(caller_of(context, ""), _path(arguments, context))
+    shown = loaded.audit
+    following = _after_audit(loaded, arguments.plan)
+    data = {**shown.to_json(), "document": loaded.state.path, "edited": loaded.edited, "next": following}
+    lines = []
+    for step in shown.steps:
+        commit = f" ({step.commit[:12]})" if step.commit else ""
+        lines.append(f"{step.status:8}Step {step.step}: {clip(step.title, 80)}{commit}")
+        lines += [f"          {clip(finding, 300)}" for finding in step.findings if finding not in shown.problems]
+    lines += _remarks(loaded)
+    since = f" since {shown.base[:12]}" if shown.base else ""
+    lines.append(f"Verdict: {shown.words}{since}, {len(shown.passed)} of {len(shown.steps)} steps pass")
     if following:
         lines.append(f"Next: {following}")
-    if status.edited:
-        lines.insert(0, f"Note: {status.edited}")
-    return Result(data, "\n".join(lines), status.audit.exit_code)
+    return Result(data, "\n".join(lines), shown.exit_code)
 
 
-def _after_audit(status: RunStatus, name: str) -> str:
+def _after_audit(loaded: RunStatus, name: str) -> str:
     """The one thing to do now; empty where nothing is left. A session that is under way just goes on."""
-    shown = status.audit
+    shown = loaded.audit
     if shown.verdict == "pass":
         return ""
     if shown.take_back:
@@ -192,33 +411,8 @@ def _after_audit(status: RunStatus, name: str) -> str:
         return "tell the user what was changed that must not be; only they decide how it is undone"
     if shown.verdict == "unknown":
         return "settle what could not be established, then audit again"
-    if status.state.is_open:
+    if loaded.state.is_open:
         return "omo plan status"
     if shown.missing:
         return f"omo plan recover {shlex.quote(name)}"
     return "commit what belongs to the steps and remove the rest, then audit again"
-
-
-def _audit_lines(shown: Audit) -> list[str]:
-    lines = []
-    for step in shown.steps:
-        commit = f" ({step.commit[:12]})" if step.commit else ""
-        lines.append(f"{step.status:8}Step {step.step}: {clip(step.title, 80)}{commit}")
-        for finding in step.findings:
-            if finding not in shown.problems:
-                lines.append(f"          {clip(finding, 300)}")
-    sections: dict[str, Sequence[object]] = {
-        "changed against the scope": shown.scope_violations,
-        "forbidden": shown.forbidden_violations,
-        "not committed": shown.dirty,
-        "commits of no step": shown.unclaimed,
-        "not established": shown.problems,
-    }
-    for about, listed in sections.items():
-        for entry in listed[:MOST_SHOWN]:
-            lines.append(f"{about}: {clip(str(entry), 400)}")
-        if len(listed) > MOST_SHOWN:
-            lines.append(f"{about}: {len(listed) - MOST_SHOWN} more")
-    since = f" since {shown.base[:12]}" if shown.base else ""
-    lines.append(f"Verdict: {shown.words}{since}, {len(shown.passed)} of {len(shown.steps)} steps pass")
-    return lines

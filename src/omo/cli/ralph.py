@@ -15,17 +15,42 @@ from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.state import paths
-from omo.text import clip
+from omo.state.runtime import part
+from omo.text import clip, counted
 from omo.work.run import caller_of
-from omo.workflows.ralph.rules import DEFAULT_ITERATIONS, MOST_ITERATIONS, SMALL_CHANGE
+from omo.work.status import units
+from omo.workflows.ralph.rules import (
+    DEFAULT_ITERATIONS,
+    LONGEST_REQUEST,
+    MOST_ITERATIONS,
+    PROVEN_BY,
+    SMALL_CHANGE,
+    Row,
+    method,
+)
 
 if TYPE_CHECKING:
-    from omo.workflows.ralph.iteration import Files
-    from omo.workflows.ralph.run import RalphRun
+    from omo.work.files import Files
+    from omo.work.status import NextStep
+    from omo.workflows.ralph.run import RalphRun, RalphState
 
 Handler = Callable[[argparse.Namespace, Context], Result]
 
 LARGEST_MESSAGE = 256 * 1024
+ALL_PHASES = "Five phases, in this order, none abridged; omo sees each happen:"
+FEWER_PHASES = "The user lets all but IMPL be left out:"
+HOW_PROVEN = {"IMPL": "omo:executor, or you change the files", "SHIP": "omo ralph judge, which runs the gates"}
+# What there is to do about a criterion of each status, in the order in which it is told. What passed and could not be
+# told this time is to be judged again.
+AGAIN = "to judge again"
+TITLES = {
+    "REGRESSED": "Regressed: passed before, so look first at what changed since",
+    "FAIL": "To fix",
+    "PENDING": "To fix",
+    AGAIN: "To judge again: passed before, and the last judgement could not tell",
+    "BLOCKED": "Blocked: do not retry; the user decides",
+    "PASS": "Complete: no work on it; it is judged again all the same",
+}
 
 
 def register(commands: options.Commands) -> None:
@@ -47,8 +72,7 @@ def register(commands: options.Commands) -> None:
         "--request", default="", metavar="TEXT", help="what the user asked for, where they did not type /omo:ralph TEXT"
     )
     about = "did the phases of this iteration really happen: 0 all of them, 3 not all; writes nothing"
-    looks = _verb(verbs, "artifacts", about, artifacts)
-    looks.add_argument("--newer-than", metavar="ISO", help="leave out what was seen before that moment")
+    _verb(verbs, "artifacts", about, artifacts)
     about = "run the gates, have the judge asked, evaluate every criterion: 0 pass, 3 fail or partial, 4 not to be told"
     judges = _verb(verbs, "judge", about, judge)
     judges.add_argument(
@@ -86,11 +110,11 @@ def _run(arguments: argparse.Namespace, context: Context, *, looks: bool = False
 
 def start(arguments: argparse.Namespace, context: Context) -> Result:
     context.note_missing_agents()
-    from omo.cli import ralph_views
     from omo.work.agents import session_events
+    from omo.work.files import Files
     from omo.workflows.ralph import phases
     from omo.workflows.ralph import start as starting
-    from omo.workflows.ralph.iteration import Files
+    from omo.workflows.ralph.status import quoted
 
     run, step = starting.start(
         caller_of(context, context.session(arguments.session)),
@@ -100,7 +124,34 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         reduced_scope=arguments.reduced_scope,
         request=arguments.request,
     )
-    result = ralph_views.begun(run.require_whole(), step)
+    state = run.require_whole()
+    before = state.started["before"]
+    most = counted(state.max_iterations, "iteration")
+    lines = [f"Ralph run {run.id}: {units(len(state.criteria), 'criterion')}, at most {most}"]
+    for criterion in state.criteria:
+        now = f"now: {before.get(criterion.id)}"
+        if criterion.guard:
+            now += ", a guard"
+        if criterion.id in state.started["carried"]:
+            now += "; it failed before the last run, which did not pass"
+        lines.append(f"  {criterion.id} {clip(criterion.description, 200)} ({now})")
+        lines += [f"     {check['id']}: {method(check)}" for check in criterion.checks]
+    for lesson in state.lessons:
+        what = f"{lesson['id']} of run {lesson['from_run']}, {lesson['description']}"
+        lines.append(f"Blocked before: {what}: {quoted(lesson['evidence'])}")
+        for again in lesson["again"]:
+            lines.append(f"  {again} is that again; what was seen then goes with it")
+    statuses = ", ".join(f"{name} {status}" for name, status in part(state.after, "statuses").items())
+    if statuses:
+        lines.append(f"It left: {clip(statuses, 300)}")
+    lines += _whose(state)
+    if state.source and not state.is_confirmed:
+        lines.append(f"  They confirm them by typing, before the start: /omo:ralph {clip(state.source, 120)}")
+    lines += [*_reductions(state), "Show this to the user. Iteration 1 is open."]
+    lines.append(FEWER_PHASES if state.reduced_scope else ALL_PHASES)
+    lines += [f"  {phase:7} {HOW_PROVEN.get(phase) or agent}" for phase, agent in PROVEN_BY.items()]
+    data = _shown(state, step, [criterion.data for criterion in state.criteria])
+    result = Result({**data, "base": state.base, "before": before}, "\n".join([*lines, f"Next: {step.text}"]))
     report = phases.check(run, Files(context.root), session_events(run))
     if "SHIP" in report.missing and not report.gates:
         result.notes.append(f"no gate is pinned in this session, and SHIP needs one: {phases.PIN}")
@@ -108,38 +159,73 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.cli import ralph_views
     from omo.work.agents import session_events
+    from omo.work.files import Files
     from omo.workflows.ralph import phases
-    from omo.workflows.ralph.iteration import Files
-    from omo.workflows.ralph.run import require_open
 
     run = _run(arguments, context, looks=True)
-    state = require_open(run)
-    report = phases.check(run, Files(context.root), session_events(run), newer_than=arguments.newer_than)
-    return ralph_views.phases(report, state)
+    report = phases.check(run, Files(context.root), session_events(run))
+    proven = sum(proof.status == phases.PRESENT for proof in report.proofs.values())
+    lines = [f"Iteration {report.iteration}: {proven} of {len(report.proofs)} phases proven"]
+    for phase, proof in report.proofs.items():
+        lines.append(f"  {proof.status:14}{phase:8}{proof.text}")
+    if report.remediation:
+        lines.append(f"To do: {report.remediation}")
+    lines += _reductions(run.require_whole())
+    return Result(report.data, "\n".join(lines), 0 if report.ok else 3)
 
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ralph import brief as briefs
+    from omo.workflows.ralph import judge as judging
 
-    text, nonce = briefs.show(_run(arguments, context, looks=True))
+    text, nonce = judging.brief(_run(arguments, context, looks=True))
     return Result({"nonce": nonce, "brief": text}, text)
 
 
 def judge(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.cli import ralph_views
+    """What was found, and unless the run is over or nobody could tell, what the iteration is about that it opened."""
+    from omo.work.files import Files
     from omo.workflows.ralph import judge as judging
-    from omo.workflows.ralph.iteration import Files, groups
     from omo.workflows.ralph.phases import leave_out_refine
+    from omo.workflows.ralph.status import LONGEST_SHOWN, entry_of
 
     given = None if arguments.result is None else _message(arguments.result, context)
     run = _run(arguments, context)
     if arguments.no_refine:
         leave_out_refine(run, arguments.no_refine)
-    judgement = judging.judge(run, ship(run, context), result_text=given)
-    state = run.require_whole()
-    return ralph_views.judgement(judgement, state, groups(Files(context.root), state))
+    judged = judging.judge(run, ship(run, context), result_text=given)
+    row, verdict, state, files = judged.row, judged.verdict, run.require_whole(), Files(context.root)
+    entries = []
+    for criterion in state.criteria:
+        entries.append(entry_of(files, state, criterion, row["results"][criterion.id]))
+    lines = [f"Iteration {row['iteration']} of {state.max_iterations}: {verdict}", *_to_do(state, entries)]
+    challenges, gates = row.get("challenges", []), row.get("gates", [])
+    for challenge in challenges:
+        lines.append(f"Challenge to {challenge['criterion']}: {clip(challenge['text'], LONGEST_SHOWN)}")
+    if gates:
+        names = ", ".join(f"{gate['name']} (pinned by the {gate['by']})" for gate in gates)
+        lines.append(f"Gates: {clip(names, LONGEST_SHOWN)}")
+    if row["independence"] != "full":
+        lines.append("Independence: reduced (judge-inline-fallback); tell the user")
+    lines += _reductions(state)
+    if not judged.is_closed:
+        calls = f"call {row['call']} of {judging.MOST_CALLS} that could not tell"
+        lines.append(f"Not judged: {calls}; {judging.UNCOUNTED}")
+    elif state.is_open:
+        lines.append(f"Iteration {state.iteration} is open, with the same phases.")
+    lines.append(f"Next: {judged.next.text}")
+    data = {
+        **_shown(state, judged.next, entries),
+        "ok": verdict == "pass",
+        "iteration": row["iteration"],
+        "verdict": verdict,
+        "decision": row.get("decision"),
+        "independence": row["independence"],
+        "challenges": challenges,
+        "gates": gates,
+        "notes": judged.notes,
+    }
+    return Result(data, "\n".join(lines), judging.EXIT_CODES[verdict], judged.notes)
 
 
 def ship(run: RalphRun, context: Context) -> Files:
@@ -148,8 +234,8 @@ def ship(run: RalphRun, context: Context) -> Files:
     """
     from omo.cli.gate import report_of, run_gates
     from omo.work.agents import session_events
+    from omo.work.files import Files
     from omo.workflows.ralph import phases
-    from omo.workflows.ralph.iteration import Files
 
     events, files = session_events(run), Files(context.root)
     report = phases.check(run, files, events)
@@ -182,29 +268,124 @@ def _message(named: str, context: Context) -> str:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.cli import ralph_views
     from omo.work.run import load
     from omo.workflows.ralph.end import next_step, publish
-    from omo.workflows.ralph.run import RALPH
+    from omo.workflows.ralph.run import RALPH, RalphState
 
     caller = caller_of(context, context.session(arguments.session, looks=True))
     run = load(RALPH, caller, arguments.named)
-    if run is None:
-        step = next_step(None)
-        return ralph_views.nothing(f"No ralph run. Next: {step.text}", step)
-    step = publish(run)
-    if run.state is None or run.problems:
-        text = f"Ralph run {run.id}: its ledger is damaged\nNext: {step.text}"
-        return ralph_views.nothing(text, step, run=run.id, state="damaged", problems=run.problems)
-    return ralph_views.status(run.state, step)
+    step = next_step(None) if run is None else publish(run)
+    if run is None or run.state is None or run.problems:
+        # What a ledger counts that somebody changed is nobody's to show.
+        data: Row = {**dict.fromkeys(_shown(RalphState(), step, [])), "state": "none", "criteria": [], "remaining": []}
+        data |= {"problems": [], "next": step.data}
+        text = f"No ralph run. Next: {step.text}"
+        if run is not None:
+            data |= {"run": run.id, "state": "damaged", "problems": run.problems}
+            text = f"Ralph run {run.id}: its ledger is damaged\nNext: {step.text}"
+        return Result(data, text, notes=data["problems"])
+    state = run.state
+    entries = [state.entry(criterion) for criterion in state.criteria]
+    lines = [f"Ralph run {run.id}: {state.headline}"]
+    for entry in entries:
+        lines.append(f"  {entry['id']:4} {entry['status']:9}{_noted(state, entry)} {clip(entry['description'], 120)}")
+    if state.circumventions:
+        lines.append(f"  circumvented {counted(state.circumventions, 'time')}; three end the run")
+    if state.source_edited:
+        lines.append(f"  note: {state.source_edited}")
+    lines += [*_whose(state), *_reductions(state), f"Next: {step.text}"]
+    return Result(_shown(state, step, entries), "\n".join(lines))
 
 
 def abandon(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.cli import ralph_views
     from omo.workflows.ralph import end
 
     run = _run(arguments, context)
     step = end.abandon(run, arguments.reason)
+    state = run.require_whole()
     notes = ["the user is shown this at the next Stop"] if context.is_agent else []
-    data = {**ralph_views.facts(run.require_whole()), "next": step.data}
+    data = _shown(state, step, [state.entry(criterion) for criterion in state.criteria])
     return Result(data, f"Ralph run {run.id} is given up.", notes=notes)
+
+
+# What is shown of a run
+
+
+def _shown(run: RalphState, step: NextStep, entries: list[Row]) -> Row:
+    """A run in the data of every command; `entries` are its criteria."""
+    return {
+        "run": run.run,
+        "state": f"ended: {run.how}" if run.ended else "open",
+        "iteration": run.iteration,
+        "max_iterations": run.max_iterations,
+        "judged": bool(run.judged),
+        "verdict": run.verdict,
+        "decision": run.decision,
+        "reduced_scope": run.reduced_scope or None,
+        "independence": run.independence,
+        "request": run.request or None,
+        "confirmed": run.is_confirmed,
+        "after": run.after or None,
+        "criteria": entries,
+        "remaining": run.remaining,
+        "circumventions": run.circumventions,
+        "judge_calls": len(run.briefs),
+        "receipt": (run.ended or {}).get("receipt"),
+        "lessons": run.lessons,
+        "edited": run.source_edited,
+        "problems": [],
+        "next": step.data,
+    }
+
+
+def _noted(run: RalphState, entry: Row) -> str:
+    """` (failed 2 in a row, cached@3)`; empty where there is nothing to note."""
+    notes = run.states[entry["id"]].counts
+    if entry["status"] == "REGRESSED":
+        notes.append(f"passed in iteration {entry['last_pass_iteration']}")
+    if entry["cached_from"]:
+        notes.append(f"cached@{entry['cached_from']}")
+    return f" ({', '.join(notes)})" if notes else ""
+
+
+def _to_do(run: RalphState, entries: list[Row]) -> list[str]:
+    """The criteria under what there is to do about them; what a judge or a tool said is quoted, so it reads as data."""
+    from omo.workflows.ralph.status import findings
+
+    grouped: dict[str, list[Row]] = {title: [] for title in TITLES.values()}
+    for entry in entries:
+        status = entry["status"]
+        if status == "PASS" and entry["result"] != "pass":
+            status = AGAIN
+        grouped[TITLES[status]].append(entry)
+    lines = []
+    for title, group in grouped.items():
+        if group:
+            lines.append(f"{title} ({len(group)})")
+        for entry in group:
+            lines.append(f"  {entry['id']} {entry['status']}{_noted(run, entry)}: {clip(entry['description'], 200)}")
+            lines += [f"     {line}" for line in findings(entry)]
+    return lines
+
+
+def _whose(run: RalphState) -> list[str]:
+    """What was asked for, in the words of whoever said it, which no compaction may lose; and whose the criteria are."""
+    from omo.workflows.ralph.status import quoted
+
+    lines = []
+    if run.request:
+        lines.append(f"The user asked for, {run.whose_request}: {quoted(run.request, LONGEST_REQUEST)}")
+    return [*lines, f"{run.whose_criteria[0].upper()}{run.whose_criteria[1:]}."]
+
+
+def _reductions(run: RalphState) -> list[str]:
+    """What every report has to say."""
+    lines = []
+    if run.after:
+        lines.append(f"It carries on, {run.after_text}")
+    if run.reduced_scope:
+        lines.append(f'Reduced scope, authorised by the user: "{clip(run.reduced_scope, 400)}"')
+    if run.reduced_iterations:
+        rounds = ", ".join(map(str, run.reduced_iterations))
+        lines.append(f"Reduced independence: no hook saw the judge of iteration {rounds} say it")
+    return lines

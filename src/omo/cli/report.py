@@ -14,70 +14,61 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Refused
+from omo.state import paths, store
 
 if TYPE_CHECKING:
     from omo.views.report.gather import Report
 
 SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
+HOME = "reports"
 
 
 def register(commands: options.Commands) -> None:
     about = "what was proven and what was not, as one HTML page or as Markdown"
     parser = options.command(commands, "report", about, run)
     parser.add_argument("--run", metavar="ID", dest="run_id", help="one run only, also an earlier one of the project")
-    parser.add_argument("--out", metavar="FILE", help="write it there (default: below the state directory)")
-    parser.add_argument("--md", action="store_true", help="Markdown for a pull request, printed unless --out is given")
+    parser.add_argument("--md", action="store_true", help="print Markdown for a pull request instead")
     parser.add_argument("--open", action="store_true", help="show the page in your browser")
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.views.report import gather as whole
-
-    _check(arguments, context)
-    chosen = "" if arguments.run_id is None else str(arguments.run_id)
-    # A run that is named says whose it is, so no session has to be clear.
-    name = context.clear_session() if chosen and not arguments.session else context.looked_at(arguments.session)
-    with progress.doing("gathering the report"):
-        report = whole.gather(context, name, chosen)
-        path = _written(arguments, context, report)
-    data = {**report.data, "path": path or None} if arguments.json else {"path": path or None}
-    if arguments.md and not path:
-        from omo.views.report import markdown
-
-        _require_printed_elsewhere(report)
-        return Result(data, markdown.render(report).rstrip("\n"))
-    notes = [_opened(path, context)] if arguments.open else []
-    return Result(data, f"{report.verdict.text}\n{path}", notes=notes)
-
-
-def _check(arguments: argparse.Namespace, context: Context) -> None:
-    if context.is_agent and (arguments.open or arguments.out is not None):
-        option = "--open" if arguments.open else "--out"
+    if arguments.open and context.is_agent:
         raise Refused(
-            f"{option} is the user's: it starts a program on their screen, or writes where they say",
+            "--open is the user's: it starts a program on their screen",
             fix="omo report writes the page and names it, omo report --md prints",
         )
     if arguments.open and (arguments.md or arguments.json):
         raise BadInput("--open shows a page, not Markdown or JSON", fix="omo report --open")
+    chosen = arguments.run_id or ""
+    # A run that is named says whose it is, so no session has to be clear.
+    name = context.clear_session() if chosen and not arguments.session else context.looked_at(arguments.session)
+    with progress.doing("gathering the report"):
+        from omo.views.report.gather import gather
+
+        report = gather(context, name, chosen)
+        if arguments.json:
+            return Result(report.data, "")
+        if arguments.md:
+            from omo.views.report import markdown
+
+            _require_printed_elsewhere(report)
+            return Result({}, markdown.render(report).rstrip("\n"))
+        path = _write(context, report)
+    return Result({}, f"{report.verdict.text}\n{path}", notes=[_opened(path, context)] if arguments.open else [])
 
 
-def _written(arguments: argparse.Namespace, context: Context, report: Report) -> str:
-    """Where it was written; empty where it is only printed."""
-    from omo.views.report import target
-
-    if (arguments.md or arguments.json) and arguments.out is None:
-        return ""
-    if arguments.md:
-        from omo.views.report import markdown
-
-        return target.write_at(context, target.Kind("md", markdown.MARKER), arguments.out, markdown.render(report))
+def _write(context: Context, report: Report) -> str:
+    """Below the state directory, which git does not see; the newest report of a session replaces the one before."""
     from omo.views.report import page
 
-    kind = target.Kind("html", page.MARKER)
-    if arguments.out is not None:
-        target.checked(context, kind, arguments.out)  # before the page is drawn, which may take a while
-        return target.write_at(context, kind, arguments.out, page.render(report))
-    return target.write_at_home(context, kind, report.run or report.session, page.render(report))
+    directory = os.path.join(context.state, HOME)
+    store.make_state_dir(context.state)
+    store.make_dir(directory, context.state)
+    path = os.path.join(directory, f"{paths.file_name_of(report.run or report.session)}.html")
+    text = page.render(report)
+    with store.Lock(os.path.join(directory, "report.lock"), store.Deadline(store.CLI_WAIT)):
+        store.replace(path, text)
+    return path
 
 
 def _require_printed_elsewhere(report: Report) -> None:

@@ -1,24 +1,107 @@
-"""`omo setup`: omo on your PATH and in the status line, a new environment, and all of it away again."""
+"""`omo setup`: omo on your PATH and in the status line, a new environment, and all of it away again.
+
+Every change is a step that can be shown before it is made. Like the doctor it runs on a bare interpreter.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
+import os
+import shlex
+import shutil
 import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
 
-from omo import setup
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context, plugin_root
-from omo.errors import Refused
-from omo.hosts import claude_setup, codex_setup
-from omo.setup import Installation, Step
-from omo.state import paths
+from omo.errors import BadInput, Refused, Unreadable, Unwritable
+from omo.hosts import claude_setup as host
+from omo.hosts import codex_setup
+from omo.state import markers, paths
+from omo.text import block, clip
+
+LONGEST_LINE = 1000
+# Where a person's own programs are, the usual place first.
+OWN_PROGRAMS = (os.path.join(".local", "bin"), "bin")
+SHELL_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc"}
+# What omo writes into a home of environments; another file there is somebody else's.
+MADE_IN_HOME = ("env-*", "environment", "environment-*", "environment.*", "pycache", "root", "statusline.sh", "dev")
+
+
+@dataclass(frozen=True)
+class Installation:
+    """This omo on this machine."""
+
+    context: Context
+    plugin: Path
+
+    @property
+    def home(self) -> Path:
+        """Where the Python environment of the hooks lives."""
+        environ = self.context.environ
+        named = environ.get("OMO_ENV_HOME") or host.data_directory(environ) or self.cache
+        return Path(os.path.join(self.context.cwd, named))
+
+    @property
+    def cache(self) -> str:
+        """Where bin/omo builds what no plugin has built."""
+        environ = self.context.environ
+        return os.path.join(environ.get("XDG_CACHE_HOME") or os.path.join(environ.get("HOME", ""), ".cache"), "omo")
+
+    @property
+    def homes(self) -> list[Path]:
+        """This one, and where it was before the plugin was installed or after it is gone."""
+        of_hosts = [*self.setup.data_directories(), *codex_setup.data_directories(self.context.environ)]
+        return list(dict.fromkeys([self.home, *of_hosts, Path(self.cache)]))
+
+    @cached_property
+    def setup(self) -> host.Setup:
+        return host.Setup(self.context.environ, self.context.root)
+
+    @property
+    def user_home(self) -> Path:
+        home = self.context.environ.get("HOME") or self.context.environ.get("USERPROFILE")
+        if not home:
+            raise BadInput("HOME is unset", fix="set HOME to the user's home directory")
+        return Path(home)
+
+    @property
+    def path(self) -> list[str]:
+        return self.context.environ.get("PATH", "").split(os.pathsep)
+
+    def on_path(self) -> str | None:
+        """Which omo the shell finds, aliases aside."""
+        return shutil.which("omo", path=self.context.environ.get("PATH", ""))
+
+    @property
+    def is_found(self) -> bool:
+        """Is that one ours?"""
+        program = self.on_path()
+        return program is not None and (is_launcher(Path(program)) or is_command(Path(program)))
+
+    def command(self, *words: str) -> str:
+        """As it can be typed: by its whole path where the shell would not find it."""
+        return shlex.join(["omo" if self.is_found else str(self.plugin / "bin" / "omo"), *words])
+
+
+@dataclass(frozen=True)
+class Step:
+    """One change of what is the user's. `what` is the name by which it can be undone alone."""
+
+    what: str
+    shown: str
+    make: Callable[[], None]
 
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "setup", "omo on your PATH, in the status line, or all away")
     _changing(verbs, "path", "put omo on your PATH: a small script that finds the newest one installed", path)
-    first = claude_setup.Setup.title
+    first = host.Setup.title
     _changing(verbs, "statusline", f"put omo into {first}'s status line, after what you have there", status_line)
     about = f"give {codex_setup.TITLE} the agents that ralph, reviews and the critic send"
     _changing(verbs, codex_setup.NAME, about, agents)
@@ -38,26 +121,28 @@ def _changing(verbs: options.Commands, name: str, about: str, run: options.Run) 
 
 def path(arguments: argparse.Namespace, context: Context) -> Result:
     here = _for_the_user(context, "path")
-    steps = setup.path_steps(here)
-    launcher = setup.launcher_path(here)
+    steps = path_steps(here)
+    launcher = launcher_path(here)
     result = _carry_out(steps, f"{launcher} is so already.", agreed=arguments.yes)
     if result.exit_code == 0:
-        result.text = "\n".join([result.text, *setup.path_advice(here)])
-    return Result({**result.data, "file": str(launcher)}, result.text, result.exit_code)
+        result.text = "\n".join([result.text, *path_advice(here)])
+    result.data["file"] = str(launcher)
+    return result
 
 
 def status_line(arguments: argparse.Namespace, context: Context) -> Result:
     here = _for_the_user(context, "statusline")
     settings = here.setup.user_settings()
-    result = _carry_out(setup.status_line_steps(here), f"{settings} is so already.", agreed=arguments.yes)
+    result = _carry_out(status_line_steps(here), f"{settings} is so already.", agreed=arguments.yes)
     if result.data["done"]:
         result.text += " It is shown with the next message."
-    return Result({**result.data, "file": str(settings)}, result.text, result.exit_code)
+    result.data["file"] = str(settings)
+    return result
 
 
 def agents(arguments: argparse.Namespace, context: Context) -> Result:
     here = _for_the_user(context, codex_setup.NAME)
-    return _carry_out(setup.agent_steps(here), f"{codex_setup.TITLE} has the agents already.", agreed=arguments.yes)
+    return _carry_out(agent_steps(here), f"{codex_setup.TITLE} has the agents already.", agreed=arguments.yes)
 
 
 def environment(arguments: argparse.Namespace, context: Context) -> Result:
@@ -69,13 +154,13 @@ def environment(arguments: argparse.Namespace, context: Context) -> Result:
 def remove(arguments: argparse.Namespace, context: Context) -> Result:
     here = _for_the_user(context, "remove")
     if arguments.what:
-        steps = [step for step in setup.removal_steps(here) if step.what == arguments.what]
+        steps = [step for step in removal_steps(here) if step.what == arguments.what]
         return _carry_out(steps, f"There is no {arguments.what} of omo's to remove.", agreed=arguments.yes)
-    first = []
-    if live := setup.live_sessions():
+    first: list[str] = []
+    if live := live_sessions():
         first = ["Work is on in these sessions, and nothing will hold them to it:", *(f"  {name}" for name in live)]
         first.append(f"Let go of them first with {here.command('stop-continuation', '--all')}, in each project.")
-    result = _carry_out(setup.removal_steps(here), "There is nothing to remove.", agreed=arguments.yes, first=first)
+    result = _carry_out(removal_steps(here), "There is nothing to remove.", agreed=arguments.yes, first=first)
     if result.exit_code == 0:
         result.text += f"\nNow the plugin itself: {here.setup.uninstall_command}"
         if codex_setup.has_plugin(context.environ):
@@ -95,19 +180,216 @@ def _for_the_user(context: Context, verb: str) -> Installation:
     return here
 
 
-def _carry_out(steps: list[Step], nothing: str, *, agreed: bool, first: list[str] | None = None) -> Result:
+def _carry_out(steps: list[Step], nothing: str, *, agreed: bool, first: Sequence[str] = ()) -> Result:
     """Shows what it will do; asks only where somebody can answer."""
-    shown = "\n".join([*(first or []), *(step.shown for step in steps)])
     data = {"steps": [step.shown for step in steps], "done": False}
     if not steps:
         return Result(data, nothing)
-    if agreed:
-        setup.carry_out(steps)
-        return Result({**data, "done": True}, f"{shown}\nDone.")
-    if not sys.stdin.isatty():
+    shown = "\n".join([*first, *(step.shown for step in steps)])
+    if not agreed and not sys.stdin.isatty():
         return Result(data, f"{shown}\nNothing was done. With --yes it is.", 3)
-    print(f"{shown}\nDo this? [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        return Result(data, "Nothing was done.", 3)
-    setup.carry_out(steps)
-    return Result({**data, "done": True}, "Done.")
+    if not agreed:
+        print(f"{shown}\nDo this? [y/N] ", end="", file=sys.stderr, flush=True)
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            return Result(data, "Nothing was done.", 3)
+    carry_out(steps)
+    return Result({**data, "done": True}, f"{shown}\nDone." if agreed else "Done.")
+
+
+# omo on the PATH
+
+
+def is_launcher(program: Path) -> bool:
+    """What `omo setup path` has written, or a link to the command of some clone or version."""
+    if program.is_symlink():
+        return is_command(program)
+    try:
+        with open(program, "rb") as file:
+            return host.LAUNCHER_MARK.encode() in file.read(400)
+    except OSError:
+        return False
+
+
+def is_command(program: Path) -> bool:
+    return (program.resolve().parent.parent / "hooks" / "environment.sh").is_file()
+
+
+def launcher_path(here: Installation) -> Path:
+    """Among the directories for a person's own programs the one on PATH, else the usual one."""
+    choices = [here.user_home / name for name in OWN_PROGRAMS]
+    for directory in choices:
+        if str(directory) in here.path:
+            return directory / "omo"
+    return choices[0] / "omo"
+
+
+def path_steps(here: Installation) -> list[Step]:
+    launcher = launcher_path(here)
+    text = host.LAUNCHER.format(root=shlex.quote(str(here.plugin)))
+    shown = f"writes {launcher}, a small script that runs the newest omo that {host.Setup.title} has installed"
+    if os.path.lexists(launcher):
+        if launcher.is_file() and launcher.read_bytes() == text.encode():
+            return []
+        if not is_launcher(launcher):
+            shown = f"REPLACES {launcher}, which is not omo's, by a small script that runs the newest omo installed"
+    return [Step("path", shown, partial(write, launcher, text, 0o755))]
+
+
+def path_advice(here: Installation) -> list[str]:
+    """What is still to be done once the launcher is there."""
+    launcher = launcher_path(here)
+    if str(launcher.parent) in here.path:
+        return [] if here.is_found else [f"another omo comes first on your PATH: {here.on_path()}"]
+    shell = os.path.basename(here.context.environ.get("SHELL", ""))
+    if shell == "fish":
+        line = f"fish_add_path {shlex.quote(str(launcher.parent))}"
+    else:
+        directory = str(launcher.parent).replace(str(here.user_home), "$HOME", 1)
+        line = f"echo 'export PATH=\"{directory}:$PATH\"' >> {SHELL_FILES.get(shell, '~/.profile')}"
+    return [f"{launcher.parent} is not on your PATH. Type this once, then open a new terminal:", f"  {line}"]
+
+
+# The status line
+
+
+def status_line_command(home: Path) -> str:
+    name = shlex.quote(str(home / "statusline.sh"))
+    return f"{{ [ ! -r {name} ] || . {name}; }}"
+
+
+def status_line_steps(here: Installation) -> list[Step]:
+    """The script first: what the host calls is there before it is called."""
+    script = here.home / "statusline.sh"
+    text = host.STATUS_LINE_SCRIPT.format(home=shlex.quote(str(here.home)))
+    steps = []
+    if not script.is_file() or script.read_text(encoding="utf-8") != text:
+
+        def write_script() -> None:
+            write(here.home / "root", f"{here.plugin}\n")
+            write(script, text)
+
+        steps.append(Step("statusline", f"writes {script}", write_script))
+    return steps + _settings_steps(here, remove=False)
+
+
+def _settings_steps(here: Installation, *, remove: bool) -> list[Step]:
+    """The user's own settings with the line in them, or without."""
+    path = here.setup.user_settings()
+    try:
+        before = path.read_bytes() if path.exists() else None
+        values = host.read_object(path) or {}
+    except (Unreadable, OSError) as error:
+        raise Refused(f"{path} cannot be read ({error}), so it is left alone", fix="mend it, then again") from None
+    after = values
+    for home in here.homes:
+        after = host.without_status_line(after, status_line_command(home))
+    if not remove:
+        after = host.with_status_line(after, status_line_command(here.home))
+    if after == values:
+        return []
+    text = json.dumps(after, indent=2, ensure_ascii=False) + "\n"
+
+    def make() -> None:
+        if (path.read_bytes() if path.exists() else None) != before:
+            raise Refused(f"{path} was changed meanwhile, so nothing was written", fix="again, to see it anew")
+        write(path, text)
+
+    return [Step("statusline", "\n".join(_diff(path, before, text)), make)]
+
+
+def _diff(path: Path, before: bytes | None, after: str) -> list[str]:
+    import difflib
+
+    old = "" if before is None else before.decode("utf-8-sig", "replace")
+    lines = difflib.unified_diff(old.splitlines(), after.splitlines(), str(path), str(path), n=1)
+    return [block(line.rstrip("\n"), LONGEST_LINE).replace("\n", " ") for line in lines]
+
+
+# Agents, for a host that does not take them from the plugin
+
+
+def agent_steps(here: Installation) -> list[Step]:
+    steps = []
+    for path, text in codex_setup.agent_files(here.plugin, here.context.environ).items():
+        before = path.read_bytes() if path.is_file() else None
+        if before != text.encode():
+            shown = "\n".join(_diff(path, before, text))
+            steps.append(Step(codex_setup.NAME, shown, partial(write, path, text)))
+    return steps
+
+
+# Taking everything away
+
+
+def removal_steps(here: Installation) -> list[Step]:
+    """In the order in which nothing is left that would call what is gone."""
+    steps = _settings_steps(here, remove=True)
+    programs = {Path(directory) / "omo" for directory in here.path if os.path.isabs(directory)}
+    programs.update(here.user_home / name / "omo" for name in OWN_PROGRAMS)
+    for program in sorted(programs):
+        if is_launcher(program):
+            steps.append(Step("path", f"removes {program}", program.unlink))
+    if agents := codex_setup.agents_made(here.context.environ):
+        shown = f"removes the agents that {codex_setup.TITLE} was given: {', '.join(path.name for path in agents)}"
+        steps.append(Step(codex_setup.NAME, shown, partial(_remove, agents)))
+    state = here.context.state
+    if os.path.isdir(state):
+        shown = f"removes {state}: this project's sessions, with their ledgers, evidence and reports"
+        steps.append(Step("project", shown, partial(_remove, [Path(state)])))
+    for home in here.homes:
+        made = [path for pattern in MADE_IN_HOME for path in sorted(home.glob(pattern))]
+        if made:
+            shown = f"removes what omo built in {home}: {', '.join(path.name for path in made)}"
+            steps.append(Step("environment", clip(shown, LONGEST_LINE), partial(_remove, made)))
+    live = Path(markers.directory() or os.devnull)
+    if live.is_dir():
+        steps.append(Step("state", f"removes {live}, where live sessions are noted", partial(_remove, [live])))
+    return steps
+
+
+def live_sessions() -> list[str]:
+    """Those that would lose what they stand on, each with where it is."""
+    lines = []
+    for marker in markers.every():
+        if not os.path.isdir(marker.state):
+            continue
+        project = marker.state.removesuffix(os.path.join(os.sep, paths.STATE_DIR))
+        lines.append(f"{clip(marker.session, 64)} in {clip(project, 200)}")
+    return lines
+
+
+def _remove(made: list[Path]) -> None:
+    """And the directory they are in, unless something else is there too."""
+    for path in made:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    try:
+        made[0].parent.rmdir()
+    except OSError:
+        pass
+
+
+def carry_out(steps: list[Step]) -> None:
+    for step in steps:
+        try:
+            step.make()
+        except OSError as error:
+            raise Unwritable(f"{error.filename} cannot be changed: {error.strerror}", fix="make it writable") from None
+
+
+def write(path: Path, text: str, mode: int = 0) -> None:
+    """Aside, then renamed over it, with the rights it had or is given."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f"{path.name}.omo-{os.getpid()}")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+        if mode or path.exists():
+            os.chmod(aside, mode or path.stat().st_mode & 0o777)
+        os.replace(aside, path)
+    except OSError:
+        aside.unlink(missing_ok=True)
+        raise

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Unreadable
-from omo.views import project
-from omo.views.screen import screen
+from omo.views import lines, project
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# What Python itself writes into LC_CTYPE where the locale is C or is not installed here: nobody's choice.
+COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
 
 
 def register(commands: options.Commands) -> None:
@@ -22,36 +29,45 @@ def register(commands: options.Commands) -> None:
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     """Reads only. A live session that nobody has used for a day is shown as an orphan."""
     name = context.looked_at(arguments.session) if arguments.session else ""
+    can_draw = not arguments.json and can_be_drawn(context.environ)
+    color = not context.environ.get("NO_COLOR")
     if arguments.watch:
-        _watch(arguments, context, name)
-        sys.stdout.flush()
-        raise SystemExit(0)  # everything was shown as it came: there is no result left to render
+        _watch(context, name, everything=arguments.all, can_draw=can_draw, color=color)
     view = project.look(context, closely=name, everything=arguments.all)
-    text = ""
-    on = screen(context.environ)
-    if arguments.json:
-        pass
-    elif on is None:
-        from omo.views import plain
-
-        text = plain.render(view, everything=arguments.all)
-    else:
+    said = lines.project_lines(view, everything=arguments.all)
+    if can_draw:
         from omo.views import terminal
 
-        text = terminal.render(view, on.width, everything=arguments.all, color=on.color)
+        text = terminal.render(said, shutil.get_terminal_size().columns, color=color)
+    else:
+        text = lines.plain(said)
     return Result(view.data, text, exit_code=Unreadable.exit_code if view.error else 0)
 
 
-def _watch(arguments: argparse.Namespace, context: Context, name: str) -> None:
-    from omo.views import watch
+def _watch(context: Context, name: str, *, everything: bool, can_draw: bool, color: bool) -> None:
+    if not can_draw:
+        raise BadInput("--watch redraws a terminal, and the output is none that can show it", fix="omo status")
+    from omo.views import terminal
 
-    on = screen(context.environ)
-    if on is None or arguments.json:
-        raise BadInput(
-            "--watch redraws a terminal, and the output is none that can show it",
-            fix="omo ledger show --follow prints each row as it is written",
-        )
-    try:
-        watch.draw(context, on, watch.views(context, name, everything=arguments.all), everything=arguments.all)
-    except KeyboardInterrupt:
-        pass
+    terminal.watch(context, name, everything=everything, color=color)
+    sys.stdout.flush()
+    raise SystemExit(0)  # everything was shown as it came: there is no result left to render
+
+
+def can_be_drawn(environ: Mapping[str, str]) -> bool:
+    """Not where nobody looks, nor at something that cannot show it: marks and bars are no ASCII."""
+    # What a hook prints is shown in the client, and so it says.
+    is_shown = sys.stdout.isatty() or environ.get("TTY_COMPATIBLE") == "1"
+    return is_shown and environ.get("TERM") not in ("dumb", "unknown") and takes_utf8(environ, sys.stdout.encoding)
+
+
+def takes_utf8(environ: Mapping[str, str], encoding: str | None) -> bool:
+    """As Python is told to write, unless the locale names another charset: with -X utf8 Python says utf-8 anyway."""
+    ctype = environ.get("LC_CTYPE") or ""
+    if ctype in COERCED and environ.get("LANG"):
+        ctype = ""
+    chosen = environ.get("LC_ALL") or ctype or environ.get("LANG") or ""
+    if chosen in ("C", "POSIX"):
+        return False
+    charset = "UTF-8" if chosen == "UTF-8" else chosen.partition(".")[2].partition("@")[0]
+    return (charset or encoding or "").lower().replace("-", "") == "utf8"

@@ -71,10 +71,10 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.views import plain, project
+    from omo.views import lines, project
 
     view = project.look_at(context, context.looked_at(arguments.session))
-    return Result(view.data, plain.session(view))
+    return Result(view.data, lines.plain(lines.session_lines(view)))
 
 
 def done(arguments: argparse.Namespace, context: Context) -> Result:
@@ -86,21 +86,16 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
 
     from omo.workflows.ultrawork import finish
 
-    try:
-        ended = _end_run(context, name, because, skipping)
-    except finish.WaitsForUser as waiting:
-        raise waits_for_user(context, name, waiting.gates) from None
-    text = outcome.in_words(ended)
-    return Result({"session": name, "outcome": ended}, f"{text[0].upper()}{text[1:]}. The session may stop.")
-
-
-def _end_run(context: Context, name: str, because: str, skipping: str) -> Row:
-    """Looking at the files takes longer than a hook waits for the lock, so it is done before, and anew where the
-    session went on meanwhile."""
+    # Looking at the files takes longer than a hook waits for the lock, so it is done before, and anew where the session
+    # went on meanwhile.
     for _ in range(TRIES):
-        ended = _try_to_end(context, name, because, skipping)
+        try:
+            ended = _try_to_end(context, name, because, skipping)
+        except finish.WaitsForUser as waiting:
+            raise waits_for_user(context, name, waiting.gates) from None
         if ended is not None:
-            return ended
+            text = outcome.in_words(ended)
+            return Result({"session": name, "outcome": ended}, f"{text[0].upper()}{text[1:]}. The session may stop.")
     raise Refused(f"session {name} goes on meanwhile", fix="omo ulw done, when nothing else runs in it")
 
 
@@ -137,10 +132,16 @@ def _refuse_with_other_work(row: Row) -> None:
 def _outcome(context: Context, name: str, row: Row, because: str, skipping: str) -> tuple[Row, base.Look]:
     from omo.proof import seals
     from omo.proof.run import child_environment
+    from omo.work import claims
+    from omo.work.run import caller_of
     from omo.workflows.ultrawork import finish
 
     armed_at = str(runtime.part(row, "ulw").get("armedAt") or "")
-    unseen = _require_looked_at(context, name, because, armed_at) if because else []
+    unseen: list[str] = []
+    if because:  # the agent's word is handed on to the user, so it is looked at like any statement
+        pinned = gates.pinned_commands(context.state, name)
+        caller = caller_of(context, name)
+        unseen = claims.require_statement(caller, "--because", because, since=armed_at, commands=pinned)
     rows = ledger.rows(paths.events_file(context.state, name))
     known = gates.fold(rows, gates.run_of(row))
     look = base.look(context.root, known.base).without(known.left_out)
@@ -151,15 +152,6 @@ def _outcome(context: Context, name: str, row: Row, because: str, skipping: str)
 
 def session_gates(context: Context, name: str) -> gates.SessionGates:
     return gates.SessionGates(context.state, name, context.actor, context.now, store.CLI_WAIT)
-
-
-def _require_looked_at(context: Context, name: str, because: str, armed_at: str) -> list[str]:
-    """The agent's word is handed on to the user, so it is looked at like any statement."""
-    from omo.work import claims
-    from omo.work.run import caller_of
-
-    commands = gates.pinned_commands(context.state, name)
-    return claims.require_statement(caller_of(context, name), "--because", because, since=armed_at, commands=commands)
 
 
 def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Refused:

@@ -17,12 +17,12 @@ from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.text import clip, counted
 from omo.work import claims, session
+from omo.work.files import Files
 from omo.work.run import caller_of
 from omo.work.statements import LONGEST_TEXT
 from omo.workflows.verify.goals import ANSWERS, HYPOTHESIS_RESULTS, VERIFY, Goal, GoalStore
-from omo.workflows.verify.status import brief, details
-from omo.workflows.verify.steps import Trees, steps
-from omo.workflows.verify.summary import publish_goals, release_sessions
+from omo.workflows.verify.status import brief, details, publish_goals, release_sessions
+from omo.workflows.verify.steps import Step, ask_judge, steps
 
 if TYPE_CHECKING:
     from omo.workflows.verify.finish import Finished
@@ -52,7 +52,8 @@ def register(commands: options.Commands) -> None:
 
     parser = _of_goal(verbs, "answer", "answer one question of a goal", answer)
     parser.add_argument("--question", required=True, choices=ANSWERS, metavar="Q", help=", ".join(ANSWERS))
-    parser.add_argument("--file", required=True, metavar="FILE", help="the answer as JSON; - reads it from stdin")
+    about = "the answer as JSON, no file of the project; - reads it from stdin"
+    parser.add_argument("--file", required=True, metavar="FILE", help=about)
 
     about = "what only judgement can answer of a goal, for omo:judge to read; its answers count at finish"
     _of_goal(verbs, "brief", about, brief_judge)
@@ -111,20 +112,23 @@ def _meant(arguments: argparse.Namespace, store: GoalStore) -> str:
 
 
 def _store(arguments: argparse.Namespace, context: Context) -> GoalStore:
-    """The goals, for the session whose Stop holds until they are finished; none outside the host."""
+    """The goals, for the session whose Stop holds until they are finished; none outside the host.
+
+    Where the journal is damaged, they wait for the user from now on.
+    """
     try:
         name = context.session(getattr(arguments, "session", None))
     except BadInput:
         name = ""
-    return GoalStore(caller_of(context, name))
-
-
-def _store_to_change(arguments: argparse.Namespace, context: Context) -> GoalStore:
-    """The same for what changes them: where the journal is damaged, the goals wait for the user from now on."""
-    store = _store(arguments, context)
+    store = GoalStore(caller_of(context, name))
     if store.problems:
         publish_goals(store)
     return store
+
+
+def _files(store: GoalStore) -> Files:
+    """To show where a goal stands on them."""
+    return Files(store.caller.root, cached_in=store.caller.state)
 
 
 def _read(name: str, context: Context) -> object:
@@ -145,7 +149,7 @@ def _in_project(name: str, context: Context) -> str | None:
 
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
-    return _file(arguments, context, _store_to_change(arguments, context))
+    return _file(arguments, context, _store(arguments, context))
 
 
 def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> Result:
@@ -176,7 +180,7 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify.finish import evaluate_now, observed
     from omo.workflows.verify.lessons import guardrails
 
-    store = _store_to_change(arguments, context)
+    store = _store(arguments, context)
     filed = _file(arguments, context, store) if arguments.file else None
     if filed is not None:
         arguments.goal = filed.data["goal"]
@@ -185,7 +189,7 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     verdict = evaluate_now(store, name)
     publish_goals(store, began=name)
     goal = store.goal(name)
-    owed = [step.data for step in steps(goal, Trees(store.caller, for_show=True))]
+    owed = steps(goal, store.caller, _files(store))
     lessons = guardrails(store, goal)
     data = {
         **brief(goal),
@@ -195,7 +199,7 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
         "checks": [observed(observation) for observation in verdict.checks],
         "guardrails": lessons,
         "inputs": list(goal.inputs.values()),
-        "owed": owed,
+        "owed": [step.data for step in owed],
     }
     attempt = f"attempt {goal.failures + 1} of {goal.spec.max_retries}"
     lines = [f"Goal {goal.id} {'begun' if is_new else 'goes on'} ({attempt}): {clip(goal.spec.title, 200)}"]
@@ -234,27 +238,25 @@ def _input_lines(goal: Goal) -> list[str]:
     return lines
 
 
-def _owed_lines(owed: list[Row]) -> list[str]:
-    lines = ["What it owes:"] if owed else []
-    for step in owed:
-        why = f" ({clip(step['why'], 200)})" if step["why"] else ""
-        command = "" if step["state"] == "done" else f": {step['command']}"
-        lines.append(f"  {step['state']:7} {step['name']}{why}{command}")
-    return lines
+def _owed_lines(owed: list[Step]) -> list[str]:
+    return ["What it owes:", *(f"  {step.text}" for step in owed)] if owed else []
 
 
 def answer(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify import lessons, questions
 
-    store = _store_to_change(arguments, context)
+    store = _store(arguments, context)
     name = _meant(arguments, store)
-    data = _read(arguments.file, context)
-    file = _in_project(arguments.file, context)
-    judged = questions.answer(store, name, arguments.question, data, file=file)
+    if file := _in_project(arguments.file, context):
+        raise Refused(
+            f"{clip(file, 120)} is a file of the project, which an answer speaks of and cannot be part of",
+            fix="hand it over on stdin with --file -, or keep it outside the project",
+        )
+    judged = questions.answer(store, name, arguments.question, _read(arguments.file, context))
     goal = store.goal(name)
     problem = lessons.log_missing(store, goal, judged.missing)
     publish_goals(store)
-    owed = [step.data for step in steps(goal, Trees(store.caller, for_show=True))]
+    owed = steps(goal, store.caller, _files(store))
     shown = {
         "goal": name,
         "question": arguments.question,
@@ -264,7 +266,7 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
         "missing_criteria": judged.missing,
         "cited_not_looked_at": judged.unseen,
         "artifacts": judged.artifacts,
-        "owed": owed,
+        "owed": [step.data for step in owed],
     }
     has_failed = judged.result == "failed"
     lines = [f"{arguments.question} of goal {name}: {judged.result}"]
@@ -283,11 +285,9 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def brief_judge(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.verify.judge import ask
-
-    store = _store_to_change(arguments, context)
+    store = _store(arguments, context)
     name = _meant(arguments, store)
-    text = ask(store, name, Trees(store.caller))
+    text = ask_judge(store, name)
     publish_goals(store)
     return Result({"goal": name, "brief": text}, text)
 
@@ -330,8 +330,10 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     store = _store(arguments, context)
     if arguments.goal:
         goal = store.goal(arguments.goal)
-        data = details(store, goal)
-        return Result(data, "\n".join(_detail_lines(goal, data)), notes=store.problems)
+        files = _files(store)
+        owed = steps(goal, store.caller, files)
+        data = details(store, goal, owed, files)
+        return Result(data, "\n".join(_detail_lines(goal, owed, data)), notes=store.problems)
     lines = [_goal_line(goal) for goal in store.goals.values()]
     if not lines:
         lines.append("No goal is filed. omo verify add --file GOAL")
@@ -356,9 +358,9 @@ def _goal_line(goal: Goal) -> str:
     return f"{line}  {clip(goal.spec.title, 100)}"
 
 
-def _detail_lines(goal: Goal, data: Row) -> list[str]:
+def _detail_lines(goal: Goal, owed: list[Step], data: Row) -> list[str]:
     lines = [_goal_line(goal), *(f"  outcome: {clip(outcome, 200)}" for outcome in goal.spec.outcomes)]
-    lines += [*_input_lines(goal), *_owed_lines(data["owed"])]
+    lines += [*_input_lines(goal), *_owed_lines(owed)]
     for name in ("summary", "reason", "learned"):
         if data[name]:
             lines.append(f"  {name}: {clip(str(data[name]), 300)}")

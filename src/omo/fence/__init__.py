@@ -15,13 +15,15 @@ if TYPE_CHECKING:
 
 # What is done to a path.
 FILE, DIRECTORY = "file", "directory"
+ARRIVES = "arrives"  # as this file, or in this directory under the name that it has in `detail`
 TREE = "tree"  # with everything below it; `detail` is a glob for the names that are meant
 REMOVED = "removed"  # by rm, below it as well
 UNTRACKED = "untracked"  # what git clean removes below it: our own state is ignored, and stays
-IGNORED = "ignored"  # the same with what git ignores; `detail` is a key of KEEPS
+IGNORED = "ignored"  # what git ignores below it: our own state goes along; `detail` is a key of KEEPS
 RESTORED = "restored"  # to what HEAD or the index has; `detail` is another revision
-DEEP = (TREE, REMOVED, UNTRACKED, IGNORED, RESTORED)
-OWN_STATE = ".sisyphus/cc-omo"  # what git ignores, and goes where git takes ignored files
+DEEP = (TREE, REMOVED, UNTRACKED, RESTORED)
+OWN_STATE = ".sisyphus/cc-omo"
+REPOSITORY = ":/"  # git's own name for all of it
 # How the same is done without omo's own state, which git ignores.
 KEEPS = {
     "clean-x": "git clean -fdx -e .sisyphus",
@@ -65,7 +67,7 @@ class Fence:
         self.spec = os.path.realpath(os.path.join(root, spec)) if spec else ""
         self.home = environ.get("HOME") or environ.get("USERPROFILE") or ""
         state = environ.get("OMO_STATE_DIR", "")
-        self.state = os.path.realpath(state) if os.path.isabs(state) else ""
+        self.state = os.path.realpath(state if os.path.isabs(state) else os.path.join(root, OWN_STATE))
         temporary = [environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
         self.scratch = [os.path.realpath(path) for path in (*SCRATCH, *temporary) if path.strip("/")]
         self.has_begun = False
@@ -87,6 +89,8 @@ class Fence:
 
     def refusal_of(self, write: Write, directory: str) -> str:
         """By name and by where links lead."""
+        if write.kind == IGNORED:
+            return state_refusal(write) if self.goes_with_ignored(write.path, directory) else ""
         named = self.absolute(write.path, directory)
         if "\0" in write.path or named.startswith(DEVICES):  # no file can be called so, or it is nobody's
             return ""
@@ -105,7 +109,7 @@ class Fence:
         return f"{shown(write.path)} {reason}. {self._way_back(entry, write.kind)}{REMEDY}"
 
     def _why_not(self, real: str, what: str) -> str:
-        if self.state and is_inside(real, self.state):
+        if is_inside(real, self.state):
             return f"is {guarded.STATE}"
         if real == self.spec:
             return "is the contract this session was started with"
@@ -139,12 +143,21 @@ class Fence:
                     return reason
         return ""
 
+    def goes_with_ignored(self, path: str, directory: str) -> bool:
+        """Whether omo's state lies where git takes what it ignores: below a path, or in the repository around it."""
+        top = os.path.realpath(self.absolute(path.removesuffix(REPOSITORY), directory))
+        while path.endswith(REPOSITORY) and top != "/" and not os.path.lexists(os.path.join(top, ".git")):
+            top = os.path.dirname(top)
+        return is_inside(self.state, top) or is_inside(top, self.state)
+
     # What the session left outside the fence may be removed, and what it changed there restored.
 
     def _is_taken_back(self, entry: str, write: Write) -> bool:
+        if write.detail:  # another revision, or what git ignores with it
+            return False
         if write.kind in (REMOVED, UNTRACKED):
             return self._is_leftover(entry)
-        return write.kind == RESTORED and not write.detail and self._is_of_session(entry)
+        return write.kind == RESTORED and self._is_of_session(entry)
 
     def _way_back(self, entry: str, kind: str) -> str:
         """The command that mends it, or why there is none; empty where nothing is there to be mended."""
@@ -153,13 +166,9 @@ class Fence:
         if self._is_leftover(entry):
             remove = "rm -r" if os.path.isdir(entry) and not os.path.islink(entry) else "rm"
             return f"It is new since the session began: `{remove} {_quoted(entry[len(self.root) + 1 :])}` removes it. "
-        if kind not in (REMOVED, UNTRACKED, RESTORED) or self._is_of_session(entry):
+        if not self.has_begun or kind not in (REMOVED, UNTRACKED, RESTORED) or self._is_of_session(entry):
             return ""
-        if not self.has_begun:
-            return ""
-        if self.uncommitted is None:
-            return UNLISTED
-        return "It was there before the session began. "
+        return "It was there before the session began. " if self.uncommitted is not None else UNLISTED
 
     def _is_leftover(self, entry: str) -> bool:
         """Whether this is in the project, not tracked by git, and was not there when the session began."""
@@ -183,43 +192,34 @@ class Fence:
 
 
 class StateFence(Fence):
-    """Around these paths alone, for a session with work open: whatever else is written is none of its business."""
+    """Around omo's state and the settings alone, for a session with work open: all else is none of its business."""
 
     __slots__ = ("kept",)
 
     def __init__(self, kept: Sequence[str], root: str, environ: Mapping[str, str]) -> None:
         super().__init__([], [], root, "", environ)
-        self.kept = [path for paths in kept for path in (os.path.abspath(paths), os.path.realpath(paths))]
+        self.kept = [resolve(path).lower() for path in kept for resolve in (os.path.abspath, os.path.realpath)]
 
     def refusal_of(self, write: Write, directory: str) -> str:
         if "\0" in write.path or write.kind == UNTRACKED:
             return ""
-        named = self.absolute(write.path, directory)
         if write.kind == IGNORED:
-            if self._goes_with_ignored(named, write.detail):
-                return state_refusal(write)
-            return ""
+            return super().refusal_of(write, directory)
+        named = self.absolute(write.path, directory)
         for path in (named.lower(), os.path.realpath(named).lower()):
             for kept in self.kept:
-                holds = write.kind in (TREE, REMOVED) and is_inside(kept.lower(), path)
-                if holds or is_inside(path, kept.lower()):
+                holds = write.kind in (TREE, REMOVED) and is_inside(kept, path)
+                if holds or is_inside(path, kept):
                     return state_refusal(write)
         return ""
-
-    def _goes_with_ignored(self, named: str, keeps: str) -> bool:
-        """Whether the state lies where git takes what it ignores: below a directory; of a stash, in its repository."""
-        top = named.removesuffix(OWN_STATE)
-        if keeps == "stash" and top != named:
-            while top.strip("/") and not os.path.lexists(os.path.join(top, ".git")):
-                top = os.path.dirname(top.rstrip("/"))
-        return is_inside(self.kept[0], os.path.realpath(top)) or is_inside(self.kept[0], os.path.abspath(top))
 
 
 def state_refusal(write: Write) -> str:
     rests = "and work is open that rests on it"
     if write.kind == IGNORED:
-        keeps = KEEPS[write.detail]
-        return f"this takes all that git ignores, {guarded.STATE} with it, {rests}: {keeps} leaves it there"
+        return (
+            f"this takes all that git ignores, {guarded.STATE} with it, {rests}: {KEEPS[write.detail]} leaves it there"
+        )
     return f"{shown(write.path)} is {guarded.STATE} or holds it, {rests}: omo --help lists the commands that change it"
 
 

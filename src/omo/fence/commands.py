@@ -6,9 +6,12 @@ import os
 
 from omo import hosts, shell
 from omo.fence import (
+    ARRIVES,
     DIRECTORY,
+    IGNORED,
     POSIX_ONLY,
     REMEDY,
+    REPOSITORY,
     SECURITY,
     StateFence,
     Write,
@@ -19,7 +22,7 @@ from omo.fence import (
     writes,
 )
 from omo.globs import expand, is_pattern
-from omo.shell.programs import runs_what_it_is_fed, stages
+from omo.shell.programs import stages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,11 +31,9 @@ if TYPE_CHECKING:
     from omo.fence import Fence
     from omo.shell import Call
 
-DEEPEST_PIPE = 3  # echo "echo … | sh" | sh
 MOST_UPSTREAM = 200
 MOST_FOUND = 2000
 HOLE = "{}"
-COPIES = ("cp", "mv", "install")
 OTHER_SHELLS = {"pwsh": ("-c", "-en"), "powershell": ("-c", "-en"), "cmd": ("/c", "/k")}  # and how text is given them
 PATCH = "which files a patch changes is not read: make the change with the edit tools"
 PIPED = "is given what to write by a pipe that does not say what: name the files, or the directory inside the fence"
@@ -66,18 +67,19 @@ class _Judge:
         if directory:
             self.known["$PWD"] = self.known["$(pwd)"] = directory
 
-    def read(self, text: str, depth: int = DEEPEST_PIPE) -> Iterator[str]:
+    def read(self, text: str) -> Iterator[str]:
         script = shell.read(text, self.known, self.directory)
         for index, call in enumerate(script.calls):
             upstream: list[Call] = []
             if call.piped_from is not None:
                 upstream = script.calls[call.piped_from : min(index, call.piped_from + MOST_UPSTREAM)]
+            if self.is_plan:
+                for reason in forbidden.reasons(call, upstream):
+                    yield f"`{shown(' '.join(call.words))}`: {reason}. {forbidden.NEVER_RUN}"
+                is_own_pipe = any(source.words == call.words for source in upstream)
+                if is_own_pipe and call.words[0] in script.functions and len(call.words) == 1:
+                    yield f"`{shown(text)}` is {forbidden.BOMB}. {forbidden.NEVER_RUN}"
             yield from self._judge(call, upstream)
-            is_own_pipe = any(source.words == call.words for source in upstream)
-            if self.is_plan and is_own_pipe and call.words[0] in script.functions and len(call.words) == 1:
-                yield f"`{shown(text)}` is {forbidden.BOMB}. {forbidden.NEVER_RUN}"
-            if upstream and depth and runs_what_it_is_fed(call.words):
-                yield from self.read(forbidden.piped_text(upstream), depth - 1)
         for target, directory in script.redirects:
             yield from self._refuse(Write(target), directory)
         if self.fence is not None and self.fence.has_begun:  # the text of a plan may be prose
@@ -85,60 +87,63 @@ class _Judge:
                 yield f"`{shown(part)}` {UNREAD}. {REMEDY}"
 
     def _judge(self, call: Call, upstream: Sequence[Call]) -> Iterator[str]:
-        if self.is_plan:
-            for reason in forbidden.reasons(call, upstream):
-                yield f"`{shown(' '.join(call.words))}`: {reason}. {forbidden.NEVER_RUN}"
+        """What it writes, and the commands that it runs in its turn: find and xargs give these what to write."""
+        is_fenced = self.fence is not None and self.is_plan
         giver: list[str] = []
         for words in stages(call.words):
+            command = f"`{shown(' '.join(words))}`"
             if shell.name(words) == "omo":
                 return
-            if self.fence is not None and self.is_plan:
-                if writes.is_patch(words):
-                    yield f"`{shown(' '.join(words))}`: {PATCH}. {REMEDY}"
-                if _is_for_another_shell(words):
-                    yield f"`{shown(' '.join(words))}`: {POSIX_ONLY}"
-            written = self._writes_of(words, call)
+            if is_fenced and writes.is_patch(words):
+                yield f"{command}: {PATCH}. {REMEDY}"
+            if is_fenced and _is_for_another_shell(words):
+                yield f"{command}: {POSIX_ONLY}"
+            written = writes.written(words)
+            if shell.name(words) in ("apply_patch", "applypatch"):
+                written = writes.patched("\n".join([*words[1:], *call.fed]))
             if giver and writes.written([*words, HOLE]):
                 trees = writes.found_trees(giver)
                 for source in upstream:
                     trees += writes.found_trees(source.words)
-                if not trees and self.fence is not None and self.is_plan:
-                    yield f"`{shown(' '.join(words))}` {PIPED}. {REMEDY}"
+                if not trees and is_fenced:
+                    yield f"{command} {PIPED}. {REMEDY}"
                 written = trees + [write for write in written if HOLE not in write.path]
             for write in written:
                 yield from self._refuse(write, call.directory)
             if shell.name(words) in ("find", "xargs"):
-                giver = words  # gives what it finds or reads to the command that it runs
-
-    def _writes_of(self, words: list[str], call: Call) -> list[Write]:
-        called = shell.name(words)
-        if called in ("apply_patch", "applypatch"):
-            return writes.patched("\n".join([*words[1:], *call.fed]))
-        if called in COPIES:  # of a glob the names it finds: under these they arrive
-            words = [path for word in words for path in self._globbed(word, call.directory)]
-        return writes.written(words)
+                giver = words
 
     def _refuse(self, write: Write, directory: str | None) -> Iterator[str]:
-        is_unknown = isinstance(write.path, shell.Unknown)
+        if write.kind == ARRIVES:
+            for source in self._globbed(write.detail, directory):
+                arrived = self._arrived(write.path, os.path.basename(source.rstrip("/")), directory)
+                yield from self._refuse(Write(arrived), directory)
+            return
         for path in self._globbed(write.path, directory):
-            reason = self._refusal(Write(path, write.kind, write.detail), is_unknown, directory)
-            if reason:
+            if reason := self._refusal(Write(path, write.kind, write.detail), directory):
                 yield reason
 
     def _globbed(self, path: str, directory: str | None) -> list[str]:
         """The files a glob names, or the glob itself where it names none: so does the shell."""
         if self.fence is None or directory is None or isinstance(path, shell.Unknown) or not is_pattern(path):
             return [path]
-        return expand(self.fence.absolute(path.partition("\0")[0], directory), MOST_FOUND) or [path]
+        return expand(self.fence.absolute(path, directory), MOST_FOUND) or [path]
 
-    def _refusal(self, write: Write, is_unknown: bool, directory: str | None) -> str:
-        write.path = self._arrived(write.path, directory)
-        if is_unknown:
-            kind, start = self._kind(write.path), shell.Unknown(write.path).known_start
-            write.path = start[: start.rfind("/") + 1]
-            write.kind = DIRECTORY
+    def _arrived(self, path: str, name: str, directory: str | None) -> str:
+        """The file of this name in the directory, or the path itself where that is none."""
+        is_directory = path.endswith("/") or path in (".", "..")
+        if self.fence is not None and directory is not None and not is_directory:
+            is_directory = os.path.isdir(self.fence.absolute(path, directory))
+        return type(path)(f"{path.rstrip('/')}/{name}") if is_directory else path
+
+    def _refusal(self, write: Write, directory: str | None) -> str:
+        if isinstance(write.path, shell.Unknown):
+            kind, start = self._kind(write.path), write.path.known_start
+            write = Write(start[: start.rfind("/") + 1], DIRECTORY)
             if kind or not write.path:
                 return self._by_name(Write(f"{write.path or start}…"), kind)
+        if self.fence is None and write.kind == IGNORED:
+            return state_refusal(write) if write.path in (".", REPOSITORY) else ""
         if self.fence is None or (directory is None and not write.path.startswith(("/", "~"))):
             return self._by_name(write, self._kind(os.path.join(directory or "", write.path)))
         return self.fence.refusal_of(write, directory or "")
@@ -151,14 +156,6 @@ class _Judge:
         if not kind:
             return ""
         return f"{shown(write.path)} is {kind}. {SECURITY}" if self.is_plan else state_refusal(write)
-
-    def _arrived(self, path: str, directory: str | None) -> str:
-        """`a/b\\0name` → the file in the directory a/b, or a/b itself where that is none."""
-        target, mark, base = path.partition("\0")
-        if not mark or self.fence is None:
-            return target
-        is_directory = directory is not None and os.path.isdir(self.fence.absolute(target, directory))
-        return f"{target}/{base}" if is_directory or target in (".", "..") else target
 
 
 def _is_for_another_shell(words: list[str]) -> bool:

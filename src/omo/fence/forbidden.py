@@ -12,19 +12,16 @@ if TYPE_CHECKING:
     from omo.shell import Call
 
 NEVER_RUN = "No plan may run that: if the step needs it, stop and report it to the user."
-PIPE_TO_SHELL = "runs what it has just fetched, decoded or been piped: save it, read it, then run the file"
-RM_RF = "rm -rf: name the files, or remove them with rm -r inside the fence"
+UNREAD_TEXT = "runs what it has just fetched, decoded or been piped: save it, read it, then run the file"
 BOMB = "a function that pipes into itself: a fork bomb"
-
 FETCHERS = ("curl", "wget", "fetch", "http", "https", "aria2c", "lynx", "nc", "ncat")
 DECODERS = ("base64", "base32", "openssl", "xxd", "uudecode", "gunzip", "zcat")
 INTERPRETERS = ("python", "perl", "ruby", "node", "nodejs", "php", "deno", "bun", "lua")
 RUNS_TEXT = (*SHELLS, "eval", "source", ".")
-POWER = ("shutdown", "reboot", "halt", "poweroff")
 OPEN_MODES = ("a+rwx", "a=rwx", "ugo+rwx", "ugo=rwx", "+rwx")
 # What is forbidden however it is called, but for --help and --version.
 ALWAYS = {
-    **dict.fromkeys(POWER, "the machine is not the plan's to stop"),
+    **dict.fromkeys(("shutdown", "reboot", "halt", "poweroff"), "the machine is not the plan's to stop"),
     "mkfs": "makes a new file system and loses the old one",
 }
 
@@ -34,19 +31,19 @@ def reasons(call: Call, upstream: Sequence[Call]) -> list[str]:
     chain = stages(call.words)
     if any(name(words) == "omo" for words in chain):
         return []
-    forms = [form for words in chain if (form := _form(words, call))]
+    found = [reason for words in chain if (reason := _forbidden(words, call))]
     if any(_runs_unread_text(words, call, upstream) for words in chain):
-        forms.append(PIPE_TO_SHELL)
-    return forms
+        found.append(UNREAD_TEXT)
+    return found
 
 
-def _form(words: list[str], call: Call) -> str:
+def _forbidden(words: list[str], call: Call) -> str:
     called = name(words).removesuffix(".exe")
-    kind = called.partition(".")[0]  # mkfs.ext4
+    program = called.partition(".")[0]  # mkfs.ext4
     if called == "eval" and call.has_variables:
         return "eval of what only the running shell knows"
-    if kind in ALWAYS and words[1:] not in (["--help"], ["--version"]):
-        return f"{called}: {ALWAYS[kind]}"
+    if program in ALWAYS and words[1:] not in (["--help"], ["--version"]):
+        return f"{called}: {ALWAYS[program]}"
     if called in FORMS:
         return FORMS[called](words)
     if isinstance(words[0], Unknown):  # its arguments tell
@@ -59,14 +56,14 @@ def _rm(words: list[str]) -> str:
     if name(words) != "rm" and not flags <= set("rRfvidI"):
         return ""  # an unknown program whose options are not those of rm
     is_recursive = bool(flags & {"r", "R"}) or "--recursive" in words
-    is_forced = "f" in flags or "--force" in words
-    return RM_RF if is_recursive and is_forced else ""
+    if is_recursive and ("f" in flags or "--force" in words):
+        return "rm -rf: name the files, or remove them with rm -r inside the fence"
+    return ""
 
 
 def _chmod(words: list[str]) -> str:
     mode, *files = [*operands(words), ""]
-    is_open = mode in OPEN_MODES or (mode.isdigit() and mode.endswith("777"))
-    if files and is_open:
+    if files and (mode in OPEN_MODES or (mode.isdigit() and mode.endswith("777"))):
         return f"chmod {mode}: everybody may write; name the narrowest mode that works"
     return ""
 
@@ -90,9 +87,7 @@ def _git(words: list[str]) -> str:
     arguments = [word.lower() for word in verb[1:]]
     if verb[:1] == ["config"] and "core.hookspath" in arguments and not {"--get", "--get-all", "get"} & set(arguments):
         is_set = arguments[-1] != "core.hookspath" or any("unset" in word for word in arguments)
-    if is_set:
-        return "git's core.hooksPath: which hooks run is not the plan's to change"
-    return ""
+    return "git's core.hooksPath: which hooks run is not the plan's to change" if is_set else ""
 
 
 FORMS: dict[str, Callable[[list[str]], str]] = {
@@ -103,10 +98,9 @@ FORMS: dict[str, Callable[[list[str]], str]] = {
     "git": _git,
 }
 
-# What was just fetched, decoded or piped, and is run unread.
-
 
 def _runs_unread_text(words: list[str], call: Call, upstream: Sequence[Call]) -> bool:
+    """A shell that is piped its program, and any interpreter that runs what was just fetched or decoded."""
     called = name(words)
     is_interpreter = called.rstrip("0123456789.") in INTERPRETERS
     program = operands(words)[:1]
@@ -116,7 +110,8 @@ def _runs_unread_text(words: list[str], call: Call, upstream: Sequence[Call]) ->
     if not upstream or call.fed or name(call.words) == "xargs":
         return False
     if called in SHELLS:
-        return _reads_its_program(words) and not _stands_in_text(upstream)
+        flags, rest = shell_call(words)
+        return "c" not in flags and "n" not in flags and (not rest or "s" in flags)
     if isinstance(words[0], Unknown) and "sh" in called.lower():
         reads_pipe = True  # $SHELL
     elif is_interpreter:
@@ -126,33 +121,5 @@ def _runs_unread_text(words: list[str], call: Call, upstream: Sequence[Call]) ->
     return reads_pipe and any(_fetches(source.words) for source in upstream)
 
 
-def _reads_its_program(words: list[str]) -> bool:
-    """A shell that is given neither a script nor -c runs what it reads; with -n it only looks."""
-    flags, rest = shell_call(words)
-    return "c" not in flags and "n" not in flags and (not rest or "s" in flags)
-
-
 def _fetches(words: list[str]) -> bool:
     return any(name(stage) in FETCHERS or name(stage) in DECODERS for stage in stages(words))
-
-
-def _stands_in_text(upstream: Sequence[Call]) -> bool:
-    """What comes through the pipe can be read as a script of its own."""
-    for call in upstream:
-        is_cat = name(call.words) == "cat" and bool(call.fed) and len(call.words) == 1
-        if not is_cat and name(call.words) not in ("echo", "printf", ":", "true"):
-            return False
-        if any(isinstance(word, Unknown) for word in call.words):
-            return False
-    return True
-
-
-def piped_text(upstream: Sequence[Call]) -> str:
-    """The text that reaches a shell through a pipe, as far as it stands there."""
-    parts = []
-    for call in upstream:
-        if name(call.words) in ("echo", "printf"):
-            parts.append(" ".join(call.words[1:]).replace("\\n", "\n"))
-        else:
-            parts += call.fed
-    return "\n".join(parts)

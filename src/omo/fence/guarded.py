@@ -39,10 +39,8 @@ def kind(path: str) -> str:
     if name in PROFILES or (".config", "fish") in pairs:
         return "a shell profile"
     for directory, below in pairs:
-        if directory in AGENTS and (below == "hooks" or below.startswith(SETTINGS_BELOW)):
+        if name in AGENT_SETTINGS or (directory in AGENTS and below.startswith((*SETTINGS_BELOW, "hooks"))):
             return "an agent's settings or hooks"
-    if name in AGENT_SETTINGS:
-        return "an agent's settings or hooks"
     if name in HOOK_SETTINGS or any(part in HOOKS for part in parts):
         return "hook scripts and their settings"
     if path.startswith("/"):

@@ -6,17 +6,8 @@ writes is left to the audit, which finds it in git.
 
 from __future__ import annotations
 
-from omo.fence import (
-    FILE,
-    IGNORED,
-    OWN_STATE,
-    REMOVED,
-    RESTORED,
-    TREE,
-    UNTRACKED,
-    Write,
-)
-from omo.shell import Unknown, name
+from omo.fence import ARRIVES, FILE, IGNORED, REMOVED, REPOSITORY, RESTORED, TREE, UNTRACKED, Write
+from omo.shell import name
 from omo.shell.programs import before, git_verb, letters, operands, option
 
 TYPE_CHECKING = False
@@ -32,7 +23,6 @@ PATCH_READS = {"--check", "--dry-run", "--stat", "--numstat", "--summary", "--ab
 
 
 def written(words: list[str]) -> list[Write]:
-    """A destination that may be a directory has, behind a NUL, the name that a file would have in it."""
     if name(words) not in WRITERS:
         return []
     return WRITERS[name(words)](words)
@@ -65,10 +55,10 @@ def found_trees(words: list[str]) -> list[Write]:
         if word.startswith(("-", "(", "!")):
             break
         starts.append(word)
-    names = [words[index + 1] for index in range(len(words) - 1) if words[index] in ("-name", "-iname")]
     only = ""
-    if names and not MANY_NAMES & set(words):
-        only = names[0].lower()
+    for index, word in enumerate(words[:-1]):
+        if word in ("-name", "-iname") and not MANY_NAMES & set(words):
+            only = words[index + 1].lower()
     return _each(starts or ["."], TREE, only)
 
 
@@ -85,32 +75,23 @@ def _plain(kind: str, *values: str) -> Callable[[list[str]], list[Write]]:
 
 
 def _copied(words: list[str]) -> list[Write]:
-    """The last operand, or what -t names; each file arrives there under its own name."""
+    """To the last operand, or what -t names; each file arrives there under its own name."""
     paths = operands(words, COPY_VALUES)
     into = option(words, "t", "--target-directory")
-    if name(words) == "install" and {"-d", "--directory"} & set(words):
+    if {"-d", "--directory"} & set(words) and name(words) == "install":
         return []
-    target = "".join(into[:1] or paths[-1:])
-    if name(words) == "ln" and len(paths) == 1:
-        target = "./"
+    if into:
+        target, sources = into[0] + "/", paths
+    elif len(paths) == 1:
+        target, sources = "./", paths  # ln alone
+    else:
+        target, sources = "".join(paths[-1:]), paths[:-1]
     writes = []
-    for source in sources_of(words):
-        base = source.rstrip("/").rpartition("/")[2]
-        path = f"{target.rstrip('/')}/{base}" if into or target.endswith("/") else f"{target}\0{base}"
-        is_unknown = isinstance(paths[-1], Unknown)
-        writes.append(Write(Unknown(path) if is_unknown else path))
+    for source in sources:
+        if name(words) in ("mv", "git"):
+            writes.append(Write(source, TREE))
+        writes.append(Write(target, ARRIVES, source))
     return writes
-
-
-def sources_of(words: list[str]) -> list[str]:
-    """What is copied, moved or linked to."""
-    paths = operands(words, COPY_VALUES)
-    is_all = option(words, "t", "--target-directory") or (name(words) == "ln" and len(paths) == 1)
-    return paths if is_all else paths[:-1]
-
-
-def _moved(words: list[str]) -> list[Write]:
-    return _each(sources_of(words), TREE) + _copied(words)
 
 
 def _edited(words: list[str]) -> list[Write]:
@@ -125,9 +106,7 @@ def _edited(words: list[str]) -> list[Write]:
     if paths[:1] == [""]:
         paths = paths[1:]  # sed -i '' …, as on macOS
     has_script = bool(values) or any(word.startswith(("-e", "-f", "--expression", "--file")) for word in words)
-    if not has_script:
-        paths = paths[1:]
-    return _each(paths)
+    return _each(paths if has_script else paths[1:])
 
 
 def _dumped(words: list[str]) -> list[Write]:
@@ -135,9 +114,7 @@ def _dumped(words: list[str]) -> list[Write]:
 
 
 def _deleted(words: list[str]) -> list[Write]:
-    if "-delete" not in words:
-        return []
-    return found_trees(words)
+    return found_trees(words) if "-delete" in words else []
 
 
 # git. Each function is given the words from the verb on.
@@ -153,6 +130,10 @@ def _git(words: list[str]) -> list[Write]:
             if not write.path.startswith(("/", "~")):
                 write.path = f"{base}/{write.path}"
     return writes
+
+
+def _git_moved(words: list[str]) -> list[Write]:
+    return _copied(["git", *words[1:]])
 
 
 def _git_removed(words: list[str]) -> list[Write]:
@@ -177,19 +158,15 @@ def _git_checked_out(words: list[str]) -> list[Write]:
 
 
 def _git_cleaned(words: list[str]) -> list[Write]:
-    """Without paths it goes into directories only with -d; with -x and -X ignored files go as well."""
+    """With -x and -X ignored files go as well; without paths it goes into directories only with -d."""
     flags = letters(words, "e")
     if "n" in flags or "--dry-run" in words:
         return []
     paths = _paths(words, _ending_in(words, "e", "--exclude"))
-    keeps = ""
-    if flags & {"x", "X"} and not _leaves_state(words):
-        keeps = "clean-X" if "X" in flags else "clean-x"
-    if paths:
-        return _each(paths, IGNORED if keeps else UNTRACKED, keeps)
-    writes = [Write(".", UNTRACKED)]
-    if keeps and "d" in flags:
-        writes.append(Write(OWN_STATE, IGNORED, keeps))
+    ignored = "".join(sorted(flags & {"x", "X"}))[:1]
+    writes = _each(paths or ["."], UNTRACKED, ignored)
+    if ignored and (paths or "d" in flags) and not _leaves_state(words):
+        writes = _each(paths or ["."], IGNORED, f"clean-{ignored}") + writes
     return writes
 
 
@@ -202,7 +179,7 @@ def _git_stashed(words: list[str]) -> list[Write]:
     paths = [path for path in _paths(words, _ending_in(words, "m", "--message")) if path != action]
     if action == "save":
         paths = []  # its operands are a message
-    return _each(paths or [OWN_STATE], IGNORED, "stash")
+    return _each(paths or [REPOSITORY], IGNORED, "stash")
 
 
 def _ending_in(words: list[str], short: str, long: str) -> list[str]:
@@ -225,7 +202,7 @@ def _leaves_state(words: list[str]) -> bool:
 
 GIT: dict[str, Callable[[list[str]], list[Write]]] = {
     "rm": _git_removed,
-    "mv": _moved,
+    "mv": _git_moved,
     "restore": _git_restored,
     "checkout": _git_checked_out,
     "clean": _git_cleaned,
@@ -237,8 +214,7 @@ WRITERS: dict[str, Callable[[list[str]], list[Write]]] = {
     "truncate": _plain(FILE, "-s", "-r", "--size", "--reference"),
     "unlink": _plain(FILE),
     "rm": _plain(REMOVED),
-    **dict.fromkeys(("cp", "install", "ln"), _copied),
-    "mv": _moved,
+    **dict.fromkeys(("cp", "mv", "install", "ln"), _copied),
     **dict.fromkeys(("sed", "perl"), _edited),
     "dd": _dumped,
     "find": _deleted,

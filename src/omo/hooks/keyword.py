@@ -45,30 +45,21 @@ RULES = {
     "live-wait": ("The prompt opens with a wait, and asks for no other work.", "say what is to be done instead"),
     "go-on": ("The prompt says to continue, first or last.", "leave the continue out"),
     "machine-text": ("The word stands in text a program wrote into the prompt.", OUTSIDE),
-    "in-code": ("The word stands in code.", OUTSIDE),
-    "in-diff": ("The word stands in a pasted diff.", OUTSIDE),
-    "in-log": ("The word stands in a pasted log, stack trace, shell line or data.", OUTSIDE),
-    "in-block-quote": ("The word stands in a block quote.", OUTSIDE),
-    "in-quote": ("The word stands in quotation marks.", OUTSIDE),
-    "in-html": ("The word stands in an HTML comment, tag or block.", OUTSIDE),
-    "in-table": ("The word stands in a table.", OUTSIDE),
-    "in-link": ("The word stands in a link or web address.", OUTSIDE),
-    "in-heading": ("The word stands in a heading, which titles a document.", OUTSIDE),
-    "part-of-word": ("The letters are part of a longer word.", "write ulw as a word of its own"),
+    "in-code": ("The word stands in code, a diff, a log or other output.", OUTSIDE),
+    "in-quote": ("The word stands in a quotation.", OUTSIDE),
+    "in-markup": ("The word stands in a heading, a table or a link.", OUTSIDE),
     "part-of-name": (
-        "The word is part of a name: a path, file, flag, variable or tag.",
+        "The letters are part of a longer word, a path, a flag or another name.",
         "write ulw with blanks around",
     ),
     "cancel": ("The clause says to stop it.", "leave the stop out"),
-    "cancel-later": ("The sentence speaks of stopping it, and not of now.", "say stop ulw, and nothing else"),
     "negated": ("The clause says not to use it.", BEGIN_WITH_IT),
     "about": ("The clause speaks about it as a thing.", BEGIN_WITH_IT),
     "leading": ("The sentence begins with the word.", LEAVE_IT_OUT),
     "question": ("The sentence asks about it.", BEGIN_WITH_IT),
     "use": ("Nothing says that it is no use of it.", LEAVE_IT_OUT),
 }
-# Heard in what the person wrote, and not acted on: they are told.
-HEARD = ("cancel-later", "negated", "about", "question")
+HEARD = ("negated", "about", "question")  # in what the person wrote, and not acted on: they are told
 LONGEST_CLAUSE = 400
 LONGEST_BESIDE_CANCEL = 2_000
 MOST_EXAMINED = 64  # from each end; nobody hides the request between a hundred mentions
@@ -76,7 +67,6 @@ SENTENCE_ENDS = "!?。！？；;…"
 CLAUSE_ENDS = ",:，、：()（）[]{}|—–"
 NAME_BEFORE = "-_/\\@#$&=~%+{<"
 NAME_BEHIND = "_=/\\@([{<"
-JOINS_A_NAME = "-.:&~%+#"  # with a letter beyond: ulw-plan, ulw.py; but "ulw: fix" and "ulw." are prose
 
 
 class Reading:
@@ -136,16 +126,11 @@ def _read_keyword(prompt: str) -> Reading:
     text, blanked = split(prompt)
     reading = Reading("none", "")
     trail: Trail = []
-    passed = 0  # of what is blanked, how much lies before the occurrence
     for span in spans:
-        rule, action = _token_rule(text, span), "none"
-        while passed < len(blanked) and blanked[passed][1] <= span[0]:
-            passed += 1
-        if passed < len(blanked) and blanked[passed][0] <= span[0]:
-            rule = blanked[passed][2]
+        action = "none"
+        rule = next((why for start, end, why in blanked if start <= span[0] < end), "") or _name_rule(text, span)
         if not rule:
-            place = Place(text, span)
-            rule, action = next((name, action) for name, action, holds in PLACE_RULES if holds(place))
+            rule, action = _place_rule(Place(text, span))
         trail.append((span, rule))
         if action == "activate":
             return Reading(action, rule, span, trail)
@@ -171,53 +156,47 @@ def _keyword_spans(text: str) -> list[Span]:
     return sorted(spans)
 
 
-def _token_rule(text: str, span: Span) -> str:
-    before, behind = text[max(0, span[0] - 1) : span[0]], text[span[1] : span[1] + 1]
-    further_before, beyond = text[max(0, span[0] - 2) : span[0]][:-1], text[span[1] + 1 : span[1] + 2]
-    for neighbour in (before, behind):
-        if neighbour and neighbour != "_" and joins(neighbour):
-            return "part-of-word"
-        if neighbour == "`":
-            return "in-code"
-    is_name = bool(before) and before in NAME_BEFORE
-    if before in (".", ":") and further_before:
-        is_name = is_name or joins(further_before)
-    if behind:
-        is_name = is_name or behind in NAME_BEHIND or (behind in JOINS_A_NAME and bool(beyond) and joins(beyond))
+def _name_rule(text: str, span: Span) -> str:
+    """Whether the letters belong to a longer word or a name, or stand beside a backquote that is never closed."""
+    before, behind = text[max(0, span[0] - 2) : span[0]], text[span[1] : span[1] + 2]
+    if before[-1:] == "`" or behind[:1] == "`":
+        return "in-code"
+    is_mode = text[span[1] : span[1] + 5].lower() in ("-mode", "-modu")  # "in ulw-mode", "im Ultrawork-Modus"
+    is_name = _makes_a_name(before[::-1], NAME_BEFORE) or (_makes_a_name(behind, NAME_BEHIND) and not is_mode)
     return "part-of-name" if is_name else ""
 
 
+def _makes_a_name(beside: str, marks: str) -> bool:
+    """By the letter or sign next to it; these with a letter beyond: ulw-plan, ulw.py; but "ulw: fix" is prose."""
+    is_joined = beside[:1] in ("-", ".", ":") and joins(beside[1:2] or " ")
+    return bool(beside) and (joins(beside[0]) or beside[0] in marks or is_joined)
+
+
 class Place:
-    """One occurrence, and the words around it: of its clause `before` and `behind`, of its sentence `said` and `rest`.
+    """One occurrence, and the words of its clause, `before` and `behind` it, and of its sentence, `said` and `rest`."""
 
-    `letters_before` and `letters_behind` are for scripts written without spaces.
-    """
-
-    __slots__ = ("asks", "before", "behind", "clause", "is_unspaced", "leads", "left", "letters_before",
-                 "letters_behind", "rest", "right", "said")  # fmt: skip
+    __slots__ = ("asks", "before", "behind", "clause", "leads", "left", "rest", "right", "said")
 
     def __init__(self, text: str, span: Span) -> None:
-        first, last = max(0, span[0] - LONGEST_CLAUSE), min(len(text), span[1] + LONGEST_CLAUSE)
-        sentence_start = clause_start = span[0]
-        while sentence_start > first and not _ends_sentence(text, sentence_start - 1):
-            sentence_start -= 1
-        while clause_start > sentence_start and not _ends_clause(text, clause_start - 1):
-            clause_start -= 1
-        sentence_end = clause_end = span[1]
-        while sentence_end < last and not _ends_sentence(text, sentence_end):
-            sentence_end += 1
-        while clause_end < sentence_end and not _ends_clause(text, clause_end):
-            clause_end += 1
-        self.left, self.right = text[clause_start : span[0]], text[span[1] : clause_end]
+        first = max(0, span[0] - LONGEST_CLAUSE)
+        text = text[first : span[1] + LONGEST_CLAUSE]
+        start, end = span[0] - first, span[1] - first
+        sentence_start, sentence_end = _bounds(text, start, end, _ends_sentence)
+        clause_start, clause_end = _bounds(text, start, end, _ends_clause)
+        self.left, self.right = text[clause_start:start], text[end:clause_end]
         self.before, self.behind = words_in(self.left), words_in(self.right)
-        self.said, self.rest = words_in(text[sentence_start : span[0]]), words_in(text[span[1] : sentence_end])
+        self.said, self.rest = words_in(text[sentence_start:start]), words_in(text[end:sentence_end])
         self.asks = clause_end == sentence_end and text[sentence_end : sentence_end + 1] in ("?", "？")
         self.leads = all(word in wordlists.COURTESY for word in self.said)
-        self.clause = clause_at(text[first:last], span[0] - first)
-        self.is_unspaced = any(is_unspaced(char) for char in self.left + self.right)
-        self.letters_before, self.letters_behind = "".join(self.left.split()), "".join(self.right.split())
-        for mode in ("모드", "モード", "模式"):
-            self.letters_behind = self.letters_behind.removeprefix(mode)
+        self.clause = clause_at(text, start)
+
+
+def _bounds(text: str, start: int, end: int, is_end: Callable[[str, int], bool]) -> Span:
+    while start and not is_end(text, start - 1):
+        start -= 1
+    while end < len(text) and not is_end(text, end):
+        end += 1
+    return start, end
 
 
 def _ends_sentence(text: str, place: int) -> bool:
@@ -232,7 +211,8 @@ def _ends_sentence(text: str, place: int) -> bool:
 
 
 def _ends_clause(text: str, place: int) -> bool:
-    return text[place] in CLAUSE_ENDS or (text[place] == "-" and text[place - 1 : place].isspace())
+    is_dash = text[place] == "-" and text[place - 1 : place].isspace()
+    return is_dash or text[place] in CLAUSE_ENDS or _ends_sentence(text, place)
 
 
 def _cancel_action(text: str, span: Span, has_paste: bool) -> str:
@@ -246,35 +226,33 @@ def _cancel_action(text: str, span: Span, has_paste: bool) -> str:
     return "cancel"
 
 
+def _place_rule(place: Place) -> tuple[str, str]:
+    """The rule that holds here, and what it does."""
+    if any(is_unspaced(char) for char in place.left + place.right) and not _stops_it(place):
+        return _rule_of_letters(place)
+    return next((rule, action) for rule, action, holds in PLACE_RULES if holds(place))
+
+
+def _rule_of_letters(place: Place) -> tuple[str, str]:
+    """For scripts written without spaces: by the letters right before it, right behind it, or beside it."""
+    before, behind = "".join(place.left.split()), "".join(place.right.split())
+    for mode in ("모드", "モード", "模式"):
+        behind = behind.removeprefix(mode)
+    for rule, action, ends, begins in wordlists.LETTER_RULES:
+        if before.endswith(ends) or behind.startswith(begins):
+            return rule, action
+    if place.asks or any(mark in before + behind for mark in wordlists.ASKED_BESIDE):
+        return "question", "none"
+    return "use", "activate"
+
+
 def _stops_it(place: Place) -> bool:
     is_pause = any(word.startswith("paus") for word in place.clause.words)
     is_later = place.clause.is_later or (place.said[:1] and place.said[0] in wordlists.LATER)
     return place.clause.kind == "stop" and "ulw" in place.clause.names and not is_pause and not is_later
 
 
-def _speaks_of_stopping(place: Place) -> bool:
-    """ "stop ulw when the tests pass", "how do I turn ulw off?", "stop ulw hooks from firing" """
-    kinds = []
-    if place.is_unspaced:
-        for size in (1, 2, 3):
-            kinds.append(wordlists.UNSPACED.get(place.letters_before[-size:]))
-            kinds.append(wordlists.UNSPACED.get(place.letters_behind[:size]))
-        return "stop" in kinds or "off" in kinds
-    words = place.before
-    while words and words[-1] in wordlists.SMALL and words[-1] != "to":
-        words = words[:-1]
-    for start in range(len(words)):
-        is_noun = start > 0 and words[start - 1] in wordlists.DETERMINERS
-        if not is_noun and words[start:] != ["off"]:  # "kick off ulw"
-            kinds.append(wordlists.PHRASES.get(" ".join(words[start:])))
-    is_switched_off = wordlists.PHRASES.get(" ".join([*place.before[-1:], *place.behind[:1]])) == "off"
-    return is_switched_off or "stop" in kinds or "off" in kinds
-
-
 def _is_negated(place: Place) -> bool:
-    if place.is_unspaced:
-        is_behind = place.letters_behind.startswith(wordlists.NEGATED_BEHIND)
-        return is_behind or place.letters_before.endswith(wordlists.NEGATED_BEFORE)
     before = place.before
     for word in reversed(before):
         if word in wordlists.NEGATIONS:
@@ -289,8 +267,6 @@ def _is_negated(place: Place) -> bool:
 
 def _is_subject(place: Place) -> bool:
     """What follows makes it a thing: "ulw is stuck", "the ulw hook", "ulw = ultrawork"."""
-    if place.is_unspaced:
-        return place.letters_behind.startswith(wordlists.ABOUT_BEHIND)
     if place.right.startswith("'s") or place.right.lstrip().startswith(("=", "≠", "≈", "→", "->")):
         return True
     words = [word for word in place.behind if word != "mode" and not word.endswith("ly")]
@@ -302,8 +278,6 @@ def _is_subject(place: Place) -> bool:
 
 def _is_object(place: Place) -> bool:
     """What precedes makes it a thing: "fix ulw", "the docs of ulw", "why ulw stopped", "modes such as ulw"."""
-    if place.is_unspaced:
-        return place.letters_before.endswith(wordlists.ABOUT_BEFORE)
     words = place.before
     names_it = wordlists.NAMING.union(KEYWORDS)  # "rename ralph to ulw", "change ulw to ultrawork"
     if not names_it.isdisjoint(words) or not wordlists.LISTING.isdisjoint(place.said):
@@ -320,25 +294,25 @@ def _is_object(place: Place) -> bool:
         return not is_turned_to or place.behind[:1] not in ([], ["mode"])
     if last in wordlists.TOPICS:
         return not is_turned_to
-    if previous in wordlists.PROBLEMS and last in wordlists.INSTRUMENTS:
-        return len(words) < 3 or words[-3] in wordlists.DETERMINERS  # but "the login bug with ulw"
-    if last == "using" and previous in ("when", "while", "if"):
-        return True
     content = [word for word in words if word not in wordlists.SMALL and word not in wordlists.COURTESY]
     return last in wordlists.HANDLES and (content[:1] == [last] or last.endswith("s"))
 
 
+def _is_stopped_otherwise(place: Place) -> bool:
+    """Not now, or not by this: "stop ulw when the tests pass", "how do I turn ulw off?" """
+    last, previous = "".join(place.before[-1:]), "".join(place.before[-2:-1])
+    said = [f"{previous} {last}", " ".join([last, *place.behind[:1]])]
+    if last != "off":  # "kick off ulw"
+        said.append(last)
+    return any(wordlists.PHRASES.get(phrase) in ("stop", "off") for phrase in said)
+
+
 def _leads(place: Place) -> bool:
     is_bare_question = place.asks and all(word in wordlists.SMALL for word in place.rest)  # "ulw?"
-    return place.leads and not place.is_unspaced and not is_bare_question
+    return place.leads and not is_bare_question
 
 
 def _is_question(place: Place) -> bool:
-    if place.is_unspaced:
-        is_used = place.letters_behind.startswith(wordlists.USED_BEHIND)
-        is_used = is_used or place.letters_before.endswith(wordlists.USED_BEFORE)
-        asks = place.asks or any(mark in place.left + place.right for mark in wordlists.ASKED_BESIDE)
-        return asks and not is_used
     sentence = f" {' '.join(place.said)} "
     if any(f" {phrase} " in sentence for phrase in wordlists.REQUESTS):
         return False
@@ -347,17 +321,13 @@ def _is_question(place: Place) -> bool:
     return place.asks or is_asked_of_oneself or (bool(content) and content[0] in wordlists.QUESTIONS)
 
 
-def _always(place: Place) -> bool:
-    return True
-
-
 PLACE_RULES: tuple[tuple[str, str, Callable[[Place], bool]], ...] = (
     ("cancel", "cancel", _stops_it),
-    ("cancel-later", "none", _speaks_of_stopping),
+    ("about", "none", _is_stopped_otherwise),
     ("negated", "none", _is_negated),
     ("about", "none", _is_subject),
     ("about", "none", _is_object),
     ("leading", "activate", _leads),
     ("question", "none", _is_question),
-    ("use", "activate", _always),
+    ("use", "activate", lambda place: True),
 )

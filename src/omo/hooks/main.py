@@ -77,6 +77,14 @@ class World:
 
         return runtime.change_session(self.state, self.session, of_client, actor=actor, now=self.now, wait=wait)
 
+    def change_live(self, decide: Callable[[dict[str, Any]], runtime.Change], *, actor: str = "hook") -> Any:
+        """The same on the row of a session with work on; None, and nothing is written, where there is none."""
+
+        def of_live(row: dict[str, Any] | None) -> runtime.Change:
+            return decide(row) if row is not None and runtime.is_live(row) else runtime.Change(None)
+
+        return self.change(of_live, actor=actor) if self.live_row() else None
+
 
 def run(name: str, handle: Handler) -> None:
     """The script's second argument is the host that the registration names."""

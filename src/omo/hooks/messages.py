@@ -32,19 +32,9 @@ DETAILS = "/omo:report shows what was seen."
 GO_ON = "Go on with a new `ulw`?"
 FROM_A_TERMINAL = "user: omo stop-continuation"
 
-# The rules of Stop by which the user is told something; the others end a turn that goes on by itself.
-TELLING = (
-    "done",
-    "waiting",
-    "host-limit",
-    "message-quoted",
-    "cap",
-    "ceiling",
-    "budget",
-    "cooldown",
-    "invalid-state",
-    "other-loop",
-)
+# The rules of Stop that end the run, and those by which the user is told something: others go on by themselves.
+LETS_GO = ("cap", "ceiling", "budget", "invalid-state")
+TELLING = (*LETS_GO, "done", "waiting", "host-limit", "message-quoted", "cooldown", "other-loop")
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
 EXAMPLE = "     omo gate add tests -- python3 -m pytest -q\n"
@@ -123,21 +113,16 @@ MORE = " There is more."
 WAY_BACK = 'It goes on when you say "continue".'
 
 
-def paused(work: Works) -> Answer:
-    """When a prompt was understood as a stop."""
+def paused(work: Works, others: Works | None = None) -> Answer:
+    """When a prompt was understood as a stop; of a workflow by its name, where `others` go on."""
     names = _names(work)
+    if others:
+        rest = _names(others)
+        line = f"omo: understood as a stop of {names}: it is paused. {rest} goes on; {STOP} ends everything."
+        return Answer(context=STOPPED_BY_NAME.format(work=names, others=rest), message=line)
     verb = "is" if len(work) == 1 else "are"
     line = f"omo: understood as a stop: {names} {verb} paused. {WAY_BACK} {STOP} ends it."
     return Answer(context=PAUSED.format(work=names), message=line)
-
-
-def stopped_by_name(work: Works, others: Works) -> Answer:
-    """The same, for a workflow by its name; what else is on goes on."""
-    if not others:
-        return paused(work)
-    names, rest = _names(work), _names(others)
-    line = f"omo: understood as a stop of {names}: it is paused. {rest} goes on; {STOP} ends everything."
-    return Answer(context=STOPPED_BY_NAME.format(work=names, others=rest), message=line)
 
 
 def continued(work: Works) -> Answer:
@@ -418,7 +403,7 @@ def _stays_on(rule: str, before: Json, after: Json, limits: Json) -> list[str]:
 
 def _ends(rule: str, before: Json, after: Json) -> list[str]:
     """Everything that ended, in one sentence that is no better than the worst of it, and what can be done now."""
-    is_let_go = rule in CAUSES
+    is_let_go = rule in LETS_GO
     questions = []
     ended = [(kind, summary) for kind, summary in work_in(after, "done") if session.is_untold(summary)]
     for kind, summary in work_in(after, *WAITS):
@@ -470,27 +455,18 @@ def _as_of(summary: Json) -> str:
     return f", on the files as they were at {times.clock(moment)}"
 
 
-def _capped(before: Json, limits: Json) -> str:
-    return f"{counted(limits['max_stop_blocks'], 'block')} without verified progress"
-
-
-def _at_its_ceiling(before: Json, limits: Json) -> str:
+def cause(rule: str, row: Json, limits: Json) -> str:
+    """Why a rule of LETS_GO ended the run."""
+    if rule == "cap":
+        return f"{counted(limits['max_stop_blocks'], 'block')} without verified progress"
+    if rule == "budget":
+        return budget.cause(row)
+    if rule == "invalid-state":  # nothing of such a row can be compared or counted
+        return "its state is unusable, somebody edited the counters into nonsense"
     most = limits["max_total_blocks"]
-    has_blocks_left = ulw_of(before).get("totalBlocks", 0) < most
-    reached = f"{limits['max_hours']:g} hours" if has_blocks_left else counted(most, "block")
-    return f"the ceiling of {reached} in one run"
-
-
-def _unusable(before: Json, limits: Json) -> str:
-    """Nothing of such a row can be compared or counted."""
-    return "its state is unusable, somebody edited the counters into nonsense"
-
-
-def _budget_is_spent(before: Json, limits: Json) -> str:
-    return budget.cause(before)
-
-
-CAUSES = {"cap": _capped, "ceiling": _at_its_ceiling, "budget": _budget_is_spent, "invalid-state": _unusable}
+    if ulw_of(row).get("totalBlocks", 0) < most:
+        return f"the ceiling of {limits['max_hours']:g} hours in one run"
+    return f"the ceiling of {counted(most, 'block')} in one run"
 
 
 def _wait(kind: str, summary: Json) -> str:

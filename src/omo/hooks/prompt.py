@@ -157,23 +157,10 @@ def _gates(event: Event, world: World, row: Json | None, tree: Json) -> tuple[st
 
 
 def _cancel(event: Event, world: World, reading: Reading) -> Answer:
-    """Ends the prompt without the model. One typed while the agent works would come back into the input line, so it
-    is passed on, and the model is told."""
-    passes_on = event.shows_messages and event.is_typed_at_work
-    try:
-        return _record_cancel(event, world, reading, passes_on=passes_on)
-    except OmoError as error:
-        text = f"omo: the cancel could not be recorded: {error.message}. Type it again, or start with OMO_DISABLE=1."
-        return Answer(hosts.END_PROMPT, text)
-
-
-def _cancel_and_continue(event: Event, world: World, reading: Reading) -> Answer:
-    """The rest of the prompt goes to the model."""
-    return _record_cancel(event, world, reading, passes_on=True)
-
-
-def _record_cancel(event: Event, world: World, reading: Reading, *, passes_on: bool) -> Answer:
-    """What is said of it: nothing where the same prompt was delivered twice, and is answered already."""
+    """Ends the prompt without the model, unless it says more. One typed while the agent works would come back into the
+    input line, so it is passed on, and the model is told. Of the same prompt delivered twice nothing is said again."""
+    is_alone = reading.action == "cancel"
+    passes_on = not is_alone or (event.shows_messages and event.is_typed_at_work)
 
     def decide(row: Json | None) -> runtime.Change:
         before = cancel_of(row or {})
@@ -192,8 +179,13 @@ def _record_cancel(event: Event, world: World, reading: Reading, *, passes_on: b
         answer = messages.cancel_answer(cancelled, was_on=was_on, passes_on=passes_on)
         return runtime.Change(answer, cancelled, [{"kind": "cancelled", "rule": reading.rule}])
 
-    answer: Answer = world.change(decide, actor="user", wait=CANCEL_WAIT)
-    return _with_way_out(event, answer)
+    try:
+        return _with_way_out(event, world.change(decide, actor="user", wait=CANCEL_WAIT))
+    except OmoError as error:
+        if not is_alone:
+            raise
+        text = f"omo: the cancel could not be recorded: {error.message}. Type it again, or start with OMO_DISABLE=1."
+        return Answer(hosts.END_PROMPT, text)
 
 
 def _with_way_out(event: Event, answer: Answer) -> Answer:
@@ -209,72 +201,65 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer:
     """All that is on, or the workflows that were named, while others go on."""
     told = event.shows_messages  # elsewhere the user reads it at the next Stop
 
-    def decide(row: Json | None) -> runtime.Change:
-        if row is None or not runtime.is_live(row):
-            return runtime.Change(None)
+    def decide(row: Json) -> runtime.Change:
         named = [(kind, summary) for kind, summary in session.not_given_up(row) if kind in reading.names]
         noted: Json = {"kind": "paused", "rule": reading.rule}
         if named:
             noted["named"] = [kind for kind, _ in named]
             for kind, _ in named:
                 row = session.shown_on(session.stop_by_name(row, kind, why=messages.BY_NAME, told=told))
-            return runtime.Change(messages.stopped_by_name(named, runtime.work_in(row, "active")), row, [noted])
+            return runtime.Change(messages.paused(named, runtime.work_in(row, "active")), row, [noted])
         work = session.can_be_paused(row)
         if not work:
             return runtime.Change(None)
         after = session.shown_on(session.pause(row, why=messages.FOR_NOW, told=told))
         return runtime.Change(messages.paused(work), after, [noted])
 
-    answer: Answer | None = world.change(decide, actor="user") if world.live_row() else None
+    answer: Answer | None = world.change_live(decide, actor="user")
     return _with_way_out(event, answer) if answer else _none(event, world, reading)
 
 
 def _resume(event: Event, world: World, reading: Reading) -> Answer:
     named = reading.names[0] if reading.names else ""
 
-    def decide(row: Json | None) -> runtime.Change:
-        if row is None or not runtime.is_live(row):
-            return runtime.Change(Answer())
+    def decide(row: Json) -> runtime.Change:
         after = _runs(event, session.resume(row, named=named), world.now)
         woken = session.woken_from_wait(row, after)
         if not woken:  # it is on already, and they said so: nothing they wrote before is open
             return runtime.Change(Answer(), after)
         return runtime.Change(messages.continued(woken), session.shown_on(after), [{"kind": "resumed"}])
 
-    if not world.live_row():
-        return _none(event, world, reading)
-    answer: Answer = world.change(decide, actor="user")
-    return answer
+    answer: Answer | None = world.change_live(decide, actor="user")
+    return answer or _none(event, world, reading)
 
 
 def _none(event: Event, world: World, reading: Reading) -> Answer:
     """A person spoke: what waited for them goes on, and their words are kept for the next Stop. A pause ends only
     when they say so."""
-    row = world.row()
-    if row is None or not runtime.is_live(row):
-        if row and runtime.needs_hooks(row):
-            return _tell_of_cancel(world)
-        if reading.rule in HEARD and event.shows_messages:
-            return Answer(message=messages.not_turned_on(RULES[reading.rule][0]))
-        return Answer()
 
-    def decide(row: Json | None) -> runtime.Change:
-        if row is None or not runtime.is_live(row):
-            return runtime.Change(Answer())
+    def decide(row: Json) -> runtime.Change:
         events = []
         if ulw_of(row).get("unanswered"):  # we blocked, and then a person ended that turn
             row = session.note(row, unanswered=False)
             events.append({"kind": "overridden"})
         after = _runs(event, session.resume(row, states=("waiting", "blocked"), own=False), world.now)
-        answer = Answer()
+        message = ""
         if woken := session.woken_from_wait(row, after):
             events.append({"kind": "resumed"})
             after = session.shown_on(after)
-            answer = Answer(message=messages.answered(woken) if event.shows_messages else "")
+            message = messages.answered(woken)
+        answer = Answer(message=message if event.shows_messages else "")
         return runtime.Change(answer, session.note_message(after, event.prompt, now=world.now), events)
 
-    answer: Answer = world.change(decide, actor="user")
-    return answer
+    answer: Answer | None = world.change_live(decide, actor="user")
+    if answer:
+        return answer
+    row = world.row()
+    if row and runtime.needs_hooks(row):
+        return _tell_of_cancel(world)
+    if reading.rule in HEARD and event.shows_messages:
+        return Answer(message=messages.not_turned_on(RULES[reading.rule][0]))
+    return Answer()
 
 
 def _runs(event: Event, row: Json, now: float) -> Json:
@@ -303,7 +288,7 @@ def _tell_of_cancel(world: World) -> Answer:
 ACTIONS = {
     "activate": _activate,
     "cancel": _cancel,
-    "cancel-and-continue": _cancel_and_continue,
+    "cancel-and-continue": _cancel,
     "pause": _pause,
     "resume": _resume,
     "none": _none,

@@ -38,39 +38,32 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
     in_force = settings.load(world.environ, world.root)
     waited = 0.0
     while True:
-        said, left = _decide_and_write(event, world, in_force, waited, wait)
+        answer, left = _decide_and_write(event, world, in_force, waited, wait)
         if not left:
             break
         wait(left)
         waited += left
-    if said.blocks:
-        return Answer(hosts.KEEP_GOING, said.text, message=said.notice)
-    message = f"{said.text} {said.notice}".strip()
-    if not event.is_subagent:
-        message = f"{world.told_of_removal()} {message}".strip()
-    return Answer(message=message, alert=in_force.notify)
-
-
-class Said:
-    """What a Stop answers: the reason to go on where it blocks, else a line for the user; and one of the budget."""
-
-    __slots__ = ("blocks", "notice", "text")
-
-    def __init__(self, text: str = "", notice: str = "", *, blocks: bool = False) -> None:
-        self.text = text
-        self.notice = notice
-        self.blocks = blocks
+    if answer.decision == hosts.ALLOW:
+        answer.alert = in_force.notify
+        if not event.is_subagent:
+            answer.message = f"{world.told_of_removal()} {answer.message}".strip()
+    return answer
 
 
 def _decide_and_write(
     event: Event, world: World, in_force: Settings, waited: float, wait: Callable[[float], None]
-) -> tuple[Said, float]:
-    """What is said, and how many seconds have to pass before the table is begun anew."""
+) -> tuple[Answer, float]:
+    """The answer, and how many seconds have to pass before the table is begun anew."""
     now = world.now + waited
     disabled = settings.is_disabled(world.environ)
-    patience = LONGEST_WAIT - waited
-    queue = Queue(event, wait)
     counter = spending.Counter(world.state, event.session)
+    queued: list[bool] = []
+
+    def is_queued() -> bool:
+        """Looked at if a rule asks, and once for one decision."""
+        if not queued:
+            queued.append(event.transcript.stays_queued(wait))
+        return queued[0]
 
     def change_of(row: Json | None) -> Change:
         if row is not None and not event.limit_notice:
@@ -81,12 +74,13 @@ def _decide_and_write(
             row = counter.counted(row, now)
             size = event.transcript.size()
             event.transcript.start = _read_to(row)
-        situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=patience, queue=queue)
+        situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=LONGEST_WAIT - waited)
+        situation.is_queued = is_queued
         change = carry_out(situation)
         rule, text = change.answer
-        left = situation.cooldown_left() if rule.blocks and not text else 0.0
-        said = Said(text, blocks=rule.blocks)
-        after = change.row
+        after, notice, left = change.row, "", 0.0
+        if rule.blocks and not text:
+            left = situation.cooldown_left()
         if after is not None:
             after = budget.turn_ended(after)
             if rule.blocks:  # nothing waits in the queue
@@ -94,26 +88,28 @@ def _decide_and_write(
             elif rule.name not in GOES_ON_BY_ITSELF:
                 after = budget.rests(after)
             if budget.due_mark(after):
-                said.notice = budget.notice(after)
+                notice = budget.notice(after)
                 after = budget.told(after)
-        return Change((said, left), after, change.events)
+        answer = Answer(message=f"{text} {notice}".strip())
+        if rule.blocks:
+            answer = Answer(hosts.KEEP_GOING, text, message=notice)
+        return Change((answer, left), after, change.events)
 
     try:
         row = runtime.session(world.state, event.session)
     except Newer:
-        return Said(), 0.0
+        return Answer(), 0.0
     except Unreadable as error:
         # Allow, keep the bytes under another name, and say so once: the next Stop finds no file, and no marker.
         markers.remove(event.session, world.state)
         kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=store.HOOK_WAIT)
-        return Said(messages.unreadable(error.message, kept) if kept else ""), 0.0
+        return Answer(message=messages.unreadable(error.message, kept) if kept else ""), 0.0
     if row is not None and not waited:
         _await_last_answer(event, row, wait)
     change = change_of(row)
-    waits = change.answer[1] > 0
-    if row is None or (change.row is None and not waits):
-        return Said(), 0.0
-    answer: tuple[Said, float] = runtime.change_session(
+    if row is None or (change.row is None and not change.answer[1]):
+        return Answer(), 0.0
+    answer: tuple[Answer, float] = runtime.change_session(
         world.state, event.session, change_of, actor="hook", now=now, wait=store.HOOK_WAIT
     )
     return answer
@@ -136,26 +132,21 @@ def _read_to(row: Json) -> int:
     return max(0, read_to - hosts.TRANSCRIPT_LAG) if isinstance(read_to, int) else 0
 
 
-class Queue:
-    """Prompts that wait for the turn to end: looked at if a rule asks, and once for one decision."""
-
-    __slots__ = ("_event", "_is_waiting", "_wait")
-
-    def __init__(self, event: Event, wait: Callable[[float], None] = time.sleep) -> None:
-        self._event = event
-        self._wait = wait
-        self._is_waiting: bool | None = None
-
-    def is_waiting(self) -> bool:
-        if self._is_waiting is None:
-            self._is_waiting = self._event.transcript.stays_queued(self._wait)
-        return self._is_waiting
-
-
 class Situation:
     """Everything the rules look at. `patience` is how many seconds the hook may still wait for a cooldown."""
 
-    __slots__ = ("_loop", "disabled", "event", "limits", "now", "patience", "queue", "row", "unheeded", "unreadable")
+    __slots__ = (
+        "_loop",
+        "_message",
+        "disabled",
+        "event",
+        "is_queued",
+        "limits",
+        "now",
+        "patience",
+        "row",
+        "unreadable",
+    )
 
     def __init__(
         self,
@@ -167,7 +158,6 @@ class Situation:
         disabled: bool = False,
         unreadable: str = "",
         patience: float = LONGEST_WAIT,
-        queue: Queue | None = None,
     ) -> None:
         self.event = event
         self.row: Json = row or {}
@@ -176,8 +166,8 @@ class Situation:
         self.disabled = disabled
         self.unreadable = unreadable
         self.patience = patience
-        self.queue = queue or Queue(event)
-        self.unheeded: Message | None = None
+        self.is_queued: Callable[[], bool] = lambda: event.transcript.queued_prompts() > 0
+        self._message: Message | None = None
         self._loop: OtherLoop | None = None
 
     @property
@@ -213,14 +203,14 @@ class Situation:
 
     def message(self) -> Message:
         """What a person wrote since the run was armed or resumed, if the agent has done nothing since but answer."""
-        if self.unheeded is None:  # three rules ask, and the transcript may be long
-            self.unheeded = {}
+        if self._message is None:  # three rules ask, and the transcript may be long
+            self._message = {}
             message = message_of(self.row)
             moment = message.get("at")
             calls = self.event.transcript.calls_since(moment) if isinstance(moment, str) else None
             if calls is not None and not any(_is_work(call) for call in calls):
-                self.unheeded = message
-        return self.unheeded
+                self._message = message
+        return self._message
 
 
 def limits_of(row: Json, own: Json) -> Json:
@@ -254,32 +244,24 @@ def stored_limits(row: Json) -> Json:
 
 
 class Rule:
-    """`then` is what the decision does to the session's row; None writes nothing at all.
+    """`why` a session is let go, or not. `then` is what that does to its row; None writes nothing at all."""
 
-    `reads` and `change` are for `omo explain stop`: which facts `when` looks at, and what would make it answer
-    otherwise, with the numbers of the situation to be filled in. `blocks`: the turn is sent back.
-    """
-
-    __slots__ = ("blocks", "change", "name", "reads", "then", "when", "why")
+    __slots__ = ("blocks", "name", "then", "when", "why")
 
     def __init__(
         self,
         name: str,
         why: str,
         when: Callable[[Situation], bool],
-        then: Callable[[Situation, str], Json] | None,
+        then: Callable[[Situation, str], Json] | None = None,
         *,
-        reads: tuple[str, ...],
-        change: tuple[str, ...],
         blocks: bool = False,
     ) -> None:
         self.name = name
         self.why = why
         self.when = when
         self.then = then
-        self.reads = reads
-        self.change = change
-        self.blocks = blocks
+        self.blocks = blocks  # the turn is sent back
 
 
 def _is_idle(s: Situation) -> bool:
@@ -304,11 +286,6 @@ def _is_invalid(s: Situation) -> bool:
         return True
 
 
-def _is_done(s: Situation) -> bool:
-    """`omo ulw done`, or another workflow's end, said so; a summary of gates does not."""
-    return not s.active() and bool(work_in(s.row, "done"))
-
-
 def _is_same_event(s: Situation) -> bool:
     """The same event twice (a hook registered twice): after a block of ours the host would say it continues one."""
     return not s.event.continues_a_block and s.ulw.get("lastStop") == s.event.fingerprint
@@ -322,21 +299,16 @@ def _is_work(call: Call) -> bool:
 
 
 def is_omo_only(command: str) -> bool:
-    """One or more `omo …` commands, and nothing else in the line."""
-    if "`" in command or "$(" in command or "<(" in command or ">(" in command:
-        return False
-    plain, quote = "", ""
-    for letter in command.replace("\\\n", " "):
-        if not quote and letter in "'\"":
-            quote = letter
-        elif letter == quote:
-            quote = ""
-        elif not quote:
-            plain += letter
-    for separator in ("&&", "||", "|", ";"):
-        plain = plain.replace(separator, "\n")
-    programs = [line.split()[0] for line in plain.splitlines() if line.strip()]
-    return bool(programs) and all(program.rpartition("/")[2] == "omo" for program in programs)
+    """One or more `omo …` commands, and nothing else in the text."""
+    from omo import shell
+
+    programs = [shell.name(words) for words in shell.commands(command)]
+    return bool(programs) and set(programs) == {"omo"}
+
+
+def _is_at_its_ceiling(s: Situation) -> bool:
+    has_run_too_long = bool(s.ulw.get("armedAt")) and s.since("armedAt") >= s.limits["max_hours"] * 3600
+    return has_run_too_long or bool(s.ulw.get("totalBlocks", 0) >= s.limits["max_total_blocks"])
 
 
 def _counted(s: Situation, rule: str) -> Json:
@@ -350,217 +322,102 @@ def _stays(s: Situation, rule: str) -> Json:
 
 
 def _exhausted(s: Situation, rule: str) -> Json:
-    return session.exhaust(s.row, rule=rule, why=messages.CAUSES[rule](s.row, s.limits))
+    return session.exhaust(s.row, rule=rule, why=messages.cause(rule, s.row, s.limits))
 
 
 def _invalid(s: Situation, rule: str) -> Json:
     ulw = {"enabled": False, "stopBlocks": 0, "lastStopAt": None}
     unarmed = {**s.row, "ulw": {"enabled": True}, "work": {}}  # nothing of it can be kept
-    return {**session.exhaust(unarmed, rule=rule, why=messages.CAUSES[rule](s.row, s.limits)), "ulw": ulw}
+    return {**session.exhaust(unarmed, rule=rule, why=messages.cause(rule, s.row, s.limits)), "ulw": ulw}
 
 
-TYPE_ULW = "type ulw in a prompt"
+# What each rule reads, and what would make it answer otherwise, is in stop_facts.py.
 RULES = (
-    Rule(
-        "switched-off",
-        "OMO_DISABLE is set",
-        lambda s: s.disabled,
-        None,
-        reads=("OMO_DISABLE",),
-        change=("start the session without OMO_DISABLE",),
-    ),
-    Rule(
-        "subagent",
-        "a subagent stops, not the session",
-        lambda s: s.event.is_subagent,
-        None,
-        reads=("event.agent_id",),
-        change=("the Stop of the session itself is decided by the rules below",),
-    ),
-    Rule(
-        "not-active",
-        "nothing is active for exactly this session",
-        _is_idle,
-        None,
-        reads=("ulw.enabled", "work"),
-        change=(TYPE_ULW, "start a workflow in this session: omo ultragoal, omo plan, omo ralph, omo verify"),
-    ),
-    Rule(
-        "cancelled",
-        "the user said stop",
-        lambda s: session.is_cancelled(s.row),
-        None,
-        reads=("stopContinuation.disabled", "stopContinuation.disabledReason", "stopContinuation.disabledAt"),
-        change=(TYPE_ULW,),
-    ),
-    Rule(
-        "unreadable-state",
-        "the state cannot be read, so nothing is known",
-        lambda s: bool(s.unreadable),
-        None,
-        reads=("unreadable",),
-        change=("the next Stop keeps the unreadable file aside; then " + TYPE_ULW,),
-    ),
-    Rule(
-        "invalid-state",
-        "the session's counters were edited into nonsense",
-        _is_invalid,
-        _invalid,
-        reads=("ulw.enabled", "ulw.stopBlocks", "ulw.totalBlocks", "ulw.shellExcuses", "ulw.lastStopAt", "ulw.armedAt"),
-        change=(TYPE_ULW + ", which writes them anew",),
-    ),
-    Rule(
-        "plan-mode",
-        "plan mode ends a turn to show the plan",
-        lambda s: s.event.in_plan_mode,
-        _stays,
-        reads=("event.plan_mode",),
-        change=("leave plan mode",),
-    ),
+    Rule("switched-off", "OMO_DISABLE is set", lambda s: s.disabled),
+    Rule("subagent", "a subagent stops, not the session", lambda s: s.event.is_subagent),
+    Rule("not-active", "nothing is active for exactly this session", _is_idle),
+    Rule("cancelled", "the user said stop", lambda s: session.is_cancelled(s.row)),
+    Rule("unreadable-state", "the state cannot be read, so nothing is known", lambda s: bool(s.unreadable)),
+    Rule("invalid-state", "the session's counters were edited into nonsense", _is_invalid, _invalid),
+    Rule("plan-mode", "plan mode ends a turn to show the plan", lambda s: s.event.in_plan_mode, _stays),
     Rule(
         "host-limit",
         "the host reported a usage limit or an API error",
         lambda s: bool(s.event.limit_notice),
         lambda s, rule: session.wait_for_host(s.row, s.event.limit_notice),
-        reads=("event.last_message",),
-        change=("the host goes on by itself, or your next message sets the run going again",),
     ),
-    Rule(
-        "background-agent",
-        "an agent runs and will wake the session",
-        lambda s: s.event.running_agents > 0,
-        _stays,
-        reads=("event.running",),
-        change=("the agent ends, which wakes the session; the Stop after that is decided anew",),
-    ),
-    Rule(
-        "wake-up",
-        "a one-shot wake-up will continue the session",
-        lambda s: s.event.has_wakeup,
-        _stays,
-        reads=("event.wakeups",),
-        change=("the wake-up comes; the Stop after that is decided anew",),
-    ),
+    Rule("background-agent", "an agent runs and will wake the session", lambda s: s.event.running_agents > 0, _stays),
+    Rule("wake-up", "a one-shot wake-up will continue the session", lambda s: s.event.has_wakeup, _stays),
     Rule(
         "background-shell",
         f"a shell runs in the background (excuses {SHELL_EXCUSES} Stops in a row)",
         lambda s: s.event.running_shells > 0 and s.ulw.get("shellExcuses", 0) < SHELL_EXCUSES,
         lambda s, rule: session.note(s.row, shellExcuses=s.ulw.get("shellExcuses", 0) + 1),
-        reads=("event.running", "ulw.shellExcuses"),
-        change=("the shell ends", "{excuses_left}, and its excuses are used up"),
     ),
     Rule(
         "prompt-queued",
         "the user has typed something that waits for this turn to end",
-        lambda s: s.queue.is_waiting(),
+        lambda s: s.is_queued(),
         _stays,
-        reads=("event.queued",),
-        change=("the prompt is taken back from the queue",),
     ),
     Rule(
         "waiting",
         "the work waits: for the user, paused, or blocked from outside",
         lambda s: not s.active() and bool(work_in(s.row, "waiting", "paused", "blocked")),
         _stays,
-        reads=("work",),
-        change=("your answer, where it waits or is blocked", "you say continue, where it is paused"),
     ),
     Rule(
         "done",
         "the state says the work is finished, as omo ulw done or a workflow's own end writes it",
-        _is_done,
+        lambda s: not s.active() and bool(work_in(s.row, "done")),
         lambda s, rule: session.close(s.row),
-        reads=("work",),
-        change=(TYPE_ULW + ", which begins a new run",),
     ),
     Rule(
         "duplicate",
         "the same event was delivered twice",
         lambda s: s.since("lastStopAt") < s.limits["cooldown_seconds"] and _is_same_event(s),
         _stays,
-        reads=("ulw.lastStopAt", "limits.cooldown_seconds", "ulw.lastStop", "event.fingerprint", "event.continues"),
-        change=("register the hook once: omo doctor says where it is registered twice",),
     ),
     Rule(
         "message-quoted",
         "you wrote something, the agent was sent back with it once, and has used no tool since but omo",
         lambda s: bool(s.message().get("quoted")),
         lambda s, rule: session.message_told(s.row),
-        reads=("ulw.said", "event.tools"),
-        change=("the agent uses a tool again", "you say continue, or " + TYPE_ULW),
     ),
     Rule(
         "cap",
         "as many blocks as allowed without verified progress",
         lambda s: s.ulw.get("stopBlocks", 0) >= s.limits["max_stop_blocks"],
         _exhausted,
-        reads=("ulw.circle", "ulw.stopBlocks", "limits.max_stop_blocks"),
-        change=("before that Stop, a gate that newly passes on a changed tree: omo gate run", TYPE_ULW),
     ),
-    Rule(
-        "ceiling",
-        "the run's own limit of blocks or hours",
-        lambda s: (
-            s.ulw.get("totalBlocks", 0) >= s.limits["max_total_blocks"]
-            or (bool(s.ulw.get("armedAt")) and s.since("armedAt") >= s.limits["max_hours"] * 3600)
-        ),
-        _exhausted,
-        reads=("ulw.totalBlocks", "limits.max_total_blocks", "ulw.armedAt", "limits.max_hours"),
-        change=(TYPE_ULW + ", which begins a new budget",),
-    ),
+    Rule("ceiling", "the run's own limit of blocks or hours", _is_at_its_ceiling, _exhausted),
     Rule(
         "budget",
         "as much as the user allows the run is spent, or nobody can count it",
         lambda s: budget.is_used_up(s.row),
         _exhausted,
-        reads=("budget", "spent"),
-        change=("{raise_budget}", budget.COMMAND + " off"),
     ),
     Rule(
         "other-loop",
         "another loop holds this session; the run stays on, and holds it again when that is over",
         lambda s: bool(s.other_loop()),
         lambda s, rule: session.note(s.row, otherLoop=s.other_loop()),
-        reads=("ulw.otherLoop",),
-        change=("the other loop ends: {ends_the_loop}",),
     ),
     Rule(
         "cooldown",
         f"the next block may come only later than the {LONGEST_WAIT:g} s for which a hook waits; the run stays on",
         lambda s: s.cooldown_left() > s.patience,
         _stays,
-        reads=("ulw.lastStopAt", "limits.cooldown_seconds"),
-        change=("{cooldown_left:.1f} s later the cooldown is over", "a smaller cooldown_seconds"),
     ),
     Rule(
         "quote-message",
         "you wrote something, and the agent has used no tool since but omo; it is sent back once, with your words",
         lambda s: bool(s.message()),
         lambda s, rule: session.quote_message(s.row, now=s.now, fingerprint=s.event.fingerprint),
-        reads=("ulw.said", "event.tools"),
-        change=("the next Stop is let through, unless the agent uses a tool before it", messages.STOP),
         blocks=True,
     ),
 )
-BLOCK = Rule(
-    "block",
-    "work is open, and no rule above lets the session stop",
-    lambda s: True,
-    _counted,
-    reads=(
-        *("work", "ulw.circle", "ulw.stopBlocks", "limits.max_stop_blocks"),
-        *("ulw.lastStopAt", "limits.cooldown_seconds"),
-        *("ulw.totalBlocks", "limits.max_total_blocks", "ulw.armedAt", "limits.max_hours"),
-    ),
-    change=(
-        "{open}",
-        "{blocks_left} without verified progress, and the cap lets go",
-        "a Stop within {cooldown:g} s of a block waits for the rest of them, and is then decided anew",
-        "{total_left} or {hours_left:.1f} more hours, and the ceiling lets go",
-        messages.STOP,
-    ),
-    blocks=True,
-)
+BLOCK = Rule("block", "work is open, and no rule above lets the session stop", lambda s: True, _counted, blocks=True)
 
 
 def decide(situation: Situation) -> Rule:

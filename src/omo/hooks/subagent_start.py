@@ -8,20 +8,11 @@ from omo.work import budget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from omo.hooks.main import World
     from omo.hosts import Event
 
-    Json = dict[str, Any]
-
 
 def handle(event: Event, world: World) -> Answer:
-    def decide(row: Json | None) -> runtime.Change:
-        if row is None or not runtime.is_live(row):
-            return runtime.Change(None)
-        return runtime.Change(None, budget.agent_started(row, event.agent_record))
-
-    if event.agent_type and world.live_row():  # no type: the host's own, such as compaction
-        world.change(decide)
+    if event.agent_type:  # no type: the host's own, such as compaction
+        world.change_live(lambda row: runtime.Change(None, budget.agent_started(row, event.agent_record)))
     return Answer()

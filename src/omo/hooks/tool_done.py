@@ -18,15 +18,14 @@ if TYPE_CHECKING:
 
 
 def handle(event: Event, world: World) -> Answer:
+    def decide(row: Json) -> runtime.Change:
+        begun = session.not_shown_on(row)
+        if not begun or session.is_cancelled(row):
+            return runtime.Change(None)
+        return runtime.Change(messages.begun(begun), session.shown_on(row))
+
     row = world.live_row()
     if row is None or event.is_subagent or not event.shows_messages or not session.not_shown_on(row):
         return Answer()
-
-    def decide(row: Json | None) -> runtime.Change:
-        begun = session.not_shown_on(row or {})
-        if row is None or not begun or session.is_cancelled(row):
-            return runtime.Change(Answer())
-        return runtime.Change(messages.begun(begun), session.shown_on(row))
-
-    answer: Answer = world.change(decide)
-    return answer
+    answer: Answer | None = world.change_live(decide)
+    return answer or Answer()

@@ -100,15 +100,13 @@ def permits(event: Event, world: World) -> bool:
 def _count_agent(event: Event, world: World) -> str:
     """What the user is told of the budget by the way."""
 
-    def decide(row: Json | None) -> runtime.Change:
-        if row is None or not runtime.is_live(row):
-            return runtime.Change("")
+    def decide(row: Json) -> runtime.Change:
         after = budget.agent_asked(_counted(event, world, row))
         if not budget.due_mark(after):
             return runtime.Change("", after)
         return runtime.Change(budget.notice(after), budget.told(after))
 
-    return str(world.change(decide)) if world.live_row() else ""
+    return str(world.change_live(decide) or "")
 
 
 def _counted(event: Event, world: World, row: Json) -> Json:

@@ -173,9 +173,8 @@ def _pin(event: Event, world: World, rest: str) -> str:
     program = _program(world, pin.argv[0], cwd)
     gate = _gates(event, world).add(name, pin.argv, cwd=cwd, program=program, timeout=pin.timeout, sealed=pin.sealed)
     _wake(world)
-    what = "replays of" if gates.is_replay_only(pin.argv) else "gate"
     shell = "; it has a shell's syntax, so sh runs it" if pin.needs_shell else ""
-    return f"{what} {name} pinned by you: {gates.in_words(gate)}{shell}{_missing(world, [gate])}"
+    return f"gate {name} pinned by you: {gates.in_words(gate)}{shell}{_missing(world, [gate])}"
 
 
 def _pin_found(event: Event, world: World, checks: list[Check], found: gates.Found, *, name: str) -> str:
@@ -224,12 +223,7 @@ def _missing(world: World, pinned: list[gates.Gate]) -> str:
 
 def _unpin(event: Event, world: World, rest: str) -> str:
     name = _one_word(rest, "/omo:unpin tests")
-    was_replayed = _gates(event, world).withdraw_replay(name)
-    try:
-        _gates(event, world).remove(name)
-    except BadInput:
-        if not was_replayed:
-            raise
+    _gates(event, world).remove(name)
     _wake(world)
     return f"gate {name} is gone"
 

@@ -365,23 +365,10 @@ NAMING = words("""rename replace compare compared call calls alternatives differ
     suggests recommends understand learn translate explain describe define erkläre explique explica explicar
     объясни опиши""")
 LISTING = words("types typed typing modes keywords commands plugins such including either")
-PROBLEMS = words("problem problems issue issues bug bugs trouble crash error problema probleme fehler проблема")
 # Before it a sentence still begins with it.
 COURTESY = words("""ok okay so now please pls hey hi alright right and then also but yes yeah no sure great
     thanks cool fine well just oh hmm claude actually first next again all good bitte ja nein jetzt dann merci
     oui ahora vale por favor пожалуйста теперь давай ну ок да""")
-# Korean, Japanese and Chinese: what stands right behind the keyword, right before it, or beside it.
-NEGATED_BEHIND = tuple(words("없이 말고 빼고 쓰지 사용하지 하지마 なし を使わ は使わ 使わ は不要"))
-NEGATED_BEFORE = tuple(words("不要用 不要 别用 別用 不用 不使用 别开 不开 无需 無需"))
-ABOUT_BEHIND = tuple(
-    words("""뭐 가 는 은 의 란 라는 문서 키워드 기능 버그 관련 플러그인 왜 쓰면 は が の って とは 是 的 一直 总是 和 会
-    好用 怎么 为什么 有""")
-)
-ABOUT_BEFORE = tuple(words("什么是 什麼是 解释 解释一下 说明 介绍 关于 为什么 给 比较"))
-USED_BEHIND = tuple(words("로 으로 를써 를사용 で を使"))
-USED_BEFORE = tuple(words("用 使用 以 启动 开启"))
-ASKED_BESIDE = tuple(words("뭐 무엇 왜 어떻게 언제 방법 何 なぜ どう 什么 什麼 怎么 为什么 如何 吗"))
-
 NAMES: dict[str, str] = {}
 for name, listed in WORDS_BY_NAME.items():
     NAMES.update(dict.fromkeys(words(listed), name))
@@ -397,3 +384,23 @@ for kind, listed in PHRASES_BY_KIND.items():
 UNSPACED = dict(NAMES)
 for kind, listed in UNSPACED_BY_KIND.items():
     UNSPACED.update(dict.fromkeys(phrases(listed), kind))
+# Korean, Japanese and Chinese: what stands right before the keyword, or right behind it, and what that makes of it.
+STOPPED = tuple([word for word, kind in UNSPACED.items() if kind in ("stop", "off")])
+LETTER_RULES = (
+    (
+        *("negated", "none"),
+        tuple(words("不要用 不要 别用 別用 不用 不使用 别开 不开 无需 無需")),
+        tuple(words("없이 말고 빼고 쓰지 사용하지 하지마 なし を使わ は使わ 使わ は不要")),
+    ),
+    ("about", "none", STOPPED, STOPPED),
+    (
+        *("about", "none"),
+        tuple(words("什么是 什麼是 解释 解释一下 说明 介绍 关于 为什么 给 比较")),
+        tuple(
+            words("""뭐 가 는 은 의 란 라는 문서 키워드 기능 버그 관련 플러그인 왜 쓰면 は が の って とは 是 的 一直
+            总是 和 会 好用 怎么 为什么 有""")
+        ),
+    ),
+    ("use", "activate", tuple(words("用 使用 以 启动 开启")), tuple(words("로 으로 를써 를사용 で を使"))),
+)
+ASKED_BESIDE = tuple(words("뭐 무엇 왜 어떻게 언제 방법 何 なぜ どう 什么 什麼 怎么 为什么 如何 吗"))

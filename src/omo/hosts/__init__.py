@@ -140,10 +140,6 @@ class Transcript:
         """When the model last said anything; empty where that is not known."""
         return ""
 
-    def begins_as(self, session: str) -> bool:
-        """Is it the record of a session that had this id before?"""
-        return False
-
 
 class Event:
     """One thing that happened in a session. A host sets what it tells, each of the type that is declared here."""

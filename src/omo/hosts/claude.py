@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 LONGEST_EVENT = 32 * 1024 * 1024
 LONGEST_TAIL = 64 * 1024 * 1024  # of a transcript: a turn can write megabytes
-LINEAGE = 64 * 1024
 KNOWN_BY = 40  # letters of a message
 GOAL = b'"type":"goal_status"'
 RALPH_LOOP = ".claude/ralph-loop.local.md"  # of the official plugin, and of its twin ralph-wiggum
@@ -300,13 +299,6 @@ class ClaudeTranscript(Transcript):
             if isinstance(moment := _object(line).get("timestamp"), str):
                 return moment
         return ""
-
-    def begins_as(self, session: str) -> bool:
-        if not os.path.isfile(self.path):
-            return False
-        with open(self.path, "rb") as file:
-            head = file.read(LINEAGE)
-        return f'"sessionId":"{session}"'.encode() in head.replace(b'": "', b'":"')
 
     def usage(self) -> tuple[list[Usage], int]:
         """One call is several rows. What a compaction costs is in none: its boundary tells how much was read for it,

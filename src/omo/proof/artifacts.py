@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import os
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -96,7 +97,7 @@ def register(
         answer = _judge(rows, claim, spent)
         if isinstance(answer, Refused):
             if answer.details["why"] == "old" and not claim.committed_before:
-                events.append(_seen({name: reading}))
+                events.append({"kind": "seen", "contents": {name: [reading.digest, reading.since]}})
             return answer, events
         if answer is not None:
             return answer, events
@@ -149,33 +150,32 @@ def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) 
             break
 
     def decide(rows: list[Row]) -> tuple[None, list[Row]]:
-        known = _since(rows)
+        known = _known_from(rows)
         new = {}
         for name, reading in readings.items():
-            if known.get(reading.digest, math.inf) > min(reading.since, now):
-                new[name] = reading
-        return None, [_seen(part, now) for part in _parts(new)]
+            since = min(reading.since, now)
+            if known.get(reading.digest, math.inf) > since:
+                new[name] = [reading.digest, since]
+        items = list(new.items())
+        starts = range(0, len(items), PER_ROW)
+        return None, [{"kind": "seen", "contents": dict(items[start : start + PER_ROW])} for start in starts]
 
     journal.change(decide, actor=by, now=now, wait=wait)
     return len(readings)
 
 
-def _since(rows: Sequence[Row]) -> dict[str, float]:
-    """Each content that was seen, and the earliest time it is known to be from."""
+def _known_from(rows: Sequence[Row]) -> dict[str, float]:
+    """Each content that was seen or recorded, and the earliest time it is known to be from."""
     earliest: dict[str, float] = {}
     for row in rows:
-        if row.get("kind") != "seen":
-            continue
-        for digest, since in row["contents"].values():
+        known: list[tuple[str, float]] = []
+        if row.get("kind") == "seen":
+            known = row["contents"].values()
+        elif row.get("kind") == "artifact":
+            known = [(row["digest"], seconds(row["ts"]))]
+        for digest, since in known:
             earliest[digest] = min(since, earliest.get(digest, math.inf))
     return earliest
-
-
-def _parts(readings: dict[str, _Reading]) -> Iterator[dict[str, _Reading]]:
-    """As many to a row as fit, whatever their names."""
-    items = list(readings.items())
-    for start in range(0, len(items), PER_ROW):
-        yield dict(items[start : start + PER_ROW])
 
 
 def recording(state: str, root: str | Path, path: str, goal: str) -> Artifact | None:
@@ -267,7 +267,9 @@ def _judge(rows: Sequence[Row], claim: _Claim, spent: Collection[str]) -> Artifa
         is_fresh = started_at is None or seconds(artifact.at) >= started_at - GRACE
         if artifact.path == claim.name and is_fresh:
             return artifact
-    if started_at is not None and _is_old(claim.reading, rows, started_at):
+    # A touch changes the file's own times and nothing else.
+    since = min(claim.reading.since, _known_from(rows).get(claim.reading.digest, math.inf))
+    if started_at is not None and since < started_at - GRACE:
         return _old(claim.name, started_at)
     return None
 
@@ -323,23 +325,6 @@ def _read(real: str, shown: str) -> _Reading:
     return _Reading(digest.hexdigest(), size, is_blank, min(status.st_mtime, status.st_ctime))
 
 
-def _is_old(reading: _Reading, rows: Sequence[Row], started_at: float) -> bool:
-    """By its own times, or because the same content was seen before: a touch changes only the times."""
-    if reading.since < started_at - GRACE:
-        return True
-    if _since(rows).get(reading.digest, math.inf) < started_at - GRACE:
-        return True
-    for artifact in _artifacts(rows):
-        if artifact.digest == reading.digest and seconds(artifact.at) < started_at - GRACE:
-            return True
-    return False
-
-
-def _seen(readings: dict[str, _Reading], now: float = math.inf) -> Row:
-    contents = {name: [reading.digest, min(reading.since, now)] for name, reading in readings.items()}
-    return {"kind": "seen", "contents": contents}
-
-
 def _old(name: str, started_at: float) -> Refused:
     return Refused(
         f"{name} cannot be evidence: its content is older than the work it is to prove, begun {stamp(started_at)}",
@@ -358,32 +343,23 @@ def _reused(name: str, other: Artifact | None) -> Refused:
 
 
 def _not_as_committed(root: Path) -> list[str]:
-    """What lies in the tree and is not as its commit has it: new, edited, staged and ignored files. Bounded: so many
-    that git would show, and as many that it would not."""
-    shown, hidden = _listed(root)
-    return list(dict.fromkeys([*_newest(root, shown), *_newest(root, hidden)]))
-
-
-def _listed(root: Path) -> tuple[set[str], set[str]]:
-    """Both sets as far as git lists them; a tree of too many files is told of by its times alone."""
-    try:
-        shown = set(changes.edited(root))
-    except NotEvaluable:
-        return set(_tried(lambda: globs.find_files(root, "**").paths)), set()
-    new = set(_tried(lambda: changes.untracked(root)))
-    hidden = {path.rstrip("/") for path in _tried(lambda: changes.loose(root))}
-    for path in hidden | new | set(_tried(lambda: changes.submodules(root))):
+    """What lies in the tree and is not as its commit has it: new, edited, staged and ignored files, and all of a
+    repository in this one. Bounded: so many that git would show, and as many that it would not."""
+    shown: set[str] = set()
+    hidden: set[str] = set()
+    with contextlib.suppress(NotEvaluable):  # a tree of too many files is told of by its times alone
+        since = changes.head(root)
+        if since is None:
+            shown.update(globs.find_files(root, "**").paths)
+        else:
+            shown.update(changes.edited(root, since), changes.untracked(root))
+            hidden.update(path.rstrip("/") for path in changes.loose(root))
+    for path in list(shown | hidden):
         full = os.path.join(root, path)
-        if os.path.isdir(full) and not os.path.islink(full):  # a repository in this one
-            hidden.update(_tried(lambda glob=f"{path}/**": globs.find_files(root, glob).paths))  # type: ignore[misc]
-    return shown | new, hidden - new
-
-
-def _tried(listing: Callable[[], list[str]]) -> list[str]:
-    try:
-        return listing()
-    except NotEvaluable:
-        return []
+        if os.path.isdir(full) and not os.path.islink(full):
+            with contextlib.suppress(NotEvaluable):
+                hidden.update(globs.find_files(root, f"{path}/**").paths)
+    return [*_newest(root, shown), *_newest(root, hidden - shown)]
 
 
 def _newest(root: Path, names: Iterable[str]) -> list[str]:

@@ -207,7 +207,10 @@ def _list(root: str, head: str | None, exclude: str) -> _Listing:
     answers = git.run_all(root, commands, seconds=git.HOOK_SECONDS)
     if not answers[0].ok:
         return _list_without_git(root)
-    tracked, untracked, flagged = _sorted_out(root, answers[0].lines)
+    tracked, listed, flagged = git.sorted_out(answers[0])
+    untracked = [path for path in listed if not is_leftover(path)]
+    known = {*tracked, *listed}
+    untracked += [path for path in ALWAYS_LOOKED_AT if path not in known and os.path.lexists(os.path.join(root, path))]
     if not head or not (answers[2].ok and answers[3].ok):
         return _Listing({*tracked, *untracked}, untracked)
     commit = answers[2].text.strip()
@@ -216,22 +219,6 @@ def _list(root: str, head: str | None, exclude: str) -> _Listing:
     left_out = [path for path in flagged if not os.path.lexists(os.path.join(root, path))]
     listing.view = sha256(os.fsencode("\0".join([answers[1].text.strip(), *sorted(left_out)])))[:16]
     return listing
-
-
-def _sorted_out(root: str, lines: list[str]) -> tuple[list[str], list[str], list[str]]:
-    """What git lists: tracked, not tracked, and tracked but not to be looked at."""
-    tracked, untracked, flagged = [], [], []
-    ignored = {path for path in ALWAYS_LOOKED_AT if os.path.lexists(os.path.join(root, path))}
-    for line in lines:
-        flag, path = line[0], line[2:].rstrip("/")
-        ignored.discard(path)
-        if flag != "?":
-            tracked.append(path)
-        elif not is_leftover(path):
-            untracked.append(path)
-        if flag.islower() or flag == "S":
-            flagged.append(path)
-    return tracked, [*untracked, *ignored], flagged
 
 
 def _edited(root: str, commit: str, paths: list[str]) -> list[str]:

@@ -10,13 +10,11 @@ from pathlib import Path
 
 from omo.errors import NotEvaluable
 from omo.proof import git, globs
+from omo.proof.base import DIFF
 
 MOST_COMMITS = 10_000
 BASES = ("origin/dev", "dev", "origin/main", "origin/master", "main", "master")
 _RULES = "--exclude-per-directory=.gitignore"
-_NAMES = (
-    "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
-)  # fmt: skip
 
 
 def head(root: Path) -> str | None:
@@ -45,12 +43,9 @@ def changed(root: Path, base: str) -> list[str]:
     What is new does not count where the base's own `.gitignore` files ignore it. A rule written since can hide
     nothing, nor can `info/exclude`, of which nobody knows when it was written.
     """
-    return _changed_since(root, resolve(root, base))
-
-
-def _changed_since(root: Path, since: str) -> list[str]:
+    since = resolve(root, base)
     new = require_nothing_hidden(root)
-    differing = git.lines(root, "diff", *_NAMES, since, "--")
+    differing = git.lines(root, *DIFF, since, "--")
     paths = {*differing, *new, *hidden_since(root, since)}
     return sorted(path for path in paths if not globs.is_own(path))
 
@@ -61,13 +56,7 @@ def require_nothing_hidden(root: Path) -> list[str]:
     What it has listed for that and is untracked is returned. No filter is started.
     """
     filters, listed = git.run_all(root, [git.FILTERS, ["ls-files", "-v", "-z", "--cached", "--others", _RULES]])
-    untracked, looked_past = [], []
-    for line in git.require(listed, "ls-files").lines:
-        flag, path = line[0], line[2:].rstrip("/")
-        if flag == "?":
-            untracked.append(path)
-        elif flag.islower() or flag == "S":
-            looked_past.append(path)
+    _, untracked, looked_past = git.sorted_out(git.require(listed, "ls-files"))
     is_sparse = bool(looked_past) and git.run(root, "config", "--bool", "core.sparseCheckout").text.strip() == "true"
     for path in looked_past:
         # A sparse checkout leaves files out; one that is there all the same can be edited.
@@ -119,7 +108,7 @@ def branch_base(root: Path, tip: str, *, own: str) -> tuple[str, str] | None:
 
 def changed_between(root: Path, base: str, tip: str) -> list[str]:
     """Paths below `root` that two commits have differently."""
-    differing = git.lines(root, "diff", *_NAMES, resolve(root, base), resolve(root, tip), "--")
+    differing = git.lines(root, *DIFF, resolve(root, base), resolve(root, tip), "--")
     return sorted(path for path in differing if not globs.is_own(path))
 
 
@@ -137,21 +126,18 @@ def loose(root: Path, *, whole_directories: bool = False) -> list[str]:
     return [path for path in git.lines(root, "ls-files", "-z", "--others", *as_one) if not globs.is_own(path)]
 
 
-def edited(root: Path) -> list[str]:
-    """Tracked files that may differ from HEAD, also where git is told not to look. Starts no filter."""
-    since = head(root)
-    if since is None:
-        raise NotEvaluable("not a git repository, or git is missing", fix="git init")
-    differing = git.lines(
+def edited(root: Path, since: str) -> list[str]:
+    """Tracked files that may differ from HEAD, which is `since`, also where git is told not to look; and submodules.
+    Starts no filter."""
+    paths = git.lines(
         root, "diff-index", "-z", "--name-only", "--no-renames", "--relative", "--ignore-submodules=all", since, "--"
     )
-    flags = [(line[:1], line[2:]) for line in git.lines(root, "ls-files", "-v", "-z")]
-    return [*differing, *(path for flag, path in flags if flag.islower() or flag == "S")]
-
-
-def submodules(root: Path) -> list[str]:
-    entries = git.lines(root, "ls-files", "-z", "--stage")
-    return [entry.partition("\t")[2] for entry in entries if entry.startswith("160000 ")]
+    for entry in git.lines(root, "ls-files", "-v", "--stage", "-z"):
+        about, _, path = entry.partition("\t")
+        flag, mode = about.split()[:2]
+        if flag.islower() or flag == "S" or mode == "160000":
+            paths.append(path)
+    return paths
 
 
 def hidden_since(root: Path, base: str) -> list[str]:
@@ -168,10 +154,11 @@ def hidden_since(root: Path, base: str) -> list[str]:
         _lay_out_rules(root, base, rules)
         files, inside = [], []
         for path in _not_ignored(rules, prefix, ignored):
-            if path.endswith("/"):
-                inside += _files_below(root, path)
-            else:
+            if not path.endswith("/"):
                 files.append(path)
+                continue
+            below = globs.find(root, path + "**")
+            inside += [name for name in below.paths if not os.path.isdir(os.path.join(root, name))] + below.strays
         return files + _not_ignored(rules, prefix, inside)
 
 
@@ -205,11 +192,6 @@ def _not_ignored(rules: Path, prefix: str, paths: Sequence[str]) -> list[str]:
         git.require(answer, "check-ignore")
     ignored = set(answer.lines)
     return [path for path, name in zip(paths, names, strict=True) if name not in ignored]
-
-
-def _files_below(root: Path, directory: str) -> list[str]:
-    below = globs.find(root, directory + "**")
-    return [path for path in below.paths if not os.path.isdir(os.path.join(root, path))] + below.strays
 
 
 def subjects(root: Path, base: str) -> list[str]:

@@ -176,27 +176,6 @@ Check = Annotated[
 
 MODELS: dict[str, type[_Check]] = {model.model_fields["type"].default: model for model in get_args(get_args(Check)[0])}
 
-# What models and other tools call these; suggested, never accepted, so that a file means what it says.
-OTHER_TYPES = {
-    "file_check": "path", "file_exists": "path", "file_exists_after": "path", "file": "path", "exists": "path",
-    "glob": "path", "file_contains": "content", "contains": "content", "must_contain": "content", "grep": "content",
-    "regex": "content", "command_succeeds": "command", "shell": "command", "cmd": "command", "run": "command",
-    "exec": "command", "test": "command", "tests": "command", "tests_pass": "command", "build": "command",
-    "lint": "command", "bash_syntax_check": "syntax", "parses": "syntax", "vcs_commits_since": "commit",
-    "commit_message_pattern": "commit", "git": "commit", "forbidden_paths": "forbidden", "unchanged": "forbidden",
-    "scope_touch": "scope", "metric_threshold": "metric", "threshold": "metric", "manual": "judge",
-    "not_machine_checkable": "judge", "question": "judge", "llm": "judge", "review": "judge",
-}  # fmt: skip
-OTHER_FIELDS = {
-    "command": "argv", "cmd": "argv", "args": "argv", "file": "path", "glob": "path", "expected_paths": "path",
-    "pattern": "regex", "contains": "regex", "match": "regex", "min_file_count": "min_count", "count": "min_count",
-    "not_exists": "absent", "missing": "absent", "condition": "absent", "exit_code": "exit", "expect_exit": "exit",
-    "expected_exit": "exit", "returncode": "exit", "output": "stdout", "stdout_regex": "stdout",
-    "timeout_seconds": "timeout", "directory": "cwd", "dir": "cwd", "lang": "language", "message": "subject",
-    "commit_message_pattern": "subject", "path": "paths", "globs": "paths", "forbidden_paths": "paths",
-    "scope_touch": "touch", "minimum": "min", "maximum": "max", "text": "question", "name": "id",
-}  # fmt: skip
-
 
 def parse_checks(data: object, where: str = "checks") -> list[Check | str]:
     """The checks of a list as it stands in a file. Raises BadInput with every defect there is."""
@@ -209,12 +188,12 @@ def parse_checks(data: object, where: str = "checks") -> list[Check | str]:
     first: dict[str, int] = {}
     for number, item in enumerate(data):
         name = f"check-{number + 1}"
-        try:
-            check = _parse(item, f"{where}[{number}]", name)
+        check, problems = _parse(item, f"{where}[{number}]", name)
+        defects += problems
+        if check is not None:
             checks.append(check)
-            name = name if isinstance(check, str) else check.id
-        except BadInput as error:
-            defects += _defects_of(error)
+        if check is not None and not isinstance(check, str):
+            name = check.id
         if name in first:
             also = f"{where}[{first[name]}]"
             defects.append(f"{where}[{number}].id: {name} is also the id of {also}; ids must be unique")
@@ -252,28 +231,22 @@ def _bad(defects: list[str]) -> BadInput:
     )
 
 
-def _defects_of(error: BadInput) -> list[str]:
-    defects = error.details.get("defects")
-    return defects if isinstance(defects, list) else [error.message]
-
-
-def _parse(item: object, where: str, default_id: str) -> Check | str:
+def _parse(item: object, where: str, default_id: str) -> tuple[Check | str | None, list[str]]:
+    """The check, or every defect of it."""
     if isinstance(item, str):
         try:
-            return _question(_text(item))
+            return _question(_text(item)), []
         except ValueError as error:
-            raise _bad([f"{where}: {error}"]) from None
+            return None, [f"{where}: {error}"]
     if not isinstance(item, dict):
-        raise _bad([f"{where}: must be an object with a type, or a question as text; got {clip(repr(item), 80)}"])
+        return None, [f"{where}: must be an object with a type, or a question as text; got {clip(repr(item), 80)}"]
     kind = item.get("type")
     if not isinstance(kind, str):
-        raise _bad([f"{where}.type: missing or no text; one of {', '.join(MODELS)}"])
+        return None, [f"{where}.type: missing or no text; one of {', '.join(MODELS)}"]
     if kind not in MODELS:
-        near = strict.meant(kind, list(MODELS), OTHER_TYPES)
-        raise _bad([f"{where}.type: no check type {clip(kind, 60)!r}{near} Types: {', '.join(MODELS)}"])
+        return None, [f"{where}.type: no check type {clip(kind, 60)!r}{strict.meant(kind, list(MODELS))}"]
     model = MODELS[kind]
     try:
-        return model.model_validate({"id": default_id, **item})  # type: ignore[return-value]  # the members of Check
+        return model.model_validate({"id": default_id, **item}), []  # type: ignore[return-value]  # one of Check
     except ValidationError as error:
-        of = f" of a {kind} check"
-        raise _bad(strict.defects_of(error, model, where=(where,), of=of, others=OTHER_FIELDS)) from None
+        return None, strict.defects_of(error, model, where=(where,), of=f" of a {kind} check")

@@ -29,19 +29,13 @@ def parse(text: str, name: str) -> object:
 
 def _read(path: Path) -> str:
     try:
-        raw = safe_open.read_file(path, LARGEST_FILE, follow_link=True)
-    except safe_open.NotAFile:
-        raise BadInput(f"{path} is not a file", fix="name a JSON or YAML file") from None
-    except safe_open.TooLarge:
-        fix = "keep data out of it; name files instead"
-        raise BadInput(f"{path} is larger than {LARGEST_FILE} bytes", fix=fix) from None
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise BadInput(f"{path} cannot be read: {why}", fix="name a JSON or YAML file") from None
-    try:
-        return raw.decode("utf-8-sig")
+        return safe_open.read_file(path, LARGEST_FILE, follow_link=True).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(f"{path} is not UTF-8: {error.reason} at byte {error.start}", fix="save it as UTF-8") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        fix = "name a JSON or YAML file, and keep data out of it"
+        raise BadInput(f"{path} cannot be read: {why}", fix=fix) from None
 
 
 def _is_json(name: str, text: str) -> bool:
@@ -52,7 +46,7 @@ def _is_json(name: str, text: str) -> bool:
 
 def _load_json(text: str, name: str) -> object:
     try:
-        return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name} is not valid JSON: {clip(str(error), 200)}", fix="mend the file") from None
 
@@ -66,7 +60,7 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value_of
 
 
-def _refuse_constant(name: str) -> object:
+def refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
 
 

@@ -18,7 +18,7 @@ import yaml
 
 from omo import safe_open
 from omo.errors import BadInput, NotEvaluable, OmoError
-from omo.proof import changes, globs, patterns, seals, strength
+from omo.proof import changes, documents, globs, patterns, seals, strength
 from omo.proof.checks import (
     Check,
     CommandCheck,
@@ -121,9 +121,9 @@ def _observe(check: Check | str, name: str, tree: Tree) -> Observation:
     if isinstance(check, str):
         reason = "a question in words: only judgement can answer it"
         return Observation(name, "string", "unknown", reason, clip(check, LONGEST_OBSERVED))
-    finding = _evaluate(check, tree)
-    reason, observed = (clip(text, LONGEST_OBSERVED) for text in (finding.reason, finding.observed))
-    return Observation(name, check.type, finding.result, reason, observed, check.guard)
+    result, reason, observed = _evaluate(check, tree)
+    reason, observed = clip(reason, LONGEST_OBSERVED), clip(observed, LONGEST_OBSERVED)
+    return Observation(name, check.type, result, reason, observed, check.guard)
 
 
 def _evaluate(check: Check, tree: Tree) -> Finding:
@@ -131,11 +131,11 @@ def _evaluate(check: Check, tree: Tree) -> Finding:
         return _EVALUATORS[check.type](check, tree)
     except _NoFile as error:
         return Finding("fail", str(error))
-    except patterns.TooSlow:
-        return Finding("unknown", "its regex takes too long; write it without nested repeats")
     except patterns.Spent:
         reason = f"the regexes of all checks together took {SEARCH_SECONDS:g} s, so this one was not tried"
         return Finding("unknown", reason)
+    except patterns.TooSlow:
+        return Finding("unknown", "its regex takes too long; write it without nested repeats")
     except (NotEvaluable, BadInput) as error:
         fix = f"; {error.fix}" if error.fix else ""
         return Finding("unknown", error.message + fix)
@@ -213,7 +213,7 @@ def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
     try:
         return safe_open.read_start(real, largest)
     except safe_open.NotAFile:
-        raise NotEvaluable(f"{path} is not a file", fix="put a file there") from None
+        raise NotEvaluable(f"{path} is no file", fix="put a file there") from None
 
 
 def _command(check: CommandCheck, tree: Tree) -> Finding:
@@ -270,7 +270,7 @@ def _syntax(check: SyntaxCheck, tree: Tree) -> Finding:
     for path in paths:
         if time.monotonic() > end:
             raise NotEvaluable(f"parsing all of {check.path} takes too long", fix="name a narrower glob")
-        if problem := _PARSERS[check.language](tree.root, path):
+        if problem := _syntax_problem(tree.root, path, check.language):
             problems[path] = problem
     if problems:
         path, problem = next(iter(problems.items()))
@@ -278,71 +278,38 @@ def _syntax(check: SyntaxCheck, tree: Tree) -> Finding:
     return Finding("pass", f"{len(paths)} files are {check.language}", _listing(paths))
 
 
-def _parse_python(root: Path, path: str) -> str:
+def _syntax_problem(root: Path, path: str, language: str) -> str:
+    """Why a file is not of the language; empty where it is."""
+    if language in ("bash", "sh"):
+        return _shell_problem(root, path, language)
+    raw, is_whole = _read(root, path, LARGEST_PARSED)
+    if not is_whole:
+        raise NotEvaluable(f"{path} is larger than {LARGEST_PARSED} bytes", fix="check smaller files")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ast.parse(_whole(root, path))
-    except (SyntaxError, ValueError) as error:
+        if language == "python":
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ast.parse(raw)
+        elif language == "json":
+            json.loads(raw.decode("utf-8-sig"), parse_constant=documents.refuse_constant)
+        else:
+            loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+            for _ in yaml.parse(raw, Loader=loader):  # events only: nothing is built, so no alias can blow up
+                pass
+    except (SyntaxError, ValueError, yaml.YAMLError) as error:
         return str(error)
     except (RecursionError, MemoryError):
         raise NotEvaluable(f"{path} is nested too deeply to be parsed") from None
     return ""
 
 
-def _parse_json(root: Path, path: str) -> str:
-    try:
-        json.loads(_whole(root, path).decode("utf-8-sig"), parse_constant=_refuse_constant)
-    except ValueError as error:
-        return str(error)
-    except RecursionError:
-        raise NotEvaluable(f"{path} is nested too deeply to be parsed") from None
-    return ""
-
-
-def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _parse_yaml(root: Path, path: str) -> str:
-    """Events only: nothing is built, so no alias can blow up."""
-    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    try:
-        for _ in yaml.parse(_whole(root, path), Loader=loader):
-            pass
-    except yaml.YAMLError as error:
-        return str(error)
-    except RecursionError:
-        raise NotEvaluable(f"{path} is nested too deeply to be parsed") from None
-    return ""
-
-
-def _whole(root: Path, path: str) -> bytes:
-    raw, whole = _read(root, path, LARGEST_PARSED)
-    if not whole:
-        raise NotEvaluable(f"{path} is larger than {LARGEST_PARSED} bytes", fix="check smaller files")
-    return raw
-
-
-def _shell_parser(program: str) -> Callable[[Path, str], str]:
-    def parse(root: Path, path: str) -> str:
-        _read(root, path, 1)
-        real = os.path.realpath(os.path.join(root, path))
-        outcome = run([program, "-n", real], cwd=root, timeout=SYNTAX_SECONDS)
-        if outcome.not_found or outcome.timed_out:
-            raise NotEvaluable(f"{program} is missing or gave no answer", fix=f"install {program}")
-        return "" if outcome.ok else outcome.stderr.replace(real, path).strip() or _ending(outcome)
-
-    return parse
-
-
-_PARSERS: Mapping[str, Callable[[Path, str], str]] = {
-    "bash": _shell_parser("bash"),
-    "sh": _shell_parser("sh"),
-    "python": _parse_python,
-    "json": _parse_json,
-    "yaml": _parse_yaml,
-}
+def _shell_problem(root: Path, path: str, program: str) -> str:
+    _read(root, path, 1)
+    real = os.path.realpath(os.path.join(root, path))
+    outcome = run([program, "-n", real], cwd=root, timeout=SYNTAX_SECONDS)
+    if outcome.not_found or outcome.timed_out:
+        raise NotEvaluable(f"{program} is missing or gave no answer", fix=f"install {program}")
+    return "" if outcome.ok else outcome.stderr.replace(real, path).strip() or _ending(outcome)
 
 
 def _base(check: Check, tree: Tree) -> str:

@@ -140,6 +140,20 @@ def own_repository(root: str) -> dict[str, str]:
     return {"GIT_DIR": own, "GIT_WORK_TREE": top}
 
 
+def sorted_out(answer: Answer) -> tuple[list[str], list[str], list[str]]:
+    """Of `ls-files -v`: what is tracked, what is not, and of the tracked what git is told not to look at."""
+    tracked, untracked, flagged = [], [], []
+    for line in answer.lines:
+        flag, path = line[0], line[2:].rstrip("/")
+        if flag == "?":
+            untracked.append(path)
+        else:
+            tracked.append(path)
+        if flag.islower() or flag == "S":
+            flagged.append(path)
+    return tracked, untracked, flagged
+
+
 def blobs(root: str | os.PathLike[str], names: Sequence[str]) -> list[bytes | None]:
     """What each name (an id, or REVISION:PATH) stands for, in one process; None for what is no file there."""
     # A hook asks for one file, and may not load what it takes to ask for many.

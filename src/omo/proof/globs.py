@@ -104,18 +104,15 @@ def _walk(top: str, start: str, depth: int | None) -> Iterator[str]:
     pending = [start]
     while pending:
         below = pending.pop()
-        for name, is_directory in _entries(os.path.join(top, below)):
-            path = f"{below}/{name}" if below else name
-            if name == ".git" or is_own(path):
+        try:
+            with os.scandir(os.path.join(top, below)) as scanned:
+                entries = list(scanned)
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        for entry in entries:
+            path = f"{below}/{entry.name}" if below else entry.name
+            if entry.name == ".git" or is_own(path):
                 continue
             yield path
-            if is_directory and (depth is None or path.count("/") + 1 < depth):
+            if entry.is_dir(follow_symlinks=False) and (depth is None or path.count("/") + 1 < depth):
                 pending.append(path)
-
-
-def _entries(directory: str) -> list[tuple[str, bool]]:
-    try:
-        with os.scandir(directory) as entries:
-            return [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    except (FileNotFoundError, NotADirectoryError):
-        return []

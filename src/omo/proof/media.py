@@ -1,14 +1,23 @@
-"""What can be seen: screenshots, judged by their pixels, and captures of a terminal, control sequences and all."""
+"""What shows a run: screenshots, judged by their pixels, captures of a terminal, and transcripts of an automation."""
 
 from __future__ import annotations
 
 import io
+import math
 import re
 import warnings
+from collections.abc import Iterator
+from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from omo import safe_open
+from omo.clock import stamp
+from omo.errors import BadInput
+from omo.proof import documents
+from omo.strict import Written, defects_of
 from omo.text import clip
 
 if TYPE_CHECKING:
@@ -23,15 +32,14 @@ ENDS = {
     "PNG": (b"\x89PNG\r\n\x1a\n", b"\0\0\0\0IEND\xaeB`\x82"),
     "JPEG": (b"\xff\xd8\xff", b"\xff\xd9"),
 }
-# Neighbours this far apart in a channel are an edge; gradients and the ripples of JPEG stay below.
+# Neighbours this far apart are an edge; gradients and the ripples of JPEG stay below.
 STEP = 16
 # This far from the background is ink. Farther than an edge needs, as JPEG smears what is around one.
 FAR = 64
 # Pale areas are no smear either, when this much of the picture is one.
 PALE_SHARE = 0.05
-# Edges must be in this many rows and columns of a grid over the picture: a line or a mark in a corner is not.
-GRID = (32, 18)
-FEWEST_ROWS, FEWEST_COLUMNS = 3, 3
+# Edges must span this much of the picture, across and down: those of a line or of a mark in a corner do not.
+SMALLEST_SHARE = 0.15
 # In noise nearly every pixel is an edge; the busiest photographs and pages stay far below.
 MOST_EDGES = 0.85
 # Shown through what is transparent. An unlikely colour: what differs on any background differs on this one.
@@ -56,8 +64,6 @@ class _Unusable(Exception):
 def _read(path: Path, most: int, again: str) -> bytes:
     try:
         return safe_open.read_file(path, most, follow_link=True)
-    except safe_open.TooLarge:
-        raise _Unusable(f"is larger than {most} bytes; {again}") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise _Unusable(f"cannot be read: {clip(why, 100)}; {again}") from None
@@ -108,7 +114,9 @@ def screenshot_defects(path: Path) -> list[str]:
 
 def _decode(data: bytes) -> Image.Image:
     """The picture in RGB. Its size is known before a single pixel is unpacked."""
-    kind = _format(data)
+    kind = next((kind for kind, (start, _) in ENDS.items() if data.startswith(start)), None)
+    if kind is None:
+        raise _Unusable("is neither PNG nor JPEG; save the picture in one of these formats")
     if not data.endswith(ENDS[kind][1]):
         raise _Unusable(f"does not end where a {kind} ends: it is cut off or carries other data; save it again")
     # Imported here: only who looks at pictures pays for it.
@@ -132,13 +140,6 @@ def _decode(data: bytes) -> Image.Image:
             raise _Unusable(f"does not decode as {kind}: {clip(str(error), 150)}; save it again") from None
 
 
-def _format(data: bytes) -> str:
-    for kind, (start, _) in ENDS.items():
-        if data.startswith(start):
-            return kind
-    raise _Unusable("is neither PNG nor JPEG; save the picture in one of these formats")
-
-
 def _check_size(image: Image.Image) -> None:
     width, height = image.size
     if width < SMALLEST[0] or height < SMALLEST[1]:
@@ -148,59 +149,170 @@ def _check_size(image: Image.Image) -> None:
 
 
 def _blankness(image: Image.Image) -> str:
-    """Why the picture shows nothing; empty where it does. In bands, so that the steps in between never need as much
-    memory as the picture."""
+    """Why the picture shows nothing; empty where it does."""
+    from PIL import Image, ImageChops
+
     width, height = image.size
-    rows, columns = set(), set()
-    edges = 0
-    for row in range(GRID[1]):
-        top, bottom = height * row // GRID[1], height * (row + 1) // GRID[1]
-        mask = _edges(image.crop((0, max(0, top - 1), width, bottom)))
-        for column in range(GRID[0]):
-            left, right = width * column // GRID[0], width * (column + 1) // GRID[0]
-            count = mask.crop((left, 0, right, mask.height)).histogram()[255]
-            edges += count
-            if count:
-                rows.add(row)
-                columns.add(column)
-    if not edges:
+    grey = image.convert("L")
+    inner = grey.crop((1, 1, width, height))
+    beside = ImageChops.difference(inner, grey.crop((0, 1, width - 1, height)))
+    above = ImageChops.difference(inner, grey.crop((1, 0, width, height - 1)))
+    edges = ImageChops.lighter(beside, above).point([0] * (STEP + 1) + [255] * (255 - STEP))
+    box, share = edges.getbbox(), edges.histogram()[255] / (width * height)
+    if box is None:
         return f"shows one colour or a smooth gradient and nothing on it; {ANOTHER_PICTURE}"
-    if edges > MOST_EDGES * width * height:
-        share = edges * 100 // (width * height)
-        return f"shows noise: {share} % of its pixels differ from their neighbours; {ANOTHER_PICTURE}"
-    if len(rows) < FEWEST_ROWS or len(columns) < FEWEST_COLUMNS:
-        return (
-            f"shows something in {len(rows)} of {GRID[1]} rows and {len(columns)} of {GRID[0]} columns of the picture "
-            f"only, and one colour elsewhere; {ANOTHER_PICTURE}, in a smaller window or closer"
-        )
-    pale, ink = _unlike_background(image)
+    if share > MOST_EDGES:
+        return f"shows noise: {share:.0%} of its pixels differ from their neighbours; {ANOTHER_PICTURE}"
+    left, top, right, bottom = box
+    if right - left < SMALLEST_SHARE * width or bottom - top < SMALLEST_SHARE * height:
+        shown = f"{right - left}x{bottom - top} of {width}x{height} pixels"
+        return f"shows something in {shown} only; {ANOTHER_PICTURE}, in a smaller window or closer"
+    coarse = image.resize((min(width, 640), min(height, 640)), Image.Resampling.NEAREST)
+    colours = coarse.getcolors(640 * 640) or []
+    background: tuple[int, int, int] = max(colours, key=lambda colour: colour[0])[1]  # type: ignore[assignment]
+    red, green, blue = ImageChops.difference(image, Image.new("RGB", image.size, background)).split()
+    distances = ImageChops.lighter(ImageChops.lighter(red, green), blue).histogram()
+    pale, ink = sum(distances[STEP + 1 :]), sum(distances[FAR + 1 :])
     if ink <= 2 * (width + height) and pale <= PALE_SHARE * width * height:
         pixels = f"{ink} of {width * height} pixels"
         return f"shows one colour but for {pixels}, no more than a thin frame has; {ANOTHER_PICTURE}"
     return ""
 
 
-def _edges(image: Image.Image) -> Image.Image:
-    """255 where a pixel is far from the one to its left or the one above."""
-    from PIL import ImageChops
+# Surfaces by the family whose evidence they need; a transcript may name its surface.
+FAMILIES = {
+    "gui": "web",
+    "web": "web",
+    "native": "native",
+    "desktop": "native",
+    "tui": "native",
+    "cli": "cli",
+    "api": "api-package",
+    "package": "api-package",
+    "algorithm": "algorithm-math",
+    "math": "algorithm-math",
+}
+# What an action must name, one of each; an action of any other type names what it likes.
+MUST_NAME = {
+    "goto": ("url",),
+    "custom": ("selector", "target"),
+    **dict.fromkeys(("click", "fill", "press", "assert", "screenshot", "observe"), ("selector",)),
+}
+MOST_ROWS = 10_000
+MOST_DEFECTS = 50
+HOUR = 3600
+FIRST_EPOCH = 1e9  # a smaller number counts from any start
+MILLISECONDS = 1e11  # an epoch in seconds does not get there; one in milliseconds is far beyond
+LATEST = 1e15
 
-    width, height = image.size
-    inner = image.crop((1, 1, width, height))
-    steps = (
-        ImageChops.difference(inner, image.crop((0, 1, width - 1, height))),
-        ImageChops.difference(inner, image.crop((1, 0, width, height - 1))),
-    )
-    red, green, blue = ImageChops.lighter(*steps).split()
-    return ImageChops.lighter(ImageChops.lighter(red, green), blue).point([0] * (STEP + 1) + [255] * (255 - STEP))
+
+def _time(value: object) -> object:
+    if moment(value) is None:
+        raise ValueError("is no time; write an ISO date or a number")
+    return value
 
 
-def _unlike_background(image: Image.Image) -> tuple[int, int]:
-    """How many pixels are a step away from the most frequent colour, and how many are far from it."""
-    from PIL import Image, ImageChops
+class Row(BaseModel):
+    """Of a transcript. What else the driver writes down is its own business."""
 
-    coarse = image.resize((min(image.width, 640), min(image.height, 640)), Image.Resampling.NEAREST)
-    colours = coarse.getcolors(640 * 640) or []
-    common: tuple[int, int, int] = max(colours, key=lambda colour: colour[0])[1]  # type: ignore[assignment]
-    red, green, blue = ImageChops.difference(image, Image.new("RGB", image.size, common)).split()
-    distances = ImageChops.lighter(ImageChops.lighter(red, green), blue).histogram()
-    return sum(distances[STEP + 1 :]), sum(distances[FAR + 1 :])
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    timestamp: Annotated[Any, AfterValidator(_time)]
+
+    def names(self, field: str) -> bool:
+        value = (self.model_extra or {}).get(field)
+        return isinstance(value, str) and bool(value.strip())
+
+
+class Action(Row):
+    type: Written
+
+    @model_validator(mode="after")
+    def _names_what_it_touches(self) -> Action:
+        wanted = MUST_NAME.get(self.type, ())
+        if wanted and not any(map(self.names, wanted)):
+            raise ValueError(f"{self.type} must say {' or '.join(wanted)}")
+        return self
+
+
+class Assertion(Row):
+    status: Literal["passed"]
+
+
+class Transcript(BaseModel):
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    schemaVersion: Annotated[int, Field(ge=1, le=1)]
+    tool: Written
+    surface: Literal[tuple(FAMILIES)] | None = None  # type: ignore[valid-type]
+    actions: Annotated[list[Action], Field(min_length=1, max_length=MOST_ROWS)]
+    assertions: Annotated[list[Assertion], Field(min_length=1, max_length=MOST_ROWS)] | None = None
+
+    @property
+    def rows(self) -> list[tuple[str, Row]]:
+        """All there is in the order of time, by name: assertions come after actions."""
+        actions = [(f"actions[{number}]", row) for number, row in enumerate(self.actions)]
+        return [*actions, *((f"assertions[{number}]", row) for number, row in enumerate(self.assertions or ()))]
+
+
+def transcript_defects(path: Path, family: str, since: float = 0.0) -> list[str]:
+    """Why the file is no transcript of a run on a surface of that family ("": any), after `since`."""
+    try:
+        transcript = Transcript.model_validate(documents.load(path))
+    except BadInput as error:
+        return [error.message]
+    except ValidationError as error:
+        defects = defects_of(error, Transcript, "the transcript")
+    else:
+        defects = list(_contradictions(transcript, family, since))
+    lines = [f"{clip(path.name, 100)}: {defect}" for defect in defects[:MOST_DEFECTS]]
+    if len(defects) > MOST_DEFECTS:
+        lines.append(f"and {len(defects) - MOST_DEFECTS} more")
+    return lines
+
+
+def _contradictions(transcript: Transcript, family: str, since: float) -> Iterator[str]:
+    surface = transcript.surface
+    if family and surface is not None and FAMILIES[surface] != family:
+        yield f"surface: {surface!r} is a {FAMILIES[surface]} surface; here {family} is to be shown"
+    if not any(row.names("selector") for _, row in transcript.rows):
+        yield "actions: none names a selector, so nothing of the product was touched or looked at"
+    before, earlier = "", -math.inf
+    is_old = False
+    for name, row in transcript.rows:
+        now, slack = moment(row.timestamp) or (0.0, math.inf)
+        if now < earlier:
+            yield f"{name}.timestamp: is earlier than that of {before}; a transcript goes forward in time"
+        # A run that began before the work it is to show does not show that work; the first row tells.
+        if now + slack < since and not is_old:
+            is_old = True
+            shown = clip(repr(row.timestamp), 60)
+            yield f"{name}.timestamp: {shown} is before the goal began, {stamp(since)}; run it again, now"
+        before, earlier = name, now
+
+
+def moment(value: object) -> tuple[float, float] | None:
+    """A time as a number, and how much later it may be meant: an ISO date, an epoch in seconds or milliseconds, or a
+    count from any start, which may be at any time."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return _date(str(value).strip())
+    if not 0 <= number < LATEST:  # NaN is in no range
+        return None
+    if number >= MILLISECONDS:
+        number /= 1000
+    return (number, 1.0) if number >= FIRST_EPOCH else (number, math.inf)
+
+
+def _date(text: str) -> tuple[float, float] | None:
+    try:
+        date = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        if date.tzinfo is not None:
+            return date.timestamp(), 1.0
+        hours = 12 if text[10:] else 36  # of any zone, and of any hour of a day
+        return date.replace(tzinfo=timezone.utc).timestamp(), hours * HOUR
+    except (ValueError, OverflowError):
+        return None

@@ -14,7 +14,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from omo.proof import ci_lines, project_checks
+from omo.proof import project_checks
 from omo.proof.project_checks import PYTEST, SCRIPT_RUNNERS, TASK_FILES, UNITTEST
 from omo.proof.project_files import Commit
 
@@ -58,7 +58,7 @@ def where(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
         for name in sorted(files.names):
             if name.startswith(start) and project_checks.is_python_test(name):
                 return name
-    for line in ci_lines.read(files):
+    for line in project_checks.ci_lines(files):
         try:
             if line.command and shlex.split(line.command) == list(argv):
                 return line.file

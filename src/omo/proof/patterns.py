@@ -19,6 +19,10 @@ class TooSlow(Exception):
     """The pattern was still being tried when its time was up: neither found nor absent."""
 
 
+class Spent(TooSlow):
+    """The searches before this one used up the time all of them have."""
+
+
 def defect(pattern: str) -> str | None:
     """Why the pattern cannot be used, or None."""
     if len(pattern) > LONGEST:
@@ -39,10 +43,6 @@ def defect(pattern: str) -> str | None:
 def found(pattern: str, text: str, seconds: float = SECONDS) -> bool:
     """Whether the pattern is found anywhere; `^` and `$` also match at line ends. Raises TooSlow."""
     return _found(_compile(pattern), text, seconds)
-
-
-class Spent(Exception):
-    """The searches before this one used up the time all of them have."""
 
 
 class Budget:

@@ -12,7 +12,6 @@ import posixpath
 from omo import settings
 from omo.errors import BadInput
 from omo.json_text import loads
-from omo.proof import ci_lines
 from omo.proof.typed_commands import argv_of
 
 TYPE_CHECKING = False
@@ -93,6 +92,24 @@ TASK_FILES = {
     "just": ("justfile", "Justfile", ".justfile"),
 }
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/")
+CI_DIRECTORY = ".github/workflows"
+CI_FILES = (".gitlab-ci.yml", ".circleci/config.yml")
+# The programs that a check of CI may start, the words by which one knows what it is for, and those of no check.
+CI_PROGRAMS = frozenset(
+    (
+        *("pytest", "python", "python3", "tox", "nox", "ruff", "mypy", "pyright", "flake8", "uv", "poetry", "pdm"),
+        *("pipenv", "hatch", "make", "just", "npm", "yarn", "pnpm", "bun", "npx", "node", "eslint", "tsc", "deno"),
+        *("cargo", "go", "mvn", "gradle", "rake", "bundle", "rspec", "mix", "composer", "dotnet", "swift", "bazel"),
+    )
+)
+CI_WORDS = {
+    TYPES: ("mypy", "pyright", "tsc", "typecheck", "types"),
+    LINT: ("lint", "ruff", "eslint", "flake8", "clippy", "vet"),
+    TESTS: ("test", "tests", "pytest", "unittest", "tox", "nox", "check", "rspec", "phpunit", "jest", "vitest"),
+    BUILD: ("build", "compile"),
+}
+CI_LETTERS = LETTERS.union(" =,@+")
+CI_NO_CHECK = frozenset(("install", "ci", "add", "sync", "publish", "deploy", "release", "push", "login", "pip"))
 
 
 class Check:
@@ -171,8 +188,8 @@ def read(files: Files, root: str, directory: str) -> list[Check]:
     """Every command that files of this directory name."""
     checks = _targets(files, directory) + _scripts(files, directory) + _plain(files, root, directory)
     if not directory:
-        for line in ci_lines.read(files):
-            kind = ci_lines.kind_of(line)
+        for line in ci_lines(files):
+            kind = _kind_of(line)
             if kind and not _is_no_check(line.command):
                 checks.append(Check(line.command.split(), line.file, CI, kind, line=line.line))
     for check in checks:
@@ -261,7 +278,10 @@ def _scripts(files: Files, directory: str) -> list[Check]:
     """npm test, yarn run lint: by whoever the lock file belongs to."""
     path = posixpath.join(directory, "package.json")
     scripts = scripts_in(files.text(path))
-    runner = _by_lock_file(files, directory, SCRIPT_RUNNERS) or _package_manager(files.text(path))
+    runner = _by_lock_file(files, directory, SCRIPT_RUNNERS)
+    if not runner:
+        manager = str(_object(files.text(path)).get("packageManager") or "").partition("@")[0]
+        runner = manager if manager in SCRIPT_RUNNERS.values() else "npm"
     kinds = _kinds_of([name for name, text in scripts.items() if not _is_no_check(text)])
     checks = []
     for name in scripts:
@@ -274,18 +294,12 @@ def _scripts(files: Files, directory: str) -> list[Check]:
 
 def scripts_in(text: str) -> dict[str, str]:
     """The scripts of a package.json that a runner can be told by their name."""
-    package = _object(text)
-    scripts = package.get("scripts")
+    scripts = _object(text).get("scripts")
     plain = {}
     for name, command in (scripts if isinstance(scripts, dict) else {}).items():
         if _is_plain(name) and isinstance(command, str):
             plain[name] = command
     return plain
-
-
-def _package_manager(text: str) -> str:
-    name = str(_object(text).get("packageManager") or "").partition("@")[0]
-    return name if name in SCRIPT_RUNNERS.values() else "npm"
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -324,8 +338,9 @@ def _plain(files: Files, root: str, directory: str) -> list[Check]:
             text = files.text(path)
             if path in present and sign in text:
                 command = commands[0]
-                if command == "mypy ." and _names_files(text[text.index(sign) :]):
-                    command = "mypy"
+                section = text[text.index(sign) :].partition("\n[")[0]
+                if command == "mypy ." and any(f"\n{name}" in section for name in ("files", "packages", "modules")):
+                    command = "mypy"  # its settings say what to look at
                 argv = _as_run_here(files, root, directory, language, command.split())
                 line = text[: text.index(sign)].count("\n") + 1 if sign else 0
                 offered.append(Check(argv, path, language, kind, line=line))
@@ -333,12 +348,6 @@ def _plain(files: Files, root: str, directory: str) -> list[Check]:
     if not any(check.kind == TESTS and check.language == "python" for check in offered):
         offered += _python_tests(files, root, directory)
     return offered + others
-
-
-def _names_files(text: str) -> bool:
-    """Whether the section of mypy that begins here says what to look at."""
-    section = text.partition("\n[")[0]
-    return any(line.startswith(("files", "packages", "modules")) for line in section.splitlines())
 
 
 def _python_tests(files: Files, root: str, directory: str) -> list[Check]:
@@ -374,3 +383,57 @@ def _as_run_here(files: Files, root: str, directory: str, language: str, words: 
     if wrapper and files.has(posixpath.join(directory, wrapper)):
         return [f"./{wrapper}", *words[1:]]
     return [*runner.split(), *words]
+
+
+class CiLine:
+    """One line of a CI file that may be a command; `is_at_top` unless its step goes somewhere else first."""
+
+    __slots__ = ("command", "file", "is_at_top", "line")
+
+    def __init__(self, file: str, line: int, command: str, is_at_top: bool) -> None:
+        self.file = file
+        self.line = line
+        self.command = command
+        self.is_at_top = is_at_top
+
+
+def ci_lines(files: Files) -> list[CiLine]:
+    """The files are read as lines: nothing else in them is understood."""
+    paths = [posixpath.join(CI_DIRECTORY, name) for name in files.in_directory(CI_DIRECTORY)]
+    lines = []
+    for path in (*paths, *CI_FILES):
+        if not path.endswith((".yml", ".yaml")):
+            continue
+        step: list[CiLine] = []
+        is_at_top = True
+        for number, text in enumerate(files.text(path).splitlines(), start=1):
+            text = text.strip()
+            if text.startswith("- "):
+                step, is_at_top = [], True
+                text = text.removeprefix("- ").strip()
+            if text.startswith("working-directory:"):
+                is_at_top = False
+                for line in step:
+                    line.is_at_top = False
+            command = text.removeprefix("run:").removeprefix("command:").strip()
+            step.append(CiLine(path, number, command, is_at_top))
+            lines.append(step[-1])
+    return lines
+
+
+def _kind_of(line: CiLine) -> str:
+    """What a plain command is for that starts a known program; empty for anything else."""
+    words = line.command.split()
+    if not words or (words[0] not in CI_PROGRAMS and not words[0].startswith("./")):
+        return ""
+    if not line.is_at_top or not CI_LETTERS.issuperset(line.command):
+        return ""
+    if CI_NO_CHECK.intersection(words):
+        return ""
+    text = line.command
+    for sign in "-_./:=":
+        text = text.replace(sign, " ")
+    for kind, signs in CI_WORDS.items():
+        if not set(signs).isdisjoint(text.split()):
+            return kind
+    return ""

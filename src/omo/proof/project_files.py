@@ -43,16 +43,15 @@ class Disk:
         return path not in self._differing and os.path.isfile(os.path.join(self._root, path))
 
     def text(self, path: str) -> str:
-        if path not in self._texts:
-            self._texts[path] = self._read(path) if path not in self._differing else ""
-        return self._texts[path]
-
-    def _read(self, path: str) -> str:
-        try:
-            content, _ = safe_open.read_start(os.path.join(self._root, path), MOST_OF_FILE, follow_link=True)
-        except OSError:
+        if path in self._differing:
             return ""
-        return content.decode("utf-8", "replace")
+        if path not in self._texts:
+            try:
+                content, _ = safe_open.read_start(os.path.join(self._root, path), MOST_OF_FILE, follow_link=True)
+            except OSError:
+                content = b""
+            self._texts[path] = content.decode("utf-8", "replace")
+        return self._texts[path]
 
     def in_directory(self, path: str) -> list[str]:
         try:

@@ -1,40 +1,39 @@
 """Recorded commands: run by omo and written down, or run again and held against what was recorded. Never a shell.
 
-Without asking the user git is run again where it only reads, and what the user has pinned. What omo has recorded itself
-need not run again while the files are the same.
+Run again is what the user has pinned as a gate. What omo has recorded itself need not run again while the files are the
+same.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import AfterValidator, Field
 
 from omo.errors import BadInput, Refused
-from omo.proof import git, globs, own_commands
+from omo.proof import globs, own_commands
 from omo.proof.media import plain
 from omo.proof.run import Outcome, child_environment, run
-from omo.state import paths
-from omo.state.journal import Journal
+from omo.proof.seals import Command
+from omo.strict import Strict, Written, validated
 from omo.text import clip
 
-if TYPE_CHECKING:
-    from omo.proof.records import Record  # pydantic, which whoever has a record has loaded
-
-Pins = Sequence[Sequence[str]]
-
 OUTPUT_LIMIT = 1 << 20
-ALWAYS = {"CI": "1", "NO_COLOR": "1"}
-ANY_ARGUMENTS = "..."
-REPAIR = "look at what was changed, then let the user run in their own terminal: omo gate add NAME --repair -- COMMAND"
-OTHERWISE = (
-    "let omo run and record it: omo evidence replay --goal ID -- COMMAND; or the user types /omo:pin NAME -- COMMAND"
+LONGEST_COMMAND = 8000
+LONGEST_CASE = 2000
+SHORTEST_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT = 1.0, 10.0, 120.0
+RECORD_FIX = (
+    "omo evidence replay --goal ID -- COMMAND runs it and writes the record; by hand: "
+    '{"schemaVersion": 1, "kind": "cli-replay", "replaySafe": true, "command": ["…"], "recordedStdout": "…"}'
 )
-
+NOT_PINNED = (
+    "is no gate that the user pinned; let omo run and record it: omo evidence replay --goal ID -- COMMAND; "
+    "or the user types /omo:pin NAME -- COMMAND"
+)
 # What differs from one honest run to the next.
 SHORTEST_PLACE = 4  # "/" or "/a" as a home would be found everywhere
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
@@ -49,60 +48,95 @@ TOKENS = (
 )
 
 
-def allowed(state: str) -> list[tuple[str, ...]]:
-    """Argument lists that the user pinned, one for each name; a last `...` stands for any further arguments.
-
-    Refused where the ledger is not whole: nothing is run because a file says so.
-    """
-    journal = Journal(paths.commands_dir(state), state)
-    journal.require_whole("replay commands", REPAIR)
-    pins: dict[str, tuple[str, ...]] = {}
-    for row in journal.rows():
-        if row.get("kind") == "command-pinned" and row.get("actor") == "user":
-            pins[row["name"]] = tuple(row["argv"])
-    return [argv for argv in pins.values() if argv]  # none: the user took it back
+def _usable(command: list[str]) -> list[str]:
+    text = "".join(command)
+    if not command[0] or "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise ValueError("must begin with a program, and hold neither NUL nor half characters")
+    if len(text) > LONGEST_COMMAND:
+        raise ValueError(f"must have at most {LONGEST_COMMAND} characters together")
+    return command
 
 
-def repair(state: str, *, by: str, now: float, wait: float) -> None:
-    """Keep a damaged ledger under another name. What it allowed has to be pinned again."""
-    if by != "user":
-        raise Refused("only the user can repair the ledger of replay commands", fix=REPAIR)
-    journal = Journal(paths.commands_dir(state), state)
-    journal.change(lambda rows: (None, journal.seal(now)), actor=by, now=now, wait=wait)
+def _safe(is_safe: bool) -> bool:
+    if not is_safe:
+        raise ValueError("is not true; say so only of what may run again")
+    return is_safe
 
 
-def is_pinned(argv: Sequence[str], pins: Pins) -> bool:
-    for pin in pins:
-        if len(pin) > 1 and pin[-1] == ANY_ARGUMENTS:
-            if list(argv[: len(pin) - 1]) == list(pin[:-1]):
-                return True
-        elif list(argv) == list(pin):
-            return True
-    return False
+Output = Annotated[str, Field(max_length=OUTPUT_LIMIT)]
 
 
-def is_allowed(argv: Sequence[str], root: Path, pins: Pins, environ: Mapping[str, str] | None = None) -> str:
-    """Why the command may not be run again, or the empty string. `pins` is what the user allowed."""
-    problem = reading_problem(argv)
-    if problem:
-        return "" if is_pinned(argv, pins) else f"{problem}; {OTHERWISE}"
-    path = (os.environ if environ is None else environ).get("PATH", "")
-    if shutil.which(argv[0], path=_clean(path, root)) or not (planted := shutil.which(argv[0], path=path)):
-        return ""
-    return f"{argv[0]!r} is found only inside the project, at {clip(planted, 200)}; install the real one"
+class Record(Strict):
+    """A command, and what it is held against when it is run again. `stderr` None: none was recorded."""
+
+    schema_version: Annotated[int, Field(alias="schemaVersion", ge=1, le=1)]
+    kind: Literal["cli-replay"]
+    safe: Annotated[bool, AfterValidator(_safe), Field(alias="replaySafe")]
+    command: Annotated[list[str], Field(min_length=1), AfterValidator(_usable)]
+    stdout: Annotated[Output, Field(alias="recordedStdout")]
+    stderr: Annotated[Output | None, Field(alias="recordedStderr")] = None
+    exit_code: Annotated[int, Field(alias="expectedExitCode", ge=0, le=255)] = 0
+    normalization: Literal["default"] = "default"
+    recorded_at: Annotated[str, Field(alias="recordedAt", max_length=100)] = ""
+    milliseconds: Annotated[float, Field(alias="timeoutMs", gt=0, lt=1e12)] = DEFAULT_TIMEOUT * 1000
+    cwd: Annotated[Written, Field(pattern=r"^[^\x00]*$")] = "."
+    scenario: Annotated[str, Field(max_length=LONGEST_CASE)] = ""  # of an attempt to break it
+    expected: Annotated[str, Field(alias="expectedBehavior", max_length=LONGEST_CASE)] = ""
+
+    @property
+    def timeout(self) -> float:
+        return min(max(self.milliseconds / 1000, SHORTEST_TIMEOUT), LONGEST_TIMEOUT)
 
 
-def executable(record: Record, root: Path, pins: Pins, environ: Mapping[str, str] | None = None) -> str:
-    """The program that a replay starts, as an absolute path; empty where there is none, or it may not be run."""
-    environ = os.environ if environ is None else environ
-    if is_allowed(record.command, root, pins, environ):
-        return ""
-    program = record.command[0]
-    if os.path.dirname(program):
-        return os.path.normpath(os.path.join(os.path.realpath(root), record.cwd, program))
-    is_git = not reading_problem(record.command)
-    file = shutil.which(program, path=_clean(environ.get("PATH", ""), root if is_git else None))
-    return os.path.abspath(file) if file else ""
+def parse_replay(document: object) -> Record:
+    """BadInput with everything that is wrong in `defects`."""
+    return validated(Record, document, what="the replay record", fix=RECORD_FIX)
+
+
+ReasonCode = Literal[
+    "unsafe_side_effect",
+    "requires_credentials",
+    "requires_network",
+    "non_deterministic_external",
+    "destructive",
+    "interactive_only",
+    "platform_unavailable",
+]
+REASON_CODES: tuple[str, ...] = get_args(ReasonCode)
+SHORTEST_REASON, FEWEST_WORDS, FEWEST_DIFFERENT = 32, 5, 4
+
+
+def _sentence(text: str) -> str:
+    """Long enough, of words, and not one word over and over."""
+    words = [word.lower() for word in text.split() if any(map(str.isalnum, word))]
+    is_long = len(" ".join(words)) >= SHORTEST_REASON and len(words) >= FEWEST_WORDS
+    if not is_long or len(set(words)) < FEWEST_DIFFERENT:
+        raise ValueError(f"must say why in at least {SHORTEST_REASON} characters and {FEWEST_WORDS} words")
+    return text
+
+
+def _unlike(names: list[str]) -> list[str]:
+    if len(set(names)) < len(names):
+        raise ValueError("names one artifact twice")
+    return names
+
+
+Short = Annotated[Written, Field(max_length=2000)]
+
+
+class ReplayExempt(Strict):
+    """Why a command cannot be replayed, who says so, and what shows the run instead."""
+
+    reasonCode: ReasonCode
+    reason: Annotated[Short, AfterValidator(_sentence)]
+    approvedBy: Short
+    fallbackArtifactRefs: Annotated[list[Short], Field(min_length=1, max_length=50), AfterValidator(_unlike)]
+
+
+def parse_exemption(document: object) -> ReplayExempt:
+    """BadInput with everything that is wrong in `defects`."""
+    fix = f"reasonCode is one of {', '.join(REASON_CODES)}; reason, approvedBy and fallbackArtifactRefs say the rest"
+    return validated(ReplayExempt, document, what="replayExempt", fix=fix)
 
 
 def speaks_of_project(root: str, head: str | None, argv: Sequence[str], cwd: str) -> bool:
@@ -153,80 +187,29 @@ def record(argv: Sequence[str], root: Path, cwd: str, timeout: float, environ: M
     }
 
 
-def replay(record: Record, root: Path, pins: Pins, environ: Mapping[str, str] | None = None) -> list[str]:
-    """Run it and compare: what differs, all of it. Nothing is run that may not be."""
-    environ = os.environ if environ is None else environ
-    given, root = root, Path(os.path.realpath(root))
-    if why := is_allowed(record.command, root, pins, environ):
-        return [f"command: {why}"]
+def replay(record: Record, root: Path, pins: Sequence[Command], environ: Mapping[str, str]) -> list[str]:
+    """Run it and compare: what differs, all of it. Nothing is run but one of `pins`, in its own directory."""
+    where = os.path.normpath(record.cwd)
+    if not any(list(pin.argv) == record.command and os.path.normpath(pin.cwd) == where for pin in pins):
+        return [f"command: {clip(' '.join(record.command), 100)!r} in {clip(record.cwd, 100)} {NOT_PINNED}"]
     try:
         cwd = globs.directory_inside(root, record.cwd)
+        outcome = _run(record.command, cwd, record.timeout, environ)
     except BadInput as error:
         return [f"cwd: {error.message}; {error.fix}"]
-    if not cwd.is_dir():
-        return [f"cwd: {clip(record.cwd, 200)!r} is no directory of the project; leave it out for its top"]
-    program = record.command[0]
-    is_relative = bool(os.path.dirname(program)) and not os.path.isabs(program)
-    if is_relative and cwd != root:
-        return [f"cwd: {program} was pinned at the project's top; elsewhere it is another program. Leave cwd out"]
-    with tempfile.TemporaryDirectory(prefix="omo-replay-") as home:
-        if reading_problem(record.command):
-            outcome = _run(record.command, cwd, record.timeout, environ)
-        elif why := _filter(root):
-            return [f"command: {why}"]
-        else:
-            outcome = _run_git(record, root, cwd, home, environ)
-        places = {str(given): "<project>", str(root): "<project>"}
-        for place in (environ.get("HOME", ""), home):
-            if place:
-                places.setdefault(place.rstrip("/"), "<home>")
-                places.setdefault(os.path.realpath(place), "<home>")
-        return list(_differences(record, outcome, places))
+    places = {str(root): "<project>", os.path.realpath(root): "<project>"}
+    if home := environ.get("HOME", "").rstrip("/"):
+        places.setdefault(home, "<home>")
+        places.setdefault(os.path.realpath(home), "<home>")
+    return list(_differences(record, outcome, places))
 
 
 def _run(argv: Sequence[str], cwd: Path, timeout: float, environ: Mapping[str, str]) -> Outcome:
-    """As the user would run it, with the tools of the project that are on their PATH, such as a virtual environment."""
-    path = _clean(environ.get("PATH", ""), None)
-    environment = {**child_environment(environ), "PATH": path, **ALWAYS}
+    """As the user would run it, with the tools of the project that are on their PATH, such as a virtual environment;
+    but nothing is found by the directory it runs in."""
+    directories = [entry for entry in environ.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
+    environment = {**child_environment(environ), "PATH": os.pathsep.join(directories), "CI": "1", "NO_COLOR": "1"}
     return run(argv, cwd=cwd, timeout=timeout, output_limit=OUTPUT_LIMIT, env=environment)
-
-
-def _run_git(record: Record, root: Path, cwd: Path, home: str, environ: Mapping[str, str]) -> Outcome:
-    """From scratch: nothing of the session, the user's own settings, or a program that the project could plant."""
-    _, verb, *rest = record.command
-    settings = [part for setting in _SETTINGS for part in ("-c", setting)]
-    command = [*git.COMMAND, "--no-pager", *settings, verb, *VERBS[verb].added, *rest]
-    environment = {
-        **ALWAYS,
-        **git.ENVIRONMENT,
-        "PATH": _clean(environ.get("PATH", ""), root),
-        "HOME": home,
-        "GIT_ALLOW_PROTOCOL": "none",
-        **git.own_repository(str(root)),
-    }
-    return run(command, cwd=cwd, timeout=record.timeout, output_limit=OUTPUT_LIMIT, env=environment)
-
-
-def _filter(root: Path) -> str:
-    """A filter is a program in the repository's configuration, started by status and diff alike."""
-    rewriting = git.rewriting_filter(root)
-    if rewriting is None:
-        return ""
-    name, command = rewriting
-    return f"git would start {command!r}, as {name} says; remove it: git config --unset {name}"
-
-
-def _clean(path: str, root: Path | None) -> str:
-    """The search path without what depends on the directory, and without what is inside `root`."""
-    top = os.path.realpath(root) if root else ""
-    kept = []
-    for entry in path.split(os.pathsep):
-        if not os.path.isabs(entry):
-            continue
-        if top and any(globs.is_inside(top, place) for place in (os.path.realpath(entry), os.path.normpath(entry))):
-            continue
-        kept.append(entry)
-    return os.pathsep.join(kept)
 
 
 def _differences(record: Record, outcome: Outcome, places: Mapping[str, str]) -> Iterator[str]:
@@ -270,60 +253,3 @@ def normalise(text: str, places: Mapping[str, str]) -> str:
     for pattern, token in TOKENS:
         text = pattern.sub(token, text)
     return text
-
-
-_OPERATOR = re.compile(r"\d*(?:[<>|;&]|\$\(|`)")
-# Also the bounds of git's own grammar: nothing absolute, nothing above, so that no file outside can be compared.
-_REF = re.compile(r"(?![-/])(?!.*(?:^|/)\.\.(?:/|$))[\w@][\w./@^~:{}+-]*|\.")
-
-
-class Verb(NamedTuple):
-    """A git verb: flags it may have, how many refs it needs, and flags we add so that it starts no program."""
-
-    flags: str
-    fewest: int = 0
-    takes_refs: bool = True
-    added: tuple[str, ...] = ()
-
-
-_SHOWN = r"--stat|--shortstat|--numstat|--name-only|--name-status|--no-ext-diff|--no-textconv|--no-color|--no-renames"
-_LISTED = rf"{_SHOWN}|--oneline|--no-decorate|--no-merges|--reverse|-\d{{1,4}}|--max-count=\d{{1,4}}"
-_TAME = ("--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty")
-VERBS = {
-    "status": Verb(
-        r"--short|-s|--porcelain(?:=v[12])?|--branch|-b", takes_refs=False, added=("--ignore-submodules=dirty",)
-    ),
-    "rev-parse": Verb(r"--short(?:=\d{1,2})?|--verify|--abbrev-ref", fewest=1),
-    "merge-base": Verb(r"--is-ancestor|--all", fewest=1),
-    "diff": Verb(rf"{_SHOWN}|--cached|--staged|--exit-code|--quiet", added=_TAME),
-    "show": Verb(_LISTED, added=(*_TAME, "--no-show-signature")),
-    "log": Verb(_LISTED, added=(*_TAME, "--no-show-signature")),
-}
-# Settings of a repository that make git start a program, or another git that would.
-_SETTINGS = ("status.submoduleSummary=false", "diff.submodule=short", "format.pretty=medium", "color.ui=false")
-
-
-def reading_problem(argv: Sequence[str]) -> str:
-    """Why the command is not one of git's that only read, or the empty string."""
-    program, arguments = argv[0], list(argv[1:])
-    if program != "git":
-        return f"{program!r} is neither pinned by the user nor a git command that only reads"
-    for argument in arguments:
-        if not argument or argument != argument.strip() or _OPERATOR.match(argument):
-            return f"argument {argument!r} is empty, padded, or shell syntax; nothing here goes to a shell"
-    verb = VERBS.get(arguments[0]) if arguments else None
-    if verb is None:
-        return f"git {' '.join(arguments[:1])} may not be replayed; these may: {', '.join(VERBS)}"
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    refs = []
-    for argument in arguments[1:end]:
-        if not argument.startswith("-"):
-            refs.append(argument)
-        elif not re.fullmatch(verb.flags, argument):
-            return f"git {arguments[0]} {argument} may not be replayed; flags that may: {verb.flags.replace('|', ' ')}"
-    if refs and not verb.takes_refs:
-        return f"git {arguments[0]} takes no {refs[0]!r} here; paths come after --"
-    for name in (*refs, *arguments[end + 1 :]):
-        if not _REF.fullmatch(name):
-            return f"{name!r} is no plain revision or path inside the project"
-    return "" if len(refs) >= verb.fewest else f"git {arguments[0]} needs a revision, such as HEAD"

@@ -12,10 +12,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import IO
 
 from omo import progress
@@ -27,8 +26,6 @@ OUTPUT_LIMIT = 64_000
 # pipe, short enough that a daemon which left the group and kept the pipe open does not hold us.
 DRAIN_SECONDS = 1.0
 KILL_SECONDS = 5.0
-
-_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 _ALLOWED = re.compile(
     r"""
@@ -92,20 +89,18 @@ def run(
     timeout: float,
     output_limit: int = OUTPUT_LIMIT,
     env: Mapping[str, str] | None = None,
-    extra_env: Mapping[str, str] = _NOTHING,
     stdin: bytes = b"",
 ) -> Outcome:
     """Run `argv` in `cwd` and say how it ended; only bad input raises.
 
-    `env` is the whole environment of the child, by default the allowed part of ours; `extra_env` is laid
-    over it. A program that cannot be started is `not_found`, with the reason in `stderr`. Nothing of the
-    command's process group outlives the call.
+    `env` is the whole environment of the child, by default the allowed part of ours. A program that cannot be
+    started is `not_found`, with the reason in `stderr`. Nothing of the command's process group outlives the call.
     """
     command = tuple(argv)
     where = Path(os.path.abspath(cwd))
     if not where.is_dir():
         raise BadInput(f"a command cannot run in {where}: not a directory", fix="name an existing directory")
-    environment = {**QUIET, **(child_environment(os.environ) if env is None else env), **extra_env}
+    environment = {**QUIET, **(child_environment(os.environ) if env is None else env)}
     started = time.monotonic()
     try:
         process = _start(command, where, environment, feed=bool(stdin))
@@ -114,13 +109,15 @@ def run(
     except OSError as error:
         return Outcome(command, where, time.monotonic() - started, not_found=True, stderr=str(error))
     out, err = _Kept(output_limit), _Kept(output_limit)
-    with progress.doing(f"running {shlex.join(command)}"), _ended_with_its_group(process):
-        readers = _pump(process, out, err, stdin)
-        timed_out = False
+    timed_out = False
+    with progress.doing(f"running {shlex.join(command)}"):
         try:
+            readers = _pump(process, out, err, stdin)
             process.wait(max(0.0, started + timeout - time.monotonic()))
         except subprocess.TimeoutExpired:
             timed_out = True
+        finally:
+            _end_group(process)
     deadline = time.monotonic() + DRAIN_SECONDS
     for reader in readers:
         reader.join(max(0.0, deadline - time.monotonic()))
@@ -233,23 +230,14 @@ def _write(stream: IO[bytes], data: bytes) -> None:
             view = view[stream.write(view) :]
 
 
-@contextlib.contextmanager
-def _ended_with_its_group(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """However the block ends (exit, time-out, Ctrl-C), the group is killed and the leader reaped."""
-    try:
-        yield
-    finally:
-        _kill_group(process)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(KILL_SECONDS)
-
-
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
-    if sys.platform == "win32":
-        if process.poll() is None:
-            subprocess.run(["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False)
-            process.kill()
-        return
-    # ProcessLookupError: nobody left. PermissionError: macOS says so of a group of zombies.
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """However it went (exit, time-out, Ctrl-C), the group is killed and the leader reaped."""
+    if sys.platform != "win32":
+        # ProcessLookupError: nobody left. PermissionError: macOS says so of a group of zombies.
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    elif process.poll() is None:
+        subprocess.run(["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False)
+        process.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(KILL_SECONDS)

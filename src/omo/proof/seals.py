@@ -12,7 +12,6 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from omo import globs, safe_open
@@ -195,8 +194,15 @@ def examine(
     if not commands and not terms.gates:
         return Seals()
     look = look or base.look(root, dict(began) if began else None)
-    if not began or look.changed is None or not began["head"] or not look.changed:
-        return _nothing_to_compare(began, look) if commands else Seals()
+    nothing = Seals()
+    if not began or look.changed is None:
+        nothing = Seals(f"what was changed is not known ({look.unknown})")
+    elif not began["head"]:
+        nothing = Seals("there is no commit to compare with")
+    elif not look.changed:
+        nothing = Seals(is_unchanged=True)
+    if not began or not began["head"] or not look.changed:
+        return nothing if commands else Seals()
     head = began["head"]
     commands = [*commands, *terms.gates]
     named: set[str] = set()
@@ -206,21 +212,13 @@ def examine(
         sealed += command.sealed
     allowed = [path for path, digest in terms.allowed.items() if look.changed.get(path) == digest]
     looked_at = {path: digest for path, digest in look.changed.items() if path not in allowed}
-    lines = _diff(Path(root), head, list(looked_at))
+    lines = _diff(root, head, list(looked_at))
     broken: list[str] = []
     for path, digest in looked_at.items():
         is_sealed = path in named or _is_sealed(path, sealed)
         broken += _changes(path, digest, lines.get(path), is_sealed=is_sealed, was_there=path in began["files"])
     broken += [IN_PLACE_OF_RUNNER.format(path) for path in shadows(root, began, commands, terms)]
     return Seals(broken=broken, allowed=allowed)
-
-
-def _nothing_to_compare(began: Mapping[str, Any] | None, look: base.Look) -> Seals:
-    if not began or look.changed is None:
-        return Seals(f"what was changed is not known ({look.unknown})")
-    if not began["head"]:
-        return Seals("there is no commit to compare with")
-    return Seals(is_unchanged=True)
 
 
 def shadows(root: str, began: Mapping[str, Any], commands: Sequence[Command], terms: Terms = NO_TERMS) -> list[str]:
@@ -248,7 +246,7 @@ def shadows(root: str, began: Mapping[str, Any], commands: Sequence[Command], te
     if not present or not began.get("head"):
         return present
     committed = base.committed(root, began["head"], present)
-    return [path for path in present if committed.get(path) != _read(Path(root, path))]
+    return [path for path in present if committed.get(path) != content_of(root, path)]
 
 
 def _is_sealed(path: str, sealed: Sequence[str]) -> bool:
@@ -260,27 +258,24 @@ def _changes(path: str, digest: str, lines: Lines | None, *, is_sealed: bool, wa
     """The lines to name for one file; `was_there` if it differed from the commit when the run began."""
     if digest.startswith(tree.SCHEME):
         return [f"{path} is a repository of its own, and was changed"]
-    if _matches(path, RUNNER_FILES):
-        return _runner_changed(path, digest, lines)
+    is_of_runner = _matches(path, RUNNER_FILES)
+    if digest == GONE:
+        return [f"{path} was deleted"] if is_sealed or is_of_runner else []
+    if is_of_runner:
+        shown = ""
+        if lines is not None and lines.removed:
+            shown = ": " + _shown("-", lines.removed[0])
+        elif lines is not None and lines.added:
+            shown = ": " + _shown("+", lines.added[0])
+        return [f"{path} was changed{shown}"]
     if was_there:
         return [f"{path} was changed, and had not been committed when the run began"] if is_sealed else []
-    if digest == GONE:
-        return [f"{path} was deleted"] if is_sealed else []
     return _lines_broken(path, lines, is_sealed=is_sealed)
 
 
 def listed(findings: Sequence[str]) -> str:
     more = f" and {len(findings) - MOST_LINES} more" if len(findings) > MOST_LINES else ""
     return "; ".join(findings[:MOST_LINES]) + more
-
-
-def _runner_changed(path: str, digest: str, lines: Lines | None) -> list[str]:
-    if digest == GONE:
-        return [f"{path} was deleted"]
-    shown = ""
-    if lines is not None and (lines.removed or lines.added):
-        shown = ": " + _shown("-" if lines.removed else "+", (lines.removed or lines.added)[0])
-    return [f"{path} was changed{shown}"]
 
 
 def _lines_broken(path: str, lines: Lines | None, *, is_sealed: bool) -> list[str]:
@@ -316,12 +311,12 @@ def _matches(path: str, patterns: Sequence[str]) -> bool:
     return any(fnmatch.fnmatchcase(path if "/" in pattern else name, pattern) for pattern in patterns)
 
 
-def _diff(root: Path, head: str, paths: Sequence[str]) -> dict[str, Lines]:
+def _diff(root: str, head: str, paths: Sequence[str]) -> dict[str, Lines]:
     """The lines that each file lost and won since the commit. A binary file has none."""
-    committed = base.committed(str(root), head, paths)
+    committed = base.committed(root, head, paths)
     lines: dict[str, Lines] = {}
     for path in paths:
-        before, after = committed.get(path), _read(root / path)
+        before, after = committed.get(path), content_of(root, path)
         if before is None and (not after or b"\0" in after):
             lines[path] = Lines([], [""], [])  # new, and nothing in it to be read
             continue
@@ -349,8 +344,9 @@ def _lines(content: bytes) -> list[str]:
     return content.decode("utf-8", "replace").splitlines()
 
 
-def _read(path: Path) -> bytes | None:
+def content_of(root: str, path: str) -> bytes | None:
+    """What a file holds; None where there is none, or one that is too large to be compared."""
     try:
-        return safe_open.read_file(path, LARGEST_FILE)
+        return safe_open.read_file(os.path.join(root, path), LARGEST_FILE)
     except OSError:
         return None

@@ -28,12 +28,12 @@ class Journal:
         self.path = os.path.join(directory, "ledger.jsonl")
         self._state = state
         self._mark = os.path.join(directory, "mark.json")
-        self._version: tuple[int, ...] | None = None
-        self._chain = ledger.Chain([], [], ledger.Head(0, ledger.START, None))
+        self._chain = ledger.Chain([], [], ledger.Head())
         self._end: Row = {}  # where that ends, as the mark says
+        self._version: object = ()  # of the two files, when they were read
 
     def rows(self) -> list[Row]:
-        return ledger.rows(self.path)
+        return self.read()[0]
 
     def problems(self) -> list[str]:
         """What was changed, removed or cut off; empty when nothing was."""
@@ -42,38 +42,26 @@ class Journal:
     def read(self) -> tuple[list[Row], list[str]]:
         """The rows and what is wrong with them, in one pass."""
         version = self._version_now()
-        if version is None or version != self._version:
+        if version != self._version:
             self._read_files()
             self._version = version
         return list(self._chain.rows), list(self._chain.problems)
 
-    def _version_now(self) -> tuple[int, ...] | None:
-        """What tells one content of the two files from another; None where nobody can tell."""
-        version: tuple[int, ...] = ()
-        for path in (self.path, self._mark):
-            try:
-                status = os.stat(path)
-            except FileNotFoundError:
-                version += (0, 0, 0)
-                continue
-            except OSError:
-                return None
-            version += (status.st_ino, status.st_size, status.st_mtime_ns)
-        return version
+    def _version_now(self) -> object:
+        return store.version_of(self.path), store.version_of(self._mark)
 
     def _read_files(self) -> None:
-        problems = []
-        self._end = {}
+        self._end, problem = {}, ""
         try:
             self._end = store.read(self._mark) or {}
         except Unreadable as error:
-            problems.append(error.message)
+            problem = error.message
         try:
             self._chain = ledger.read_chain(self.path, self._end, self._mark)
         except Unreadable as error:
-            self._chain = ledger.Chain([], [error.message], ledger.Head(0, ledger.START, None))
-        if problems:
-            self._chain.problems[:] = problems
+            self._chain = ledger.Chain([], [error.message], ledger.Head())
+        if problem:
+            self._chain.problems[:] = [problem]
 
     def require_whole(self, what: str, fix: str) -> None:
         """Refused where it is not: nothing is believed or run because a file says so."""
@@ -84,49 +72,35 @@ class Journal:
         """Keep a damaged ledger under another name; call under the lock. The events that say so."""
         if not self.problems():
             return []
-        store.set_aside(self._mark, now)
+        store.keep_as(self._mark, "corrupt", now)
         if not os.path.exists(self.path):
             return [{"kind": "repaired", "kept": None, "digest": None}]
         kept, digest = ledger.set_aside(self.path, now)
         return [{"kind": "repaired", "kept": os.path.basename(kept), "digest": digest}]
 
-    def _write_mark(self, head: ledger.Head) -> None:
-        self._end = {"seq": head.seq, "digest": head.digest}
-        store.replace(self._mark, dumps(self._end) + "\n")
-
-    def _append(self, events: list[Row], actor: str, now: float) -> None:
-        if not os.path.exists(self.path):
-            self._chain = ledger.Chain([], [], ledger.Head(0, ledger.START, None))
-            self._write_mark(self._chain.head)  # before the first row: from now on a missing mark means something
-        chain = self._chain
-        known = None if chain.problems else chain.head
-        rows, head = ledger.append(self.path, events, actor=actor, now=now, mark=self._end, head=known)
-        self._write_mark(head)
-        self._version = None
-        if not chain.problems:
-            self._chain = ledger.Chain([*chain.rows, *rows], [], head)
-            self._version = self._version_now()
-
     def change(
-        self,
-        decide: Callable[[list[Row]], tuple[Any, list[Row]]],
-        *,
-        actor: str,
-        now: float,
-        wait: float,
-        publish: Callable[[], None] | None = None,
+        self, decide: Callable[[list[Row]], tuple[Any, list[Row]]], *, actor: str, now: float, wait: float
     ) -> Any:
-        """Under the lock: show `decide` the rows, append the events it returns, and hand back its answer.
-
-        `publish` runs under the lock too, after the append: it brings views of the ledger up to date.
-        """
+        """Under the lock: show `decide` the rows, append the events it returns, and hand back its answer."""
         store.make_state_dir(self._state)
         store.make_dir(self.directory, self._state)
         with store.Lock(os.path.join(self.directory, "ledger.lock"), store.Deadline(wait)):
-            rows, _ = self.read()
-            answer, events = decide(rows)
+            answer, events = decide(self.rows())
             if events:
                 self._append(events, actor, now)
-            if publish is not None:
-                publish()
             return answer
+
+    def _append(self, events: list[Row], actor: str, now: float) -> None:
+        if not os.path.exists(self.path):
+            self._chain = ledger.Chain([], [], ledger.Head())
+            self._write_mark()  # before the first row: from now on a missing mark means something
+        chain = self._chain
+        head = None if chain.problems else chain.head
+        rows, head = ledger.append(self.path, events, actor=actor, now=now, mark=self._end, head=head)
+        self._chain = ledger.Chain([*chain.rows, *rows], chain.problems, head)
+        self._write_mark()
+        self._version = self._version_now()
+
+    def _write_mark(self) -> None:
+        self._end = self._chain.head.mark
+        store.replace(self._mark, dumps(self._end) + "\n")

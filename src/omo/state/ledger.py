@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
+from omo import digest
 from omo.clock import stamp
-from omo.digest import sha256
 from omo.errors import Unreadable
 from omo.json_text import dumps, loads
 from omo.safe_open import regular_file
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-LONGEST_ROW = 256 * 1024
 SHORT_TAIL = 16 * 1024
-BULK = 1024 * 1024
-MANY = 5000
+BULK = 1024 * 1024  # bytes: from here on it pays to import orjson and hashlib
 START = "0" * 32
 UNMARKED = "?" * 32  # follows nothing: rows were there, and nothing says which of them were ours
 
@@ -31,11 +29,16 @@ class Head:
 
     __slots__ = ("digest", "row", "seq", "torn")
 
-    def __init__(self, seq: int, digest: str, row: Row | None, torn: bytes = b"") -> None:
+    def __init__(self, seq: int = 0, digest: str = START, row: Row | None = None, torn: bytes = b"") -> None:
         self.seq = seq
         self.digest = digest
         self.row = row
         self.torn = torn
+
+    @property
+    def mark(self) -> Row:
+        """What is kept apart from the ledger, so that a cut end shows."""
+        return {"seq": self.seq, "digest": self.digest}
 
 
 class Chain:
@@ -62,19 +65,19 @@ def append(
     if head.torn:  # kept aside; the next row follows the last whole one
         _write(path + ".torn", head.torn + b"\n")
         os.truncate(path, os.path.getsize(path) - len(head.torn))
-    seq, digest = (head.seq, head.digest) if mark is None else _end(path, head, mark)
+    seq, before = (head.seq, head.digest) if mark is None else _end(path, head, mark)
     lines = []
     rows: list[Row] = []
     for event in events:
         seq += 1
-        row = {"seq": seq, "ts": stamp(now), "kind": event["kind"], "actor": actor, "prev": digest, **event}
+        row = {"seq": seq, "ts": stamp(now), "kind": event["kind"], "actor": actor, "prev": before, **event}
         line = store.encode(dumps(row))
-        digest = digest_of(line)
+        before = digest_of(line)
         lines.append(line + b"\n")
         rows.append(row)
     is_proof = any(row.get("receipt") or row.get("outcome") for row in rows)
     _write(path, b"".join(lines), is_proof=is_proof)
-    return rows, Head(seq, digest, rows[-1] if rows else None)
+    return rows, Head(seq, before, rows[-1] if rows else None)
 
 
 def _end(path: str, head: Head, mark: Row) -> tuple[int, str]:
@@ -87,7 +90,7 @@ def _end(path: str, head: Head, mark: Row) -> tuple[int, str]:
 def _leads_on(path: str, digest: str) -> bool:
     """Whether the rows after the mark are chained to it: a crash leaves it behind, a forged row follows nothing."""
     is_behind = digest == START
-    for line in _lines(path)[0]:
+    for line in _contents(path).split(b"\n")[:-1]:
         if is_behind:
             row = _parse(line)
             if row is None or row.get("prev") != digest:
@@ -100,82 +103,92 @@ def _leads_on(path: str, digest: str) -> bool:
 
 def set_aside(path: str, now: float) -> tuple[str, str]:
     """Keep a damaged ledger under another name: that name, and the digest of its bytes."""
-    with open(path, "rb", opener=regular_file) as file:
-        digest = digest_of(file.read())
-    kept = f"{path}.damaged-{int(now * 1000)}"
-    os.replace(path, kept)
-    return kept, digest
+    digest = digest_of(_contents(path))
+    return store.keep_as(path, "damaged", now), digest
 
 
 def head_of(path: str) -> Head:
     """The last whole row, without changing anything."""
     *whole, torn = _tail(path).split(b"\n")
     if not whole:
-        return Head(0, START, None, torn)
+        return Head(torn=torn)
     row = _parse(whole[-1])
     seq = row.get("seq") if row else None
     return Head(seq if isinstance(seq, int) else 0, digest_of(whole[-1]), row, torn)
 
 
 def digest_of(line: bytes) -> str:
-    return sha256(line)[:32]
+    return digest.sha256(line)[:32]
 
 
 def rows(path: str) -> list[Row]:
-    """Every row that can be read, oldest first. `verify` says whether they are all there."""
-    lines, _ = _lines(path)
-    parse = _parser_for(lines)
-    return [row for row in map(parse, lines) if row is not None]
+    """Every row that can be read, oldest first, whether they are all there or not."""
+    return read_checked(path).rows
 
 
 def read_chain(path: str, mark: Row, what: str) -> Chain:
     """The rows, and what is wrong with their chain or with its end against the mark kept apart from it.
 
-    A ledger whose mark is gone is damaged too.
+    A ledger whose mark is gone is damaged too. What cuts off an end is a hand, a copy, or a power failure before the
+    disk had it: what is known is where it should be.
     """
-    seq, digest = mark.get("seq"), mark.get("digest")
-    if isinstance(seq, int) and not isinstance(seq, bool) and isinstance(digest, str):
-        return read_checked(path, expected_seq=seq, expected_digest=digest)
     chain = read_checked(path)
-    if mark or chain.rows or chain.problems:
-        chain.problems.insert(0, f"{what} no longer says where the ledger ends")
+    seq, digest = mark.get("seq"), mark.get("digest")
+    if not isinstance(seq, int) or isinstance(seq, bool) or not isinstance(digest, str):
+        if mark or chain.rows or chain.problems:
+            chain.problems.insert(0, f"{what} no longer says where the ledger ends")
+    elif seq > chain.head.seq:
+        chain.problems.append(f"ends at row {chain.head.seq}, before row {seq}, where the state says it should")
+    elif seq == chain.head.seq and digest != chain.head.digest:
+        chain.problems.append(f"ends in another row {seq} than the state says it should")
     return chain
 
 
-def read_checked(path: str, *, expected_seq: int = 0, expected_digest: str = "") -> Chain:
+def read_checked(path: str) -> Chain:
     """Every row that can be read, and what is wrong with the chain, in one pass."""
-    lines, torn = _lines(path)
-    if len(lines) >= MANY and (whole := _read_whole_chain(lines)):
-        found, digest = whole
-        head = Head(len(lines), digest, found[-1], torn)
-        return Chain(found, _end_problems(head.seq, digest, expected_seq, expected_digest), head)
-    found = []
+    raw = _contents(path)
+    load: Callable[[bytes], Any] = _load
+    new_sha256 = digest.new_sha256
+    if len(raw) >= BULK:
+        import hashlib
+
+        import orjson
+
+        load, new_sha256 = orjson.loads, hashlib.sha256
+    *lines, torn = raw.split(b"\n")
+    found: list[Row] = []
     problems: list[str] = []
-    seq, digest = 0, START
-    row = None
-    parse = _parser_for(lines)
+    seq, before = 0, START
+    row: Row | None = None
     for number, line in enumerate(lines, start=1):
-        row = parse(line)
-        if row is None:
+        seq += 1
+        try:
+            row = load(line)
+        except (ValueError, RecursionError):
+            row = _parse(line)  # orjson is stricter than what wrote it
+        if not isinstance(row, dict):
+            row = None
             problems.append(f"line {number} is not a row")
-            seq += 1
         else:
             found.append(row)
-            if row.get("seq") != seq + 1 or row.get("prev") != digest:
+            if row.get("seq") != seq or row.get("prev") != before:
                 problems.append(f"line {number} does not follow the line before it")
-            seq = row["seq"] if isinstance(row.get("seq"), int) else seq + 1
-        digest = digest_of(line)
-    problems += _end_problems(seq, digest, expected_seq, expected_digest)
-    return Chain(found, problems, Head(seq, digest, row, torn))
+                if isinstance(row.get("seq"), int):
+                    seq = row["seq"]
+        before = new_sha256(line).hexdigest()[:32]
+    return Chain(found, problems, Head(seq, before, row, torn))
 
 
-def _end_problems(seq: int, digest: str, expected_seq: int, expected_digest: str) -> list[str]:
-    """A hand, a copy, or a power failure before the disk had it: what is known is where it should end."""
-    if expected_seq > seq:
-        return [f"ends at row {seq}, before row {expected_seq}, where the state says it should"]
-    if expected_seq == seq and expected_digest not in ("", digest):
-        return [f"ends in another row {seq} than the state says it should"]
-    return []
+def _load(line: bytes) -> Any:
+    return loads(line.decode("utf-8"))
+
+
+def _parse(line: bytes) -> Row | None:
+    try:
+        row = _load(line)
+    except (ValueError, RecursionError):
+        return None
+    return row if isinstance(row, dict) else None
 
 
 def _write(path: str, data: bytes, *, is_proof: bool = False) -> None:
@@ -201,6 +214,15 @@ def _write(path: str, data: bytes, *, is_proof: bool = False) -> None:
         raise store.unwritable(path, error) from None
 
 
+def _contents(path: str) -> bytes:
+    try:
+        return store.contents(path)
+    except FileNotFoundError:
+        return b""
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
 def _tail(path: str) -> bytes:
     """The end of the file, as much of it as holds the last whole row."""
     try:
@@ -223,59 +245,3 @@ def _tail(path: str) -> bytes:
 
 def _unreadable(path: str, error: OSError) -> Unreadable:
     return Unreadable(f"{path} cannot be read: {error.strerror}", fix="move it away, omo keeps a new one", path=path)
-
-
-def _lines(path: str) -> tuple[list[bytes], bytes]:
-    """The whole lines, and what stands behind the last of them."""
-    try:
-        raw = store.contents(path)
-    except FileNotFoundError:
-        return [], b""
-    except OSError as error:
-        raise _unreadable(path, error) from None
-    *lines, torn = raw.split(b"\n")
-    return lines, torn
-
-
-def _read_whole_chain(lines: list[bytes]) -> tuple[list[Row], str] | None:
-    """Rows and last digest of a long ledger without any damage, fast; None where something is odd."""
-    from hashlib import sha256 as fast_sha256
-
-    from orjson import loads as fast_loads
-
-    found: list[Row] = []
-    digest = START
-    try:
-        for seq, line in enumerate(lines, start=1):
-            row = fast_loads(line)
-            if row["prev"] != digest or row["seq"] != seq:
-                return None
-            found.append(row)
-            digest = fast_sha256(line).hexdigest()[:32]
-    except (ValueError, TypeError, KeyError):
-        return None
-    return found, digest
-
-
-def _parser_for(lines: list[bytes]) -> Callable[[bytes], Row | None]:
-    """orjson where there is enough to read that its import pays; what it is too strict for is read as ever."""
-    if sum(map(len, lines)) < BULK:
-        return _parse
-    from orjson import loads as fast
-
-    def parse(line: bytes) -> Row | None:
-        try:
-            row = fast(line)
-        except ValueError:
-            return _parse(line)
-        return row if isinstance(row, dict) else None
-
-    return parse
-
-
-def _parse(line: bytes) -> Row | None:
-    try:
-        row = loads(line.decode("utf-8"))
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) else None

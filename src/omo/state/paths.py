@@ -125,11 +125,6 @@ def repository(root: str) -> str:
     return os.path.realpath(_common_git_dir(root) or root)
 
 
-def commands_dir(state: str) -> str:
-    """What the user allowed to be replayed in this project."""
-    return os.path.join(state, "commands")
-
-
 def settings_file(root: str) -> str:
     return os.path.join(root, ".sisyphus", "omo.json")
 

@@ -121,7 +121,13 @@ def change_session(
     store.make_state_dir(state)
     store.make_dir(paths.session_dir(state, session_id), state)
     with store.Lock(paths.session_lock(state, session_id), deadline):
-        old = _row_or_set_aside(state, session_id, now, deadline)
+        try:
+            old = session(state, session_id)
+        except Newer:
+            raise
+        except Unreadable:  # whoever writes keeps the bytes aside
+            old = None
+            markers.remove(session_id, state)
         path = paths.events_file(state, session_id)
         head = None
         if old is not None:
@@ -152,7 +158,7 @@ def _recorded(path: str, old: Json | None, head: ledger.Head | None, change: Cha
         written = None if old is None else mark
         known = head if mark else None  # whoever took the mark away has put the ledger aside
         _, end = ledger.append(path, change.events, actor=actor, now=now, mark=written, head=known)
-        mark = {"seq": end.seq, "digest": end.digest}
+        mark = end.mark
     return {**row, "ledger": mark} if mark else row
 
 
@@ -179,7 +185,7 @@ def hand_over(
         rows: dict[str, Json] = {}
         for name, head in heads.items():
             # A session that has no row yet is given one, which its ledger can be ahead of.
-            row = session(state, name) or {"ledger": {"seq": head.seq, "digest": head.digest}}
+            row = session(state, name) or {"ledger": head.mark}
             rows[name] = caught_up(state, name, row, head)
         given, taken = decide(rows[source], rows[target])
 
@@ -205,7 +211,7 @@ def move_session(state: str, old: str, new: str, *, now: float, wait: float, sou
             # The new id's ledger takes the row over from the old one's, so that it vouches for the same.
             event = {"kind": "taken-over", "from": old, "source": source, "after": row}
             _, head = ledger.append(paths.events_file(state, new), [event], actor="hook", now=now)
-            sessions[new] = {**row, "ledger": {"seq": head.seq, "digest": head.digest}}
+            sessions[new] = {**row, "ledger": head.mark}
 
     deadline = store.Deadline(wait)
     store.make_dir(paths.session_dir(state, new), state)
@@ -259,7 +265,7 @@ def caught_up(state: str, session_id: str, row: Json, head: ledger.Head | None =
     """
     head = head or ledger.head_of(paths.events_file(state, session_id))
     ahead = _ahead(head, row)
-    return _doubted(row, head) if ahead is None else {**ahead, "ledger": {"seq": head.seq, "digest": head.digest}}
+    return _doubted(row, head) if ahead is None else {**ahead, "ledger": head.mark}
 
 
 def doubted(state: str, session_id: str, row: Json, head: ledger.Head | None = None) -> Json:
@@ -269,7 +275,7 @@ def doubted(state: str, session_id: str, row: Json, head: ledger.Head | None = N
     try:
         head = head or ledger.head_of(paths.events_file(state, session_id))
     except Unreadable:
-        head = ledger.Head(0, ledger.START, None)
+        head = ledger.Head()
     return _doubted(row, head) if _ahead(head, row) is None else row
 
 
@@ -287,26 +293,19 @@ def _ahead(head: ledger.Head, row: Json) -> Json | None:
 def _doubted(row: Json, head: ledger.Head) -> Json:
     """The mark is kept with the row, and so in every later `after`: no further event makes such an end good."""
     told = part(part(head.row or {}, "after"), "work")
-    doubts = {kind: {**one, "unvouched": True} for kind, one in work_in(row, "done") if not _vouches(told, kind, one)}
-    return {**row, "work": {**part(row, "work"), **doubts}} if doubts else row
+    work = dict(part(row, "work"))
+    for kind, summary in work_in(row, "done"):
+        vouched = part(told, kind)
+        if vouched.get("unvouched") or any(vouched.get(key) != summary.get(key) for key in AN_END):
+            work[kind] = {**summary, "unvouched": True}
+    return {**row, "work": work} if work != part(row, "work") else row
 
 
-def _vouches(told: Json, kind: str, one: Json) -> bool:
-    said = part(told, kind)
-    return not said.get("unvouched") and all(said.get(key) == one.get(key) for key in AN_END)
-
-
-def set_corrupt_aside(state: str, *, now: float, wait: float) -> str | None:
-    """Keep the bytes of a file nobody can read under another name. None if it became readable meanwhile."""
-    path = paths.runtime_file(state)
-    with store.Lock(path + ".lock", store.Deadline(wait)):
-        try:
-            _checked(store.read(path), state)
-        except Newer:
-            return None
-        except Unreadable:
-            return store.set_aside(path, now)
-    return None
+def set_corrupt_aside(state: str, *, now: float, wait: float) -> str:
+    """Keep the bytes of a file nobody can read under another name. Empty if it became readable meanwhile."""
+    with store.Lock(paths.runtime_file(state) + ".lock", store.Deadline(wait)):
+        _, kept = _read_or_set_aside(state, now)
+    return kept
 
 
 def ledger_problems(state: str, session_id: str) -> list[str]:
@@ -331,50 +330,44 @@ def read_chain(state: str, session_id: str, row: Json) -> ledger.Chain:
 def vouched_rows(state: str, session_id: str, row: Json | None = None) -> list[Json]:
     """A session's ledger, in which hooks and gates say what they saw. One that is not as omo wrote it, or that nobody
     can read, vouches for nothing. `row` is the session's, where it was read already."""
-    if not session_id:
-        return []
     try:
         if row is None:
             row = session(state, session_id) or {}
         chain = read_chain(state, session_id, row)
     except Unreadable:
         return []
-    return [] if chain.problems else chain.rows
+    return [] if chain.problems or not session_id else chain.rows
 
 
 def render(runtime: Json) -> str:
     """The layout the launcher relies on."""
-    sessions = runtime["sessions"]
-    fenced = _listed(sessions, is_fenced)
-    live = sorted({*_listed(sessions, needs_hooks), *map(_launcher_name, part(runtime, "removed"))})
-    index = f'"live": {dumps(live)}' + (f', "fenced": {dumps(fenced)}' if fenced else "")
-    if _listed(sessions, can_be_resumed):
-        index += ', "left": true'  # for a session that starts: there may be something to offer
-    first = f'{{"version": {VERSION}, {index}, "sessions": {{'
-    lines = [f"{dumps(key)}: {dumps(row)}" for key, row in sessions.items()]
-    rest = {key: value for key, value in runtime.items() if key not in INDEX}
-    end = "}" + "".join(f", {dumps(key)}: {dumps(value)}" for key, value in rest.items()) + "}"
-    return "\n".join([first, ",\n".join(lines), end]) + "\n"
-
-
-def _listed(sessions: Json, holds: Callable[[Json], bool]) -> list[str]:
-    return sorted(_launcher_name(key) for key, row in sessions.items() if isinstance(row, dict) and holds(row))
+    live, fenced = set(map(_launcher_name, part(runtime, "removed"))), set()
+    is_left = False
+    lines = []
+    for key, row in runtime["sessions"].items():
+        lines.append(f"{dumps(key)}: {dumps(row)}")
+        if not isinstance(row, dict):
+            continue
+        if needs_hooks(row):
+            live.add(_launcher_name(key))
+        if is_fenced(row):
+            fenced.add(_launcher_name(key))
+        is_left = is_left or can_be_resumed(row)
+    first = f'{{"version": {VERSION}, "live": {dumps(sorted(live))}'
+    if fenced:
+        first += f', "fenced": {dumps(sorted(fenced))}'
+    if is_left:
+        first += ', "left": true'  # for a session that starts: there may be something to offer
+    end = "}"
+    for key, value in runtime.items():
+        if key not in INDEX:
+            end += f", {dumps(key)}: {dumps(value)}"
+    return "\n".join([first + ', "sessions": {', ",\n".join(lines), end + "}"]) + "\n"
 
 
 def _launcher_name(session_id: str) -> str:
     """An id the launcher can look for in an event as it stands; for any other it asks Python."""
     return session_id if paths.SAFE_ID.issuperset(session_id) else ANY_SESSION
-
-
-def _row_or_set_aside(state: str, session_id: str, now: float, deadline: store.Deadline) -> Json | None:
-    try:
-        return session(state, session_id)
-    except Newer:
-        raise
-    except Unreadable:
-        set_corrupt_aside(state, now=now, wait=deadline.left())
-        markers.remove(session_id, state)
-        return None
 
 
 def _without_words(row: Json) -> Json:
@@ -388,7 +381,7 @@ def _without_words(row: Json) -> Json:
 def _update(state: str, change: Callable[[Json], None], now: float, deadline: store.Deadline) -> None:
     path = paths.runtime_file(state)
     with store.Lock(path + ".lock", deadline):
-        runtime = _read_or_set_aside(state, now)
+        runtime, _ = _read_or_set_aside(state, now)
         before = _what_is_on(runtime)
         if not os.path.exists(path):
             before = {marker.session: marker.on for marker in markers.every() if marker.state == state}
@@ -419,14 +412,14 @@ def _mark(state: str, before: dict[str, str], after: dict[str, str]) -> None:
             markers.write(session_id, state, on)
 
 
-def _read_or_set_aside(state: str, now: float) -> Json:
+def _read_or_set_aside(state: str, now: float) -> tuple[Json, str]:
+    """The file; or an empty one, and the name under which the bytes are kept that nobody can read."""
     try:
-        return read(state)
+        return read(state), ""
     except Newer:
         raise
     except Unreadable:
-        store.set_aside(paths.runtime_file(state), now)
-        return _checked(None, state)
+        return _checked(None, state), store.keep_as(paths.runtime_file(state), "corrupt", now)
 
 
 def _prune(runtime: Json, now: float) -> None:

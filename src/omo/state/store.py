@@ -69,17 +69,18 @@ def _acquire(path: str, deadline: Deadline) -> Callable[[], None]:
     except ImportError:
         return _acquire_with_filelock(path, deadline)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
-    while True:
-        try:
-            flock(descriptor, LOCK_EX | LOCK_NB)
-            return lambda: os.close(descriptor)
-        except OSError as error:
-            if not isinstance(error, (BlockingIOError, PermissionError)) or not deadline.left():
-                os.close(descriptor)
-                if isinstance(error, (BlockingIOError, PermissionError)):
+    try:
+        while True:
+            try:
+                flock(descriptor, LOCK_EX | LOCK_NB)
+                return lambda: os.close(descriptor)
+            except (BlockingIOError, PermissionError):
+                if not deadline.left():
                     raise TimeoutError(path) from None
-                raise
-        time.sleep(POLL)
+            time.sleep(POLL)
+    except OSError:  # also the TimeoutError
+        os.close(descriptor)
+        raise
 
 
 def _acquire_with_filelock(path: str, deadline: Deadline) -> Callable[[], None]:
@@ -116,7 +117,15 @@ def contents(path: str) -> bytes:
 def known_contents(path: str) -> bytes | None:
     """What was read of a file before, if it is still what it holds."""
     version, raw = _known.get(path, (None, None))
-    return raw if version is not None and version == _version(os.stat(path)) else None
+    return raw if version is not None and version == version_of(path) else None
+
+
+def version_of(path: str) -> tuple[int, ...] | None:
+    """What tells one content of a file from another; None where there is none."""
+    try:
+        return _version(os.stat(path))
+    except OSError:
+        return None
 
 
 def _version(status: os.stat_result) -> tuple[int, ...]:
@@ -150,11 +159,6 @@ def replace(path: str, text: str) -> None:
     except OSError as error:
         _remove(aside)
         raise unwritable(path, error) from None
-
-
-def set_aside(path: str, now: float) -> str:
-    """Move a file that cannot be understood out of the way; its bytes are kept."""
-    return keep_as(path, "corrupt", now)
 
 
 def keep_as(path: str, why: str, now: float) -> str:

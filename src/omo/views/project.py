@@ -327,9 +327,9 @@ def claims_let_stand(context: Context) -> list[Row]:
     from omo.work import claims
 
     listed = []
+    fields = {"claim": "claim", "reason": "override", "by": "actor", "goal": "goal"}
     for row in claims.recorded(context.state, overridden=True):
-        claim = {"claim": row.get("claim"), "reason": row.get("override"), "by": row.get("actor")}
-        listed.append({key: clip(str(value), 160) for key, value in claim.items()})
+        listed.append({key: clip(str(row.get(field) or ""), 160) for key, field in fields.items()})
     return listed
 
 

@@ -4,16 +4,47 @@ from __future__ import annotations
 
 import importlib
 import os
+from typing import NamedTuple
 
 from omo.errors import OmoError
 from omo.state import paths
 from omo.state.runtime import part
 from omo.text import clip
 from omo.views.session import ORDER
-from omo.views.vocabulary import UNITS
 from omo.work.status import Command, NextStep, Status, command
 from omo.work.viewer import Viewer
 
+
+class Sign(NamedTuple):
+    """One mark as each view draws it; `tone` is what it means where there are colours."""
+
+    letter: str
+    emoji: str
+    tone: str
+
+
+UNITS = {"ultraplan": "step", "ultragoal": "goal", "ralph": "criterion", "verify": "goal", "ulw": "gate"}
+TITLES = {"ultraplan": "Steps", "ultragoal": "Goals", "ralph": "Criteria", "verify": "Verified goals", "ulw": "Gates"}
+# How a gate, goal, step or criterion stands.
+MARKS = {
+    "done": Sign("✓", "✅", "good"),
+    "active": Sign("▸", "▶️", "info"),
+    "open": Sign("○", "⬜", "plain"),
+    "failed": Sign("✗", "❌", "bad"),
+    "stale": Sign("!", "⚠️", "warn"),
+    "waiting": Sign("…", "⏳", "warn"),
+    "cut": Sign("–", "➖", "plain"),
+}
+# How all of it ended: the five verdicts of an outcome; proven and not so any more; open, or nothing to be believed.
+VERDICTS = {
+    "proven": Sign("✓", "✅", "good"),
+    "judged": Sign("✓", "✅", "good"),
+    "attested": Sign("✎", "✍️", "info"),
+    "waived": Sign("!", "⚠️", "warn"),
+    "ended": Sign("■", "⏹️", "bad"),
+    "gone": Sign("!", "⚠️", "warn"),
+    "unproven": Sign("✗", "❌", "bad"),
+}
 PACKAGES = {
     "ultraplan": "omo.workflows.ultraplan",
     "ultragoal": "omo.workflows.ultragoal",
@@ -21,6 +52,10 @@ PACKAGES = {
     "verify": "omo.workflows.verify",
     "ulw": "omo.workflows.ultrawork",
 }
+
+
+def name_of(kind: str) -> str:
+    return "ultrawork" if kind == "ulw" else clip(kind, 20)
 
 
 def look(viewer: Viewer) -> list[Status]:

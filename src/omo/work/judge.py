@@ -22,7 +22,7 @@ Row = dict[str, Any]
 Key = tuple[str, str]  # criterion or goal, and check
 
 JUDGE = "omo:judge"
-RESULTS = ("pass", "fail", "unknown")
+RESULTS = ("pass", "unknown", "fail")  # the best first
 MOST_ANSWERS = 1000
 MOST_CHALLENGES = 20
 MOST_NOTES = 20
@@ -40,11 +40,12 @@ UNSEEN = re.compile(
 
 @dataclass(frozen=True)
 class Answer:
-    """To one question."""
+    """To one question. `source` is who is believed to have said it."""
 
     result: str
     evidence: str
     suggested_action: str = ""
+    source: str = "judge"
 
 
 @dataclass(frozen=True)
@@ -65,19 +66,15 @@ class JudgeAnswer:
     def independence(self) -> str:
         return REDUCED if self.digest else FULL
 
-    @property
-    def source(self) -> str:
-        return "inline" if self.digest else "judge"
 
-
-def brief_text(asked: str, answers: Sequence[Row], nonce: str) -> str:
+def brief_text(asked: str, questions: Sequence[Key], nonce: str) -> str:
     """`asked` are the items with their questions, and nothing about the work or how it went so far."""
-    challenge = {"criterion": answers[0]["criterion"], "text": "optional: how its check could hold for undone work"}
-    filled = []
-    for answer in answers:
-        form = {**answer, "result": "pass | fail | unknown", "evidence": "what you saw"}
-        filled.append({**form, "suggested_action": "only with a fail"})
-    form = {"nonce": nonce, "answers": filled, "challenges": [challenge]}
+    challenge = {"criterion": questions[0][0], "text": "optional: how its check could hold for undone work"}
+    answers = []
+    for criterion, check in questions:
+        answer = {"criterion": criterion, "check": check, "result": "pass | fail | unknown", "evidence": "what you saw"}
+        answers.append({**answer, "suggested_action": "only with a fail"})
+    form = {"nonce": nonce, "answers": answers, "challenges": [challenge]}
     return f"""You are the judge. Find out what is true of this project now; change nothing.
 
 {asked}
@@ -94,12 +91,8 @@ End your message with exactly one JSON object in this form, the nonce as it is h
 
 def failed(reported: Sequence[Message], brief: Row) -> dict[Key, Answer]:
     """What a judge found not to hold when it answered that brief, whatever another said of it."""
-    failures = {}
-    for message in said_since(reported, brief):
-        for key, answer in read_messages([message], brief["nonce"]).answers.items():
-            if answer.result == "fail":
-                failures[key] = answer
-    return failures
+    answers = read_messages(said_since(reported, brief), brief["nonce"]).answers
+    return {key: answer for key, answer in answers.items() if answer.result == "fail"}
 
 
 def in_file(text: str, newest: Row, briefs: Sequence[Row], reported: Sequence[Message], *, ask: str) -> JudgeAnswer:
@@ -122,7 +115,8 @@ def in_file(text: str, newest: Row, briefs: Sequence[Row], reported: Sequence[Me
                 f"--result is for where no {JUDGE} can be started, and one was seen to answer",
                 fix=f"leave --result out; where its answer does not count, start a new {JUDGE}: {ask}",
             )
-    return replace(given, digest=sha256(text.encode("utf-8", "replace")))
+    answers = {key: replace(answer, source="inline") for key, answer in given.answers.items()}
+    return replace(given, answers=answers, digest=sha256(text.encode("utf-8", "replace")))
 
 
 def answered(briefs: Sequence[Row], reported: Sequence[Message]) -> list[Row]:
@@ -136,24 +130,21 @@ def said_since(reported: Sequence[Message], brief: Row) -> list[Message]:
 
 
 def read_messages(reported: Sequence[Message], nonce: str) -> JudgeAnswer:
-    """Of several answers to one brief none is the better one: where they differ, nothing is known."""
+    """Of several answers to one brief the worst counts, so that nobody asks until the answer suits."""
     answers = agents.read_each(reported, lambda text: read(text, nonce))
     if not answers.read:
         why = answers.unread[-1] if answers.unread else f"no {JUDGE} has answered the newest brief"
         return JudgeAnswer(nonce, notes=answers.unread[:-1], unread=why)
-    (_, whole), *others = answers.read
-    for _, other in others:
-        merged = {}
-        for key in sorted({*whole.answers, *other.answers}):
-            first, second = whole.answers.get(key), other.answers.get(key)
-            if first is not None and second is not None and first.result == second.result:
-                merged[key] = second
-            else:
-                results = " and ".join(answer.result if answer else "nothing" for answer in (first, second))
-                merged[key] = Answer("unknown", f"judged more than once on one brief, and not the same: {results}")
-        new = [challenge for challenge in other.challenges if challenge not in whole.challenges]
-        whole = replace(whole, answers=merged, challenges=[*whole.challenges, *new])
-    return replace(whole, notes=[*answers.unread, *whole.notes])
+    worst: dict[Key, Answer] = {}
+    challenges: list[dict[str, str]] = []
+    notes = answers.unread
+    for _, given in answers.read:
+        for key, answer in given.answers.items():
+            if key not in worst or RESULTS.index(answer.result) > RESULTS.index(worst[key].result):
+                worst[key] = answer
+        challenges += [challenge for challenge in given.challenges if challenge not in challenges]
+        notes = [*notes, *given.notes]
+    return JudgeAnswer(nonce, worst, challenges[:MOST_CHALLENGES], notes)
 
 
 def read(text: str, nonce: str | None = None) -> JudgeAnswer:

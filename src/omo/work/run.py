@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from omo.context import Context
 from omo.digest import sha256
 from omo.errors import BadInput, Refused, Unreadable
-from omo.state import ledger, runtime, store
+from omo.state import runtime, store
 from omo.state.journal import Journal
 from omo.state.runtime import part
 from omo.text import clip
@@ -24,7 +24,7 @@ from omo.text import clip
 Row = dict[str, Any]
 
 MOST_LISTED = 10
-MOST_BYTES_IN_A_ROW = ledger.LONGEST_ROW - 16 * 1024
+MOST_BYTES_IN_A_ROW = 240 * 1024
 
 
 class State(Protocol):

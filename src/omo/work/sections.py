@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from omo.text import clip
+from omo.work import times
 
 Row = dict[str, Any]
 
@@ -46,20 +47,29 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Picture:
+    uri: str
+    width: int
+    height: int
+
+
+@dataclass(frozen=True)
 class Attachment:
     """A text of a ledger, or a file of the project with the digest that was recorded of it.
 
-    The report shows a file only while it has that digest; `problem` says why nothing can be shown.
+    The report shows a file only while it has that digest, and `problem` says why not. It fills in the text or picture
+    of a file, and in `cut` what it leaves out.
     """
 
     name: str
     kind: str = ""
     about: str = ""
-    text: str | None = None
-    document: object = None  # an inline record, which the report puts into words by its kind
+    text: str = ""
     path: str = ""
     digest: object = None
     problem: str = ""
+    cut: str = ""
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True)
@@ -76,6 +86,10 @@ class Section:
     took: str = ""  # where no two moments say it
     command: str = ""  # of a gate, as it would be typed
     pinned_by: str = ""
+
+    @property
+    def duration(self) -> str:
+        return self.took or times.between(self.began, self.ended)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ from __future__ import annotations
 from omo import settings
 from omo.errors import Unreadable
 from omo.hooks import messages, stop
+from omo.hooks.stop_facts import FACTS
 from omo.state import paths, runtime
 from omo.state.rows import circle_of, other_loop_of
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.views.explain.answer import ENVIRONMENT, RUNTIME, Explanation, setting, switched_off
+from omo.views.explain import Explanation
 from omo.views.session import View
 from omo.work import budget, session
 from omo.work.status import Fact
@@ -28,21 +29,24 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
+RUNTIME = "runtime.local.json"
+ENVIRONMENT = "the environment"
 ASSUMED = "nothing runs in the background, no plan mode, no prompt is queued; other loops as at the last Stop"
 
 
 def explain_stop(view: View, known: settings.Settings) -> Explanation:
     """The rule of `stop.RULES` that decides, with the facts it names; what only the host's event tells is assumed."""
-    now, rule = view.now, view.rule
+    rule = view.rule
+    reads, changes = FACTS[rule.name]
     read = []
-    for name in rule.reads:
+    for name in reads.split():
         read += _stop_facts(name, view, known)
     read.append(Fact("event", "assumed", ASSUMED))
     trail = []
     for asked in stop.RULES:
         if asked is rule:
             break
-        trail.append({"rule": asked.name, "why": asked.why})
+        trail.append((asked.name, asked.why))
     numbers = stop_numbers(view)
     return Explanation(
         f"Stop in session {clip(view.name, 100)}: {view.decision}",
@@ -50,39 +54,37 @@ def explain_stop(view: View, known: settings.Settings) -> Explanation:
         rule.name,
         rule.why,
         read,
-        [change.format(**numbers) for change in rule.change],
+        [change.format(**numbers) for change in changes],
         trail,
-        {"session": view.name, "limits": now.limits, "outcome": view.outcome},
+        {"session": view.name, "limits": view.now.limits, "outcome": view.outcome},
     )
 
 
 def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
     now = view.now
     head, _, key = name.partition(".")
-    if name == "ulw.said":
-        return [Fact(name, RUNTIME, clip(str(part(now.ulw, "said").get("text") or "none"), 120))]
-    if name == "ulw.circle":
-        circle = circle_of(now.row)
-        if not circle:
-            return [Fact("in circles", "the ledger", "none")]
-        told = "; the agent was told" if circle.get("said") else "; the next block tells the agent"
-        return [Fact("in circles", "the ledger", messages.going_in_circles(circle) + told)]
-    if name == "ulw.otherLoop":
-        loop = other_loop_of(now.row)
-        return [Fact("other loop", "at the last Stop", f"{loop.get('name')}: {clip(str(loop.get('about')), 120)}")]
     if head == "event":
         return []
     if head == "limits":
         return [Fact(name, limit_source(now.row, key, known), now.limits[key])]
-    if head == "OMO_DISABLE":
-        return [Fact(name, ENVIRONMENT, now.disabled)]
-    if head == "unreadable":
-        return [Fact(RUNTIME, RUNTIME, now.unreadable)]
-    if head in ("budget", "spent"):
-        what = {"budget": budget.ceilings_in_words(now.row), "spent": view.budget}
-        return [Fact(name, RUNTIME, what[head] or "none")]
-    if head != "work":
-        return [Fact(name, RUNTIME, part(now.row, head).get(key))]
+    if head == "work":
+        return _work_facts(view)
+    circle = circle_of(now.row)
+    loop = other_loop_of(now.row)
+    elsewhere = {
+        "OMO_DISABLE": (ENVIRONMENT, now.disabled),
+        "unreadable": (RUNTIME, now.unreadable),
+        "budget": (RUNTIME, budget.ceilings_in_words(now.row)),
+        "spent": (RUNTIME, view.budget),
+        "ulw.said": (RUNTIME, part(now.ulw, "said").get("text")),
+        "ulw.circle": ("the ledger", messages.going_in_circles(circle) if circle else None),
+        "ulw.otherLoop": ("at the last Stop", f"{loop.get('name')}: {loop.get('about')}"),
+    }
+    where, value = elsewhere.get(name) or (RUNTIME, part(now.row, head).get(key))
+    return [Fact(name, where, value)]
+
+
+def _work_facts(view: View) -> list[Fact]:
     facts = []
     for work in view.work:
         parts = [work.state]
@@ -92,7 +94,7 @@ def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
             if value := getattr(work, field):
                 parts.append(f"{field}: {value}")
         facts.append(Fact(f"work.{work.kind}", RUNTIME, ", ".join(parts)))
-    return facts or [Fact(name, RUNTIME, "none")]
+    return facts or [Fact("work", RUNTIME, None)]
 
 
 def limit_source(row: Row, name: str, known: settings.Settings) -> str:
@@ -137,47 +139,50 @@ def explain_tool(event: Event, world: World) -> Explanation:
     who = "a subagent's " if event.is_subagent else ""
     title = f"{who}{clip(event.tool_title, 60)} {clip(target, 120)}".strip()
     extra = {"session": event.session, "tool": clip(event.tool_title, 60), "subagent": event.is_subagent}
-    if off := switched_off(f"{title}: allow", world.environ, "pre-tool-use", extra):
+    if off := _switched_off(f"{title}: allow", world.environ, "pre-tool-use", extra):
         return off
+    read = [Fact("tool", host.sources["tool"], event.tool_title)]
     if event.tool_title not in host.watched_tools:
         why = f"the hook is registered for {', '.join(host.watched_tools)}; no other call reaches omo"
-        read = [Fact("tool", host.sources["tool"], event.tool_title)]
         return Explanation(f"{title}: allow", "allow", "not-watched", why, read, [], [], extra)
-    read = [
-        Fact("tool", host.sources["tool"], event.tool_title),
-        Fact("call", host.sources["call"], clip(target, 200)),
-        Fact("caller", host.sources["caller"], "a subagent" if event.is_subagent else "the session itself"),
-    ]
+    read.append(Fact("call", host.sources["call"], clip(target, 200)))
+    read.append(Fact("caller", host.sources["caller"], "a subagent" if event.is_subagent else "the session itself"))
     row: Row = {}
-    unreadable = []
     try:
         row = runtime.session(world.state, event.session) or {}
     except Unreadable as error:
-        unreadable.append(Fact(RUNTIME, "cannot be read, so no gate but own-state looks further", error.message))
-    trail: list[Row] = []
+        read.append(Fact(RUNTIME, "cannot be read, so no gate but own-state looks further", error.message))
+    read += _gate_facts(world, row)
+    trail: list[tuple[str, str]] = []
     for gate in tool_use.GATES:
         denial = gate.asks(event, world)
         if denial is None:
-            trail.append({"rule": gate.name, "why": gate.what})
+            trail.append((gate.name, gate.what))
             continue
         times = tool_use.counted(part(row, "denials"), event.call_digest)[1]
         decision = "ask" if tool_use.asks_the_user(event, denial, times) else "deny"
-        read += [*_gate_facts(world, row), Fact("denials", RUNTIME, f"{times - 1} of this call")]
+        read.append(Fact("denials", RUNTIME, f"{times - 1} of this call"))
         change = [gate.until[denial.gate], *_patience(denial, times)]
         return Explanation(f"{title}: {decision}", decision, denial.gate, denial.reason, read, change, trail, extra)
     why = "no gate refuses it in this session as it stands; whether the host allows it is the host's to say"
     if tool_use.permits(event, world):
         why = "no gate refuses it, and nobody is asked about it: it only looks, or runs what is pinned"
-    return Explanation(
-        f"{title}: allow",
-        "allow",
-        "no-gate",
-        why,
-        [*read, *unreadable, *_gate_facts(world, row)],
-        [f"{gate.name} refuses {gate.what}" for gate in tool_use.GATES],
-        trail,
-        extra,
-    )
+    change = [f"{gate.name} refuses {gate.what}" for gate in tool_use.GATES]
+    return Explanation(f"{title}: allow", "allow", "no-gate", why, read, change, trail, extra)
+
+
+def _switched_off(title: str, environ: Mapping[str, str], hook: str, extra: Row) -> Explanation | None:
+    """What keeps a hook from deciding at all; None where it decides."""
+    facts = []
+    if settings.is_disabled(environ):
+        facts.append(Fact("OMO_DISABLE", ENVIRONMENT, environ["OMO_DISABLE"]))
+    if settings.is_skipped(environ, hook):
+        facts.append(Fact("OMO_SKIP_HOOKS", ENVIRONMENT, environ["OMO_SKIP_HOOKS"]))
+    if not facts:
+        return None
+    names = ", ".join(fact.what for fact in facts)
+    why = f"{names} keeps the hook from deciding anything"
+    return Explanation(title, "allow", "switched-off", why, facts, [f"start the session without {names}"], [], extra)
 
 
 def _patience(denial: Denial, times: int) -> list[str]:
@@ -198,12 +203,11 @@ def _gate_facts(world: World, row: Row) -> list[Fact]:
     """What the gates look at beside the call: where our state is, the session's open work, and what that denies."""
     from omo.hooks import tool_use
 
-    states = [f"{kind} {summary['state']}" for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES)]
     cancelled = "cancelled; " if session.is_cancelled(row) else ""
     facts = [
         Fact("omo's own state", "the project", world.state),
         Fact("settings", "the project", paths.settings_file(world.root)),
-        Fact("work", RUNTIME, cancelled + (", ".join(states) or "nothing is open")),
+        Fact("work", RUNTIME, cancelled + (_open_work(row) or "nothing is open")),
     ]
     work = part(row, "work")
     fence = part(part(work, "ultraplan"), "fence")
@@ -213,15 +217,19 @@ def _gate_facts(world: World, row: Row) -> list[Fact]:
     run = part(work, tool_use.RUN)
     for what in ("ask", *tool_use.OF_GOAL):
         # What the command left for the gate to say; where it left nothing, the gate is open.
-        facts.append(Fact(f"work.{tool_use.RUN}.deny.{what}", RUNTIME, part(run, "deny").get(what) or "none"))
+        facts.append(Fact(f"work.{tool_use.RUN}.deny.{what}", RUNTIME, part(run, "deny").get(what)))
     # By the environment of the hook; else as the project was committed where the run began, which its row keeps.
     known = settings.of(world.environ, {})
     if known.origins["attended"] != "default":
-        facts.append(setting(known, "attended"))
+        facts.append(Fact("attended", known.origins["attended"], known.values["attended"]))
     else:
         where = f"as committed where the run began, {RUNTIME}"
         facts.append(Fact("attended", where, run.get("attended") is True))
     return facts
+
+
+def _open_work(row: Row) -> str:
+    return ", ".join(f"{kind} {summary['state']}" for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES))
 
 
 def explain_prompt(
@@ -231,7 +239,7 @@ def explain_prompt(
     from omo.hooks import keyword, user_commands
 
     extra = {"action": "none", "keyword": known.keyword}
-    if off := switched_off("the hook is off", environ, "user-prompt-submit", extra):
+    if off := _switched_off("the hook is off", environ, "user-prompt-submit", extra):
         return off
     trail = []
     command = user_commands.command_of(text)
@@ -248,19 +256,12 @@ def explain_prompt(
             read = [Fact("prompt", f"characters {start} to {end}", clip(text[start:end], 120))]
         else:
             read = [Fact("prompt", "the whole of it", clip(text, 120))]
-        read.append(setting(known, "keyword"))
+        read.append(Fact("keyword", known.origins["keyword"], known.values["keyword"]))
         for (start, end), asked in reading.trail:
-            words = clip(text[start:end], 60)
-            trail.append({"text": words, "at": start, "rule": asked, "why": keyword.RULES[asked][0]})
-    read.append(_session_fact(name, row or {}))
-    extra["action"] = action
-    return Explanation(f"prompt: {action}", action, rule, why, read, [change], trail, extra)
-
-
-def _session_fact(name: str, row: Row) -> Fact:
-    if not name:
-        return Fact("session", "not named", "assumed to have nothing on")
-    states = [f"{kind} {summary['state']}" for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES)]
-    if not states:
-        states.append("on" if runtime.is_live(row) else "nothing is on")
-    return Fact(f"session {clip(name, 60)}", RUNTIME, ", ".join(states))
+            trail.append((asked, f"{clip(text[start:end], 60)!r} at {start}: {keyword.RULES[asked][0]}"))
+    if name:
+        state = _open_work(row or {}) or ("on" if runtime.is_live(row or {}) else "nothing is on")
+        read.append(Fact(f"session {clip(name, 60)}", RUNTIME, state))
+    else:
+        read.append(Fact("session", "not named", "assumed to have nothing on"))
+    return Explanation(f"prompt: {action}", action, rule, why, read, [change], trail, {**extra, "action": action})

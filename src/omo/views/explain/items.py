@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from omo.errors import BadInput
 from omo.text import clip
 from omo.views import works
-from omo.views.explain.answer import Explanation
+from omo.views.explain import Explanation
 from omo.views.session import ORDER
 from omo.work.status import Fact, Item, Status, named, units
 from omo.work.viewer import Viewer

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
-import json
 import os
 import shlex
 import warnings
@@ -13,10 +12,9 @@ from dataclasses import dataclass, replace
 
 from omo import safe_open
 from omo.errors import BadInput
-from omo.proof import documents, globs, media, records
-from omo.proof.media import plain
+from omo.proof import documents, globs, media, replay
 from omo.text import block, clip
-from omo.work.sections import Attachment, name_in
+from omo.work.sections import Attachment, Picture, name_in
 from omo.workflows.ultragoal.gate import proof
 
 LONGEST_TEXT = 12_000
@@ -25,37 +23,6 @@ MOST_PICTURES = 24
 MOST_PICTURE_BYTES = 8_000_000
 WIDEST, TALLEST = 1280, 3200
 LARGEST_FILE = media.LARGEST_PICTURE
-AS_RECORDED = "as recorded"
-
-
-@dataclass(frozen=True)
-class Picture:
-    data: bytes
-    media: str
-    width: int
-    height: int
-
-    @property
-    def uri(self) -> str:
-        return f"data:{self.media};base64,{base64.b64encode(self.data).decode('ascii')}"
-
-
-@dataclass(frozen=True)
-class Shown:
-    """`state` says whether a file is what was recorded; empty for what is no file. `cut` says how much is not shown."""
-
-    name: str
-    kind: str
-    about: str = ""
-    path: str = ""
-    state: str = ""
-    text: str = ""
-    cut: str = ""
-    picture: Picture | None = None
-
-    @property
-    def is_broken(self) -> bool:
-        return self.state not in ("", AS_RECORDED)
 
 
 @dataclass
@@ -82,47 +49,45 @@ class Budget:
         image = picture(raw)
         if isinstance(image, Picture):
             self.pictures -= 1
-            self.picture_bytes -= len(image.data)
+            self.picture_bytes -= len(image.uri)
         return image
 
 
-def show(budget: Budget, root: str, attachment: Attachment) -> Shown:
+def show(budget: Budget, root: str, attachment: Attachment) -> Attachment:
     """A text is bounded; a file is shown only while it is what was recorded."""
-    shape = proof.shape_of(attachment.kind)
-    name, about = clip(attachment.name, 120), clip(attachment.about, 300)
-    if attachment.problem:
-        return Shown(name, attachment.kind, about, state=attachment.problem)
+    shown = replace(
+        attachment,
+        name=clip(attachment.name, 120),
+        kind=clip(attachment.kind, 60),
+        about=clip(attachment.about, 300),
+        path=clip(attachment.path, 300),
+    )
+    if shown.problem:
+        return shown
+    text = shown.text
     if attachment.path:
-        kind = shape
-        shown = Shown(name, kind, about, clip(attachment.path, 300))
-        return _show_file(budget, root, shown, shape, attachment)
-    text = attachment.text or ""
-    if attachment.document is not None:
-        text = replay_text(attachment.document)
-    part, cut = budget.take_text(text)
-    return Shown(name, clip(attachment.kind, 60), about, text=part, cut=cut)
+        shape = proof.shape_of(attachment.kind)
+        shown = replace(shown, kind=shape)
+        raw, problem = recorded_bytes(root, attachment.path, attachment.digest)
+        if problem:
+            return replace(shown, problem=problem)
+        if shape == proof.SCREENSHOT:
+            image = budget.take_picture(raw)
+            if isinstance(image, str):
+                return replace(shown, cut=image)
+            return replace(shown, picture=image)
+        text = in_words(shape, raw, attachment.path)
+    text, cut = budget.take_text(text)
+    return replace(shown, text=text, cut=cut)
 
 
-def _show_file(budget: Budget, root: str, shown: Shown, shape: str, attachment: Attachment) -> Shown:
-    if not isinstance(attachment.digest, str):
-        return replace(shown, state="not recorded by the receipt, so it is not shown")
-    raw, problem = recorded_bytes(root, attachment.path, attachment.digest)
-    if problem:
-        return replace(shown, state=problem)
-    if shape == proof.SCREENSHOT:
-        image = budget.take_picture(raw)
-        if isinstance(image, str):
-            return replace(shown, state=AS_RECORDED, cut=image)
-        return replace(shown, state=AS_RECORDED, picture=image)
-    text, cut = budget.take_text(in_words(shape, raw, attachment.path))
-    return replace(shown, state=AS_RECORDED, text=text, cut=cut)
-
-
-def recorded_bytes(root: str, path: str, digest: str) -> tuple[bytes, str]:
+def recorded_bytes(root: str, path: str, digest: object) -> tuple[bytes, str]:
     """What the file holds, and why it cannot be shown: gone, elsewhere, or no longer what was recorded."""
-    top = os.path.realpath(root)
+    if not isinstance(digest, str):
+        return b"", "not recorded by the receipt, so it is not shown"
     if "\0" in path:
         return b"", "is no path"
+    top = os.path.realpath(root)
     name = name_in(root, path)
     real = os.path.normpath(os.path.join(top, name))
     if not globs.is_inside(top, real) or globs.is_own(name) or name.split("/")[0] == ".git":
@@ -143,27 +108,19 @@ def recorded_bytes(root: str, path: str, digest: str) -> tuple[bytes, str]:
 
 
 def in_words(shape: str, raw: bytes, path: str) -> str:
+    """A capture without its escapes; of a replay the command as it would be typed, and what came out."""
     text = raw.decode("utf-8", "replace")
     if shape == proof.CAPTURE:
         return media.ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
     if shape != proof.REPLAY:
         return text
     try:
-        document = documents.parse(text, path)
+        record = replay.parse_replay(documents.parse(text, path))
     except BadInput:
         return text
-    return replay_text(document)
-
-
-def replay_text(document: object) -> str:
-    """The command as it would be typed, and what came out."""
-    try:
-        record = records.parse_replay(document)
-    except BadInput:
-        return json.dumps(document, indent=1, ensure_ascii=False, default=str)
-    lines = [f"$ {shlex.join(record.command)}", plain(record.stdout).rstrip("\n")]
+    lines = [f"$ {shlex.join(record.command)}", media.plain(record.stdout).rstrip("\n")]
     if record.stderr:
-        lines.append(f"stderr: {plain(record.stderr)}")
+        lines.append(f"stderr: {media.plain(record.stderr)}")
     return "\n".join([*lines, f"exit {record.exit_code}"])
 
 
@@ -183,8 +140,7 @@ def picture(raw: bytes) -> Picture | str:
             return f"not shown: it does not decode ({clip(str(error), 80)})"
         shown.thumbnail((WIDEST, TALLEST))
         out = io.BytesIO()
-        if shown.mode == "RGBA":
-            shown.save(out, "PNG")
-            return Picture(out.getvalue(), "image/png", shown.width, shown.height)
-        shown.save(out, "JPEG", quality=85)
-        return Picture(out.getvalue(), "image/jpeg", shown.width, shown.height)
+        kind = "png" if shown.mode == "RGBA" else "jpeg"
+        shown.save(out, kind, quality=85)
+    encoded = base64.b64encode(out.getvalue()).decode("ascii")
+    return Picture(f"data:image/{kind};base64,{encoded}", shown.width, shown.height)

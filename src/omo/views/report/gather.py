@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from omo import __version__
 from omo.clock import stamp
@@ -17,13 +17,12 @@ from omo.proof import base, changes
 from omo.state import runtime
 from omo.text import clip
 from omo.views import project, works
-from omo.views.phrases import name_of
 from omo.views.project import SessionView
 from omo.views.report import timeline
-from omo.views.report.attachments import Budget, Shown, show
-from omo.views.report.timeline import Source, Timeline
+from omo.views.report.attachments import Budget, show
+from omo.views.report.timeline import Timeline
 from omo.views.report.verdict import Verdict, notices, verdict
-from omo.work import times
+from omo.views.works import name_of
 from omo.work.run import Run
 from omo.work.sections import Notice, Section, Sections
 from omo.work.status import Status
@@ -32,46 +31,21 @@ from omo.work.viewer import Viewer
 Row = dict[str, Any]
 
 MOST_ITEMS = 200
-AROUND = 60.0  # seconds before and after a run in which the session's own rows belong to it
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """A section of a workflow's evidence with its attachments as they are shown."""
-
-    section: Section
-    attachments: tuple[Shown, ...] = ()
-
-    @property
-    def took(self) -> str:
-        return self.section.took or times.between(self.section.began, self.section.ended)
 
 
 @dataclass(frozen=True)
 class Part:
-    """One kind of work with what stands behind it."""
+    """One kind of work with what stands behind it, as it may be shown."""
 
     view: Status
-    whole: Evidence
-    items: dict[str, Evidence] = field(default_factory=dict)
-
-    def evidence(self, item: str) -> Evidence:
-        return self.items.get(item) or Evidence(Section())
+    sections: Sections
 
     @property
-    def left_out(self) -> int:
-        return max(0, len(self.view.items) - MOST_ITEMS)
+    def whole(self) -> Section:
+        return self.sections.whole
 
-    @property
-    def notices(self) -> list[Notice]:
-        listed = list(self.whole.section.notices)
-        for evidence in self.items.values():
-            listed += evidence.section.notices
-        for name, evidence in self.items.items():
-            for each in evidence.attachments:
-                if each.is_broken:
-                    listed.append(Notice("evidence changed", f"{each.path or each.name} {each.state}", name))
-        return listed
+    def evidence(self, item: str) -> Section:
+        return self.sections.of.get(item, Section())
 
 
 @dataclass(frozen=True)
@@ -145,8 +119,7 @@ class Report:
         }
 
 
-@dataclass(frozen=True)
-class Chosen:
+class Chosen(NamedTuple):
     """What is reported: a session's work as it is, or one run of one kind."""
 
     session: str
@@ -157,43 +130,40 @@ class Chosen:
 def gather(context: Context, name: str, run: str = "") -> Report:
     """Every file is read: what a report calls proven rests on nothing that was remembered."""
     chosen = find_run(context, run, name) if run else Chosen(name)
-    brief = project.look_at(context, chosen.session, closely=False)
+    session = project.look_at(context, chosen.session, closely=False)
     named = chosen.run if chosen.kind in ("ultragoal", "ralph", "ultraplan") else ""
-    viewer = Viewer(context, chosen.session, brief.brief.row, reads_all=True, run=named)
-    views = [view for view in works.look(viewer) if not chosen.run or view.kind == chosen.kind]
-    session = brief._replace(works=views, problems=_ledger_problems(context.state, brief, chosen))
+    viewer = Viewer(context, chosen.session, session.brief.row, reads_all=True, run=named)
+    views = [view for view in works.look(viewer) if not run or view.kind == chosen.kind]
+    session = session._replace(works=views, problems=_ledger_problems(context.state, session, run))
     sources = timeline.sources_of(viewer)
     if not views and not sources:
         raise Refused(f"session {clip(chosen.session, 80)} has nothing to report", fix="omo status --all")
-    every_section = [_sections(viewer, view) for view in views]
     budget = Budget()
-    parts = []
-    for view, sections in zip(views, every_section, strict=True):
-        parts.append(_part(context.root, view, sections, budget))
-    # Gates that were pinned for something else have no state of their own, and hold nobody.
-    held = [work for work in session.brief.work if work.state]
-    mode = "" if run and session.brief.mode != "unreadable" else session.brief.mode
-    shown_runs = {view.run for view in views} | {chosen.run}
+    parts = [Part(view, _sections(viewer, view, budget)) for view in views]
+    shown_runs = {view.run for view in views} | {run}
     others = []
     for source in sources:
         if source.run and source.run not in shown_runs:
             others.append((source.ledger, clip(source.run, 80)))
+    if run:
+        own = [source for source in sources if source.run == run]
+        sources = own or [source for source in sources if source.ledger in ("session", "verify")]
     return Report(
         session,
         context.root,
         stamp(context.now),
         _task(viewer.events, parts),
-        _changed_files(context.root, every_section),
+        _changed_files(context.root, parts),
         tuple(parts),
-        timeline.tell(_narrowed(sources, chosen) if run else sources),
-        tuple(notices(context, session, parts, held)),
-        verdict(views, held, mode, session.problems, None if run else session.brief.outcome),
+        timeline.tell(sources),
+        tuple(notices(context, session, parts)),
+        verdict(session, run),
         run=run,
         others=tuple(others),
     )
 
 
-def _sections(viewer: Viewer, view: Status) -> Sections:
+def _sections(viewer: Viewer, view: Status, budget: Budget) -> Sections:
     """Work that nobody can read has no evidence to show; why is told with the work itself."""
     module = works.PACKAGES[view.kind]
     try:
@@ -201,22 +171,21 @@ def _sections(viewer: Viewer, view: Status) -> Sections:
     except (OmoError, LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
         why = error.message if isinstance(error, OmoError) else f"{type(error).__name__}: {error}"
         notice = Notice("unreadable", clip(f"its evidence cannot be read: {why}", 300))
-        sections = Sections(whole=Section(notices=(notice,)))
-    return sections
+        return Sections(whole=Section(notices=(notice,)))
 
+    def shown(section: Section) -> Section:
+        attachments = [show(budget, viewer.context.root, attachment) for attachment in section.attachments]
+        return replace(section, attachments=tuple(attachments))
 
-def _part(root: str, view: Status, sections: Sections, budget: Budget) -> Part:
-    def shown(section: Section) -> Evidence:
-        return Evidence(section, tuple(show(budget, root, each) for each in section.attachments))
-
-    return Part(view, shown(sections.whole), {name: shown(section) for name, section in sections.of.items()})
+    of_items = {name: shown(section) for name, section in sections.of.items()}
+    return replace(sections, whole=shown(sections.whole), of=of_items)
 
 
 def _task(events: Sequence[Row], parts: Sequence[Part]) -> str:
     """What the person typed that set the work going: the prompt that armed a run of ultrawork, or the last thing they
     asked of another workflow before it began."""
     for part in parts:
-        kind, began, task = part.view.kind, part.whole.section.began, ""
+        kind, began, task = part.view.kind, part.whole.began, ""
         for row in events:
             if not isinstance(row.get("text"), str):
                 continue
@@ -231,15 +200,15 @@ def _task(events: Sequence[Row], parts: Sequence[Part]) -> str:
     return ""
 
 
-def _changed_files(root: str, every_section: Sequence[Sections]) -> Changed:
+def _changed_files(root: str, parts: Sequence[Part]) -> Changed:
     """Against what the work that leads began with."""
-    for sections in every_section:
-        began = sections.base
+    for part in parts:
+        began = part.sections.base
         if not began:
             continue
         try:
             if isinstance(began, dict):
-                look = base.look(root, began).without(sections.left_out)
+                look = base.look(root, began).without(part.sections.left_out)
                 if look.changed is None:
                     return Changed(unknown=clip(look.unknown, 200))
                 paths, commit, before = sorted(look.changed), began.get("head"), runtime.part(began, "files")
@@ -258,13 +227,13 @@ def _changed_files(root: str, every_section: Sequence[Sections]) -> Changed:
     return Changed(unknown="nothing says what the work began with")
 
 
-def _ledger_problems(state: str, view: SessionView, chosen: Chosen) -> tuple[str, ...]:
+def _ledger_problems(state: str, view: SessionView, run: str) -> tuple[str, ...]:
     """A row that was dropped for its age says nothing of a run, which has a ledger of its own; nor does one that
     nobody can read say anything of the session's ledger."""
-    if view.brief.mode == "unreadable" or (chosen.run and not view.brief.row):
+    if view.brief.mode == "unreadable" or (run and not view.brief.row):
         return ()
     try:
-        return tuple(runtime.ledger_problems(state, chosen.session))
+        return tuple(runtime.ledger_problems(state, view.name))
     except Unreadable as error:
         return (error.message,)
 
@@ -280,23 +249,3 @@ def find_run(context: Context, run: str, session: str) -> Chosen:
         if isinstance(summary, dict) and summary.get("run") == run:
             return Chosen(session, str(kind_name), run)
     raise BadInput(f"--run {clip(run, 80)}: there is no such run in this project", fix="omo report without --run")
-
-
-def _narrowed(sources: Sequence[Source], chosen: Chosen) -> list[Source]:
-    """The run's own ledger, and what the session noted while it went on."""
-    own = [source for source in sources if source.run == chosen.run]
-    moments = []
-    for source in own:
-        for row in source.rows:
-            moment = times.number(str(row.get("ts")))
-            if moment is not None:
-                moments.append(moment)
-    if not moments:
-        return [source for source in sources if source.ledger in ("session", "verify")]
-    first, last = min(moments) - AROUND, max(moments) + AROUND
-    around = []
-    for source in sources:
-        if source.ledger == "session":
-            rows = [row for row in source.rows if first <= (times.number(str(row.get("ts"))) or 0.0) <= last]
-            around.append(replace(source, rows=rows))
-    return [*around, *own]

@@ -6,9 +6,10 @@ import re
 from collections.abc import Sequence
 
 from omo.text import clip, counted
-from omo.views.report.gather import Changed, Evidence, Part, Report
-from omo.views.vocabulary import MARKS, TITLES, VERDICTS
+from omo.views.report.gather import Changed, Part, Report
+from omo.views.works import MARKS, TITLES, VERDICTS
 from omo.work import times
+from omo.work.sections import Section
 from omo.work.status import Item, units
 
 MARKER = "<!-- made by omo report -->\n"
@@ -96,22 +97,21 @@ def _part(part: Part) -> list[str]:
     view = part.view
     title = TITLES.get(view.kind, text(view.kind))
     lines = ["", f"### {title}: {view.done} of {units(view.total, view.unit)}"]
-    has_times = any(part.evidence(item.id).took for item in view.items)
+    has_times = any(part.evidence(item.id).duration for item in view.items)
     if view.items:
         columns = ["", text(view.unit), "status", *(["took"] if has_times else [])]
         lines += ["", f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
     proofs = []
     for item in view.items[:MOST_ITEMS]:
-        evidence = part.evidence(item.id)
-        lines.append(_row(item, evidence) + (f" {evidence.took or '–'} |" if has_times else ""))
-        proofs += _proofs(item, evidence)
+        section = part.evidence(item.id)
+        lines.append(_row(item, section) + (f" {section.duration or '–'} |" if has_times else ""))
+        proofs += _proofs(item, section)
     if len(view.items) > MOST_ITEMS:
         lines.append(f"\nand {len(view.items) - MOST_ITEMS} more")
     return lines + _details(f"Evidence, {counted(len(proofs), 'piece')}", proofs[:MOST_PROOFS], len(proofs))
 
 
-def _row(item: Item, evidence: Evidence) -> str:
-    section = evidence.section
+def _row(item: Item, section: Section) -> str:
     title = item.title
     if section.command:
         title = f"{section.command}, pinned by the {section.pinned_by}"
@@ -124,11 +124,11 @@ def _row(item: Item, evidence: Evidence) -> str:
     return f"| {sign} | {f'{text(item.id, 40)} {text(title, 260)}'.strip()} | {status} |"
 
 
-def _proofs(item: Item, evidence: Evidence) -> list[str]:
+def _proofs(item: Item, section: Section) -> list[str]:
     lines = []
-    for shown in evidence.attachments:
+    for shown in section.attachments:
         words = [text(word, 120) for word in (shown.name, shown.kind, shown.path) if word]
-        state = f" ({text(shown.state, 80)})" if shown.state else ""
+        state = f" ({text(shown.problem, 80)})" if shown.problem else ""
         lines.append(f"- {text(item.id, 40)}: {', '.join(words)}{state}")
     return lines
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from omo.clock import stamp
 from omo.errors import OmoError
@@ -68,10 +68,7 @@ def tell(sources: Sequence[Source], *, most: int = MOST_EVENTS) -> Timeline:
             if source.ledger != "session" or row.get("kind") not in QUIET:
                 timed.append((moment, source, row))
     timed.sort(key=lambda entry: entry[0])
-    events = []
-    for _, source, row in timed[-most:]:
-        for what, detail, mark in sentences(row, source.ledger):
-            events.append(Event(clip(str(row.get("ts") or ""), 30), clip(what, 400), detail, mark))
+    events = [in_words(row, source.ledger) for _, source, row in timed[-most:]]
     known = [moment for moment, _, _ in timed if moment > 0]
     began, ended = (stamp(known[0]), stamp(known[-1])) if known else ("", "")
     return Timeline(tuple(events), len(timed), began, ended)
@@ -123,24 +120,22 @@ def _rows(directory: str, state: str) -> list[Row]:
         return []
 
 
-@dataclass(frozen=True)
-class Line:
-    """`what` is filled in from the row's fields, `detail` names those that follow. `mark` says how it is drawn: always,
-    or by the value of a field, with the mark of any other value under the empty name."""
+class Line(NamedTuple):
+    """A sentence that a row's fields are filled into; `detail` names the fields that follow it. `mark` says how it is
+    drawn, where the field `by` holds nothing that does."""
 
     what: str
     detail: tuple[str, ...] = ()
-    mark: str | tuple[str, dict[str, str]] = ""
-    also: str = ""  # what follows besides
-
-    def mark_of(self, row: Row) -> str:
-        if isinstance(self.mark, str):
-            return self.mark
-        field, marks = self.mark
-        return marks.get(str(row.get(field)), marks[""])
+    mark: str = ""
+    by: str = ""
 
 
-Lines = Line | Callable[[Row], list[Line]]
+class Either(NamedTuple):
+    """The first sentence where the row has that field, else the second."""
+
+    field: str
+    line: Line
+    otherwise: Line
 
 
 class _Words(dict[str, str]):
@@ -163,99 +158,58 @@ def word(value: object, longest: int = LONGEST_WORD) -> str:
     return clip("–" if value is None else str(value), longest)
 
 
-def sentences(row: Row, ledger: str) -> list[tuple[str, str, str]]:
-    """(what, detail, mark) of a row; one kind may tell several things. A kind nobody knows is shown as it is."""
-    kind = str(row.get("kind"))
-    known = LINES.get(ledger, {}).get(kind) or ANYWHERE.get(kind)
-    if known is None:
+def in_words(row: Row, ledger: str) -> Event:
+    """What a row tells. A kind nobody knows is shown as it is."""
+    kind, moment = str(row.get("kind")), clip(str(row.get("ts") or ""), 30)
+    line = LINES.get(ledger, {}).get(kind) or ANYWHERE.get(kind)
+    if line is None:
         rest = {key: value for key, value in row.items() if key not in HIDDEN}
-        return [(clip(kind, 80), word(rest, LONGEST_DETAIL) if rest else "", "")]
-    told = []
-    for line in [known] if isinstance(known, Line) else known(row):
-        details = [word(row[name], LONGEST_DETAIL) for name in line.detail if row.get(name) not in (None, "", [], {})]
-        if line.also:
-            details.append(line.also)
-        if row.get("outcome"):  # a row that ends work says how
-            details.append(clip(outcome.in_words(outcome.of(row)), LONGEST_DETAIL))
-        told.append((line.what.format_map(_Words(row)), "; ".join(details), line.mark_of(row)))
-    return told
+        return Event(moment, clip(kind, 80), word(rest, LONGEST_DETAIL) if rest else "")
+    if isinstance(line, Either):
+        line = line.line if row.get(line.field) else line.otherwise
+    details = [_detail(row, name) for name in line.detail if row.get(name) not in (None, "", [], {})]
+    mark = MARKS.get(str(row.get(line.by)), line.mark)
+    if row.get("outcome"):  # a row that ends work says how
+        ended = outcome.of(row)
+        details.append(clip(outcome.in_words(ended), LONGEST_DETAIL))
+        if line.by == "outcome" and outcome.is_done(ended):
+            mark = "done"
+    return Event(moment, clip(line.what.format_map(_Words(row)), 400), "; ".join(details), mark)
 
 
-def _gate_added(row: Row) -> list[Line]:
-    argv = row.get("argv")
-    typed = shlex.join(map(str, argv)) if isinstance(argv, list) else word(argv)
-    return [Line("Gate {name} was pinned by the {by}", mark="gate", also=clip(typed, LONGEST_DETAIL))]
+def _detail(row: Row, name: str) -> str:
+    value = row[name]
+    if name == "argv" and isinstance(value, list):
+        return clip(shlex.join(map(str, value)), LONGEST_DETAIL)
+    if name == "results" and isinstance(value, dict):  # of a judge, by criterion
+        verdicts = []
+        for criterion in value:
+            result = part(value, criterion).get("result")
+            has_passed = part(part(row, "states"), criterion).get("regressed_at_iteration") == row.get("iteration")
+            verdicts.append(f"{criterion} {'regressed' if has_passed and result == 'fail' else result}")
+        return word(verdicts, LONGEST_DETAIL)
+    return word(value, LONGEST_DETAIL)
 
 
-def _checkpointed(row: Row) -> list[Line]:
-    if row.get("status") != "complete":
-        return [Line("{goalId} was set to {status}", ("evidence",), "failed")]
-    receipt = part(row, "completionVerification")
-    if not receipt:
-        return [Line("{goalId} was called complete, without a receipt", ("evidence",), "stale")]
-    whole = " and of the whole plan" if "covers" in receipt else ""
-    issued = f"{{goalId}} is complete: its gate passed, and the receipt of the goal{whole} was issued"
-    lines = [Line(issued, ("evidence",), "done")]
-    if receipt.get("independence") == "reduced":
-        lines.append(Line("The receipt of {goalId} has reduced independence", mark="stale"))
-    return lines
-
-
-def _judged(row: Row) -> list[Line]:
-    mark = {"pass": "done", "partial": "waiting"}.get(str(row.get("verdict")), "failed")
-    results = part(row, "results")
-    verdicts = word([f"{name} {part(results, name).get('result')}" for name in results], LONGEST_DETAIL)
-    lines = [Line("Round {iteration} was judged: {verdict}, decision {decision}", mark=mark, also=verdicts)]
-    for name, state in part(row, "states").items():
-        is_new = isinstance(state, dict) and state.get("regressed_at_iteration") == row.get("iteration")
-        if is_new and part(results, name).get("result") == "fail":
-            text = f"{_plain(name)} regressed: it passed in round {_plain(state.get('last_pass_iteration'))}"
-            lines.append(Line(text, mark="regression"))
-    if row.get("independence") not in (None, "full"):
-        lines.append(Line("Round {iteration} was judged with reduced independence", mark="stale"))
-    return lines
-
-
-def _plain(value: object) -> str:
-    """As it may stand in a sentence that is filled in later."""
-    return word(value, 60).replace("{", "{{").replace("}", "}}")
-
-
-def _claim(row: Row) -> list[Line]:
-    if row.get("override"):
-        return [Line("A claim was let stand against {verdict}: {claim}", ("override",), "stale")]
-    mark = "done" if row.get("verdict") == "holds" else "failed"
-    return [Line("A claim was looked into: {verdict}", ("claim",), mark)]
-
-
-def _preflight(row: Row) -> list[Line]:
-    if row.get("bypassed"):
-        return [Line("What the plan needs was not asked for: bypassed by {bypassed}", ("why",), "stale")]
-    mark = "failed" if row.get("missing") else "done"
-    return [Line("The machine was asked for what the plan needs: {result}", ("missing", "why"), mark)]
-
-
-def _blocked(row: Row) -> list[Line]:
-    """Stop's own word, or the agent's that something outside stops it."""
-    if row.get("rule") or row.get("reason"):
-        return [Line("Stop was sent back to work", ("reason",), "block")]
-    return [Line("The agent is blocked from outside", ("evidence",), "waiting")]
-
-
-def _done(row: Row) -> list[Line]:
-    mark = "done" if outcome.is_done(outcome.of(row)) else "stale"
-    return [Line("The run was ended", mark=mark)]
-
-
-RESULT = ("result", {"pass": "done", "fail": "failed", "": "waiting"})
-VERDICT = ("verdict", {"pass": "done", "fail": "failed", "": "waiting"})
-PASSED = ("verdict", {"pass": "done", "": "failed"})
-AUDIT = ("verdict", {"pass": "done", "": ""})
-LINES: dict[str, dict[str, Lines]] = {
+# What the value of a field says of the mark.
+MARKS = {
+    "pass": "done",
+    "ok": "done",
+    "holds": "done",
+    "True": "done",
+    "fail": "failed",
+    "failed": "failed",
+    "partial": "waiting",
+}
+LINES: dict[str, dict[str, Line | Either]] = {
     "session": {
         "activated": Line("Ultrawork was turned on by the {actor}", ("text",), "active"),
         "rearmed": Line("Ultrawork was turned on again by the {actor}, with a full budget", ("text",), "active"),
-        "blocked": _blocked,
+        "blocked": Either(  # Stop's own word, or the agent's that something outside stops it
+            "evidence",
+            Line("The agent is blocked from outside", ("evidence",), "waiting"),
+            Line("Stop was sent back to work", ("reason",), "block"),
+        ),
         "waiting": Line("The agent waits for the user", ("evidence", "gates"), "waiting"),
         "allowed": Line("Stop was let through ({rule})", mark="allow"),
         "overridden": Line("A person spoke before the agent went on after a block", mark="steer"),
@@ -265,15 +219,15 @@ LINES: dict[str, dict[str, Lines]] = {
         "budget": Line("The user set the budget: {ceilings}", mark="steer"),
         "paused": Line("The user paused it ({rule})", mark="waiting"),
         "resumed": Line("It goes on", mark="active"),
-        "gate-added": _gate_added,
-        "gate-ran": Line("Gate {name}: {result} (exit {exit}, {seconds} s)", ("why",), RESULT),
+        "gate-added": Line("Gate {name} was pinned by the {by}", ("argv",), "gate"),
+        "gate-ran": Line("Gate {name}: {result} (exit {exit}, {seconds} s)", ("why",), "waiting", "result"),
         "gate-recorded": Line("A failure of gate {name} was recorded as pre-existing", ("evidence",), "stale"),
         "gate-removed": Line("Gate {name} was taken away by the {actor}", mark="stale"),
         "gate-allowed": Line("The user let gate {name} through", mark="stale"),
         "asked": Line("The user asked for {workflow}", ("text",), "active"),
         "ralph-asked": Line("The user typed what they want of ralph", ("text", "criteria"), mark="active"),
         "change-allowed": Line("The user let {path} be changed", mark="steer"),
-        "done": _done,
+        "done": Line("The run was ended", (), "stale", "outcome"),
         "denied": Line("{tool} was denied by gate {gate}", ("reason",), "block"),
         "agent-finished": Line("{agentType} finished", mark="agent"),
         "plan-archived": Line("The plan {run} was archived for a new one, with {open} goals open", mark="stale"),
@@ -285,7 +239,11 @@ LINES: dict[str, dict[str, Lines]] = {
     "ultragoal": {
         "plan_created": Line("A plan was made: {objective}", mark="active"),
         "goal_started": Line("{goalId} was begun", mark="active"),
-        "goal_checkpointed": _checkpointed,
+        "goal_checkpointed": Either(
+            "completionVerification",
+            Line("{goalId} is complete: its gate passed, and its receipt was issued", ("evidence",), "done"),
+            Line("{goalId} was set to {status}", ("evidence",), "stale", "status"),
+        ),
         "steering_accepted": Line("The plan was steered: {mutation}{of_goal}", ("rationale", "evidence"), "steer"),
         "steering_rejected": Line("Steering was refused: {mutation}{of_goal}", ("reason",), "failed"),
         "review_blockers_recorded": Line("A review{of_goal} asks for more: {blockerGoalIds}", ("evidence",), "failed"),
@@ -305,19 +263,24 @@ LINES: dict[str, dict[str, Lines]] = {
         "goal_dropped": Line("The session's goal was dropped", ("why", "kept"), "cut"),
     },
     "ultraplan": {
-        "preflight": _preflight,
+        "preflight": Either(
+            "bypassed",
+            Line("What the plan needs was not asked for: bypassed by {bypassed}", ("why",), "stale"),
+            Line("The machine was asked for what the plan needs: {result}", ("missing", "why"), "failed", "result"),
+        ),
         "started": Line("The plan session was begun: {path}, steps {steps}", ("unreviewed",), "active"),
-        "audited": Line("The audit of git and files: {verdict}, passed {passed}", ("missing",), AUDIT),
-        "verified": Line("The Verify commands were run: {verdict}", ("results",), AUDIT),
+        "audited": Line("The audit of git and files: {verdict}, passed {passed}", ("missing",), by="verdict"),
+        "verified": Line("The Verify commands were run: {verdict}", ("results",), by="verdict"),
         "skipped": Line("Step {step} was skipped by the {actor}", ("reason",), "stale"),
         "recovered": Line("Recovery {depth} goes on with steps {missing}", (), "steer"),
         "finished": Line(
             "The plan session ended: {verdict}, audit {audit}",
             ("reason", "failed", "violations", "unverified", "handoff"),
-            PASSED,
+            "failed",
+            "verdict",
         ),
         "moved": Line("The project was moved to {root}"),
-        "critique": Line("The critic said {verdict}", ("findings",), ("clean", {"True": "done", "": "failed"})),
+        "critique": Line("The critic said {verdict}", ("findings",), "failed", "clean"),
     },
     "ralph": {
         "started": Line("The run was begun, of at most {max_iterations} rounds", ("source", "reduced_scope"), "active"),
@@ -331,24 +294,33 @@ LINES: dict[str, dict[str, Lines]] = {
             "The answers of round {iteration} came from a file: no hook saw the judge", mark="stale"
         ),
         "judge-unknown": Line("Round {iteration}, call {call}: nobody could tell", mark="waiting"),
-        "judged": _judged,
-        "ended": Line("The run ended: {how}, verdict {verdict}", mark=("how", {"pass": "done", "": "failed"})),
+        "judged": Line(
+            "Round {iteration} was judged: {verdict}, decision {decision}, independence {independence}",
+            ("results",),
+            "failed",
+            "verdict",
+        ),
+        "ended": Line("The run ended: {how}, verdict {verdict}", mark="failed", by="how"),
     },
     "verify": {
         "goal-added": Line("{goal} was filed", mark="active"),
         "begun": Line("{goal} was begun, attempt {attempt}", ("again",), "active"),
-        "checks-evaluated": Line("The checks of {goal}: {verdict}", ("flags",), VERDICT),
+        "checks-evaluated": Line("The checks of {goal}: {verdict}", ("flags",), "waiting", "verdict"),
         "answered": Line("{question} of {goal} was answered: {result}", mark="judge"),
         "brief": Line("A judge was asked about {goal}", mark="judge"),
         "finished": Line(
-            "{goal} was verified: {verdict}, now {to}", ("reason", "summary", "notes"), VERDICT
+            "{goal} was verified: {verdict}, now {to}", ("reason", "summary", "notes"), "waiting", "verdict"
         ),
         "achieved": Line("{goal} was achieved: {streak} in a row", mark="done"),
         "unblocked": Line("{goal} freed {freed}", ("summary",)),
         "gap": Line("{question} of {goal} left a gap", ("why",), "stale"),
-        "claim": _claim,
+        "claim": Either(
+            "override",
+            Line("A claim was let stand against {verdict}: {claim}", ("override",), "stale"),
+            Line("A claim was looked into: {verdict}", ("claim",), "failed", "verdict"),
+        ),
     },
 }  # fmt: skip
-ANYWHERE: dict[str, Lines] = {
+ANYWHERE: dict[str, Line | Either] = {
     "repaired": Line("A damaged ledger was set aside", ("kept",), "stale"),
 }

@@ -15,9 +15,8 @@ from omo.errors import OmoError
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.text import clip
-from omo.views.phrases import name_of
-from omo.views.project import SessionView
-from omo.views.session import Work
+from omo.views.project import SessionView, claims_let_stand
+from omo.views.works import name_of
 from omo.work import outcome
 from omo.work.sections import Notice
 from omo.work.status import Item, Status, units
@@ -64,46 +63,41 @@ class Verdict:
         return self.outcome is not None and outcome.is_done(self.outcome)
 
 
-def verdict(
-    views: Sequence[Status],
-    works: Sequence[Work] = (),
-    mode: str = "",
-    session_problems: Sequence[str] = (),
-    told: Row | None = None,
-) -> Verdict:
-    """`works` is how the session's row sums the same work up, `told` the end as Stop has told it. Where the session's
-    own ledger has problems, whatever it says of any work is worth nothing."""
-    counting = [view for view in views if does_count(view, views, works)]
+def verdict(session: SessionView, run: str = "") -> Verdict:
+    """Of all that the session worked on, or of one run alone, which `session.works` then holds."""
+    views = session.works or []
+    counting = [view for view in views if does_count(view, session)]
+    ends = [ended_as(view, session) for view in counting]
+    known = [ended for ended in ends if ended is not None]
     gates = _gates_beside(views, counting)
-    ends = {view.kind: ended_as(view, works) for view in counting}
-    known = [ended for ended in ends.values() if ended is not None]
-    problems = {problem for view in counting for problem in view.problems}
-    damage = [problem for problem in session_problems if problem not in problems]
-    is_believed = mode != "unreadable" and not damage and not problems
-    if counting and len(known) == len(counting) and is_believed:
-        whole = outcome.worst([*known, outcome.beside(gates)] if gates else known)
-        lapsed = [_open(view) for view in counting if not _holds(view, ends[view.kind])]
-        if not lapsed:
-            if told is not None and told["verdict"] == whole["verdict"]:
-                whole = told
-            return _ended(whole, counting)
-        if gates:
-            lapsed.append(f"beside it {gates}")
-        return Verdict(GONE, f"{NOT} any more" if outcome.is_done(whole) else NOT, tuple(lapsed))
+    # Where the session's own ledger has problems, whatever it says of any work is worth nothing.
+    told = {problem for view in counting for problem in view.problems}
+    damage = [problem for problem in session.problems if problem not in told]
+    is_unreadable = session.brief.mode == "unreadable"
+    is_over = bool(counting) and len(known) == len(counting) and not damage and not told and not is_unreadable
     reasons = []
     if damage:
         reasons.append(f"the ledger of the session cannot be believed ({clip(damage[0], 120)})")
-    for view in counting:
-        ended = ends[view.kind]
+    is_held = True
+    for view, ended in zip(counting, ends, strict=True):
         if ended is None or view.problems or not _holds(view, ended):
+            is_held = False
             reasons.append(_open(view))
         elif not outcome.is_done(ended):
             reasons.append(outcome.in_words(ended))
     if gates:
         reasons.append(f"beside it {gates}")
-    if mode in MODES:
-        reasons.append(MODES[mode])
-    return Verdict(UNPROVEN, NOT, tuple(reasons) or ("there is nothing that could prove it",))
+    if not is_over:
+        if session.brief.mode in MODES and (is_unreadable or not run):
+            reasons.append(MODES[session.brief.mode])
+        return Verdict(UNPROVEN, NOT, tuple(reasons) or ("there is nothing that could prove it",))
+    whole = outcome.worst([*known, outcome.beside(gates)] if gates else known)
+    said = session.brief.outcome  # as Stop has told it
+    if said is not None and not run and said["verdict"] == whole["verdict"]:
+        whole = said
+    if is_held:
+        return _ended(whole, counting)
+    return Verdict(GONE, f"{NOT} any more" if outcome.is_done(whole) else NOT, tuple(reasons))
 
 
 def _ended(whole: Row, counting: Sequence[Status]) -> Verdict:
@@ -116,23 +110,22 @@ def _ended(whole: Row, counting: Sequence[Status]) -> Verdict:
     return Verdict(whole["verdict"], outcome.OPENINGS[whole["verdict"]], tuple(reasons), whole)
 
 
-def ended_as(view: Status, works: Sequence[Work]) -> Row | None:
+def ended_as(view: Status, session: SessionView) -> Row | None:
     """How work ended: by the session's row where that speaks of this run, else by its own last row. None while open."""
-    for work in works:
-        if work.kind == view.kind and work.run in ("", view.run):
+    for work in session.brief.work:
+        if work.state and work.kind == view.kind and work.run in ("", view.run):
             return work.outcome
     return view.outcome
 
 
-def does_count(view: Status, views: Sequence[Status], works: Sequence[Work]) -> bool:
-    """A gate nobody was held to decides nothing."""
-    return view.kind != "ulw" or len(views) == 1 or "ulw" in [work.kind for work in works]
+def does_count(view: Status, session: SessionView) -> bool:
+    """Gates that were pinned for something else have no state of their own, hold nobody, and decide nothing."""
+    held = [work.kind for work in session.brief.work if work.state]
+    return view.kind != "ulw" or session.works == [view] or "ulw" in held
 
 
-def _holds(view: Status, ended: Row | None) -> bool:
+def _holds(view: Status, ended: Row) -> bool:
     """Whether what it ended as is still so. What was let through, or not reached, cannot lapse."""
-    if ended is None:
-        return False
     if ended["verdict"] in (outcome.WAIVED, outcome.ENDED):
         return True
     if view.next.action == "verify-again":
@@ -165,12 +158,8 @@ def _open(view: Status) -> str:
         return f"what {view.kind} says cannot be believed ({clip(view.problems[0], 120)})"
     if not view.total:
         return f"{view.kind} has no {view.unit} that could prove it"
-    stale, left = [], []
-    for item in view.items:
-        if _is_stale(item):
-            stale.append(item)
-        elif item.counts and item.mark != "done":
-            left.append(item)
+    stale = [item for item in view.items if _is_stale(item)]
+    left = [item for item in view.items if _is_not_passing(item) and item not in stale]
     held = view.total - len(left) - len(stale)
     sentence = f"{held} of {units(view.total, view.unit)} {'holds' if 1 in (held, view.total) else 'hold'}"
     if left:
@@ -185,36 +174,44 @@ def _open(view: Status) -> str:
 def _named(items: Sequence[Item]) -> str:
     names = []
     for item in items[:MOST_NAMED]:
+        state = clip(item.status.lower().replace("_", " "), 30)
         if _is_stale(item):
             state = f"({clip(item.receipt_why, 80) or 'stale'})"
-        else:
-            state = clip(item.status.lower().replace("_", " "), 30)
         names.append(f"{clip(item.id, 30)} {state}")
     listed = ", ".join(names)
     return f"{listed} and {len(items) - MOST_NAMED} more" if len(items) > MOST_NAMED else listed
 
 
-def notices(context: Context, session: SessionView, parts: Sequence[Part], works: Sequence[Work]) -> list[Notice]:
+# What a reader has to know
+
+
+def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> list[Notice]:
     """Everything that was let through, changed or damaged."""
-    views = [part.view for part in parts]
-    listed = []
+    listed: list[Notice] = []
+    ended_goals: set[str] = set()
+    names = {}
     for part in parts:
-        listed += _work_notices(part, ended_as(part.view, works))
-    for part in parts:
-        if part.view.kind == "ulw":
-            listed += _gate_notices(part, counts=does_count(part.view, views, works))
+        view = part.view
+        listed += _work_notices(part, ended_as(view, session))
+        if view.kind == "ulw":
+            listed += _gate_notices(part, counts=does_count(view, session))
+        if view.kind == "verify" and view.outcome:  # which names the claims about them
+            ended_goals.update(item.id for item in view.items)
+        elif view.kind != "verify":
+            names[view.run] = name_of(view.kind)
     texts = {notice.text for notice in listed}
     for where, problem in [*(("session", text) for text in session.problems), *_shared_problems(context.state)]:
         if clip(problem, 300) not in texts:
             listed.append(Notice("damaged ledger", clip(problem, 300), where))
     if session.brief.now.unreadable:
         listed.append(Notice("unreadable", clip(session.brief.now.unreadable, 300), "state"))
-    ended_goals: set[str] = set()
-    for view in views:
-        if view.kind == "verify" and view.outcome:
-            ended_goals.update(item.id for item in view.items)
-    listed += _claim_notices(context, ended_goals)
-    names = {view.run: name_of(view.kind) for view in views if view.kind != "verify"}
+    try:
+        for claim in claims_let_stand(context):
+            if claim["goal"] not in ended_goals:
+                text = f"{claim['claim']}: let stand by the {claim['by']}, {claim['reason']}"
+                listed.append(Notice("claim let stand", text, claim["goal"]))
+    except OmoError as error:
+        listed.append(Notice("unreadable", clip(error.message, 300), "verify/claims"))
     named = [replace(notice, where=names.get(notice.where, notice.where)) for notice in listed]
     return sorted(dict.fromkeys(named), key=lambda notice: WEIGHTS.get(notice.what, 1))
 
@@ -227,9 +224,14 @@ def _work_notices(part: Part, ended: Row | None) -> list[Notice]:
     for exception in ended["exceptions"] if ended else []:
         what, by, why = (clip(str(exception.get(key) or "?"), 200) for key in ("what", "by", "why"))
         listed.append(Notice(what, f"by the {by}: {why}", view.run))
-    for notice in part.notices:
-        if ended is None or not notice.until_end:
-            listed.append(notice)
+    for name, section in [("", part.whole), *part.sections.of.items()]:
+        for notice in section.notices:
+            if ended is None or not notice.until_end:
+                listed.append(notice)
+        for attachment in section.attachments:
+            if name and attachment.problem:
+                text = f"{attachment.path or attachment.name} {attachment.problem}"
+                listed.append(Notice("evidence changed", text, name))
     for item in view.items:
         if view.kind == "ulw" and ended is None:  # a failure recorded as pre-existing; nothing else tells of it
             listed += [Notice("let through", clip(override, 300), item.id) for override in item.overrides]
@@ -241,22 +243,18 @@ def _work_notices(part: Part, ended: Row | None) -> list[Notice]:
 def _gate_notices(part: Part, *, counts: bool) -> list[Notice]:
     """Who pinned what the proof rests on, and what fails beside it."""
     listed = []
-    if not counts:
-        for item in part.view.items:
-            if _is_not_passing(item):
-                why = f"{item.status}; it holds nobody here, and decides nothing"
-                listed.append(Notice("gate not passing", why, item.id))
-        return listed
     commands = []
     for item in part.view.items:
-        section = part.evidence(item.id).section
-        if section.pinned_by != "agent":
-            return []
-        commands.append(f"{item.id}: {section.command}")
-    if not commands:
-        return []
-    what = f"every gate was pinned by the agent ({'; '.join(commands)})"
-    return [Notice("pinned by the agent", clip(what, 400), part.view.run)]
+        section = part.evidence(item.id)
+        if not counts and _is_not_passing(item):
+            why = f"{item.status}; it holds nobody here, and decides nothing"
+            listed.append(Notice("gate not passing", why, item.id))
+        if counts and section.pinned_by == "agent":
+            commands.append(f"{item.id}: {section.command}")
+    if commands and len(commands) == len(part.view.items):
+        what = f"every gate was pinned by the agent ({'; '.join(commands)})"
+        listed.append(Notice("pinned by the agent", clip(what, 400), part.view.run))
+    return listed
 
 
 def _shared_problems(state: str) -> list[tuple[str, str]]:
@@ -267,21 +265,3 @@ def _shared_problems(state: str) -> list[tuple[str, str]]:
         if os.path.isdir(directory):
             problems += [(name, problem) for problem in Journal(directory, state).problems()]
     return problems
-
-
-def _claim_notices(context: Context, ended_goals: set[str]) -> list[Notice]:
-    """Claims that were let stand against what code saw, but those that the outcome of their goal names."""
-    if not os.path.isdir(paths.verify_dir(context.state)):
-        return []
-    from omo.work import claims
-
-    try:
-        rows = claims.recorded(context.state, overridden=True)
-    except OmoError as error:
-        return [Notice("unreadable", clip(error.message, 300), "verify/claims")]
-    listed = []
-    for row in rows:
-        if row.get("goal") not in ended_goals:
-            text = f"{clip(str(row['claim']), 160)}: let stand by the {row['actor']}, {clip(str(row['override']), 160)}"
-            listed.append(Notice("claim let stand", text, clip(str(row.get("goal") or ""), 60)))
-    return listed

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from omo.digest import sha256
@@ -24,7 +24,7 @@ from omo.workflows.ralph.run import RalphRun, RalphState
 HEAVY_SECONDS = 30.0
 MOST_ITERATIONS_CACHED = 3
 MOST_FILES = 5_000
-MOST_FACTS = 100
+MOST_KEPT = 4  # heavy checks of a criterion
 MOST_REASONS = 3
 LONGEST_EVIDENCE = 400
 LONGEST_KEPT = 100
@@ -47,80 +47,24 @@ class CheckResult:
     fact: Row = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class CriterionResult:
-    """Any check that fails fails it, any that is unknown leaves it unknown."""
-
-    criterion: Criterion
-    checks: Sequence[CheckResult]
-
-    @property
-    def result(self) -> str:
-        results = {check.result for check in self.checks}
-        for result in ("fail", "unknown"):
-            if result in results:
-                return result
-        return "pass" if results else "unknown"
-
-    @property
-    def is_cached(self) -> bool:
-        return any(check.source == CACHED for check in self.checks)
-
-    @property
-    def data(self) -> Row:
-        """As the ledger keeps it, and as it is shown; `cached_from` is the iteration that ran it, where another did."""
-        deciding = [check for check in self.checks if check.result == self.result]
-        longest = LONGEST_EVIDENCE // min(len(deciding), MOST_REASONS) - 10
-        reasons = [clip_middle(f"{check.id}: {check.evidence}", longest) for check in deciding[:MOST_REASONS]]
-        if len(deciding) > MOST_REASONS:
-            reasons.append(f"and {len(deciding) - MOST_REASONS} more")
-        actions = [check.suggested_action for check in deciding if check.suggested_action]
-        least = max(deciding, key=lambda check: SOURCES.index(check.source))
-        is_cached = least.source == CACHED
-        return {
-            "result": self.result,
-            "evidence": "; ".join(reasons),
-            "source": f"{CACHED}@{least.fact['ran_at']}" if is_cached else least.source,
-            "cached_from": least.fact["ran_at"] if is_cached else None,
-            "suggested_action": actions[0] if actions and self.result != "pass" else "",
-        }
-
-    def as_unknown(self, why: str) -> CriterionResult:
-        return replace(self, checks=[CheckResult(check.id, "unknown", why) for check in self.checks])
-
-
-def clip_middle(text: str, longest: int) -> str:
-    """One line that keeps its end, where a program says what went wrong."""
-    line = clip(text, len(text) + 1)
-    if len(line) <= longest:
-        return line
-    begin = longest // 3
-    return f"{line[:begin].rstrip()} … {line[begin - longest + 3 :].lstrip()}"
-
-
 @dataclass
 class Evaluation:
-    """`failed` is what an earlier brief of the iteration found, which stands whatever is answered now.
-
-    `heavy` is how long a check must have taken for its result to be taken over.
-    """
+    """`heavy` is how many seconds a check must have taken for its result to be taken over."""
 
     run: RalphRun
     state: RalphState
     answers: Mapping[Key, Answer]
-    source: str
-    failed: Mapping[Key, Answer]
     heavy: float
     clock: Callable[[], float]
     _observed: dict[tuple[str, str | None], tuple[Observation, float]] = field(default_factory=dict)
 
-    def evaluate(self, *, takes_over: bool) -> list[CriterionResult]:
-        """Every criterion, whatever it was before. What was run for an earlier call is not run again."""
+    def results(self, *, takes_over: bool) -> dict[str, Row]:
+        """Of every criterion, whatever it was before. What was run for an earlier call is not run again."""
         pinned = pins.pinned(self.run.caller.state)
-        results = []
+        results = {}
         for criterion in self.state.criteria:
             checks = [self._check(pinned, criterion, check, takes_over) for check in criterion.checks]
-            results.append(CriterionResult(criterion, checks))
+            results[criterion.id] = result_of(checks)
         return results
 
     def _check(self, pinned: pins.Pinned, criterion: Criterion, check: Row, takes_over: bool) -> CheckResult:
@@ -129,10 +73,8 @@ class Evaluation:
         if not any((pin.digest, pin.goal) == (digest, goal) for pin in pinned.pins):
             return CheckResult(name, "unknown", NOT_PINNED)
         if check in criterion.questions:
-            asked = criterion.id, name
-            source = EARLIER_BRIEF if asked in self.failed else self.source
-            answer = self.failed.get(asked) or self.answers[asked]
-            return CheckResult(name, answer.result, answer.evidence, source, answer.suggested_action)
+            answer = self.answers[criterion.id, name]
+            return CheckResult(name, answer.result, answer.evidence, answer.source, answer.suggested_action)
         key = cache_key(Path(self.run.caller.root), check, criterion.affected_paths)
         known = remembered(self.state, criterion.id, key)
         if takes_over and known:
@@ -154,19 +96,46 @@ class Evaluation:
         return CheckResult(name, observation.result, evidence, CODE, action, fact)
 
 
+def result_of(checks: Sequence[CheckResult]) -> Row:
+    """Of a criterion, as the ledger keeps it: any check that fails fails it, any that is unknown leaves it unknown.
+
+    `cached_from` is the iteration that ran it, where another did; `heavy` is what a later one may take over.
+    """
+    results = {check.result for check in checks}
+    result = "pass"
+    if "fail" in results:
+        result = "fail"
+    elif "unknown" in results:
+        result = "unknown"
+    deciding = [check for check in checks if check.result == result]
+    longest = LONGEST_EVIDENCE // min(len(deciding), MOST_REASONS) - 10
+    reasons = [clip_middle(f"{check.id}: {check.evidence}", longest) for check in deciding[:MOST_REASONS]]
+    if len(deciding) > MOST_REASONS:
+        reasons.append(f"and {len(deciding) - MOST_REASONS} more")
+    least = max(deciding, key=lambda check: SOURCES.index(check.source))
+    row: Row = {"result": result, "evidence": "; ".join(reasons), "source": least.source, "cached_from": None}
+    if least.source == CACHED:
+        row |= {"source": f"{CACHED}@{least.fact['ran_at']}", "cached_from": least.fact["ran_at"]}
+    row["suggested_action"] = ""
+    if result != "pass":
+        actions = [check.suggested_action for check in deciding if check.suggested_action]
+        row["suggested_action"] = "".join(actions[:1])
+    facts = [check.fact for check in checks if check.fact]
+    if facts and result == "pass":
+        row["heavy"] = facts[:MOST_KEPT]
+    return row
+
+
+def clip_middle(text: str, longest: int) -> str:
+    """One line that keeps its end, where a program says what went wrong."""
+    line = clip(text, len(text) + 1)
+    if len(line) <= longest:
+        return line
+    begin = longest // 3
+    return f"{line[:begin].rstrip()} … {line[begin - longest + 3 :].lstrip()}"
+
+
 # When a result is taken over
-
-
-def heavy_facts(results: Sequence[CriterionResult]) -> dict[str, list[Row]]:
-    """By criterion, what a later iteration needs in order to take a result over; of those that pass."""
-    facts: dict[str, list[Row]] = {}
-    left = MOST_FACTS
-    for result in results:
-        for check in result.checks:
-            if left and check.fact and result.result == "pass":
-                left -= 1
-                facts.setdefault(result.criterion.id, []).append(check.fact)
-    return facts
 
 
 def cache_key(root: Path, check: Row, affected_paths: Sequence[str]) -> str:

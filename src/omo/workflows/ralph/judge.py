@@ -1,31 +1,46 @@
-"""The judgement of an iteration: computed from what code and the judge saw of one tree, and recorded at once."""
+"""The judgement of an iteration: computed from what code and the judge saw of one tree, and recorded at once.
+
+The judge gets a brief: what the user asked for, the criteria and how each is checked; nothing of how the work went.
+"""
 
 from __future__ import annotations
 
+import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from omo.errors import NotEvaluable, Refused
 from omo.proof import base, changes, seals
 from omo.proof.checks import parse_checks
-from omo.text import clip
+from omo.text import block, clip
 from omo.work.agents import FULL, SessionEvents, expect_of, session_events
-from omo.work.judge import JUDGE, Answer, JudgeAnswer, Key, answered, failed, in_file, match, read_messages, said_since
-from omo.work.status import command
+from omo.work.files import Files
+from omo.work.judge import (
+    JUDGE,
+    JudgeAnswer,
+    answered,
+    brief_text,
+    failed,
+    in_file,
+    match,
+    read_messages,
+    said_since,
+)
+from omo.work.status import NextStep, command
 from omo.workflows.ralph import rules
-from omo.workflows.ralph.brief import MOST_CALLS, ask
 from omo.workflows.ralph.end import end_of, outcome_of, publish
-from omo.workflows.ralph.evaluate_criteria import COMMANDS, HEAVY_SECONDS, CriterionResult, Evaluation, heavy_facts
-from omo.workflows.ralph.iteration import Files, opening
+from omo.workflows.ralph.evaluate_criteria import COMMANDS, EARLIER_BRIEF, HEAVY_SECONDS, Evaluation
 from omo.workflows.ralph.phases import PhaseReport, check
-from omo.workflows.ralph.rules import ASK, MOST_CIRCUMVENTIONS, PROMPT, Row, State
-from omo.workflows.ralph.run import RalphRun, RalphState, fix, require_open
+from omo.workflows.ralph.rules import ASK, LONGEST_REQUEST, MOST_CIRCUMVENTIONS, PROMPT, Row, State, method
+from omo.workflows.ralph.run import RalphRun, RalphState, fix, opening, require_open
 
 EXIT_CODES = {"pass": 0, "partial": 3, "fail": 3, "unknown": 4}
+MOST_CALLS = 3  # that could not tell, in an iteration
 MOST_NAMED = 5
+LONGEST_QUESTION = 2000
 INLINE = (
     f"no hook saw {JUDGE} say this: the answers come from a file (judge-inline-fallback), so independence is reduced; "
     "tell the user"
@@ -43,63 +58,20 @@ LEFT_BEHIND = (
 )
 
 
-@dataclass
-class Judgement:
-    """What one call found. `decision` is empty where it could not tell, which leaves the iteration open;
-    `unknown_calls` counts those of the iteration.
-    """
+class Judgement(NamedTuple):
+    """What one call found, as it was recorded: `judged`, or `judge-unknown`, which leaves the iteration open."""
 
-    iteration: int
-    verdict: str
-    decision: str
-    results: Sequence[CriterionResult]
-    states: Mapping[str, State]
-    unknown_calls: int
-    answers: JudgeAnswer
+    row: Row
     notes: list[str]
-    gates: list[Row] = field(default_factory=list)
-    doubts: list[str] = field(default_factory=list)
-    allowed: list[str] = field(default_factory=list)
-    next: str = ""
+    next: NextStep
 
     @property
     def is_closed(self) -> bool:
-        return bool(self.decision)
+        return bool(self.row["kind"] == "judged")
 
     @property
-    def independence(self) -> str:
-        return self.answers.independence
-
-    @property
-    def challenges(self) -> list[dict[str, str]]:
-        return self.answers.challenges
-
-    @property
-    def criteria(self) -> list[Row]:
-        table = []
-        for result in self.results:
-            name = result.criterion.id
-            table.append({"id": name, "status": self.states[name].status, **result.data})
-        return table
-
-    @property
-    def remaining(self) -> list[Row]:
-        left = []
-        for entry in self.criteria:
-            state = self.states[entry["id"]]
-            if entry["result"] == "pass" or state.status == "BLOCKED":
-                continue
-            left.append(
-                {
-                    "id": entry["id"],
-                    "reason": entry["evidence"],
-                    "suggested_action": entry["suggested_action"],
-                    "fail_count": state.fail_count,
-                    "regression": state.status == "REGRESSED",
-                    "previous_pass_iteration": state.last_pass_iteration,
-                }
-            )
-        return left
+    def verdict(self) -> str:
+        return str(self.row["verdict"]) if self.is_closed else "unknown"
 
 
 def judge(
@@ -117,23 +89,46 @@ def judge(
     if not report.ok:
         raise _not_judged(run, state, report)
     before = files.now
-    answers, failures, is_moved = _answers(run, state, files, events, result_text)
-    notes = [*answers.notes, *(STANDS.format("/".join(key)) for key in failures)]
-    results = _evaluate(Evaluation(run, state, answers.answers, answers.source, failures, heavy, clock))
+    answers = _answers(run, state, files, events, result_text)
+    notes = answers.notes
+    evaluation = Evaluation(run, state, answers.answers, heavy, clock)
+    results = evaluation.results(takes_over=True)
+    is_cached = any(result["cached_from"] for result in results.values())
+    if is_cached and _apply(state, results)[2] != "replan":
+        # A result that was taken over never ends a run: before it would, what was taken over is run.
+        results = evaluation.results(takes_over=False)
     after = Files(files.root)
     if after.tree != files.tree:
         notes += [CHANGED, *_left_behind(after, {"files": before})]
-        results = [result.as_unknown(CHANGED) for result in results]
-    judgement = _conclude(state, results, answers, notes, is_moved=is_moved)
-    judgement.gates = report.gate_rows
-    if judgement.verdict == "pass":
+        for result in results.values():
+            result |= {"result": "unknown", "evidence": CHANGED, "source": "code", "suggested_action": ""}
+    row: Row = {"iteration": state.iteration, "results": results, "tree": files.tree}
+    row["independence"] = answers.independence
+    states, verdict, decision = _apply(state, results)
+    unknown_calls = state.unknown_calls + 1
+    if verdict == "unknown" and unknown_calls < MOST_CALLS:
+        row |= {"kind": "judge-unknown", "call": unknown_calls, "nonce": answers.nonce}
+        states = state.states
+    else:
+        if verdict == "unknown":
+            notes.append(f"iteration {state.iteration} is over: {unknown_calls} calls could not tell; {UNCOUNTED}")
+        row |= {
+            "kind": "judged",
+            "files": before,
+            "states": {name: known.data for name, known in states.items()},
+            "verdict": verdict,
+            "decision": decision,
+            "gates": report.gate_rows,
+            "challenges": answers.challenges,
+        }
+    if verdict == "pass":
         sealed = _seals(files, state, report, events)
-        judgement.doubts, judgement.allowed = sealed.doubts, sealed.notes
-    _record(run, state, judgement, files, after)
-    if judgement.is_closed:
+        row |= {"doubts": sealed.doubts, "allowed": sealed.notes}
+    scope = [name for name, known in states.items() if known.status in rules.OPEN]
+    _record(run, state, row, answers.digest, opening(run.caller, after, state.iteration + 1, scope))
+    if row["kind"] == "judged":
         expect_of(run, events, None)
-    judgement.next = publish(run).text
-    return judgement
+    return Judgement(row, notes, publish(run))
 
 
 def _not_judged(run: RalphRun, state: RalphState, report: PhaseReport) -> Refused:
@@ -190,24 +185,63 @@ def _left_behind(files: Files, row: Row) -> list[str]:
     return [LEFT_BEHIND.format(names)]
 
 
-def _answers(
-    run: RalphRun, state: RalphState, files: Files, events: SessionEvents, given: str | None
-) -> tuple[JudgeAnswer, dict[Key, Answer], bool]:
-    """What was answered to the newest brief, what a judge found to fail in earlier ones, and whether it is about
-    other files than these. While the judge may be asked about these it is, and an iteration with a brief that nobody
-    answered is not judged.
+def _seals(files: Files, state: RalphState, report: PhaseReport, events: SessionEvents) -> seals.Seals:
+    """What was done since the start to files that the gates and the commands of the criteria rest on."""
+    commands: list[Any] = [*report.gates]
+    for criterion in state.criteria:
+        commands += parse_checks([each for each in criterion.checks if each["type"] in COMMANDS])
+    return seals.examine(files.root, state.started.get("files"), commands, terms=seals.terms_in(events.rows))
+
+
+def _apply(state: RalphState, results: Mapping[str, Row]) -> tuple[Mapping[str, State], str, str]:
+    """The states after these results, the verdict, and the decision if the iteration were closed on them."""
+    by_name = {name: result["result"] for name, result in results.items()}
+    states = {}
+    has_failed = False
+    for name, before in state.states.items():
+        states[name] = rules.after(before, by_name[name], state.iteration)
+        has_failed |= by_name[name] == "fail" and states[name].status != "BLOCKED"
+    verdict = rules.verdict(states, by_name)
+    if verdict == "fail" and not has_failed:
+        verdict = "unknown"
+    return states, verdict, rules.decision(states, state.iteration, state.max_iterations, by_name)
+
+
+def _record(run: RalphRun, state: RalphState, row: Row, digest: str, opens: Row) -> None:
+    """All of it or nothing, and only while the run stands where it was looked at. Unless it is over, the next
+    iteration is open at once, on the files as they are after it.
+    """
+
+    def decide(now: RalphState) -> tuple[None, list[Row]]:
+        if len(now.rows) != len(state.rows):
+            what = "the run went on while it was judged, so this judgement is void"
+            raise Refused(what, fix=fix(run, command("omo ralph judge")))
+        events = [row]
+        if digest:
+            events.insert(0, {"kind": "judge-inline-fallback", "iteration": now.iteration, "digest": digest})
+        if row["kind"] == "judged":
+            events.append(end_of(now, row) or opens)
+        return None, events
+
+    run.change_whole(decide)
+
+
+# The judge
+
+
+def _answers(run: RalphRun, state: RalphState, files: Files, events: SessionEvents, given: str | None) -> JudgeAnswer:
+    """An answer to each question of the run: to the brief about these files, and what others of the iteration found to
+    fail. While nobody was asked about these files, or nobody answered, the iteration is not judged.
     """
     if not state.questions:
         ignored = ["--result is ignored: code evaluates every check of this run"] if given is not None else []
-        return JudgeAnswer(notes=ignored), {}, False
+        return JudgeAnswer(notes=ignored)
     reported = events.messages(JUDGE)
-    may_ask = len(answered(state.briefs, reported)) < MOST_CALLS
     if not state.briefs:
         raise _asked(run, files, events, f"iteration {state.iteration} has questions that code cannot answer")
-    newest = state.brief_about(files.tree) or state.briefs[-1]
-    is_moved = newest["tree"] != files.tree
-    if is_moved and may_ask:
-        raise _asked(run, files, events, "; ".join([MOVED, *_left_behind(files, newest)]))
+    newest = state.brief_about(files.tree)
+    if newest is None:
+        raise _asked(run, files, events, "; ".join([MOVED, *_left_behind(files, state.briefs[-1])]))
     if given is None:
         answers = read_messages(said_since(reported, newest), newest["nonce"])
     else:
@@ -222,19 +256,16 @@ def _answers(
     if answers.independence != FULL:
         notes.append(INLINE)
     is_open_still = any(answer.result == "unknown" for answer in matched.values())
-    if is_open_still and may_ask and state.is_taken_up(newest):
+    if is_open_still and state.is_taken_up(newest):
         raise _asked(run, files, events, f"{JUDGE} could not tell the last time")
-    if is_moved:
-        notes += [MOVED, *_left_behind(files, newest)]
-        matched = dict.fromkeys(state.questions, Answer("unknown", MOVED))
-    failures = {}
     for other in state.briefs:
         if other is newest:
             continue
         for key, answer in failed(reported, other).items():
             if key in matched:
-                failures[key] = answer
-    return replace(answers, answers=matched, notes=notes), failures, is_moved
+                matched[key] = replace(answer, source=EARLIER_BRIEF)
+                notes.append(STANDS.format("/".join(key)))
+    return replace(answers, answers=matched, notes=notes)
 
 
 def _asked(run: RalphRun, files: Files, events: SessionEvents, why: str) -> NotEvaluable:
@@ -248,92 +279,42 @@ def _ask_first(run: RalphRun) -> str:
     return f"{ASK}; then {fix(run, command('omo ralph judge'))}"
 
 
-def _seals(files: Files, state: RalphState, report: PhaseReport, events: SessionEvents) -> seals.Seals:
-    """What was done since the start to files that the gates and the commands of the criteria rest on."""
-    commands: list[Any] = [*report.gates]
-    for criterion in state.criteria:
-        commands += parse_checks([each for each in criterion.checks if each["type"] in COMMANDS])
-    return seals.examine(files.root, state.started.get("files"), commands, terms=seals.terms_in(events.rows))
-
-
-def _evaluate(evaluation: Evaluation) -> list[CriterionResult]:
-    """A result that was taken over never ends a run: before it would, what was taken over is run."""
-    results = evaluation.evaluate(takes_over=True)
-    is_cached = any(result.is_cached for result in results)
-    if is_cached and _apply(evaluation.state, results)[2] != "replan":
-        return evaluation.evaluate(takes_over=False)
-    return results
-
-
-def _apply(state: RalphState, results: Sequence[CriterionResult]) -> tuple[dict[str, State], str, str]:
-    """The states after these results, the verdict, and the decision if the iteration were closed on them."""
-    by_name = {result.criterion.id: result.result for result in results}
-    states = {}
-    has_failed = False
-    for name, before in state.states.items():
-        states[name] = rules.after(before, by_name[name], state.iteration)
-        has_failed |= by_name[name] == "fail" and states[name].status != "BLOCKED"
-    verdict = rules.verdict(states, by_name)
-    if verdict == "fail" and not has_failed:
-        verdict = "unknown"
-    return states, verdict, rules.decision(states, state.iteration, state.max_iterations, by_name)
-
-
-def _conclude(
-    state: RalphState, results: Sequence[CriterionResult], answers: JudgeAnswer, notes: list[str], *, is_moved: bool
-) -> Judgement:
-    """Unknown closes nothing, three times in one iteration; the third time the iteration is spent.
-
-    Where the answers are about other files nothing is known as a whole, whatever code says of the rest.
-    """
-    states, verdict, decision = _apply(state, results)
-    unknown_calls = state.unknown_calls
-    if verdict == "unknown" or is_moved:
-        unknown_calls += 1
-        if unknown_calls < MOST_CALLS:
-            verdict, decision, states = "unknown", "", dict(state.states)
-        else:
-            over = f"iteration {state.iteration} is over: {unknown_calls} calls could not tell; {UNCOUNTED}"
-            notes = [*notes, over]
-    return Judgement(state.iteration, verdict, decision, results, states, unknown_calls, answers, notes)
-
-
-def _record(run: RalphRun, state: RalphState, judgement: Judgement, files: Files, after: Files) -> None:
-    """All of it or nothing, and only while the run stands where it was looked at. Unless it is over, the next
-    iteration is open at once, on the files as they are after it.
-    """
-    results = {result.criterion.id: result.data for result in judgement.results}
-    row = {"iteration": state.iteration, "results": results, "tree": files.tree}
-    row["independence"] = judgement.independence
-    if judgement.is_closed:
-        for name, facts in heavy_facts(judgement.results).items():
-            results[name]["heavy"] = facts
-        row |= {
-            "kind": "judged",
-            "files": files.now,
-            "states": {name: after.data for name, after in judgement.states.items()},
-            "verdict": judgement.verdict,
-            "decision": judgement.decision,
-            "gates": judgement.gates,
-            "doubts": judgement.doubts,
-            "allowed": judgement.allowed,
-            "challenges": judgement.challenges,
-        }
-    else:
-        row |= {"kind": "judge-unknown", "call": judgement.unknown_calls, "nonce": judgement.answers.nonce}
-    scope = [name for name, known in judgement.states.items() if known.status in rules.OPEN]
-    opens = opening(run.caller, after, state.iteration + 1, scope)
+def ask(run: RalphRun, files: Files, events: SessionEvents) -> None:
+    """Open a brief about these files, which the judge then reads."""
+    nonce = secrets.token_hex(16)
 
     def decide(now: RalphState) -> tuple[None, list[Row]]:
-        if len(now.rows) != len(state.rows):
-            what = "the run went on while it was judged, so this judgement is void"
-            raise Refused(what, fix=fix(run, command("omo ralph judge")))
-        events = [row]
-        digest = judgement.answers.digest
-        if digest:
-            events.insert(0, {"kind": "judge-inline-fallback", "iteration": now.iteration, "digest": digest})
-        if judgement.is_closed:
-            events.append(end_of(now, row) or opens)
-        return None, events
+        require_open(run)
+        row = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "call": len(now.briefs) + 1}
+        asked = [criterion.id for criterion in now.criteria if criterion.questions]
+        return None, [{**row, "criteria": asked, "tree": files.tree, "files": files.now}]
 
     run.change_whole(decide)
+    expect_of(run, events, JUDGE)
+
+
+def brief(run: RalphRun) -> tuple[str, str]:
+    """The open brief and its nonce. Nobody gets one that was answered, so that nobody asks until the answer suits."""
+    state = require_open(run)
+    again = fix(run, command("omo ralph judge"))
+    if not state.briefs:
+        raise Refused("nothing is asked of a judge now", fix=f"{again} asks where the phases are over")
+    newest = state.brief_about(Files(run.caller.root).tree)
+    if newest is None:
+        raise Refused("the files are others than those that the judge was asked about", fix=f"{again} asks anew")
+    if newest in answered(state.briefs, session_events(run).messages(JUDGE)):
+        raise Refused(f"{JUDGE} has answered this brief already", fix=again)
+    items = []
+    if state.request:
+        words = block(state.request, LONGEST_REQUEST).replace("\n", "\n  > ")
+        items.append(f"What the user asked for, {state.whose_request}:\n  > {words}")
+    for criterion in state.criteria:
+        lines = [f"{criterion.id}: {clip(criterion.description, 500)}"]
+        for each in criterion.checks:
+            if each in criterion.questions:
+                question = block(each["question"], LONGEST_QUESTION).replace("\n", "\n    ")
+                lines.append(f"  - question {each['id']}: {question}")
+            else:
+                lines.append(f"  - code {each['id']}: {method(each)}")
+        items.append("\n".join(lines))
+    return brief_text("\n\n".join(items), state.questions, newest["nonce"]), newest["nonce"]

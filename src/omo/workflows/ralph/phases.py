@@ -5,25 +5,29 @@ One thing only the agent can say: why a small change needs no refinement.
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from omo.clock import stamp
-from omo.errors import BadInput
-from omo.proof import own_commands
+from omo import safe_open
+from omo.proof import base, own_commands
 from omo.state.runtime import is_live, part
 from omo.text import clip, counted
 from omo.work.agents import Message, SessionEvents, messages_in
+from omo.work.files import Files
 from omo.work.lifecycle import require_reason
 from omo.work.status import Command, NextStep
-from omo.workflows.ralph.iteration import Files, changed_lines
 from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE, Row
 from omo.workflows.ralph.run import RalphRun, RalphState, require_open
+from omo.workflows.ultrawork import gates as pinned
+from omo.workflows.ultrawork.gates import Gate
 
 MOST_GATES = 50  # named in a judgement
+UNCOUNTED = 1_000_000  # lines, where nobody can tell: never a small change
+LARGEST_READ = 1_000_000
 PHASE_OF = {agent: phase for phase, agent in PROVEN_BY.items() if agent}
 GATE_ROWS = ("gate-added", "gate-removed", "gate-allowed")  # hold from one iteration to the next
 EVIDENCE = ".sisyphus/"
@@ -46,20 +50,6 @@ TOO_EARLY = {
 SHELLS = ("sh", "bash", "dash", "zsh")
 HOLLOW = ("true", ":", "exit 0", "test 1", "[ 1 ]", "test 1 = 1", "test -d .", "test -e .")
 PRINTERS = ("echo", "printf", "true", ":", "sleep")
-
-
-@dataclass(frozen=True)
-class Gate:
-    """A pinned gate and what its newest run of this iteration said; `result` is empty where it was not run."""
-
-    name: str
-    by: str
-    argv: tuple[str, ...] = ()
-    cwd: str = "."
-    sealed: tuple[str, ...] = ()  # the seals of all gates are read from the session's ledger
-    result: str = ""
-    tree: str = ""
-    is_allowed: bool = False  # the user let its failure through
 
 
 @dataclass(frozen=True)
@@ -100,7 +90,7 @@ class PhaseReport:
         rows = []
         for gate in self.gates[:MOST_GATES]:
             row: Row = {"name": clip(gate.name, 60), "by": clip(gate.by, 20)}
-            if gate.result == "fail":  # for the receipt: a failure that the user let through stays a failure
+            if gate.has_failed:  # for the receipt: a failure that the user let through stays a failure
                 row["failed"] = True
             rows.append(row)
         return rows
@@ -130,25 +120,20 @@ def leave_out_refine(run: RalphRun, reason: str) -> None:
     run.change_whole(decide)
 
 
-def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str | None = None) -> PhaseReport:
-    """Did the phases of this iteration happen? Writes nothing. `newer_than` leaves out what was seen before."""
+def check(run: RalphRun, files: Files, events: SessionEvents) -> PhaseReport:
+    """Did the phases of this iteration happen? Writes nothing."""
     state = require_open(run)
-    since = str(state.exec_row["ts"])
-    if newer_than is not None:
-        since = max(since, moment(newer_than))
     if events.damage:
         nothing = {phase: Proof(MISSING, events.damage) for phase in PHASES}
         repair = f"omo ledger repair --session {shlex.quote(events.session)}"
         fix = f"look at what was changed with omo ledger verify; only the user can seal it: {repair}"
         return PhaseReport(state.iteration, nothing, fix, events.damage)
-    rows = _rows_since(events, state.exec_row, since)
+    rows = _rows_since(events, state.exec_row)
     # One that was cut off, with nothing to say, did nothing.
     finished = [message for message in messages_in(rows, PHASE_OF) if message.text.strip()]
     counting = in_order(finished, state.exec_row.get("files"))
-    gates = _gates(rows)
-    proofs = {}
-    for phase in ("PLAN", "IMPL", "VERIFY", "REFINE"):
-        proofs[phase] = _by_agent(phase, counting, finished)
+    gates = list(pinned.fold(rows, pinned.run_of(events.row)))
+    proofs = {phase: _by_agent(phase, agent, counting, finished) for phase, agent in PROVEN_BY.items() if agent}
     if "IMPL" not in counting:
         proofs["IMPL"] = _own_work(files, state, proofs["IMPL"])
     if state.why_no_refine and proofs["REFINE"].status == MISSING:
@@ -215,25 +200,51 @@ def _same_files(first: Row | None, second: Row | None) -> bool:
     return contents[0] == contents[1]
 
 
-def _by_agent(phase: str, counting: Mapping[str, Message], finished: Sequence[Message]) -> Proof:
+def _by_agent(phase: str, agent: str, counting: Mapping[str, Message], finished: Sequence[Message]) -> Proof:
     message = counting.get(phase)
     if message is not None:
-        return Proof(PRESENT, f"{message.agent} finished at {message.ts} (row {message.seq} of the session's ledger)")
-    if any(each.agent == PROVEN_BY[phase] for each in finished):
+        return Proof(PRESENT, f"{agent} finished at {message.ts} (row {message.seq} of the session's ledger)")
+    if any(each.agent == agent for each in finished):
         return Proof(MISSING, TOO_EARLY[phase])
-    return Proof(MISSING, f"no {PROVEN_BY[phase]} finished in this iteration", is_undone=True)
+    return Proof(MISSING, f"no {agent} finished in this iteration", is_undone=True)
 
 
 def _own_work(files: Files, state: RalphState, by_agent: Proof) -> Proof:
-    began = state.exec_row
-    paths_changed: list[str] | None = []
-    if files.tree != began.get("tree"):
-        paths_changed = files.changed_since(began)
+    changed: list[str] | None = []
+    if files.tree != state.exec_row.get("tree"):
+        changed = files.changed_since(state.exec_row)
     # What a tester writes down is not what it tests.
-    is_changed = paths_changed is None or any(not path.startswith(EVIDENCE) for path in paths_changed)
-    if not is_changed:
-        return replace(by_agent, text=f"{by_agent.text}, and no file is other than when it began", is_undone=True)
-    return Proof(PRESENT, f"{by_agent.text}, and files are others than when it began")
+    if changed is None or any(not path.startswith(EVIDENCE) for path in changed):
+        return Proof(PRESENT, f"{by_agent.text}, and files are others than when it began")
+    return Proof(MISSING, f"{by_agent.text}, and no file is other than when it began", is_undone=True)
+
+
+def changed_lines(files: Files, state: RalphState) -> int:
+    """Lines added and removed that no judgement saw, committed or not. UNCOUNTED if unknown.
+
+    Since the last judgement, else since the start: what is written between rounds is nobody's small change.
+    """
+    began = part(state.last_judged, "files") or part(state.started, "files")
+    changed = base.look(files.root, began or None).changed
+    if changed is None:
+        return UNCOUNTED
+    committed = base.committed(files.root, began["head"], list(changed)) if began["head"] else {}
+    total = 0
+    for path, digest in changed.items():
+        before, after = committed.get(path, b""), b""
+        try:
+            if digest != base.GONE:
+                after = safe_open.read_file(Path(files.root, path), LARGEST_READ)
+        except OSError:
+            return UNCOUNTED
+        old, new = before.decode("utf-8", "replace").splitlines(), after.decode("utf-8", "replace").splitlines()
+        lines = 0
+        for line in list(difflib.unified_diff(old, new, n=0, lineterm=""))[2:]:  # its first two lines name the files
+            lines += line.startswith(("+", "-"))
+        # A binary, and what had not been committed when it began: nobody knows how it was, so it is no small change.
+        is_unknown = b"\0" in before + after or (path in began["files"] and not (before and lines))
+        total += SMALL_CHANGE if is_unknown else lines
+    return total
 
 
 def _own_check(files: Files, state: RalphState) -> str:
@@ -250,19 +261,19 @@ def ship(gates: Sequence[Gate], tree: str) -> Proof:
     """A gate that an agent pinned and that cannot fail is none. A missing gate is never a sign of bad faith."""
     if not gates:
         return Proof(MISSING, f"no gate is pinned in this session: {PIN}")
-    real = [gate for gate in gates if gate.by == "user" or not cannot_fail(gate.argv)]
+    real = [gate for gate in gates if gate.is_users or not cannot_fail(gate.argv)]
     if not real:
         names = clip(", ".join(gate.name for gate in gates), 200)
         return Proof(MISSING, f"what the agent pinned cannot fail, so it proves nothing ({names}): {PIN}")
     wrong = []
     for gate in real:
-        name = clip(gate.name, 60)
-        if not gate.result:
+        name, last = clip(gate.name, 60), gate.last
+        if last is None:
             wrong.append(f"{name} was not run in this iteration")
-        elif gate.tree != tree:
+        elif (last.get("fingerprint") or last.get("tree")) != tree:
             wrong.append(f"{name} ran on other files than these")
-        elif gate.result != "pass" and not (gate.result == "fail" and gate.is_allowed):
-            wrong.append(f"{name} says {clip(gate.result, 20)}")
+        elif last["result"] != "pass" and not (last["result"] == "fail" and gate.allowed):
+            wrong.append(f"{name} says {clip(last['result'], 20)}")
     if wrong:
         return Proof(MISSING, f"gates: {clip(', '.join(wrong), 300)}")
     pinned = ", ".join(f"{clip(gate.name, 60)} (pinned by the {clip(gate.by, 20)})" for gate in real)
@@ -286,21 +297,7 @@ def cannot_fail(argv: Sequence[str]) -> bool:
 # What the session's ledger has
 
 
-def moment(text: str) -> str:
-    """An ISO time with its zone, as ledgers write it."""
-    try:
-        known = datetime.fromisoformat(re.sub("Z$", "+00:00", text.strip()))
-        if known.tzinfo is None:
-            raise ValueError("no zone")
-        return stamp(known.timestamp())
-    except (ValueError, OverflowError, OSError):
-        raise BadInput(
-            f"--newer-than {clip(text, 60)!r} is not an ISO time with its zone",
-            fix="for example 2026-02-22T17:20:01Z; without it the iteration's own beginning counts",
-        ) from None
-
-
-def _rows_since(events: SessionEvents, opened: Row, since: str) -> list[Row]:
+def _rows_since(events: SessionEvents, opened: Row) -> list[Row]:
     """The pins of gates from the beginning on, everything else since the iteration was opened.
 
     By place in the ledger and by time, so that a clock which was set back brings nothing old in. In another ledger,
@@ -313,27 +310,6 @@ def _rows_since(events: SessionEvents, opened: Row, since: str) -> list[Row]:
         first = 0
     wanted = []
     for row in events.rows:
-        if row.get("kind") in GATE_ROWS or (row["seq"] > first and str(row.get("ts")) > since):
+        if row.get("kind") in GATE_ROWS or (row["seq"] > first and str(row.get("ts")) > opened["ts"]):
             wanted.append(row)
     return wanted
-
-
-def _gates(rows: Sequence[Row]) -> list[Gate]:
-    """The pinned gates, each with its newest run of this iteration. A new pin under a name begins anew.
-
-    A failure is the user's to let through; the agent's own record of one does not count here.
-    """
-    gates: dict[str, Gate] = {}
-    for row in rows:
-        kind, name = row.get("kind"), str(row.get("name"))
-        if kind == "gate-added":
-            argv = tuple(map(str, row.get("argv") or ()))
-            gates[name] = Gate(name, str(row.get("by")), argv, str(row.get("cwd") or "."))
-        elif kind == "gate-removed":
-            gates.pop(name, None)
-        elif kind == "gate-ran" and name in gates:
-            tree = str(row.get("fingerprint") or row.get("tree"))
-            gates[name] = replace(gates[name], result=str(row.get("result")), tree=tree)
-        elif kind == "gate-allowed" and name in gates:
-            gates[name] = replace(gates[name], is_allowed=True)
-    return list(gates.values())

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 
 from omo.digest import sha256
 from omo.errors import Refused, Unreadable
-from omo.state import paths
+from omo.state import ledger, paths
 from omo.state.runtime import part
 from omo.text import clip
-from omo.work.run import Kind, Run
+from omo.work.files import Files
+from omo.work.run import Caller, Kind, Run
 from omo.work.status import Command, NextStep, command, units
 from omo.workflows.ralph.rules import OPEN, Criterion, Row, State
 
@@ -156,9 +157,14 @@ class RalphState:
             asked += [(criterion.id, check["id"]) for check in criterion.questions]
         return asked
 
-    def entry(self, criterion: Criterion) -> Row:
-        """A criterion with all that is known of it; `before` is what an earlier run could not do of it."""
-        known, result = self.states[criterion.id], self.last_result(criterion.id)
+    def entry(self, criterion: Criterion, result: Row | None = None) -> Row:
+        """A criterion with all that is known of it; `before` is what an earlier run could not do of it.
+
+        `result` is that of a judgement which could not tell, and therefore left no other trace in the run.
+        """
+        known = self.states[criterion.id]
+        if result is None:
+            result = self.last_result(criterion.id)
         before = [lesson for lesson in self.lessons if criterion.id in lesson["again"]]
         return {
             "id": criterion.id,
@@ -280,6 +286,24 @@ def _apply(state: RalphState, row: Row) -> None:
         state.session = str(row["session"])
     elif kind == "moved":
         state.root = str(row["root"])
+
+
+def opening(caller: Caller, files: Files, iteration: int, scope: list[str]) -> Row:
+    """The row that opens an iteration: what is to be worked on, on which files, and where the session's ledger ends.
+
+    Only what comes after it counts for the iteration.
+    """
+    head = ledger.head_of(paths.events_file(caller.state, caller.session))
+    return {
+        "kind": "exec-delegated",
+        "iteration": iteration,
+        "scope": scope,
+        "tree": files.tree,
+        "files": files.now,
+        "session": caller.session,
+        "session_seq": head.seq,
+        "session_digest": head.digest,
+    }
 
 
 RALPH: Kind[RalphState] = Kind(KIND, "ralph run", "r", START, paths.ralph_dir, fold)

@@ -21,15 +21,15 @@ from omo.proof.checks import dump, parse_checks
 from omo.state import paths, store
 from omo.state.runtime import part
 from omo.text import block, clip
+from omo.work.files import Files
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller, Run, check_sizes, load
 from omo.work.sections import listed
 from omo.work.status import NextStep, units
 from omo.workflows.ralph import criteria, rules
 from omo.workflows.ralph.end import is_over, publish
-from omo.workflows.ralph.iteration import Files, opening
 from omo.workflows.ralph.rules import DEFAULT_ITERATIONS, MOST_CRITERIA, MOST_ITERATIONS, Criterion, Row
-from omo.workflows.ralph.run import ABANDON, KIND, RALPH, THE_USERS_TURN, RalphRun, RalphState
+from omo.workflows.ralph.run import ABANDON, KIND, RALPH, THE_USERS_TURN, RalphRun, RalphState, opening
 
 LONGEST_EVIDENCE = 500
 NOTHING_FOUND = "nobody said what is wanted, and the project's files name no check of its own"
@@ -56,13 +56,22 @@ def start(
     if path is None:
         wanted, source, digest = criteria.proposed(caller.root, head, cwd), "", ""
     else:
-        wanted, source, digest = criteria.load(path), _relative(caller, path), sha256(path.read_bytes())
+        wanted, digest = criteria.load(path), sha256(path.read_bytes())
+        source = os.path.realpath(path)
+        inside = os.path.relpath(source, caller.here)
+        if not inside.startswith(".."):
+            source = inside.replace(os.sep, "/")
     store.make_state_dir(caller.state)
     store.make_dir(paths.ralph_dir(caller.state), caller.state)
     with store.Lock(os.path.join(paths.ralph_dir(caller.state), "start.lock"), store.Deadline(caller.wait)):
         own = load(RALPH, caller)
         _require_over(caller, own)
-        last = _run_before(caller, own)
+        earlier = own
+        if earlier is None and (names := RALPH.names(caller.state)):
+            earlier = Run(RALPH, caller, names[-1])  # the newest of the project
+        last = None
+        if earlier is not None and not earlier.problems:  # what is not as omo wrote it teaches nothing
+            last = earlier.state
         after = _carried_on(own, wanted) if own is not None else {}
         heard = []
         for row in caller.events:
@@ -193,22 +202,7 @@ def _pin(caller: Caller, wanted: Sequence[Criterion], row: Row) -> Row:
     return before
 
 
-def _relative(caller: Caller, path: Path) -> str:
-    """As the project names it, where it is in the project."""
-    relative = os.path.relpath(os.path.realpath(path), caller.here)
-    return os.path.realpath(path) if relative.startswith("..") else relative.replace(os.sep, "/")
-
-
 # The run before it
-
-
-def _run_before(caller: Caller, own: RalphRun | None) -> RalphState | None:
-    """The session's own last run, else the newest of the project. What is not as omo wrote it teaches nothing."""
-    run = own
-    names = RALPH.names(caller.state)
-    if run is None and names:
-        run = Run(RALPH, caller, names[-1])
-    return run.state if run is not None and not run.problems else None
 
 
 def _lessons(last: RalphState, wanted: Sequence[Criterion]) -> list[Row]:

@@ -1,24 +1,27 @@
-"""A ralph run as every view shows it: its criteria, as the newest judgement left them."""
+"""A ralph run as every view shows it: its criteria, as the newest judgement left them, and what is to be done."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import json
 
-from omo.state import paths
+from omo.proof import globs
 from omo.state.runtime import part
 from omo.text import block, clip
 from omo.work import outcome
 from omo.work.agents import session_events
+from omo.work.files import Files
 from omo.work.run import load
 from omo.work.status import Fact, Item, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ralph.end import next_step
-from omo.workflows.ralph.iteration import Files, entry_of, findings
 from omo.workflows.ralph.phases import check, due
-from omo.workflows.ralph.rules import LONGEST_REQUEST, MOST_FAILURES, MOST_REGRESSIONS, Criterion, method
+from omo.workflows.ralph.rules import LONGEST_REQUEST, MOST_FAILURES, MOST_REGRESSIONS, Criterion, Row, method
 from omo.workflows.ralph.run import RALPH, RalphState
 
 MARKS = {"PASS": "done", "FAIL": "failed", "REGRESSED": "failed", "BLOCKED": "waiting"}
+MOST_FILES = 20
+LONGEST_SHOWN, LONGEST_PASS = 400, 100
+DIAGNOSE = "find the change in these files that broke it, and mend that without taking back what it was made for"
 
 
 def status(viewer: Viewer) -> Status | None:
@@ -26,7 +29,7 @@ def status(viewer: Viewer) -> Status | None:
     if run is None:
         return None
     state = run.state or RalphState(run=run.id)
-    files = Files(run.caller.root, None if viewer.reads_all else Path(paths.tree_cache(run.caller.state)))
+    files = Files(run.caller.root, cached_in="" if viewer.reads_all else run.caller.state)
     step = next_step(run)
     if step.action == "round":
         step = due(check(run, files, session_events(run, viewer.own_ledger)), step)
@@ -68,23 +71,21 @@ def _item(state: RalphState, criterion: Criterion, viewer: Viewer, files: Files)
         receipt, stale_because = "fresh", viewer.changed_since(proof.get("tree"))
         if stale_because:
             mark, receipt = "stale", "stale"
-    notes = []
-    if evidence:
-        notes.append(evidence)
-    notes += known.counts
-    found = findings(entry_of(files, state, criterion))
     why = evidence or f"the newest judgement says {known.status}"
     if known.status == "PENDING":
         why = "no judgement was made of it yet"
     elif known.status == "BLOCKED":
         why = f"it is blocked after {', '.join(known.counts)}: {evidence}"
     ledger = f"ralph/{state.run}/ledger.jsonl"
+    lines = [f"{check['id']}: {method(check)}" for check in criterion.checks]
+    if known.status != "PASS" or mark == "stale":
+        lines += findings(entry_of(files, state, criterion))
     return Item(
         criterion.id,
         clip(criterion.description, 200),
         known.status,
         mark,
-        tuple(notes),
+        tuple(filter(None, [evidence, *known.counts])),
         receipt,
         stale_because,
         why=why,
@@ -97,5 +98,55 @@ def _item(state: RalphState, criterion: Criterion, viewer: Viewer, files: Files)
             Fact("iteration", ledger, f"{state.iteration} of {state.max_iterations}"),
             Fact("checks", ledger, [f"{check['id']} {check['type']}" for check in criterion.checks]),
         ),
-        text="\n".join([*(f"{check['id']}: {method(check)}" for check in criterion.checks), *found]),
+        text="\n".join(lines),
     )
+
+
+def entry_of(files: Files, state: RalphState, criterion: Criterion, result: Row | None = None) -> Row:
+    """All that is known of a criterion; of one that broke again, also the files that are others than right after its
+    last pass, those it declares first.
+    """
+    entry = state.entry(criterion, result)
+    if entry["status"] != "REGRESSED":
+        return entry
+    passed = state.states[criterion.id].last_pass_iteration or 0
+    changed = None
+    for row in state.rows:
+        if row.get("kind") == "exec-delegated" and row.get("iteration") == passed + 1:
+            changed = files.changed_since(row)
+    entry["since"] = f"its pass in iteration {passed}"
+    if changed is None:
+        entry["since"] += " (nobody can tell)"
+    own: list[str] = []
+    others: list[str] = []
+    for path in changed or []:
+        is_own = any(globs.covers(path, glob) for glob in criterion.affected_paths)
+        (own if is_own else others).append(path)
+    listed = [*own, *others]
+    entry |= {"files": listed[:MOST_FILES], "more_files": len(listed[MOST_FILES:])}
+    if listed:
+        entry["suggested_action"] = DIAGNOSE
+    return entry
+
+
+def findings(entry: Row) -> list[str]:
+    """What was seen of a criterion, what to try and where to look; quoted, so that it reads as data."""
+    lines = []
+    if entry["evidence"]:
+        longest = LONGEST_PASS if entry["result"] == "pass" else LONGEST_SHOWN
+        lines.append(f"seen: {quoted(entry['evidence'], longest)} ({entry['source']})")
+    if entry["suggested_action"]:
+        lines.append(f"try: {quoted(entry['suggested_action'])}")
+    if "files" in entry:
+        files = ", ".join(map(quoted, entry["files"])) or "none"
+        if entry["more_files"]:
+            files += f" and {entry['more_files']} more"
+        lines.append(f"changed since {entry['since']}: {files}")
+    if entry["before"]:
+        was, evidence = clip(str(entry["before"].get("id")), 8), quoted(str(entry["before"].get("evidence")))
+        lines.append(f"{was} of an earlier run, which could not: {evidence}")
+    return lines
+
+
+def quoted(text: str, longest: int = LONGEST_SHOWN) -> str:
+    return json.dumps(clip(text, longest), ensure_ascii=False)

@@ -266,9 +266,10 @@ def fold(rows: Iterable[Row], run: str = "") -> Plan | None:
     """None where there is no plan; Unreadable where a row does not have the shape of its kind."""
     plan: Plan | None = None
     row: Row = {}
+    known = {CREATED, *_APPLY}
     for row in rows:
         kind = row.get("kind")
-        if not isinstance(kind, str) or kind not in (CREATED, *_APPLY):
+        if not isinstance(kind, str) or kind not in known:
             continue
         try:
             if kind == CREATED:

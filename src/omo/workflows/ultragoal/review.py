@@ -27,6 +27,7 @@ from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.gate.rules import inspect_qa
 from omo.workflows.ultragoal.plan import MODES, Plan
 from omo.workflows.ultragoal.run import PlanRun, begin, settings_at
+from omo.workflows.ultrawork import gates
 
 Row = dict[str, Any]
 
@@ -141,6 +142,7 @@ def _subject(caller: Caller, source: Source) -> Subject:
         started_at=0.0,  # the work is older than its review, and its evidence may be as old as the work
         changed=source.changed,
         control_globs=tuple(dict.fromkeys((*caller.control_globs, *committed))),
+        gates=gates.fold(caller.events, None),
     )
 
 

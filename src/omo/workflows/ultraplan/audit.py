@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -24,13 +24,14 @@ from omo.workflows.ultraplan.history import Change, Commit, History
 from omo.workflows.ultraplan.models import Document, Manifest, Step, covering
 
 MOST_FINDINGS = 20
+MOST_SHOWN = 20
 EXIT_CODES = {"pass": 0, "drift": 3, "unknown": 4}
 
 # Evidence is about the work and no part of it; so is our state.
 APART = (globs.OWN, ".sisyphus/evidence")
 
 StepStatus = Literal["pass", "drift", "missing", "unknown", "skipped"]
-NEVER, OUTSIDE, FORBIDDEN = "never", "outside", "forbidden"
+NEVER, OUTSIDE = "never to be touched", "outside the scope"
 
 
 @dataclass(frozen=True)
@@ -51,19 +52,16 @@ class StepAudit:
 
 @dataclass(frozen=True)
 class Violation:
-    """A path that is changed and must not be. `rule`: never to be touched, outside of touch, or forbidden by `step`.
-    `commit` is the first that changed it; None where it is only not committed."""
+    """A path that is changed and must not be. `commit` is the first that changed it; None where it is only not
+    committed."""
 
     path: str
     rule: str
     commit: Commit | None = None
-    step: int | None = None
 
     def __str__(self) -> str:
         by = f"changed by {self.commit}" if self.commit else "changed and not committed"
-        rules = {NEVER: "never to be touched", OUTSIDE: "outside the scope"}
-        rule = rules.get(self.rule, f"forbidden by step {self.step}")
-        return f"{clip(self.path, 300)}: {by} ({rule})"
+        return f"{clip(self.path, 300)}: {by} ({self.rule})"
 
 
 @dataclass(frozen=True)
@@ -109,12 +107,22 @@ class Audit:
         return [step.step for step in self.steps if step.status == "pass"]
 
     @property
-    def scope_violations(self) -> list[str]:
-        return [str(violation) for violation in self.violations if violation.rule != FORBIDDEN]
-
-    @property
-    def forbidden_violations(self) -> list[str]:
-        return [str(violation) for violation in self.violations if violation.rule == FORBIDDEN]
+    def remarks(self) -> dict[str, list[str]]:
+        """What there is to say beside the steps, by what it is about: bounded, and only where there is something."""
+        every: dict[str, Sequence[object]] = {
+            "changed against the scope": self.violations,
+            "not committed": self.dirty,
+            "commits of no step": self.unclaimed,
+            "not established": self.problems,
+        }
+        remarks = {}
+        for about, listed in every.items():
+            lines = [clip(str(entry), 400) for entry in listed[:MOST_SHOWN]]
+            if len(listed) > MOST_SHOWN:
+                lines.append(f"{len(listed) - MOST_SHOWN} more")
+            if lines:
+                remarks[about] = lines
+        return remarks
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -122,8 +130,7 @@ class Audit:
             "verdict": self.verdict,
             "steps": [asdict(step) for step in self.steps],
             "session": {
-                "scope_violations": self.scope_violations,
-                "forbidden_violations": self.forbidden_violations,
+                "scope_violations": list(map(str, self.violations)),
                 "dirty": self.dirty,
                 "unclaimed_commits": self.unclaimed,
                 "problems": self.problems,
@@ -151,21 +158,14 @@ def audit_history(document: Document, history: History, skipped: Mapping[int, st
         if step.on_failure != "skip" or step.number not in skipped:
             to_do.append(step)
     claims = claim(to_do, history.commits)
-    violations = _violations(document, history)
     steps = []
     for step in document.steps:
-        if step not in to_do:
-            audited = StepAudit(step.number, "skipped", None, [clip(skipped[step.number], 300)], step.title)
+        if step in to_do:
+            steps.append(_judge(step, history, claims))
         else:
-            audited = _judge(step, history, claims)
-            if step.number in skipped and audited.status != "pass":
-                refused = f"was skipped, and its On failure is {step.on_failure or 'not given'}, not skip"
-                audited = replace(audited, findings=[*audited.findings, refused])
-        forbidden = [str(violation) for violation in violations if violation.step == step.number]
-        if forbidden:
-            status: StepStatus = audited.status if audited.status in ("missing", "skipped") else "drift"
-            audited = replace(audited, status=status, findings=[*audited.findings, *forbidden][:MOST_FINDINGS])
-        steps.append(audited)
+            reason = clip(skipped[step.number], 300)
+            steps.append(StepAudit(step.number, "skipped", None, [reason], step.title))
+    violations = _violations(document, history)
     claimed = {own.commit.sha for own in claims.by_step.values()}
     unclaimed = []
     for commit in history.commits:
@@ -307,7 +307,7 @@ def _counts(path: str, document: Document) -> bool:
 
 def _violations(document: Document, history: History) -> list[Violation]:
     """Outside of touch is told where it is left changed: a slip that was taken back does no harm. What is never to be
-    touched or forbidden is told whatever became of it, even where a later commit took it back."""
+    touched is told whatever became of it, even where a later commit took it back."""
     first: dict[str, Commit] = {}
     ever: list[Change] = []
     for commit in history.commits:
@@ -317,28 +317,13 @@ def _violations(document: Document, history: History) -> list[Violation]:
                 first.setdefault(change.path, commit)
     now = [change for change in history.changed if _counts(change.path, document)]
     fence = document.whole_fence
-    violations: dict[tuple[str, str, int | None], Violation] = {}
-
-    def add(path: str, rule: str, step: int | None = None) -> None:
-        violations.setdefault((path, rule, step), Violation(path, rule, first.get(path), step))
-
+    violations: dict[tuple[str, str], Violation] = {}
     for change in (*ever, *now):
         if change.is_about(fence.never):
-            add(change.path, NEVER)
+            violations[change.path, NEVER] = Violation(change.path, NEVER, first.get(change.path))
     for change in now:
         if fence.touch and not change.is_about(fence.touch):
-            add(change.path, OUTSIDE)
-    for step in document.steps:
-        # What a step forbids, it forbids to its own session.
-        own_session = document.session_of(step)
-        of_others: list[str] = []
-        for other in document.steps:
-            if other not in own_session and other.manifest is not None:
-                of_others += other.manifest.changed_paths
-        for change in (*ever, *now):
-            if step.manifest and change.is_about(step.manifest.forbidden_paths):
-                if not covering(change.path, of_others):
-                    add(change.path, FORBIDDEN, step.number)
+            violations[change.path, OUTSIDE] = Violation(change.path, OUTSIDE, first.get(change.path))
     return list(violations.values())
 
 

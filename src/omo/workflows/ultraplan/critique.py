@@ -117,14 +117,17 @@ def reviews(state: str) -> Journal:
     return Journal(os.path.join(state, "plans", "reviews"), state)
 
 
-def latest(state: str, digest: str) -> Row | None:
-    """The newest verdict on a text. A damaged journal has none."""
+def _recorded(state: str, key: str, value: str) -> Row | None:
+    """The newest verdict on a plan or a text. A damaged journal has none."""
     rows, problems = reviews(state).read()
-    newest = None
-    for row in [] if problems else rows:
-        if row.get("kind") == "critique" and row.get("digest") == digest:
-            newest = row
-    return newest
+    if problems:
+        return None
+    verdicts = [row for row in rows if row.get("kind") == "critique" and row.get(key) == value]
+    return verdicts[-1] if verdicts else None
+
+
+def latest(state: str, digest: str) -> Row | None:
+    return _recorded(state, "digest", digest)
 
 
 def is_clean(row: Row | None) -> bool:
@@ -133,11 +136,8 @@ def is_clean(row: Row | None) -> bool:
 
 def has_refused(caller: Caller, document: Document) -> bool:
     """Whether the last verdict that a hook saw, recorded or not, was no; a new text does not undo it."""
-    rows, problems = reviews(caller.state).read()
-    is_refused = False
-    for row in [] if problems else rows:
-        if row.get("plan") == document.path and row.get("independence") == FULL:
-            is_refused = row.get("clean") is not True
+    row = _recorded(caller.state, "plan", document.path)
+    is_refused = row is not None and not is_clean(row)
     for spoken in agents.messages(caller.state, caller.session, CRITIC):
         if _digest_in(spoken.text):
             try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from collections.abc import Sequence
@@ -9,21 +10,26 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from omo.errors import BadInput
-from omo.proof import globs
+from omo.proof import documents, globs
 from omo.safe_open import TooLarge, read_file
+from omo.strict import defects_of
 from omo.text import clip
-from omo.workflows.ultraplan import manifest
-from omo.workflows.ultraplan.markdown import (
-    FIELDS,
-    Fenced,
-    Heading,
-    Page,
-    items_of,
-    numbers_of,
-    removed_of,
+from omo.workflows.ultraplan.markdown import FIELDS, Fenced, Heading, Page, items_of, numbers_of, removed_of
+from omo.workflows.ultraplan.models import (
+    KEYS,
+    ON_FAILURE,
+    REQUIRED,
+    Defect,
+    Document,
+    Fence,
+    Group,
+    Manifest,
+    Step,
+    forbidden_by,
 )
-from omo.workflows.ultraplan.models import ON_FAILURE, Defect, Document, Fence, Group, Step, need_defect
 
 LARGEST = 500_000
 LONGEST_LINE = 4_000
@@ -41,6 +47,7 @@ _SESSION = re.compile(r"Session (\d{1,6})\s*[:—–-]\s*(\S.*)", re.IGNORECASE)
 _PAIR = re.compile(
     r"(?:[-+*>]\s+)*[*_`]*(plan_version|needs|verify)[*_`]*\s*[:=]\s*[*_`]*\s*(.*?)[*_`]*", re.IGNORECASE
 )
+_NEED = re.compile(r"git_push|network|cmd:\w[\w.+-]{0,99}|env:[A-Za-z_]\w{0,99}", re.ASCII)
 _VERSION = re.compile(r"[vV]?(\d{1,4}(?:\.\d{1,4}){0,3})")
 
 
@@ -123,8 +130,6 @@ def _read_head(document: Document, page: Page, headings: Sequence[Heading], defe
             needs += _needs(pair[2].strip(), index + 1, defects)
         elif number := _VERSION.fullmatch(pair[2].strip().strip("\"'")):
             versions.append(tuple(map(int, number[1].split("."))))
-            if versions[-1] != versions[0]:
-                defects.append(Defect(index + 1, "version", f"plan_version {pair[2]} is another than the one above it"))
         else:
             message = f"plan_version {clip(pair[2], 40)!r} is no version; write `plan_version: 1.7`"
             defects.append(Defect(index + 1, "version", message))
@@ -148,8 +153,9 @@ def _needs(value: str, line: int, defects: list[Defect]) -> list[str]:
         if not need or need.lower() == "none":
             continue
         needs.append(need)
-        if wrong := need_defect(need):
-            defects.append(Defect(line, "needs", f"needs: {wrong}"))
+        if not _NEED.fullmatch(need):
+            message = f"needs: {clip(need, 80)} is none that can be asked for (git_push, network, cmd:NAME, env:NAME)"
+            defects.append(Defect(line, "needs", message))
     return needs
 
 
@@ -211,10 +217,6 @@ def _step(page: Page, heading: Heading, end: int, manifests: Sequence[Fenced], d
     for block in manifests[1:]:
         message = f"step {number}: a second manifest (line {manifests[0].line} is the first); a step has one"
         defects.append(Defect(block.line, "manifest-count", message))
-    read = None
-    if manifests:
-        read, wrong = manifest.read(manifests[0], number)
-        defects += wrong
     failure = values.get("on failure", "")
     on_failure = _ON_FAILURE.fullmatch(failure)
     return Step(
@@ -232,9 +234,53 @@ def _step(page: Page, heading: Heading, end: int, manifests: Sequence[Fenced], d
         on_failure_text=on_failure[2].strip() if on_failure else failure,
         checkpoint=values.get("checkpoint", ""),
         depends_on=numbers_of(values.get("depends on", "")),
-        manifest=read,
+        manifest=_manifest(manifests[0], number, defects) if manifests else None,
         field_lines=lines,
     )
+
+
+def _manifest(block: Fenced, step: int, defects: list[Defect]) -> Manifest | None:
+    """Read strictly, because a misspelt key must not weaken the contract. None where it cannot be used."""
+    where = f"step {step}: manifest"
+    try:
+        data = documents.parse(block.content, "manifest.yaml")
+    except BadInput as error:
+        line = error.details.get("line")
+        at = block.line + line - 1 if isinstance(line, int) else block.line
+        problem = error.details.get("problem") or error.message
+        defects.append(Defect(at, "manifest-yaml", f"{where} is not usable YAML: {problem}"))
+        return None
+    values = data.get("manifest") if isinstance(data, dict) and len(data) == 1 else None
+    if not isinstance(values, dict):
+        message = f"{where}: its keys stand below `manifest:`, indented, and nothing stands beside it"
+        defects.append(Defect(block.line, "manifest-form", message))
+        return None
+    lines: dict[str, int] = {}  # where each key stands
+    for number, text in enumerate(block.content.splitlines(), start=block.line):
+        name = re.match(r"\s*[\"']?([\w-]+)[\"']?\s*:", text)
+        if name and name[1] in values:
+            lines.setdefault(name[1], number)
+    for key in map(str, values):
+        if key in KEYS:
+            continue
+        # A misspelt key leaves its check out; one that is nothing like ours may belong to a newer tool.
+        near = difflib.get_close_matches(re.sub(r"[\s-]+", "_", key[:60].lower()), KEYS, n=1, cutoff=0.7)
+        hint = f"did you mean {near[0]}?" if near else f"it checks nothing ({', '.join(KEYS)})"
+        message = f"{where}.{clip(key, 60)} is no key of ours; {hint}"
+        defects.append(Defect(lines.get(key, block.line), "manifest-key", message, is_advisory=not near))
+    for key, empty in REQUIRED.items():
+        if key not in values:
+            message = f"{where}.{key} is missing; write it even when empty: `{key}: {empty}`"
+            defects.append(Defect(block.line, "manifest-key", message))
+    known = {key: values[key] for key in KEYS if key in values}
+    try:
+        return Manifest(**known, line=block.line, lines=lines)
+    except ValidationError as error:
+        told = defects_of(error, Manifest, where=("manifest",))
+        for problem, says in zip(error.errors(include_url=False), told, strict=True):
+            message = f"step {step}: {says.replace('valid tuple', 'list')}"
+            defects.append(Defect(lines.get(str(problem["loc"][0]), block.line), "manifest-value", message))
+        return None
 
 
 # sessions and fences
@@ -283,13 +329,14 @@ def touch_of(steps: Sequence[Step]) -> tuple[str, ...]:
 
 def fence_of_session(document: Document, steps: Sequence[Step]) -> Fence:
     """The fence that is up while these steps of one session are carried out: the session's lists, else the plan's,
-    else the files of its steps. What the plan never touches, no session touches."""
+    else the files of its steps. What the plan never touches, no session touches; what a step forbids, none of its
+    session does."""
     own = Fence()
     for group in document.groups:
         if group.fence and steps and steps[0].number in group.steps:
             own = group.fence
     whole = document.fence or Fence()
-    never = dict.fromkeys([*whole.never, *own.never])
+    never = dict.fromkeys([*whole.never, *own.never, *forbidden_by(steps)])
     return Fence(own.touch or whole.touch or touch_of(steps), tuple(never))
 
 

@@ -9,31 +9,30 @@ from pathlib import Path
 
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
+from omo.proof import base, seals
+from omo.proof.run import child_environment
 from omo.state import store
 from omo.state.runtime import part
-from omo.text import block, clip
+from omo.text import block, clip, counted
 from omo.work import claims, outcome
 from omo.work.lifecycle import require_reason
-from omo.work.run import Row
+from omo.work.run import Caller, Row
 from omo.work.status import NextStep
-from omo.workflows.ultraplan import costs, verify
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
-from omo.workflows.ultraplan.audit import EXIT_CODES
-from omo.workflows.ultraplan.audited import RunStatus, audited
-from omo.workflows.ultraplan.run import ENDED, MOST_RECOVERIES, PlanRun, PlanState, line_of
-from omo.workflows.ultraplan.session_outcome import outcome_of, pinned_commands
-from omo.workflows.ultraplan.status import (
-    failed_command,
-    next_step,
-    publish_end,
-    publish_status,
-)
-from omo.workflows.ultraplan.verify import Result
+from omo.workflows.ultraplan import verify
+from omo.workflows.ultraplan.audit import EXIT_CODES, OUTSIDE
+from omo.workflows.ultraplan.run import MOST_RECOVERIES, PlanRun, PlanState, RunStatus, audit_plan, audit_run
+from omo.workflows.ultraplan.start import at_best, not_agreed
+from omo.workflows.ultraplan.status import failed_command, next_step, publish_end, publish_status, sessions_left
+from omo.workflows.ultraplan.verify import Result, Verify
+from omo.workflows.ultrawork import gates
+from omo.workflows.ultrawork.finish import Finish, WaitsForUser
 
 LONGEST = 8000
 LONGEST_SHOWN = 4000
-MOST_SHOWN = 50
+LONGEST_WHY = 160
+MOST_NAMED = 5
 MOST_VIOLATIONS = 20
 
 
@@ -62,37 +61,32 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     """Audit, run what the plan verifies with, report. Closes the run where all of it passes, or where a step is
     reported as failed."""
     state = run.require_whole()
-    if state.end in ENDED:
+    if state.end:
         if failure is not None:
             raise Refused(f"plan session {state.run} already ended ({state.end})", fix="omo plan status")
         return _again(run)
     if not state.base:
         raise Refused(f"plan session {state.run} never began: {state.preflight.get('why')}", fix="omo plan status")
     if failure is not None:
-        known = ", ".join(map(str, state.steps))
-        if failure.step not in state.steps:
-            raise BadInput(f"--failed {failure.step} is no step of this session", fix=f"name one of {known}")
-        if failure.step in state.skipped:
-            raise Refused(f"step {failure.step} was skipped", fix=f"name another of {known}")
-        require_reason(failure.error, "--error", "say what was seen, as it was printed")
-        require_reason(failure.tried, "--tried", "say what was tried")
+        _require_told(state, failure)
     if unverified:
         _require_not_failing(run, unverified)
     if handoff:
         claims.require_statement(run.caller, "--handoff", handoff, since=state.started_at)
-    status = audited(run, is_ending=True)
-    row: Row = {"verdict": "pass", "audit": status.audit.verdict, "by": run.caller.by, "missing": status.audit.missing}
-    row |= {"passed": status.audit.passed, "head": status.audit.head, "handoff": block(handoff, LONGEST)}
+    status = audit_run(run, is_ending=True)
+    audit = status.audit
+    row: Row = {"verdict": "pass", "audit": audit.verdict, "by": run.caller.by, "missing": audit.missing}
+    row |= {"passed": audit.passed, "head": audit.head, "handoff": block(handoff, LONGEST)}
     if failure is not None:
         texts = {key: block(str(value), LONGEST) for key, value in asdict(failure).items()}
         row |= {"verdict": "failed", "failed": {**texts, "step": failure.step}}
+        why = f"plan session {state.run} stopped at step {failure.step}: {clip(failure.error, LONGEST_WHY)}"
+        ended = outcome.outcome(outcome.ENDED, why, state.exceptions)
         # A step that is reported as failed is no pass, even where its manifest holds.
-        return _close(status, row, status.audit.exit_code or EXIT_CODES["drift"])
-    if status.audit.verdict != "pass":
-        if state.end:  # recovered, and what is missing is still missing
-            return _again(run)
+        return _close(status, row, ended, audit.exit_code or EXIT_CODES["drift"])
+    if audit.verdict != "pass":
         return _not_closed(status)
-    commands = pinned_commands(status)
+    commands = _pinned_commands(status)
     if unverified:
         commands = [command for command in commands if not command.argv]  # what could be run is an exception
         row["unverified"] = clip(unverified, 1000)
@@ -101,17 +95,24 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         return _not_closed(status, results)
     edited = histories.edited(Path(run.caller.root)) if results else []
     if set(edited) - {state.path}:  # by the very commands that were to look at it
-        return _not_closed(audited(run), results)
-    return _close(status, row, 0, results)
+        return _not_closed(audit_run(run), results)
+    return _close(status, row, _outcome(status, row, results), 0, results)
+
+
+def _require_told(state: PlanState, failure: Failure) -> None:
+    known = ", ".join(map(str, state.steps))
+    if failure.step not in state.steps:
+        raise BadInput(f"--failed {failure.step} is no step of this session", fix=f"name one of {known}")
+    if failure.step in state.skipped:
+        raise Refused(f"step {failure.step} was skipped", fix=f"name another of {known}")
+    require_reason(failure.error, "--error", "say what was seen, as it was printed")
+    require_reason(failure.tried, "--tried", "say what was tried")
 
 
 def _require_not_failing(run: PlanRun, reason: str) -> None:
     """What could not be run is let through with a reason; what was seen to fail only by the user."""
     require_reason(reason, "--unverified", "say why it cannot be run")
-    failing: list[Row] = []
-    for state in line_of(run.caller, run.require_whole()):
-        if state.verified:
-            failing = state.verified_as(verify.FAIL)
+    failing = run.require_whole().verified_as(verify.FAIL)
     if failing and run.caller.by != "user":
         raise Refused(
             "--unverified does not go over a Verify command that fails",
@@ -120,30 +121,53 @@ def _require_not_failing(run: PlanRun, reason: str) -> None:
         )
 
 
-def _not_closed(status: RunStatus, results: Sequence[Result] = ()) -> Finished:
-    run = status.run
-    assert run is not None
-    if results:
-        run.append(_verified_row(status, results))
-    step = publish_status(status)
-    path = report_path(run)
-    text = render(status, {}, results, now=stamp(run.caller.now), following=step.text)
-    store.replace(path, text)
-    verdict: str = status.audit.verdict
-    if verdict == "pass":
-        verdict = verify.verdict_of(results)
-    return Finished(status, text, path, verdict, False, EXIT_CODES[verdict], step, list(results))
+def _pinned_commands(status: RunStatus) -> list[Verify]:
+    """As the start pinned them; a skipped step has none."""
+    skipped = [step.step for step in status.audit.steps if step.status == "skipped"]
+    return [command for command in status.state.verify if command.step not in skipped]
 
 
 def abandon(run: PlanRun, reason: str) -> Finished:
     """Give the run up, whatever git shows of it."""
     require_reason(reason, "--abandon", "say why it is given up")
-    state = run.require_whole()
+    state, by = run.require_whole(), run.caller.by
     if state.end in ("pass", "abandoned"):
         return _again(run)
-    status = audited(run) if state.base and not state.finished else RunStatus(run)
-    row = {"verdict": "abandoned", "audit": status.audit.verdict, "by": run.caller.by, "reason": clip(reason, 1000)}
-    return _close(status, {**row, "passed": sorted({*state.done, *status.audit.passed})}, 0)
+    status = audit_run(run) if state.is_open else RunStatus(run)
+    row: Row = {"verdict": "abandoned", "audit": status.audit.verdict, "by": by, "reason": clip(reason, 1000)}
+    row["passed"] = sorted({*state.done, *status.audit.passed})
+    why = f"the agent abandoned plan session {state.run}"
+    if by == "user":
+        why = f"plan session {state.run} was ended by the user"
+    why = f"{why}: {clip(reason, LONGEST_WHY)}"
+    return _close(status, row, outcome.outcome(outcome.ENDED, why, state.exceptions), 0)
+
+
+def _close(status: RunStatus, row: Row, ended: Row, exit_code: int, results: Sequence[Result] = ()) -> Finished:
+    run = status.run
+    assert run is not None
+    if status.audit.violations:
+        row["violations"] = [str(violation) for violation in status.audit.violations[:MOST_VIOLATIONS]]
+    events = [{"kind": "finished", **row, "report": report_path(run), "outcome": ended}]
+    if results:
+        events.insert(0, _verified_row(status, results))
+    run.append(*events)
+    status = replace(status, run=run)
+    end = status.state.end
+    done = _reported(status, results, next_step(status), end, exit_code)
+    publish_end(status, progressed=end == "pass")
+    return done
+
+
+def _not_closed(status: RunStatus, results: Sequence[Result] = ()) -> Finished:
+    run = status.run
+    assert run is not None
+    if results:
+        run.append(_verified_row(status, results))
+    verdict: str = status.audit.verdict
+    if verdict == "pass":
+        verdict = verify.verdict_of(results)
+    return _reported(status, results, publish_status(status), verdict, EXIT_CODES[verdict])
 
 
 def _verified_row(status: RunStatus, results: Sequence[Result]) -> Row:
@@ -151,49 +175,142 @@ def _verified_row(status: RunStatus, results: Sequence[Result]) -> Row:
     return {"kind": "verified", "head": status.audit.head, "verdict": verify.verdict_of(results), "results": rows}
 
 
-def _close(status: RunStatus, row: Row, exit_code: int, results: Sequence[Result] = ()) -> Finished:
+def _reported(status: RunStatus, results: Sequence[Result], step: NextStep, verdict: str, exit_code: int) -> Finished:
     run = status.run
     assert run is not None
-    if status.audit.violations:
-        row["violations"] = [str(violation) for violation in status.audit.violations[:MOST_VIOLATIONS]]
-    path = report_path(run)
-    row = {"kind": "finished", **row, "report": path, "outcome": outcome_of(status, row, results)}
-    events = [row]
-    if results:
-        events.insert(0, _verified_row(status, results))
-    run.append(*events)
-    ended = replace(status, run=run)
-    step = next_step(ended)
-    text = render(ended, row, results, now=stamp(run.caller.now), following=step.text)
-    store.replace(path, text)
-    publish_end(ended, progressed=ended.state.end == "pass")
-    return Finished(ended, text, path, ended.state.end, True, exit_code, step, list(results))
+    text = render(status, results, now=stamp(run.caller.now), following=step.text)
+    store.replace(report_path(run), text)
+    is_closed = bool(status.state.end)
+    return Finished(status, text, report_path(run), verdict, is_closed, exit_code, step, list(results))
 
 
 def _again(run: PlanRun) -> Finished:
     """The run is over; what a crash kept from the session is told now."""
     status = RunStatus(run)
     step = publish_status(status)
-    path = report_path(run)
     end = status.state.end
-    code = EXIT_CODES["drift"]
-    if end in ("pass", "abandoned"):
-        code = 0
-    elif status.state.finished.get("audit") == "unknown":
-        code = EXIT_CODES["unknown"]
+    code = 0
+    if end == "failed":
+        code = EXIT_CODES.get(status.state.finished["audit"], 0) or EXIT_CODES["drift"]
+    path = report_path(run)
     return Finished(status, documents.text_of(path) or "", path, end, True, code, step)
+
+
+# how a session that passed its audit ended
+
+
+def _outcome(status: RunStatus, finished: Row, results: Sequence[Result]) -> Row:
+    state, run = status.state, status.run
+    assert run is not None
+    count = len(status.audit.passed)
+    parts = [f"plan session {state.run}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
+    weak: list[str] = []
+    exceptions = list(state.exceptions)
+    if state.sessions > 1:
+        parts.append(f"session {state.number} of {state.sessions} of {clip(state.path, 100)}")
+    left = sessions_left(status)
+    if left:
+        parts.append(f"next: omo plan start {state.path}")
+    if unverified := finished.get("unverified"):
+        for command in _pinned_commands(status):
+            if command.argv:
+                what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
+                exceptions.append(outcome.exception(what, finished["by"], clip(unverified, LONGEST_WHY)))
+    passing = [result.command for result in results if result.result == verify.PASS]
+    not_run = [str(result.command) for result in results if result.result == verify.NOT_RUN]
+    if passing:
+        verb = "passes" if len(passing) == 1 else "pass"
+        parts.append(f"{counted(len(passing), 'Verify command')} {verb}, which the plan's author chose")
+        examined = _examine(status, passing)
+        parts += examined.notes
+        weak += examined.doubts
+    if not_run:
+        more = f" and {len(not_run) - MOST_NAMED} more" if len(not_run) > MOST_NAMED else ""
+        weak.append(f"not run by omo: {'; '.join(not_run[:MOST_NAMED])}{more}")
+    if state.sessions > 1 and not left:
+        whole, against = _whole_plan(status)
+        parts.append(whole)
+        exceptions += against
+    for step in status.audit.steps:
+        if step.status == "skipped":  # as the plan allows: that lowers nothing, and is named
+            reason = clip(state.skipped[step.step], LONGEST_WHY)
+            parts.append(f"step {step.step} was skipped, as its plan allows: {reason}")
+    proof = "" if weak or exceptions else _red_to_green(run.caller)
+    if proof:
+        return outcome.outcome(outcome.PROVEN, "; ".join([proof, *parts]))
+    return outcome.outcome(outcome.ATTESTED, "; ".join([*parts, *weak]), exceptions)
+
+
+def _examine(status: RunStatus, passing: Sequence[Verify]) -> seals.Seals:
+    """What was done since the session began to files that the commands rest on."""
+    assert status.run is not None
+    state, root = status.state, status.state.root
+    changed = {path: base.digest_of(root, path) for path in status.audit.changed}
+    for path, digest in state.runner.items():  # looked at also where git ignores them
+        if base.digest_of(root, path) != digest:
+            changed[path] = base.digest_of(root, path)
+    commands = [seals.Plain(command.argv) for command in passing]
+    look = base.Look("", changed, frozenset())
+    began = {"head": state.base, "files": {}}
+    return seals.examine(root, began, commands, look=look, terms=seals.terms_in(status.run.caller.events))
+
+
+def _red_to_green(caller: Caller) -> str:
+    """What a gate of the session's own run proves beside the plan; empty where none does."""
+    row = caller.session_rows.get(caller.session, {})
+    known = gates.fold(list(caller.events), gates.run_of(row))
+    if not len(known):
+        return ""
+    look = base.look(caller.root, known.base).without(known.left_out)
+    armed_at = str(part(row, "ulw").get("armedAt") or "")
+    environ = child_environment(os.environ)
+    try:
+        ended = Finish(caller.root, known, look, environ, armed_at, seals.terms_in(caller.events)).outcome()
+    except (Refused, WaitsForUser):
+        return ""
+    return str(ended["why"]) if ended["verdict"] == outcome.PROVEN else ""
+
+
+def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
+    """The last session answers for the plan: what no longer holds of it, from where its first session began."""
+    assert status.run is not None
+    state = status.state
+    exceptions: list[Row] = []
+
+    def against(what: str, why: str) -> None:
+        exceptions.append(outcome.exception(what, "agent", clip(why, 200)))
+
+    try:
+        audit = audit_plan(status.run, status.whole).audit
+    except Refused as error:
+        against("the whole plan could not be audited", error.message)
+        return "", exceptions
+    outside = []
+    for violation in audit.violations:
+        if violation.rule == OUTSIDE:  # in no session's time: somebody else's work, maybe
+            outside.append(violation.path)
+        elif not any(violation.path in line for line in state.left_behind):
+            against("changed since the plan's first session began", str(violation))
+    for step in audit.steps:
+        if step.status not in ("pass", "skipped"):
+            against(f"step {step.step} of {clip(state.path, 100)} does not hold any more", "; ".join(step.findings))
+    for problem in audit.problems:
+        against("the whole plan could not be audited", problem)
+    words = f"of the whole plan, from its first session on, {len(audit.passed)} of {len(audit.steps)} steps hold"
+    if outside:
+        words += f"; between its sessions also changed: {clip(', '.join(outside), 160)}"
+    return words, exceptions
+
+
+# the report: what passed, what did not and why, what was tried, and what was let through without proof
 
 
 def report_path(run: PlanRun) -> str:
     return os.path.join(run.directory, "report.md")
 
 
-# the report: what passed, what did not and why, what was tried, and what was let through without proof
-
-
-def render(status: RunStatus, end: Row, results: Sequence[Result], *, now: str, following: str) -> str:
-    """`end` is the row that ends the run, or an empty one where nothing ends yet."""
-    state, audit = status.state, status.audit
+def render(status: RunStatus, results: Sequence[Result], *, now: str, following: str) -> str:
+    state, audit, end = status.state, status.audit, status.state.finished
     title = state.path or state.run
     if status.document and status.document.title:
         title = clip(status.document.title, 120)
@@ -205,44 +322,27 @@ def render(status: RunStatus, end: Row, results: Sequence[Result], *, now: str, 
         lines.append("- Legacy: a plan before 1.7")
     if state.depth:
         lines.append(f"- Recovery: {state.depth} of {MOST_RECOVERIES}")
-    whole = " (of the whole session, from where it began)" if state.recovery_of else ""
-    lines += [f"- Audit: {status.audit.words}{whole}", f"- Ended as: {end.get('verdict') or 'not ended'}"]
+    whole = " (of the whole session, from where it began)" if state.recovering else ""
+    lines += [f"- Audit: {audit.words}{whole}", f"- Ended as: {state.end or 'not ended'}"]
+    let_through = state.exceptions
     if end:
-        lines.append(f"- Outcome: {outcome.in_words(outcome.of(end))}")
-
-    def section(heading: str, listed: Sequence[object]) -> None:
-        if listed:
-            lines.extend(["", f"## {heading}", "", *(f"- {line}" for line in listed)])
-
-    section("Steps", audit.steps)
-    section("Verify", verify.by_steps([(result.command.step, result.words) for result in results]))
-    if "unverified" in end:
-        section("Verify, not run", [f"by the {end['by']}: {clip(end['unverified'], 400)}"])
+        ended = outcome.of(end)
+        let_through = ended["exceptions"]
+        lines.append(f"- Outcome: {outcome.in_words(ended)}")
+    sections: dict[str, Sequence[object]] = {"Steps": audit.steps}
+    sections["Verify"] = verify.by_steps([(result.command.step, result.words) for result in results])
     if failed := part(end, "failed"):
-        section("Failed", [f"{key}: {block(str(failed[key]), LONGEST_SHOWN)}" for key in ("step", "error", "tried")])
-    if "reason" in end:
-        section("Abandoned", [f"by the {end.get('by')}: {clip(str(end['reason']), 400)}"])
-    section("Skipped", [f"step {step}: {clip(why, 400)}" for step, why in sorted(state.skipped.items())])
-    let_through = outcome.of(end)["exceptions"] if end else state.exceptions
-    section("Let through", [clip(f"{each['what']}: {each['why']}", 400) for each in let_through])
-    section("Outside the fence", _few(status.audit.violations))
-    section("Not committed", _few(status.audit.dirty))
-    section("Commits that no step claims", _few(audit.unclaimed))
-    if status.unknown:
-        section("Could not be evaluated", [clip(status.unknown, 400)])
-    if status.edited:
-        section("To note", [status.edited])
-    if end.get("handoff"):
-        section("For the next session", [end["handoff"]])
-    section("Next", [following])
+        sections["Failed"] = [f"{key}: {block(str(failed[key]), LONGEST_SHOWN)}" for key in ("step", "error", "tried")]
+    sections["Let through"] = [clip(f"{each['what']}: {each['why']}", 400) for each in let_through]
+    for about, listed in audit.remarks.items():
+        sections[about.capitalize()] = listed
+    sections["To note"] = [note for note in (status.broken, status.edited) if note]
+    sections["For the next session"] = [note for note in (end.get("handoff"),) if note]
+    sections["Next"] = [following]
+    for heading, entries in sections.items():
+        if entries:
+            lines += ["", f"## {heading}", "", *(f"- {entry}" for entry in entries)]
     return "\n".join(lines) + "\n"
-
-
-def _few(listed: Sequence[object]) -> list[str]:
-    lines = [clip(str(each), 300) for each in listed[:MOST_SHOWN]]
-    if len(listed) > MOST_SHOWN:
-        lines.append(f"and {len(listed) - MOST_SHOWN} more")
-    return lines
 
 
 # skipping
@@ -250,12 +350,15 @@ def _few(listed: Sequence[object]) -> list[str]:
 
 def skip(run: PlanRun, number: int, reason: str, *, is_agreed: bool = False) -> NextStep:
     """Leave a step out: only where its plan allows it, never in silence, and once it is known what that costs."""
-    state = require_open(run)
+    state = run.require_whole()
+    if not state.is_open:
+        how = f"ended ({state.end})" if state.end else "never began: something it needs is missing"
+        raise Refused(f"plan session {state.run} {how}", fix="omo plan status")
     if number not in state.steps:
         known = ", ".join(map(str, state.steps))
         raise BadInput(f"step {number} is none of this session's", fix=f"name one of {known}")
     require_reason(reason, "--reason", "say why it is left out")
-    status = audited(run)
+    status = audit_run(run)
     status.require_evaluable()
     step = status.document.step(number) if status.document else None
     if step is None or step.on_failure != "skip":
@@ -266,15 +369,12 @@ def skip(run: PlanRun, number: int, reason: str, *, is_agreed: bool = False) -> 
         raise Refused(f"step {number} passes already", fix="omo plan status")
     if number not in state.skipped:
         if not is_agreed:
-            raise costs.skip(state, number, reason)
+            costs = [
+                f"lost: what step {number} was to bring; what is there of it has to be taken back",
+                f"{at_best(has_exceptions=bool(state.exceptions))}, with the step named as skipped, and your reason",
+                f"allowed by: the plan, whose On failure of step {number} says skip",
+            ]
+            raise not_agreed(f"step {number} would be left out", costs, "skip", str(number), "--reason", reason)
         run.append({"kind": "skipped", "step": number, "reason": clip(reason, 1000)})
-        status = audited(run)
+        status = audit_run(run)
     return publish_status(status)
-
-
-def require_open(run: PlanRun) -> PlanState:
-    state = run.require_whole()
-    if not state.is_open:
-        how = f"ended ({state.end})" if state.end else "never began: something it needs is missing"
-        raise Refused(f"plan session {state.run} {how}", fix="omo plan status")
-    return state

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from omo.errors import NotEvaluable
@@ -93,16 +94,35 @@ class WorkTree:
 
 @dataclass(frozen=True)
 class History:
-    """`net` is what HEAD has otherwise than the base, whatever happened in between. `is_past`: the files have gone on
-    since, and say nothing of it."""
+    """`is_past`: the files have gone on since, and say nothing of it."""
 
     root: Path
     base: str
     head: str
     commits: tuple[Commit, ...]
-    net: Changes
     tree: WorkTree
     is_past: bool = False
+
+    @cached_property
+    def net(self) -> Changes:
+        """What HEAD has otherwise than the base, whatever happened in between. Along the first parents the commits say
+        it themselves; git is asked where these do not lead back to the base."""
+        by_id = {commit.sha: commit for commit in self.commits}
+        line: list[Commit] = []
+        current = self.head
+        while current != self.base:
+            commit = by_id.get(current)
+            if commit is None or not commit.parents:
+                return tuple(_parse(git.ask(self.root, "diff-tree", *_RAW, self.base, self.head, "--").split("\0")))
+            line.append(commit)
+            current = commit.parents[0]
+        before: dict[str, str] = {}
+        newest: dict[str, Change] = {}
+        for commit in reversed(line):
+            for change in commit.changes:
+                before.setdefault(change.path, change.before)
+                newest[change.path] = change
+        return tuple(change for path, change in newest.items() if before[path] != change.after)
 
     @property
     def changed(self) -> list[Change]:
@@ -120,8 +140,7 @@ class History:
         commits = tuple(commit for commit in self.commits if commit.sha in kept)
         if not commits:
             return self
-        net = _net(self.root, self.base, head, commits)
-        return replace(self, head=head, commits=commits, net=net, tree=WorkTree(), is_past=is_past)
+        return replace(self, head=head, commits=commits, tree=WorkTree(), is_past=is_past)
 
     def since(self, base: str) -> History:
         """The same from a later commit on. Where rules to ignore files have changed, git is asked anew."""
@@ -132,7 +151,7 @@ class History:
         rules = [path for commit in self.commits for path in commit.paths if path.endswith(".gitignore")]
         if len(commits) == len(self.commits) or rules or self.tree.hidden:
             return look(self.root, base)
-        return replace(self, base=base, commits=commits, net=_net(self.root, base, self.head, commits))
+        return replace(self, base=base, commits=commits)
 
     def _ancestors(self, commit: str) -> set[str]:
         """The commit and what it is based on, as far as the history reaches."""
@@ -171,9 +190,8 @@ def look(root: Path, base: str) -> History:
         if commit.sha in ends:
             message = f"the history is cut off at {commit.sha[:12]}: a shallow clone"
             raise NotEvaluable(message, fix="git fetch --unshallow")
-    net = _net(root, since, head, commits) if commits else ()
-    tree = _work_tree(root, prefix, Path(exclude), since, head, net)
-    return History(root, since, head or since, tuple(commits), net, tree)
+    tree = _work_tree(root, prefix, Path(exclude), since, head, commits)
+    return History(root, since, head or since, tuple(commits), tree)
 
 
 def undone(commits: Sequence[Commit]) -> dict[str, int]:
@@ -230,27 +248,6 @@ def _with_changes(root: Path, commits: Sequence[Commit], since: str) -> list[Com
     return whole
 
 
-def _net(root: Path, base: str, head: str, commits: Sequence[Commit]) -> Changes:
-    """What two commits have differently. Along the first parents the commits say it themselves; git is asked where
-    these do not lead back to the base."""
-    by_id = {commit.sha: commit for commit in commits}
-    line: list[Commit] = []
-    current = head
-    while current != base:
-        commit = by_id.get(current)
-        if commit is None or not commit.parents:
-            return tuple(_parse(git.ask(root, "diff-tree", *_RAW, base, head, "--").split("\0")))
-        line.append(commit)
-        current = commit.parents[0]
-    before: dict[str, str] = {}
-    newest: dict[str, Change] = {}
-    for commit in reversed(line):
-        for change in commit.changes:
-            before.setdefault(change.path, change.before)
-            newest[change.path] = change
-    return tuple(change for path, change in newest.items() if before[path] != change.after)
-
-
 def _changes(root: Path, asked: Sequence[str], *options: str) -> dict[str, Changes]:
     if not asked:
         return {}
@@ -282,7 +279,7 @@ def _parse(parts: Sequence[str]) -> Iterator[Change]:
         yield Change(path, status, _SUBMODULE in fields, before, after)
 
 
-def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, net: Changes) -> WorkTree:
+def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, commits: Sequence[Commit]) -> WorkTree:
     try:
         changes.require_nothing_hidden(root)
         edited, new, ignored = _status(root, prefix)
@@ -290,7 +287,9 @@ def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, net
         rules = ""
         if exclude.exists():
             rules = exclude.read_text(encoding="utf-8", errors="replace")
-        changed = [*edited, *new, *ignored, *(change.path for change in net)]
+        changed = [*edited, *new, *ignored]
+        for commit in commits:
+            changed += commit.paths
         has_rules = any(path.rpartition("/")[2] == ".gitignore" for path in changed)
         if prefix or has_rules or re.search(r"^(?!#).*\S", rules, re.MULTILINE):
             # A rule may be at work that HEAD does not have, or the base had not.

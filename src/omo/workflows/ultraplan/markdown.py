@@ -1,7 +1,9 @@
-"""Markdown as a plan uses it: headings, bullets that begin with a label, fenced blocks, shell commands in them."""
+"""Markdown as a plan uses it: headings, bullets that begin with a label, fenced blocks, shell commands in them; read,
+and written."""
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 from bisect import bisect_left
@@ -12,6 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from omo.shell import commands, name, program
+from omo.workflows.ultraplan.models import Manifest
 
 # Only blocks matter here; reading emphasis and links costs time, and what a pattern is about stays as it was written.
 _MARKDOWN = MarkdownIt("commonmark").disable("inline")
@@ -251,3 +254,33 @@ def _commit_message(words: list[str]) -> str:
 def _span(token: Token) -> tuple[int, int]:
     assert token.map is not None
     return token.map[0], token.map[1]
+
+
+# written, so that it reads back exactly, whatever is in it
+
+
+def manifest_bullet(manifest: Manifest, label: str) -> list[str]:
+    """The manifest as a field of a step."""
+    lines = ["manifest:"]
+    for key, value in manifest.written.items():
+        lines += yaml_lines(key, value)
+    return [f"- {label}:", *(f"  {line}" for line in ("```yaml", *lines, "```"))]
+
+
+def yaml_lines(key: str, value: object) -> list[str]:
+    """As JSON, which is YAML on one line: nothing in it can end the block or begin another key."""
+    if isinstance(value, list | tuple) and value:
+        return [f"  {key}:", *(f"    - {_json(entry)}" for entry in value)]
+    return [f"  {key}: {_json(value)}"]
+
+
+def _json(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isprintable() else json.dumps(value)
+
+
+def code(text: str) -> str:
+    """As a code span."""
+    ticks = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{ticks}{space}{text}{space}{ticks}"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -17,8 +16,18 @@ STRICT_SINCE = (1, 7)
 ON_FAILURE = ("revert", "retry", "skip", "escalate")
 MOST_ITEMS = 100
 
-NEEDS = "git_push, network, cmd:NAME, env:NAME"
-_NEED = re.compile(r"git_push|network|cmd:\w[\w.+-]{0,99}|env:[A-Za-z_]\w{0,99}", re.ASCII)
+# The first six keys of a manifest must be there, even when empty: what was left out cannot be told from what was
+# forgotten.
+REQUIRED = {
+    "expected_paths": "[]",
+    "min_file_count": "0",
+    "commit_message_pattern": '""',
+    "bash_syntax_check": "[]",
+    "forbidden_paths": "[]",
+    "must_contain": "[]",
+}
+OPTIONAL = ("absent_paths", "skip_commit_check")
+KEYS = (*REQUIRED, *OPTIONAL)
 
 
 @dataclass(frozen=True)
@@ -32,11 +41,6 @@ class Defect:
 
     def __str__(self) -> str:
         return f"line {self.line}: {self.message}" if self.line else self.message
-
-
-def need_defect(need: str) -> str:
-    """Why nothing can ask for this need; empty where something can."""
-    return "" if _NEED.fullmatch(need) else f"{clip(need, 80)} is no need that can be asked for ({NEEDS})"
 
 
 def covering(path: str, patterns: Sequence[str]) -> str:
@@ -91,6 +95,12 @@ class Manifest(BaseModel):
     is_synthesised: bool = False
     line: int = 0
     lines: dict[str, int] = Field(default_factory=dict)
+
+    @property
+    def written(self) -> dict[str, Any]:
+        """The keys of a plan; an optional one only where it says something."""
+        values = self.model_dump(exclude={"is_synthesised", "line", "lines"})
+        return {key: value for key, value in values.items() if value or key not in OPTIONAL}
 
     @property
     def expects_commit(self) -> bool:
@@ -155,6 +165,14 @@ class Step:
         return self.manifest.lines.get(key, self.manifest.line)
 
 
+def forbidden_by(steps: Sequence[Step]) -> list[str]:
+    forbidden: list[str] = []
+    for step in steps:
+        if step.manifest is not None:
+            forbidden += step.manifest.forbidden_paths
+    return forbidden
+
+
 @dataclass(frozen=True)
 class Fence:
     """Globs: what a session may change, and what it never may."""
@@ -206,10 +224,13 @@ class Document:
 
     @property
     def whole_fence(self) -> Fence:
-        """Sessions may touch different places: what one of them may, the plan may; what none may, it never may."""
+        """Sessions may touch different places: what one of them may, the plan may; what none may, it never may. What a
+        step forbids, it forbids to its own session."""
         fences = [group.fence for group in self.groups if group.fence is not None]
         own = self.fence or Fence()
         touch, never = list(own.touch), list(own.never)
+        if len(self.groups) < 2:
+            never += forbidden_by(self.steps)
         for fence in fences:
             touch += fence.touch
         if fences:

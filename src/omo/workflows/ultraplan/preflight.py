@@ -20,7 +20,6 @@ from omo.errors import NotEvaluable
 from omo.proof import changes, git
 from omo.proof.run import Outcome, run
 from omo.text import clip
-from omo.workflows.ultraplan.models import need_defect
 
 MISSING = 77  # the exit code that says so
 BYPASSES = ("OMO_SKIP_PREFLIGHT", "ULTRAEXECUTE_SKIP_PREFLIGHT")
@@ -71,9 +70,7 @@ def look(needs: Sequence[str], root: Path, *, environ: Mapping[str, str], by: st
 def _check(need: str, root: Path, environ: Mapping[str, str]) -> Need:
     kind, _, value = need.partition(":")
     try:
-        if wrong := need_defect(need):
-            status, detail = "missing", wrong
-        elif kind == "cmd":
+        if kind == "cmd":
             status, detail = "ok", f"{value} is installed"
             if not shutil.which(value, path=environ.get("PATH", "")):
                 status, detail = "missing", f"{value} is not on the PATH: install it, or add its directory to the PATH"

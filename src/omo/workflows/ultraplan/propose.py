@@ -17,9 +17,17 @@ from omo.errors import NotEvaluable
 from omo.proof import git, globs
 from omo.proof.seals import is_test
 from omo.safe_open import TooLarge, read_file
-from omo.workflows.ultraplan import manifest as manifests
 from omo.workflows.ultraplan.document import parse
-from omo.workflows.ultraplan.markdown import PROPOSED, Page, code_spans, commit_subjects, is_none, shell_texts
+from omo.workflows.ultraplan.markdown import (
+    PROPOSED,
+    Page,
+    code,
+    code_spans,
+    commit_subjects,
+    is_none,
+    manifest_bullet,
+    shell_texts,
+)
 from omo.workflows.ultraplan.models import Content, Document, Manifest, Step
 
 ON_FAILURE = "retry — once, by another way; then stop and report it"
@@ -125,12 +133,12 @@ def _bullets(
     if "checkpoint" not in own:
         subject = re.sub(r"[`*]", "", step.title)
         paths = shlex.join(step.files) if step.files else "-A"
-        commit = manifests.code(f"git add {paths} && git commit -m {shlex.quote(subject)}")
+        commit = code(f"git add {paths} && git commit -m {shlex.quote(subject)}")
         step = replace(step, checkpoint=commit)
         bullets.append(f"- Checkpoint ({PROPOSED}): {step.checkpoint}")
     if "manifest" not in own:
         manifest = proposed_manifest(step, root, known, filled)
-        bullets += manifests.bullet(manifest, f"Manifest ({PROPOSED})")
+        bullets += manifest_bullet(manifest, f"Manifest ({PROPOSED})")
     return bullets
 
 

@@ -23,7 +23,7 @@ from omo.workflows.ultraplan.sessions import structure
 from omo.workflows.ultraplan.verify import commands_of
 
 # What no plan of any age may have: it cannot be carried out at all, or must not be.
-ALWAYS = frozenset({"no-steps", "step-repeated", "version", "command", "length"})
+ALWAYS = frozenset({"no-steps", "step-repeated", "version", "needs", "command", "length"})
 
 # Each field of a step with an example; whether it may be `none`, and whether it may be left out.
 FIELDS = {
@@ -315,20 +315,15 @@ def _files(step: Step, manifest: Manifest) -> Iterator[Defect]:
 
 
 def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[Defect]:
-    session = document.session_of(step)
-    fence = fence_of_session(document, session)
+    fence = fence_of_session(document, document.session_of(step))
     for key, path in manifest.named_paths:
         line = step.line_of(key)
         where = f"step {step.number}: {key} {path}"
         if path in manifest.changed_paths:
             if closed := covering(path, fence.never):
-                yield Defect(line, "fence", f"{where} is never to be touched ({closed})")
+                yield Defect(line, "fence", f"{where} is under Never touch, or forbidden_paths ({closed})")
             elif fence.touch and not covering(path, fence.touch):
                 yield Defect(line, "fence", f"{where} lies outside the fence ({clip(', '.join(fence.touch), 120)})")
-            # A forbidden path stays forbidden for every commit of the session, whichever step said so.
-            for other in session:
-                if other.manifest and (glob := covering(path, other.manifest.forbidden_paths)):
-                    yield Defect(line, "conflict", f"{where} is in forbidden_paths of step {other.number} ({glob})")
         if key in ("expected_paths", "must_contain"):
             for other in document.steps:
                 if other.number >= step.number and other.manifest and covering(path, other.manifest.absent_paths):

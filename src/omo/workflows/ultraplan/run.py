@@ -1,35 +1,45 @@
-"""A plan session as its ledger tells it, and the plan that was pinned at its start."""
+"""A plan session: as its ledger tells it, by the plan that was pinned at its start, and what git shows of it."""
 
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from omo.digest import sha256
-from omo.errors import Refused
+from omo.errors import NotEvaluable, OmoError, Refused, Unreadable
 from omo.state import paths
-from omo.state.runtime import part
 from omo.text import clip
 from omo.work.outcome import exception
-from omo.work.run import Caller, Kind, Row, Run, tag
+from omo.work.run import Caller, Kind, Row, Run, load, tag
 from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import sessions, verify
+from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
+from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
+from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.verify import Verify
 
 KIND = "ultraplan"
 MOST_RECOVERIES = 2
-ENDED = ("pass", "failed", "abandoned")
 START = "omo plan start PLAN"
+STARTED = (
+    *("session", "path", "plan", "number", "order", "base", "runner", "root", "fence", "steps"),
+    *("depth", "unreviewed", "left_behind", "handoffs"),
+)
 SHORT_TAG = 4
 
 
 @dataclass(frozen=True)
 class PlanState:
-    """A run as its rows tell it. `end` is empty, pass, failed, abandoned or recovered; without a `base` the run never
-    began, because something it needs was missing."""
+    """A run as its rows tell it. `end` is empty, pass, failed or abandoned; without a `base` the run never began.
+
+    A recovery opens the run again: the session stays the same, with all its steps and its base.
+    """
 
     run: str
     started_at: str = ""
@@ -45,25 +55,24 @@ class PlanState:
     fence: Row = field(default_factory=dict)
     steps: tuple[int, ...] = ()
     verify: tuple[Verify, ...] = ()  # the commands that were pinned
-    depth: int = 0
-    recovery_of: str = ""
+    depth: int = 0  # how often the session was recovered
+    recovering: tuple[int, ...] = ()  # the steps that the last recovery is for
     unreviewed: str = ""
     left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
     handoffs: tuple[str, ...] = ()  # what earlier sessions of the plan left for this one
     is_legacy: bool = False  # of a plan before 1.7: no critic looked, and manifests may have been made up
+    is_part: bool = False  # an older omo recovered a session by a run of its missing steps
     preflight: Row = field(default_factory=dict)
+    lacks: tuple[str, ...] = ()  # what the last preflight missed; nothing began since, nor ended
     skipped: Mapping[int, str] = field(default_factory=dict)
     seen: tuple[int, ...] = ()
     audited: Row = field(default_factory=dict)
     verified: Row = field(default_factory=dict)  # what the Verify commands said when they last ran
-    recovered: Row = field(default_factory=dict)
     finished: Row = field(default_factory=dict)
 
     @property
     def end(self) -> str:
-        if self.finished:
-            return str(self.finished.get("verdict") or "")
-        return "recovered" if self.recovered else ""
+        return str(self.finished.get("verdict") or "")
 
     @property
     def sessions(self) -> int:
@@ -74,13 +83,10 @@ class PlanState:
         return bool(self.base) and not self.end
 
     @property
-    def is_fenced(self) -> bool:
-        """Until what recovers it has begun, a recovered run holds its fence."""
-        return self.is_open or self.end == "recovered"
-
-    @property
     def word(self) -> str:
-        return self.end or ("active" if self.base else "blocked")
+        if self.lacks:
+            return "blocked"
+        return self.end or "active"
 
     def verified_as(self, result: str) -> list[Row]:
         """The Verify commands that came to this when they last ran."""
@@ -89,7 +95,12 @@ class PlanState:
     @property
     def done(self) -> list[int]:
         """The steps that were seen to pass, or passed when the run ended."""
-        return sorted({*self.seen, *_numbers(self.finished.get("passed"))})
+        return sorted({*self.seen, *(self.finished.get("passed") or ())})
+
+    @property
+    def spec(self) -> str:
+        """The name of what its executor reads."""
+        return f"recovery-{self.depth}.md" if self.recovering else "spec.md"
 
     @property
     def exceptions(self) -> list[Row]:
@@ -115,62 +126,62 @@ class PlanState:
 
 def fold(rows: list[Row], run: str) -> PlanState | None:
     state = PlanState(run)
-    for row in rows:
-        kind = row.get("kind")
-        if kind == "preflight":
-            texts = _texts(row, "session", "path", "recovery_of")
-            state = replace(state, preflight=row, started_at=str(row.get("ts") or ""), **texts)
-        elif kind == "started":
-            state = _started(state, row)
-        elif kind == "skipped":
-            skipped = {**state.skipped, _number(row.get("step")): str(row.get("reason") or "")}
-            state = replace(state, skipped=skipped)
-        elif kind == "audited":  # what was once seen to pass stays seen, whatever a later row says
-            seen = tuple(sorted({*state.seen, *_numbers(row.get("passed"))}))
-            state = replace(state, audited=row, seen=seen)
-        elif kind == "verified":
-            state = replace(state, verified=row)
-        elif kind == "recovered":
-            state = replace(state, recovered=row, finished={})
-        elif kind == "finished":
-            state = replace(state, finished=row)
-        elif kind == "adopted":
-            state = replace(state, **_texts(row, "session"))
-        elif kind == "moved":  # the project lies elsewhere now, and its fence with it
-            root = str(row.get("root") or state.root)
-            state = replace(state, root=root, fence={**state.fence, "root": root})
+    try:
+        for row in rows:
+            state = _after(state, row)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise Unreadable(f"a row of plan session {run} is none that omo writes: {clip(repr(error), 100)}") from None
     return state if state.started_at else None
 
 
+def _after(state: PlanState, row: Row) -> PlanState:
+    kind = row.get("kind")
+    if kind == "preflight":
+        if not state.base:
+            state = replace(state, session=row["session"], path=row["path"], started_at=row["ts"])
+        return replace(state, preflight=row, lacks=tuple(row.get("missing") or ()))
+    if kind == "started":
+        return _started(state, row)
+    if kind == "skipped":
+        return replace(state, skipped={**state.skipped, int(row["step"]): str(row["reason"])})
+    if kind == "audited":  # what was once seen to pass stays seen, whatever a later row says
+        return replace(state, audited=row, seen=tuple(sorted({*state.seen, *row["passed"]})))
+    if kind == "verified":
+        return replace(state, verified=row)
+    if kind == "recovered":
+        return replace(
+            state,
+            session=row.get("session", state.session),
+            depth=int(row["depth"]),
+            recovering=tuple(row["missing"]),
+            fence={**state.fence, "uncommitted": row.get("uncommitted")},
+            lacks=(),
+            finished={},
+        )
+    if kind == "finished":
+        return replace(state, finished=row, lacks=())
+    if kind == "adopted":
+        return replace(state, session=row["session"])
+    if kind == "moved":  # the project lies elsewhere now, and its fence with it
+        return replace(state, root=row["root"], fence={**state.fence, "root": row["root"]})
+    return state
+
+
 def _started(state: PlanState, row: Row) -> PlanState:
+    same: Row = {}  # what the row and the state call the same
+    for key in STARTED:
+        if row.get(key) is not None:
+            same[key] = tuple(row[key]) if isinstance(row[key], list) else row[key]
     return replace(
         state,
-        **_texts(row, "session", "path", "plan", "base", "root", "recovery_of", "unreviewed"),
-        started_at=str(row.get("ts") or ""),
-        by=str(row.get("actor") or state.by),
-        number=_number(row.get("number")) or 1,
-        order=_numbers(row.get("order")) or (1,),
-        runner=part(row, "runner"),
-        fence=part(row, "fence"),
-        steps=_numbers(row.get("steps")),
-        verify=verify.read(row.get("verify")),
-        depth=_number(row.get("depth")),
-        left_behind=tuple(map(str, row.get("left_behind") or ())),
-        handoffs=tuple(map(str, row.get("handoffs") or ())),
+        **same,
+        started_at=row["ts"],
+        by=row["actor"],
+        verify=verify.read(row.get("verify") or []),
         is_legacy=row.get("legacy") is True,
+        is_part=bool(row.get("recovery_of")),
+        lacks=(),
     )
-
-
-def _texts(row: Row, *names: str) -> Row:
-    return {name: str(row.get(name) or "") for name in names}
-
-
-def _number(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else 0
-
-
-def _numbers(value: object) -> tuple[int, ...]:
-    return tuple(_number(number) for number in value) if isinstance(value, list) else ()
 
 
 PLAN: Kind[PlanState] = Kind(KIND, "plan session", "p", START, paths.plans_dir, fold)
@@ -204,12 +215,9 @@ def runs_of_plan(caller: Caller, digest: str) -> list[PlanState]:
 
 
 def runs_at(caller: Caller, path: Path) -> list[PlanState]:
-    """The runs of the plan at a place, whatever its text was, oldest first; what a recovery took over is not among
-    them."""
+    """The runs of the plan at a place, whatever its text was, oldest first."""
     name = from_top(caller, path)
-    runs = [state for state in _begun(caller, 1, name) if state.path == name]
-    taken_over = {state.recovery_of for state in runs}
-    return [state for state in runs if state.run not in taken_over]
+    return [state for state in _begun(caller, 1, name) if state.path == name]
 
 
 def from_top(caller: Caller, path: Path | str) -> str:
@@ -221,40 +229,7 @@ def from_top(caller: Caller, path: Path | str) -> str:
 
 def depth_of(runs: Sequence[PlanState], number: int) -> int:
     """How often a session of a plan was recovered, over every run of it."""
-    depth = 0
-    for state in runs:
-        if state.number == number:
-            depth = max(depth, state.depth, _number(state.recovered.get("depth")))
-    return depth
-
-
-def line_of(caller: Caller, state: PlanState) -> list[PlanState]:
-    """A run and those it recovers, the first of them first."""
-    line = [state]
-    known = {state.run}
-    while line[0].recovery_of and line[0].recovery_of not in known:
-        known.add(line[0].recovery_of)
-        parent = Run(PLAN, caller, line[0].recovery_of).state
-        if parent is None or not parent.base:
-            raise Refused(f"plan session {line[0].recovery_of}, which this one recovers, is gone")
-        line.insert(0, parent)
-    return line
-
-
-def require_shown(caller: Caller) -> None:
-    """An agent that failed or gave up goes on only once Stop has shown the user how that ended."""
-    summary = caller.summary(KIND)
-    run = str(summary.get("run") or "")
-    if caller.by == "user" or summary.get("state") != "blocked" or summary.get("told") is not False:
-        return
-    state = None if summary.get("cleared") else Run(PLAN, caller, run).state
-    if state is not None and not state.end:
-        return  # something it needs was missing: nothing was begun
-    why = clip(str(summary.get("why") or ""), 200)
-    raise Refused(
-        f"plan session {run} ended without a pass, and the user has not been shown it: {why}",
-        fix="end your turn with what you would tell them; the next Stop shows it, and they say how to go on",
-    )
+    return max((state.depth for state in runs if state.number == number), default=0)
 
 
 # the plan that was pinned
@@ -278,8 +253,137 @@ def pinned_plan(caller_state: str, state: PlanState) -> Document:
 
 
 def pinned_part(caller_state: str, state: PlanState) -> Document:
-    """What a session is held to, as its plan had it at the start; a recovery is held to the whole of it."""
+    """What a session is held to, as its plan had it at the start."""
+    if state.is_part:
+        raise Refused(f"plan session {state.run} was begun by an older omo, for some steps of a session")
     for session in sessions.cut(pinned_plan(caller_state, state)):
         if session.number == state.number:
             return session.document
     raise Refused(f"{state.path} has no session {state.number}", fix=START)
+
+
+# what git and the files show
+
+NOT_AUDITED = Audit(None, None, [])
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """`audit` decides, and `document` is what it was held to."""
+
+    run: PlanRun | None
+    document: Document | None = None
+    audit: Audit = NOT_AUDITED
+    broken: str = ""  # why the plan cannot be believed any more
+    edited: str = ""
+    whole: History | None = None  # from where the plan's first session began, for whoever answers for all of it
+
+    @property
+    def state(self) -> PlanState:
+        assert self.run is not None
+        return self.run.state or PlanState(self.run.id)
+
+    @property
+    def problems(self) -> list[str]:
+        return self.run.problems if self.run else []
+
+    @property
+    def unknown(self) -> str:
+        """Why nothing can be said; empty where something can."""
+        if self.audit.verdict != "unknown" or not self.audit.steps:
+            return self.broken
+        reasons = list(self.audit.problems)
+        for step in self.audit.steps:
+            if step.status == "unknown":
+                reasons += step.findings
+        return next(iter(reasons), "nothing could be established")
+
+    def require_evaluable(self) -> None:
+        """Raises for a session of which nothing can be said."""
+        if self.unknown:
+            error: type[OmoError] = Refused if self.broken else NotEvaluable
+            raise error(self.unknown, fix="omo plan status names the way on")
+
+
+def load_status(caller: Caller, named: str = "") -> RunStatus:
+    """The session's run, or the one that is named, and what git and the files show of it. Nothing is written."""
+    run = load(PLAN, caller, named)
+    if run is None or run.problems or run.state is None or not run.state.base:
+        return RunStatus(run)
+    return audit_run(run)
+
+
+def audit_run(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
+    """What git and the files show of one session, by the plan that was pinned.
+
+    A session that passed is held to what was there when it did: what comes after it is not its own. Of several, the
+    next may build on its files: what the manifests say of those held when it ended, and `audit_plan` looks at them now.
+    """
+    caller, state = run.caller, run.state
+    assert state is not None
+    if state.root != caller.here and os.path.isdir(state.root):
+        # A copy of the project, or another worktree: that is never audited from here. One that was moved is.
+        return RunStatus(run, broken=f"plan session {state.run} belongs to {state.root}, and this is {caller.here}")
+    edited = _edited(caller, state)
+    try:
+        document = pinned_part(caller.state, state)
+    except Refused as error:
+        return RunStatus(run, broken=error.message, edited=edited)
+    whole = None
+    if is_ending and state.sessions > 1:
+        with suppress(NotEvaluable):
+            whole = _whole_history(caller, state)
+    try:
+        history = whole.since(state.base) if whole else histories.look(Path(caller.here), state.base)
+        if state.end == "pass":
+            history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
+    except NotEvaluable as error:
+        return RunStatus(run, document, unknown(document, error), edited=edited)
+    return RunStatus(run, document, audit_history(document, history, state.skipped), edited=edited, whole=whole)
+
+
+def _edited(caller: Caller, state: PlanState) -> str:
+    """What became of the plan since it was started from; empty where nothing did."""
+    text = documents.text_of(os.path.join(caller.here, state.path))
+    if text is not None and sha256(text.encode("utf-8", "replace")) == state.plan:
+        return ""
+    became = "deleted" if text is None else "edited"
+    return f"{clip(state.path, 200)} was {became} after start; the copy made then is what counts"
+
+
+def audit_file(caller: Caller, path: Path) -> RunStatus:
+    """A plan of which a session began: what is recorded of it tells where the work began and what was skipped."""
+    runs = runs_at(caller, path)
+    if not runs:
+        document = documents.load(path, Path(caller.root))
+        raise Refused(
+            f"no session of {clip(document.path, 200)} was begun, so nobody knows where the work did",
+            fix=f"omo plan start {shlex.quote(document.path)}",
+        )
+    run = Run(PLAN, caller, runs[-1].run)
+    run.require_whole()  # one that was copied with its project tells where the work began there, not here
+    return audit_plan(run)
+
+
+def audit_plan(run: PlanRun, whole: History | None = None) -> RunStatus:
+    """The whole plan that a session is of, as it is now, from where its first session began."""
+    caller, state = run.caller, run.state
+    assert state is not None
+    document = synthesise(pinned_plan(caller.state, state))
+    edited = _edited(caller, state)
+    try:
+        history = whole or _whole_history(caller, state)
+    except NotEvaluable as error:
+        return RunStatus(run, document, unknown(document, error), edited=edited)
+    skipped: dict[int, str] = {}
+    for other in runs_of_plan(caller, state.plan):
+        skipped |= other.skipped
+    return RunStatus(run, document, audit_history(document, history, skipped), edited=edited)
+
+
+def _whole_history(caller: Caller, state: PlanState) -> History:
+    for other in runs_of_plan(caller, state.plan):
+        is_lost = other.end == "abandoned" and other.finished.get("audit") == "unknown"
+        if not is_lost:  # a base that the history no longer has is no base
+            return histories.look(Path(caller.root), other.base)
+    raise NotEvaluable(f"no session of {state.path} has a base in the history")

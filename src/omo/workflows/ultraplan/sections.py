@@ -18,13 +18,10 @@ def sections(viewer: Viewer, view: Status) -> Sections:
     if run is None or run.state is None:
         return Sections()
     state = run.state
-    covers = facts(
-        ("recovers", state.recovery_of),
-        ("ended as", state.end or "not ended"),
-    )
+    covers = facts(("ended as", state.end or "not ended"))
     whole = Section(
         began=state.started_at,
-        ended=str(state.finished.get("ts") or state.recovered.get("ts") or ""),
+        ended=str(state.finished.get("ts") or ""),
         said=clip(str(state.finished.get("reason") or part(state.finished, "failed").get("error") or ""), 1000),
         covers=covers,
         tables=tuple(_tables(viewer, state)),

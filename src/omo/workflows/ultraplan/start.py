@@ -1,4 +1,4 @@
-"""Beginning a plan session: everything that can be refused is refused before the fence goes up."""
+"""Beginning a plan session, and recovering one: what can be refused is refused before anything is written."""
 
 from __future__ import annotations
 
@@ -13,30 +13,36 @@ from omo.proof import base, changes
 from omo.state import paths, store
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.lifecycle import left_by_others, require_reason
+from omo.work.lifecycle import left_by_others, require, require_reason
+from omo.work.outcome import ATTESTED, OPENINGS, WAIVED
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Row, Run, load
 from omo.work.status import NextStep
-from omo.workflows.ultraplan import costs, critique, preflight, rules, sessions, spec_text, verify
+from omo.workflows.ultraplan import critique, preflight, rules, sessions, verify
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history
-from omo.workflows.ultraplan.audited import RunStatus
 from omo.workflows.ultraplan.critique import CRITIC
+from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document, Fence
 from omo.workflows.ultraplan.run import (
     KIND,
+    MOST_RECOVERIES,
     PLAN,
+    PlanRun,
     PlanState,
+    RunStatus,
+    audit_run,
     depth_of,
+    from_top,
     pinned_path,
-    require_shown,
+    pinned_plan,
+    runs_at,
     runs_of_plan,
     tags,
 )
-from omo.workflows.ultraplan.sessions import Session
-from omo.workflows.ultraplan.spec_text import Recovery
-from omo.workflows.ultraplan.status import GIVE_UP, close_recovered, publish_end
+from omo.workflows.ultraplan.sessions import Recovery, Session
+from omo.workflows.ultraplan.status import GIVE_UP, failed_command, leave_to_another, publish_end, take_back
 
 MOST_SHOWN = 10
 MOST_UNCOMMITTED = 200
@@ -45,32 +51,13 @@ LONGEST_UNCOMMITTED = 8000
 
 @dataclass(frozen=True)
 class Contract:
-    """What is to be carried out: one session of a plan, or the missing steps of one that began. `runs` are those that
-    began on this text of the plan before."""
+    """What is to be carried out: one session of a plan. `runs` are those that began on this text of it before."""
 
     plan: Document
     sessions: list[Session]
-    number: int
+    session: Session
     runs: list[PlanState]
     notes: list[str] = field(default_factory=list)
-    parent: RunStatus | None = None
-    recovery: Recovery | None = None
-
-    @property
-    def session(self) -> Session:
-        return next(session for session in self.sessions if session.number == self.number)
-
-    @property
-    def document(self) -> Document:
-        """The session's part of the plan, and of that what is missing."""
-        document = self.session.document
-        if self.recovery is None:
-            return document
-        return replace(document, steps=tuple(step for step in document.steps if step.number in self.recovery.missing))
-
-    @property
-    def recovers(self) -> PlanState | None:
-        return self.parent.state if self.parent else None
 
 
 @dataclass(frozen=True)
@@ -94,66 +81,83 @@ def start(
     is_agreed: bool = False,
 ) -> Started:
     """Begin a session of a plan; without a number the next one that has not passed."""
+    root = Path(caller.root)
     require_free(caller)
     require_shown(caller)
     contract = load_contract(caller, path, number)
+    plan, document = contract.plan, contract.session.document
     if not is_agreed:
-        costs.require_restart_agreed(contract.plan, contract.number, contract.runs)
-    return begin(caller, contract, environ=environ, unreviewed=unreviewed)
+        _require_restart_agreed(contract)
+    with _start_lock(caller):
+        caller.forget()
+        require_free(caller)
+        history, looked = clean_history(root, document)
+        unreviewed = require_reviewed(caller, plan, history, unreviewed)
+        asked = preflight.look(document.needs, root, environ=environ, by=caller.by)
+        run = Run(PLAN, caller, PLAN.new_id(caller, tags(plan.digest, plan.path)))
+        if asked.missing:
+            return _blocked(run, plan.path, asked, contract.notes)
+        # Ledger before summary: a crash in between leaves a run that the next command finds.
+        spec = _write(run, "spec.md", sessions.render(contract.session))
+        _write(run, "plan.md", plan.text)
+        row = {**_started_row(caller, contract, history), "unreviewed": clip(unreviewed, 1000)}
+        run.append(_preflight_row(caller, plan.path, asked), row)
+    step = publish_end(RunStatus(run, document, looked), session=caller.session)
+    return Started(run.require_whole(), step, spec, notes=contract.notes)
 
 
-def begin(caller: Caller, contract: Contract, *, environ: Mapping[str, str], unreviewed: str = "") -> Started:
-    root = Path(caller.root)
-    parent = contract.parent.run if contract.parent else None
+def _start_lock(caller: Caller) -> store.Lock:
+    """Of two that want to begin in one project, one is first."""
     store.make_state_dir(caller.state)
     store.make_dir(paths.plans_dir(caller.state), caller.state)
-    with store.Lock(os.path.join(paths.plans_dir(caller.state), "start.lock"), store.Deadline(caller.wait)):
-        caller.forget()
-        require_free(caller, parent.id if parent else "")
-        history, looked = clean_history(root, contract)
-        unreviewed = require_reviewed(caller, contract, history, unreviewed)
-        asked = preflight.look(contract.document.needs, root, environ=environ, by=caller.by)
-        run = Run(PLAN, caller, PLAN.new_id(caller, tags(contract.plan.digest, contract.plan.path)))
-        if parent is not None and contract.recovery is not None:
-            recovery = contract.recovery
-            missing, reasons = list(recovery.missing), list(recovery.reasons)
-            parent.append({"kind": "recovered", "depth": recovery.depth, "missing": missing, "reasons": reasons})
-        if asked.missing:
-            run.append(preflight_row(caller, contract, asked))
-            step = publish_end(RunStatus(run), session=caller.session)
-            return Started(run.require_whole(), step, "", [str(need) for need in asked.missing], contract.notes)
-        # Ledger first: a crash before the summary leaves a run that the next command finds.
-        store.make_dir(run.directory, caller.state)
-        spec = pinned_path(caller.state, run.id, "spec.md")
-        store.replace(spec, spec_text.render(contract.session, contract.recovery))
-        store.replace(pinned_path(caller.state, run.id, "plan.md"), contract.plan.text)
-        row = {**_started_row(caller, contract, history), "unreviewed": clip(unreviewed, 1000)}
-        run.append(preflight_row(caller, contract, asked), row)
-    status = RunStatus(run, contract.document, looked)
-    if parent is not None and contract.parent is not None:
-        close_recovered(caller, parent.id)
-        status = replace(contract.parent, run=run)  # a recovery answers for its whole session
-    return Started(run.require_whole(), publish_end(status, session=caller.session), spec, notes=contract.notes)
+    return store.Lock(os.path.join(paths.plans_dir(caller.state), "start.lock"), store.Deadline(caller.wait))
 
 
-def _started_row(caller: Caller, contract: Contract, history: histories.History) -> Row:
-    document = contract.document
+def _write(run: PlanRun, name: str, text: str) -> str:
+    store.make_dir(run.directory, run.caller.state)
+    path = pinned_path(run.caller.state, run.id, name)
+    store.replace(path, text)
+    return path
+
+
+def _blocked(run: PlanRun, path: str, asked: preflight.Preflight, notes: Sequence[str] = ()) -> Started:
+    run.append(_preflight_row(run.caller, path, asked))
+    step = publish_end(RunStatus(run), session=run.caller.session)
+    return Started(run.require_whole(), step, "", [str(need) for need in asked.missing], list(notes))
+
+
+def _preflight_row(caller: Caller, path: str, asked: preflight.Preflight) -> Row:
+    why = "; ".join(clip(str(need), 160) for need in asked.missing)
+    return {
+        "kind": "preflight",
+        "session": caller.session,
+        "path": path,
+        "needs": [asdict(need) for need in asked.needs],
+        "missing": [need.name for need in asked.missing],
+        "result": asked.result,
+        "bypassed": asked.bypassed_by,
+        "why": clip(why, 400),
+    }
+
+
+def _started_row(caller: Caller, contract: Contract, history: History) -> Row:
+    session = contract.session
+    document = session.document
     fence = document.fence or Fence()
-    depth = contract.recovery.depth if contract.recovery else depth_of(contract.runs, contract.number)
     handoffs = []  # what the sessions of the plan left for those after them, oldest first
     left_behind: list[str] = []  # what earlier runs of it committed outside its fence: a new base makes nothing undone
     for state in contract.runs:
         if note := state.finished.get("handoff"):
             handoffs.append(f"session {state.number}: {note}")
-        if state.number == contract.number:
+        if state.number == session.number:
             left_behind += [*state.left_behind, *map(str, state.finished.get("violations") or [])]
     return {
         "kind": "started",
         "session": caller.session,
         "path": contract.plan.path,
         "plan": contract.plan.digest,
-        "number": contract.number,
-        "order": [session.number for session in contract.sessions],
+        "number": session.number,
+        "order": [other.number for other in contract.sessions],
         "base": history.head,
         "runner": {path: base.digest_of(caller.root, path) for path in base.ALWAYS_LOOKED_AT},
         "root": caller.here,
@@ -166,15 +170,14 @@ def _started_row(caller: Caller, contract: Contract, history: histories.History)
         },
         "steps": [step.number for step in document.steps],
         "verify": [command.row for command in verify.commands_of(document.steps)],
-        "depth": depth,
-        "recovery_of": contract.recovers.run if contract.recovers else "",
+        "depth": depth_of(contract.runs, session.number),
         "left_behind": list(dict.fromkeys(left_behind))[:MOST_SHOWN],
         "handoffs": handoffs[-MOST_SHOWN:],
         "legacy": contract.plan.is_legacy,
     }
 
 
-def _uncommitted(history: histories.History) -> list[str] | None:
+def _uncommitted(history: History) -> list[str] | None:
     """What HEAD does not have as it is now, ignored files too: not the session's to remove or restore. None where it is
     more than a row that every hook reads should hold."""
     edited = [path for path in history.tree.dirty if not history.tree.is_untracked(path)]
@@ -190,51 +193,35 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
     """Refused with every defect of the plan."""
     root = Path(caller.root)
     plan = documents.load(path, root)
+    name = shlex.quote(plan.path)
     runs = runs_of_plan(caller, plan.digest)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
     passed = {state.number for state in runs if state.end == "pass"}
-    if not number:
-        left = [session.number for session in cut if session.number not in passed]
-        if not left:
-            raise Refused(f"every session of {plan.path} has passed", fix=f"omo plan audit {shlex.quote(plan.path)}")
-        number = left[0]
-    session = next((session for session in cut if session.number == number), None)
-    if session is None:
+    session = None
+    for each in reversed(cut):
+        if each.number == number or (not number and each.number not in passed):
+            session = each
+    if session is None and number:
         raise Refused(f"{plan.path} has no session {number}", fix=f"name one of 1 to {len(cut)}, or none")
+    if session is None:
+        raise Refused(f"every session of {plan.path} has passed", fix=f"omo plan audit {name}")
     waits_for = [f"session {other}" for other in session.depends_on if other not in passed]
     if waits_for:
         raise Refused(
-            f"session {number} depends on {', '.join(waits_for)} of {plan.path}, which no audit has passed yet",
-            fix=f"omo plan start {shlex.quote(plan.path)} begins what comes first",
+            f"session {session.number} depends on {', '.join(waits_for)} of {plan.path}, which no audit has passed yet",
+            fix=f"omo plan start {name} begins what comes first",
         )
     steps = [step.number for step in session.document.steps]
     others = [step.number for step in plan.steps if step.number not in steps]
-    notes = []
-    wrong = []
-    for defect in rules.validate(plan, root, begun=others):
-        if defect.is_advisory:
-            notes.append(str(defect))
-        else:
-            wrong.append(defect)
-    if wrong:
-        raise Refused(
-            f"{plan.path} has {counted(len(wrong), 'defect')}",
-            fix=_way_on(plan, number, runs, {defect.code for defect in wrong}),
-            defects=[str(defect) for defect in wrong],
-        )
-    return Contract(plan, cut, number, runs, notes)
-
-
-def _way_on(plan: Document, number: int, runs: Sequence[PlanState], codes: set[str]) -> str:
-    name = shlex.quote(plan.path)
-    if codes == {"vacuous"}:
-        for state in reversed(runs):
-            if state.number == number:
-                return f"plan session {state.run} did them: omo plan recover {name} has the rest"
-        return "take what is done already out of the plan, and have it reviewed again"
-    if codes & {"field", "manifest-count"}:
-        return f"omo plan critique {name} fills in what omo can know, and names the rest"
-    return f"mend them; omo plan critique {name}"
+    defects = rules.validate(plan, root, begun=others)
+    if wrong := rules.refusing(defects):
+        fix = f"mend them; omo plan critique {name} fills in what omo can know"
+        if {defect.code for defect in wrong} == {"vacuous"}:
+            fix = "take what is done already out of the plan, and have it reviewed again"
+            if any(state.number == session.number for state in runs):
+                fix = f"an earlier run of the session did them: omo plan recover {name} has the rest"
+        raise Refused(f"{plan.path} has {counted(len(wrong), 'defect')}", fix=fix, defects=list(map(str, wrong)))
+    return Contract(plan, cut, session, runs, list(map(str, defects)))
 
 
 # what is refused
@@ -252,31 +239,39 @@ def require_free(caller: Caller, recovered: str = "") -> None:
             fix = f"omo resume {shlex.quote(name)} takes it up; or {fix}"
         raise Refused(f"plan session {run} of session {name} is under way in {caller.here}", fix=fix)
     own = load(PLAN, caller)
-    if own is None:
+    if own is None or own.id == recovered:
         return
     if own.problems:
         publish_damage(own)
         raise own.damage()
-    state = own.state
-    if state is None or not state.is_fenced or own.id == recovered:
+    if own.state is not None and own.state.is_open:
+        own.require_whole()
+        raise Refused(
+            f"plan session {own.id} of this session is under way in {caller.here}",
+            fix=f"omo plan finish; to give it up: {GIVE_UP}",
+        )
+
+
+def require_shown(caller: Caller) -> None:
+    """An agent that failed or gave up goes on only once Stop has shown the user how that ended."""
+    summary = caller.summary(KIND)
+    run = str(summary.get("run") or "")
+    if caller.by == "user" or summary.get("state") != "blocked" or summary.get("told") is not False:
         return
-    own.require_whole()
-    way = "omo plan recover" if state.end == "recovered" else "omo plan finish"
+    state = None if summary.get("cleared") else Run(PLAN, caller, run).state
+    if state is not None and not state.end:
+        return  # something it needs was missing: nothing was begun
+    why = clip(str(summary.get("why") or ""), 200)
     raise Refused(
-        f"plan session {own.id} of this session is under way in {caller.here}",
-        fix=f"{way}; to give it up: {GIVE_UP}",
+        f"plan session {run} ended without a pass, and the user has not been shown it: {why}",
+        fix="end your turn with what you would tell them; the next Stop shows it, and they say how to go on",
     )
 
 
-def require_reviewed(caller: Caller, contract: Contract, history: histories.History, unreviewed: str) -> str:
+def require_reviewed(caller: Caller, plan: Document, history: History, unreviewed: str) -> str:
     """Why it begins without a clean critique; empty where it has one, or needs none. What the critic was seen to say of
     this text is recorded now."""
-    plan, parent = contract.plan, contract.recovers
-    if parent is not None and parent.unreviewed:
-        # A recovery carries out the same contract, so what was let through for it still is, and is still told.
-        unreviewed = parent.unreviewed
-        if not parent.recovery_of:
-            unreviewed += f" (as plan session {parent.run} began)"
+    name = shlex.quote(plan.path)
     review = critique.latest(caller.state, plan.digest)
     if not critique.is_clean(review):
         try:
@@ -289,10 +284,10 @@ def require_reviewed(caller: Caller, contract: Contract, history: histories.Hist
         return ""
     if unreviewed:
         require_reason(unreviewed, "--unreviewed", "say why no critic looked")
-        if caller.by != "user" and parent is None and critique.has_refused(caller, plan):
+        if caller.by != "user" and critique.has_refused(caller, plan):
             raise Refused(
                 f"{CRITIC} has found {plan.path} not to be sound; only the user starts it all the same",
-                fix=f"mend it and have it reviewed: omo plan critique {shlex.quote(plan.path)}; or ask the user, who "
+                fix=f"mend it and have it reviewed: omo plan critique {name}; or ask the user, who "
                 "runs omo plan start in their own terminal, with --unreviewed and --session",
             )
         return unreviewed
@@ -306,17 +301,17 @@ def require_reviewed(caller: Caller, contract: Contract, history: histories.Hist
         reviewed = ", nor was it there before: of an older plan only what is committed needs none"
     raise Refused(
         f"{plan.path} has no clean critique of the text it has now (digest {plan.digest[:12]}){reviewed}",
-        fix=f"omo plan critique {shlex.quote(plan.path)}; or --unreviewed REASON, which is reported",
+        fix=f"omo plan critique {name}; or --unreviewed REASON, which is reported",
     )
 
 
-def clean_history(root: Path, contract: Contract) -> tuple[histories.History, Audit]:
+def clean_history(root: Path, document: Document) -> tuple[History, Audit]:
     """From the commit the work begins at. What is not committed now could not be told from the session's own work."""
     head = changes.head(root)
     if head is None:
         raise NotEvaluable(f"{root} is not a git repository", fix="git init, and commit what is there")
     history = histories.look(root, head)
-    looked = audit_history(contract.document, history, {})
+    looked = audit_history(document, history, {})
     if looked.problems:
         raise NotEvaluable(looked.problems[0], fix="git status; mend that, then start again")
     if dirty := looked.dirty:
@@ -329,19 +324,149 @@ def clean_history(root: Path, contract: Contract) -> tuple[histories.History, Au
     return history, looked
 
 
-# preflight
+# what skipping, recovering and starting anew cost is said before it is done: the plain call only tells
 
 
-def preflight_row(caller: Caller, contract: Contract, asked: preflight.Preflight) -> Row:
-    why = "; ".join(clip(str(need), 160) for need in asked.missing)
-    return {
-        "kind": "preflight",
-        "session": caller.session,
-        "path": contract.plan.path,
-        "recovery_of": contract.recovers.run if contract.recovers else "",
-        "needs": [asdict(need) for need in asked.needs],
-        "missing": [need.name for need in asked.missing],
-        "result": asked.result,
-        "bypassed": asked.bypassed_by,
-        "why": clip(why, 400),
-    }
+def not_agreed(what: str, costs: Sequence[str], *argv: str) -> Refused:
+    fix = shlex.join(["omo", "plan", *argv, "--yes"])
+    return Refused(f"{what}; not done yet, for this is what it costs", fix=fix, defects=list(costs))
+
+
+def at_best(*, has_exceptions: bool) -> str:
+    best = OPENINGS[WAIVED] if has_exceptions else f"{OPENINGS[ATTESTED]}, or proven by a gate"
+    return f"the session can then end at best as: {best}"
+
+
+def _require_restart_agreed(contract: Contract) -> None:
+    """A session that failed or was given up begins anew only once it is known what that means."""
+    number, path = contract.session.number, contract.plan.path
+    earlier = [state for state in contract.runs if state.number == number and state.end in ("failed", "abandoned")]
+    if not earlier:
+        return
+    state = earlier[-1]
+    committed: list[str] = []
+    for each in earlier:
+        committed += map(str, each.finished.get("violations") or [])
+    costs = [
+        f"lost: the record of plan session {state.run} ({state.end}); its commits stay, and the new one begins after "
+        "them, so what they did counts for none of its steps",
+        at_best(has_exceptions=bool(committed or state.left_behind)),
+        "allowed by: the user, who was shown how it ended; start anew only if they said so",
+    ]
+    if committed:
+        costs.insert(1, f"kept as an exception: {clip('; '.join(committed), 200)}")
+    argv = ["start", path]
+    if state.sessions > 1:
+        argv.append(str(number))
+    raise not_agreed(f"session {number} of {path} was begun before and would begin anew", costs, *argv)
+
+
+# recovery: a session goes on with just the steps that are missing, twice at most for one session of one plan
+
+
+def chosen(caller: Caller, path: Path) -> PlanRun:
+    """The current run where it is one of that plan, else the last of the plan that is left, whoever began it."""
+    runs = runs_at(caller, path)
+    current = load(PLAN, caller)
+    names = [state.run for state in runs]
+    if current is not None and current.id in names:
+        return require(PLAN, caller)
+    if not runs:
+        name = from_top(caller, path)
+        raise Refused(f"no session of {name} began, so nothing is missing of it", fix=f"omo plan start {name}")
+    left = [state.run for state in runs if state.end != "pass"] or names
+    return Run(PLAN, caller, left[-1], named=True)
+
+
+def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False) -> Started:
+    """The session goes on with what is missing, by a spec of just that. Refused where a person has to look first.
+
+    One that ended may be another conversation's: it goes on in this one.
+    """
+    caller, root = run.caller, Path(run.caller.root)
+    state = run.require_whole()
+    _require_recoverable(run, state)
+    status = audit_run(run)
+    depth = depth_of(runs_of_plan(caller, state.plan), state.number) + 1
+    missing = _missing(status, depth)
+    if not is_agreed:
+        raise not_agreed(f"step {', '.join(map(str, missing))} would be recovered", _costs(state, depth), "recover")
+    plan = pinned_plan(caller.state, state)
+    cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
+    session = next(session for session in cut if session.number == state.number)
+    with _start_lock(caller):
+        caller.forget()
+        require_free(caller, run.id)
+        history, _ = clean_history(root, session.document)
+        asked = preflight.look(session.document.needs, root, environ=environ, by=caller.by)
+        if asked.missing:
+            return _blocked(run, state.path, asked)
+        reasons = [clip(str(step), 200) for step in status.audit.steps if step.step in missing]
+        entry = f"what passed is committed at {history.head[:12]}"
+        recovery = Recovery(depth, missing, reasons, entry, from_top(caller, run.journal.path))
+        spec = _write(run, f"recovery-{depth}.md", sessions.render(session, recovery))
+        row: Row = {"kind": "recovered", "session": caller.session, "depth": depth, "missing": missing}
+        row |= {"reasons": reasons, "uncommitted": _uncommitted(history)}
+        run.append(_preflight_row(caller, state.path, asked), row)
+    leave_to_another(caller, run.id)
+    return Started(run.require_whole(), publish_end(replace(status, run=run), session=caller.session), spec)
+
+
+def _require_recoverable(run: PlanRun, state: PlanState) -> None:
+    caller = run.caller
+    if state.end in ("failed", "abandoned"):
+        require_shown(caller)
+    if not state.base:
+        raise Refused(f"plan session {state.run} never began, so nothing is missing of it", fix="omo plan status")
+    if state.end == "pass":
+        raise Refused(f"plan session {state.run} ended (pass)", fix="omo plan status")
+    whose = caller.holder(PLAN.name, run.id)
+    if state.is_open and whose != caller.session:
+        fix = f"omo resume {whose}; or, if that session died, the user ends it: omo plan finish"
+        raise Refused(
+            f"plan session {state.run} of session {whose} is under way",
+            fix=f'{fix} --session {whose} --abandon "why"',
+        )
+
+
+def _missing(status: RunStatus, depth: int) -> list[int]:
+    """The steps to carry out; refused where no recovery helps."""
+    state = status.state
+    status.require_evaluable()
+    missing = status.audit.missing
+    report = "revise the plan, then omo plan critique, and start it"
+    if state.is_open:
+        report = failed_command(missing[0] if missing else "STEP").line
+    if status.audit.violations:
+        undo = NextStep(commands=take_back(status)).command
+        raise Refused(
+            "what lies outside the fence is never recovered automatically",
+            fix=f"take it back: {undo}" if undo else f"a person decides: {report}",
+            defects=[clip(str(violation), 200) for violation in status.audit.violations],
+        )
+    if not missing:
+        left = f"; not committed: {clip(', '.join(status.audit.dirty), 200)}" if status.audit.dirty else ""
+        way = f"omo plan audit {state.path} shows each; {GIVE_UP} closes what was reported as failed"
+        if state.is_open:
+            way = "commit or remove what is left, then omo plan finish"
+        raise Refused(f"no step of plan session {state.run} is missing{left}", fix=way)
+    if depth > MOST_RECOVERIES:
+        raise Refused(
+            f"this session was recovered {MOST_RECOVERIES} times already: what is missing needs a person, or a "
+            "better plan",
+            fix=report,
+            defects=[f"step {step} is missing" for step in missing],
+        )
+    return missing
+
+
+def _costs(state: PlanState, depth: int) -> list[str]:
+    allowed = "you, for the session is still open"
+    if state.end:
+        allowed = "the user, who was shown how it ended; recover only if they said so"
+    return [
+        f"used up: recovery {depth} of {MOST_RECOVERIES}",
+        "lost: nothing that is committed; the end answers for the whole session, from where it began",
+        at_best(has_exceptions=bool(state.exceptions)),
+        f"allowed by: {allowed}",
+    ]

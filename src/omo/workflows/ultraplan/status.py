@@ -14,13 +14,14 @@ from omo.work.run import Caller, Row
 from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, command
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
-from omo.workflows.ultraplan.audited import RunStatus, load_status
 from omo.workflows.ultraplan.run import (
     KIND,
     MOST_RECOVERIES,
     START,
     PlanState,
+    RunStatus,
     from_top,
+    load_status,
     pinned_path,
     runs_of_plan,
 )
@@ -62,12 +63,12 @@ def next_step(status: RunStatus) -> NextStep:
         why = f"the ledger is not as omo wrote it ({clip(status.problems[0], 120)}), so nothing counts that rests on it"
         return NextStep("seal", why, (Command(lead=run.sealing),), who="user")
     state = status.state
+    if state.lacks:
+        begin = command("omo plan recover", state.path) if state.base else _start(state)
+        why = f"{', '.join(state.lacks)} is missing, nothing was begun; once it is there"
+        return NextStep("unblock", why, (begin,))
     if state.end in ENDS:
         return ENDS[state.end](status)
-    if not state.base:
-        missing = ", ".join(map(str, state.preflight.get("missing", []))) or "something it needs"
-        begin = command("omo plan recover", state.path) if state.recovery_of else _start(state)
-        return NextStep("unblock", f"{missing} is missing, nothing was begun; once it is there", (begin,))
     if status.broken:
         return NextStep("abandon", status.broken, (abandon_command(), _again(status, lead="then")))
     if status.audit.verdict == "unknown":
@@ -158,15 +159,6 @@ def sessions_left(status: RunStatus) -> list[int]:
     return [number for number in state.order if number not in passed]
 
 
-def _recovered(status: RunStatus) -> NextStep:
-    recovered = status.state.recovered
-    if status.audit.verdict == "pass":
-        return NextStep("finish", "nothing is missing any more", (FINISH,))
-    listed = ", ".join(map(str, recovered.get("missing", [])))
-    why = f"recovery {recovered.get('depth')} is to carry out step {listed}, and did not begin"
-    return NextStep("recover", why, (command("omo plan recover"),))
-
-
 def _failed(status: RunStatus) -> NextStep:
     state = status.state
     step = str(part(state.finished, "failed").get("step"))
@@ -196,7 +188,6 @@ def _abandoned(status: RunStatus) -> NextStep:
 
 ENDS: dict[str, Callable[[RunStatus], NextStep]] = {
     "pass": _passed,
-    "recovered": _recovered,
     "failed": _failed,
     "abandoned": _abandoned,
 }
@@ -251,19 +242,14 @@ def publish_end(status: RunStatus, *, progressed: bool = False, session: str = "
 
 def summarize(status: RunStatus, step: NextStep) -> Row:
     state = status.state
-    if status.audit.steps:
-        # What was skipped, as its plan allows, is neither done nor open.
-        left, passed = status.audit.missing, status.audit.passed
-    else:
-        # As the ledger has them; at its end a recovery names those of the whole session.
-        passed = state.finished.get("passed") or []
-        named = {*state.steps, *passed, *(state.finished.get("missing") or [])} - set(state.skipped)
-        left = sorted(named.difference(passed))
+    # What was skipped, as its plan allows, is neither done nor open.
+    left, passed = status.audit.missing, status.audit.passed
+    if not status.audit.steps:  # as the ledger has them
+        passed = list(state.finished.get("passed", state.seen))
+        left = sorted(set(state.steps).difference(passed, state.skipped))
     total = len({*left, *passed})
     if state.end == "pass":
         left = []
-    elif state.end == "recovered":
-        left = state.recovered.get("missing", [])
     following: str | None = step.short
     if step.action == "done":
         following = None
@@ -274,49 +260,41 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
         if step.action == "execute" and planned is not None:
             first = f"step {planned.number} {planned.title}"
         following = clip(first, LONGEST_FIRST)
-    summary: Row = {"run": state.run, "open": len(left), "total": max(total, len(left)), "next": following}
-    if state.is_fenced:
+    summary: Row = {"run": state.run, "open": len(left), "total": total, "next": following}
+    if state.is_open:
         summary["fence"] = state.fence
     return {**summary, **_state(state, step)}
 
 
 def _state(state: PlanState, step: NextStep) -> Row:
     ended_as = outcome.of(state.finished)
-    if state.end == "failed":
-        why, question = ended_as["why"], f"Report: {state.finished.get('report')}. {step.command}"
-    elif state.end == "abandoned" and state.finished.get("actor") != "user":
-        why, question = ended_as["why"], "Begin it again, or leave it? omo plan status"
-    elif state.finished:
-        return {"state": "done", "outcome": ended_as}
-    elif state.base:
-        return {"state": "active"}
-    else:
+    why = ended_as["why"]
+    if state.lacks:
         why = clip(str(state.preflight.get("why") or ""), 160)
         question = f"Make it available, then: {step.command}"
+    elif state.is_open:
+        return {"state": "active"}
+    elif state.end == "failed":
+        question = f"Report: {state.finished.get('report')}. {step.command}"
+    elif state.end == "abandoned" and state.finished.get("actor") != "user":
+        question = "Begin it again, or leave it? omo plan status"
+    else:
+        return {"state": "done", "outcome": ended_as}
     return {"state": "blocked", "why": why, "question": question, "told": False}
 
 
-def handed_on(run: str) -> Row:
-    return outcome.outcome(outcome.ENDED, f"plan session {run} goes on elsewhere")
-
-
-def close_recovered(caller: Caller, parent: str) -> None:
-    """Another session that handed its missing steps over has nothing left to hold it."""
+def leave_to_another(caller: Caller, run: str) -> None:
+    """The session whose run goes on in the caller's has nothing left to hold it, and names it no more."""
+    ended = outcome.outcome(outcome.ENDED, f"plan session {run} goes on in session {clip(caller.session, 64)}")
+    over = {"state": "done", "open": 0, "total": 0, "next": None, "told": True, "outcome": ended}
 
     def decide(row: Row | None) -> runtime.Change:
         work = part(row or {}, "work")
-        old = part(work, KIND)
-        if old.get("run") != parent:
-            return runtime.Change(None)
-        over = {**old, "state": "done", "next": None, "outcome": handed_on(parent)}
-        over.pop("fence", None)
-        event = {"kind": KIND, "run": parent, "state": "done", "open": old.get("open")}
+        event = {"kind": KIND, "run": run, "state": "done", "open": 0}
         return runtime.Change(None, {**(row or {}), "work": {**work, KIND: over}}, [event])
 
     for name in list(caller.session_rows):
-        summary = caller.summary(KIND, name)
-        is_held = summary.get("state") in runtime.OPEN_STATES or "fence" in summary
-        if name != caller.session and summary.get("run") == parent and is_held:
+        if name != caller.session and caller.summary(KIND, name).get("run") == run:
             change_row(caller, name, decide)
 
 
@@ -345,12 +323,8 @@ def status(viewer: Viewer) -> Status | None:
     if state.sessions > 1:
         facts.append(f"session {state.number} of {state.sessions}")
     if state.is_open:
-        facts.append(f"spec {from_top(viewer.caller, pinned_path(viewer.caller.state, state.run, 'spec.md'))}")
-    ended = None
-    if state.end == "recovered":
-        ended = handed_on(state.run)
-    elif state.finished:
-        ended = outcome.of(state.finished)
+        facts.append(f"spec {from_top(viewer.caller, pinned_path(viewer.caller.state, state.run, state.spec))}")
+    ended = outcome.of(state.finished) if state.finished else None
     return Status(
         KIND,
         "step",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ _SEARCHES = ("grep", "egrep", "fgrep", "rg", "ag")
 
 @dataclass(frozen=True)
 class Verify:
-    """One command of a step. `argv` is empty where only a shell could run it."""
+    """One command of a step, `text` as it is shown. `argv` is empty where only a shell could run it."""
 
     step: int
     text: str
@@ -40,7 +40,7 @@ class Verify:
 
     @property
     def row(self) -> dict[str, Any]:
-        return {"step": self.step, "text": clip(self.text, LONGEST), "argv": list(self.argv), "exit": self.exit}
+        return {**asdict(self), "argv": list(self.argv)}
 
     def __str__(self) -> str:
         return f"step {self.step}: {self.words}"
@@ -60,8 +60,7 @@ class Result:
 
     @property
     def row(self) -> dict[str, Any]:
-        command = self.command
-        return {"step": command.step, "text": clip(command.text, LONGEST), "result": self.result, "why": self.why}
+        return {"step": self.command.step, "text": self.command.text, "result": self.result, "why": self.why}
 
     @property
     def words(self) -> str:
@@ -91,24 +90,21 @@ def commands_of(steps: Sequence[Step]) -> list[Verify]:
         expected = expectation(step.verify)
         texts = code_texts(step.verify)
         if not texts:  # words that may be talk
-            commands += [Verify(step.number, text) for text in shell_texts(step.verify)]
+            commands += [Verify(step.number, clip(text, LONGEST)) for text in shell_texts(step.verify)]
         for text in texts:
             lines = [line.strip() for line in text.splitlines() if line.strip()]
             every = [_plain(line) for line in lines]
             if all(every):
                 for line, argv in zip(lines, every, strict=True):
-                    commands.append(Verify(step.number, line, argv, _exit_of(argv, expected)))
+                    commands.append(Verify(step.number, clip(line, LONGEST), argv, _exit_of(argv, expected)))
             else:
-                commands.append(Verify(step.number, text))
+                commands.append(Verify(step.number, clip(text, LONGEST)))
     return commands
 
 
-def read(rows: object) -> tuple[Verify, ...]:
+def read(rows: Sequence[dict[str, Any]]) -> tuple[Verify, ...]:
     """As a `started` row has them."""
-    commands = []
-    for row in rows if isinstance(rows, list) else ():
-        commands.append(Verify(int(row["step"]), str(row["text"]), tuple(row["argv"]), int(row["exit"])))
-    return tuple(commands)
+    return tuple(Verify(row["step"], row["text"], tuple(row["argv"]), row["exit"]) for row in rows)
 
 
 def _plain(line: str) -> tuple[str, ...]:

@@ -6,13 +6,12 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from omo.clock import seconds
 from omo.errors import BadInput, Refused
 from omo.proof import base, own_commands, seals, strength
-from omo.proof.strength import FLAKY, GREEN_TO_GREEN, RED_TO_GREEN, Strength
+from omo.proof.strength import FLAKY, GREEN_TO_GREEN, RED_TO_GREEN, UNSEEN, Strength
 from omo.text import clip, counted
 from omo.work import outcome
 from omo.workflows.ultrawork.gates import Gate, Gates, environment_of, is_newer
@@ -25,7 +24,7 @@ BECAUSE = 'omo ulw done --because "why the work is done"'
 WEAK = {
     GREEN_TO_GREEN: "passes, as it did before the work",
     FLAKY: "both fails and passes on the same files",
-    strength.UNSEEN: "passes, and nobody saw it fail before the work",
+    UNSEEN: "passes, and nobody saw it fail before the work",
 }
 
 
@@ -33,8 +32,16 @@ class WaitsForUser(Exception):
     """What stands in the way was pinned by the user, and only they let it through."""
 
     def __init__(self, gates: list[Gate]) -> None:
-        super().__init__(", ".join(gate.name for gate in gates))
+        super().__init__(_names(gates))
         self.gates = gates
+
+
+class Pass(NamedTuple):
+    """A gate that passes on the files as they are. `owner` is whose it is, empty where the agent chose it."""
+
+    gate: Gate
+    shown: Strength
+    owner: str
 
 
 @dataclass
@@ -51,18 +58,22 @@ class Finish:
     skipping: str = ""
     unseen: Sequence[str] = ()  # what `because` cites, and nobody looked at
     exceptions: list[Row] = field(default_factory=list)
-    _owners: dict[str, str] = field(default_factory=dict)
 
     def outcome(self) -> Row:
         """Raises Refused or WaitsForUser where the run cannot end so."""
         self._let_through_or_refuse()
         self._note_what_was_dropped()
         self._note_other_programs()
-        passing = [(gate, self._strength(gate)) for gate in self.gates if self._passes(gate)]
-        proof = [(gate, shown) for gate, shown in passing if self._proves(gate, shown)]
+        passing = [self._pass(gate) for gate in self.gates if self._passes(gate)]
+        # Whoever chooses when a run begins chooses what counts as before.
+        began_itself = self._base.get("by") == "agent"
+        proof = [each for each in passing if each.shown.kind == RED_TO_GREEN and each.owner and not began_itself]
         if proof and not self._seals.doubts and not self.exceptions:
-            return outcome.outcome(outcome.PROVEN, self._proven(proof, passing))
+            return outcome.outcome(outcome.PROVEN, self._proven(proof[0], passing))
         weak = self._why_not_proven(passing)
+        if began_itself:
+            weak.append("the agent began the run itself")
+        weak += [*self._seals.doubts, *self._seals.notes]
         if not self.because and not self.skipping:
             raise self._refusal(passing, weak)
         if self.unseen:
@@ -72,28 +83,48 @@ class Finish:
         return outcome.outcome(outcome.ATTESTED, "; ".join(weak), self.exceptions)
 
     @property
-    def env(self) -> str:
-        return environment_of(self.environ)
+    def _base(self) -> Row:
+        return self.gates.base or {}
+
+    @cached_property
+    def _results(self) -> dict[str, Row | None]:
+        """What each gate said of exactly these files, with the variables that a command has here."""
+        env = environment_of(self.environ)
+        return {gate.name: gate.result_on(self.look.tree, env) for gate in self.gates}
+
+    @cached_property
+    def _seals(self) -> seals.Seals:
+        return seals.examine(self.root, self.gates.base, list(self.gates), look=self.look, terms=self.terms)
 
     def _passes(self, gate: Gate) -> bool:
-        row = gate.result_on(self.look.tree, self.env)
+        row = self._results[gate.name]
         return row is not None and row["result"] == "pass"
 
-    def _fails(self, gate: Gate) -> bool:
-        """It failed on these very files, or when it last ran."""
-        row = gate.result_on(self.look.tree, self.env) or gate.last
-        return row is not None and row["result"] == "fail"
+    def _pass(self, gate: Gate) -> Pass:
+        row = self._results[gate.name]
+        assert row is not None
+        shown = Strength(UNSEEN)
+        if self.look.changed is not None:
+            shown = strength.of_gate(gate.results, row, self.look.changed, self._seals.allowed)
+        owner = "pinned by the user"
+        if not gate.is_users and shown.kind not in (RED_TO_GREEN, UNSEEN):
+            owner = ""  # of no account
+        elif not gate.is_users:
+            file = own_commands.where(self.root, self._base.get("head"), gate.argv, gate.cwd)
+            owner = f"the project's own ({file})" if file else ""
+        return Pass(gate, shown, owner)
 
     def _let_through_or_refuse(self) -> None:
         """Every gate passes on the files as they are, or somebody who may has let it through."""
         left = []
         for gate in self.gates:
+            row = self._results[gate.name]
+            fails_here = row is not None and row["result"] == "fail"
             if self._passes(gate):
                 continue
             if gate.allowed is not None:
                 self._except(f"gate {gate.name} {self._state(gate)}", "user", "/omo:allow")
-            elif self._is_recorded(gate):
-                assert gate.recorded is not None
+            elif gate.recorded is not None and fails_here and not gate.is_users:
                 what = f"gate {gate.name} fails, as it did when the run began"
                 self._except(what, str(gate.recorded.get("actor")), str(gate.recorded.get("evidence")))
             else:
@@ -104,10 +135,13 @@ class Finish:
             return
         if not self.skipping:
             raise self._not_all_hold(left)
-        failing = [gate for gate in left if self._fails(gate)]
-        users = [gate for gate in left if gate.is_users]
-        if users:
+        if users := [gate for gate in left if gate.is_users]:
             raise WaitsForUser(users)
+        failing = []
+        for gate in left:
+            last = self._results[gate.name] or gate.last
+            if last is not None and last["result"] == "fail":
+                failing.append(gate)
         if failing:
             raise Refused(
                 f"--skip-verification does not go over a gate that fails: {_names(failing)}",
@@ -115,11 +149,6 @@ class Finish:
             )
         for gate in left:
             self._except(f"gate {gate.name} {self._state(gate)}", "agent", self.skipping)
-
-    def _is_recorded(self, gate: Gate) -> bool:
-        row = gate.result_on(self.look.tree, self.env)
-        is_known_failure = row is not None and row["result"] == "fail"
-        return gate.recorded is not None and is_known_failure and not gate.is_users
 
     def _not_all_hold(self, left: list[Gate]) -> Refused:
         fix = "omo gate run"
@@ -147,7 +176,11 @@ class Finish:
             return "passed with other variables (PATH, HOME, TZ …) than this command has"
         if not isinstance(last.get("changed"), dict) or self.look.changed is None:
             return "passed, but the files have changed since"
-        return f"passed, but since then changed: {_listed(base.differing(last['changed'], self.look.changed))}"
+        changed = base.differing(last["changed"], self.look.changed)
+        named = ", ".join(clip(path, 80) for path in changed[:MOST_NAMED])
+        if len(changed) > MOST_NAMED:
+            named += f" and {counted(len(changed) - MOST_NAMED, 'more file')}"
+        return f"passed, but since then changed: {named}"
 
     def _except(self, what: str, by: str, why: str) -> None:
         self.exceptions.append(outcome.exception(what, by, clip(why, 200)))
@@ -165,82 +198,47 @@ class Finish:
         except ValueError:
             armed_at = 0.0  # a row that was edited: every program is newer
         for gate in self.gates:
-            row = gate.result_on(self.look.tree, self.env)
-            program = str((row or {}).get("program") or "")
+            program = str((self._results[gate.name] or {}).get("program") or "")
             if program and program != gate.program and is_newer(program, armed_at):
                 what = f"gate {gate.name} ran {clip(program, 120)}, which is newer than the run"
                 self._except(what, "agent", f"it was pinned with {clip(gate.program or 'no such program', 120)}")
-        armed_home = (self.gates.base or {}).get("home")
-        if armed_home and any(self._passes(gate) for gate in self.gates) and armed_home != base.home_of(self.environ):
-            self._except(
-                "the gates ran with another HOME than the session has", "agent", "it was given with the command"
-            )
+        armed_home = self._base.get("home")
+        if armed_home and any(map(self._passes, self.gates)) and armed_home != base.home_of(self.environ):
+            what = "the gates ran with another HOME than the session has"
+            self._except(what, "agent", "it was given with the command")
 
-    def _strength(self, gate: Gate) -> Strength:
-        row = gate.result_on(self.look.tree, self.env)
-        assert row is not None
-        if self.look.changed is None:
-            return Strength(strength.UNSEEN)
-        return strength.of_gate(gate.results, row, self.look.changed, self._seals.allowed)
-
-    def _proves(self, gate: Gate, shown: Strength) -> bool:
-        return shown.kind == RED_TO_GREEN and not self._was_begun_by_agent and bool(self.owner(gate))
-
-    @property
-    def _was_begun_by_agent(self) -> bool:
-        """Whoever chooses when a run begins chooses what counts as before."""
-        return (self.gates.base or {}).get("by") == "agent"
-
-    def owner(self, gate: Gate) -> str:
-        """Whose gate it is, where that is not the agent: the user's, or named by a file of the project at the base."""
-        if gate.is_users:
-            return "pinned by the user"
-        if gate.command not in self._owners:
-            head = (self.gates.base or {}).get("head")
-            self._owners[gate.command] = own_commands.where(self.root, head, gate.argv, gate.cwd)
-        file = self._owners[gate.command]
-        return f"the project's own ({file})" if file else ""
-
-    @cached_property
-    def _seals(self) -> seals.Seals:
-        return seals.examine(self.root, self.gates.base, list(self.gates), look=self.look, terms=self.terms)
-
-    def _proven(self, proof: Sequence[tuple[Gate, Strength]], passing: Sequence[tuple[Gate, Strength]]) -> str:
-        gate, shown = proof[0]
-        red = f" ({shown.red})" if shown.red else ""
+    def _proven(self, proof: Pass, passing: Sequence[Pass]) -> str:
+        gate = proof.gate
+        red = f" ({proof.shown.red})" if proof.shown.red else ""
         below = "" if gate.cwd == "." else f" in {clip(gate.cwd, 80)}"
         parts = [
-            f"gate {gate.name} ({clip(shlex.join(gate.argv), 80)}{below}), {self.owner(gate)}, "
+            f"gate {gate.name} ({clip(shlex.join(gate.argv), 80)}{below}), {proof.owner}, "
             f"failed before the change{red} and passes now"
         ]
-        others = [other.name for other, _ in passing if other is not gate]
+        others = [each.gate.name for each in passing if each is not proof]
         if others:
             parts.append(f"{', '.join(others[:MOST_NAMED])} {'passes' if len(others) == 1 else 'pass'} too")
         return "; ".join([*parts, *self._seals.notes])
 
-    def _why_not_proven(self, passing: Sequence[tuple[Gate, Strength]]) -> list[str]:
+    def _why_not_proven(self, passing: Sequence[Pass]) -> list[str]:
         reasons = []
         if not len(self.gates):
             reasons.append("no gate was pinned")
             if self.look.changed == {}:
                 reasons.append("no file was changed")
-        for gate, shown in passing[:MOST_NAMED]:
-            reasons.append(f"gate {gate.name} {self._weakness(gate, shown)}")
-        if self._was_begun_by_agent:
-            reasons.append("the agent began the run itself")
-        return [*reasons, *self._seals.doubts, *self._seals.notes]
+        for gate, shown, owner in passing[:MOST_NAMED]:
+            weakness = WEAK.get(shown.kind, "failed before the work and passes")
+            if shown.kind == RED_TO_GREEN and not owner:
+                weakness += ", but the agent chose it"
+            reasons.append(f"gate {gate.name} {weakness}")
+        return reasons
 
-    def _weakness(self, gate: Gate, shown: Strength) -> str:
-        if shown.kind in WEAK:
-            return WEAK[shown.kind]
-        return "failed before the work and passes" + ("" if self.owner(gate) else ", but the agent chose it")
-
-    def _refusal(self, passing: Sequence[tuple[Gate, Strength]], weak: Sequence[str]) -> Refused:
+    def _refusal(self, passing: Sequence[Pass], weak: Sequence[str]) -> Refused:
         """Both ways on: how a failure can still be shown, and how to finish on the agent's word."""
         ways = []
         if not len(self.gates):
             ways.append("omo gate add NAME -- COMMAND, then omo gate run")
-        elif any(shown.kind == strength.UNSEEN and self.owner(gate) for gate, shown in passing):
+        elif any(shown.kind == UNSEEN and owner for _, shown, owner in passing):
             ways += self._ways_to_show_it_failing()
         if self._seals.broken:
             ways.append("a change of such a file that the user wants they allow: /omo:allow FILE")
@@ -251,13 +249,13 @@ class Finish:
 
     def _ways_to_show_it_failing(self) -> list[str]:
         """The commands that put the files back as the run began with them, all but the tests, and forth again."""
-        head = (self.gates.base or {}).get("head")
+        head = self._base.get("head")
         source = [path for path in self.look.changed or {} if not seals.is_test(path)]
         if not head or not source or len(source) > MOST_TO_STASH:
             return []
         files = " ".join(shlex.quote(path) for path in source)
         began, last = (base.committed(self.root, commit, source) for commit in (head, "HEAD"))
-        committed = [path for path in source if last.get(path) == _content(self.root, path)]
+        committed = [path for path in source if last.get(path) == seals.content_of(self.root, path)]
         if not committed:
             return [f"to show it failing: git stash push -u -- {files}; omo gate run; git stash pop"]
         if committed == source and all(path in began for path in source):
@@ -266,17 +264,5 @@ class Finish:
         return []
 
 
-def _content(root: str, path: str) -> bytes | None:
-    try:
-        return Path(root, path).read_bytes()
-    except OSError:
-        return None
-
-
 def _names(gates: Sequence[Gate]) -> str:
     return ", ".join(gate.name for gate in gates)
-
-
-def _listed(paths: Sequence[str]) -> str:
-    shown = ", ".join(clip(path, 80) for path in paths[:MOST_NAMED])
-    return shown + (f" and {counted(len(paths) - MOST_NAMED, 'more file')}" if len(paths) > MOST_NAMED else "")

@@ -9,7 +9,6 @@ from omo.errors import BadInput, Refused
 from omo.json_text import dumps
 from omo.proof.typed_commands import LONGEST_COMMAND, LONGEST_NAME, NAME_LETTERS, typed
 from omo.state import ledger, paths, runtime, store
-from omo.state.journal import Journal
 from omo.text import clip
 from omo.work import session
 
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
 
 SHORTEST_REASON = 10
 DEFAULT_TIMEOUT = 600.0
-ANY_ARGUMENTS = "..."  # as the last word of a pin: replays with any further arguments, and nothing to run as a gate
-REPAIR = "look at what was changed, then, in a terminal of your own: omo gate add NAME --repair -- COMMAND"
 OF_A_PIN = ("kind", "name", "argv", "cwd", "by", "program", "timeout", "sealed")
 
 
@@ -138,7 +135,13 @@ def fold(rows: list[Json], run: str | None) -> Gates:
     for row in rows:
         kind, name = row.get("kind"), str(row.get("name"))
         if kind == "gate-added":
-            _add_to(gates, Gate(row))
+            gate, before = Gate(row), gates.get(name)
+            if before is not None and before.command == gate.command:
+                # Under a new owner or time limit it keeps what it said; another command begins anew.
+                gate.results, gate.recorded, gate.allowed = before.results, before.recorded, before.allowed
+            elif before is not None and before.has_failed and not gate.is_users:
+                gates.dropped.append((before, gate.by))
+            gates.by_name[name] = gate
         elif kind == "gate-removed":
             gone = gates.by_name.pop(name, None)
             if gone is not None and gone.has_failed:
@@ -150,19 +153,9 @@ def fold(rows: list[Json], run: str | None) -> Gates:
         else:
             if kind == "gate-ran":
                 gates.ran.append(row)
-            if (gate := gates.get(name)) is not None:
-                _note(gate, row)
+            if name in gates.by_name:
+                _note(gates.by_name[name], row)
     return gates
-
-
-def _add_to(gates: Gates, gate: Gate) -> None:
-    """The same command under a new owner or time limit keeps what it said; another command begins anew."""
-    before = gates.get(gate.name)
-    if before is not None and before.command == gate.command:
-        gate.results, gate.recorded, gate.allowed = before.results, before.recorded, before.allowed
-    elif before is not None and before.has_failed and not gate.is_users:
-        gates.dropped.append((before, gate.by))
-    gates.by_name[gate.name] = gate
 
 
 def _note(gate: Gate, row: Json) -> None:
@@ -221,11 +214,8 @@ def pinned_commands(state: str, session_id: str) -> list[Pinned]:
     """What may be run because it is pinned in a session."""
     from omo.work.claims import Pinned
 
-    commands = []
-    for gate in fold(runtime.vouched_rows(state, session_id), None):
-        if not is_replay_only(gate.argv):
-            commands.append(Pinned(gate.argv, gate.cwd, 0, gate.timeout))
-    return commands
+    pinned = fold(runtime.vouched_rows(state, session_id), None)
+    return [Pinned(gate.argv, gate.cwd, 0, gate.timeout) for gate in pinned]
 
 
 def run_of(row: Json | None) -> str | None:
@@ -265,18 +255,16 @@ class SessionGates:
         sealed: list[str] | None = None,
     ) -> Gate:
         """Pin a command: the gate as it now stands. What the user pinned, only the user may pin anew."""
-        _check_pin(name, argv)
-        if is_replay_only(argv):
-            _check_replay_only(argv, self.by, cwd)
-        if self.by == "user" and cwd == ".":
-            self._allow_replay(name, argv)
+        if not (0 < len(name) <= LONGEST_NAME and NAME_LETTERS.issuperset(name)):
+            raise BadInput(f"gate name {name!r} is not usable", fix="use letters, digits, dot, dash and underscore")
+        if not argv or not argv[0] or any("\0" in word for word in argv) or sum(map(len, argv)) > LONGEST_COMMAND:
+            fix = "omo gate add NAME -- COMMAND ARGUMENTS…"
+            raise BadInput(f"gate {name}: the command is empty or too long", fix=fix)
         event: Json = {"kind": "gate-added", "name": name, "argv": argv, "cwd": cwd, "by": self.by, "program": program}
         event["timeout"] = DEFAULT_TIMEOUT if timeout is None else timeout
         if sealed:
             event["sealed"] = sorted(sealed)
         wanted = Gate(event)
-        if is_replay_only(argv):
-            return wanted
 
         def decide(gates: Gates) -> tuple[Gate, list[Json]]:
             pinned = gates.get(name)
@@ -418,37 +406,6 @@ class SessionGates:
 
         return runtime.change_session(self.state, self.session, carry_out, actor=self.by, now=self.now, wait=self.wait)
 
-    # What the user pinned may be replayed as evidence, in the whole project. The newest under a name counts.
-
-    def _allow_replay(self, name: str, argv: list[str]) -> None:
-        journal = Journal(paths.commands_dir(self.state), self.state)
-
-        def decide(rows: list[Json]) -> tuple[None, list[Json]]:
-            if problems := journal.problems():
-                raise Refused(f"the ledger of replay commands is not as omo wrote it: {problems[0]}", fix=REPAIR)
-            if _replayed(rows, name) == argv:
-                return None, []
-            return None, [{"kind": "command-pinned", "name": name, "argv": argv, "session": self.session}]
-
-        journal.change(decide, actor="user", now=self.now, wait=self.wait)
-
-    def withdraw_replay(self, name: str) -> bool:
-        """False where nothing was allowed to be replayed under the name."""
-        journal = Journal(paths.commands_dir(self.state), self.state)
-        if not _replayed(journal.rows(), name):
-            return False
-        row = {"kind": "command-pinned", "name": name, "argv": []}
-        journal.change(lambda rows: (None, [row]), actor="user", now=self.now, wait=self.wait)
-        return True
-
-
-def _replayed(rows: list[Json], name: str) -> list[str]:
-    argv: list[str] = []
-    for row in rows:
-        if row.get("name") == name and row.get("actor") == "user":
-            argv = row.get("argv") or []
-    return argv
-
 
 def in_words(gate: Gate) -> str:
     """The command, and where and how long where that is not the usual."""
@@ -482,28 +439,3 @@ def environment_of(environ: Mapping[str, str]) -> str:
     """What a command is told of its surroundings; with another PATH, HOME or TZ it is another result."""
     told = sorted(f"{name}={value}" for name, value in environ.items())
     return sha256(store.encode("\0".join(told)))[:16]
-
-
-def is_replay_only(argv: list[str]) -> bool:
-    return argv[-1] == ANY_ARGUMENTS
-
-
-def _check_pin(name: str, argv: list[str]) -> None:
-    if not (0 < len(name) <= LONGEST_NAME and NAME_LETTERS.issuperset(name)):
-        raise BadInput(f"gate name {name!r} is not usable", fix="use letters, digits, dot, dash and underscore")
-    if not argv or not argv[0] or any("\0" in word for word in argv) or sum(map(len, argv)) > LONGEST_COMMAND:
-        raise BadInput(f"gate {name}: the command is empty or too long", fix="omo gate add NAME -- COMMAND ARGUMENTS…")
-
-
-def _check_replay_only(argv: list[str], by: str, cwd: str) -> None:
-    shown = clip(" ".join(argv), 200)
-    if by != "user":
-        raise Refused(
-            f"{shown!r} allows replays with any arguments, which only the user can",
-            fix=f"ask the user to type: /omo:pin NAME -- {shown}",
-        )
-    if len(argv) < 2 or cwd != ".":
-        raise BadInput(
-            f"{shown!r} in {cwd!r} cannot allow replays: name the program before ..., at the top of the project",
-            fix="for example: /omo:pin cli -- ./mycli ...",
-        )

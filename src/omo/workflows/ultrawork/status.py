@@ -29,24 +29,26 @@ def status(viewer: Viewer) -> Status | None:
     now = base.look(viewer.context.root, pinned.base).without(pinned.left_out) if len(pinned) else None
     called_off = bool(run) and not gates.run_of(viewer.row)
     items = tuple(_item(gate, now, run, called_off=called_off) for gate in pinned)
-    ended_as = outcome.of(summary) if summary.get("state") == "done" else None
-    problems = tuple(chain.problems)
+    headline, ended_as = counted(len(items), "gate") + " pinned", None
+    if summary.get("state") == "done":
+        ended_as = outcome.of(summary)
+        headline = clip(outcome.in_words(ended_as), 300)
+    if chain.problems and runtime.is_live(viewer.row):
+        why = "the session's ledger is not as omo wrote it, and no gate counts before you seal it"
+        repair = command("omo ledger repair --session", viewer.session)
+        next_step = NextStep("repair", why, (repair,), who="user")
+    else:
+        next_step = _next(viewer, summary, items, pinned)
     return Status(
         session.KIND,
         "gate",
         run=clip(run or "", 60),
-        headline=_headline(ended_as, items),
+        headline=headline,
         items=items,
-        next=_repair(viewer) if problems and runtime.is_live(viewer.row) else _next(viewer, summary, items, pinned),
-        problems=problems,
+        next=next_step,
+        problems=tuple(chain.problems),
         outcome=ended_as,
     )
-
-
-def _headline(ended: runtime.Json | None, items: tuple[Item, ...]) -> str:
-    if ended is None:
-        return counted(len(items), "gate") + " pinned"
-    return clip(outcome.in_words(ended), 300)
 
 
 def run_of(viewer: Viewer, rows: list[runtime.Json]) -> str | None:
@@ -59,13 +61,23 @@ def run_of(viewer: Viewer, rows: list[runtime.Json]) -> str | None:
 
 def _item(gate: gates.Gate, now: base.Look | None, run: str | None, *, called_off: bool) -> Item:
     last = gate.last or {}
-    mark, receipt, why = MARKS.get(gate.status, "failed"), "", ""
+    mark, receipt, receipt_why = MARKS.get(gate.status, "failed"), "", ""
+    why = f"it ended with exit {last.get('exit')}" if last else "it was not run in this run"
+    overrides = []
+    if gate.recorded:
+        why = f"its failure is recorded as pre-existing: {gate.recorded.get('evidence')}"
+        overrides = [f"a failure recorded as pre-existing: {clip(str(gate.recorded.get('evidence')), 200)}"]
+    if gate.allowed:
+        overrides = ["let through by the user"]
     if last.get("result") == "pass":
         is_same = now is not None and last.get("tree") == now.tree
-        mark, receipt, why = ("done", "fresh", "") if is_same else ("stale", "stale", _what_changed(last, now))
+        mark, receipt = ("done", "fresh") if is_same else ("stale", "stale")
+        if not is_same:
+            receipt_why = _what_changed(last, now)
     elif gate.recorded or gate.allowed:
         mark = "cut"
-    notes = [gates.in_words(gate), f"pinned by the {gate.by}"]
+    text = gates.in_words(gate)
+    notes = [text, f"pinned by the {gate.by}"]
     if gate.status == "pass, unchanged tree":
         notes.append("it passes on the files as the run began with them")
     results_of = f"{run}, which the user called off; the next begins with every gate open" if called_off else run
@@ -76,39 +88,27 @@ def _item(gate: gates.Gate, now: base.Look | None, run: str | None, *, called_of
         Fact("last result", LEDGER, last.get("result")),
         Fact("tree it ran on", LEDGER, str(last.get("tree") or "")[:16]),
     )
-    overrides = tuple(_overrides(gate))
-    text = gates.in_words(gate)
     if mark == "failed":
         text += "\n" + block(str(last.get("tail") or ""), LONGEST_TAIL)
-    return Item(gate.name, "", gate.status, mark, tuple(notes), receipt, why, overrides, _why(gate), facts, text)
-
-
-def _why(gate: gates.Gate) -> str:
-    if gate.recorded:
-        return f"its failure is recorded as pre-existing: {gate.recorded.get('evidence')}"
-    if gate.last is None:
-        return "it was not run in this run"
-    return f"it ended with exit {gate.last.get('exit')}"
+    return Item(
+        gate.name,
+        title="",
+        status=gate.status,
+        mark=mark,
+        notes=tuple(notes),
+        receipt=receipt,
+        receipt_why=receipt_why,
+        overrides=tuple(overrides),
+        why=why,
+        facts=facts,
+        text=text,
+    )
 
 
 def _what_changed(last: runtime.Json, now: base.Look | None) -> str:
     if now is None or now.changed is None or not isinstance(last.get("changed"), dict):
         return "the tree has changed since"
-    paths_changed = sorted(base.differing(last["changed"], now.changed))
-    return clip("changed since: " + ", ".join(paths_changed), 200)
-
-
-def _overrides(gate: gates.Gate) -> list[str]:
-    if gate.allowed:
-        return ["let through by the user"]
-    if gate.recorded:
-        return [f"a failure recorded as pre-existing: {clip(str(gate.recorded.get('evidence')), 200)}"]
-    return []
-
-
-def _repair(viewer: Viewer) -> NextStep:
-    why = "the session's ledger is not as omo wrote it, and no gate counts before you seal it"
-    return NextStep("repair", why, (command("omo ledger repair --session", viewer.session),), who="user")
+    return clip("changed since: " + ", ".join(base.differing(last["changed"], now.changed)), 200)
 
 
 def _next(viewer: Viewer, summary: runtime.Json, items: tuple[Item, ...], pinned: gates.Gates) -> NextStep:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -54,7 +55,7 @@ def add(store: GoalStore, spec: Spec, *, source: str) -> tuple[Goal, pins.PinRep
         refuse_vacuous=not (spec.guard or is_under_way),
     )
     artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
-    event: Row = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": spec.data}
+    event: Row = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": asdict(spec)}
     event["base"] = base.take(caller.root, os.environ)
     event["programs"] = programs_of(caller.root, spec)
 

@@ -95,19 +95,14 @@ def parse_goal(data: object, where: str) -> Spec:
         defects += defects_of(error, GoalFile)
     verification = data.get("verification")
     if isinstance(verification, dict):
-        defects += _defects_of_checks(verification.get("checks"))
+        try:
+            parse_checks(_listed(verification.get("checks")), "verification.checks")
+        except BadInput as error:
+            defects += [str(defect) for defect in error.details["defects"]]  # type: ignore[attr-defined]
     if goal is None or defects:
         fix = "mend the fields named, then omo verify add --file again; docs/verify.md shows a whole goal"
         raise BadInput(f"{where} is not a goal: {counted(len(defects), 'defect')}", fix=fix, defects=defects)
-    return Spec.of(goal.model_dump())
-
-
-def _defects_of_checks(checks: object) -> list[str]:
-    try:
-        parse_checks(_listed(checks), "verification.checks")
-    except BadInput as error:
-        return [str(defect) for defect in error.details["defects"]]  # type: ignore[attr-defined]
-    return []
+    return Spec(**goal.model_dump())
 
 
 class Q1(Strict):

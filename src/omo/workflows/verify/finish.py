@@ -11,6 +11,7 @@ from omo.proof import pins
 from omo.proof.evaluate import EXIT_CODES, Observation, Verdict, evaluate
 from omo.text import clip
 from omo.work import claims
+from omo.work.files import Files
 from omo.work.statements import hedges
 from omo.workflows.verify.begin import checks_of
 from omo.workflows.verify.goal_outcome import outcome_of
@@ -25,19 +26,18 @@ from omo.workflows.verify.goals import (
     known,
     require_in_progress,
 )
-from omo.workflows.verify.judge import Judgement, judgement_of
 from omo.workflows.verify.lessons import gap
 from omo.workflows.verify.questions import pinned_commands
-from omo.workflows.verify.steps import Step, Trees, steps
+from omo.workflows.verify.steps import Judgement, Step, judgement_of, steps
 
 SHORTEST_SUMMARY, LONGEST_SUMMARY = 10, 200
 
 
 def look(store: GoalStore, goal: Goal, judgement: Judgement | None = None) -> Verdict:
-    """The goal's checks on the tree as it is now. What asks, the goal file and the answers, is not the work."""
+    """The goal's checks on the tree as it is now. The goal file, which asks, is not the work."""
     caller = store.caller
     tree = pins.pinned(caller.state).tree(Path(caller.root), goal=goal.id, source=goal.source)
-    verdict = evaluate(checks_of(goal.spec), replace(tree, inputs=tree.inputs | goal.answer_files))
+    verdict = evaluate(checks_of(goal.spec), tree)
     if judgement is None or judgement.state != "done":
         return verdict
     checks = []
@@ -129,9 +129,9 @@ def finish(store: GoalStore, name: str, *, summary: str, learned: str = "", hypo
     if goal.blocked_by:  # filed anew while it was worked on
         waits = ", ".join(goal.blocked_by)
         raise Refused(f"goal {goal.id} is blocked by {waits}", fix=f"omo verify status {goal.blocked_by[0]}")
-    trees = Trees(store.caller)
-    owed = steps(goal, trees)  # before the checks run: what their commands write stales no answer
-    judgement = judgement_of(goal, trees)
+    files = Files(store.caller.root)
+    owed = steps(goal, store.caller, files)  # before the checks run: what their commands write stales no answer
+    judgement = judgement_of(goal, store.caller, files)
     verdict = look(store, goal, judgement)
     decision = _with_hypothesis(goal, decide(goal, verdict, owed, by=store.caller.by), hypothesis)
     unseen = []
@@ -187,8 +187,7 @@ def decide(goal: Goal, verdict: Verdict, owed: Sequence[Step], *, by: str) -> De
             unclear.append(f"check {check.id} could not be evaluated: {check.reason}")
     for step in owed:
         if step.is_open and step.name not in ("finish", "checks", "judge", "q3"):
-            why = f" ({step.why})" if step.why else ""
-            unclear.append(f"{step.name} is {step.state}{why}: {step.way.text}")
+            unclear.append(step.text)
     if unclear:
         return Decision("unknown", "; ".join(unclear))
     return _passed(goal, verdict, owed, by)
@@ -228,7 +227,7 @@ def _with_hypothesis(goal: Goal, decided: Decision, result: str | None) -> Decis
         if result is not None:
             raise BadInput(f"goal {goal.id} has no hypothesis", fix="leave --hypothesis-result out")
         return decided
-    about = f"hypothesis {goal.spec.hypothesis}"
+    about = f"hypothesis {goal.spec.hypothesis['id']}"
     if result == "expired":
         return Decision("unknown", f"{about} expired", "expired")
     if result in (None, "pending"):
@@ -248,24 +247,47 @@ def _conclude(
     unseen: Sequence[str] = (),
 ) -> Finished:
     """One append: the evaluation, the summary, the streak, the unblocking. All of it happened, or none of it."""
-    ended = []
+    caller = store.caller
+    rows = [_evaluated(goal, verdict)]
     if decision.verdict != "unknown" or decision.to != "in-progress":  # else what is owed is still owed
-        outcome = outcome_of(store, goal, verdict, decision, judgement, unseen)
-        ended = _end_rows(store, goal, decision, outcome, summary, learned)
-    frees_others = decision.is_pass and decision.to != "agent-leg-complete"
+        if decision.verdict == "fail":
+            learned = learned or summary
+        finished: Row = {
+            "kind": "finished",
+            "goal": goal.id,
+            "category": goal.spec.category,
+            "verdict": decision.verdict,
+            "to": decision.to,
+            "summary": summary,
+            "reason": decision.reason,
+            "learned": learned,
+            "notes": list(decision.notes),
+            "outcome": outcome_of(store, goal, verdict, decision, judgement, unseen),
+        }
+        try:  # what the checks were evaluated on, after their commands have written what they write
+            finished["tree"] = Files(caller.root).tree
+        except NotEvaluable:
+            pass  # whoever looks later cannot tell either
+        rows.append(finished)
+    if decision.is_pass and goal.spec.recurring:
+        # The whole step as one row: count, streak and time change together or not at all.
+        streak = goal.streak.achieved(goal.spec.interval, caller.now)
+        achieved = {"streak": streak.current, "longest": streak.longest, "count": streak.count, "at": streak.last}
+        rows.append({"kind": "achieved", "goal": goal.id, **achieved})
 
     def record(goals: Goals) -> tuple[list[str], list[Row]]:
         now = known(goals, goal.id)
         if (now.attempt, now.state, now.spec) != (goal.attempt, goal.state, goal.spec):
             raise Refused(f"goal {goal.id} was changed meanwhile", fix=f"omo verify finish {goal.id} again")
-        freed, rows = [], [_evaluated(goal, verdict), *ended]
-        if frees_others:
+        freed: list[str] = []
+        following: list[Row] = []
+        if decision.is_pass and decision.to != "agent-leg-complete":
             for other in goals.values():  # those that waited for this goal alone
                 if other.blocked_by == [goal.id] and other.state == "pending":
                     freed.append(other.id)
-            rows.append({"kind": "unblocked", "goal": goal.id, "summary": summary, "freed": freed})
-        rows += [gap(goal, "q3", why) for why in decision.gaps]
-        return freed, rows
+            following.append({"kind": "unblocked", "goal": goal.id, "summary": summary, "freed": freed})
+        following += [gap(goal, "q3", why) for why in decision.gaps]
+        return freed, [*rows, *following]
 
     unblocked = store.change_whole(record)
     after = store.goal(goal.id)
@@ -275,37 +297,4 @@ def _conclude(
         if after.spec.parent and other.spec.parent == after.spec.parent and not other.spec.recurring:
             family.append(other)
     is_complete = after.state == "completed" and bool(family) and all(other.state == "completed" for other in family)
-    return Finished(decision, after, unblocked, is_complete, claims.overrides(store.caller.state, goal.id))
-
-
-def _end_rows(
-    store: GoalStore, goal: Goal, decision: Decision, outcome: Row | None, summary: str, learned: str
-) -> list[Row]:
-    if decision.verdict == "fail":
-        learned = learned or summary
-    finished: Row = {
-        "kind": "finished",
-        "goal": goal.id,
-        "category": goal.spec.category,
-        "verdict": decision.verdict,
-        "to": decision.to,
-        "summary": summary,
-        "reason": decision.reason,
-        "learned": learned,
-        "notes": list(decision.notes),
-        "outcome": outcome,
-    }
-    # What the checks were evaluated on, after their commands have written what they write.
-    trees = Trees(store.caller)
-    without = trees.answer_files(goal)
-    try:
-        finished.update(tree=trees.now(without), without=without)
-    except NotEvaluable:
-        pass  # whoever looks later cannot tell either
-    rows: list[Row] = [finished]
-    if decision.is_pass and goal.spec.recurring:
-        # The whole step as one row: count, streak and time change together or not at all.
-        streak = goal.streak.achieved(goal.spec.interval, store.caller.now)
-        achieved = {"streak": streak.current, "longest": streak.longest, "count": streak.count, "at": streak.last}
-        rows.append({"kind": "achieved", "goal": goal.id, **achieved})
-    return rows
+    return Finished(decision, after, unblocked, is_complete, claims.overrides(caller.state, goal.id))

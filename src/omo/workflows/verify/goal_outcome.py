@@ -15,7 +15,7 @@ from omo.work.judge import JUDGE
 from omo.workflows.ultrawork.gates import is_newer
 from omo.workflows.verify.begin import checks_of, programs_of
 from omo.workflows.verify.goals import FOR_JUDGEMENT, Goal, GoalStore, Row
-from omo.workflows.verify.judge import Judgement
+from omo.workflows.verify.steps import Judgement
 
 if TYPE_CHECKING:
     from omo.workflows.verify.finish import Decision

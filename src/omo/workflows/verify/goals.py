@@ -5,9 +5,10 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from omo.clock import seconds, stamp
 from omo.digest import sha256
@@ -33,65 +34,64 @@ FORMS = {
 }
 HYPOTHESIS_RESULTS = ("confirmed", "corrected", "expired", "pending")
 OVER = ("completed", "agent-leg-complete", "expired")
+KINDS = ("begun", "checks-evaluated", "brief", "answered", "finished", "achieved", "unblocked")
 FOR_JUDGEMENT = ("string", "judge")  # types of checks that code leaves to the questions
 COMMIT_ARTIFACT = "commit"  # in place of a digest: a commit does not change
 SEAL = "the user runs omo verify repair, which keeps it aside; the goals are filed anew with omo verify add --file GOAL"
 HOUR = 3600.0
-DEFAULT_HOURS = 24.0
 
 
 @dataclass(frozen=True)
 class Spec:
-    """What a goal asks for. `data` is the whole file as `documents.parse_goal` read it, and as its row keeps it."""
+    """What a goal asks for: its file as `documents.parse_goal` read it, and as its row keeps it."""
 
     id: str
     title: str
     description: str
     category: str
-    outcomes: list[str]
-    outcomes_agent_leg: list[str]
-    checks: list[Any]
+    verification: Row
     participants: list[str]
     blocked_by: list[str]
-    expects: dict[str, str]  # of each goal whose output it wants to see
+    depends_on: list[Row]
     recurring: bool
-    interval: float  # in seconds
-    hypothesis: str
+    interval_hours: float | None
+    remind_days: float | None
+    hypothesis: Row | None
     parent: str | None
     guard: bool
     routine: bool
     max_retries: int
-    contract: str  # what an answer was given for: the digest of all that says what has to be shown
-    data: Row
 
-    @staticmethod
-    def of(data: Row) -> Spec:
-        block = data["verification"]
-        hours = data["interval_hours"]
-        if hours is None:
-            hours = data["remind_days"] * 24 if data["remind_days"] else DEFAULT_HOURS
-        shown = ("title", "description", "verification", "participants", "guard", "routine")
-        return Spec(
-            id=data["id"],
-            title=data["title"],
-            description=data["description"],
-            category=data["category"],
-            outcomes=block["outcomes"],
-            outcomes_agent_leg=block["outcomes_agent_leg"],
-            checks=block["checks"],
-            participants=data["participants"],
-            blocked_by=data["blocked_by"],
-            expects={need["goal_id"]: need["expects"] for need in data["depends_on"]},
-            recurring=data["recurring"],
-            interval=hours * HOUR,
-            hypothesis=(data["hypothesis"] or {}).get("id", ""),
-            parent=data["parent"],
-            guard=data["guard"],
-            routine=data["routine"],
-            max_retries=data["max_retries"],
-            contract=sha256(json.dumps({key: data[key] for key in shown}, sort_keys=True).encode())[:32],
-            data=data,
-        )
+    @property
+    def outcomes(self) -> list[str]:
+        return list(self.verification["outcomes"])
+
+    @property
+    def outcomes_agent_leg(self) -> list[str]:
+        return list(self.verification["outcomes_agent_leg"])
+
+    @property
+    def checks(self) -> list[Any]:
+        return list(self.verification["checks"])
+
+    @property
+    def expects(self) -> dict[str, str]:
+        """Of each goal whose output it wants to see."""
+        return {need["goal_id"]: need["expects"] for need in self.depends_on}
+
+    @property
+    def interval(self) -> float:
+        """In seconds."""
+        if self.interval_hours is not None:
+            return self.interval_hours * HOUR
+        return (self.remind_days or 1) * 24 * HOUR
+
+    @cached_property
+    def contract(self) -> str:
+        """What an answer was given for: the digest of all that says what has to be shown."""
+        fields = ("title", "description", "verification", "participants", "guard", "routine")
+        shown = {name: getattr(self, name) for name in fields}
+        return sha256(json.dumps(shown, sort_keys=True).encode())[:32]
 
     @property
     def has_agent_leg(self) -> bool:
@@ -100,10 +100,6 @@ class Spec:
     @property
     def predecessors(self) -> list[str]:
         return list(dict.fromkeys([*self.blocked_by, *self.expects]))
-
-    @property
-    def has_checks_by_code(self) -> bool:
-        return any(not is_for_judgement(check) for check in self.checks)
 
     @property
     def asks_questions(self) -> bool:
@@ -166,18 +162,16 @@ class Streak:
         }
 
 
-@dataclass(frozen=True)
-class Answer:
-    """A checkpoint: what was answered, for which contract, on which tree. `without` are files that held answers."""
+class Answer(NamedTuple):
+    """A checkpoint: what was answered, for which contract, on which tree; `unseen` is what it cites unlooked at."""
 
     question: str
     result: str
     contract: str
     tree: str
-    without: tuple[str, ...]
-    content: Row
+    said: Row
     artifacts: dict[str, str]
-    unseen: tuple[str, ...]  # what it cites and nobody looked at
+    unseen: list[str]
 
 
 @dataclass
@@ -202,8 +196,7 @@ class Goal:
     streak: Streak = field(default_factory=Streak)
     count: int = 0
     receipt: int | None = None
-    tree: str = ""  # what the verdict of its receipt was about, without the files that held answers
-    without: list[str] = field(default_factory=list)
+    tree: str = ""  # what the verdict of its receipt was about
     completed_at: str | None = None
     summary: str = ""
     reason: str = ""
@@ -233,13 +226,6 @@ class Goal:
         return [outcome for outcome in self.spec.outcomes if outcome not in self.spec.outcomes_agent_leg]
 
     @property
-    def answer_files(self) -> set[str]:
-        files: set[str] = set()
-        for answer in self.answers.values():
-            files.update(answer.without)
-        return files
-
-    @property
     def output(self) -> Row:
         """What its dependents get to see."""
         return {"from": self.id, "summary": self.summary, "receipt": self.receipt, "at": self.completed_at}
@@ -254,13 +240,14 @@ class Goals(dict[str, Goal]):
 
 
 def fold(rows: Sequence[Row], _: str = "") -> Goals:
+    """Raises Unreadable for rows that omo did not write so; kinds it does not know pass."""
     goals = Goals()
     for row in rows:
-        apply = _APPLY.get(str(row.get("kind")))
-        if apply is None:
-            continue
         try:
-            apply(goals, row)
+            if row.get("kind") == "goal-added":
+                _added(goals, row)
+            elif row.get("kind") in KINDS:
+                _apply(goals, goals[row["goal"]], row)
         except (KeyError, TypeError, ValueError, AttributeError):
             shape = f"row {row.get('seq')} of the goals' journal does not have the shape of {row.get('kind')}"
             raise Unreadable(shape, fix=SEAL) from None
@@ -268,7 +255,7 @@ def fold(rows: Sequence[Row], _: str = "") -> Goals:
 
 
 def _added(goals: Goals, row: Row) -> None:
-    spec = Spec.of(row["spec"])
+    spec = Spec(**row["spec"])
     old = goals.get(spec.id)
     filed_at = seconds(row["ts"])
     goal = Goal(spec, by=row["actor"], source=row["source"], ready_at=filed_at, filed_at=filed_at)
@@ -278,8 +265,16 @@ def _added(goals: Goals, row: Row) -> None:
         # A recurring goal never completes; once it has passed, nobody waits for it.
         if name in goals and (goals[name].state == "completed" or goals[name].streak.last is not None):
             released.add(name)
-    if old is not None:
-        _carry_over(old, goal)
+    if old is not None:  # the user files it again: that changes what has to be shown, not what has happened
+        is_over = old.state in OVER
+        goal.streak, goal.count, goal.begun = old.streak, old.count, old.begun and not is_over
+        goal.inputs = {name: output for name, output in old.inputs.items() if name in spec.expects}
+        if spec.contract == old.spec.contract:
+            goal.found_broken, goal.briefs = old.found_broken, old.briefs
+        if not is_over:
+            goal.ready_at = old.ready_at
+        if old.state == "in-progress":
+            goal.state, goal.attempt, goal.begun_at, goal.answers = old.state, old.attempt, old.begun_at, old.answers
         released |= set(old.spec.blocked_by) - set(old.blocked_by)
     goal.blocked_by = [name for name in spec.blocked_by if name not in released]
     for name in spec.expects:
@@ -288,98 +283,49 @@ def _added(goals: Goals, row: Row) -> None:
     goals[spec.id] = goal
 
 
-def _carry_over(old: Goal, goal: Goal) -> None:
-    """The user files a goal again: that changes what has to be shown, not what has happened."""
-    is_over = old.state in OVER
-    goal.streak, goal.count = old.streak, old.count
-    goal.begun = old.begun and not is_over
-    goal.inputs = {name: output for name, output in old.inputs.items() if name in goal.spec.expects}
-    if goal.spec.contract == old.spec.contract:
-        goal.found_broken, goal.briefs = old.found_broken, old.briefs
-    if not is_over:
-        goal.ready_at = old.ready_at
-    if old.state == "in-progress":
-        goal.state, goal.attempt, goal.begun_at, goal.answers = old.state, old.attempt, old.begun_at, old.answers
+def _apply(goals: Goals, goal: Goal, row: Row) -> None:
+    kind = row["kind"]
+    if kind == "begun":
+        if row.get("again"):
+            goal.failures, goal.receipt, goal.ready_at = 0, None, seconds(row["ts"])
+        goal.state, goal.attempt, goal.answers, goal.checked = "in-progress", row["seq"], {}, None
+        goal.begun, goal.begun_at, goal.outcome = True, row["ts"], None
+    elif kind == "checks-evaluated":
+        goal.checked = row
+    elif kind == "brief":
+        goal.briefs.append(row)
+    elif kind == "answered" and row["attempt"] == goal.attempt:
+        fields = {"unseen": [], **row}
+        answer = Answer(*(fields[name] for name in Answer._fields))
+        goal.answers[answer.question] = answer
+        if answer.result == "failed":
+            goal.found_broken = [*goal.found_broken, answer]
+    elif kind == "finished":
+        _finished(goal, row)
+    elif kind == "achieved":
+        goal.streak = Streak(row["streak"], row["longest"], row["count"], row["at"])
+        goal.ready_at = seconds(row["ts"])
+    elif kind == "unblocked":
+        goal.summary = row["summary"]
+        for other in goals.values():
+            if other.blocked_by == [goal.id]:
+                other.ready_at = seconds(row["ts"])
+            other.blocked_by = [name for name in other.blocked_by if name != goal.id]
+            if goal.id in other.spec.expects:
+                other.inputs[goal.id] = goal.output
 
 
-def _begun(goals: Goals, row: Row) -> None:
-    goal = goals[row["goal"]]
-    if row.get("again"):
-        goal.failures, goal.receipt, goal.ready_at = 0, None, seconds(row["ts"])
-    goal.state, goal.attempt, goal.answers, goal.checked = "in-progress", row["seq"], {}, None
-    goal.begun, goal.begun_at, goal.outcome = True, row["ts"], None
-
-
-def _checked(goals: Goals, row: Row) -> None:
-    goals[row["goal"]].checked = row
-
-
-def _briefed(goals: Goals, row: Row) -> None:
-    goals[row["goal"]].briefs.append(row)
-
-
-def _answered(goals: Goals, row: Row) -> None:
-    goal = goals[row["goal"]]
-    if row["attempt"] != goal.attempt:
-        return
-    answer = Answer(
-        question=row["question"],
-        result=row["result"],
-        contract=row["contract"],
-        tree=row["tree"],
-        without=tuple(row["without"]),
-        content=row["said"],
-        artifacts=row["artifacts"],
-        unseen=tuple(row.get("unseen", ())),
-    )
-    goal.answers[answer.question] = answer
-    if answer.result == "failed":
-        goal.found_broken = [*goal.found_broken, answer]
-
-
-def _finished(goals: Goals, row: Row) -> None:
-    goal = goals[row["goal"]]
+def _finished(goal: Goal, row: Row) -> None:
     goal.summary, goal.reason, goal.learned = row["summary"], row["reason"], row.get("learned", "")
     goal.state, goal.outcome = row["to"], row.get("outcome")
     if row["verdict"] == "pass":
         goal.receipt, goal.failures, goal.completed_at = row["seq"], 0, row["ts"]
-        goal.tree, goal.without = row.get("tree", ""), row.get("without", [])
+        goal.tree = row.get("tree", "")
         if goal.state != "agent-leg-complete":  # that is half a goal; the user's leg makes it whole
             goal.count += 1
     elif row["verdict"] == "fail":
         goal.failures += 1
         goal.state = "exhausted" if goal.failures >= goal.spec.max_retries else "pending"
-
-
-def _achieved(goals: Goals, row: Row) -> None:
-    goal = goals[row["goal"]]
-    goal.streak = Streak(row["streak"], row["longest"], row["count"], row["at"])
-    goal.ready_at = seconds(row["ts"])
-
-
-def _unblocked(goals: Goals, row: Row) -> None:
-    name = row["goal"]
-    predecessor = goals[name]
-    predecessor.summary = row["summary"]
-    for goal in goals.values():
-        if goal.blocked_by == [name]:
-            goal.ready_at = seconds(row["ts"])
-        if name in goal.blocked_by:
-            goal.blocked_by = [other for other in goal.blocked_by if other != name]
-        if name in goal.spec.expects:
-            goal.inputs[name] = predecessor.output
-
-
-_APPLY: dict[str, Callable[[Goals, Row], None]] = {
-    "goal-added": _added,
-    "begun": _begun,
-    "checks-evaluated": _checked,
-    "brief": _briefed,
-    "answered": _answered,
-    "finished": _finished,
-    "achieved": _achieved,
-    "unblocked": _unblocked,
-}
 
 
 VERIFY: Kind[Goals] = Kind("verify", "journal of goals", "", "omo verify add --file GOAL", paths.verify_dir, fold)

@@ -52,21 +52,17 @@ def guardrails(store: GoalStore, goal: Goal) -> list[str]:
     rows.sort(key=lambda row: str(row.get("ts")), reverse=True)
     lines: list[str] = []
     for row in rows:
-        if row.get("category") == goal.spec.category:
-            lines += _lessons(row)
+        if row.get("category") != goal.spec.category:
+            continue
+        kind, name = row.get("kind"), row.get("goal")
+        if kind == "gap":
+            lines.append(f"{name} left a gap in {row.get('question')}: {clip(str(row.get('why')), 200)}")
+        elif kind == "finished" and row.get("verdict") == "fail":
+            learned = f" (learned: {row['learned']})" if row.get("learned") else ""
+            lines.append(f"{name} failed: {clip(str(row.get('reason')) + learned, 240)}")
+        elif kind == "missing-criteria" and isinstance(row.get("items"), list):
+            lines += [f"{name} never asked: {clip(str(item), 200)}" for item in row["items"]]
     return list(dict.fromkeys(lines))[:MOST_GUARDRAILS]
-
-
-def _lessons(row: Row) -> list[str]:
-    name = row.get("goal")
-    if row.get("kind") == "gap":
-        return [f"{name} left a gap in {row.get('question')}: {clip(str(row.get('why')), 200)}"]
-    if row.get("kind") == "finished" and row.get("verdict") == "fail":
-        learned = f" (learned: {row['learned']})" if row.get("learned") else ""
-        return [f"{name} failed: {clip(str(row.get('reason')) + learned, 240)}"]
-    if row.get("kind") == "missing-criteria" and isinstance(row.get("items"), list):
-        return [f"{name} never asked: {clip(str(item), 200)}" for item in row["items"]]
-    return []
 
 
 def _missing_file(state: str) -> str:

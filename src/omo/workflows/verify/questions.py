@@ -17,6 +17,7 @@ from omo.proof import artifacts, changes, git, pins
 from omo.proof.checks import CommandCheck, digest_of_check
 from omo.text import clip, counted
 from omo.work import claims
+from omo.work.files import Files
 from omo.work.statements import COMMIT, SHORTEST_REASON, check_statement, hedges
 from omo.workflows.ultrawork import gates
 from omo.workflows.verify.begin import checks_of
@@ -31,7 +32,7 @@ from omo.workflows.verify.goals import (
     require_in_progress,
 )
 from omo.workflows.verify.lessons import gap
-from omo.workflows.verify.steps import Trees, answering, step_of
+from omo.workflows.verify.steps import answering, step_of
 
 FEWEST_ITEMS, FEWEST_ROUTINE_ITEMS = 5, 3
 # fmt: off
@@ -50,27 +51,23 @@ VAGUE = {
 NO_PROBLEM = re.compile(r"(?:none|no problems?(?: found| seen)?)?[\s.!]*", re.I)
 
 
-def answer(store: GoalStore, name: str, question: str, data: object, *, file: str | None = None) -> Judging:
+def answer(store: GoalStore, name: str, question: str, data: object) -> Judging:
     """Judge an answer by code and record it as a checkpoint. What is refused is not recorded."""
     goal = store.goal(name)
     reply = parse_reply(question, data)
     content = reply.model_dump()
-    trees = Trees(store.caller, reading=file)
-    _check_turn(goal, question, trees)
+    _check_turn(goal, question, Files(store.caller.root))
     digest = sha256(json.dumps(content, sort_keys=True).encode())[:32]
     _check_replay(store.rows, goal, question, digest)
     judged = Judging(store, goal, question)
     JUDGES[question](judged, reply)
-    without = trees.answer_files(goal)
-    after = Trees(store.caller, reading=file)  # the commands that it cites have written what they write
     event = {
         "kind": "answered",
         "goal": name,
         "question": question,
         "attempt": goal.attempt,
         "contract": goal.spec.contract,
-        "tree": after.now(without),
-        "without": without,
+        "tree": Files(store.caller.root).tree,  # the commands that it cites have written what they write
         "digest": digest,
         "result": judged.result,
         "said": {**content, "why": judged.why},
@@ -88,7 +85,7 @@ def answer(store: GoalStore, name: str, question: str, data: object, *, file: st
     return judged
 
 
-def _check_turn(goal: Goal, question: str, trees: Trees) -> None:
+def _check_turn(goal: Goal, question: str, files: Files) -> None:
     """May this question be answered now?"""
     require_in_progress(goal)
     if question == "agent-leg" and not goal.spec.has_agent_leg:
@@ -99,11 +96,11 @@ def _check_turn(goal: Goal, question: str, trees: Trees) -> None:
     if question == "outcomes" and not goal.spec.outcomes:
         raise Refused(f"goal {goal.id} names no outcomes", fix=f"omo verify status {goal.id}")
     if question in ("q1.5", "q2"):
-        first = step_of(goal, "q1", trees)
+        first = step_of(goal, "q1", files)
         if first.is_open:
             why = f": {first.why}" if first.why else ""
             raise Refused(f"{question} comes after q1, which is {first.state}{why}", fix=first.way.text)
-    step = step_of(goal, question, trees)
+    step = step_of(goal, question, files)
     if step.state == "failed":
         # What was found broken stays found until something changes; saying it differently is no repair.
         raise Refused(

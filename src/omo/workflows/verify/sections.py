@@ -61,7 +61,7 @@ def _tables(goal: Goal, filed: list[Row]) -> list[Table]:
 def _answers(goal: Goal) -> list[Attachment]:
     attachments = []
     for answer in goal.answers.values():
-        text = json.dumps(answer.content, indent=1, ensure_ascii=False, default=str)
+        text = json.dumps(answer.said, indent=1, ensure_ascii=False, default=str)
         about = str(answer.result)
         attachments.append(Attachment(f"Answer to {answer.question}", "", about=about, text=text))
         for path, digest in answer.artifacts.items():

@@ -1,15 +1,24 @@
-"""How goals stand, as every view and command shows them: those that a session holds, and each by itself."""
+"""How goals stand, as views, commands and hooks see them: those that a session holds, and each by itself."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from omo.errors import NotEvaluable, OmoError
+from omo.state import runtime
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import claims, outcome
+from omo.work.files import Files
+from omo.work.publish import change_row, changed
+from omo.work.run import Caller
+from omo.work.session import is_untold
 from omo.work.status import UNKNOWN_TREE, Fact, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
-from omo.workflows.verify.goals import FORMS, VERIFY, Goal, GoalStore, Row
-from omo.workflows.verify.steps import Step, Trees, next_step, steps, why_stale
+from omo.workflows.verify.goals import FORMS, SEAL, VERIFY, Goal, GoalStore, Row
+from omo.workflows.verify.steps import Step, next_step, steps, why_stale
+
+KIND = VERIFY.name
 
 MARKS = {
     "completed": "done",
@@ -24,15 +33,20 @@ JOURNAL = "verify/goals/ledger.jsonl"
 
 def status(viewer: Viewer) -> Status | None:
     """The goals that a session holds or held, by its row; None where it has none."""
-    summary = part(part(viewer.row, "work"), VERIFY.name)
+    summary = part(part(viewer.row, "work"), KIND)
     if not summary:
         return None
     caller = viewer.caller
-    store, trees = GoalStore(caller), Trees(caller, for_show=not viewer.reads_all)
+    store, files = GoalStore(caller), Files(caller.root, cached_in="" if viewer.reads_all else caller.state)
     names = [*summary.get("goals", []), *part(summary, "ended"), str(summary.get("run"))]
     held = [store.goals[name] for name in dict.fromkeys(names) if name in store.goals]
     lost = [name for name in summary.get("goals", []) if name not in store.goals]
-    owed = {goal.id: steps(goal, trees) for goal in held}
+    owed = {goal.id: steps(goal, caller, files) for goal in held}
+    following = next_step(held, owed, lost)
+    if store.problems:
+        why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)}), so no goal counts"
+        repair = command("omo verify repair", lead="they run, in a terminal of their own")
+        following = NextStep("seal", why, (repair,), who="user")
     ended = [goal.outcome for goal in held if goal.outcome is not None]
     is_over = bool(held) and len(ended) == len(held)
     overrides = []
@@ -41,12 +55,12 @@ def status(viewer: Viewer) -> Status | None:
             claim, reason = clip(str(row["claim"]), 160), clip(str(row["override"]), 160)
             overrides.append(f"{claim}: let stand by the {row['actor']}, {reason}")
     return Status(
-        VERIFY.name,
+        KIND,
         "goal",
         run=clip(str(summary.get("run") or ""), 60),
         headline=counted(len(held), "goal"),
-        items=tuple(_item(goal, owed[goal.id], stale_because(goal, trees)) for goal in held),
-        next=_seal(store) if store.problems else next_step(held, owed, lost),
+        items=tuple(_item(goal, owed[goal.id], stale_because(goal, files)) for goal in held),
+        next=following,
         overrides=tuple(overrides),
         problems=tuple(store.problems),
         outcome=outcome.worst(ended) if is_over else None,
@@ -106,28 +120,21 @@ def _to_do(goal: Goal, owed: list[Step]) -> str:
         lines.append(f"learned: {goal.learned}")
     for step in owed:
         if step.is_open:
-            why = f" ({step.why})" if step.why else ""
-            lines.append(f"{step.name} {step.state}{why}: {step.way.text}")
+            lines.append(step.text)
         if step.is_open and step.name in FORMS:
             lines.append(f"  {FORMS[step.name]}")
     return "\n".join(lines)
 
 
-def _seal(store: GoalStore) -> NextStep:
-    why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)}), so no goal counts"
-    repair = command("omo verify repair", lead="they run, in a terminal of their own")
-    return NextStep("seal", why, (repair,), who="user")
-
-
-def stale_because(goal: Goal, trees: Trees) -> str:
+def stale_because(goal: Goal, files: Files) -> str:
     """Of a goal that was completed: what its answers or its checks spoke of is no longer so."""
     if goal.receipt is None:
         return ""
     try:
         for answer in goal.answers.values():
-            if why := why_stale(goal, answer, trees):
+            if why := why_stale(goal, answer, files):
                 return why
-        is_same = bool(goal.tree) and goal.tree == trees.now(goal.without)
+        is_same = bool(goal.tree) and goal.tree == files.tree
     except NotEvaluable:
         return UNKNOWN_TREE
     except OmoError as error:
@@ -157,20 +164,19 @@ def brief(goal: Goal) -> Row:
     }
 
 
-def details(store: GoalStore, goal: Goal) -> Row:
+def details(store: GoalStore, goal: Goal, owed: list[Step], files: Files) -> Row:
     """All that is known of one goal."""
     caller = store.caller
-    trees = Trees(caller, for_show=True)
     answers = {}
     for name, answer in goal.answers.items():
-        shown = {"result": answer.result, "stale": why_stale(goal, answer, trees), "artifacts": answer.artifacts}
-        answers[name] = {**shown, "said": answer.content, "cited_not_looked_at": list(answer.unseen)}
+        shown = {"result": answer.result, "stale": why_stale(goal, answer, files), "artifacts": answer.artifacts}
+        answers[name] = {**shown, "said": answer.said, "cited_not_looked_at": answer.unseen}
     data = {
         **brief(goal),
         "contract": goal.spec.contract,
         "filed_by": goal.by,
         "outcomes": goal.spec.outcomes,
-        "owed": [step.data for step in steps(goal, trees)],
+        "owed": [step.data for step in owed],
         "answers": answers,
         "checks": (goal.checked or {}).get("checks", []),
         "gaps": [row["why"] for row in store.rows if row.get("kind") == "gap" and row.get("goal") == goal.id],
@@ -180,3 +186,109 @@ def details(store: GoalStore, goal: Goal) -> Row:
     if goal.spec.recurring:
         data["streak"] = goal.streak.data(goal.spec.interval, caller.now)
     return data
+
+
+# What hooks read in the row of a session: how much is open, what is next, and whether Stop holds
+
+
+def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> None:
+    """Bring the rows up to the journal: this session's, and that of every one that holds a goal.
+
+    `began` is the goal that this session is held to from now on; `passed` the one that passed, which is progress.
+    Of a damaged journal nothing is believed: the goals wait for the user, who alone can seal it.
+    """
+    caller = store.caller
+    sessions = [name for name in caller.session_rows if caller.summary(KIND, name).get("goals")]
+    if began and caller.session and caller.session not in sessions:
+        sessions.insert(0, caller.session)
+    files = Files(caller.root, cached_in=caller.state)
+
+    def decide(begins: str, row: Row | None) -> runtime.Change:
+        old = part(part(row or {}, "work"), KIND)
+        if store.problems:
+            why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)})"
+            waits = {"state": "blocked", "why": why, "question": SEAL, "told": False, "own": True}
+            is_open = old.get("state") in runtime.OPEN_STATES
+            return changed(caller, row, KIND, {**old, "next": None, **waits}) if is_open else runtime.Change(None)
+        ended = _ended_before(old)
+        names = [*(str(name) for name in old.get("goals", [])), *ended]
+        if begins:
+            names.append(begins)
+        held = [store.goals[name] for name in dict.fromkeys(names) if name in store.goals]
+        if not held:
+            return runtime.Change(None)
+        return changed(
+            caller, row, KIND, summarize(caller, files, held, ended), progressed=passed in old.get("goals", [])
+        )
+
+    for session in sessions:
+        begins = began if session == caller.session else ""
+        change_row(caller, session, partial(decide, begins))
+
+
+def release_sessions(caller: Caller) -> None:
+    """The journal was sealed: whatever sessions were held to is over, and nothing shows that it is met."""
+
+    def decide(row: Row | None) -> runtime.Change:
+        old = part(part(row or {}, "work"), KIND)
+        names = [str(name) for name in old.get("goals", [])]
+        if not names:
+            return runtime.Change(None)
+        ended = dict(_ended_before(old))
+        for name in names:
+            ended[name] = outcome.outcome(outcome.ENDED, f"the damaged journal of goal {name} was set aside")
+        summary = {"run": names[0], "goals": [], "ended": ended, "open": 0, "total": 0, "next": None, "state": "done"}
+        summary["outcome"] = outcome.worst(ended.values())
+        return changed(caller, row, KIND, summary)
+
+    for session in list(caller.session_rows):
+        change_row(caller, session, decide)
+
+
+def _ended_before(old: Row) -> Row:
+    """How the goals ended that this session was held to. Told to the user, they belong to a run that is over."""
+    was_told = old.get("state") == "done" and not is_untold(old)
+    return {} if was_told else part(old, "ended")
+
+
+def summarize(caller: Caller, files: Files, held: list[Goal], before: Row) -> Row:
+    """What hooks read: how much is open, the next command, and how each goal ended that is over.
+
+    The worst of several ends counts: no goal hides behind one that passed later.
+    """
+    owed = {goal.id: steps(goal, caller, files) for goal in held}
+    working, again, spent, waiting = [], [], [], []
+    ended = dict(before)
+    for goal in held:
+        ended.pop(goal.id, None)
+        if goal.state == "in-progress":
+            working.append(goal)
+        elif goal.state == "pending" and goal.failures:
+            again.append(goal)
+        elif goal.state == "exhausted":
+            spent.append(goal)
+        elif goal.state == "pending" and goal.spec.hypothesis:
+            waiting.append(goal)
+        else:
+            unmet = f"goal {goal.id} is {goal.status}, and nothing shows that it is met"
+            ended[goal.id] = goal.outcome or outcome.outcome(outcome.ENDED, unmet)
+    kept = [*working, *again, *spent, *waiting]
+    all_steps = [step for listed in owed.values() for step in listed]
+    summary: Row = {
+        "run": kept[0].id if kept else held[-1].id,
+        "goals": [goal.id for goal in kept],
+        "ended": ended,
+        "open": sum(step.is_open for step in all_steps) + len(again),
+        "total": len(all_steps) + len(again),
+        "next": None,
+    }
+    if working or again:
+        return {**summary, "next": next_step([*working, *again], owed).short, "state": "active"}
+    if spent:
+        why = f"goal {spent[0].id} failed verification {spent[0].failures} times: {clip(spent[0].reason, 120)}"
+        question = f"Open it again? omo verify begin {spent[0].id} --again WHY"
+        return {**summary, "state": "blocked", "why": why, "question": question, "told": False, "own": True}
+    if waiting:
+        why = f"the hypothesis of goal {waiting[0].id} has not resolved yet"
+        return {**summary, "state": "waiting", "why": why, "question": "", "told": False, "own": True}
+    return {**summary, "state": "done", "outcome": outcome.worst(ended.values())}

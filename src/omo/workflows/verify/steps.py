@@ -1,68 +1,53 @@
-"""What a goal in progress owes, and which of its answers still count on the tree as it is."""
+"""What a goal in progress owes, which of its answers still count on the tree as it is, and what a judge said of it."""
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from omo.proof import artifacts, tree
-from omo.state import paths, store
-from omo.text import clip
+from omo.errors import Refused
+from omo.proof import artifacts
+from omo.state import runtime
+from omo.text import block, clip
+from omo.work import agents, judge
+from omo.work.files import Files
 from omo.work.judge import JUDGE
 from omo.work.run import Caller
 from omo.work.status import Command, NextStep, command
-from omo.workflows.verify.goals import COMMIT_ARTIFACT, FOR_JUDGEMENT, QUESTIONS, Answer, Goal
-from omo.workflows.verify.judge import Judgement, judgement_of
+from omo.workflows.verify.goals import (
+    COMMIT_ARTIFACT,
+    FOR_JUDGEMENT,
+    QUESTIONS,
+    Answer,
+    Goal,
+    Goals,
+    GoalStore,
+    Row,
+    is_for_judgement,
+    known,
+    require_in_progress,
+)
 
-OWN = ".sisyphus/cc-omo"
 ASKED = "asked, never gates"  # q3
+MOST_BRIEFS = 3  # in an attempt
+JUDGE_LEADS = {"failed": "mend it, then", "owed": f"start a new {JUDGE} with this as its whole prompt"}
+LONGEST_QUESTION = 2000
 
 
 def answering(goal: str, question: str, lead: str = "") -> Command:
     return command("omo verify answer", goal, "--question", question, "--file", "-", lead=lead)
 
 
-class Trees:
-    """The project's fingerprint now. Files that held answers are left out: they speak of the tree, they are not it.
-
-    To show where things stand the cache is good enough; no proof rests on it, since an agent could write it.
-    """
-
-    def __init__(self, caller: Caller, *, reading: str | None = None, for_show: bool = False) -> None:
-        self.caller = caller
-        self._for_show = for_show
-        self._reading = {reading} if reading else set()
-        self._known: dict[tuple[str, ...], str] = {}
-
-    def holds(self, seen: str, without: Iterable[str], goal: Goal) -> bool:
-        """Is the tree the one that was seen then, with or without the answers that came later?"""
-        then, later = set(without), set(self.answer_files(goal))
-        return seen in (self.now(then), self.now(later), self.now(then | later))
-
-    def answer_files(self, goal: Goal) -> list[str]:
-        """The answer files of the goal, and the one being read now."""
-        return sorted(goal.answer_files | self._reading)
-
-    def now(self, without: Iterable[str] = ()) -> str:
-        key = tuple(sorted(without))
-        if key not in self._known:
-            cache = None
-            if self._for_show:
-                store.make_state_dir(self.caller.state)
-                cache = Path(paths.tree_cache(self.caller.state))
-            self._known[key] = tree.fingerprint(Path(self.caller.root), cache=cache, exclude=(OWN, *key))
-        return self._known[key]
-
-
-def why_stale(goal: Goal, answer: Answer, trees: Trees) -> str:
+def why_stale(goal: Goal, answer: Answer, files: Files) -> str:
     """Why an answer no longer counts; empty while it does."""
     if answer.contract != goal.spec.contract:
         return "what the goal has to show was changed since"
-    if not trees.holds(answer.tree, answer.without, goal):
+    if answer.tree != files.tree:
         return "the tree was changed since"
     for name, digest in answer.artifacts.items():
-        if digest != COMMIT_ARTIFACT and not artifacts.is_unchanged(Path(trees.caller.root), name, digest):
+        if digest != COMMIT_ARTIFACT and not artifacts.is_unchanged(Path(files.root), name, digest):
             return f"{name} was changed since"
     return ""
 
@@ -81,25 +66,34 @@ class Step:
         return self.state != "done"
 
     @property
+    def text(self) -> str:
+        """`q1 stale (the tree was changed since): omo verify answer G1 …`."""
+        why = f" ({clip(self.why, 200)})" if self.why else ""
+        way = f": {self.way.text}" if self.is_open else ""
+        return f"{self.name} {self.state}{why}{way}"
+
+    @property
     def data(self) -> dict[str, str]:
         return {"name": self.name, "state": self.state, "why": self.why, "command": self.way.text}
 
 
-def steps(goal: Goal, trees: Trees) -> list[Step]:
+def steps(goal: Goal, caller: Caller, files: Files) -> list[Step]:
     """Everything a goal in progress has to show, in order. `finish` is the last."""
     if goal.state != "in-progress":
         return []
     owed = []
-    if goal.spec.has_checks_by_code:
+    if any(not is_for_judgement(check) for check in goal.spec.checks):
         owed.append(_checks_step(goal))
-    judgement = judgement_of(goal, trees)
+    judgement = judgement_of(goal, caller, files)
     if judgement is not None:
-        owed.append(_judge_step(goal, judgement))
-    questions = [step_of(goal, question, trees) for question in QUESTIONS]
+        lead = JUDGE_LEADS.get(judgement.state, "")
+        ask = command("omo verify brief", goal.id, lead=lead)
+        owed.append(Step("judge", judgement.state, clip(judgement.why, 200), ask))
+    questions = [step_of(goal, question, files) for question in QUESTIONS]
     if judgement is not None and judgement.state == "done":
         questions = [step for step in questions if step.state == "failed"]
     elif goal.spec.has_agent_leg:
-        leg = step_of(goal, "agent-leg", trees)
+        leg = step_of(goal, "agent-leg", files)
         if not leg.is_open or not any(question in goal.answers for question in QUESTIONS):
             owed.append(leg)
             questions = [step for step in questions if step.state == "failed"]
@@ -107,7 +101,7 @@ def steps(goal: Goal, trees: Trees) -> list[Step]:
         # What was found broken is listed whether or not it was asked for.
         questions = [step for step in questions if step.state == "failed"]
         if goal.spec.outcomes:
-            owed.append(step_of(goal, "outcomes", trees))
+            owed.append(step_of(goal, "outcomes", files))
     owed += questions
     return [*owed, Step("finish", "owed", "", command("omo verify finish", goal.id, "--summary", "TEXT"))]
 
@@ -142,30 +136,107 @@ def _checks_step(goal: Goal) -> Step:
     return Step("checks", "owed" if bad else "done", clip("; ".join(bad[:3]), 200), again)
 
 
-def _judge_step(goal: Goal, judgement: Judgement) -> Step:
-    lead = ""
-    if judgement.state == "failed":
-        lead = "mend it, then"
-    elif judgement.state == "owed":
-        lead = f"start a new {JUDGE} with this as its whole prompt"
-    return Step("judge", judgement.state, clip(judgement.why, 200), command("omo verify brief", goal.id, lead=lead))
-
-
-def step_of(goal: Goal, question: str, trees: Trees) -> Step:
+def step_of(goal: Goal, question: str, files: Files) -> Step:
+    """What was found broken on this tree stands, in this attempt and in every later one."""
     way = answering(goal.id, question)
-    for broken in goal.found_broken:  # in this attempt or an earlier one
-        if broken.question == question and trees.holds(broken.tree, broken.without, goal):
-            return _failed(goal, broken)
-    answer = goal.answers.get(question)
+    answer, is_broken = goal.answers.get(question), False
+    for broken in goal.found_broken:
+        if broken.question == question and broken.tree == files.tree:
+            answer, is_broken = broken, True
     if answer is None:
         return Step(question, ASKED if question == "q3" else "owed", "", way)
-    if why := why_stale(goal, answer, trees):
+    if not is_broken and (why := why_stale(goal, answer, files)):
         return Step(question, "stale", why, way)
+    why = str(answer.said.get("why", ""))
     if answer.result == "failed":
-        return _failed(goal, answer)
-    return Step(question, "done", str(answer.content.get("why", "")), way)
+        return Step(question, "failed", why, answering(goal.id, question, lead="mend it"))
+    return Step(question, "done", why, way)
 
 
-def _failed(goal: Goal, answer: Answer) -> Step:
-    why = str(answer.content.get("why", ""))
-    return Step(answer.question, "failed", why, answering(goal.id, answer.question, lead="mend it"))
+# The independent judge
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What the judge was seen to say of a goal.
+
+    `state` is done or failed, owed where nobody has answered, stale where it spoke of other files, else unknown.
+    `found_broken` is what it found not to hold on other files; empty where it has passed these.
+    """
+
+    state: str
+    why: str
+    answers: dict[str, judge.Answer]
+    found_broken: list[str]
+
+
+def judgement_of(goal: Goal, caller: Caller, files: Files) -> Judgement | None:
+    """None where no judge was asked. What it found broken on these files stands, in every attempt."""
+    if not goal.briefs:
+        return None
+    newest, failures, found_broken = goal.briefs[-1], [], []
+    for brief in goal.briefs:
+        said = agents.messages(caller.state, brief["session"], JUDGE, since=brief["ts"])
+        is_of_these_files = (brief["contract"], brief["tree"]) == (goal.spec.contract, files.tree)
+        for (_, check), answer in judge.failed(said, brief).items():
+            line = f"{clip(check, 60)}: {clip(answer.evidence, 200)}"
+            if is_of_these_files:
+                failures.append(line)
+            else:
+                found_broken.append(line)
+    given = judge.read_messages(said, newest["nonce"])
+    asked: list[judge.Key] = [(goal.id, check) for check in goal.spec.in_words]
+    answers = {check: answer for (_, check), answer in judge.match(given, asked)[0].items()}
+    unclear = [f"{check}: {answer.evidence}" for check, answer in answers.items() if answer.result != "pass"]
+    if failures:
+        return Judgement("failed", "; ".join(failures), answers, found_broken)
+    if newest["attempt"] != goal.attempt or not is_of_these_files:
+        return Judgement("stale", "it was asked about other files, or in another attempt", answers, found_broken)
+    if given.unread:
+        return Judgement("owed", given.unread, answers, found_broken)
+    if unclear:
+        return Judgement("unknown", clip("; ".join(unclear), 400), answers, found_broken)
+    return Judgement("done", f"{len(answers)} of {len(answers)} questions pass", answers, [])
+
+
+def ask_judge(store: GoalStore, name: str) -> str:
+    """The brief, whose nonce is recorded; the same one until it is answered. Nobody asks again until the answer suits.
+
+    The judge itself may call for it, so that nobody copies it or adds to it.
+    """
+    goal = store.goal(name)
+    caller = store.caller
+    files = Files(caller.root)
+    require_in_progress(goal)
+    finish = f"omo verify finish {name} --summary TEXT"
+    if not goal.spec.in_words:
+        raise Refused(f"code evaluates all that goal {name} asks for, so there is nothing to judge", fix=finish)
+    if not caller.session:
+        raise Refused("no session is meant, so no hook could hear the judge", fix="name one with --session ID")
+    judgement = judgement_of(goal, caller, files)
+    if judgement is not None and judgement.state in ("done", "failed"):
+        raise Refused(f"{JUDGE} has judged exactly these files: {judgement.why}", fix=f"mend the work, or {finish}")
+    if judgement is not None and judgement.state == "owed":
+        return _text(goal, goal.briefs[-1]["nonce"])
+    row: Row = {"kind": "brief", "goal": name, "attempt": goal.attempt, "nonce": secrets.token_hex(16)}
+    row |= {"contract": goal.spec.contract, "tree": files.tree, "session": caller.session}
+
+    def decide(goals: Goals) -> tuple[None, list[Row]]:
+        asked = [other for other in known(goals, name).briefs if other["attempt"] == goal.attempt]
+        if len(asked) >= MOST_BRIEFS:
+            raise Refused(f"{JUDGE} was asked {MOST_BRIEFS} times in this attempt", fix=f"take what there is: {finish}")
+        return None, [row]
+
+    store.change_whole(decide)
+    if not runtime.is_live(caller.session_rows.get(caller.session, {})):
+        agents.expect(caller.state, caller.session, JUDGE, by=caller.by, now=caller.now, wait=caller.wait)
+    return _text(goal, row["nonce"])
+
+
+def _text(goal: Goal, nonce: str) -> str:
+    lines = [f"{goal.id}: {clip(goal.spec.title, 200)}"]
+    if goal.spec.description:
+        lines.append(f"  {block(goal.spec.description, LONGEST_QUESTION)}")
+    for check, question in goal.spec.in_words.items():
+        lines.append(f"  - question {check}: {block(question, LONGEST_QUESTION)}")
+    return judge.brief_text("\n".join(lines), [(goal.id, check) for check in goal.spec.in_words], nonce)

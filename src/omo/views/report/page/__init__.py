@@ -16,7 +16,7 @@ from omo import __version__
 from omo.text import block, clip
 from omo.views.report.gather import MOST_ITEMS, Report
 from omo.views.report.timeline import Event
-from omo.views.vocabulary import MARKS, TITLES, VERDICTS
+from omo.views.works import MARKS, TITLES, VERDICTS
 from omo.work import times
 from omo.work.status import units
 

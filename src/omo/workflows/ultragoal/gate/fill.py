@@ -13,7 +13,7 @@ from typing import Any
 
 from omo import safe_open
 from omo.errors import BadInput
-from omo.proof import artifacts, documents, records
+from omo.proof import artifacts, documents, replay
 from omo.text import block, clip
 from omo.work.agents import Review
 from omo.work.status import command_line
@@ -266,7 +266,7 @@ def _recorded(subject: Subject) -> list[Proof]:
 def _run(subject: Subject, row: Row) -> Proof:
     """A command that omo ran. Only an attempt to break the work may end as it likes."""
     try:
-        record = records.parse_replay(documents.load(subject.root / row["path"]))
+        record = replay.parse_replay(documents.load(subject.root / row["path"]))
     except BadInput as error:
         return Proof(row, problem=error.message)
     command, problem = shlex.join(record.command), ""

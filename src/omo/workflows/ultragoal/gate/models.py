@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from omo.errors import BadInput
-from omo.proof.records import FAMILIES
+from omo.proof.media import FAMILIES
 from omo.strict import field_name
 from omo.text import clip
 from omo.workflows.ultragoal.create import json_of

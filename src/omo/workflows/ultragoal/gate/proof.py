@@ -15,8 +15,8 @@ from typing import Any
 
 from omo.clock import seconds
 from omo.errors import BadInput, OmoError
-from omo.proof import artifacts, base, documents, media, own_commands, records, replay, seals
-from omo.proof.records import Record
+from omo.proof import artifacts, base, documents, media, own_commands, replay, seals, typed_commands
+from omo.proof.replay import Record
 from omo.text import clip
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate.models import Artifact, Defect, LightQa, Named, defects_at, shown
@@ -165,7 +165,6 @@ class Prover:
         self.inspection = inspection
         self.cited_files = frozenset(os.path.normpath(artifact.path) for artifact in qa.artifactRefs if artifact.path)
         self.outcomes: dict[str, list[str]] = {}  # of each replay: it runs once
-        self.pins: list[tuple[str, ...]] | None = None
         self.evidence: dict[str, Evidence] = {}
         by_id = {artifact.id: artifact for artifact in qa.artifactRefs}
         names: list[str] = []
@@ -192,7 +191,7 @@ class Prover:
         defects = list(evidence.defects)
         artifact = evidence.artifact
         if evidence.shape == AUTOMATION and evidence.path:
-            problems = records.transcript_defects(evidence.path, family, self.subject.started_at)
+            problems = media.transcript_defects(evidence.path, family, self.subject.started_at)
             defects += _shows_nothing(evidence, problems)
         elif evidence.basis == REPLAY and evidence.path:
             defects += self._replay(evidence, evidence.path)
@@ -208,12 +207,13 @@ class Prover:
         place = evidence.artifact.place
         if evidence.id not in self.outcomes:
             try:
-                record = records.parse_replay(documents.load(path))
+                record = replay.parse_replay(documents.load(path))
             except BadInput as error:
                 return defects_at(place, defects_of(error))
             self.outcomes[evidence.id] = self._outcome(evidence, record)
             # Which program really ran: what a name means is up to the search path.
-            program = replay.executable(record, self.subject.root, self.pins or []) or None
+            where = os.path.join(self.subject.root, record.cwd)
+            program = typed_commands.resolve(record.command[0], where, os.environ.get("PATH", ""))
             command = clip(shlex.join(record.command), LONGEST_NOTE)
             ran = {"artifact": clip(evidence.id, 100), "command": command, "executable": program}
             self.inspection.replays.append(ran)
@@ -232,12 +232,8 @@ class Prover:
             return [f"was recorded before {changed} changed: run omo evidence replay again"] if changed else []
         if len(self.outcomes) >= MOST_REPLAYS:
             return [f"is not run: a gate replays at most {MOST_REPLAYS} commands; cite fewer"]
-        try:
-            if self.pins is None:
-                self.pins = replay.allowed(subject.state)
-            return replay.replay(record, subject.root, self.pins)
-        except OmoError as error:
-            return [f"{error.message}: {error.fix}"]
+        pins = [gate for gate in subject.gates or () if gate.is_users]
+        return replay.replay(record, subject.root, pins, os.environ)
 
     def _gate(self, evidence: Evidence) -> list[Defect]:
         name, place = evidence.artifact.gate, f"{evidence.artifact.place}.gate"

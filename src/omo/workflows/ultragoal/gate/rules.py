@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from omo.errors import BadInput
-from omo.proof import globs, records
+from omo.proof import globs, replay
 from omo.text import clip
 from omo.workflows.ultragoal.gate import proof
 from omo.workflows.ultragoal.gate.models import (
@@ -210,7 +210,7 @@ def _exemption_defects(prover: Prover, cited: Evidence) -> list[Defect]:
     """Why a command need not be replayed, who says so, and what shows the run instead; one that stands is noted."""
     path = f"{cited.artifact.place}.replayExempt"
     try:
-        claim = records.parse_exemption(cited.artifact.replayExempt)
+        claim = replay.parse_exemption(cited.artifact.replayExempt)
     except BadInput as error:
         return defects_at(path, proof.defects_of(error))
     defects = list(cited.defects)

@@ -1,0 +1,381 @@
+"""What is said of a project's sessions, line by line: a pipe gets these lines as text, a terminal draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from omo.state.runtime import OPEN_STATES
+from omo.text import clip
+from omo.views.project import RECENT, ProjectView, SessionView
+from omo.views.session import WAITING, Work
+from omo.views.works import MARKS, UNITS, name_of
+from omo.work.outcome import OPENINGS, in_words
+from omo.work.status import Item, NextStep, Status, plural, units
+
+MOST_ITEMS = 10  # more than that, and what is done is counted instead of listed
+MOST_NOTES = 2
+MOST_LISTED = 8
+LONGEST = 400
+LONGEST_NAME = 64
+SHORT_ID = 12  # characters of a session's id that tell it from others; --session takes as many
+FENCE = "the plan's fence is up"
+NOTHING = "Nothing is on in this project."
+HOW_TO_START = "Type ulw in a prompt, or /omo:ultragoal, /omo:ultraplan, /omo:ralph."
+MODE_STYLES = {"active": "cyan", "exhausted": "red", "unreadable": "red", "cancelled": "dim", "off": "dim"}
+TONE_STYLES = {"good": "green", "info": "cyan", "plain": "dim", "bad": "red", "warn": "yellow"}
+LET_GO_STYLES = {"cap": "red", "ceiling": "red", "budget": "red", "invalid-state": "red"}
+
+Cell = tuple[str, str]  # text and style
+
+
+class Line(NamedTuple):
+    """One fact. As text it is `label` and `text`. A terminal draws `cells`, by `shape`: one after the other in a line
+    of its own, or in columns with the neighbours of the same shape."""
+
+    shape: str
+    label: str
+    text: str
+    cells: tuple[Cell, ...] = ()
+
+
+def plain(lines: Iterator[Line]) -> str:
+    """One fact a line, its kind first, nothing that a pipe or a log could not take."""
+    printed = []
+    for line in lines:
+        text = line.text if line.shape == "command" else clip(line.text, LONGEST)
+        if line.shape in ("session", "other", "remark"):
+            printed.append(text)
+        elif line.shape == "problem":
+            printed.append(f"{line.label}: {text}")
+        else:
+            printed.append(f"  {line.label:<10} {text}".rstrip())
+    return "\n".join(printed)
+
+
+def project_lines(project: ProjectView, *, everything: bool = False) -> Iterator[Line]:
+    for problem in project.problems:
+        fix = f"; fix: {problem.fix}" if problem.fix else ""
+        yield _fact("problem", f"{problem.what}{fix}", "red", shape="problem")
+    if project.focus is not None:
+        yield from session_lines(project.focus, everything=everything)
+    elif not any(view.is_on for view in project.sessions):
+        yield Line("remark", "", NOTHING, ((f"{NOTHING} ", "bold"), (HOW_TO_START, "dim")))
+    elif project.meant:
+        name = clip(project.meant, LONGEST_NAME)
+        yield _fact("", f"session {name}: nothing is on in this session", "bold", shape="remark")
+    others = _others(project, everything=everything)
+    for view in others:
+        yield _other(view)
+    off = len(project.others) - len(others)
+    if off:
+        sessions = "session is" if off == 1 else "sessions are"
+        yield _fact("", f"{off}{' more' if others else ''} {sessions} off: omo status --all", "dim", shape="remark")
+    for override in project.overrides:
+        text = f"{override['claim']}: let stand by the {override['by']}, {override['reason']}"
+        yield _fact("override", text, "yellow", shape="problem")
+
+
+def session_lines(view: SessionView, *, everything: bool = False) -> Iterator[Line]:
+    brief = view.brief
+    yield _title(view)
+    if brief.rule.name != "done" and (ended := outcome(view)):  # else the next Stop says the same
+        yield _fact("ended", ended, mode_style(view))
+    yield _next_stop(view)
+    for work in brief.work:
+        if work.state in WAITING and work.question:
+            yield _fact("question", work.question, "bold")
+    if view.is_live:
+        yield _breakers(view)
+        if brief.budget:
+            yield _fact("budget", brief.budget)
+    yield from _listed("problem", problems(view), "red")
+    yield from _listed("override", view.overrides, "yellow")
+    for status in view.works or []:
+        # Plain ultrawork without gates has nothing to show that the next Stop does not say.
+        if status.items or status.kind != "ulw":
+            yield from _work(view, status, everything=everything)
+    yield from _next_step(view.next)
+
+
+def _fact(label: str, text: str, style: str = "", *, shape: str = "fact") -> Line:
+    return Line(shape, label, text, ((text, style),))
+
+
+def _listed(label: str, sentences: Sequence[str], style: str) -> Iterator[Line]:
+    for sentence in sentences[:MOST_LISTED]:
+        yield _fact(label, sentence, style)
+    if len(sentences) > MOST_LISTED:
+        yield _fact(label, f"and {len(sentences) - MOST_LISTED} more: omo status --json", style)
+
+
+# How a session stands
+
+
+def _title(view: SessionView) -> Line:
+    remarks = ["this session"] if view.is_here else []
+    remarks += _oddities(view)
+    about = f"session {clip(view.name, LONGEST_NAME)}"
+    if remarks:
+        about += f" ({', '.join(remarks)})"
+    words, used = headline(view), ago(view.unused_for)
+    cells = ((words, f"bold {mode_style(view)}"), (f"{about}, last used {used or 'never'}", "dim"))
+    return Line("session", "", f"{about}: {words}", cells)
+
+
+def headline(view: SessionView) -> str:
+    """ultragoal and ultrawork active; ultrawork finished on the agent's word; off. And what else has to be known with
+    that: what was proven is not any more, a fence is up."""
+    brief = view.brief
+    words = brief.mode
+    if brief.mode not in ("off", "unreadable"):
+        works = [work for work in brief.work if work.state in OPEN_STATES]
+        if not works and brief.leading is not None:
+            works = [brief.leading]
+        names = " and ".join(name_of(work.kind) for work in works) or name_of("ulw")
+        if brief.mode == "done" and brief.outcome is not None:
+            words = OPENINGS[brief.outcome["verdict"]]
+        words = f"{names} {words}"
+    since = view.lapsed
+    if not since and brief.is_fenced and not view.is_live:
+        since = FENCE
+    return f"{words}; {since}" if since else words
+
+
+def mode_style(view: SessionView) -> str:
+    """Green is what was proven and holds; what was proven and nobody looked at since has no colour of its own."""
+    if view.brief.mode != "done":
+        return MODE_STYLES.get(view.brief.mode, "yellow")
+    if not view.is_proven or view.lapsed:
+        return "yellow"
+    return "dim" if view.works is None else "green"
+
+
+def outcome(view: SessionView) -> str:
+    """How it ended, in the words of Stop; and how far it came, where a limit ended it."""
+    if view.brief.outcome is None:
+        return ""
+    words = in_words(view.brief.outcome)
+    far = progress(view)
+    return f"{words}; {far}" if far and view.brief.mode == "exhausted" else words
+
+
+def progress(view: SessionView) -> str:
+    """3/5 goals of the leading work: what holds now where somebody looked, else what its row was last told."""
+    work: Status | Work | None = view.leading
+    if work is None or not work.total:
+        work = view.brief.leading
+    if work is None or not work.total:
+        return ""
+    return _share(work)
+
+
+def _share(work: Status | Work) -> str:
+    unit = work.unit if isinstance(work, Status) else unit_of(work)
+    return f"{work.done}/{work.total} {plural(unit)}"
+
+
+def unit_of(work: Work) -> str:
+    """What a summary counts: of a goal with questions the answers that are owed, else what the work consists of."""
+    return "step" if work.kind == "verify" else UNITS.get(work.kind, "part")
+
+
+def problems(view: SessionView) -> list[str]:
+    listed = list(view.problems)
+    for work in view.works or []:
+        listed += work.problems
+    return list(dict.fromkeys(clip(problem, 300) for problem in listed))
+
+
+def _oddities(view: SessionView) -> list[str]:
+    """What is odd about a session: it is on and nobody has used it for a day; a plan's fence is up."""
+    listed = []
+    if view.is_orphan:
+        listed.append("orphan")
+    if view.brief.is_fenced:
+        listed.append("fenced")
+    return listed
+
+
+def ago(seconds: float) -> str:
+    """An age that does not change with every second; empty where nobody knows."""
+    if seconds == float("inf"):
+        return ""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size:.0f} {unit} ago"
+    return "just now"
+
+
+# What the next Stop would do
+
+
+def _next_stop(view: SessionView) -> Line:
+    rule = view.brief.rule
+    style = LET_GO_STYLES.get(rule.name, "")
+    if rule.name == "done":
+        style = mode_style(view)
+    decision, why = f"would be let go ({rule.name})", f": {why_stop(view)}"
+    if view.brief.decision == "block":
+        style = "yellow"
+        decision, why = "would be sent back (block)", f", because {why_stop(view)}"
+    return Line("fact", "next stop", decision + why, ((decision, f"bold {style}"), (why, "")))
+
+
+def why_stop(view: SessionView) -> str:
+    brief = view.brief
+    parts = []
+    if brief.decision == "block":
+        parts = [what_is_open(work, view.view_of(work)) for work in brief.work if work.state == "active"]
+    elif brief.rule.name == "waiting":
+        waiting = [work for work in brief.work if work.state in WAITING]
+        parts = [f"{name_of(work.kind)} is {work.state}: {work.why}" for work in waiting]
+    elif brief.rule.name == "unreadable-state":
+        parts = [f"{brief.rule.why} ({clip(brief.now.unreadable, 160)})"]
+    elif brief.rule.name == "done":
+        parts = [outcome(view), view.lapsed]
+    return "; ".join(filter(None, parts)) or brief.rule.why
+
+
+def what_is_open(work: Work, status: Status | None) -> str:
+    """As its ledger and the files show it, where somebody looked; else as its row was last told."""
+    total, left, stale = work.total, work.open, 0
+    if status is not None and status.total and status.unit == unit_of(work):
+        total, left, stale = status.total, status.total - status.done, status.stale
+    if left:
+        sentence = f"{left} of {units(total, unit_of(work))} {'is' if left == 1 else 'are'} open"
+        return f"{sentence}, {stale} of them stale" if stale else sentence
+    if work.kind != "ulw":
+        return f"{name_of(work.kind)} is not finished"
+    if not total:
+        return "no verification gate is pinned yet"
+    return "every gate passes, and omo ulw done has not looked at the tree"
+
+
+def _breakers(view: SessionView) -> Line:
+    """What is used of each limit: yellow from half of it, red from three quarters."""
+    blocks, total, hours = view.brief.breakers
+    texts = (
+        f"{blocks.used:g} of {blocks.most:g} blocks without progress",
+        f", {total.used:g} of {total.most:g} in all",
+        f", {hours.used:.1f} of {hours.most:g} h",
+    )
+    cells = []
+    for breaker, text in zip((blocks, total, hours), texts, strict=True):
+        style = ""
+        if breaker.used >= 0.75 * breaker.most:
+            style = "red"
+        elif breaker.used >= 0.5 * breaker.most:
+            style = "yellow"
+        cells.append((text, style))
+    return Line("fact", "breakers", "".join(texts), tuple(cells))
+
+
+# One kind of work, and what comes next
+
+
+def _work(view: SessionView, work: Status, *, everything: bool) -> Iterator[Line]:
+    parts = []
+    cells: tuple[Cell, ...] = ()
+    if work.total:
+        parts.append(_share(work))
+        cells = ((f"{_bar(work.done, work.total)} ", "green"),)
+    if view.brief.outcome is None or work.outcome is None:  # else the session says the same
+        parts.append(work.headline)
+    if work.run:
+        parts.append(f"run {work.run}")
+    text = "; ".join(filter(None, parts))
+    yield Line("work", name_of(work.kind), text, (*cells, (text, "")))
+    # Work that is over, beside work that is not, is one line.
+    states = {summary.kind: summary.state for summary in view.brief.work}
+    is_over = states.get(work.kind, "") not in ("", *OPEN_STATES)
+    if not everything and work is not view.leading and (is_over or not view.is_live):
+        return
+    items = selection(work.items, everything=everything)
+    for item in items:
+        yield from _item(work, item, everything=everything)
+    if left_out := len(work.items) - len(items):
+        yield _fact(work.unit, f"and {left_out} done, or no longer counted: omo status --all", "dim", shape="aside")
+    for fact in work.facts:
+        yield _fact("fact", fact, "dim", shape="aside")
+
+
+def _bar(done: int, total: int) -> str:
+    """Full only when everything is done, empty only when nothing is."""
+    cells = 14
+    full = cells * done // total
+    if done:
+        full = max(full, 1)
+    if done < total:
+        full = min(full, cells - 1)
+    return "█" * full + "░" * (cells - full)
+
+
+def selection(every_item: Sequence[Item], *, everything: bool) -> list[Item]:
+    """The items that are worth their lines: of many, not what is done, and not what no longer counts."""
+    kept = []
+    for item in every_item:
+        is_quiet = item.mark == "cut" or (item.mark == "done" and len(every_item) > MOST_ITEMS)
+        if everything or item.overrides or not is_quiet:
+            kept.append(item)
+    return kept
+
+
+def _item(work: Status, item: Item, *, everything: bool) -> Iterator[Line]:
+    sign = MARKS.get(item.mark, MARKS["open"])
+    style = TONE_STYLES[sign.tone]
+    name, state = clip(item.id, 24), work.state_of(item)
+    title, notes = item.title, item.notes
+    if not title and notes:  # a gate has no title but its command, which is its first note; its last is who pinned it
+        title = notes[0]
+        notes = notes[1:] if everything else notes[1:-1]
+    cells = ((sign.letter, style), (name, "bold"), (state, style), (title, "" if item.is_open else "dim"))
+    yield Line("item", work.unit, f"{name} {item.mark} [{state}] {title}", cells)
+    if not everything:
+        notes = notes[:MOST_NOTES] if item.is_open else ()
+    for note in (item.receipt_why, *notes):
+        if note:
+            style = "yellow" if note == item.receipt_why else "dim"
+            yield Line("item", "note", f"{name} {note}", (("", ""), ("", ""), ("", ""), (note, style)))
+
+
+def _next_step(step: NextStep) -> Iterator[Line]:
+    if step.commands or step.action not in ("", "done"):
+        yield _fact("next", step.why, shape="next")
+    for command in step.commands:
+        if command.when:
+            yield _fact("when" if command.line else "also", command.when, "dim", shape="aside")
+        if command.line:
+            yield _fact("command", command.line, "bold cyan", shape="command")
+
+
+# Other sessions
+
+
+def _others(project: ProjectView, *, everything: bool) -> list[SessionView]:
+    """Those with a line of their own. Who is off, ended more than a day ago, or is done and nobody looked has none."""
+    listed = []
+    for view in project.others:
+        is_known = view.works is not None or view.brief.mode not in ("off", "done")
+        ended_lately = is_known and view.unused_for < RECENT
+        if everything or view.is_on or ended_lately:
+            listed.append(view)
+    return listed
+
+
+def _other(view: SessionView) -> Line:
+    notices = _oddities(view)
+    for count, unit in ((len(problems(view)), "problem"), (len(view.overrides), "override")):
+        if count:
+            notices.append(units(count, unit))
+    stop = f"next stop {view.brief.decision} ({view.brief.rule.name})"
+    parts = [headline(view), progress(view), stop, ago(view.unused_for), *notices]
+    cells = (
+        (view.name[:SHORT_ID], ""),
+        (headline(view), mode_style(view)),
+        (progress(view), ""),
+        (view.brief.rule.name, "yellow" if view.brief.decision == "block" else "dim"),
+        (ago(view.unused_for), "dim"),
+        (", ".join(notices), "yellow"),
+    )
+    return Line("other", "", f"session {clip(view.name, LONGEST_NAME)}: {', '.join(filter(None, parts))}", cells)
