@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
+import time
 from typing import Any, NamedTuple
 
 from omo.cli import options
@@ -19,6 +21,7 @@ Row = dict[str, Any]
 
 RUNS = {"ultraplan": "plans", "ralph": "ralph"}  # each run below these directories keeps a ledger of its own
 LONGEST_LINE = 200
+POLL_SECONDS = 0.5
 # Part of the chain, or said first, or too long to read on a line: --json has them.
 NOT_AMONG_THE_REST = ("seq", "ts", "kind", "actor", "prev", "after", "tail", "message")
 WHOLE = "Every row is there and unchanged."
@@ -30,6 +33,8 @@ def register(commands: options.Commands) -> None:
     show_parser = options.command(verbs, "show", "the rows of one ledger, oldest first; times are UTC", show)
     of = "session (default), goal, ultragoal, evidence, or another that omo ledger verify lists"
     show_parser.add_argument("--of", default="session", metavar="LEDGER", help=of)
+    follow = "go on with new rows as they come; with --json one object a line"
+    show_parser.add_argument("--follow", "-f", action="store_true", help=follow)
     about = "is every row of every ledger there and unchanged, the session's and the project's"
     verify_parser = options.command(verbs, "verify", about, verify)
     verify_parser.add_argument("--all", action="store_true", help="of every session of the project")
@@ -73,6 +78,8 @@ def _looked_at(arguments: argparse.Namespace, context: Context) -> str:
 def show(arguments: argparse.Namespace, context: Context) -> Result:
     session = _looked_at(arguments, context)
     path = _chosen_path(context.state, session, arguments.of)
+    if arguments.follow:
+        _follow(path, as_json=arguments.json)
     rows: list[Row] = []
     try:
         rows = ledger.rows(path)
@@ -85,6 +92,24 @@ def show(arguments: argparse.Namespace, context: Context) -> Result:
     text = [_line(row) for row in rows] + [f"! {clip(problem, 300)}" for problem in problems]
     data = {"session": session or None, "ledger": arguments.of, "rows": rows, "problems": problems}
     return Result(data, "\n".join(text) or "No rows.", 3 if problems else 0)
+
+
+def _follow(path: str, *, as_json: bool) -> None:
+    """Until somebody interrupts it, or nobody reads it. A ledger that was started anew is shown from its beginning."""
+    rows: list[Row] = []
+    problems: list[str] = []
+    while True:
+        chain = ledger.read_checked(path)
+        if chain.rows[: len(rows)] != rows:
+            rows, problems = [], []
+        for row in chain.rows[len(rows) :]:
+            print(json.dumps(row) if as_json else _line(row))
+        for problem in chain.problems:
+            if problem not in problems:
+                print(json.dumps({"problem": problem}) if as_json else f"! {problem}")
+        sys.stdout.flush()
+        rows, problems = chain.rows, chain.problems
+        time.sleep(POLL_SECONDS)
 
 
 def _chosen_path(state: str, session: str, of: str) -> str:
