@@ -79,7 +79,8 @@ def _write_at(context: Context, out: str, text: str, ending: str, marker: str) -
         raise BadInput(f"--out {shown} does not end in {ending}", fix="--md writes Markdown, else it is a page")
     if globs.is_inside(os.path.realpath(context.root), path):
         raise Refused(
-            f"--out {shown} is in the project: a new file there is a change, and takes back what was proven", fix=another
+            f"--out {shown} is in the project: a new file there is a change, and takes back what was proven",
+            fix=another,
         )
     if os.path.lexists(path) and not _is_report(path, marker):
         raise Refused(f"--out {shown} is there already, and is no report of omo", fix=another)
