@@ -23,9 +23,7 @@ OF_A_STATE = (
 LONGEST_MESSAGE = 200
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
 OF_A_CONVERSATION = ("client", "instructed", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
-OF_A_TURN = (
-    *("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo", "resumedFor", "resumedAt"),
-)
+OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo")
 ON: Json = {"disabled": False, "disabledReason": None}
 
 
