@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 def clip(text: str, longest: int) -> str:
     """One line, control characters gone, cut with a mark."""
@@ -15,6 +19,12 @@ def block(text: str, longest: int) -> str:
     near = text.replace("\r\n", "\n").replace("\t", "    ")[: longest + 1]
     plain = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in near)
     return plain if len(plain) <= longest else plain[: longest - 1].rstrip() + "…"
+
+
+def listed(names: Sequence[str], most: int, longest: int = 64) -> str:
+    """a, b and 3 more"""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(clip(name, longest) for name in names[:most]) + more
 
 
 def counted(count: int, noun: str) -> str:

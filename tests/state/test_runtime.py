@@ -165,13 +165,6 @@ def test_old_sessions_with_nothing_open_are_forgotten_and_their_ledgers_kept(sta
     assert os.path.exists(paths.events_file(state, "over"))
 
 
-def test_a_moved_session_leaves_nothing_behind(state: str) -> None:
-    put(state, "old", MINIMUM_ROW)
-    runtime.move_session(state, "old", "new", now=NOW, wait=1)
-    runtime.move_session(state, "old", "newer", now=NOW, wait=1)
-    assert set(runtime.read(state)["sessions"]) == {"new"}
-
-
 @given(
     st.dictionaries(
         st.text(min_size=1), st.fixed_dictionaries({}, optional={"x": st.text(), "ulw": st.just({"enabled": True})})
@@ -190,42 +183,6 @@ def test_time_survives_the_round_trip(now: float) -> None:
     from omo.clock import seconds
 
     assert abs(seconds(stamp(now)) - now) <= 0.0011
-
-
-def plan_of(state: str, name: str, text: str) -> None:
-    for directory in (paths.ultragoal_dir(state, name), paths.goal_dir(state, name)):
-        os.makedirs(directory)
-        Path(directory, "ledger.jsonl").write_text(text, encoding="utf-8")
-
-
-def plan_text(state: str, name: str) -> list[str]:
-    found = [Path(one, "ledger.jsonl") for one in (paths.ultragoal_dir(state, name), paths.goal_dir(state, name))]
-    return [one.read_text(encoding="utf-8") for one in found if one.exists()]
-
-
-def test_a_moved_session_takes_its_plan_and_its_goal_along_once(state: str) -> None:
-    put(state, "old", MINIMUM_ROW)
-    plan_of(state, "old", "the plan")
-    for _ in range(2):
-        runtime.move_session(state, "old", "new", now=NOW, wait=5)
-    assert (plan_text(state, "new"), plan_text(state, "old")) == (["the plan", "the plan"], [])
-    assert runtime.session(state, "old") is None
-
-
-def test_a_moved_session_overwrites_no_plan(state: str) -> None:
-    put(state, "old", MINIMUM_ROW)
-    plan_of(state, "old", "the old plan")
-    plan_of(state, "new", "a plan of its own")
-    runtime.move_session(state, "old", "new", now=NOW, wait=5)
-    assert plan_text(state, "new") == ["a plan of its own"] * 2
-    assert plan_text(state, "old") == ["the old plan"] * 2
-
-
-def test_a_session_without_a_plan_is_moved_as_ever(state: str) -> None:
-    put(state, "old", MINIMUM_ROW)
-    runtime.move_session(state, "old", "new", now=NOW, wait=5)
-    assert runtime.session(state, "new") is not None
-    assert plan_text(state, "new") == []
 
 
 # What a row calls done, and its ledger.
@@ -327,23 +284,6 @@ def test_a_ledger_that_is_ahead_after_a_crash_is_the_word_that_counts(state: str
     mark = (runtime.session(state, "b") or {})["ledger"]
     ledger.append(paths.events_file(state, "b"), [{"kind": "done", "after": ended()}], actor="a", now=NOW, mark=mark)
     assert (seen(state, "b"), runtime.ledger_problems(state, "b")) == ([], [])
-
-
-def test_a_moved_session_is_vouched_for_as_it_was(state: str) -> None:
-    put(state, "old", ended())
-    runtime.move_session(state, "old", "new", source="resume", now=NOW, wait=1)
-    assert (seen(state, "new"), runtime.ledger_problems(state, "new")) == ([], [])
-    (row,) = ledger.rows(paths.events_file(state, "new"))
-    assert (row["kind"], row["from"], row["source"]) == ("taken-over", "old", "resume")
-    touch(state, "new", {"kind": "resumed"})
-    assert (seen(state, "new"), runtime.ledger_problems(state, "new")) == ([], [])
-
-
-def test_a_forged_end_stays_one_when_its_session_moves(state: str) -> None:
-    put(state, "old", MINIMUM_ROW)
-    by_hand(state, "old", work={"ulw": DONE})
-    runtime.move_session(state, "old", "new", now=NOW, wait=1)
-    assert seen(state, "new") == ["ulw"]
 
 
 def test_a_forgotten_session_raises_no_alarm_nor_when_it_comes_back(state: str) -> None:

@@ -111,7 +111,7 @@ def test_a_plan_taken_up_just_before_a_crash_says_so_with_the_next_change(projec
 
 def test_a_cleared_session_leaves_no_plan_to_take_up_and_one_given_a_new_id_takes_it_along(project: Project) -> None:
     other = theirs(project)
-    runtime.move_session(project.state, "other", project.session, now=project.now, wait=5)
+    take_up(project, by="user")
     assert project.run().problems == []
     assert project.statuses()["G002"] == "active"
     project.complete("G002", gate=valid_gate(project.root, "G002"))

@@ -13,6 +13,7 @@ from omo.state import ledger, runtime
 from omo.state.runtime import OPEN_STATES, part
 from omo.text import clip
 from omo.work import budget, outcome, session, spending
+from omo.work.budget import Meter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,25 +68,6 @@ class Work:
             if value := getattr(self, name):
                 data[name] = value
         return data
-
-
-class Breaker:
-    """One limit that lets the session go, and how much of it is used."""
-
-    __slots__ = ("most", "name", "used")
-
-    def __init__(self, name: str, used: float, most: float) -> None:
-        self.name = name
-        self.used = used
-        self.most = most
-
-    @property
-    def left(self) -> float:
-        return max(0, self.most - self.used)
-
-    @property
-    def data(self) -> Json:
-        return {"used": self.used, "of": self.most, "left": self.left}
 
 
 class View:
@@ -151,7 +133,7 @@ class View:
         return messages.whole_outcome(runtime.work_in(self.row, *ENDS), self.row)
 
     @property
-    def breakers(self) -> list[Breaker]:
+    def breakers(self) -> list[Meter]:
         ulw, limits = self.now.ulw, self.now.limits
         hours = 0.0
         try:
@@ -161,9 +143,9 @@ class View:
         except (ValueError, TypeError, AttributeError):
             pass  # written by another hand; the rule invalid-state says so
         return [
-            Breaker("blocks", _count(ulw.get("stopBlocks")), limits["max_stop_blocks"]),
-            Breaker("total", _count(ulw.get("totalBlocks")), limits["max_total_blocks"]),
-            Breaker("hours", hours, limits["max_hours"]),
+            Meter("blocks", _count(ulw.get("stopBlocks")), limits["max_stop_blocks"]),
+            Meter("total", _count(ulw.get("totalBlocks")), limits["max_total_blocks"]),
+            Meter("hours", hours, limits["max_hours"]),
         ]
 
     @property
@@ -184,7 +166,7 @@ class View:
             "fenced": self.is_fenced,
             "outcome": self.outcome,
             "work": [work.data for work in self.work],
-            "breakers": {breaker.name: breaker.data for breaker in self.breakers},
+            "breakers": {breaker.kind: breaker.data for breaker in self.breakers},
             "budget": self.budget,
             "nextStop": {"decision": self.decision, "rule": self.rule.name, "why": self.rule.why},
         }

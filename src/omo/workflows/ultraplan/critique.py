@@ -175,7 +175,7 @@ End your final message with one JSON object in this form. The verdict is clean o
 
 def await_critic(caller: Caller, agent: str | None = CRITIC) -> None:
     """From now on the host's word about the critic is kept, also in a session without open work."""
-    agents.expect(caller.state, caller.session, agent, by=caller.by, now=caller.now, wait=caller.wait)
+    agents.expect(caller, agent)
 
 
 def record(caller: Caller, document: Document) -> Verdict | None:

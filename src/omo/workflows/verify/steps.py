@@ -229,7 +229,7 @@ def ask_judge(store: GoalStore, name: str) -> str:
 
     store.change_whole(decide)
     if not runtime.is_live(caller.session_rows.get(caller.session, {})):
-        agents.expect(caller.state, caller.session, JUDGE, by=caller.by, now=caller.now, wait=caller.wait)
+        agents.expect(caller, JUDGE)
     return _text(goal, row["nonce"])
 
 
