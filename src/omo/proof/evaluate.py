@@ -52,16 +52,13 @@ EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
 class Tree:
     """What checks are evaluated on.
 
-    `base` overrides the base each check was pinned at (`bases`, by digest). `pinned` holds the digests of
-    the checks whose commands may run. `inputs` are files that ask for the evaluation, such as the checks
-    file itself; changing them is not leaving the scope.
+    `pinned` has the checks whose commands may run, by digest, and the base that each was pinned at. `inputs` are files
+    that ask for the evaluation, such as the checks file itself; changing them is not leaving the scope.
     `searching` is the time for regular expressions; each evaluation begins with a whole one.
     """
 
     root: Path
-    base: str | None = None
-    pinned: frozenset[str] = frozenset()
-    bases: Mapping[str, str | None] = field(default_factory=dict)
+    pinned: Mapping[str, str | None] = field(default_factory=dict)
     inputs: frozenset[str] = frozenset()
     searching: patterns.Budget = field(default_factory=lambda: patterns.Budget(SEARCH_SECONDS), compare=False)
 
@@ -248,7 +245,7 @@ def _run(check: CommandCheck | MetricCheck, tree: Tree) -> Outcome | Finding:
         return Finding("unknown", reason, _said(outcome))
     if outcome.ok and strength.ran_nothing(outcome.stdout + outcome.stderr):
         return Finding("unknown", "it ran no test", _said(outcome))
-    began = {"head": tree.base or tree.bases.get(digest_of_check(check))}
+    began = {"head": tree.pinned[digest_of_check(check)]}
     if shadows := seals.shadows(str(tree.root), began, [check]):
         return Finding("unknown", f"{seals.IN_PLACE_OF_RUNNER.format(shadows[0])}; take it away", _said(outcome))
     return outcome
@@ -313,7 +310,7 @@ def _shell_problem(root: Path, path: str, program: str) -> str:
 
 
 def _base(check: Check, tree: Tree) -> str:
-    base = tree.base or tree.bases.get(digest_of_check(check))
+    base = tree.pinned.get(digest_of_check(check))
     if not base:
         raise NotEvaluable("there is no base to compare with", fix="file it again, which takes HEAD for the base")
     return changes.resolve(tree.root, base)

@@ -75,13 +75,12 @@ def _files_are_back(earlier: Sequence[Row], result: Row) -> Circle | None:
     visit = _last_visit(earlier, result.get("tree"))
     if visit is None:
         return None
-    between = []
-    for row in earlier[visit + 1 :]:
-        if row.get("tree") != result.get("tree") and row.get("changed") != {}:
-            between.append(row)
-    failed = []
-    for row in earlier:
-        if row.get("tree") == result.get("tree") and _gate(row) == _gate(result) and row["result"] == "fail":
+    between, failed = [], []
+    for number, row in enumerate(earlier):
+        if row.get("tree") != result.get("tree"):
+            if number > visit and row.get("changed") != {}:
+                between.append(row)
+        elif _gate(row) == _gate(result) and row["result"] == "fail":
             failed.append(row)
     if not between or not failed:
         return None
