@@ -94,22 +94,25 @@ class Finding(NamedTuple):
 def evaluate(checks: Sequence[Check | str], tree: Tree) -> Verdict:
     tree = replace(tree, searching=patterns.Budget(SEARCH_SECONDS))
     observations = [_observe(check, name, tree) for check, name in zip(checks, ids_of(checks), strict=True)]
-    failed = [observation for observation in observations if observation.result == "fail"]
-    unknown = [observation for observation in observations if observation.result == "unknown"]
-    in_words = [observation for observation in observations if observation.type == "string"]
+    in_words, by_code = [], []
+    for observation in observations:
+        if observation.type == "string":
+            in_words.append(observation.result)
+        else:
+            by_code.append(observation.result)
     flags = []
-    if len(in_words) == len(observations):
+    if not by_code:
         flags.append("checks_empty")
-    if failed:
+    if "fail" in by_code:
         flags.append("checks_failed")
-    if any(observation.type != "string" for observation in unknown):
+    if "unknown" in by_code:
         flags.append("checks_unevaluable")
     if in_words:
         flags.append("has_string_checks")
     verdict: Result = "pass"
-    if failed:
+    if "fail" in by_code:
         verdict = "fail"
-    elif unknown or not observations:
+    elif "unknown" in by_code or in_words or not observations:
         verdict = "unknown"
     return Verdict(verdict, flags, observations)
 

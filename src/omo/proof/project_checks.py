@@ -212,15 +212,16 @@ def _targets(files: Files, directory: str) -> list[Check]:
     """make check, just test; a bare `make` is its first target."""
     checks = []
     for runner, names in TASK_FILES.items():
-        paths = [posixpath.join(directory, name) for name in names if files.has(posixpath.join(directory, name))]
-        if not paths:
-            continue
-        recipes = recipes_in(files.text(paths[0]))
-        kinds = _kinds_of(list(recipes))
-        if recipes:
-            checks.append(Check([runner], paths[0], TASKS))
-        for name, recipe in recipes.items():
-            checks.append(Check([runner, name], paths[0], TASKS, kinds.get(name, ""), line=recipe.line))
+        for path in (posixpath.join(directory, name) for name in names):
+            if not files.has(path):
+                continue
+            recipes = recipes_in(files.text(path))
+            kinds = _kinds_of(list(recipes))
+            if recipes:
+                checks.append(Check([runner], path, TASKS))
+            for name, recipe in recipes.items():
+                checks.append(Check([runner, name], path, TASKS, kinds.get(name, ""), line=recipe.line))
+            break
     return checks
 
 

@@ -194,16 +194,14 @@ def examine(
     if not commands and not terms.gates:
         return Seals()
     look = look or base.look(root, dict(began) if began else None)
-    nothing = Seals()
+    began = began or {}
+    head, unknown = began.get("head"), ""
     if not began or look.changed is None:
-        nothing = Seals(f"what was changed is not known ({look.unknown})")
-    elif not began["head"]:
-        nothing = Seals("there is no commit to compare with")
-    elif not look.changed:
-        nothing = Seals(is_unchanged=True)
-    if not began or not began["head"] or not look.changed:
-        return nothing if commands else Seals()
-    head = began["head"]
+        unknown = f"what was changed is not known ({look.unknown})"
+    elif not head:
+        unknown = "there is no commit to compare with"
+    if unknown or not head or not look.changed:
+        return Seals(unknown, is_unchanged=not unknown) if commands else Seals()
     commands = [*commands, *terms.gates]
     named: set[str] = set()
     sealed: list[str] = []

@@ -67,9 +67,10 @@ class Finish:
         passing = [self._pass(gate) for gate in self.gates if self._passes(gate)]
         # Whoever chooses when a run begins chooses what counts as before.
         began_itself = self._base.get("by") == "agent"
-        proof = [each for each in passing if each.shown.kind == RED_TO_GREEN and each.owner and not began_itself]
-        if proof and not self._seals.doubts and not self.exceptions:
-            return outcome.outcome(outcome.PROVEN, self._proven(proof[0], passing))
+        if not began_itself and not self._seals.doubts and not self.exceptions:
+            for proof in passing:
+                if proof.shown.kind == RED_TO_GREEN and proof.owner:
+                    return outcome.outcome(outcome.PROVEN, self._proven(proof, passing))
         weak = self._why_not_proven(passing)
         if began_itself:
             weak.append("the agent began the run itself")
@@ -135,13 +136,15 @@ class Finish:
             return
         if not self.skipping:
             raise self._not_all_hold(left)
-        if users := [gate for gate in left if gate.is_users]:
-            raise WaitsForUser(users)
-        failing = []
+        users, failing = [], []
         for gate in left:
             last = self._results[gate.name] or gate.last
-            if last is not None and last["result"] == "fail":
+            if gate.is_users:
+                users.append(gate)
+            elif last is not None and last["result"] == "fail":
                 failing.append(gate)
+        if users:
+            raise WaitsForUser(users)
         if failing:
             raise Refused(
                 f"--skip-verification does not go over a gate that fails: {_names(failing)}",

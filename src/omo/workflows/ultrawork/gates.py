@@ -113,7 +113,11 @@ class Gates:
     @property
     def left_out(self) -> list[str]:
         """Files that the gates' own runs have written, which are no part of the work."""
-        return [path for gate in self for row in gate.results for path in row.get("left_out", [])]
+        written: list[str] = []
+        for gate in self:
+            for row in gate.results:
+                written += row.get("left_out", [])
+        return written
 
     def known(self, name: str) -> Gate:
         if name not in self.by_name:
