@@ -94,12 +94,11 @@ def run_gates(context: Context, name: str, wanted: str | None = None) -> tuple[l
     require_whole_ledger(context, name)
     rows = ledger.rows(paths.events_file(context.state, name))
     known = gates.fold(rows, gates.run_of(context.row(name)))
-    terms = seals.terms_in(rows)
     left_out = known.left_out
     before = base.look(context.root, known.base).without(left_out)
     results = []
     for gate in known.select(wanted):
-        result = _run_one(gate, context, known.base or {}, terms)
+        result = _run_one(gate, context, known)
         after = base.look(context.root, known.base).without(left_out)
         own, moved = _changed_meanwhile(before, after, gate)
         left_out = [*left_out, *own]
@@ -116,11 +115,11 @@ def run_gates(context: Context, name: str, wanted: str | None = None) -> tuple[l
     return results, known
 
 
-def _run_one(gate: gates.Gate, context: Context, began: Row, terms: seals.Terms) -> Row:
+def _run_one(gate: gates.Gate, context: Context, known: gates.Gates) -> Row:
     directory = os.path.join(context.root, gate.cwd)
     environ = runner.child_environment(os.environ)
     outcome = runner.run(gate.argv, cwd=Path(directory), timeout=gate.timeout, env=environ)
-    shadows = seals.shadows(context.root, began, [gate], terms)
+    shadows = seals.shadows(context.root, known.base or {}, [gate], known.terms)
     result, why = strength.result_of(outcome, shadows)
     return {
         "name": gate.name,

@@ -127,24 +127,6 @@ class Terms:
     allowed: Mapping[str, str] = field(default_factory=dict)
 
 
-def terms_in(rows: Sequence[Mapping[str, Any]]) -> Terms:
-    """As a session's ledger has them. What a gate seals only the user takes back."""
-    gates: dict[str, Plain] = {}
-    allowed = {}
-    for row in rows:
-        kind, name = row.get("kind"), str(row.get("name"))
-        if kind == "gate-removed":
-            gates.pop(name, None)
-        elif kind == "gate-added":
-            sealed = set(row.get("sealed") or ())
-            if name in gates and row.get("by") != "user":
-                sealed.update(gates[name].sealed)
-            gates[name] = Plain(row["argv"], str(row.get("cwd") or "."), sorted(sealed))
-        elif kind == "change-allowed" and row.get("actor") == "user":
-            allowed[str(row.get("path"))] = str(row.get("digest"))
-    return Terms(list(gates.values()), allowed)
-
-
 @dataclass(frozen=True)
 class Seals:
     """What became of the files that commands rest on.
@@ -189,7 +171,7 @@ def examine(
     Every workflow asks this before it says of commands it ran that they prove the work: with `doubts` the outcome is
     `attested` at best, and `doubts` and `notes` go into its sentence. `began` is what `base.take` said when the run
     began, or when the checks were agreed on; `look` what differs from it now, where the caller has looked already;
-    `terms` is what `terms_in` its session's ledger says. Without commands only a change that is seen counts.
+    `terms` are those of its session. Without commands only a change that is seen counts.
     """
     if not commands and not terms.gates:
         return Seals()

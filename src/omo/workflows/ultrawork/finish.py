@@ -53,7 +53,6 @@ class Finish:
     look: base.Look
     environ: Mapping[str, str]
     armed_at: str
-    terms: seals.Terms
     because: str = ""
     skipping: str = ""
     unseen: Sequence[str] = ()  # what `because` cites, and nobody looked at
@@ -95,7 +94,7 @@ class Finish:
 
     @cached_property
     def _seals(self) -> seals.Seals:
-        return seals.examine(self.root, self.gates.base, list(self.gates), look=self.look, terms=self.terms)
+        return seals.examine(self.root, self.gates.base, list(self.gates), look=self.look, terms=self.gates.terms)
 
     def _passes(self, gate: Gate) -> bool:
         row = self._results[gate.name]
