@@ -123,8 +123,8 @@ COMMANDS: list[tuple[dict[str, Any], str, str]] = [
     (python("print('1 failed')", stdout="passed"), "fail", "has no /passed/"),
     (python("pass", cwd="nowhere"), "fail", "directory nowhere is not there"),
     (python("print('x' * 3_000_000)", stdout="needle"), "unknown", "not in the part"),
-    ({"type": "command", "argv": ["no-such-program-here"]}, "unknown", "cannot be started"),
-    (python("import time; time.sleep(60)", timeout=0.3), "unknown", "no answer within 0.3 s"),
+    ({"type": "command", "argv": ["no-such-program-here"]}, "unknown", "program not found"),
+    (python("import time; time.sleep(60)", timeout=0.3), "unknown", "timed out after 0.3"),
     (metric("print(7)", "stdout_int", max=7), "pass", "7, needed at most 7"),
     (metric("print(8)", "stdout_int", max=7), "fail", "8, needed at most 7"),
     (metric("print(-1.5e1)", "stdout_float", min=-15, max=0), "pass", "at least -15 and at most 0"),
@@ -137,7 +137,7 @@ COMMANDS: list[tuple[dict[str, Any], str, str]] = [
     (metric("print('1e999')", "stdout_float", min=8), "unknown", "no stdout_float"),
     (metric("print(3)", "json_length", min=0), "unknown", "no json_length"),
     (metric("print(7); import sys; sys.exit(1)", "stdout_int", max=7), "unknown", "exit 1"),
-    ({**metric("", "stdout_int", max=7), "argv": ["no-such-program"]}, "unknown", "cannot be started"),
+    ({**metric("", "stdout_int", max=7), "argv": ["no-such-program"]}, "unknown", "program not found"),
 ]  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 from omo import globs, safe_open
 from omo.proof import base, own_commands, tree
 from omo.proof.base import GONE
-from omo.text import clip
+from omo.text import clip, listed
 
 TEST_WORDS = frozenset(
     (
@@ -81,7 +81,6 @@ DEFINITION = re.compile(
 )
 REMARK = re.compile(r"\s*(?:#|//|\*|/\*|$)")
 IN_PLACE_OF_RUNNER = "{} stands in the place of the runner's own module"
-MOST_LINES = 6
 LONGEST_LINE = 100
 LARGEST_FILE = 1_000_000
 
@@ -147,7 +146,7 @@ class Seals:
             return [self.unknown]
         if self.is_unchanged:
             return ["no file was changed"]
-        return [f"files that gates rest on were changed ({listed(self.broken)})"] if self.broken else []
+        return [f"files that gates rest on were changed ({listed(self.broken, 6, '; ')})"] if self.broken else []
 
     @property
     def notes(self) -> list[str]:
@@ -251,11 +250,6 @@ def _changes(path: str, digest: str, lines: Lines | None, *, is_sealed: bool, wa
     if was_there:
         return [f"{path} was changed, and had not been committed when the run began"] if is_sealed else []
     return _lines_broken(path, lines, is_sealed=is_sealed)
-
-
-def listed(findings: Sequence[str]) -> str:
-    more = f" and {len(findings) - MOST_LINES} more" if len(findings) > MOST_LINES else ""
-    return "; ".join(findings[:MOST_LINES]) + more
 
 
 def _lines_broken(path: str, lines: Lines | None, *, is_sealed: bool) -> list[str]:

@@ -76,12 +76,12 @@ def result_of(outcome: Outcome, shadows: Sequence[str] = ()) -> tuple[str, str]:
         return "unknown", f"timed out after {outcome.duration:.3g} s"
     if outcome.not_found:
         return "unknown", "program not found"
+    if shadows:
+        return "unknown", IN_PLACE_OF_RUNNER.format(shadows[0])
     if not outcome.ok:
         return "fail", ""
     if ran_nothing(outcome.stdout + outcome.stderr):
         return "unknown", "it ran no test"
-    if shadows:
-        return "unknown", IN_PLACE_OF_RUNNER.format(shadows[0])
     return "pass", ""
 
 

@@ -12,7 +12,7 @@ from omo.clock import seconds
 from omo.errors import BadInput, Refused
 from omo.proof import base, own_commands, seals, strength
 from omo.proof.strength import FLAKY, GREEN_TO_GREEN, RED_TO_GREEN, UNSEEN, Strength
-from omo.text import clip, counted
+from omo.text import clip, listed
 from omo.work import outcome
 from omo.workflows.ultrawork.gates import Gate, Gates, environment_of, is_newer
 
@@ -178,11 +178,7 @@ class Finish:
             return "passed with other variables (PATH, HOME, TZ …) than this command has"
         if not isinstance(last.get("changed"), dict) or self.look.changed is None:
             return "passed, but the files have changed since"
-        changed = base.differing(last["changed"], self.look.changed)
-        named = ", ".join(clip(path, 80) for path in changed[:MOST_NAMED])
-        if len(changed) > MOST_NAMED:
-            named += f" and {counted(len(changed) - MOST_NAMED, 'more file')}"
-        return f"passed, but since then changed: {named}"
+        return f"passed, but since then changed: {listed(base.differing(last['changed'], self.look.changed))}"
 
     def _except(self, what: str, by: str, why: str) -> None:
         self.exceptions.append(outcome.exception(what, by, clip(why, 200)))
