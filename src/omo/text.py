@@ -30,3 +30,9 @@ def listed(names: Sequence[str], most: int, longest: int = 64) -> str:
 def counted(count: int, noun: str) -> str:
     """1 goal, 2 goals."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def listed(names: Sequence[str], most: int = 8, between: str = ", ") -> str:
+    """a, b and 3 more."""
+    shown = between.join([clip(name, 200) for name in names[:most]])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -36,6 +36,7 @@ from omo.workflows.ralph.evaluate_criteria import COMMANDS, EARLIER_BRIEF, HEAVY
 from omo.workflows.ralph.phases import PhaseReport, check
 from omo.workflows.ralph.rules import ASK, LONGEST_REQUEST, MOST_CIRCUMVENTIONS, PROMPT, Row, State, method
 from omo.workflows.ralph.run import RalphRun, RalphState, fix, opening, require_open
+from omo.workflows.ultrawork.gates import fold
 
 EXIT_CODES = {"pass": 0, "partial": 3, "fail": 3, "unknown": 4}
 MOST_CALLS = 3  # that could not tell, in an iteration
@@ -190,7 +191,7 @@ def _seals(files: Files, state: RalphState, report: PhaseReport, events: Session
     commands: list[Any] = [*report.gates]
     for criterion in state.criteria:
         commands += parse_checks([each for each in criterion.checks if each["type"] in COMMANDS])
-    return seals.examine(files.root, state.started.get("files"), commands, terms=seals.terms_in(events.rows))
+    return seals.examine(files.root, state.started.get("files"), commands, terms=fold(events.rows, None).terms)
 
 
 def _apply(state: RalphState, results: Mapping[str, Row]) -> tuple[Mapping[str, State], str, str]:

@@ -252,7 +252,7 @@ def _examine(status: RunStatus, passing: Sequence[Verify]) -> seals.Seals:
     commands = [seals.Plain(command.argv) for command in passing]
     look = base.Look("", changed, frozenset())
     began = {"head": state.base, "files": {}}
-    return seals.examine(root, began, commands, look=look, terms=seals.terms_in(status.run.caller.events))
+    return seals.examine(root, began, commands, look=look, terms=gates.fold(status.run.caller.events, None).terms)
 
 
 def _red_to_green(caller: Caller) -> str:
@@ -265,7 +265,7 @@ def _red_to_green(caller: Caller) -> str:
     armed_at = str(part(row, "ulw").get("armedAt") or "")
     environ = child_environment(os.environ)
     try:
-        ended = Finish(caller.root, known, look, environ, armed_at, seals.terms_in(caller.events)).outcome()
+        ended = Finish(caller.root, known, look, environ, armed_at).outcome()
     except (Refused, WaitsForUser):
         return ""
     return str(ended["why"]) if ended["verdict"] == outcome.PROVEN else ""
