@@ -254,21 +254,20 @@ def what_is_open(work: Work, status: Status | None) -> str:
 
 def _breakers(view: SessionView) -> Line:
     """What is used of each limit: yellow from half of it, red from three quarters."""
-    blocks, total, hours = view.brief.breakers
-    texts = (
-        f"{blocks.used:g} of {blocks.most:g} blocks without progress",
-        f", {total.used:g} of {total.most:g} in all",
-        f", {hours.used:.1f} of {hours.most:g} h",
-    )
+    texts = {
+        "blocks": "{used:g} of {of:g} blocks without progress",
+        "total": ", {used:g} of {of:g} in all",
+        "hours": ", {used:.1f} of {of:g} h",
+    }
     cells = []
-    for breaker, text in zip((blocks, total, hours), texts, strict=True):
+    for name, breaker in view.brief.breakers.items():
         style = ""
-        if breaker.used >= 0.75 * breaker.most:
+        if breaker["used"] >= 0.75 * breaker["of"]:
             style = "red"
-        elif breaker.used >= 0.5 * breaker.most:
+        elif breaker["used"] >= 0.5 * breaker["of"]:
             style = "yellow"
-        cells.append((text, style))
-    return Line("fact", "breakers", "".join(texts), tuple(cells))
+        cells.append((texts[name].format(**breaker), style))
+    return Line("fact", "breakers", "".join(text for text, _ in cells), tuple(cells))
 
 
 # One kind of work, and what comes next

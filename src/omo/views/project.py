@@ -82,18 +82,11 @@ class SessionView(NamedTuple):
 
     @property
     def lapsed(self) -> str:
-        """Why what it ended with does not hold any more; empty while it holds, and where nobody looked.
-
-        What was let through, or not reached, cannot lapse.
-        """
+        """Why what it ended with does not hold any more; empty while it holds, and where nobody looked."""
         if self.brief.mode != "done" or self.works is None:
             return ""
         for work in self.brief.work:
-            if work.outcome is None or work.outcome["verdict"] in (outcome.WAIVED, outcome.ENDED):
-                continue
-            view = self.view_of(work)
-            why = view.lapsed if view else "its ledger is not there"
-            if why:
+            if work.outcome is not None and (why := lapsed(work.outcome, self.view_of(work))):
                 return why
         return ""
 
@@ -130,10 +123,8 @@ class SessionView(NamedTuple):
 
     @property
     def data(self) -> Row:
-        blocks = self.brief.breakers[0]
         data: Row = {
             **self.brief.data,
-            "blocks": {"given": blocks.used, "of": blocks.most},
             "here": self.is_here,
             "orphan": self.is_orphan,
             "last_used": self.last_used or None,
@@ -143,15 +134,24 @@ class SessionView(NamedTuple):
         }
         if self.works is None:
             return data
-        gates = {}
-        for view in self.works:
-            if view.kind == "ulw":
-                gates = {item.id: item.status for item in view.items}
         data["problems"] = list(self.problems)
-        data["gates"] = gates
         data["works"] = [view.data for view in self.works]
         data["next"] = self.next.data
         return data
+
+
+def lapsed(ended: Row, status: Status | None) -> str:
+    """Why what work ended with does not hold any more; empty while it does. What was let through, or not reached, or
+    rests on a word alone, cannot lapse."""
+    if ended["verdict"] in (outcome.WAIVED, outcome.ENDED):
+        return ""
+    if status is None:
+        return "its ledger is not there"
+    if ended["verdict"] == outcome.ATTESTED and not status.items:
+        return ""
+    if status.next.action == "verify-again":
+        return status.next.why
+    return status.lapsed
 
 
 class Problem(NamedTuple):

@@ -15,7 +15,7 @@ from omo.errors import OmoError
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.text import clip
-from omo.views.project import SessionView, claims_let_stand
+from omo.views.project import SessionView, claims_let_stand, lapsed
 from omo.views.works import name_of
 from omo.work import outcome
 from omo.work.sections import Notice
@@ -80,7 +80,7 @@ def verdict(session: SessionView, run: str = "") -> Verdict:
         reasons.append(f"the ledger of the session cannot be believed ({clip(damage[0], 120)})")
     is_held = True
     for view, ended in zip(counting, ends, strict=True):
-        if ended is None or view.problems or not _holds(view, ended):
+        if ended is None or view.problems or lapsed(ended, view):
             is_held = False
             reasons.append(_open(view))
         elif not outcome.is_done(ended):
@@ -122,15 +122,6 @@ def does_count(view: Status, session: SessionView) -> bool:
     """Gates that were pinned for something else have no state of their own, hold nobody, and decide nothing."""
     held = [work.kind for work in session.brief.work if work.state]
     return view.kind != "ulw" or session.works == [view] or "ulw" in held
-
-
-def _holds(view: Status, ended: Row) -> bool:
-    """Whether what it ended as is still so. What was let through, or not reached, cannot lapse."""
-    if ended["verdict"] in (outcome.WAIVED, outcome.ENDED):
-        return True
-    if view.next.action == "verify-again":
-        return False
-    return not any(_is_stale(item) or _is_not_passing(item) for item in view.items)
 
 
 def _gates_beside(views: Sequence[Status], counting: Sequence[Status]) -> str:
