@@ -24,12 +24,10 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-DAY = 24 * 3600.0
-ORPHANED_AFTER = DAY
-RECENT = DAY  # what ended since then has a line of its own, and is held against the files as they are
+ORPHANED_AFTER = 24 * 3600.0
+RECENT = 24 * 3600.0  # what ended since then has a line of its own, and is held against the files as they are
 MOST_RECENT = 3  # of them; whoever wants more asks for the session
 UNREADABLE = ("unreadable-state", "newer-state")
-UNVOUCHED = "the state says that {} is done, and the session's ledger does not"
 LET_GO = {
     "exhausted": "it was let go with work open; type ulw in a prompt to set it going again",
     "cancelled": "it stays off until you type ulw in a prompt",
@@ -43,9 +41,6 @@ class SessionView(NamedTuple):
     brief: session.View
     works: list[Status] | None = None
     is_here: bool = False
-    is_orphan: bool = False
-    last_used: str = ""
-    unused_for: float = float("inf")  # seconds; for ever where nobody knows
     problems: tuple[str, ...] = ()  # of the session's own ledger
 
     @property
@@ -55,6 +50,19 @@ class SessionView(NamedTuple):
     @property
     def is_live(self) -> bool:
         return runtime.is_live(self.brief.row)
+
+    @property
+    def last_used(self) -> str:
+        return clip(str(self.brief.row.get("lastUsedAt") or ""), 30)
+
+    @property
+    def unused_for(self) -> float:
+        """Seconds; for ever where nobody knows."""
+        return age(self.brief.row, self.brief.now.now)
+
+    @property
+    def is_orphan(self) -> bool:
+        return self.is_live and self.unused_for > ORPHANED_AFTER
 
     @property
     def is_on(self) -> bool:
@@ -307,17 +315,9 @@ def look_at(
             problems += viewer.own_ledger.problems
         except Unreadable as error:
             problems.append(error.message)
-        problems += [UNVOUCHED.format(clip(kind, 20)) for kind in runtime.unvouched(brief.row)]
-    unused_for = age(brief.row, context.now)
-    return SessionView(
-        brief,
-        works,
-        is_here=name == context.named_session,
-        is_orphan=runtime.is_live(brief.row) and unused_for > ORPHANED_AFTER,
-        last_used=clip(str(brief.row.get("lastUsedAt") or ""), 30),
-        unused_for=unused_for,
-        problems=tuple(problems),
-    )
+        for kind in runtime.unvouched(brief.row):
+            problems.append(f"the state says that {clip(kind, 20)} is done, and the session's ledger does not")
+    return SessionView(brief, works, name == context.named_session, tuple(problems))
 
 
 def claims_let_stand(context: Context) -> list[Row]:
