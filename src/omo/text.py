@@ -21,12 +21,6 @@ def block(text: str, longest: int) -> str:
     return plain if len(plain) <= longest else plain[: longest - 1].rstrip() + "…"
 
 
-def listed(names: Sequence[str], most: int, longest: int = 64) -> str:
-    """a, b and 3 more"""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(clip(name, longest) for name in names[:most]) + more
-
-
 def counted(count: int, noun: str) -> str:
     """1 goal, 2 goals."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

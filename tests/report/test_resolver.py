@@ -130,7 +130,7 @@ def test_the_last_block_is_near(tmp_path: Path) -> None:
         scene.stop()
     scene.now += 60
     one = focus(scene.view())
-    assert (one.brief.breakers[0].left, one.brief.rule.name) == (0, "cap")
+    assert (one.brief.breakers["blocks"]["left"], one.brief.rule.name) == (0, "cap")
     assert "would be let go (cap): as many blocks as allowed without verified progress" in lines.plain(
         lines.session_lines(one)
     )
@@ -218,7 +218,7 @@ def test_the_data_is_json_and_keeps_its_keys(name: str) -> None:
     data: dict[str, Any] = json.loads(json.dumps(view(name).data))
     assert set(data) == {"root", "sessions", "overrides", "problems"}
     for one in data["sessions"]:
-        keys = {"session", "mode", "fenced", "work", "breakers", "nextStop", "blocks", "here", "orphan", "last_used"}
+        keys = {"session", "mode", "fenced", "work", "breakers", "nextStop", "here", "orphan", "last_used"}
         assert keys <= set(one)
         for seen in one.get("works", []):
             assert {"kind", "run", "unit", "done", "total", "items", "next", "facts", "overrides"} <= set(seen)

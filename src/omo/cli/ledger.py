@@ -190,7 +190,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     sessions = [session] if session else context.known_sessions()
     ledgers: list[Checked] = []
     for name in sessions:
-        ledgers += _check_session(context, name, is_listed=not session)
+        ledgers += _check_session(context, name)
     ledgers += _check_shared(context, sessions)
     files = [checked for checked in ledgers if os.path.lexists(checked.path) or checked.problems]
     problems = []
@@ -203,25 +203,21 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(data, "\n".join(lines), 3 if problems else 0)
 
 
-def _check_session(context: Context, name: str, *, is_listed: bool) -> list[Checked]:
+def _check_session(context: Context, name: str) -> list[Checked]:
     """The chains of a session's own ledgers, and what stands behind the receipts in them."""
     from omo.work.run import caller_of
     from omo.workflows.ultragoal import receipts
     from omo.workflows.ultragoal.run import PlanRun
 
-    has_row = context.row(name) is not None
-    if is_listed:
-        of_session = _session_problems(context, name)
-    else:
-        of_session = runtime.ledger_problems(context.state, name)
     goals = PlanRun(caller_of(context, name))
     of_goals = list(goals.problems)
     if goals.plan is not None and not of_goals:
         edited = goals.edited_view()
         of_goals = [edited] if edited else receipts.forged(goals.plan, goals.directory)
     own = _own_paths(context.state, name)
+    note = "" if context.row(name) else END_UNKNOWN
     return [
-        Checked("session", own["session"], of_session, name, "" if has_row else END_UNKNOWN),
+        Checked("session", own["session"], _session_problems(context, name), name, note),
         Checked("goal", own["goal"], goals.tool.problems, name),
         Checked("ultragoal", own["ultragoal"], of_goals, name),
     ]

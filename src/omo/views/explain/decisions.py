@@ -110,7 +110,7 @@ def limit_source(row: Row, name: str, known: settings.Settings) -> str:
 def stop_numbers(view: View) -> Row:
     """What the sentences of a rule's `change` are filled in with."""
     now = view.now
-    left = {breaker.kind: breaker.left for breaker in view.breakers}
+    left = {kind: breaker.left for kind, breaker in view.breakers.items()}
     excuses = now.ulw.get("shellExcuses", 0)
     used = excuses if isinstance(excuses, int) else 0
     try:
