@@ -44,7 +44,7 @@ class Installation:
     def home(self) -> Path:
         """Where the Python environment of the hooks lives."""
         environ = self.context.environ
-        named = environ.get("OMO_ENV_HOME") or host.data_directory(environ) or self.cache
+        named = environ.get("OMO_ENV_HOME") or environ.get(host.DATA_VARIABLE) or self.cache
         return Path(os.path.join(self.context.cwd, named))
 
     @property

@@ -13,10 +13,11 @@ from omo.fence import (
     REMEDY,
     REPOSITORY,
     SECURITY,
+    STATE,
     StateFence,
     Write,
     forbidden,
-    guarded,
+    guarded_kind,
     shown,
     state_refusal,
     writes,
@@ -100,7 +101,7 @@ class _Judge:
                 yield f"{command}: {POSIX_ONLY}"
             written = writes.written(words)
             if shell.name(words) in ("apply_patch", "applypatch"):
-                written = writes.patched("\n".join([*words[1:], *call.fed]))
+                written = [Write(path) for path in hosts.patched_files("\n".join([*words[1:], *call.fed]))]
             if giver and writes.written([*words, HOLE]):
                 trees = writes.found_trees(giver)
                 for source in upstream:
@@ -149,8 +150,8 @@ class _Judge:
         return self.fence.refusal_of(write, directory or "")
 
     def _kind(self, path: str) -> str:
-        kind = guarded.kind(path)
-        return kind if self.is_plan or kind == guarded.STATE else ""
+        kind = guarded_kind(path)
+        return kind if self.is_plan or kind == STATE else ""
 
     def _by_name(self, write: Write, kind: str) -> str:
         if not kind:

@@ -32,12 +32,11 @@ NAMES = ("claude", "codex")
 OTHER_AGENTS = (*("AI_AGENT", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),)
 
 OUTER = "OMO_OUTER_SESSION"
+PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 
 QUEUE_LAG = 0.2  # seconds until a host's note of a queued prompt is surely in its record
 QUEUE_LOOKS = 4
-TRANSCRIPT_LAG = (
-    64 * 1024
-)  # bytes before where a record was read to that are read again, for a line that was half written
+TRANSCRIPT_LAG = 64 * 1024  # bytes before where a record was read to that are read again: a line may be half written
 
 # What a tool call does.
 SHELL, POWERSHELL, WRITE, ASK, TO_DO, OTHER = "shell", "powershell", "write", "ask", "to-do", "other"
@@ -270,6 +269,16 @@ class Host:
         """A text of ours with what it names as it is called here: commands that the user types, and the tool that
         starts agents."""
         return text
+
+
+def patched_files(patch: str) -> list[str]:
+    """Those that an apply_patch names."""
+    files = []
+    for line in patch.splitlines():
+        for mark in PATCHED:
+            if line.startswith(mark):
+                files.append(line[len(mark) :].strip())
+    return files
 
 
 def named(name: str) -> Host:

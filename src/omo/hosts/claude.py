@@ -43,7 +43,6 @@ SUMMED = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens", "ou
 PERMISSIONS = {hosts.DENY: "deny", hosts.ASK_USER: "ask", hosts.PERMIT: "allow"}
 # A further one, such as to leave the sandbox, is the user's to allow.
 PLAIN_ARGUMENTS = frozenset(("command", "description", "timeout", "run_in_background"))
-PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 FINISHED = ("completed", "failed", "killed", "stopped", "cancelled", "done", "exited")
 BACKGROUND_SHELLS = ("shell", "monitor")
 TASK_NOTICE = b'"content":"<task-notification>'
@@ -84,29 +83,29 @@ class ClaudeCode(Host):
 
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         reason, context, message = self.spell(answer.reason), self.spell(answer.context), self.spell(answer.message)
+        output: Json = {"systemMessage": message} if message else {}
+        more: Json = {"hookEventName": event.name}
         if answer.decision == hosts.KEEP_GOING:
-            shown = {"systemMessage": message} if message else {}
-            if event.shows_messages and _version(environ) >= CONTINUES_ON_CONTEXT:
-                more = {"hookEventName": event.name, "additionalContext": reason}
-                return _json({**shown, "hookSpecificOutput": more})
-            return _json({**shown, "decision": "block", "reason": reason})
-        if answer.decision == hosts.END_PROMPT:
-            ended: Json = {"decision": "block", "reason": reason}
-            if event.shows_messages:  # one line is shown while the model works; else it would be the prompt itself
-                ended["hookSpecificOutput"] = {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}
-            return _json(ended)
-        if answer.decision in PERMISSIONS:
-            said = {"permissionDecision": PERMISSIONS[answer.decision], "permissionDecisionReason": reason}
-            shown = {"systemMessage": message} if message else {}
-            return _json({**shown, "hookSpecificOutput": {"hookEventName": "PreToolUse", **said}})
-        if context and message and event.shows_messages:
-            more = {"hookEventName": event.name, "additionalContext": context}
-            return _json({"systemMessage": message, "hookSpecificOutput": more})
-        if context:
+            if not event.shows_messages or _version(environ) < CONTINUES_ON_CONTEXT:
+                return to_json({**output, "decision": "block", "reason": reason})
+            more["additionalContext"] = reason
+        elif answer.decision == hosts.END_PROMPT:
+            output = {"decision": "block", "reason": reason}
+            if not event.shows_messages:
+                return to_json(output)
+            more = {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}  # else that would be shown
+        elif answer.decision in PERMISSIONS:
+            more = {"hookEventName": "PreToolUse", "permissionDecision": PERMISSIONS[answer.decision]}
+            more["permissionDecisionReason"] = reason
+        elif context and message and event.shows_messages:
+            more["additionalContext"] = context
+        elif context:
             return _bytes(context.lstrip("{ \n") + "\n")  # plain text; with a brace in front it would be taken for JSON
-        if message:
-            return _json({"systemMessage": message, **_notification(answer, message, event, environ)})
-        return _bytes(answer.line + "\n") if answer.line else b""
+        elif message:
+            return to_json({**output, **_notification(answer, message, event, environ)})
+        else:
+            return _bytes(answer.line + "\n") if answer.line else b""
+        return to_json({**output, "hookSpecificOutput": more})
 
     def transcript(self, path: str, start: int = 0) -> Transcript:
         return ClaudeTranscript(path, start)
@@ -218,12 +217,8 @@ def _written_paths(name: str, arguments: Json) -> list[str]:
     patch = arguments.get("command") or arguments.get("input")
     if isinstance(patch, list):
         patch = "\n".join(word for word in patch if isinstance(word, str))
-    if name != "apply_patch" or not isinstance(patch, str):
-        return paths
-    for line in patch.splitlines():
-        for mark in PATCHED:
-            if line.startswith(mark):
-                paths.append(line[len(mark) :].strip())
+    if name == "apply_patch" and isinstance(patch, str):
+        paths += hosts.patched_files(patch)
     return paths
 
 
@@ -435,7 +430,7 @@ def _version(environ: Mapping[str, str]) -> tuple[int, ...]:
     return tuple(int(number) for number in numbers)
 
 
-def _json(value: Json) -> bytes:
+def to_json(value: Json) -> bytes:
     return _bytes(dumps(value) + "\n")
 
 

@@ -10,7 +10,6 @@ import os
 
 from omo import hosts
 from omo.hosts import Event, Host, Usage, claude
-from omo.json_text import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class Codex(Host):
         reason, context, message = self.spell(answer.reason), self.spell(answer.context), self.spell(answer.message)
         output: Json = {"systemMessage": message} if message else {}
         if answer.decision in (hosts.KEEP_GOING, hosts.END_PROMPT):
-            return _json({**output, "decision": "block", "reason": reason})
+            return claude.to_json({**output, "decision": "block", "reason": reason})
         more: Json = {}
         if answer.decision == hosts.DENY:
             more = {"permissionDecision": "deny", "permissionDecisionReason": reason}
@@ -82,7 +81,7 @@ class Codex(Host):
             more = {"permissionDecision": "allow", "updatedInput": {"command": _with_omo(event.command, environ)}}
         if more:
             output["hookSpecificOutput"] = {"hookEventName": event.name, **more}
-        return _json(output) if output else b""
+        return claude.to_json(output) if output else b""
 
     def transcript(self, path: str, start: int = 0) -> hosts.Transcript:
         return Rollout(path, start)
@@ -138,7 +137,3 @@ def _with_omo(command: str, environ: Mapping[str, str]) -> str:
     values = " ".join(f"{name}={quote(value)}" for name, value in variables.items())
     programs = quote(f"{environ.get('PLUGIN_ROOT', '')}/bin")
     return f'export PATH="$PATH":{programs} {values}; {command}'
-
-
-def _json(value: Json) -> bytes:
-    return (dumps(value) + "\n").encode("utf-8", "replace")
