@@ -42,10 +42,9 @@ TRANSCRIPT_LAG = 64 * 1024  # bytes before where a record was read to that are r
 SHELL, POWERSHELL, WRITE, ASK, TO_DO, OTHER = "shell", "powershell", "write", "ask", "to-do", "other"
 COMPLETE = "complete"  # calls the goal of the host's own done
 START_AGENT = "start-agent"
-# What a hook decides: let it happen, send the agent back to work, end a prompt without the model, refuse a tool
-# call, have the user decide about it, or have nobody asked about it.
-ALLOW, KEEP_GOING, END_PROMPT, DENY, ASK_USER = "allow", "keep-going", "end-prompt", "deny", "ask-user"
-PERMIT = "permit"
+# What a hook decides: let it happen, send the agent back to work, end a prompt without the model, refuse a tool call,
+# or have nobody asked about it.
+ALLOW, KEEP_GOING, END_PROMPT, DENY, PERMIT = "allow", "keep-going", "end-prompt", "deny", "permit"
 
 
 class Call:
@@ -175,7 +174,6 @@ class Event:
         self.raw = b""
         self.transcript = Transcript()
         self.shows_messages = False  # the user reads a line of ours beside what the model gets
-        self.can_ask_user = False  # about a tool call
         self.can_permit = False  # this call, which asks for no more than to be run
 
     @property
@@ -235,8 +233,6 @@ class Host:
     watched_tools: tuple[str, ...] = ()
     shell_tool = write_tool = ("", "")  # its name, and the argument that is the command or the path
     only_for_omo: Mapping[str, str] = {}  # how a registration says which commands a hook after them is for
-    # For `omo explain`: which field of the host's a fact of the event comes from.
-    sources: Mapping[str, str] = {}
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
         """The event on stdin, None if it is not one."""

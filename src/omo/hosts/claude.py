@@ -40,7 +40,7 @@ TOOLS = {
 # The kinds of tokens, in the rows of a call and in the client's own sum.
 USED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 SUMMED = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens", "outputTokens")
-PERMISSIONS = {hosts.DENY: "deny", hosts.ASK_USER: "ask", hosts.PERMIT: "allow"}
+PERMISSIONS = {hosts.DENY: "deny", hosts.PERMIT: "allow"}
 # A further one, such as to leave the sandbox, is the user's to allow.
 PLAIN_ARGUMENTS = frozenset(("command", "description", "timeout", "run_in_background"))
 FINISHED = ("completed", "failed", "killed", "stopped", "cancelled", "done", "exited")
@@ -68,11 +68,6 @@ class ClaudeCode(Host):
     shell_tool = ("Bash", "command")
     only_for_omo: Mapping[str, str] = {"if": "Bash(omo *)"}
     write_tool = ("Write", "file_path")
-    sources: Mapping[str, str] = {
-        "tool": "event.tool_name",
-        "call": "event.tool_input",
-        "caller": "event.agent_id",
-    }
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
         fields = fields_of(raw)
@@ -173,7 +168,6 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     event.raw = raw
     event.transcript = HOST.transcript(text("transcript_path"))
     event.shows_messages = bool(environ and environ.get("CLAUDECODE"))
-    event.can_ask_user = True
     event.can_permit = event.tool_title == "Bash" and PLAIN_ARGUMENTS.issuperset(event.arguments)
     return event
 

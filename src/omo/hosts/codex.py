@@ -43,7 +43,6 @@ class Codex(Host):
     watched_tools = tuple(TOOLS)
     shell_tool = ("Bash", "command")
     write_tool = ("apply_patch", "command")
-    sources = claude.HOST.sources
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
         fields = claude.fields_of(raw)
@@ -64,7 +63,7 @@ class Codex(Host):
         if event.name == "SubagentStart":  # whose record is the agent's own
             event.agent_record, event.transcript = event.transcript.path, hosts.Transcript()
         event.shows_messages = True
-        event.can_ask_user = event.can_permit = False
+        event.can_permit = False
         return event
 
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
