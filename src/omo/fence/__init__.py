@@ -70,6 +70,12 @@ class Write:
         self.detail = detail
 
 
+class Never(str):
+    """A refusal that no plan can lift."""
+
+    __slots__ = ()
+
+
 class Fence:
     """`touch` empty: the plan names no limits, so the project is the fence."""
 
@@ -105,15 +111,17 @@ class Fence:
     def refusal_of(self, write: Write, directory: str) -> str:
         """By name and by where links lead."""
         if write.kind == IGNORED:
-            return state_refusal(write) if self.goes_with_ignored(write.path, directory) else ""
+            if self.goes_with_ignored(write.path, directory):
+                return state_refusal(write)
+            return ""
         named = self.absolute(write.path, directory)
         if "\0" in write.path or named.startswith(NOBODYS):  # no file can be called so, or it is nobody's
             return ""
         entry = os.path.join(os.path.realpath(os.path.dirname(named)), os.path.basename(named))
         target = os.path.realpath(named)
         for path in (named, entry, target):
-            if kind := guarded_kind(path):
-                return f"{shown(write.path)} is {kind}. {SECURITY}"
+            if reason := self.refusal_by_name(path, write.path):
+                return reason
         what = TREE if write.kind in DEEP else write.kind
         reason = self._why_not(entry, what) or self._why_not(target, what)
         if not reason and what == TREE and os.path.isdir(entry) and not os.path.islink(entry):
@@ -122,6 +130,12 @@ class Fence:
         if not reason or (not is_through_link and self._is_taken_back(entry, write)):
             return ""
         return f"{shown(write.path)} {reason}. {self._way_back(entry, write.kind)}{REMEDY}"
+
+    def refusal_by_name(self, path: str, shown_as: str) -> str:
+        """Why no plan may change a path of this name, wherever it is."""
+        if kind := guarded_kind(path):
+            return Never(f"{shown(shown_as)} is {kind}. {SECURITY}")
+        return ""
 
     def _why_not(self, real: str, what: str) -> str:
         if is_inside(real, self.state):
@@ -183,7 +197,9 @@ class Fence:
             return f"It is new since the session began: `{remove} {_quoted(entry[len(self.root) + 1 :])}` removes it. "
         if not self.has_begun or kind not in (REMOVED, UNTRACKED, RESTORED) or self._is_of_session(entry):
             return ""
-        return "It was there before the session began. " if self.uncommitted is not None else UNLISTED
+        if self.uncommitted is None:
+            return UNLISTED
+        return "It was there before the session began. "
 
     def _is_leftover(self, entry: str) -> bool:
         """Whether this is in the project, not tracked by git, and was not there when the session began."""
@@ -227,6 +243,9 @@ class StateFence(Fence):
                 if holds or is_inside(path, kept):
                     return state_refusal(write)
         return ""
+
+    def refusal_by_name(self, path: str, shown_as: str) -> str:
+        return state_refusal(Write(shown_as)) if guarded_kind(path) == STATE else ""
 
 
 def guarded_kind(path: str) -> str:

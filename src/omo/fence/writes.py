@@ -95,7 +95,9 @@ def _edited(words: list[str]) -> list[Write]:
     if paths[:1] == [""]:
         paths = paths[1:]  # sed -i '' …, as on macOS
     has_script = bool(values) or any(word.startswith(("-e", "-f", "--expression", "--file")) for word in words)
-    return _each(paths if has_script else paths[1:])
+    if not has_script:
+        paths = paths[1:]
+    return _each(paths)
 
 
 def _dumped(words: list[str]) -> list[Write]:
@@ -103,7 +105,9 @@ def _dumped(words: list[str]) -> list[Write]:
 
 
 def _deleted(words: list[str]) -> list[Write]:
-    return found_trees(words) if "-delete" in words else []
+    if "-delete" not in words:
+        return []
+    return found_trees(words)
 
 
 # git. Each function is given the words from the verb on.
