@@ -12,7 +12,7 @@ from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from omo.hosts import Answer, OtherLoop
@@ -246,23 +246,12 @@ class ClaudeTranscript(Transcript):
         return bool(self._lines(f'"promptId":"{turn}"'.encode()))
 
     def is_silent_since(self, moment: str) -> bool:
-        if not os.path.isfile(self.path):
-            return False
-        mark = b'"timestamp":"'
-        for line in self._lines(b'"role":"assistant"'):
-            start = line.rfind(mark) + len(mark)
-            if mark in line and line[start : start + len(moment)].decode("ascii", "replace") > moment:
-                return False
-        return True
+        return os.path.isfile(self.path) and self.last_word_at() <= moment
 
     def calls_since(self, moment: str) -> list[Call] | None:
         calls: list[Call] = []
         is_known = self.start > 0  # a Stop has read what was before
-        for line in reversed(self._lines(b'"type":"assistant"')):
-            row = _object(line)
-            written = row.get("timestamp")
-            if row.get("type") != "assistant" or not isinstance(written, str):
-                continue
+        for written, row in self._answers():
             is_known = True
             if written <= moment:
                 break
@@ -284,10 +273,15 @@ class ClaudeTranscript(Transcript):
         return any(mark in line for line in self._lines(b'"type":"assistant"')[-2:])
 
     def last_word_at(self) -> str:
+        return next((written for written, _ in self._answers()), "")
+
+    def _answers(self) -> Iterator[tuple[str, Json]]:
+        """What the model said and when, newest first."""
         for line in reversed(self._lines(b'"type":"assistant"')):
-            if isinstance(moment := _object(line).get("timestamp"), str):
-                return moment
-        return ""
+            row = _object(line)
+            written = row.get("timestamp")
+            if row.get("type") == "assistant" and isinstance(written, str):
+                yield written, row
 
     def usage(self) -> tuple[list[Usage], int]:
         """One call is several rows. What a compaction costs is in none: its boundary tells how much was read for it,
