@@ -193,8 +193,10 @@ class Fence:
         if not is_inside(entry, self.root) or not os.path.lexists(entry):
             return ""
         if self._is_leftover(entry):
+            from shlex import quote
+
             remove = "rm -r" if os.path.isdir(entry) and not os.path.islink(entry) else "rm"
-            return f"It is new since the session began: `{remove} {_quoted(entry[len(self.root) + 1 :])}` removes it. "
+            return f"It is new since the session began: `{remove} {quote(entry[len(self.root) + 1 :])}` removes it. "
         if not self.has_begun or kind not in (REMOVED, UNTRACKED, RESTORED) or self._is_of_session(entry):
             return ""
         if self.uncommitted is None:
@@ -319,13 +321,6 @@ def shown(text: str) -> str:
 
 def is_inside(path: str, directory: str) -> bool:
     return path == directory or path.startswith(os.path.join(directory, ""))
-
-
-def _quoted(path: str) -> str:
-    """As shlex does it, without what that imports."""
-    if path.isascii() and path.replace("/", "").replace(".", "").replace("-", "").replace("_", "").isalnum():
-        return path
-    return "'" + path.replace("'", "'\"'\"'") + "'"
 
 
 def _globs(value: object) -> list[str] | None:

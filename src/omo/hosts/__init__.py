@@ -254,7 +254,7 @@ class Host:
         return {}
 
     def launcher(self) -> str:
-        """The script that puts omo on the user's PATH, with {root} where it names the plugin; empty without one."""
+        """The script that puts omo on the user's PATH, with ROOT where it names the plugin; empty without one."""
         return ""
 
     def lacks_agents(self, plugin: str, environ: Mapping[str, str]) -> str:

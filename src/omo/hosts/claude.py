@@ -115,8 +115,7 @@ class ClaudeCode(Host):
     def launcher(self) -> str:
         from omo.hosts.claude_setup import LAUNCHER
 
-        before, _, after = LAUNCHER.partition("{root}")
-        return before.format() + "{root}" + after.format()
+        return LAUNCHER
 
 
 HOST = ClaudeCode()

@@ -40,11 +40,10 @@ host=claude event=statusline
 REFRESH_SECONDS = 5  # the host asks again only then while nobody writes
 # The omo on the user's PATH. An update moves the plugin: a plugin that runs where it lies has noted that place, of any
 # other the host notes where the newest is.
-LAUNCHER_MARK = "# omo on your PATH, written by `omo setup path`"
-LAUNCHER = f"""\
+LAUNCHER = """\
 #!/bin/sh
-{LAUNCHER_MARK}; `omo setup remove` takes it away.
-plugins=${{{{CLAUDE_CONFIG_DIR:-$HOME/.claude}}}}/plugins
+# omo on your PATH, written by `omo setup path`; `omo setup remove` takes it away.
+plugins=${CLAUDE_CONFIG_DIR:-$HOME/.claude}/plugins
 for data in "$plugins"/data/omo-*; do
     [ -r "$data/root" ] && IFS= read -r root <"$data/root" || continue
     case $root in "$plugins"/cache/*) continue ;; esac
@@ -53,12 +52,13 @@ for data in "$plugins"/data/omo-*; do
 done
 list=$plugins/installed_plugins.json
 newest=$(sed -n '/"omo@/,$s/.*"installPath": *"\\(.*\\)".*/\\1/p' "$list" 2>/dev/null | head -n 1)
-for root in "$newest" {{root}} "${{{{CODEX_HOME:-$HOME/.codex}}}}"/plugins/cache/omo/omo/*; do
+for root in "$newest" ROOT "${CODEX_HOME:-$HOME/.codex}"/plugins/cache/omo/omo/*; do
     [ -x "$root/bin/omo" ] && exec "$root/bin/omo" "$@"
 done
 echo "omo: the plugin is gone; claude plugin install omo@omo brings it back, or remove $0" >&2
 exit 77
 """
+LAUNCHER_MARK = LAUNCHER.splitlines()[1].partition(";")[0]
 # What was there is kept and runs first, with the same input; its own line ends before ours begins.
 BEFORE_THEIRS = "input=$(cat); printf '%s' \"$input\" | {\n"
 AFTER_THEIRS = "\n}; printf '%s' \"$input\" | "
