@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from omo.hooks import main as hook
-from omo.hooks import prompt, session_start, stop, subagent_stop, tool_done, tool_use
+from omo.hooks import prompt, session_start, stop, subagents, tool_done, tool_use
 from tests.hooks.conftest import SESSION, Host
 from tests.hooks.test_tool_gates import open_run
 
@@ -19,7 +19,7 @@ HANDLERS: dict[str, hook.Handler] = {
     "UserPromptSubmit": prompt.handle,
     "PreToolUse": tool_use.handle,
     "Stop": stop.handle,
-    "SubagentStop": subagent_stop.handle,
+    "SubagentStop": subagents.handle_stop,
     "PostToolUse": tool_done.handle,
 }
 TEXTS = [

@@ -384,7 +384,7 @@ def test_status_and_report_are_answered_without_the_model(on: Host) -> None:
     on.prompt("/omo:pin tests -- grep -q new value")
     shown = reason(on.prompt("/omo:status", env={"LANG": "C.UTF-8"}))
     assert shown.startswith("omo status\nultrawork active")
-    assert "○ tests  grep -q new value" in shown
+    assert "○  tests  not run  grep -q new value" in shown
     assert "\x1b" not in shown
     assert max(map(len, shown.splitlines())) <= 70
     told, path = reason(on.prompt("/omo:report")).splitlines()[1:]

@@ -10,6 +10,7 @@ from omo.text import clip
 from omo.views.project import RECENT, ProjectView, SessionView
 from omo.views.session import WAITING, Work
 from omo.views.works import MARKS, UNITS, name_of
+from omo.work import times
 from omo.work.outcome import OPENINGS, in_words
 from omo.work.status import Item, NextStep, Status, plural, units
 
@@ -122,7 +123,7 @@ def _title(view: SessionView) -> Line:
     about = f"session {clip(view.name, LONGEST_NAME)}"
     if remarks:
         about += f" ({', '.join(remarks)})"
-    words, used = headline(view), _ago(view)
+    words, used = headline(view), times.ago(view.unused_for)
     cells = ((words, f"bold {mode_style(view)}"), (f"{about}, last used {used or 'never'}", "dim"))
     return Line("session", "", f"{about}: {words}", cells)
 
@@ -199,16 +200,6 @@ def _oddities(view: SessionView) -> list[str]:
     if view.brief.is_fenced:
         listed.append("fenced")
     return listed
-
-
-def _ago(view: SessionView) -> str:
-    """An age that does not change with every second; empty where nobody knows."""
-    if view.unused_for == float("inf"):
-        return ""
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if view.unused_for >= size:
-            return f"{view.unused_for // size:.0f} {unit} ago"
-    return "just now"
 
 
 # What the next Stop would do
@@ -372,13 +363,13 @@ def _other(view: SessionView) -> Line:
         if count:
             notices.append(units(count, unit))
     stop = f"next stop {view.brief.decision} ({view.brief.rule.name})"
-    parts = [headline(view), progress(view), stop, _ago(view), *notices]
+    parts = [headline(view), progress(view), stop, times.ago(view.unused_for), *notices]
     cells = (
         (view.name[:SHORT_ID], ""),
         (headline(view), mode_style(view)),
         (progress(view), ""),
         (view.brief.rule.name, "yellow" if view.brief.decision == "block" else "dim"),
-        (_ago(view), "dim"),
+        (times.ago(view.unused_for), "dim"),
         (", ".join(notices), "yellow"),
     )
     return Line("other", "", f"session {clip(view.name, LONGEST_NAME)}: {', '.join(filter(None, parts))}", cells)
