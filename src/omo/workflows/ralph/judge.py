@@ -7,28 +7,19 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from omo.errors import NotEvaluable, Refused
+from omo.digest import sha256
+from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import base, changes, seals
 from omo.proof.checks import parse_checks
 from omo.text import block, clip
-from omo.work.agents import FULL, SessionEvents, expect_of, session_events
+from omo.work.agents import FULL, Message, NoAnswer, SessionEvents, expect_of, session_events
 from omo.work.files import Files
-from omo.work.judge import (
-    JUDGE,
-    JudgeAnswer,
-    answered,
-    brief_text,
-    failed,
-    in_file,
-    match,
-    read_messages,
-    said_since,
-)
+from omo.work.judge import JUDGE, JudgeAnswer, brief_text, failed, match, read, read_messages
 from omo.work.status import NextStep, command
 from omo.workflows.ralph import rules
 from omo.workflows.ralph.end import end_of, outcome_of, publish
@@ -243,9 +234,9 @@ def _answers(run: RalphRun, state: RalphState, files: Files, events: SessionEven
     if newest is None:
         raise _asked(run, files, events, "; ".join([MOVED, *_left_behind(files, state.briefs[-1])]))
     if given is None:
-        answers = read_messages(said_since(reported, newest), newest["nonce"])
+        answers = read_messages(reported, newest)
     else:
-        answers = in_file(given, newest, state.briefs, reported, ask=PROMPT)
+        answers = _in_file(given, newest, state.briefs, reported)
     if answers.unread:
         raise NotEvaluable(
             f"iteration {state.iteration} is not judged while its brief is unanswered: {answers.unread}",
@@ -266,6 +257,32 @@ def _answers(run: RalphRun, state: RalphState, files: Files, events: SessionEven
                 matched[key] = replace(answer, source=EARLIER_BRIEF)
                 notes.append(STANDS.format("/".join(key)))
     return replace(answers, answers=matched, notes=notes)
+
+
+def _in_file(text: str, newest: Row, briefs: Sequence[Row], reported: Sequence[Message]) -> JudgeAnswer:
+    """What was handed in instead of a judge's own message, to the brief about these files.
+
+    It stands in only where no judge was seen to speak of any of the briefs.
+    """
+    try:
+        given = read(text)
+    except NoAnswer as error:
+        fixed_by = f"{PROMPT} shows the form; one JSON object, beginning a line"
+        raise BadInput(f"--result: {error}", fix=fixed_by) from None
+    if given.nonce != newest["nonce"]:
+        nonce = clip(given.nonce, 40)
+        what = f"--result answers the nonce {nonce!r}, which is not that of the newest brief"
+        raise Refused(what, fix=f"{PROMPT}, and answer the nonce it shows", nonce=nonce)
+    for message in reported:
+        # Of one that was cut nobody knows what it answered.
+        speaks = message.is_cut or any(brief["nonce"] in message.text for brief in briefs)
+        if speaks and message.ts >= str(briefs[0]["ts"]):
+            raise Refused(
+                f"--result is for where no {JUDGE} can be started, and one was seen to answer",
+                fix=f"leave --result out; where its answer does not count, start a new {JUDGE}: {PROMPT}",
+            )
+    answers = {key: replace(answer, source="inline") for key, answer in given.answers.items()}
+    return replace(given, answers=answers, digest=sha256(text.encode("utf-8", "replace")))
 
 
 def _asked(run: RalphRun, files: Files, events: SessionEvents, why: str) -> NotEvaluable:
@@ -302,7 +319,7 @@ def brief(run: RalphRun) -> tuple[str, str]:
     newest = state.brief_about(Files(run.caller.root).tree)
     if newest is None:
         raise Refused("the files are others than those that the judge was asked about", fix=f"{again} asks anew")
-    if newest in answered(state.briefs, session_events(run).messages(JUDGE)):
+    if not read_messages(session_events(run).messages(JUDGE), newest).unread:
         raise Refused(f"{JUDGE} has answered this brief already", fix=again)
     items = []
     if state.request:
