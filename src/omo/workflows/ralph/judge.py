@@ -23,7 +23,14 @@ from omo.work.judge import JUDGE, JudgeAnswer, brief_text, failed, match, read, 
 from omo.work.status import NextStep, command
 from omo.workflows.ralph import rules
 from omo.workflows.ralph.end import end_of, outcome_of, publish
-from omo.workflows.ralph.evaluate_criteria import COMMANDS, EARLIER_BRIEF, HEAVY_SECONDS, Evaluation
+from omo.workflows.ralph.evaluate_criteria import (
+    COMMANDS,
+    EARLIER_BRIEF,
+    HEAVY_SECONDS,
+    CheckResult,
+    Evaluation,
+    result_of,
+)
 from omo.workflows.ralph.phases import PhaseReport, check
 from omo.workflows.ralph.rules import ASK, LONGEST_REQUEST, MOST_CIRCUMVENTIONS, PROMPT, Row, State, method
 from omo.workflows.ralph.run import RalphRun, RalphState, fix, opening, require_open
@@ -91,34 +98,34 @@ def judge(
     after = Files(files.root)
     if after.tree != files.tree:
         notes += [CHANGED, *_left_behind(after, {"files": before})]
-        for result in results.values():
-            result |= {"result": "unknown", "evidence": CHANGED, "source": "code", "suggested_action": ""}
+        results = {name: result_of([CheckResult(name, "unknown", CHANGED)]) for name in results}
+    states, verdict, decision = _apply(state, results)
     row: Row = {"iteration": state.iteration, "results": results, "tree": files.tree}
     row["independence"] = answers.independence
-    states, verdict, decision = _apply(state, results)
     unknown_calls = state.unknown_calls + 1
     if verdict == "unknown" and unknown_calls < MOST_CALLS:
         row |= {"kind": "judge-unknown", "call": unknown_calls, "nonce": answers.nonce}
-        states = state.states
-    else:
-        if verdict == "unknown":
-            notes.append(f"iteration {state.iteration} is over: {unknown_calls} calls could not tell; {UNCOUNTED}")
-        row |= {
-            "kind": "judged",
-            "files": before,
-            "states": {name: known.data for name, known in states.items()},
-            "verdict": verdict,
-            "decision": decision,
-            "gates": report.gate_rows,
-            "challenges": answers.challenges,
-        }
+        _record(run, state, [row], answers.digest)
+        return Judgement(row, notes, publish(run))
+    if verdict == "unknown":
+        notes.append(f"iteration {state.iteration} is over: {unknown_calls} calls could not tell; {UNCOUNTED}")
+    row |= {
+        "kind": "judged",
+        "files": before,
+        "states": {name: known.data for name, known in states.items()},
+        "verdict": verdict,
+        "decision": decision,
+        "gates": report.gate_rows,
+        "challenges": answers.challenges,
+    }
     if verdict == "pass":
         sealed = _seals(files, state, report, events)
         row |= {"doubts": sealed.doubts, "allowed": sealed.notes}
+    # Unless the run is over, the next iteration is open at once, on the files as they are after it.
     scope = [name for name, known in states.items() if known.status in rules.OPEN]
-    _record(run, state, row, answers.digest, opening(run.caller, after, state.iteration + 1, scope))
-    if row["kind"] == "judged":
-        expect_of(run, events, None)
+    opens = opening(run.caller, after, state.iteration + 1, scope)
+    _record(run, state, [row, end_of(state, row) or opens], answers.digest)
+    expect_of(run, events, None)
     return Judgement(row, notes, publish(run))
 
 
@@ -198,21 +205,16 @@ def _apply(state: RalphState, results: Mapping[str, Row]) -> tuple[Mapping[str, 
     return states, verdict, rules.decision(states, state.iteration, state.max_iterations, by_name)
 
 
-def _record(run: RalphRun, state: RalphState, row: Row, digest: str, opens: Row) -> None:
-    """All of it or nothing, and only while the run stands where it was looked at. Unless it is over, the next
-    iteration is open at once, on the files as they are after it.
-    """
+def _record(run: RalphRun, state: RalphState, rows: list[Row], digest: str) -> None:
+    """All of it or nothing, and only while the run stands where it was looked at."""
+    if digest:
+        rows = [{"kind": "judge-inline-fallback", "iteration": state.iteration, "digest": digest}, *rows]
 
     def decide(now: RalphState) -> tuple[None, list[Row]]:
         if len(now.rows) != len(state.rows):
             what = "the run went on while it was judged, so this judgement is void"
             raise Refused(what, fix=fix(run, command("omo ralph judge")))
-        events = [row]
-        if digest:
-            events.insert(0, {"kind": "judge-inline-fallback", "iteration": now.iteration, "digest": digest})
-        if row["kind"] == "judged":
-            events.append(end_of(now, row) or opens)
-        return None, events
+        return None, rows
 
     run.change_whole(decide)
 
