@@ -184,7 +184,7 @@ def judgement_of(goal: Goal, caller: Caller, files: Files) -> Judgement | None:
                 failures.append(line)
             else:
                 found_broken.append(line)
-    given = judge.read_messages(said, newest["nonce"])
+    given = judge.read_messages(said, newest)
     asked: list[judge.Key] = [(goal.id, check) for check in goal.spec.in_words]
     answers = {check: answer for (_, check), answer in judge.match(given, asked)[0].items()}
     unclear = [f"{check}: {answer.evidence}" for check, answer in answers.items() if answer.result != "pass"]
