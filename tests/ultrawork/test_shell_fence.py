@@ -52,14 +52,14 @@ LISTED = DENIED[: DENIED.index("echo x > README.md")]
 WITHOUT_A_FENCE = [text for text in LISTED if text not in UNREADABLE]
 
 
-@pytest.mark.parametrize("text", WITHOUT_A_FENCE)
-def test_the_security_list_needs_no_fence(text: str) -> None:
-    assert commands.violations(text)
+def test_the_security_list_needs_no_fence() -> None:
+    assert [text for text in WITHOUT_A_FENCE if not commands.violations(text)] == []
 
 
-@pytest.mark.parametrize("text", [*HARMLESS, *DENIED[DENIED.index("touch tests/b.py") :][:6], "pytest -q && git diff"])
-def test_without_a_fence_only_the_security_list_counts(text: str) -> None:
-    assert commands.violations(text) == []
+def test_without_a_fence_only_the_security_list_counts() -> None:
+    outside = DENIED[DENIED.index("touch tests/b.py") :][:6]
+    for text in [*HARMLESS, *outside, "pytest -q && git diff"]:
+        assert commands.violations(text) == [], text
 
 
 def test_a_reason_names_the_path_the_fence_and_the_way_out(fence: Fence) -> None:
