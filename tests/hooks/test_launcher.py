@@ -115,18 +115,18 @@ def running_in(session: int) -> list[str]:
 
 
 def test_the_watchdog_leaves_no_process_behind(host: Host) -> None:
-    """In a session of its own, so that nobody else's processes count. The watchdog itself would live two seconds."""
-    hook = subprocess.Popen(
-        ["sh", "-c", command_of("UserPromptSubmit")],
-        stdin=subprocess.PIPE,
-        cwd=host.project,
-        env=host.environment(PATH=without_python(host)),
-        start_new_session=True,
-    )
-    hook.communicate(host.payload("UserPromptSubmit", prompt="hello"))
-    deadline = time.monotonic() + 1.5
+    """In a session of its own, so that nobody else's processes count. Left to itself the watchdog would sleep on."""
+    tools = without_python(host)
+    sleep = Path(tools, "sleep")
+    sleep.unlink()
+    sleep.write_text(f"#!/bin/sh\nexec '{shutil.which('sleep')}' 600\n", encoding="utf-8")
+    sleep.chmod(0o755)
+    hook = host.start("UserPromptSubmit", host.payload("UserPromptSubmit", prompt="hello"), PATH=tools)
+    hook.communicate()
+    deadline = time.monotonic() + 60
     while left := running_in(hook.pid):
         assert time.monotonic() < deadline, left
+        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("event", EVENTS)
