@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from omo.cli.main import build_parser
 from omo.state import runtime
 from omo.views import lines, project
 from omo.views.project import ProjectView, SessionView
 from omo.work.status import Item, Status
+from tests.named_commands import parser_of_omo
 from tests.report.states import ELSEWHERE, FOURTH, HERE, SCENES, THIRD, Scene, scene, view
 
 
@@ -155,7 +155,7 @@ def test_every_command_that_is_shown_is_one(name: str) -> None:
     for one in view(name).sessions:
         for way in one.next.commands:
             if way.argv[:1] == ("omo",):
-                build_parser().parse_args(shlex.split(way.line)[1:])
+                parser_of_omo().parse_args(shlex.split(way.line)[1:])
 
 
 def test_a_damaged_ledger_is_mended_first() -> None:

@@ -52,14 +52,15 @@ LISTED = DENIED[: DENIED.index("echo x > README.md")]
 WITHOUT_A_FENCE = [text for text in LISTED if text not in UNREADABLE]
 
 
-@pytest.mark.parametrize("text", WITHOUT_A_FENCE)
-def test_the_security_list_needs_no_limits(text: str, project: Path) -> None:
-    assert refused(text, fence_for([], [], str(project)))
+def test_the_security_list_needs_no_limits(project: Path) -> None:
+    unlimited = fence_for([], [], str(project))
+    assert [text for text in WITHOUT_A_FENCE if not refused(text, unlimited)] == []
 
 
-@pytest.mark.parametrize("text", [*HARMLESS, *DENIED[DENIED.index("touch tests/b.py") :][:6], "pytest -q && git diff"])
-def test_only_the_security_list_is_never_lifted(text: str, fence: Fence) -> None:
-    assert not any(isinstance(reason, Never) for reason in refused(text, fence))
+def test_only_the_security_list_is_never_lifted(fence: Fence) -> None:
+    outside = DENIED[DENIED.index("touch tests/b.py") :][:6]
+    for text in [*HARMLESS, *outside, "pytest -q && git diff"]:
+        assert not any(isinstance(reason, Never) for reason in refused(text, fence)), text
 
 
 def test_a_reason_names_the_path_the_fence_and_the_way_out(fence: Fence) -> None:
