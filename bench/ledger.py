@@ -65,7 +65,7 @@ class Bench:
         }
         self.process(["git", "init", "-q"])
         self.process(["omo", "ultragoal", "create-goals", "--brief", BRIEF])
-        self.directory = paths.ultragoal_dir(self.state, SESSION)
+        self.directory = str(next(Path(paths.ultragoal_dir(self.state)).glob("g*")))
         self.ledger = os.path.join(self.directory, "ledger.jsonl")
         self.grow(rows)
         self.process(["omo", "ultragoal", "complete-goals"])

@@ -19,6 +19,7 @@ from omo.hooks import prompt, session_start, stop, subagents, tool_done, tool_us
 from omo.state import ledger, paths, runtime
 from omo.work import session as sessions
 from omo.work.run import Caller
+from omo.workflows.ultragoal.run import ULTRAGOAL
 from tests.kept import copied
 
 Row = dict[str, Any]
@@ -38,6 +39,12 @@ HOOKS: dict[str, tuple[str, hooks.Handler]] = {
     "subagent-start": ("SubagentStart", subagents.handle_start),
     "subagent-stop": ("SubagentStop", subagents.handle_stop),
 }
+
+
+def plan_directory(state: str, session: str) -> Path:
+    """Where the newest ultragoal plan lies that a session began."""
+    names = ULTRAGOAL.names_of(state, session)
+    return Path(ULTRAGOAL.home(state), names[-1] if names else "none")
 
 
 @dataclass

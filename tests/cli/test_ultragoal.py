@@ -15,13 +15,13 @@ from omo.state import paths
 from omo.state.journal import Journal
 from omo.workflows.ultragoal.plan import POINTER
 from tests.cli.test_ulw_and_gates import use_blocks
-from tests.project import SESSION, Project, Ran
+from tests.project import SESSION, Project, Ran, plan_directory
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import ONE, TWO
 
 
 def directory(project: Project) -> Path:
-    return Path(paths.ultragoal_dir(project.state, SESSION))
+    return plan_directory(project.state, SESSION)
 
 
 def plan_bytes(project: Project) -> dict[str, bytes]:
@@ -78,9 +78,9 @@ def test_status_shows_goals_counts_paths_receipts_and_the_next_step(project: Pro
     assert {name: count for name, count in shown["counts"].items() if count} == {"complete": 1, "active": 1}
     assert len(shown["counts"]) == 7
     assert shown["paths"]["ledger"] == str(directory(project) / "ledger.jsonl")
-    assert [(goal["id"], goal["receipt"], goal["independence"]) for goal in shown["goals"]] == [
-        ("G001", "fresh", "reduced"),
-        ("G002", None, None),
+    assert [(goal["id"], goal["receipt"], goal["overrides"]) for goal in shown["goals"]] == [
+        ("G001", "fresh", ["independence: reduced"]),
+        ("G002", None, []),
     ]
     assert (shown["next"]["action"], shown["next"]["goal_id"]) == ("execute-goal", "G002")
     assert (shown["final_receipt"], shown["goal_tool"], shown["problems"]) == (None, "active", [])
@@ -469,7 +469,8 @@ def test_ledger_verify_looks_at_every_ledger_of_the_session(project: Project) ->
     finish(project)
     whole = project.agent("ledger", "verify", "--json")
     assert (whole.code, whole.json["problems"]) == (0, [])
-    assert {"session", "goal", "ultragoal", "evidence"} <= {one["ledger"] for one in whole.json["files"]}
+    plan = f"ultragoal/{directory(project).name}"
+    assert {"session", "goal", plan, "evidence"} <= {one["ledger"] for one in whole.json["files"]}
 
 
 PROJECT_LEDGERS = ("evidence", "verify/pins", "verify/goals", "verify/claims", "commands", "plans/reviews", "plans/r-1")
@@ -521,9 +522,9 @@ def test_notes_of_a_receipt_are_shown_with_its_goal(project: Project) -> None:
 @pytest.mark.parametrize(
     ("which", "name", "old", "new"),
     [
-        ("ultragoal", "ultragoal/goals.json", "complete", "pending"),
-        ("ultragoal", "ultragoal/ledger.jsonl", "it was seen", "it was not seen"),
-        ("ultragoal", "ultragoal/mark.json", '"seq"', '"Seq"'),
+        ("ultragoal", "goals.json", "complete", "pending"),
+        ("ultragoal", "ledger.jsonl", "it was seen", "it was not seen"),
+        ("ultragoal", "mark.json", '"seq"', '"Seq"'),
         ("goal", "goal/ledger.jsonl", "Complete", "Forget"),
         ("goal", "goal/mark.json", '"seq"', '"Seq"'),
         ("session", "events.jsonl", "active", "done"),
@@ -532,13 +533,15 @@ def test_notes_of_a_receipt_are_shown_with_its_goal(project: Project) -> None:
 def test_an_edited_file_of_the_session_is_exit_3(project: Project, which: str, name: str, old: str, new: str) -> None:
     create(project, ONE)
     finish(project)
-    path = directory(project).parent / name
+    home = directory(project) if which == "ultragoal" else Path(paths.session_dir(project.state, SESSION))
+    path = home / name
+    ledger = f"ultragoal/{home.name}" if which == "ultragoal" else which
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     ran = project.agent("ledger", "verify", "--json")
     assert ran.code == 3
-    assert [one["ledger"] for one in ran.json["files"] if not one["whole"]] == [which]
-    assert all(one.startswith(f"{which}: ") for one in ran.json["problems"])
+    assert [one["ledger"] for one in ran.json["files"] if not one["whole"]] == [ledger]
+    assert all(one.startswith(f"{ledger}: ") for one in ran.json["problems"])
 
 
 def test_a_gate_that_is_gone_or_edited_is_exit_3_and_shown(project: Project) -> None:
@@ -551,7 +554,7 @@ def test_a_gate_that_is_gone_or_edited_is_exit_3_and_shown(project: Project) -> 
     ran = project.agent("ledger", "verify")
     assert (ran.code, "is gone" in ran.out) == (3, True)
     (goal,) = status(project)["goals"]
-    assert (goal["receipt"], "gone" in goal["stale_because"]) == ("stale", True)
+    assert (goal["receipt"], "gone" in goal["receipt_why"]) == ("stale", True)
     assert status(project)["next"]["action"] == "verify-again"
     assert project.agent("goal", "complete").code == 3
 
@@ -611,7 +614,7 @@ def test_the_user_seals_a_damaged_plan_and_is_told_which_receipts_lie_in_it(proj
     assert project.agent("state", "clear", "--mode", "ultragoal", "--force").code == 3, "it is not the agent's to seal"
     done = project.user("state", "clear", "--mode", "ultragoal", "--force", "--session", SESSION, "--json")
     assert (done.code, done.json["receipts"]) == (0, [f"G001 {receipt[:12]}"])
-    kept = next(Path(path) for path in done.json["kept"] if Path(path).name.startswith("ultragoal."))
+    kept = next(Path(path) for path in done.json["kept"] if "/ultragoal/" in path)
     assert (kept / "ledger.jsonl").read_bytes() == left
     assert project.agent("ledger", "verify").code == 0
     create(project)
@@ -621,7 +624,7 @@ def test_the_user_seals_a_damaged_plan_and_is_told_which_receipts_lie_in_it(proj
 def test_a_damaged_goal_journal_costs_the_user_one_command_and_not_the_plan(project: Project) -> None:
     create(project)
     project.agent("ultragoal", "complete-goals")
-    journal = directory(project).parent / "goal" / "ledger.jsonl"
+    journal = Path(paths.goal_dir(project.state, SESSION), "ledger.jsonl")
     journal.write_text(journal.read_text().replace("Complete every", "Complete no"))
     assert checkpoint(project, "G001").code == 3
     told = project.row()["work"]["ultragoal"]

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from omo.state.journal import Journal
-from omo.state.paths import ultragoal_dir
 from tests.e2e.client import Terminal
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Request, Turn, bash, call, say, told
+from tests.project import plan_directory
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import CLEAN
 
@@ -66,13 +66,13 @@ def checkpoint(stage: Stage, goal: str, *, blockers: tuple[str, ...] = ()) -> Ca
 
 def rows(stage: Stage, session: str) -> list[dict[str, Any]]:
     state = str(stage.state)
-    journal = Journal(ultragoal_dir(state, session), state)
+    journal = Journal(str(plan_directory(state, session)), state)
     assert journal.problems() == []
     return journal.rows()
 
 
 def plan(stage: Stage, session: str) -> dict[str, Any]:
-    shown: dict[str, Any] = json.loads((stage.state / "sessions" / session / "ultragoal" / "goals.json").read_text())
+    shown: dict[str, Any] = json.loads((plan_directory(str(stage.state), session) / "goals.json").read_text())
     return shown
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from omo.state import ledger, paths, runtime
 from omo.workflows.ultragoal import receipts
+from tests.project import plan_directory
 from tests.report import sample
 from tests.report.sample import Sample
 
@@ -105,7 +106,7 @@ def _told(summary: Row) -> Row:
 
 def _poison_gates(made: Sample) -> None:
     """The gates behind the receipts, and the receipts that name them, so that they are still the ones."""
-    directory = Path(paths.ultragoal_dir(made.state, made.session))
+    directory = plan_directory(made.state, made.session)
     rows = ledger.rows(str(directory / "ledger.jsonl"))
     for row in rows:
         receipt = row.get("completionVerification")

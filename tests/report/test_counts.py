@@ -15,6 +15,7 @@ from omo.views import lines, statusline
 from omo.views.project import ProjectView, SessionView
 from omo.work import outcome
 from omo.work.status import DAMAGED, Status
+from tests.project import plan_directory
 from tests.ralph import project as ralph_project
 from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, begin, scene, view
 from tests.ultraplan import project as ultraplan
@@ -61,7 +62,7 @@ def called_done_by_hand(root: Path) -> Scene:
 
 def goals_damaged(root: Path) -> Scene:
     scene = SCENES["ultragoal-five-goals"](root)
-    path = Path(paths.ultragoal_dir(scene.state, HERE), "ledger.jsonl")
+    path = plan_directory(scene.state, HERE) / "ledger.jsonl"
     path.write_text(path.read_text(encoding="utf-8").replace('"kind"', '"kind" ', 1), encoding="utf-8")
     return scene
 

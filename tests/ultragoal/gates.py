@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from omo.workflows.ultragoal.gate.models import Defect
 from omo.workflows.ultragoal.gate.proof import Inspection, Subject
 
 Gate = dict[str, Any]
@@ -147,7 +148,50 @@ def subject(project: Path, goal: str = "G001", **more: Any) -> Subject:
     return Subject(**{**known, **more})
 
 
+# What a defect says, in one word for a test; the first that fits.
+CODES = {
+    "is missing": "MISSING",
+    "must not be blank": "BLANK",
+    "must be a valid": "WRONG_TYPE",
+    "must be an object": "WRONG_TYPE",
+    "must be 'gui', 'web'": "SURFACE_UNKNOWN",
+    "must be '": "NOT_CLEAN",
+    "must be empty": "BLOCKERS_OPEN",
+    "should have at least 1": "EMPTY",
+    "should have at most 500": "TOO_MANY",
+    "run the whole verification again": "NOT_RERUN",
+    "is no part of a gate": "UNKNOWN_KEY",
+    "does not say Gate Result: PASS": "CLEANER_BLOCKED",
+    "two rows have the id": "DUPLICATE_ID",
+    "has neither verdict nor result": "NO_OUTCOME",
+    "and yet has an outcome": "CONTRADICTION",
+    "says of every row that it does not apply": "NOTHING_APPLIES",
+    "links to nothing": "UNLINKED",
+    "is no id in": "UNKNOWN_REF",
+    "that does not apply, which covers nothing": "LINK_NOT_APPLICABLE",
+    "do not prove a": "KINDS_INSUFFICIENT",
+    "is text in the row": "WORDS_ONLY",
+    "is a receipt alone": "RECEIPT_ONLY",
+    "is exempt from replay": "EXEMPT_NOT_HERE",
+    "is no file that shows the run": "FALLBACK_WEAK",
+    "names no screenshot": "FALLBACK_WEAK",
+    "that proves anything": "ARTIFACT_INVALID",
+    "already proves": "ARTIFACT_REUSED",
+    "older than": "ARTIFACT_OLD",
+    "has no case": "CASE_MISSING",
+    "adversarialCaseRefs of no row": "CASE_UNLINKED",
+    "of the computer under control": "NOT_THE_COMPUTER",
+}
+
+
+def code_of(defect: Defect) -> str:
+    for words, code in CODES.items():
+        if words in defect.message:
+            return code
+    return "OTHER"
+
+
 def places(found: Inspection) -> dict[str, str]:
     """Each defect as path → code; a test that says this says that there is no other one."""
     assert len({one.path for one in found.defects}) == len(found.defects), found.defects
-    return {one.path: one.code for one in found.defects}
+    return {one.path: code_of(one) for one in found.defects}

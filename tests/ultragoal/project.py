@@ -25,7 +25,7 @@ from omo.workflows.ultragoal.checkpoint import Done, Recorded, checkpoint, class
 from omo.workflows.ultragoal.goal_tool import ToolGoal
 from omo.workflows.ultragoal.next_step import next_step, publish_status
 from omo.workflows.ultragoal.plan import Goal, Plan
-from omo.workflows.ultragoal.run import PlanRun
+from omo.workflows.ultragoal.run import PlanRun, load_plan
 from tests.kept import copied
 from tests.project import LIMITS as LIMITS
 from tests.project import NOW as NOW
@@ -66,12 +66,13 @@ class Project(AnyProject):
 
     @property
     def directory(self) -> Path:
-        return Path(paths.ultragoal_dir(self.state, self.session))
+        run = self.run()
+        return Path(run.directory) if run.id else self.home / "no plan"
 
     @property
     def home(self) -> Path:
         """Of everything the session has: plan, goal, events."""
-        return self.directory.parent
+        return Path(paths.session_dir(self.state, self.session))
 
     @property
     def ledger(self) -> Path:
@@ -120,7 +121,7 @@ class Project(AnyProject):
     # What commands load
 
     def run(self, by: str = "agent", **changes: Any) -> PlanRun:
-        return PlanRun(self.caller(by, **changes))
+        return load_plan(self.caller(by, **changes))
 
     def plan(self) -> Plan:
         plan = self.run().plan
@@ -159,8 +160,7 @@ class Project(AnyProject):
     # What commands do
 
     def create(self, text: str = TWO, mode: str = "aggregate", **more: Any) -> Plan:
-        run = self.run()
-        create.create_goals(run, create.parse(text), mode=mode, **{"force": False, **more})
+        run = create.create_goals(self.run(), create.parse(text), mode=mode, **{"force": False, **more})
         if self.tool() is None:
             goal_tool.create(self.run())
         return run.require_plan()
@@ -190,7 +190,7 @@ class Project(AnyProject):
             self.complete(goal.id)
 
     def steer(self, kind: str, **options: str) -> Row:
-        return steering.steer(self.run(), steering.Attempt(kind=kind, **{**WHY, **options}))
+        return steering.steer(self.run(), kind, {**WHY, **options})
 
     def supersede(self, name: str) -> None:
         self.steer("mark_blocked_superseded", goal_id=name)

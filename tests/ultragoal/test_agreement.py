@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from omo.state import paths
-from tests.project import SESSION, Project, Ran, make_project
+from tests.project import SESSION, Project, Ran, make_project, plan_directory
 from tests.ultragoal.gates import valid_gate
 
 BRIEF = "@goal: Parse\nRead the files.\n@goal: Export\nWrite the report.\n@goal: Send\nSend it."
@@ -62,7 +62,7 @@ def pause(shell: Project) -> None:
 
 
 def plan_file(shell: Project, name: str) -> Path:
-    return Path(paths.ultragoal_dir(shell.state, SESSION), name)
+    return plan_directory(shell.state, SESSION) / name
 
 
 def edit(name: str, old: bytes, new: bytes) -> Callable[[Project], None]:

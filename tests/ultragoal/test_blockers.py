@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput
-from omo.workflows.ultragoal import steering
 from omo.workflows.ultragoal.checkpoint import MOST_OPEN_BLOCKERS as MOST_OPEN
 from omo.workflows.ultragoal.checkpoint import classify, record_review_blockers
-from tests.ultragoal.project import THREE, WHY, Project, make
+from tests.ultragoal.project import THREE, Project, make
 from tests.ultragoal.test_steering import bring
 
 NEEDED = "the user has to enter the production key"
@@ -163,5 +162,5 @@ def test_a_blocker_whose_blocker_is_superseded_lets_its_parent_be_tried_again(pr
         project.complete(name)
     project.hand_out()
     project.set_back(blocker, "blocked")
-    steering.steer(project.run(), steering.Attempt(kind="mark_blocked_superseded", goal_id=blocker, **WHY))
+    project.supersede(blocker)
     assert project.hand_out() == project.goal("G001")

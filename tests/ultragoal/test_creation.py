@@ -14,7 +14,7 @@ from tests.ultragoal.project import ONE, THREE, TWO, Project
 
 
 def archived(project: Project) -> list[Path]:
-    return sorted(project.directory.parent.glob("ultragoal.archived-*"))
+    return sorted(Path(paths.ultragoal_dir(project.state)).glob("g*.archived-*"))
 
 
 def test_the_ledger_is_the_truth_and_the_files_show_it(project: Project) -> None:
@@ -46,11 +46,14 @@ def test_by_force_it_is_archived_with_every_byte_and_the_record_says_so(project:
 
 
 def test_a_finished_plan_makes_room_by_itself_and_is_kept(project: Project) -> None:
-    project.create(ONE)
+    old = project.create(ONE)
     project.finish()
-    project.create(TWO)
+    before = project.files()
+    new = project.create(TWO)
     assert project.statuses() == {"G001": "pending", "G002": "pending"}
-    assert len(archived(project)) == 1
+    assert (old.run != new.run, archived(project)) == (True, [])
+    project.directory.rename(project.home / "elsewhere")
+    assert (project.plan().run, project.files()) == (old.run, before), "it is as it was"
 
 
 @pytest.mark.parametrize("rubbish", [b"", b"garbage\n", b'{"seq": 1}\n'])

@@ -97,15 +97,9 @@ def test_a_plan_that_the_agent_handed_off_with_goals_open_ends_with_that_excepti
 
 def reworded(project: Project, by: str) -> None:
     project.create(TWO)
-    attempt = steering.Attempt(
-        kind="revise_pending_wording",
-        goal_id="G002",
-        title="Write a note",
-        objective="A note is there.",
-        evidence="seen",
-        rationale="it is less",
-    )
-    steering.steer(project.run(by), attempt)
+    wording = {"goal_id": "G002", "title": "Write a note", "objective": "A note is there."}
+    why = {"evidence": "seen", "rationale": "it is less"}
+    steering.steer(project.run(by), "revise_pending_wording", {**wording, **why})
     while (goal := project.hand_out()) is not None:
         project.reviewed()
         project.complete(goal.id)

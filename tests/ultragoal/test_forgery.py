@@ -15,6 +15,7 @@ import pytest
 from omo.errors import OmoError
 from omo.state import paths
 from omo.workflows.ultragoal import goal_tool, lifecycle, receipts
+from omo.workflows.ultragoal.run import ULTRAGOAL
 from omo.workflows.ultrawork import gates as pinned_gates
 from tests.ultragoal.gates import Gate, add_surface, artifact, surface, valid_gate
 from tests.ultragoal.project import ONE, Project
@@ -150,15 +151,15 @@ def test_another_plan_next_to_what_is_left_of_a_ledger_ends_nothing(project: Pro
 
 @pytest.mark.parametrize("document", [ALL_DONE, {"goals": []}, {"goals": "none"}, {}])
 def test_a_view_without_a_ledger_is_no_plan(project: Project, document: dict[str, Any]) -> None:
-    project.directory.mkdir(parents=True)
-    project.goals_json.write_text(json.dumps(document))
+    planted = Path(ULTRAGOAL.directory(project.state, ULTRAGOAL.new_id(project.caller())), "goals.json")
+    planted.parent.mkdir(parents=True)
+    planted.write_text(json.dumps(document))
     assert (project.run().plan, project.step().action) == (None, "create-goals")
     with pytest.raises(OmoError):
         project.hand_out()
     project.create(ONE)
     assert project.statuses() == {"G001": "pending"}
-    (kept,) = project.directory.parent.glob("ultragoal.archived-*/goals.json")
-    assert json.loads(kept.read_text()) == document
+    assert json.loads(planted.read_text()) == document
 
 
 def test_another_sessions_finished_plan_moved_in_by_hand_ends_nothing(project: Project) -> None:
@@ -170,7 +171,7 @@ def test_another_sessions_finished_plan_moved_in_by_hand_ends_nothing(project: P
     shutil.rmtree(project.directory)
     shutil.copytree(other.directory, project.directory)
     (problem,) = project.run().problems
-    assert "is gone" in problem
+    assert "the ledger of plan" in problem
     with pytest.raises(OmoError, match="not as omo wrote it"):
         goal_tool.complete(project.run())
     for change in (

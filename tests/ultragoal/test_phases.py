@@ -168,8 +168,15 @@ def test_clearing_takes_the_mark_with_it(planned: Project) -> None:
 # Clearing
 
 
+def place_of(project: Project, name: str) -> Path:
+    """A file of the plan, or of the session's goal."""
+    above, _, rest = name.partition("/")
+    return (project.directory if above == "ultragoal" else project.home / above) / rest
+
+
 def kept_bytes(project: Project, name: str) -> list[Path]:
-    return sorted(project.home.glob(f"{name}.cleared-*"))
+    home = Path(paths.ultragoal_dir(project.state)) if name == "ultragoal" else project.home / name
+    return sorted(home.glob("*.cleared-*") if name == "ultragoal" else home.parent.glob(f"{name}.cleared-*"))
 
 
 def test_a_finished_run_is_cleared_without_force(planned: Project) -> None:
@@ -196,7 +203,7 @@ def test_a_goal_without_a_plan_is_unfinished_too(project: Project) -> None:
         lifecycle.clear(project.caller(), force=False)
     assert lifecycle.clear(project.caller(), force=True) is not None
     assert project.tool() is None
-    assert "cleared the session's goal with" in stopping(project)[1]
+    assert "cleared the ultragoal plan with" in stopping(project)[1]
 
 
 def test_what_the_agent_gives_up_is_shown_to_the_user_and_clearing_again_does_not_hide_it(planned: Project) -> None:
@@ -243,10 +250,10 @@ def test_the_user_recovers_from_anything_by_force(planned: Project, name: str, c
     other = planned.other()
     goal_tool.create(other.run(), "Another one")
     theirs = {key: text for key, text in planned.state_files().items() if key.startswith("sessions/other")}
-    corrupt(planned.home / name)
+    corrupt(place_of(planned, name))
     with pytest.raises(Refused) as refused:
         lifecycle.clear(planned.caller("user"), force=False)
-    assert lifecycle.FORCE in refused.value.fix
+    assert "omo state clear --mode ultragoal --force" in refused.value.fix
     assert lifecycle.clear(planned.caller("user"), force=True) is not None
     assert {key: text for key, text in planned.state_files().items() if key.startswith("sessions/other")} == theirs
     assert planned.told() == {}
@@ -268,7 +275,7 @@ def test_force_recovers_from_a_runtime_file_nobody_can_read(planned: Project, co
 def test_a_file_or_a_link_where_a_directory_should_be_is_moved_as_it_is(
     planned: Project, name: str, tmp_path: Path
 ) -> None:
-    place = planned.home / name
+    place = place_of(planned, name)
     os.rename(place, planned.root / "outside")
     place.symlink_to(planned.root / "outside")
     lifecycle.clear(planned.caller("user"), force=True)
@@ -281,7 +288,8 @@ def test_a_file_or_a_link_where_a_directory_should_be_is_moved_as_it_is(
 
 def test_a_crash_after_the_move_is_finished_by_the_next_clear(planned: Project) -> None:
     for name in ("ultragoal", "goal"):
-        os.rename(planned.home / name, planned.home / f"{name}.cleared-1")
+        place = place_of(planned, name)
+        os.rename(place, place.with_name(f"{place.name}.cleared-1"))
     assert lifecycle.clear(planned.caller("user"), force=True) is not None
     assert planned.told() == {}
 

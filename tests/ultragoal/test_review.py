@@ -10,16 +10,15 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, NotEvaluable, Refused
+from omo.workflows.ultragoal.gate.models import Defect
 from omo.workflows.ultragoal.review import (
     FAIL,
     LARGEST_SPEC,
-    OPEN_BLOCKER,
     OWN_CONTRACT,
     PASS,
     UNSEEN_SOURCE,
     WEAK_CONTRACT,
-    Finding,
-    Measure,
+    Contract,
     Review,
     Source,
     find_source,
@@ -28,7 +27,7 @@ from omo.workflows.ultragoal.review import (
     review,
     start,
 )
-from tests.ultragoal.gates import Gate, valid_gate
+from tests.ultragoal.gates import Gate, code_of, valid_gate
 from tests.ultragoal.project import TWO, Project, commit, git, make
 
 SPEC = """# Intake
@@ -78,7 +77,7 @@ def test_the_working_tree_is_everything_since_the_base_branch_was_left(project: 
     found = find(project)
     assert (found.kind, found.name, found.base) == ("worktree", "feature", "main")
     assert found.changed == ["one.txt", "two.txt"]
-    assert found.is_here
+    assert not found.away
 
 
 def test_a_branch_is_what_was_committed_on_it(project: Project) -> None:
@@ -88,14 +87,14 @@ def test_a_branch_is_what_was_committed_on_it(project: Project) -> None:
         git(project.root, "rev-parse", "feature"),
         git(project.root, "rev-parse", "main"),
     )
-    assert found.is_here
+    assert not found.away
 
 
 def test_an_edit_that_is_not_on_the_branch_cannot_make_it_pass(project: Project) -> None:
     assert judge(project, qa_of(project), source=find(project, branch="feature")).verdict == PASS
     (project.root / "one.txt").write_text("mended here only\n", encoding="utf-8")
     found = find(project, branch="feature")
-    assert "one.txt is edited and not committed" in found.notes[0]
+    assert "one.txt is edited and not committed" in found.away
     assert judge(project, qa_of(project), source=found).verdict == UNSEEN_SOURCE
 
 
@@ -169,7 +168,7 @@ def test_a_pull_request_is_asked_for_with_gh(project: Project, monkeypatch: pyte
     assert (found.kind, found.name, found.base) == ("pr", "12", "main")
     assert found.changed == ["a b.txt", "one.txt"]
     assert found.base_commit == git(project.root, "rev-parse", "main")
-    assert found.is_here
+    assert not found.away
     assert said.read_text().splitlines() == [
         "pr view 12 --json baseRefName,headRefOid sign-in ",
         "pr diff 12 --name-only sign-in ",
@@ -235,7 +234,7 @@ STATEMENTS = {
 def test_a_contract_is_strong_when_it_obliges_somebody() -> None:
     assert [text for text in STRONG if measure(text).strength != "strong"] == []
     assert [text for text in THIN if measure(text).strength != "thin"] == []
-    assert {text: measure(text).statements for text in STATEMENTS} == STATEMENTS
+    assert {text: int(measure(text).why.split()[0]) for text in STATEMENTS} == STATEMENTS
     assert measure(ITEMS).why == "3 of 3 acceptance statements, 14 of 40 words"
 
 
@@ -262,7 +261,6 @@ def test_a_review_passes_only_clean_with_a_contract_and_on_the_work_itself(proje
 
     def verdicts(spec: str | None) -> tuple[str, str]:
         done = judge(project, qa, spec=spec, source=source)
-        assert done.is_eligible == (spec == SPEC and source.is_here)
         return done.verdict, judge(project, failed, spec=spec, source=source).verdict
 
     source = find(project, branch="feature")
@@ -275,7 +273,7 @@ def test_a_review_passes_only_clean_with_a_contract_and_on_the_work_itself(proje
     git(project.root, "checkout", "-q", "main")
     commit(project.root, "later.txt")
     source = find(project, branch="feature")
-    assert (source.changed, "check it out" in source.notes[0]) == (["one.txt"], True), "without what main got since"
+    assert (source.changed, "check it out" in source.away) == (["one.txt"], True), "without what main got since"
     assert [verdicts(spec) for spec in (SPEC, None)] == [(UNSEEN_SOURCE, FAIL), (WEAK_CONTRACT, FAIL)]
 
 
@@ -293,18 +291,19 @@ def test_what_qa_reports_as_open_is_a_finding_in_every_shape(project: Project) -
         (None, "null"),
     ]
     done = judge(project, {**qa_of(project), "blockers": [blocker for blocker, _ in shapes]})
-    assert {finding.code for finding in done.findings} == {"OPEN_BLOCKER"}
-    for finding, (_, message) in zip(done.findings, shapes, strict=True):
-        assert message in finding.message
+    assert done.findings == done.blockers
+    for blocker, (_, message) in zip(done.blockers, shapes, strict=True):
+        assert message in blocker
 
 
 def test_every_defect_of_the_qa_is_a_finding(project: Project) -> None:
     qa = qa_of(project)
     qa["status"] = "failed"
     qa["e2eCommands"] = []
+    assert {one.path for one in judge(project, qa).defects} == {"executorQa.status", "executorQa.e2eCommands"}
+    qa = qa_of(project)
     (project.root / "artifacts" / "review" / "attack-report.txt").unlink()
-    paths = {one.path for one in judge(project, qa).findings}
-    assert {"executorQa.status", "executorQa.e2eCommands", "executorQa.artifactRefs[1].path"} <= paths
+    assert {one.path for one in judge(project, qa).defects} == {"executorQa.artifactRefs[1].path"}
 
 
 def test_evidence_as_old_as_the_work_is_accepted(project: Project) -> None:
@@ -322,7 +321,7 @@ def test_evidence_of_a_goal_does_not_serve_twice(project: Project) -> None:
     project.hand_out()
     gate = project.gate("G001")
     project.complete("G001")
-    assert {one.code for one in judge(project, gate["executorQa"]).findings} == {"ARTIFACT_REUSED"}
+    assert {code_of(one) for one in judge(project, gate["executorQa"]).defects} == {"ARTIFACT_REUSED"}
 
 
 def test_the_suite_for_computer_control_is_asked_for_by_what_the_source_changed(project: Project) -> None:
@@ -349,7 +348,7 @@ def test_what_the_base_calls_computer_control_stays_so_when_the_work_takes_it_ba
 def test_a_contract_that_came_with_the_work_is_the_agents_word(project: Project) -> None:
     commit(project.root, "intake.md", SPEC + "- Everything else is fine as it is.\n")
     done = judge(project, qa_of(project))
-    assert (done.verdict, done.is_eligible) == (OWN_CONTRACT, False)
+    assert done.verdict == OWN_CONTRACT
     assert "intake.md is not older than what is under review: hold it against one that is" in done.notes
     assert judge(project, {**qa_of(project), "e2eStatus": "failed"}).verdict == FAIL
 
@@ -372,7 +371,7 @@ def test_what_qa_covered_is_held_against_the_contract(project: Project, about: G
 
 
 def found(project: Project, *texts: str) -> Review:
-    return Review(find(project), Measure(derived=True), [Finding("", OPEN_BLOCKER, text) for text in texts], [])
+    return Review(find(project), Contract("thin", "it says little"), list(texts))
 
 
 def test_a_review_writes_nothing(project: Project) -> None:
@@ -384,7 +383,7 @@ def test_a_review_writes_nothing(project: Project) -> None:
 
 
 def test_findings_become_the_first_plan_of_a_session(project: Project) -> None:
-    assert start(project.run(), found(project, "The date is wrong.", "A test cannot fail.")) == ["G001", "G002"]
+    assert start(project.run(), found(project, "The date is wrong.", "A test cannot fail."))[1] == ["G001", "G002"]
     plan = project.plan()
     assert [goal.objective for goal in plan.goals] == ["The date is wrong.", "A test cannot fail."]
     assert plan.goals[0].title == "Resolve: The date is wrong."
@@ -406,17 +405,17 @@ def test_findings_reopen_a_plan_that_was_complete(project: Project) -> None:
 
 
 def test_the_same_finding_twice_is_one_goal(project: Project) -> None:
-    assert start(project.run(), found(project, "The date is wrong.", " the DATE  is wrong. ")) == ["G001"]
+    assert start(project.run(), found(project, "The date is wrong.", " the DATE  is wrong. "))[1] == ["G001"]
     before = project.files()
-    assert start(project.run(), found(project, "The date is wrong.")) == ["G001"]
+    assert start(project.run(), found(project, "The date is wrong."))[1] == ["G001"]
     assert project.files() == before
-    assert start(project.run(), found(project, "Another one.", "The date is wrong.")) == ["G002", "G001"]
+    assert start(project.run(), found(project, "Another one.", "The date is wrong."))[1] == ["G002", "G001"]
 
 
 def test_what_is_wrong_with_the_qa_itself_is_one_goal(project: Project) -> None:
-    form = [Finding(f"executorQa.artifactRefs[{number}].path", "ARTIFACT_OLD", "is old") for number in range(500)]
+    form = [Defect(f"executorQa.artifactRefs[{number}].path", "is old") for number in range(500)]
     done = found(project, "The date is wrong.")
-    assert start(project.run(), Review(done.source, done.contract, [*form, *done.findings], [])) == ["G001", "G002"]
+    assert start(project.run(), Review(done.source, done.contract, done.blockers, form))[1] == ["G001", "G002"]
     work, qa = project.plan().goals
     assert (work.objective, qa.title) == ("The date is wrong.", "Let the QA of the review hold")
     assert "executorQa.artifactRefs[0].path: is old" in qa.objective

@@ -9,7 +9,8 @@ import pytest
 
 from omo.errors import BadInput, OmoError, Refused
 from omo.workflows.ultragoal import steering
-from omo.workflows.ultragoal.steering import OPTIONS, Attempt
+from omo.workflows.ultragoal.plan import STEERING
+from omo.workflows.ultragoal.steering import KINDS
 from tests.ultragoal.project import THREE, WHY, Project, make, words_of
 
 PARTS = json.dumps([{"title": "Read", "objective": "Read it."}, {"title": "Judge", "objective": "Judge it."}])
@@ -35,7 +36,9 @@ def reject(project: Project, kind: str, **options: Any) -> OmoError:
     """The attempt is refused and recorded, once; no goal is another one afterwards."""
     before, rows = goals_of(project), project.rows()
     with pytest.raises(OmoError) as caught:
-        steering.steer(project.run(), Attempt(kind=kind, **{**WHY, **options}))
+        steering.steer(
+            project.run(), kind, {name: text for name, text in {**WHY, **options}.items() if text is not None}
+        )
     assert isinstance(caught.value, (BadInput, Refused))
     assert caught.value.fix
     assert goals_of(project) == before
@@ -105,19 +108,25 @@ def test_rewording_says_which_fields_changed(project: Project, given: dict[str, 
 MISSING = {"goal_id": "G002", "title": "A", "objective": "B", "replacements": PARTS, "order": '["G001"]'}
 
 
-@pytest.mark.parametrize("kind", OPTIONS)
+def test_the_kinds_are_listed_alike() -> None:
+    assert tuple(KINDS) == STEERING
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_takes_its_own_options_and_needs_evidence_and_rationale(project: Project, kind: str) -> None:
-    needed, more = OPTIONS[kind]
+    fields = KINDS[kind].model_fields
+    needed = [name for name in MISSING if name in fields and fields[name].is_required()]
     given = {option: MISSING[option] for option in needed}
     for name in ("evidence", "rationale"):
-        for text in (None, "  \n", "\u200b"):
-            assert f"--{name} is" in words_of(reject(project, kind, **{**given, name: text}))
+        assert f"{name}: Field required" in words_of(reject(project, kind, **{**given, name: None}))
+        for text in ("  \n", "\u200b"):
+            assert f"{name}: is blank" in words_of(reject(project, kind, **{**given, name: text}))
     words = words_of(reject(project, kind, evidence=None))
     for name in needed:
-        assert f"{steering.FLAGS[name]} is missing" in words, "every missing option is named at once"
-    for name in set(MISSING) - {*needed, *more}:
+        assert f"{name}: Field required" in words, "every missing option is named at once"
+    for name in set(MISSING) - set(fields):
         words = words_of(reject(project, kind, **given, **{name: MISSING[name]}))
-        assert f"{steering.FLAGS[name]} does not belong to {kind}" in words
+        assert f"{name}: no such field" in words
 
 
 @pytest.mark.parametrize(
@@ -125,33 +134,33 @@ def test_each_kind_takes_its_own_options_and_needs_evidence_and_rationale(projec
 )
 def test_what_is_no_kind_is_answered_with_the_kinds(project: Project, kind: str) -> None:
     fix = reject(project, kind).fix
-    assert all(name in fix for name in OPTIONS)
+    assert all(name in fix for name in KINDS)
 
 
 REFUSED: list[tuple[str, dict[str, str], str]] = [
-    ("add_subgoal", {"title": " ", "objective": "B"}, "--title is blank"),
-    ("add_subgoal", {"title": "A", "objective": "\u200b"}, "--objective is blank"),
-    ("add_subgoal", {"title": "A" * 81, "objective": "B"}, "--title has 81 characters"),
-    ("add_subgoal", {"title": "A", "objective": "B" * 10_001}, "--objective has 10001 characters"),
+    ("add_subgoal", {"title": " ", "objective": "B"}, "title: is blank"),
+    ("add_subgoal", {"title": "A", "objective": "\u200b"}, "objective: is blank"),
+    ("add_subgoal", {"title": "A" * 81, "objective": "B"}, "title: has 81 characters"),
+    ("add_subgoal", {"title": "A", "objective": "B" * 10_001}, "objective: has 10001 characters"),
     ("add_subgoal", {"title": "A", "objective": "b\0b"}, "a NUL"),
     ("add_subgoal", {"title": "A", "objective": "b\udc80b"}, "no UTF-8"),
     ("split_subgoal", {"goal_id": "G9", "replacements": PARTS}, "no goal 'G9'"),
-    ("split_subgoal", {"goal_id": "G002", "replacements": "[]"}, "a list of 0"),
-    ("split_subgoal", {"goal_id": "G002", "replacements": '[{"title": "A", "objective": "B"}]'}, "a list of 1"),
-    ("split_subgoal", {"goal_id": "G002", "replacements": '{"title": "A"}'}, "is {'title': 'A'}"),
-    ("split_subgoal", {"goal_id": "G002", "replacements": "[1, 2]"}, "replacements[1] is 2"),
+    ("split_subgoal", {"goal_id": "G002", "replacements": "[]"}, "at least 2 items"),
+    ("split_subgoal", {"goal_id": "G002", "replacements": '[{"title": "A", "objective": "B"}]'}, "at least 2 items"),
+    ("split_subgoal", {"goal_id": "G002", "replacements": '{"title": "A"}'}, "replacements: must be a valid list"),
+    ("split_subgoal", {"goal_id": "G002", "replacements": "[1, 2]"}, "replacements[1]: must be a valid"),
     ("split_subgoal", {"goal_id": "G002", "replacements": "[{"}, "not valid JSON"),
     ("split_subgoal", {"goal_id": "G002", "replacements": "gone.json"}, "neither JSON nor a file"),
     ("split_subgoal", {"goal_id": "G002", "replacements": " "}, "--replacements-json is empty"),
     (
         "split_subgoal",
         {"goal_id": "G002", "replacements": '[{"title": "", "objective": "B"}, {"title": "A"}]'},
-        "replacements[0].title is blank",
+        "replacements[0].title: is blank",
     ),
     (
         "split_subgoal",
         {"goal_id": "G002", "replacements": '[{"title": 1, "objective": "B"}, {"title": "A", "objective": "C"}]'},
-        "replacements[0].title is 1, not a text",
+        "replacements[0].title: must be a valid string, got 1",
     ),
     (
         "split_subgoal",
@@ -159,25 +168,25 @@ REFUSED: list[tuple[str, dict[str, str], str]] = [
             "goal_id": "G002",
             "replacements": '[{"title": "A", "objective": "B", "status": "complete"}, {"title": "C", "objective": ""}]',
         },
-        "replacements[0].status is nothing a new goal is given",
+        "replacements[0].status: no such field",
     ),
-    ("reorder_pending", {"order": "[]"}, "not a list of goal ids"),
-    ("reorder_pending", {"order": "[1]"}, "not a list of goal ids"),
-    ("reorder_pending", {"order": '{"a": 1}'}, "not a list of goal ids"),
+    ("reorder_pending", {"order": "[]"}, "at least 1 item"),
+    ("reorder_pending", {"order": "[1]"}, "order[0]: must be a valid string"),
+    ("reorder_pending", {"order": '{"a": 1}'}, "order: must be a valid list"),
     ("reorder_pending", {"order": "G002,G001"}, "neither JSON nor a file"),
     ("reorder_pending", {"order": '["G001", "G002"]'}, "G003 is pending and left out"),
     ("reorder_pending", {"order": '["G001", "G002", "G003", "G003"]'}, "G003 is named 2 times"),
     ("reorder_pending", {"order": '["G001", "G002", "G003", "G007"]'}, "there is no goal 'G007'"),
     ("revise_pending_wording", {"goal_id": "G002"}, "stays as it is"),
     ("revise_pending_wording", {"goal_id": "G002", "title": "Check"}, "stays as it is"),
-    ("revise_pending_wording", {"goal_id": "G002", "objective": ""}, "--objective is blank"),
+    ("revise_pending_wording", {"goal_id": "G002", "objective": ""}, "objective: is blank"),
     ("revise_pending_wording", {"goal_id": "g002", "title": "X"}, "there are G001, G002"),
     ("annotate_ledger", {"goal_id": "G009"}, "no goal 'G009'"),
     ("mark_blocked_superseded", {"goal_id": "G002"}, "G002 is pending: supersede is not possible"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", OPTIONS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_refused_attempt_is_recorded_and_changes_no_goal(project: Project, kind: str) -> None:
     for refused_kind, options, why in REFUSED:
         if refused_kind == kind:
@@ -265,8 +274,9 @@ def test_what_does_not_fit_into_a_row_is_refused_with_a_row(project: Project) ->
 
 
 def test_a_refused_attempt_leaves_a_short_row_however_long_it_was(project: Project) -> None:
+    long = {name: name * 100_000 for name in ("evidence", "rationale", "title")}
     with pytest.raises(BadInput):
-        steering.steer(project.run(), Attempt("x" * 500_000, "e" * 500_000, "r" * 500_000, title="t" * 500_000))
+        steering.steer(project.run(), "x" * 500_000, long)
     line = project.ledger.read_bytes().splitlines()[-1]
     assert len(line) < 5_000
 

@@ -52,7 +52,7 @@ def test_while_goals_are_open_no_question_no_pause_and_no_completion(project: Pr
     assert "annotate_ledger" in summary["ask"], "where the decision is noted instead"
     assert "record-review-blockers --goal-id G001" in summary["ask"]
     assert "classify-blocker --classification human_blocked --goal-id G001" in summary["pause"]
-    assert "open: G001 active, G002 pending" in summary["complete"]
+    assert "G001 is active; G002 is pending" in summary["complete"]
 
 
 def test_a_pause_is_allowed_only_while_the_latest_row_says_that_a_person_is_needed(project: Project) -> None:
@@ -91,7 +91,7 @@ def test_a_missing_final_receipt_denies_the_end(project: Project) -> None:
     (project.directory / "gates" / f"{project.receipt('G001')['qualityGateHash']}.json").unlink()
     summary = denied(project)
     assert set(summary) == {"complete"}
-    assert "no fresh final receipt" in summary["complete"]
+    assert "the quality gate behind the receipt of G001 is gone" in summary["complete"]
     assert "checkpoint --goal-id G001" in summary["complete"]
 
 

@@ -9,7 +9,7 @@ import pytest
 from omo.errors import OmoError, Refused
 from omo.hooks import resume
 from omo.state import runtime
-from omo.workflows.ultragoal import lifecycle
+from omo.workflows.ultragoal import goal_tool, lifecycle
 from omo.workflows.ultragoal.plan import Plan
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import ONE, THREE, Project
@@ -58,7 +58,6 @@ def test_no_two_sessions_own_one_plan(project: Project) -> None:
     other = theirs(project)
     project.now += 3600
     take_up(project)
-    assert not other.directory.exists()
     assert other.run().plan is None
     assert other.run().problems == []
     assert (other.told()["state"], "run" in other.told()) == ("done", False)
@@ -71,13 +70,15 @@ def test_no_two_sessions_own_one_plan(project: Project) -> None:
 def test_an_own_plan_with_open_goals_stands_in_the_way(project: Project) -> None:
     other = theirs(project)
     project.create(ONE)
+    project.tell()
     before = other.files()
-    with project.refused("1 open goal", "omo state clear --mode ultragoal --force"):
+    with project.refused("open work of its own", "omo state clear --mode ultragoal --force"):
         take_up(project, by="user")
     assert other.files() == before
     project.finish()
+    goal_tool.complete(project.run())
+    project.tell()
     assert len(take_up(project, by="user").goals) == 3
-    assert len(list(project.directory.parent.glob("ultragoal.archived-*"))) == 1
 
 
 def test_a_session_whose_own_plan_was_removed_takes_none_up_over_it(project: Project) -> None:
@@ -100,13 +101,15 @@ def test_a_source_that_is_none_is_named_with_those_that_are(project: Project, so
     assert not project.ledger.exists()
 
 
-def test_a_plan_taken_up_just_before_a_crash_says_so_with_the_next_change(project: Project) -> None:
+def test_a_plan_of_an_earlier_version_is_found_in_its_sessions_directory_and_moves_once(project: Project) -> None:
     other = theirs(project)
-    project.directory.parent.mkdir(parents=True, exist_ok=True)
-    other.directory.rename(project.directory)
-    project.steer("annotate_ledger")
-    assert project.kinds()[-2:] == ["adopted", "steering_accepted"]
-    assert project.plan().session == project.session
+    old = other.home / "ultragoal"
+    other.directory.rename(old)
+    assert (other.run().problems, other.statuses()["G002"]) == ([], "active")
+    assert not old.exists()
+    other.directory.rename(old)
+    project.now += 3600
+    assert take_up(project).goal("G002").status == "active"
 
 
 def test_a_cleared_session_leaves_no_plan_to_take_up_and_one_given_a_new_id_takes_it_along(project: Project) -> None:

@@ -72,11 +72,11 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
 def _plan_with(context: Context, goal: str) -> PlanRun | None:
     """The session's plan, where it is open and has a goal of that name."""
     from omo.work.run import caller_of
-    from omo.workflows.ultragoal.run import PlanRun
+    from omo.workflows.ultragoal.run import load_plan
 
     if not context.named_session:
         return None
-    run = PlanRun(caller_of(context, context.named_session))
+    run = load_plan(caller_of(context, context.named_session))
     plan = run.plan
     if plan is None or not plan.is_open or goal not in [planned.id for planned in plan.goals]:
         return None
@@ -85,9 +85,9 @@ def _plan_with(context: Context, goal: str) -> PlanRun | None:
 
 def replay(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.run import caller_of
-    from omo.workflows.ultragoal.run import PlanRun
+    from omo.workflows.ultragoal.run import load_plan
 
-    run = PlanRun(caller_of(context, context.session(arguments.session)))
+    run = load_plan(caller_of(context, context.session(arguments.session)))
     plan = run.require_plan()
     if arguments.goal is None and plan.active is None:
         raise BadInput("no goal is under way", fix="--goal ID says which one the command shows")

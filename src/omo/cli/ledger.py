@@ -19,7 +19,8 @@ from omo.text import clip, counted
 
 Row = dict[str, Any]
 
-RUNS = {"ultraplan": "plans", "ralph": "ralph"}  # each run below these directories keeps a ledger of its own
+# each run below these directories keeps a ledger of its own
+RUNS = {"ultragoal": "ultragoal", "ultraplan": "plans", "ralph": "ralph"}
 LONGEST_LINE = 200
 POLL_SECONDS = 0.5
 # Part of the chain, or said first, or too long to read on a line: --json has them.
@@ -31,7 +32,7 @@ END_UNKNOWN = "whole, end unknown"  # no row of the session says any more where 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ledger", "a session's ledger: show, verify, repair")
     show_parser = options.command(verbs, "show", "the rows of one ledger, oldest first; times are UTC", show)
-    of = "session (default), goal, ultragoal, evidence, or another that omo ledger verify lists"
+    of = "session (default), goal, evidence, or another that omo ledger verify lists"
     show_parser.add_argument("--of", default="session", metavar="LEDGER", help=of)
     follow = "go on with new rows as they come; with --json one object a line"
     show_parser.add_argument("--follow", "-f", action="store_true", help=follow)
@@ -46,7 +47,6 @@ def _own_paths(state: str, session: str) -> dict[str, str]:
     return {
         "session": paths.events_file(state, session),
         "goal": os.path.join(paths.goal_dir(state, session), "ledger.jsonl"),
-        "ultragoal": os.path.join(paths.ultragoal_dir(state, session), "ledger.jsonl"),
     }
 
 
@@ -55,9 +55,10 @@ def _shared_paths(state: str) -> dict[str, str]:
     names = [*paths.SHARED_LEDGERS]
     for directory in RUNS.values():
         try:
-            names += [f"{directory}/{run}" for run in sorted(os.listdir(os.path.join(state, directory)))]
+            runs = sorted(os.listdir(os.path.join(state, directory)))
         except (FileNotFoundError, NotADirectoryError):
             continue
+        names += [f"{directory}/{run}" for run in runs if "." not in run]  # not what was kept aside
     return {name: _shared_path(state, name) for name in names if os.path.isdir(os.path.join(state, name))}
 
 
@@ -121,7 +122,8 @@ def _chosen_path(state: str, session: str, of: str) -> str:
     if of in paths.SHARED_LEDGERS:
         return _shared_path(state, of)
     known = ", ".join([*own, *paths.SHARED_LEDGERS])
-    raise BadInput(f"--of {clip(of, 60)!r}: there is no such ledger", fix=f"one of {known}; or plans/RUN, ralph/RUN")
+    runs = ", ".join(f"{directory}/RUN" for directory in RUNS.values())
+    raise BadInput(f"--of {clip(of, 60)!r}: there is no such ledger", fix=f"one of {known}; or {runs}")
 
 
 def _line(row: Row) -> str:
@@ -204,22 +206,13 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _check_session(context: Context, name: str) -> list[Checked]:
-    """The chains of a session's own ledgers, and what stands behind the receipts in them."""
-    from omo.work.run import caller_of
-    from omo.workflows.ultragoal import receipts
-    from omo.workflows.ultragoal.run import PlanRun
-
-    goals = PlanRun(caller_of(context, name))
-    of_goals = list(goals.problems)
-    if goals.plan is not None and not of_goals:
-        edited = goals.edited_view()
-        of_goals = [edited] if edited else receipts.forged(goals.plan, goals.directory)
+    """The chains of a session's own ledgers."""
     own = _own_paths(context.state, name)
     note = "" if context.row(name) else END_UNKNOWN
+    of_goal = Journal(os.path.dirname(own["goal"]), context.state).problems()
     return [
         Checked("session", own["session"], _session_problems(context, name), name, note),
-        Checked("goal", own["goal"], goals.tool.problems, name),
-        Checked("ultragoal", own["ultragoal"], of_goals, name),
+        Checked("goal", own["goal"], of_goal, name),
     ]
 
 
@@ -228,13 +221,18 @@ def _check_shared(context: Context, sessions: list[str]) -> list[Checked]:
     from omo.views import works
     from omo.work.viewer import Viewer
     from omo.workflows.ultragoal import receipts
+    from omo.workflows.ultragoal.run import load_plan
 
     found: dict[str, list[str]] = {}
     for session in sessions:
-        rows = ledger.rows(_own_paths(context.state, session)["ultragoal"])
-        if gone := receipts.evidence_problem(context.state, rows):
-            found["evidence"] = [gone]
         viewer = Viewer(context, session, context.row(session))
+        goals = load_plan(viewer.caller)
+        if gone := receipts.evidence_problem(context.state, goals.rows):
+            found["evidence"] = [gone]
+        if goals.plan is not None and (edited := goals.edited_view()):
+            found[f"ultragoal/{goals.id}"] = [edited]
+        elif goals.plan is not None:
+            found[f"ultragoal/{goals.id}"] = receipts.forged(goals.plan, goals.directory)
         for kind, directory in RUNS.items():
             if works.may_have(kind, viewer) and (status := works.look_at(kind, viewer)) and status.problems:
                 found[f"{directory}/{status.run}"] = list(status.problems)

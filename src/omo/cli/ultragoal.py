@@ -19,11 +19,11 @@ from omo.errors import BadInput, OmoError
 from omo.text import clip, counted
 from omo.work.lifecycle import left_by_others
 from omo.work.run import caller_of
-from omo.workflows.ultragoal import create, goal_tool, steering
+from omo.workflows.ultragoal import create, goal_tool
 from omo.workflows.ultragoal.create import json_of
 from omo.workflows.ultragoal.next_step import next_step, publish_status
-from omo.workflows.ultragoal.plan import LIGHT, MODES
-from omo.workflows.ultragoal.run import PlanRun
+from omo.workflows.ultragoal.plan import LIGHT, MODES, STEERING
+from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.gate.proof import Subject
@@ -73,7 +73,7 @@ def register(commands: options.Commands) -> None:
 def _register_steering(verbs: options.Commands) -> None:
     parser = options.command(verbs, "steer", "change the cut into goals; every attempt is recorded", steer)
     # Nothing is required here: an attempt that lacks something is refused and recorded like any other.
-    parser.add_argument("--kind", default="", metavar="KIND", help=f"one of {', '.join(steering.OPTIONS)}")
+    parser.add_argument("--kind", default="", metavar="KIND", help=f"one of {', '.join(STEERING)}")
     parser.add_argument("--evidence", metavar="TEXT", help="what was seen")
     parser.add_argument("--rationale", metavar="TEXT", help="why this follows from it")
     parser.add_argument("--goal-id", metavar="G")
@@ -113,7 +113,7 @@ def _register_gate_and_review(verbs: options.Commands) -> None:
 
 def run_of(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> PlanRun:
     """The session's plan, loaded once for the command."""
-    return PlanRun(caller_of(context, context.session(arguments.session, looks=looks)))
+    return load_plan(caller_of(context, context.session(arguments.session, looks=looks)))
 
 
 @contextmanager
@@ -131,9 +131,9 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
     brief = create.parse(_brief(arguments, context))
     with changing(run):
-        kept = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
+        run = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
     plan = run.require_plan()
-    notes = [f"the earlier plan is kept as {kept}"] if kept else []
+    notes = [f"the earlier plan is kept as {run.archived}"] if run.archived else []
     notes += goal_tool.create_for_plan(run)
     if plan.gate == LIGHT:
         notes.append("light gate, as the user chose: reviewers come at the end, and with goals marked gate: full")
@@ -151,7 +151,7 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
         "objective": plan.objective,
         "goal_mode": plan.goal_mode,
         "gate": plan.gate,
-        "archived": kept,
+        "archived": run.archived or None,
         "next": step.command,
     }
     lines = [f"Plan with {counted(len(ids), 'goal')}: {run.snapshot}"]
@@ -198,7 +198,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
     step = next_step(run)
     if run.plan is not None:
-        return views.status(run, step)
+        return views.status(run, run.plan, step)
     others = [] if run.problems else left_by_others("ultragoal", run.caller)
     notes = [f"session {name} has a plan with open goals: omo resume {name}" for name in others]
     data = {"exists": False, "status": "missing", "resumable": others, "problems": run.problems}
@@ -233,7 +233,7 @@ def _goal_id(arguments: argparse.Namespace, run: PlanRun) -> str:
     """The goal that was named, else the one under way."""
     if arguments.goal_id is not None:
         return str(arguments.goal_id)
-    plan = run.look_at_plan()
+    plan = run.require_plan()
     if plan.active is None:
         raise BadInput("no goal is under way", fix=f"--goal-id says which one is meant. {next_step(run).text}")
     return plan.active.id
@@ -268,21 +268,15 @@ def _goal_json(arguments: argparse.Namespace, context: Context) -> object:
 
 
 def steer(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.workflows.ultragoal import steering
+
     run = run_of(arguments, context)
-    attempt = steering.Attempt(
-        kind=arguments.kind,
-        evidence=arguments.evidence,
-        rationale=arguments.rationale,
-        goal_id=arguments.goal_id,
-        title=arguments.title,
-        objective=arguments.objective,
-        replacements=arguments.replacements_json,
-        order=arguments.order_json,
-        cwd=context.cwd,
-    )
+    options = {name: getattr(arguments, name) for name in ("evidence", "rationale", "goal_id", "title", "objective")}
+    options |= {"replacements": arguments.replacements_json, "order": arguments.order_json}
+    given = {name: value for name, value in options.items() if value is not None}
     with changing(run):
-        row = steering.steer(run, attempt)
-    return views.steered(run, row, publish_status(run))
+        row = steering.steer(run, arguments.kind, given, context.cwd)
+    return views.steered(row, publish_status(run), run.notes)
 
 
 def classify_blocker(arguments: argparse.Namespace, context: Context) -> Result:
@@ -336,13 +330,13 @@ def record_review_blockers(arguments: argparse.Namespace, context: Context) -> R
 def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultragoal import checkpoint as checkpoints
     from omo.workflows.ultragoal import reviewers
-    from omo.workflows.ultragoal.gate.fill import fill
+    from omo.workflows.ultragoal.gate.fill import Filled
 
     run = run_of(arguments, context, looks=True)
-    plan = run.look_at_plan()
+    plan = run.require_plan()
     goal = plan.goal(_goal_id(arguments, run))
     subject = checkpoints.subject_of(run, plan, goal)
-    filled = fill(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
+    filled = Filled(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
     path = evidence.write(context, goal.id, "gate.json", filled.document, force=arguments.force)
     then = f"omo ultragoal checkpoint --goal-id {goal.id} --evidence TEXT --quality-gate-json {shlex.quote(path)}"
     missing = [str(defect) for defect in filled.missing]
@@ -369,7 +363,7 @@ def review(arguments: argparse.Namespace, context: Context) -> Result:
     following = ""
     if is_start:
         with changing(run):
-            ids = reviews.start(run, done)
+            run, ids = reviews.start(run, done)
     if ids:
         following = publish_status(run).text
     return views.reviewed(done, arguments.mode, ids, following)

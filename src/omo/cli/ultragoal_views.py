@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.cli.result import Result
 from omo.context import plugin_root
-from omo.state import paths
 from omo.text import block, clip, counted
-from omo.work.status import LONGEST_TEXT, Item, NextStep
+from omo.work.status import LONGEST_TEXT, NextStep
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.lifecycle import phase_of
 from omo.workflows.ultragoal.plan import LIGHT, STATUSES, Goal, Plan, render_goal
 from omo.workflows.ultragoal.run import PlanRun, gates_of
-from omo.workflows.ultragoal.status import goal_proof, item_of
+from omo.workflows.ultragoal.status import plan_status
 from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
@@ -41,16 +39,9 @@ STEERED = {
     "add_subgoal": "Added {goalIds}",
     "split_subgoal": "{goalId} is superseded by {replacementGoalIds}",
     "reorder_pending": "Pending goals in order: {pendingGoalIds}",
-    "revise_pending_wording": "{goalId} has a new {changed}; the first wording stays on record",
+    "revise_pending_wording": "{goalId} has a new {changedFields}; the first wording stays on record",
     "annotate_ledger": "Noted in the ledger; no goal changed",
     "mark_blocked_superseded": "{goalId} is superseded without a replacement",
-}
-STEERED_KEYS = {
-    "replacementGoalIds": "replacement_goal_ids",
-    "pendingGoalIds": "pending_goal_ids",
-    "changedFields": "changed_fields",
-    "previous": "previous",
-    "noReplacementRequired": "no_replacement_required",
 }
 
 
@@ -58,23 +49,20 @@ def step_data(step: NextStep) -> Row:
     return {"action": step.action, "why": step.why, "command": step.command, "goal_id": step.item or None}
 
 
-def status(run: PlanRun, step: NextStep) -> Result:
-    plan = run.plan
-    assert plan is not None
+def status(run: PlanRun, plan: Plan, step: NextStep) -> Result:
     word = phase_of(plan)
     if not plan.is_open and step.action not in ("done", "complete-goal"):
         word = "active"  # without its last receipt it is not complete
+    view = plan_status(run, plan, step)
     counts = Counter(goal.status for goal in plan.goals)
-    goals, goal_lines = [], []
-    for goal in plan.goals:
-        proof = goal_proof(run, plan, goal)
-        goals.append({**render_goal(goal), **proof})
-        goal_lines.append(_goal_line(item_of(run, plan, goal, proof)))
-    final = receipts.final(plan, run.directory)
-    drift = receipts.drift(plan, run.caller.root, Path(paths.tree_cache(run.caller.state)))
     notes = list(run.problems)
     if edited := run.edited_view():
         notes.append(edited)
+    goals = []
+    for goal, item in zip(plan.goals, view.items, strict=True):
+        independence = (goal.receipt or {}).get("independence")
+        goals.append({**render_goal(goal), **item.data, "independence": independence})
+    final = receipts.final(plan, run.directory)
     data = {
         "exists": True,
         "status": word,
@@ -84,38 +72,24 @@ def status(run: PlanRun, step: NextStep) -> Result:
         "objective": plan.objective,
         "paths": {"dir": run.directory, "brief": run.brief, "goals": run.snapshot, "ledger": run.journal.path},
         "current_goal": plan.active.id if plan.active else None,
-        "counts": {name: counts.get(name, 0) for name in STATUSES},
+        "counts": {name: counts[name] for name in STATUSES},
         "goals": goals,
         "final_receipt": final.id if final else None,
         "goal_tool": run.tool.status or None,
-        "drift": drift or None,
+        "changed": list(view.changed),
         "problems": notes,
         "next": step_data(step),
     }
-    numbers = ", ".join(f"{counts[name]} {name}" for name in STATUSES if counts.get(name))
-    cut = f" ({plan.tally})" if counts.get("superseded") else ""
-    lines = [
-        f"Ultragoal {word}: {counted(len(plan.goals), 'goal')}, {numbers}{cut}",
-        f"  objective: {clip(plan.objective, 200)}",
-    ]
-    if plan.gate == LIGHT:
-        lines.append("  light gate, as the user chose: reviewers come at the end")
-    lines += goal_lines
-    if final:
-        lines.append(f"  final receipt: fresh, issued with {final.id}")
-    if drift:
-        lines.append(f"  {drift}")
+    numbers = ", ".join(f"{counts[name]} {name}" for name in STATUSES if counts[name])
+    cut = f" ({view.headline})" if counts["superseded"] else ""
+    lines = [f"Ultragoal {word}: {counted(len(plan.goals), 'goal')}, {numbers}{cut}"]
+    lines += [f"  {fact}" for fact in view.facts]
+    for item in view.items:
+        receipt = [f"receipt {item.receipt}"] if item.receipt else []
+        remarks = [clip(note, 120) for note in (*receipt, *item.overrides, *item.notes, item.receipt_why) if note]
+        around = f" ({'; '.join(remarks)})" if remarks else ""
+        lines.append(f"  {item.id} {item.status:15}{clip(item.title, 80)}{around}")
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
-
-
-def _goal_line(item: Item) -> str:
-    notes = [clip(note, 120) for note in (*item.overrides, *item.notes)]
-    if item.receipt:
-        notes.insert(0, f"receipt {item.receipt}")
-    if item.receipt_why:
-        notes.append(clip(item.receipt_why, 120))
-    around = f" ({'; '.join(notes)})" if notes else ""
-    return f"  {item.id} {item.status:15}{clip(item.title, 80)}{around}"
 
 
 def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Result:
@@ -210,40 +184,37 @@ def _independence(receipt: Row) -> str:
     return f"independence: reduced ({roles} seen to find it clean on these files)"
 
 
-def steered(run: PlanRun, row: Row, step: NextStep) -> Result:
+def steered(row: Row, step: NextStep, notes: list[str]) -> Result:
     new = row.get("goalIds") or row.get("replacementGoalIds") or [None]
-    data: Row = {"kind": row["mutation"], "goal_id": row.get("goalId") or new[0]}
-    data |= {name: row[key] for key, name in STEERED_KEYS.items() if key in row}
-    data |= {"goals_path": run.snapshot, "next": step.command}
-    shown = {**row, "changed": " and ".join(row.get("changedFields", []))}
-    shown |= {key: ", ".join(value) for key, value in row.items() if key.endswith("Ids")}
-    text = STEERED[row["mutation"]].format(**shown)
-    return Result(data, f"{text}\nNext: {step.text}", notes=run.notes)
+    data = {"kind": row["mutation"], "goal_id": row.get("goalId") or new[0], "row": row, "next": step.command}
+    shown = {}
+    for key, value in row.items():
+        shown[key] = ", ".join(value) if key.endswith(("Ids", "Fields")) else value
+    return Result(data, f"{STEERED[row['mutation']].format(**shown)}\nNext: {step.text}", notes=notes)
 
 
 def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:
-    from omo.workflows.ultragoal.review import EXIT_CODES, WEAK_CONTRACT
+    from omo.workflows.ultragoal.review import EXIT_CODES
 
-    source = done.source
+    source, contract = done.source, done.contract
     data = {
         "verdict": done.verdict,
-        "contractStrength": done.contract.strength,
-        "contract": done.contract.why,
-        "cleanPassEligible": done.is_eligible,
-        "weakContractCapApplied": done.verdict == WEAK_CONTRACT,
+        "contractStrength": contract.strength,
+        "contract": contract.why,
         "mode": mode,
         "source": {"kind": source.kind, "name": source.name, "head": source.tip},
         "base": source.base,
         "baseCommit": source.base_commit,
-        "findings": [finding.render() for finding in done.findings],
+        "blockers": done.blockers,
+        "defects": [{"path": defect.path, "message": defect.message} for defect in done.defects],
         "blockerGoalIds": ids,
         "notes": done.notes,
         "next": following or None,
     }
     base = f" against {source.base}" if source.base else ""
-    thin = "" if done.contract.strength == "strong" else f" ({done.contract.why})"
-    lines = [f"{done.verdict}: {source.kind} {clip(source.name, 80)}{base}, contract {done.contract.strength}{thin}"]
-    lines += [f"  - {clip(finding.objective, 300)}" for finding in done.findings[:MOST_FINDINGS]]
+    thin = "" if contract.strength == "strong" else f" ({contract.why})"
+    lines = [f"{done.verdict}: {source.kind} {clip(source.name, 80)}{base}, contract {contract.strength}{thin}"]
+    lines += [f"  - {clip(finding, 300)}" for finding in done.findings[:MOST_FINDINGS]]
     if len(done.findings) > MOST_FINDINGS:
         lines.append(f"  and {len(done.findings) - MOST_FINDINGS} more (--json shows them)")
     if ids:

@@ -225,9 +225,12 @@ def _copied(caller: Caller, source: str, seen: list[Row]) -> list[Row]:
 def _carry(kind: str, caller: Caller, source: str, run_id: str) -> None:
     """What a run has beside its session's row and ledger. Gates are in that, the goals of verify are the project's."""
     if kind == "ultragoal":
-        from omo.workflows.ultragoal import lifecycle
+        from omo.workflows.ultragoal import goal_tool
+        from omo.workflows.ultragoal.run import ULTRAGOAL, bring_home
 
-        lifecycle.take_over(caller, source)
+        bring_home(caller, source)
+        _say_who_has_it(ULTRAGOAL, caller, source, run_id)
+        goal_tool.take_over(caller, source)
     elif kind == "ralph":
         from omo.workflows.ralph.run import RALPH
 

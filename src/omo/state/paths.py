@@ -96,8 +96,8 @@ def goal_dir(state: str, session: str) -> str:
     return os.path.join(session_dir(state, session), "goal")
 
 
-def ultragoal_dir(state: str, session: str) -> str:
-    return os.path.join(session_dir(state, session), "ultragoal")
+def ultragoal_dir(state: str) -> str:
+    return os.path.join(state, "ultragoal")
 
 
 def verify_dir(state: str) -> str:

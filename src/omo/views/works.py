@@ -74,13 +74,11 @@ def may_have(kind: str, viewer: Viewer) -> bool:
         return True
     if kind == "ulw":
         return bool(viewer.row) or os.path.exists(paths.events_file(state, viewer.session))
-    if kind == "ultragoal":
-        return bool(viewer.kept) or os.path.isdir(paths.ultragoal_dir(state, viewer.session))
     if kind == "verify":
         return False  # its goals are the project's, and the row says which of them the session holds
-    home = paths.plans_dir(state) if kind == "ultraplan" else paths.ralph_dir(state)
+    homes = {"ultragoal": paths.ultragoal_dir, "ultraplan": paths.plans_dir, "ralph": paths.ralph_dir}
     try:
-        names = os.listdir(home)
+        names = os.listdir(homes[kind](state))
     except (FileNotFoundError, NotADirectoryError):
         return False
     if viewer.run or viewer.reads_all:

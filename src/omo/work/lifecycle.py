@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,37 +54,54 @@ def left_by_others(kind: str, caller: Caller) -> list[str]:
 
 @dataclass(frozen=True)
 class Cleared:
-    """Where the bytes lie now, how many items were open, and whether the user is shown it at the next Stop."""
+    """Where the bytes lie now, how many items were open, whether the user is shown it at the next Stop, and what else
+    the session's ledger notes of it."""
 
     kept: list[str]
     open: int
     is_shown: bool
+    noted: Row
 
 
-def clear(kind: Kind[S], caller: Caller, *, force: bool) -> Cleared | None:
+def clear(
+    kind: Kind[S],
+    caller: Caller,
+    *,
+    force: bool,
+    beside: str = "",
+    unfinished: Sequence[str] = (),
+    left: int | None = None,
+    **noted: object,
+) -> Cleared | None:
     """Start from nothing: the run's directory is kept under another name. None where there is nothing to clear.
 
-    This is also how damage is sealed, which is the user's to do.
+    This is also how damage is sealed, which is the user's to do. `beside` is a directory that goes with the run,
+    `unfinished` what the workflow knows to be open besides; `left` and `noted` as below.
     """
     run = load(kind, caller)
     summary = caller.summary(kind.name)
-    if run is None and not summary:
+    directories = [beside, run.directory] if run is not None else [beside]
+    directories = [path for path in directories if os.path.lexists(path)]
+    if run is None and not summary and not directories:
         return None
     problems = run.problems if run is not None else []
     if problems and caller.by != "user" and run is not None:
         raise run.damage()
     is_open = summary.get("state") in OPEN_STATES and not summary.get("cleared")
-    is_open = is_open or (run is not None and run.state is not None and run.state.is_open)
+    is_open = is_open or bool(unfinished) or (run is not None and run.state is not None and run.state.is_open)
+    if caller.by != "user" and not is_open and summary.get("cleared") and summary.get("told") is False:
+        return None  # an earlier clear is still to be shown
     if (is_open or problems) and not force:
         raise Refused(
             f"the {kind.what} of session {caller.session} is not finished",
             fix=f"omo state clear --mode {kind.name} --force gives it up and keeps its files aside",
-            defects=problems,
+            defects=[*problems, *unfinished],
         )
-    kept = []
-    if run is not None and os.path.lexists(run.directory):
-        kept.append(store.keep_as(run.directory, "cleared", caller.now))
-    return forget_summary(caller, kind.name, f"{kind.what} {summary.get('run')}", kept, force=force, is_open=is_open)
+    name = run.id if run is not None else str(summary.get("run") or "")
+    what = f"{kind.what} {name}".rstrip()
+    # The directories first: were the row first, a crash would leave a run that no hook knows of.
+    kept = [store.keep_as(path, "cleared", caller.now) for path in directories]
+    return forget_summary(caller, kind.name, what, kept, force=force, is_open=is_open, left=left, **noted)
 
 
 def release(caller: Caller, kind: str, what: str, *, force: bool) -> Cleared | None:
@@ -137,7 +155,7 @@ def forget_summary(
         return runtime.Change(None, after if is_shown else disarmed(after, kind), [event])
 
     change_row(caller, caller.session, decide)
-    return Cleared(kept, count, is_shown)
+    return Cleared(kept, count, is_shown, noted)
 
 
 def disarmed(row: Row, kind: str) -> Row:

@@ -235,20 +235,28 @@ class Run(Generic[S]):
         return self.change(on_whole)
 
 
-def load(kind: Kind[S], caller: Caller, named: str = "") -> Run[S] | None:
-    """`--run`, else the run that the session's row names, else its newest one, which a crash may have left unnamed."""
+def load(kind: Kind[S], caller: Caller, named: str = "", make: Callable[..., Run[S]] = Run) -> Run[S] | None:
+    """`--run`, else the run that the session's row names, else its newest one, which a crash may have left unnamed.
+
+    A newest one that nobody can read is not passed over: only the user seals it. `make` is the workflow's own class.
+    """
     if named:
         require_known(kind, caller, named)
-        return Run(kind, caller, named, named=True)
-    known = str(caller.summary(kind.name).get("run") or "")
+        return make(kind, caller, named, named=True)
+    summary = caller.summary(kind.name)
+    known = str(summary.get("run") or "")
+    if summary.get("cleared") and not os.path.lexists(kind.directory(caller.state, known)):
+        known = ""
     mine = kind.names_of(caller.state, caller.session)
     newest = mine[-1] if mine else ""
     if newest and newest != known and (not known or _number(newest, kind.prefix) > _number(known, kind.prefix)):
-        run = Run(kind, caller, newest)
+        run = make(kind, caller, newest)
         is_its_own = run.state is not None and run.state.session == caller.session and run.state.root == caller.here
         if is_its_own and run.state is not None and (run.state.is_open or not known):
             return run
-    return Run(kind, caller, known) if known else None
+        if run.state is None and not known and run.journal.problems():
+            return run
+    return make(kind, caller, known) if known else None
 
 
 def require_known(kind: Kind[S], caller: Caller, named: str) -> None:

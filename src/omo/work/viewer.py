@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 
 
 class Viewer:
-    """`kept` is where a plan of goals lies that was archived or cleared; empty for the session's own.
-
-    `reads_all`: every file, and nothing rests on the cache, which an agent could write. `run` is one that was named, be
-    it one that ended long ago. What was read already is handed in: `trees` is shared where many sessions are looked at,
-    `session_rows` are those of the whole project, `chain` is the session's own ledger.
+    """`reads_all`: every file, and nothing rests on the cache, which an agent could write. `run` is one that was named,
+    be it one that ended long ago. What was read already is handed in: `trees` is shared where many sessions are looked
+    at, `session_rows` are those of the whole project, `chain` is the session's own ledger.
     """
 
     def __init__(
@@ -33,7 +31,6 @@ class Viewer:
         context: Context,
         session: str,
         row: Row | None = None,
-        kept: str = "",
         *,
         trees: dict[str, str] | None = None,
         reads_all: bool = False,
@@ -44,7 +41,6 @@ class Viewer:
         self.context = context
         self.session = session
         self.row: Row = row or {}
-        self.kept = kept
         self.trees: dict[str, str] = {} if trees is None else trees
         self.reads_all = reads_all
         self.run = run

@@ -27,7 +27,6 @@ from omo.work.run import Run
 from omo.work.sections import Notice, Section, Sections
 from omo.work.status import Status
 from omo.work.viewer import Viewer
-from omo.workflows.ultragoal.run import kept_plans
 
 Row = dict[str, Any]
 
@@ -126,15 +125,14 @@ class Chosen(NamedTuple):
     session: str
     kind: str = ""
     run: str = ""
-    kept: str = ""  # where a plan of goals lies that was archived or cleared
 
 
 def gather(context: Context, name: str, run: str = "") -> Report:
     """Every file is read: what a report calls proven rests on nothing that was remembered."""
     chosen = find_run(context, run, name) if run else Chosen(name)
     session = project.look_at(context, chosen.session, closely=False)
-    named = chosen.run if chosen.kind in ("ralph", "ultraplan") else ""
-    viewer = Viewer(context, chosen.session, session.brief.row, chosen.kept, reads_all=True, run=named)
+    named = chosen.run if chosen.kind in ("ultragoal", "ralph", "ultraplan") else ""
+    viewer = Viewer(context, chosen.session, session.brief.row, reads_all=True, run=named)
     views = [view for view in works.look(viewer) if not run or view.kind == chosen.kind]
     session = session._replace(works=views, problems=_ledger_problems(context.state, session, run))
     sources = timeline.sources_of(viewer)
@@ -247,9 +245,6 @@ def find_run(context: Context, run: str, session: str) -> Chosen:
         if run in kind.names(context.state):
             state = Run(kind, caller, run).state
             return Chosen(state.session if state else session, kind.name, run)
-    for kept in kept_plans(context.state):
-        if kept.run == run:
-            return Chosen(kept.session, "ultragoal", run, kept.directory)
     for kind_name, summary in runtime.part(caller.session_rows.get(session, {}), "work").items():
         if isinstance(summary, dict) and summary.get("run") == run:
             return Chosen(session, str(kind_name), run)

@@ -18,7 +18,6 @@ from omo.text import clip
 from omo.work import outcome, times
 from omo.work.run import Kind, tag
 from omo.work.viewer import Viewer
-from omo.workflows.ultragoal.run import kept_plans
 
 Row = dict[str, Any]
 
@@ -76,20 +75,18 @@ def tell(sources: Sequence[Source], *, most: int = MOST_EVENTS) -> Timeline:
 
 
 def run_kinds() -> list[Kind[Any]]:
-    """The workflows whose runs have a directory each. Imported here: a report alone needs both."""
+    """The workflows whose runs have a directory each. Imported here: a report alone needs them all."""
     from omo.workflows.ralph.run import RALPH
+    from omo.workflows.ultragoal.run import ULTRAGOAL
     from omo.workflows.ultraplan.run import PLAN
 
-    return [PLAN, RALPH]
+    return [ULTRAGOAL, PLAN, RALPH]
 
 
 def sources_of(viewer: Viewer) -> list[Source]:
     """Every ledger with something of the session in it."""
     state, session = viewer.context.state, viewer.session
     sources = [Source("session", viewer.events), Source("goal", _rows(paths.goal_dir(state, session), state))]
-    for kept in kept_plans(state, session):
-        directory = kept.directory or paths.ultragoal_dir(state, session)
-        sources.append(Source("ultragoal", _rows(directory, state), kept.run))
     for kind in run_kinds():
         for run in kind.names(state):
             # The id says who began it; who took it over is named by the row.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,17 +15,15 @@ from omo.text import clip, counted
 from omo.work import agents, claims
 from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
-from omo.workflows.ultragoal.create import same_words, text_defects, title_of
-from omo.workflows.ultragoal.gate.fill import Filled, fill
-from omo.workflows.ultragoal.gate.proof import Inspection, Subject, about_the_work
+from omo.workflows.ultragoal.create import LONGEST_OBJECTIVE, LONGEST_TITLE, same_words, text_defects, title_of
+from omo.workflows.ultragoal.gate.fill import Filled
+from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, Inspection, Subject, about_the_work
 from omo.workflows.ultragoal.gate.rules import inspect
 from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan, applied
 from omo.workflows.ultragoal.run import PlanRun, gates_of
-from omo.workflows.ultragoal.steering import wording_defects
 
 Row = dict[str, Any]
 
-LONGEST_NOTE = 300
 SHORTEST_BLOCKER = 10
 MOST_OPEN_BLOCKERS = 3
 MOST_SEALS = 20  # in a receipt
@@ -228,7 +225,7 @@ def _complete(
             # What was run here may have changed the work, and then nobody has reviewed it.
             for agent, review in reviewers.reviews_of(run, goal).items():
                 reviewed[agent] = review.without(gates_of(run).left_out)
-        filled = fill(goal, subject, reviewed, run.caller.events, evidence)
+        filled = Filled(goal, subject, reviewed, run.caller.events, evidence)
         gate = filled.document
     inspection = _require_passing(run, name, subject, gate, filled)
     registered = _register(run, subject, inspection.cited)
@@ -294,12 +291,6 @@ def _register(run: PlanRun, subject: Subject, cited: list[str]) -> Row:
 def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspection: Inspection, registered: Row) -> Row:
     """What the receipt notes besides the gate: what reviewers were seen to say, what was waived, what it looked at, and
     what was done to files that the commands rest on which omo ran: those it cites, and the session's own gates."""
-    replays = []
-    for replayed in inspection.replays:
-        command = clip(shlex.join(replayed["command"]), LONGEST_NOTE)
-        # Which program really ran: what a name means is up to the search path.
-        program = replayed["executable"]
-        replays.append({"artifact": clip(replayed["artifact"], 100), "command": command, "executable": program})
     commands = list(inspection.commands)
     commands += [seals.Plain(gate.argv, gate.cwd) for gate in subject.gates or () if gate.last is not None]
     examined = seals.Seals()
@@ -315,7 +306,7 @@ def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspectio
         "exemptions": inspection.exemptions,
         "artifacts": registered,
         "proofs": inspection.proofs,
-        "replays": replays,
+        "replays": inspection.replays,
         "seals": [examined.unknown] if examined.unknown else list(examined.broken[:MOST_SEALS]),
         "allowed": list(examined.allowed[:MOST_SEALS]),
         "notes": [clip(note, LONGEST_NOTE) for note in inspection.notes],
@@ -367,7 +358,10 @@ def record_review_blockers(
     run: PlanRun, goal_id: str, *, objective: str, evidence: str, title: str | None, goal_json: object = None
 ) -> Recorded:
     """A goal that resolves what a review found; its parent waits for it. Every refusal comes before the first write."""
-    if defects := text_defects("--evidence", evidence) + wording_defects(title, objective):
+    defects = text_defects("--evidence", evidence) + text_defects("--objective", objective, longest=LONGEST_OBJECTIVE)
+    if title is not None:
+        defects += text_defects("--title", title, longest=LONGEST_TITLE)
+    if defects:
         raise BadInput(
             defects[0],
             fix=f"omo ultragoal record-review-blockers --goal-id {goal_id} "

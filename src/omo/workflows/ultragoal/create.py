@@ -15,10 +15,9 @@ from omo.errors import BadInput, Refused
 from omo.state import runtime, store
 from omo.text import clip, counted
 from omo.work.publish import change_row
-from omo.work.run import Caller, check_sizes
+from omo.work.run import check_sizes
 from omo.workflows.ultragoal import plan as plans
-from omo.workflows.ultragoal.plan import Plan
-from omo.workflows.ultragoal.run import PlanRun, repository, settings_at
+from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan, repository, settings_at
 
 Row = dict[str, Any]
 
@@ -26,6 +25,7 @@ MOST_EARLIER = 5
 LONGEST = 20_000
 LONGEST_TEXT = 200_000
 LONGEST_TITLE = 80
+LONGEST_OBJECTIVE = 10_000  # of a goal that is added later
 MOST_DEFECTS = 50
 CREATE = "omo ultragoal create-goals --brief-file PATH"
 
@@ -119,8 +119,8 @@ def title_of(text: str) -> str:
     return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 3] + "..."
 
 
-def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> str | None:
-    """Make the plan; the answer is where an earlier one was kept. An unfinished one is archived only by --force."""
+def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanRun:
+    """The new plan. An unfinished one before it is put aside only by --force, and its notes say where to."""
     caller, before = run.caller, run.plan
     if run.problems and not (force and caller.by == "user"):
         raise run.damage()
@@ -130,24 +130,21 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> str |
             fix="go on with it (omo ultragoal complete-goals), add to it (omo ultragoal steer --kind add_subgoal), or "
             "--force, which archives it unfinished and says so",
         )
-    created = plan_row(caller, brief, mode, gate_for(run, brief, mode))
+    new = begin(caller)
+    created = plan_row(new, brief, mode, gate_for(run, brief, mode))
     if replaced := _replaced(run):
         created["replaces"] = replaced
     check_sizes([created])
-    kept = None
-    if os.path.lexists(run.directory):
-        kept = store.keep_as(run.directory, "archived", caller.now)
-        left = len(before.open_goals) if before is not None else 0
-        event = {"kind": "plan-archived", "run": run.id, "open": left, "kept": kept}
-        change_row(caller, caller.session, lambda row: runtime.Change(None, row or {}, [event]))
-
-    def decide(plan: Plan | None) -> tuple[None, list[Row]]:
-        if plan is not None:
+    with store.Lock(os.path.join(ULTRAGOAL.home(caller.state), "start.lock"), store.Deadline(caller.wait)):
+        if load_plan(caller).id != run.id:
             raise Refused("another plan was made in this session just now", fix="omo ultragoal status")
-        return None, [created]
-
-    run.change(decide)
-    return kept
+        if (before is None or before.is_open) and os.path.lexists(run.directory):
+            new.archived = store.keep_as(run.directory, "archived", caller.now)
+            left = len(before.open_goals) if before is not None else 0
+            event = {"kind": "plan-archived", "run": run.id, "open": left, "kept": new.archived}
+            change_row(caller, caller.session, lambda row: runtime.Change(None, row or {}, [event]))
+        new.append(created)
+    return new
 
 
 def gate_for(run: PlanRun, brief: Brief, mode: str) -> str:
@@ -194,7 +191,7 @@ def _replaced(run: PlanRun) -> Row | None:
     return {**named, "trouble": str(summary.get("why") or ""), "by": run.caller.by}
 
 
-def plan_row(caller: Caller, brief: Brief, mode: str, gate: str = plans.FULL) -> Row:
+def plan_row(run: PlanRun, brief: Brief, mode: str, gate: str = plans.FULL) -> Row:
     goals = []
     for number, story in enumerate(brief.stories, start=1):
         goal = {"id": f"G{number:03}", "title": story.title, "objective": story.objective}
@@ -203,14 +200,14 @@ def plan_row(caller: Caller, brief: Brief, mode: str, gate: str = plans.FULL) ->
         goals.append(goal)
     return {
         "kind": "plan_created",
-        "run": f"g{int(caller.now * 1000)}",
-        "session": caller.session,
+        "run": run.id,
+        "session": run.caller.session,
         "brief": brief.text,
         "constraints": brief.preamble,
         "goalMode": mode,
         "gate": gate,
         "objective": plans.POINTER,
-        "repository": repository(caller.root),
+        "repository": repository(run.caller.root),
         "goalIds": [goal["id"] for goal in goals],
         "goals": goals,
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -182,6 +183,20 @@ def create_for_plan(run: PlanRun) -> list[str]:
     return [f"another goal is {live.status}: omo goal drop, then omo goal create"]
 
 
+def take_over(caller: Caller, source: str) -> None:
+    """The goal of another session moves here with its directory; what was here is kept under another name."""
+    theirs, own = GoalTool(replace(caller, session=source)), GoalTool(caller)
+    if not os.path.lexists(theirs.directory):
+        return
+    goal = own.current
+    if goal is not None and goal.status in ("active", "paused") and not goal.belongs_to_a_plan:
+        what = f"this session has a goal of its own, which is {goal.status}"
+        raise Refused(what, fix="omo goal drop ends it")
+    if os.path.lexists(own.directory):
+        store.keep_as(own.directory, "archived", caller.now)
+    store.move(theirs.directory, own.directory)
+
+
 def pause(run: PlanRun) -> Outcome:
     return _change(run.tool, "pause", lambda goal: {"why": _why_paused(run)})
 
@@ -312,15 +327,10 @@ def _proof(run: PlanRun, goal: ToolGoal) -> Row:
 
 
 def _receipts_of_all(run: PlanRun, plan: Plan) -> list[str | None]:
-    stale = []
-    for goal in plan.required:
-        if why := receipts.problem(plan, goal, run.directory):
-            stale.append(why)
+    missing = [why for _, why in receipts.unproven(plan, run.directory)]
+    if missing:
+        raise Refused("no fresh receipt covers the whole plan", fix=next_step(run).text, defects=missing)
     carrier = receipts.final(plan, run.directory)
-    if plan.goal_mode != "per-story" and carrier is None and not stale:
-        stale.append("the plan has no final receipt that covers it as it is now")
-    if stale:
-        raise Refused("no fresh receipt covers the whole plan", fix=next_step(run).text, defects=stale)
     return [carrier.receipt_id] if carrier is not None else [goal.receipt_id for goal in plan.required]
 
 

@@ -149,17 +149,9 @@ def _stuck(run: PlanRun, plan: Plan) -> NextStep | None:
 
 def _unproven(run: PlanRun, plan: Plan) -> NextStep | None:
     """Complete by word alone, or by receipts that no longer cover it: verify it again."""
-    goal, why = None, ""
-    for required in plan.required:
-        why = receipts.problem(plan, required, run.directory)
-        if required.status == "complete" and why:
-            goal = required
-            break
-    if goal is None and plan.goal_mode != "per-story" and plan.required and not receipts.final(plan, run.directory):
-        goal, why = plan.required[-1], "every goal is complete, and no fresh final receipt covers them"
-    if goal is None:
-        return None
-    return tool_step(run, plan, goal) or NextStep("verify-again", why, (checkpoint_command(goal),), item=goal.id)
+    for goal, why in receipts.unproven(plan, run.directory):
+        return tool_step(run, plan, goal) or NextStep("verify-again", why, (checkpoint_command(goal),), item=goal.id)
+    return None
 
 
 def _complete(run: PlanRun, plan: Plan) -> NextStep | None:
@@ -263,12 +255,11 @@ def denials(run: PlanRun, plan: Plan, step: NextStep) -> Row:
 def complete_denial(run: PlanRun, plan: Plan, step: NextStep) -> str:
     """Why the session's goal cannot be called complete; empty where it can, or where it is not this plan's."""
     if story := plan.story_with(run.tool.objective):
-        why = receipts.problem(plan, story, run.directory)
-        return f"The goal is not proven complete: {why}. {step.text}" if why else ""
-    if plan.goal_mode == "per-story" or run.tool.objective not in plan.objectives_of(None):
+        problems = [receipts.problem(plan, story, run.directory)]
+    elif plan.goal_mode == "per-story" or run.tool.objective not in plan.objectives_of(None):
         return ""
-    if receipts.final(plan, run.directory) is not None and not run.problems:
-        return ""
-    left = ", ".join(f"{goal.id} {goal.status}" for goal in plan.open_goals[:5])
-    why = f"open: {left}" if left else "no fresh final receipt covers the plan"
-    return f"The goal is not proven complete ({why}). {step.text}"
+    else:
+        problems = [f"{goal.id} is {goal.status}" for goal in plan.open_goals]
+        problems = problems or [why for _, why in receipts.unproven(plan, run.directory)]
+    why = "; ".join(filter(None, problems[:5]))
+    return f"The goal is not proven complete ({why}). {step.text}" if why else ""

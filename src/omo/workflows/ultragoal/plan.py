@@ -20,9 +20,17 @@ MODES = ("aggregate", "per-story")
 FULL, LIGHT = GOAL_GATES  # light: reviewers come with the final receipt and with goals marked so
 STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked", "superseded")
 STUCK = ("blocked", "review_blocked")
+STEERING = (
+    "add_subgoal",
+    "split_subgoal",
+    "reorder_pending",
+    "revise_pending_wording",
+    "annotate_ledger",
+    "mark_blocked_superseded",
+)
 POINTER = (
-    "Complete every goal of this session's ultragoal plan (ultragoal/goals.json), goals accepted later included, "
-    "under the constraints of its brief; ultragoal/ledger.jsonl is the record."
+    "Complete every goal of this session's ultragoal plan (its goals.json), goals accepted later included, under the "
+    "constraints of its brief; its ledger.jsonl is the record."
 )
 
 # status → what is done to the goal → its new status. Whatever is not here is refused, with the way that leads there.
@@ -272,6 +280,8 @@ def fold(rows: Iterable[Row], run: str = "") -> Plan | None:
                 _APPLY[kind](plan, row)
         except (LookupError, TypeError, ValueError, AttributeError, BadInput):
             raise Unreadable(f"row {row.get('seq')} of the plan's ledger does not have the shape of {kind}") from None
+    if plan is not None and run not in ("", plan.run):
+        raise Unreadable(f"this is the ledger of plan {clip(plan.run, 60)}")
     if plan is not None:
         seq = row.get("seq")
         plan.last, plan.seq = row, seq if isinstance(seq, int) else 0

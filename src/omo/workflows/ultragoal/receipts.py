@@ -122,10 +122,19 @@ def forged(plan: Plan, directory: str) -> list[str]:
     problems = []
     for goal in plan.goals:
         if goal.status == "complete" and goal.receipt:
-            _, why = kept_gate(goal, directory)
-            if why:
-                problems.append(why)
-    return problems
+            problems.append(kept_gate(goal, directory)[1])
+    return list(filter(None, problems))
+
+
+def unproven(plan: Plan, directory: str) -> list[tuple[Goal, str]]:
+    """Each required goal that no fresh receipt covers, with why; where each has one, the last, if none is final."""
+    missing = []
+    for goal in plan.required:
+        if why := problem(plan, goal, directory):
+            missing.append((goal, why))
+    if not missing and plan.required and plan.goal_mode != "per-story" and final(plan, directory) is None:
+        missing.append((plan.required[-1], "every goal is complete, and no fresh final receipt covers them"))
+    return missing
 
 
 def final(plan: Plan, directory: str) -> Goal | None:
@@ -164,10 +173,6 @@ def keep_gate(directory: str, state: str, gate: object) -> str:
 
 
 # What can prove a goal has a mark, a word for what it is and a digest, so that it proves no second one.
-
-
-def run_mark(seq: int) -> str:
-    return f"gate-run:{seq}"
 
 
 def receipt_mark(receipt: TypedReceipt) -> str:

@@ -17,22 +17,21 @@ from typing import Any
 from omo.digest import sha256
 from omo.errors import BadInput, NotEvaluable
 from omo.proof import changes, globs
-from omo.proof.run import Outcome, child_environment
+from omo.proof.run import child_environment
 from omo.proof.run import run as run_command
 from omo.text import clip
 from omo.work.run import Caller
 from omo.workflows.ultragoal.create import Brief, plan_row, same_words, title_of
-from omo.workflows.ultragoal.gate.models import shown
+from omo.workflows.ultragoal.gate.models import Defect, shown
 from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.gate.rules import inspect_qa
 from omo.workflows.ultragoal.plan import MODES, Plan
-from omo.workflows.ultragoal.run import PlanRun, settings_at
+from omo.workflows.ultragoal.run import PlanRun, begin, settings_at
 from omo.workflows.ultrawork import gates
 
 Row = dict[str, Any]
 
 PASS, FAIL = "pass", "fail"
-OPEN_BLOCKER = "OPEN_BLOCKER"  # reported by QA itself; every other code is a defect of its report
 WEAK_CONTRACT, UNSEEN_SOURCE = "inconclusive: weak-contract", "inconclusive: unseen-source"
 OWN_CONTRACT = "attested: own-contract"
 EXIT_CODES = {PASS: 0, FAIL: 3, WEAK_CONTRACT: 4, UNSEEN_SOURCE: 4, OWN_CONTRACT: 4}
@@ -57,43 +56,25 @@ SENTENCE_END = re.compile(r"(?<=[^\d][.!?;])\s+|(?<=[。！？；])\s*|\n(?!\s*[
 SECONDS = 30.0
 WITHOUT_GH = "gh auth status; or check its branch out, and review that: --branch REF"
 LARGEST_ANSWER = 8_000_000
-FIELDS = "baseRefName,headRefOid"
 # gh may use what it was given to sign in; no other command of ours sees these.
 SIGN_IN = ("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_HOST", "GH_CONFIG_DIR")
 QUIET = {"GH_PROMPT_DISABLED": "1", "GH_PAGER": "cat", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
 
 
 @dataclass(frozen=True)
-class Finding:
-    path: str
-    code: str
-    message: str
-
-    def render(self) -> Row:
-        return {"severity": "blocker", "path": self.path, "code": self.code, "message": self.message}
-
-    @property
-    def is_of_the_work(self) -> bool:
-        return self.code == OPEN_BLOCKER
-
-    @property
-    def objective(self) -> str:
-        return self.message if self.is_of_the_work else f"{self.path}: {self.message}"
-
-
-@dataclass(frozen=True)
 class Review:
+    """`blockers` are what QA found in the work, `defects` what is wrong with the QA."""
+
     source: Source
-    contract: Measure
-    findings: list[Finding]
-    notes: list[str]
+    contract: Contract
+    blockers: list[str] = field(default_factory=list)
+    defects: list[Defect] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
     is_own_contract: bool = False  # it was written or changed with the work, so it says what the work does
 
     @property
-    def is_eligible(self) -> bool:
-        """Whether a review without findings would pass: there is a contract that is older than the work, and it is this
-        work that was looked at."""
-        return self.contract.strength == STRONG and self.source.is_here and not self.is_own_contract
+    def findings(self) -> list[str]:
+        return [*self.blockers, *map(str, self.defects)]
 
     @property
     def verdict(self) -> str:
@@ -101,44 +82,47 @@ class Review:
             return FAIL
         if self.contract.strength != STRONG:
             return WEAK_CONTRACT
-        if not self.source.is_here:
+        if self.source.away:
             return UNSEEN_SOURCE
         return OWN_CONTRACT if self.is_own_contract else PASS
 
 
 def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, executor_qa: object) -> Review:
     """Reads, decodes and replays; writes nothing. `spec` is its path and text, `executor_qa` None where none came."""
-    contract = Measure(derived=True) if spec is None else measure(spec[1])
-    notes = list(source.notes)
-    is_own = spec is not None and (source.changed is None or spec[0] in source.changed)
+    contract = Contract(DERIVED, "no --spec says what the work is to do")
+    notes = [source.away] if source.away else []
+    is_own = False
+    if spec is not None:
+        contract = measure(spec[1])
+        is_own = source.changed is None or spec[0] in source.changed
     if spec is not None and is_own:
         notes.append(f"{spec[0]} is not older than what is under review: hold it against one that is")
-    if source.changed == []:
+    if source.changed is None:
+        notes.append("this is no git repository")
+    elif not source.changed:
         notes.append(f"nothing differs from {source.base}")
     if executor_qa is None:
         text = "no executor QA was supplied: let omo:qa write it, then pass it with --executor-qa-json FILE"
-        return Review(source, contract, [Finding("executorQa", "MISSING", text)], notes, is_own)
+        return Review(source, contract, [], [Defect("executorQa", text)], notes, is_own)
     qa = executor_qa
     if isinstance(executor_qa, dict) and "executorQa" in executor_qa:  # the gate it was written into
         qa = executor_qa["executorQa"]
-    inspection = inspect_qa(qa, _subject(run.caller, source))
     blockers = _blockers(qa)
-    findings = []
-    is_readable = contract.strength == STRONG and not inspection.defects
-    if spec is not None and is_readable and not _covers(qa, spec):
+    if isinstance(qa, dict) and blockers:
+        qa = {**qa, "blockers": []}
+    inspection = inspect_qa(qa, _subject(run.caller, source))
+    defects = [Defect(defect.path, clip(defect.message, LONGEST_FINDING)) for defect in inspection.defects]
+    if spec is not None and contract.strength == STRONG and not defects and not _covers(qa, spec):
         text = f"no covered row is about {spec[0]}: name the file in contractRef, or quote what it asks for"
-        findings.append(Finding("executorQa.contractCoverage", "SPEC_NOT_COVERED", text))
-    for defect in inspection.defects:
-        if not blockers or defect.path != "executorQa.blockers":
-            findings.append(Finding(defect.path, defect.code, clip(defect.message, LONGEST_FINDING)))
-    return Review(source, contract, [*findings, *blockers], notes + inspection.notes, is_own)
+        defects.append(Defect("executorQa.contractCoverage", text))
+    return Review(source, contract, blockers, defects, notes + inspection.notes, is_own)
 
 
-def _covers(qa: object, spec: tuple[str, str]) -> bool:
+def _covers(qa: Any, spec: tuple[str, str]) -> bool:
     """Whether a covered row names the spec's file, or has a few words of it in a row."""
     path, text = spec
     known = " ".join(WORD.findall(text.casefold()))
-    for row in qa["contractCoverage"] if isinstance(qa, dict) else []:
+    for row in qa["contractCoverage"]:
         about = f"{row.get('contractRef')} {row.get('obligation')}"
         words = WORD.findall(about.casefold())
         if os.path.basename(path) in about:
@@ -162,29 +146,32 @@ def _subject(caller: Caller, source: Source) -> Subject:
     )
 
 
-def _blockers(qa: object) -> list[Finding]:
+def _blockers(qa: object) -> list[str]:
     """What QA itself reports as open, in whatever shape."""
-    blockers = qa.get("blockers") if isinstance(qa, dict) else None
-    findings = []
-    for index, blocker in enumerate(blockers if isinstance(blockers, list) else []):
-        message = shown(blocker, LONGEST_FINDING)
-        if isinstance(blocker, str) and blocker.strip():
-            message = clip(blocker, LONGEST_FINDING)
-        findings.append(Finding(f"executorQa.blockers[{index}]", OPEN_BLOCKER, message))
-    return findings
+    reported = qa.get("blockers") if isinstance(qa, dict) else None
+    blockers = []
+    for blocker in reported if isinstance(reported, list) else []:
+        is_text = isinstance(blocker, str) and blocker.strip()
+        blockers.append(clip(blocker, LONGEST_FINDING) if is_text else shown(blocker, LONGEST_FINDING))
+    return blockers
 
 
-def start(run: PlanRun, done: Review) -> list[str]:
-    """Make goals of the findings; where the session has no plan, this makes one. The goals, new and known."""
+def start(run: PlanRun, done: Review) -> tuple[PlanRun, list[str]]:
+    """Make goals of the findings, new and known; where the session has no plan, this makes one."""
+    name = f"{done.source.kind} {clip(done.source.name, 80)}"
+    # What QA found in the work is a goal each, what is wrong with the QA is one.
+    wordings = [(title_of(f"Resolve: {blocker}"), blocker) for blocker in done.blockers]
+    if done.defects:
+        lines = [f"- {clip(str(defect), 300)}" for defect in done.defects[:MOST_LISTED]]
+        wordings.append(("Let the QA of the review hold", "\n".join(["The QA of the review has to hold:", *lines])))
 
     def decide(plan: Plan | None) -> tuple[list[str], list[Row]]:
         events: list[Row] = []
         known: dict[str, str] = {}
-        wordings = _wordings(done.findings)
         ids = [f"G{number:03}" for number in range(1, len(wordings) + 1)]
         if plan is None:
-            text = f"Resolve what the review of {done.source.kind} {clip(done.source.name, 80)} found."
-            events.append(plan_row(run.caller, Brief(text, "", []), MODES[0]))
+            brief = Brief(f"Resolve what the review of {name} found.", "", [])
+            events.append(plan_row(run, brief, MODES[0]))
         else:
             known = {same_words(goal.objective): goal.id for goal in plan.open_goals}
             ids = plan.new_ids(len(wordings))
@@ -201,57 +188,28 @@ def start(run: PlanRun, done: Review) -> list[str]:
         if goals:
             row: Row = {"kind": "review_blockers_recorded", "goalId": None, "goals": goals}
             row["blockerGoalIds"] = [goal["id"] for goal in goals]
-            row["evidence"] = f"review of {done.source.kind} {clip(done.source.name, 80)}: {done.verdict}"
-            row["findings"] = [clip(finding.objective, 300) for finding in done.findings[:MOST_LISTED]]
+            row["evidence"] = f"review of {name}: {done.verdict}"
+            row["findings"] = [clip(finding, 300) for finding in done.findings[:MOST_LISTED]]
             events.append(row)
         return named, events
 
-    if not done.findings:
-        return []
-    ids: list[str]
-    if run.plan is None and not run.problems:
-        ids = run.change(decide)
-    else:
-        ids = run.change_plan(decide)
-    return ids
-
-
-def _wordings(findings: list[Finding]) -> list[tuple[str, str]]:
-    """Title and objective of each goal: what QA found in the work, and in one goal what is wrong with the QA."""
-    wordings: list[tuple[str, str]] = []
-    lines: list[str] = []
-    for finding in findings:
-        if finding.is_of_the_work:
-            wordings.append((title_of(f"Resolve: {finding.objective}"), finding.objective))
-        elif len(lines) < MOST_LISTED:
-            lines.append(f"- {clip(finding.objective, 300)}")
-    if lines:
-        wordings.append(("Let the QA of the review hold", "\n".join(["The QA of the review has to hold:", *lines])))
-    return wordings
+    if not wordings:
+        return run, []
+    if run.id:
+        return run, run.change_plan(decide)
+    run = begin(run.caller)
+    return run, run.change(decide)
 
 
 @dataclass(frozen=True)
-class Measure:
-    """How much a contract says. `derived`: there is none, so what the work was to do is a guess."""
+class Contract:
+    """How much the contract says. Derived: there is none, so what the work was to do is a guess."""
 
-    words: int = 0
-    statements: int = 0
-    derived: bool = False
-
-    @property
-    def strength(self) -> str:
-        if self.derived:
-            return DERIVED
-        return STRONG if self.words >= FEWEST_WORDS and self.statements >= FEWEST_STATEMENTS else THIN
-
-    @property
-    def why(self) -> str:
-        if self.derived:
-            return "no --spec says what the work is to do"
-        return f"{self.statements} of {FEWEST_STATEMENTS} acceptance statements, {self.words} of {FEWEST_WORDS} words"
+    strength: str
+    why: str
 
 
-def measure(text: str) -> Measure:
+def measure(text: str) -> Contract:
     """Words, and sentences or points of a list that oblige somebody. What is said twice counts once."""
     is_statement: dict[str, bool] = {}
     for part in SENTENCE_END.split(NO_PROSE.sub("", text)):
@@ -263,40 +221,41 @@ def measure(text: str) -> Measure:
         is_long = len(WORD.findall(sentence)) >= SHORTEST_STATEMENT
         is_statement[sentence] = is_statement.get(sentence, False) or (is_long and obliges)
     words = sum(len(WORD.findall(sentence)) for sentence in is_statement)
-    return Measure(words=words, statements=sum(is_statement.values()))
+    statements = sum(is_statement.values())
+    is_strong = words >= FEWEST_WORDS and statements >= FEWEST_STATEMENTS
+    why = f"{statements} of {FEWEST_STATEMENTS} acceptance statements, {words} of {FEWEST_WORDS} words"
+    return Contract(STRONG if is_strong else THIN, why)
 
 
 def read_spec(root: Path, name: str, cwd: str) -> tuple[str, str]:
     """The spec's path in the project and its text. BadInput where it cannot be read, or lies outside."""
-    top = os.path.realpath(root)
-    real = os.path.realpath(os.path.join(cwd, name)) if "\0" not in name else ""
-    inside = os.path.relpath(real, top).replace(os.sep, "/") if real else ""
-    why, fix = "", "name a UTF-8 text file of this project with the contract"
-    if not real or not globs.is_inside(top, real) or globs.is_own(inside) or inside.split("/")[0] == ".git":
-        why = "is not a file of this project"
-    elif not os.path.isfile(real) or os.path.getsize(real) > LARGEST_SPEC:
-        why = f"is no file of at most {LARGEST_SPEC} bytes"
-    if not why:
-        try:
+    why = f"is no file of this project of at most {LARGEST_SPEC} bytes"
+    try:
+        real = os.path.realpath(os.path.join(cwd, name))
+        inside = os.path.relpath(real, os.path.realpath(root)).replace(os.sep, "/")
+        is_ours = globs.is_inside(os.path.realpath(root), real) and not globs.is_own(inside)
+        is_usable = is_ours and inside.split("/")[0] != ".git" and os.path.isfile(real)
+        if is_usable and os.path.getsize(real) <= LARGEST_SPEC:
             with open(real, "rb") as file:
                 return inside, file.read(LARGEST_SPEC).decode("utf-8-sig")
-        except (OSError, UnicodeDecodeError) as error:
-            why = f"cannot be read: {error}"
+    except (OSError, ValueError) as error:
+        why = f"cannot be read: {error}"
+    fix = "name a UTF-8 text file of this project with the contract"
     raise BadInput(f"--spec {clip(name, 200)} {clip(why, 200)}", fix=fix)
 
 
 @dataclass(frozen=True)
 class Source:
-    """`changed` is None outside git. `is_here` says whether the working tree holds what is under review."""
+    """`changed` is None outside git. `away` says why the working tree is not what is under review, so that runs in it
+    prove nothing; empty where it is."""
 
     kind: str
     name: str
-    tip: str | None
-    base: str | None
-    base_commit: str | None
-    changed: list[str] | None
-    is_here: bool = True
-    notes: list[str] = field(default_factory=list)
+    tip: str | None = None
+    base: str | None = None
+    base_commit: str | None = None
+    changed: list[str] | None = None
+    away: str = ""
 
     @property
     def key(self) -> str:
@@ -314,7 +273,7 @@ def _worktree(root: Path) -> Source:
     """Everything since the base branch was left, committed or not."""
     tip = changes.head(root)
     if tip is None:
-        return Source("worktree", "worktree", None, None, None, None, notes=["this is no git repository"])
+        return Source("worktree", "worktree")
     own = changes.current_branch(root)
     is_born = changes.commit_of(root, "HEAD") is not None
     left = changes.branch_base(root, tip, own=own) if is_born else None
@@ -325,9 +284,8 @@ def _worktree(root: Path) -> Source:
 def _branch(root: Path, branch: str) -> Source:
     tip = changes.commit_of(root, branch)
     if tip is None:
-        raise BadInput(
-            f"--branch {clip(branch, 80)!r} names no commit of this repository", fix="git fetch, or see git branch -a"
-        )
+        what = f"--branch {clip(branch, 80)!r} names no commit of this repository"
+        raise BadInput(what, fix="git fetch, or see git branch -a")
     left = changes.branch_base(root, tip, own=branch)
     if left is None:
         raise NotEvaluable(
@@ -335,48 +293,38 @@ def _branch(root: Path, branch: str) -> Source:
             fix="git fetch origin main, or check the branch out and review the working tree",
         )
     base, commit = left
-    away = _elsewhere(root, tip)
-    changed = changes.changed_between(root, commit, tip)
-    return Source("branch", branch, tip, base, commit, changed, is_here=not away, notes=away)
+    return Source("branch", branch, tip, base, commit, changes.changed_between(root, commit, tip), _away(root, tip))
 
 
-def _elsewhere(root: Path, tip: str) -> list[str]:
-    """Why the working tree is not what is under review, so that runs in it prove nothing; empty where it is."""
+def _away(root: Path, tip: str) -> str:
     here = changes.commit_of(root, "HEAD")
+    nothing = "what runs there proves nothing here"
     if here != tip:
-        short = (here or "nothing")[:12]
-        why = f"the working tree is at {short}, not at {tip[:12]}"
-        return [f"{why}: what runs there proves nothing here; check it out first"]
+        return f"the working tree is at {(here or 'nothing')[:12]}, not at {tip[:12]}: {nothing}; check it out first"
     edited = sorted({*changes.changed(root, tip)} - {*changes.untracked(root)})
-    if edited:
-        why = f"{clip(edited[0], 80)} is edited and not committed"
-        return [f"{why}: what runs there proves nothing here; commit it first"]
-    return []
+    return f"{clip(edited[0], 80)} is edited and not committed: {nothing}; commit it first" if edited else ""
 
 
 def _pull_request(root: Path, number: int, environ: Mapping[str, str]) -> Source:
     """NotEvaluable where gh is missing, fails, or says something else than asked."""
-    view = _gh(root, environ, "pr", "view", str(number), "--json", FIELDS)
     try:
-        answer = json.loads(view.stdout)
+        answer = json.loads(_gh(root, environ, "pr", "view", str(number), "--json", "baseRefName,headRefOid"))
         tip, base = answer["headRefOid"], answer["baseRefName"]
         if not isinstance(tip, str) or not isinstance(base, str):
             raise TypeError(answer)
     except (ValueError, RecursionError, KeyError, TypeError):
         raise NotEvaluable("gh pr view did not answer with a pull request", fix=WITHOUT_GH) from None
-    listed = _gh(root, environ, "pr", "diff", str(number), "--name-only").stdout
+    listed = _gh(root, environ, "pr", "diff", str(number), "--name-only")
     changed = sorted({line for line in listed.splitlines() if line.strip()})
     commit = changes.commit_of(root, f"origin/{base}") or changes.commit_of(root, base)
-    away = _elsewhere(root, tip)
-    return Source("pr", str(number), tip, base, commit, changed, is_here=not away, notes=away)
+    return Source("pr", str(number), tip, base, commit, changed, _away(root, tip))
 
 
-def _gh(root: Path, environ: Mapping[str, str], *arguments: str) -> Outcome:
+def _gh(root: Path, environ: Mapping[str, str], *arguments: str) -> str:
     sign_in = {name: environ[name] for name in SIGN_IN if name in environ}
     environment = {**child_environment(os.environ), **sign_in, **QUIET}
     outcome = run_command(("gh", *arguments), cwd=root, timeout=SECONDS, output_limit=LARGEST_ANSWER, env=environment)
     if not outcome.ok or outcome.stdout_truncated:
-        silence = "no answer in time" if outcome.timed_out else "no whole answer"
-        why = clip(outcome.stderr, 160) or silence
+        why = clip(outcome.stderr, 160) or "no whole answer in time"
         raise NotEvaluable(f"gh {' '.join(arguments[:2])} failed ({why})", fix=WITHOUT_GH)
-    return outcome
+    return outcome.stdout

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo import settings as all_settings
 from omo.digest import sha256
-from omo.errors import NotEvaluable, OmoError, Refused, Unreadable
+from omo.errors import NotEvaluable, Refused, Unreadable
 from omo.proof import base, changes, git
 from omo.settings import Settings
 from omo.state import paths, store
-from omo.state.journal import Journal
-from omo.state.runtime import OPEN_STATES
-from omo.work.run import Caller, Kind, Run
+from omo.work.run import Caller, Kind, Run, load
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.plan import Plan
 from omo.workflows.ultrawork import gates
@@ -32,44 +29,22 @@ Decision = Callable[[Plan], tuple[Any, list[Row]]]
 
 CREATE = 'omo ultragoal create-goals --brief "…" (goals begin with @goal: TITLE at the start of a line)'
 LARGEST_SETTINGS = 100_000
-
-
-def _home(state: str) -> str:
-    return os.path.join(state, "sessions")
-
-
-ULTRAGOAL: Kind[Plan] = Kind("ultragoal", "ultragoal plan", "g", CREATE, _home, plans.fold)
+ULTRAGOAL: Kind[Plan] = Kind("ultragoal", "ultragoal plan", "g", CREATE, paths.ultragoal_dir, plans.fold)
 
 
 class PlanRun(Run[Plan]):
-    """A session has one plan at a time, in a directory of its own; `kept` is one that was archived or cleared."""
+    """A plan of a session, shown in goals.json and brief.md; without an id one that nobody has begun."""
 
-    def __init__(self, caller: Caller, *, kept: str = "") -> None:
+    def __init__(
+        self, kind: Kind[Plan], caller: Caller, run_id: str, *, directory: str = "", named: bool = False
+    ) -> None:
         self.notes: list[str] = []  # what a command did besides, for its reader
-        self.kept = kept
-        super().__init__(ULTRAGOAL, caller, "", directory=kept or paths.ultragoal_dir(caller.state, caller.session))
+        self.archived = ""  # where a plan lies that this one was made in place of, unfinished
+        super().__init__(kind, caller, run_id, directory=directory, named=named)
 
     def _load(self) -> None:
-        self.state = None
-        self.rows, self.problems = self.journal.read()
-        try:
-            self.state = plans.fold(self.rows)
-        except Unreadable as error:
-            self.problems = self.problems or [error.message]
-        known = self.known_open
-        self.id = self.state.run if self.state is not None else known
-        is_anothers = self.state is not None and self.state.session != self.caller.session and self.id != known
-        if known and not self.problems and (self.state is None or is_anothers):
-            self.id = known
-            self.problems = [f"the plan {known} of this session is gone: {self.directory} was removed"]
-
-    @property
-    def known_open(self) -> str:
-        """The run that this session's row still names as open."""
-        summary = self.caller.summary(ULTRAGOAL.name)
-        if self.kept or summary.get("cleared") or summary.get("state") not in (*OPEN_STATES, "exhausted"):
-            return ""
-        return str(summary.get("run") or "")
+        if self.id:
+            super()._load()
 
     @property
     def plan(self) -> Plan | None:
@@ -91,17 +66,9 @@ class PlanRun(Run[Plan]):
 
     def require_plan(self) -> Plan:
         """The plan, whole and at home here."""
-        if self.state is None and not self.problems:
+        if not self.id:
             raise Refused(f"session {self.caller.session} has no ultragoal plan", fix=CREATE)
         return self.require_whole()
-
-    def look_at_plan(self) -> Plan:
-        """The same for who writes nothing, not even that the project was moved."""
-        if self.elsewhere:
-            raise Refused(self.elsewhere, fix="work there")
-        if self.state is None or self.problems:
-            return self.require_plan()
-        return self.state
 
     @property
     def elsewhere(self) -> str:
@@ -117,12 +84,10 @@ class PlanRun(Run[Plan]):
         return answer
 
     def change_plan(self, decide: Decision) -> Any:
-        """Decide on the plan under its lock. One that came from another session says so first, once."""
+        """Decide on the plan under its lock. One whose session got another id says so first, once."""
         self.require_plan()
 
-        def on_plan(plan: Plan | None) -> tuple[Any, list[Row]]:
-            if plan is None:
-                raise Refused(f"session {self.caller.session} has no ultragoal plan", fix=CREATE)
+        def on_plan(plan: Plan) -> tuple[Any, list[Row]]:
             adopted = []
             if plan.session != self.caller.session:
                 adopted.append({"kind": "adopted", "from": plan.session, "session": self.caller.session})
@@ -130,7 +95,7 @@ class PlanRun(Run[Plan]):
             answer, events = decide(plan)
             return answer, [*adopted, *events]
 
-        return self.change(on_plan)
+        return self.change_whole(on_plan)
 
     @property
     def snapshot(self) -> str:
@@ -173,6 +138,29 @@ class PlanRun(Run[Plan]):
         return settings_at(self.caller.root, self.state.base if self.state is not None else None)
 
 
+def load_plan(caller: Caller, named: str = "") -> PlanRun:
+    """The plan that was named, else the session's own."""
+    bring_home(caller, caller.session)
+    run = load(ULTRAGOAL, caller, named, PlanRun)
+    return run if isinstance(run, PlanRun) else PlanRun(ULTRAGOAL, caller, "")
+
+
+def begin(caller: Caller) -> PlanRun:
+    """A plan that has an id and no row yet."""
+    store.make_state_dir(caller.state)
+    store.make_dir(paths.ultragoal_dir(caller.state), caller.state)
+    return PlanRun(ULTRAGOAL, caller, ULTRAGOAL.new_id(caller))
+
+
+def bring_home(caller: Caller, session: str) -> None:
+    """A plan of an earlier version lies in its session's directory: it moves to where all plans are, once."""
+    run = str(caller.summary(ULTRAGOAL.name, session).get("run") or "")
+    old = os.path.join(paths.session_dir(caller.state, session), "ultragoal")
+    if run and os.path.isdir(old) and not os.path.lexists(ULTRAGOAL.directory(caller.state, run)):
+        store.make_dir(paths.ultragoal_dir(caller.state), caller.state)
+        store.move(old, ULTRAGOAL.directory(caller.state, run))
+
+
 def gates_of(run: PlanRun) -> Gates:
     """What is pinned in the session, and what it said."""
     caller = run.caller
@@ -191,37 +179,6 @@ def settings_at(root: str, commit: str | None) -> Settings:
         return all_settings.of({}, store.parse(store.encode(text), name))
     except (NotEvaluable, Unreadable):
         return Settings()
-
-
-@dataclass(frozen=True)
-class KeptPlan:
-    """`directory` is empty for the session's own plan; one that was archived or cleared is never changed again."""
-
-    run: str
-    session: str
-    directory: str
-
-
-def kept_plans(state: str, session: str = "") -> Iterator[KeptPlan]:
-    """Every plan of one session or of the whole project that can be read."""
-    for name in [paths.file_name_of(session)] if session else _names(_home(state)):
-        for entry in _names(os.path.join(_home(state), name)):
-            directory = os.path.join(_home(state), name, entry)
-            if not entry.startswith("ultragoal") or not os.path.isfile(os.path.join(directory, "ledger.jsonl")):
-                continue
-            try:
-                plan = plans.fold(Journal(directory, state).rows())
-            except OmoError:
-                continue
-            if plan is not None:
-                yield KeptPlan(plan.run, plan.session, "" if entry == "ultragoal" else directory)
-
-
-def _names(directory: str) -> list[str]:
-    try:
-        return sorted(os.listdir(directory))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
 
 
 def repository(root: str) -> Row:

@@ -9,16 +9,16 @@ from typing import Any
 from omo.state import paths
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.status import Fact, Item, Status
+from omo.work.status import Fact, Item, NextStep, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import Goal, Plan
-from omo.workflows.ultragoal.run import PlanRun
+from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan
+from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 Row = dict[str, Any]
 
-LEDGER = "ultragoal/ledger.jsonl"
+LEDGER = "ledger.jsonl of the plan"
 MARKS = {
     "complete": "done",
     "active": "active",
@@ -30,23 +30,28 @@ MARKS = {
 
 
 def run_at(viewer: Viewer) -> PlanRun:
-    return PlanRun(viewer.caller, kept=viewer.kept)
+    return load_plan(viewer.caller, viewer.run)
 
 
 def status(viewer: Viewer) -> Status | None:
     """None where the session never had a plan."""
     run = run_at(viewer)
-    plan = run.plan
-    if plan is None and not run.problems and not run.caller.summary("ultragoal"):
+    if run.plan is None and not run.problems and not run.caller.summary("ultragoal"):
         return None
     step = next_step(run)
-    if plan is None:
+    if run.plan is None:
         return Status("ultragoal", "goal", headline="no plan", next=step, problems=tuple(run.problems))
-    items = tuple(item_of(run, plan, goal, goal_proof(run, plan, goal)) for goal in plan.goals)
-    cache = None if viewer.reads_all else Path(paths.tree_cache(run.caller.state))
+    return plan_status(run, run.plan, step, reads_all=viewer.reads_all)
+
+
+def plan_status(run: PlanRun, plan: Plan, step: NextStep, *, reads_all: bool = False) -> Status:
+    items = tuple(_item(run, plan, goal) for goal in plan.goals)
+    cache = None if reads_all else Path(paths.tree_cache(run.caller.state))
     drift = receipts.drift(plan, run.caller.root, cache)
     final = receipts.final(plan, run.directory)
     facts = [clip(plan.objective, 300)]
+    if plan.gate == LIGHT:
+        facts.append("light gate, as the user chose: reviewers come at the end")
     if final is not None:
         facts.append(f"final receipt: fresh, issued with {final.id}")
     if drift:
@@ -75,80 +80,65 @@ def status(viewer: Viewer) -> Status | None:
     )
 
 
-def item_of(run: PlanRun, plan: Plan, goal: Goal, proof: Row) -> Item:
-    notes = [clip(str(note), 200) for note in proof["notes"]]
+def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
+    receipt = goal.receipt or {}
+    mark, state, stale = MARKS.get(goal.status, "open"), "", ""
+    if goal.status == "complete":
+        state, stale = "fresh", receipts.problem(plan, goal, run.directory) or _changed_evidence(run, receipt)
+    if stale:
+        mark, state = "stale", "stale"
+    blockers = [blocker.id for blocker in plan.open_blockers_of(goal.id)]
+    notes = [clip(str(note), 200) for note in receipt.get("notes", [])]
+    why = clip(goal.evidence, 200) or f"it is {goal.status}, and no checkpoint has closed it"
     if goal.human_blocked:
         notes.append(f"waits for a person: {clip(goal.human_blocked, 160)}")
+        why = f"it waits for a person: {goal.human_blocked}"
     elif goal.status in ("failed", "blocked", "review_blocked") and goal.evidence:
         notes.append(clip(goal.evidence, 160))
     if goal.status == "superseded":
         replacements = (goal.steering or {}).get("replacementGoalIds")
         notes.append(f"replaced by {', '.join(replacements)}" if replacements else "nothing took its place")
-    if proof["open_blockers"]:
-        notes.append(f"blocked by {', '.join(proof['open_blockers'])}")
+    if blockers:
+        notes.append(f"blocked by {', '.join(blockers)}")
+        why = f"its review is open: {', '.join(blockers)}"
+    if state:
+        why = "its receipt covers it as it is now"
+    if stale:
+        why = f"its receipt does not hold: {clip(stale, 200)}"
     overrides = []
-    if proof["independence"] == "reduced":
+    if receipt.get("independence") == "reduced":
         overrides.append("independence: reduced")
-    if proof["exemptions"]:
-        overrides.append(f"{counted(len(proof['exemptions']), 'replay')} exempted")
+    if receipt.get("exemptions"):
+        overrides.append(f"{counted(len(receipt['exemptions']), 'replay')} exempted")
     return Item(
         goal.id,
         clip(goal.title, 200),
         goal.status,
-        "stale" if proof["receipt"] == "stale" else MARKS.get(goal.status, "open"),
+        mark,
         tuple(notes),
-        proof["receipt"] or "",
-        clip(proof["stale_because"] or "", 200),
+        state,
+        clip(stale, 200),
         tuple(overrides),
-        _why(goal, proof),
-        _facts(run, plan, goal, proof),
+        why,
+        _facts(run, plan, goal, blockers),
         plan.text_of(goal),
     )
 
 
-def _why(goal: Goal, proof: Row) -> str:
-    if proof["stale_because"]:
-        return f"its receipt does not hold: {clip(proof['stale_because'], 200)}"
-    if proof["receipt"]:
-        return "its receipt covers it as it is now"
-    if proof["open_blockers"]:
-        return f"its review is open: {', '.join(proof['open_blockers'])}"
-    if goal.human_blocked:
-        return f"it waits for a person: {goal.human_blocked}"
-    return clip(goal.evidence, 200) or f"it is {goal.status}, and no checkpoint has closed it"
-
-
-def _facts(run: PlanRun, plan: Plan, goal: Goal, proof: Row) -> tuple[Fact, ...]:
-    facts = [Fact("blockers open", LEDGER, proof["open_blockers"])]
+def _facts(run: PlanRun, plan: Plan, goal: Goal, blockers: list[str]) -> tuple[Fact, ...]:
+    facts = [Fact("blockers open", LEDGER, blockers)]
     receipt = goal.receipt
     if not isinstance(receipt, dict):
         return (*facts, Fact("receipt", LEDGER, "none"))
     issued = f"{receipt.get('receiptKind')} {receipt.get('receiptId')} of {receipt.get('verifiedAt')}"
-    path = receipts.gate_file(run.directory, str(receipt.get("qualityGateHash")))
     facts.append(Fact("receipt", LEDGER, issued))
-    facts.append(Fact("quality gate behind it", "ultragoal/gates", "kept" if os.path.exists(path) else "gone"))
+    is_kept = os.path.exists(receipts.gate_file(run.directory, str(receipt.get("qualityGateHash"))))
+    facts.append(Fact("quality gate behind it", "gates/ of the plan", "kept" if is_kept else "gone"))
     facts.append(Fact("independence", LEDGER, receipt.get("independence")))
     if receipts.is_final(goal):
         covers = receipts.final_problem(plan, goal, run.directory) or "yes"
         facts.append(Fact("covers the plan", LEDGER, covers))
     return tuple(facts)
-
-
-def goal_proof(run: PlanRun, plan: Plan, goal: Goal) -> Row:
-    """What a goal's receipt is worth now; every view of a plan shows this."""
-    receipt = goal.receipt or {}
-    state, stale = None, ""
-    if goal.status == "complete":
-        stale = receipts.problem(plan, goal, run.directory) or _changed_evidence(run, receipt)
-        state = "stale" if stale else "fresh"
-    return {
-        "receipt": state,
-        "stale_because": stale or None,
-        "independence": receipt.get("independence"),
-        "exemptions": receipt.get("exemptions", []),
-        "notes": receipt.get("notes", []),
-        "open_blockers": [blocker.id for blocker in plan.open_blockers_of(goal.id)],
-    }
 
 
 def _changed_evidence(run: PlanRun, receipt: Row) -> str:

@@ -1,48 +1,54 @@
-"""What a quality gate looks like: its sections and rows, read strictly, and every defect of them in words."""
+"""What a quality gate looks like: its sections and rows, read strictly, with every defect by its place."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     PrivateAttr,
+    Tag,
     ValidationError,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
 from omo.errors import BadInput
 from omo.proof.media import FAMILIES
+from omo.strict import field_name
 from omo.text import clip
 from omo.workflows.ultragoal.create import json_of
 
-NOT_APPLICABLE = "not_applicable"
 SURFACES = FAMILIES
+MOST_ROWS = 500
 INIT = "omo ultragoal gate init --goal-id ID writes one to fill in; inline JSON begins with {"
-RECORD = (
-    "mend what was found, or keep it as work: omo ultragoal record-review-blockers --goal-id ID "
-    "--objective TEXT --evidence TEXT"
-)
+APPLIES, NOT_APPLICABLE = TAGS = ("applies", "not_applicable")
 
 
 @dataclass(frozen=True)
 class Defect:
-    """`path` is where in the gate it stands, `code` is stable for programs."""
+    """`path` is where in the gate it stands."""
 
     path: str
-    code: str
     message: str
 
     def __str__(self) -> str:
         return f"{self.path}: {self.message}"
+
+
+def defects_at(path: str, messages: Iterable[str]) -> list[Defect]:
+    defects = []
+    for message in messages:
+        defects.append(Defect(path, message))
+    return defects
 
 
 def shown(value: object, longest: int = 80) -> str:
@@ -55,22 +61,16 @@ def load(given: str, cwd: str | Path) -> object:
     document = json_of(given, cwd, "--quality-gate-json", fix=INIT)
     try:
         json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False).encode("utf-8")
-    except UnicodeEncodeError as error:
-        half = ascii(error.object[error.start : error.end])[1:-1]
-        fix = f"write the character itself, or both halves of it, instead of {half}"
-        raise BadInput(f"the quality gate holds half a character ({half}), which no text can keep", fix=fix) from None
     except (TypeError, ValueError, RecursionError):
-        raise BadInput(f"the quality gate holds values that no JSON file can: {clip(given, 200)}", fix=INIT) from None
+        what = f"the quality gate holds values, or halves of characters, that no JSON file can: {clip(given, 200)}"
+        raise BadInput(what, fix=INIT) from None
     return document
 
 
 def _written(text: str) -> str:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        raise PydanticCustomError("NOT_TEXT", "holds half a character, which no file can: write it again") from None
+    text.encode("utf-8")  # half a character is refused: no file can hold it
     if not text.strip():
-        raise PydanticCustomError("BLANK", "is blank")
+        raise ValueError("must not be blank")
     return text
 
 
@@ -81,9 +81,14 @@ def _lower(value: object) -> object:
 def _yes(value: bool) -> bool:
     """Literal[True] would take 1 for it."""
     if not value:
-        text = "is false: run the whole verification again after the last change, then say true"
-        raise PydanticCustomError("NOT_RERUN", text)
+        raise ValueError("run the whole verification again after the last change, then say true")
     return value
+
+
+def _no_blockers(blockers: list[Any]) -> list[Any]:
+    if blockers:
+        raise ValueError("must be empty: mend what was found, or keep it as work (record-review-blockers)")
+    return blockers
 
 
 Written = Annotated[str, AfterValidator(_written), Field(json_schema_extra={"pattern": r"\S"})]
@@ -95,7 +100,7 @@ Surface = Annotated[
 Texts = Annotated[list[Written], Field(min_length=1)]
 NoUse = Annotated[Literal["not_applicable"], BeforeValidator(_lower)]
 Yes = Annotated[bool, AfterValidator(_yes), Field(json_schema_extra={"const": True})]
-NoBlockers = Annotated[list[Any], Field(max_length=0)]
+NoBlockers = Annotated[list[Any], AfterValidator(_no_blockers), Field(json_schema_extra={"maxItems": 0})]
 
 
 class Section(BaseModel):
@@ -164,7 +169,7 @@ class NotApplicable(Named):
     @model_validator(mode="after")
     def _has_no_outcome(self) -> NotApplicable:
         if {"verdict", "result"} & set(self.model_extra or {}):
-            raise PydanticCustomError("CONTRADICTION", "is not_applicable and yet has an outcome: drop one of the two")
+            raise ValueError("is not_applicable and yet has an outcome: drop one of the two")
         return self
 
 
@@ -180,8 +185,7 @@ class Judged(Named):
     @model_validator(mode="after")
     def _has_an_outcome(self) -> Judged:
         if not (self.verdict or self.result):
-            text = "has neither verdict nor result: say passed in one of them once it did"
-            raise PydanticCustomError("NO_OUTCOME", text)
+            raise ValueError("has neither verdict nor result: say passed in one of them once it did")
         return self
 
 
@@ -214,33 +218,71 @@ class Coverage(Named):
     @model_validator(mode="after")
     def _is_linked(self) -> Coverage:
         if not (self.surfaceEvidenceRefs or self.adversarialCaseRefs or self.artifactRefs):
-            text = "links to nothing: name rows in surfaceEvidenceRefs, adversarialCaseRefs or artifactRefs"
-            raise PydanticCustomError("UNLINKED", text)
+            raise ValueError("links to nothing: name rows in surfaceEvidenceRefs, adversarialCaseRefs or artifactRefs")
         return self
 
 
+def _tag(row: object) -> str:
+    if isinstance(row, dict) and str(row.get("status")).strip().lower() == NOT_APPLICABLE:
+        return NOT_APPLICABLE
+    return APPLIES
+
+
+def _unique(rows: list[Any]) -> list[Any]:
+    ids = [row.id for row in rows]
+    for name in ids:
+        if ids.count(name) > 1:
+            raise ValueError(f"two rows have the id {shown(name)}: it must be unique in its list")
+    return rows
+
+
+T = TypeVar("T")
+Rows = Annotated[list[T], Field(min_length=1, max_length=MOST_ROWS), AfterValidator(_unique)]
+OutOfScope = Annotated[NotApplicable, Tag(NOT_APPLICABLE)]
+SurfaceRow = Annotated[Annotated[SurfaceEvidence, Tag(APPLIES)] | OutOfScope, Discriminator(_tag)]
+CoverageRow = Annotated[Annotated[Coverage, Tag(APPLIES)] | OutOfScope, Discriminator(_tag)]
+
+
 class LightQa(Section):
-    """What QA says as a whole of a goal whose reviewers come at the end, as the user chose."""
+    """What QA says of a goal whose reviewers come at the end, as the user chose."""
 
     status: Literal["passed"]
     evidence: Written
     e2eCommands: Texts
+    artifactRefs: Rows[Artifact]
+    surfaceEvidence: Rows[SurfaceRow]
+    adversarialCases: list[AdversarialCase] = Field(default_factory=list)
+    contractCoverage: Rows[CoverageRow]
     blockers: NoBlockers
 
+    @property
+    def surfaces(self) -> list[SurfaceEvidence]:
+        return [row for row in self.surfaceEvidence if isinstance(row, SurfaceEvidence)]
 
-class QaHead(LightQa):
-    """What the QA and red-team lane says as a whole."""
+    @property
+    def coverage(self) -> list[Coverage]:
+        return [row for row in self.contractCoverage if isinstance(row, Coverage)]
+
+    @property
+    def citing(self) -> list[SurfaceEvidence | AdversarialCase | Coverage]:
+        """All rows that have to show something."""
+        return [*self.surfaces, *self.adversarialCases, *self.coverage]
+
+    @model_validator(mode="after")
+    def _knows_its_places(self) -> LightQa:
+        for name in ("artifactRefs", "surfaceEvidence", "adversarialCases", "contractCoverage"):
+            for index, row in enumerate(getattr(self, name)):
+                row._place = f"executorQa.{name}[{index}]"
+        return self
+
+
+class ExecutorQa(LightQa):
+    """What the QA and red-team lane says."""
 
     e2eStatus: Literal["passed"]
     redTeamStatus: Literal["passed"]
     redTeamCommands: Texts
-
-
-class ExecutorQa(QaHead):
-    artifactRefs: Annotated[list[Artifact], Field(min_length=1)]
-    surfaceEvidence: Annotated[list[SurfaceEvidence | NotApplicable], Field(min_length=1)]
-    adversarialCases: Annotated[list[AdversarialCase], Field(min_length=1)]
-    contractCoverage: Annotated[list[Coverage | NotApplicable], Field(min_length=1)]
+    adversarialCases: Rows[AdversarialCase]
 
 
 class Gate(BaseModel):
@@ -253,82 +295,25 @@ class Gate(BaseModel):
     iteration: Iteration
 
 
-SECTIONS: dict[str, type[Section]] = {"architectReview": ArchitectReview, "executorQa": QaHead, "iteration": Iteration}
-LIGHT_SECTIONS: dict[str, type[Section]] = {"executorQa": LightQa, "iteration": Iteration}
-ROWS: dict[str, type[Named]] = {
-    "artifactRefs": Artifact,
-    "surfaceEvidence": SurfaceEvidence,
-    "adversarialCases": AdversarialCase,
-    "contractCoverage": Coverage,
-}
-MAY_NOT_APPLY = ("surfaceEvidence", "contractCoverage")
+S = TypeVar("S", bound=Section)
 
 
-NEEDS = {
-    **dict.fromkeys(("architectureStatus", "productStatus", "codeStatus"), "say CLEAR once the architect does"),
-    "recommendation": "say APPROVE once the architect does",
-    "e2eStatus": "say passed once the end-to-end run did",
-    "redTeamStatus": "say passed once the red team could not break it",
-    "fullRerun": "say true once everything was run again after the last change",
-    "evidence": "say what was run and what was seen",
-    "commands": "name the commands or agents that reviewed",
-    "blockers": "[] where nothing is open",
-    "artifactRefs": "name each piece of evidence, by its id",
-    "surfaceEvidence": "one row for each real surface that was exercised",
-    "adversarialCases": "one row for each attempt to break it",
-    "contractCoverage": "one row for each obligation of the contract",
-    "id": "a name that is unique in its list",
-    "gate": "leave the key out, or name a gate of this session (omo gate list)",
-    "surface": f"one of {', '.join(SURFACES)}",
-    **dict.fromkeys(("status", "verdict", "result"), "say passed once it did"),
-}
-TYPES = {
-    "string_type": "text",
-    "list_type": "a list",
-    "dict_type": "an object",
-    "model_type": "an object",
-    "bool_type": "true or false",
-}
-
-
-def need(field: str) -> str:
-    return NEEDS.get(field, "fill it in, or leave the key out where it is optional")
-
-
-def wrong_type(value: object, wanted: str, field: str) -> str:
-    return f"must be {wanted}, not {shown(value)}: {need(field)}"
-
-
-def model_defects(error: ValidationError, path: str) -> list[Defect]:
-    """What a model refuses. `path` is where the value stands in the gate."""
+def read(model: type[S], document: dict[str, Any], name: str) -> tuple[S | None, list[Defect]]:
+    """One section of a gate, or all that is wrong with it."""
+    if name not in document:
+        return None, [Defect(name, "is missing")]
     defects = []
-    for problem in error.errors(include_url=False):
-        place, field = path, ""
-        for key in problem["loc"]:
-            if isinstance(key, int):
-                place += f"[{key}]"
+    try:
+        return model.model_validate(document[name]), []
+    except ValidationError as error:
+        for problem in error.errors(include_url=False):
+            place = [part for part in problem["loc"] if part not in TAGS]
+            message = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
+            if problem["type"] == "model_type":
+                message = "must be an object"
+            if problem["type"] == "missing":
+                message = "is missing"
             else:
-                place, field = f"{place}.{key}", key
-        defects.append(Defect(place, *_describe(problem, field)))
-    return defects
-
-
-def _describe(problem: Any, field: str) -> tuple[str, str]:
-    """The value, why it does not do, and what to put there."""
-    kind, value = problem["type"], problem["input"]
-    if kind in TYPES:
-        return "WRONG_TYPE", wrong_type(value, TYPES[kind], field)
-    if isinstance(value, str) and not value.strip():
-        return "BLANK", f"is {shown(value)}, which is blank: {need(field)}"
-    if kind == "missing":
-        return "MISSING", f"is missing: {need(field)}"
-    if kind == "too_short":
-        return "EMPTY", f"is an empty list: {need(field)}"
-    if kind == "too_long":
-        return "BLOCKERS_OPEN", f"holds {len(value)}, beginning with {shown(value[0])}: {RECORD}"
-    if field == "surface":
-        return "SURFACE_UNKNOWN", f"{shown(value)} is no surface; {need(field)}, and a row for each further one"
-    if kind == "literal_error":
-        expected = problem["ctx"]["expected"].replace("'", "")
-        return "NOT_CLEAN", f"is {shown(value)}, which is not clean; only {expected} is: {RECORD}"
-    return kind, problem["msg"]  # a rule of ours: its code and its words
+                message += f", not {shown(problem['input'])}"
+            defects.append(Defect(field_name((name, *place)), message))
+    return None, defects

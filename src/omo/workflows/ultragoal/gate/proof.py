@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,7 +19,7 @@ from omo.proof import artifacts, base, documents, media, own_commands, replay, s
 from omo.proof.replay import Record
 from omo.text import clip
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.gate.models import Artifact, Defect, shown
+from omo.workflows.ultragoal.gate.models import Artifact, Defect, LightQa, Named, defects_at, shown
 from omo.workflows.ultrawork.gates import Gate, Gates
 
 Row = dict[str, Any]
@@ -37,15 +38,13 @@ SHAPES = {
     "terminal": CAPTURE,
     "replay": REPLAY,
 }
-
-
 # What of an artifact could prove anything at all.
 FILE, EXEMPT, RECEIPT, GATE, NOTHING = "file", "exempt", "receipt", "gate", "nothing"
 MOST_REPLAYS = 25
+LONGEST_NOTE = 300  # of what a receipt keeps in words
 EVIDENCE_ENDS = (".txt", ".log", ".out", ".json", ".md", ".xml", ".html", ".png", ".jpg", ".jpeg", ".pty", ".cast")
 # A file that is old or borrowed can still be looked at; one that is missing or elsewhere cannot.
 STILL_THERE = ("old", "reused")
-FILE_CODES = {"old": "ARTIFACT_OLD", "reused": "ARTIFACT_REUSED"}
 
 
 def shape_of(kind: str) -> str:
@@ -80,8 +79,8 @@ class Subject:
 class Inspection:
     defects: list[Defect] = field(default_factory=list)
     cited: list[str] = field(default_factory=list)  # files that prove, each once
-    exemptions: list[dict[str, Any]] = field(default_factory=list)
-    replays: list[dict[str, Any]] = field(default_factory=list)
+    exemptions: list[Row] = field(default_factory=list)
+    replays: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     proofs: list[str] = field(default_factory=list)  # marks of the receipts and gate runs that prove
     commands: list[seals.Plain] = field(default_factory=list)  # that omo ran for it
@@ -89,130 +88,138 @@ class Inspection:
 
 @dataclass
 class Evidence:
-    """One artifact as it was found, whatever it is cited for."""
+    """One artifact as it was found. `path` is its file, where there is one to look into, however old; `defects` say why
+    it proves nothing, whatever it is cited for."""
 
     artifact: Artifact
     shape: str
-    basis: str = NOTHING
-    refusal: OmoError | None = None  # why its file cannot be evidence
-    structure: list[str] = field(default_factory=list)  # why a picture or capture shows nothing
+    basis: str
+    path: Path | None = None
+    defects: list[Defect] = field(default_factory=list)
 
     @property
     def id(self) -> str:
         return self.artifact.id
 
-    @property
-    def is_there(self) -> bool:
-        """Whether there is a file of the project to look into, however old."""
-        return self.refusal is None or self.refusal.details.get("why") in STILL_THERE
-
-    @property
-    def file_defects(self) -> list[Defect]:
-        if self.refusal is None:
-            return []
-        code = FILE_CODES.get(str(self.refusal.details.get("why")), "ARTIFACT_UNUSABLE")
-        return [Defect(f"{self.artifact.place}.path", code, f"{self.refusal.message}: {self.refusal.fix}")]
-
-    def full_path(self, root: Path) -> Path | None:
-        path = self.artifact.path
-        if not path or "\0" in path:
-            return None
-        return Path(os.path.realpath(os.path.join(root, path)))
-
 
 def examine(artifact: Artifact, subject: Subject) -> Evidence:
-    evidence = Evidence(artifact, shape_of(artifact.kind))
-    if artifact.path:
-        try:
-            artifacts.check(
-                subject.state,
-                subject.root,
-                artifact.path,
-                goal=subject.goal,
-                started_at=subject.started_at,
-                spent=receipts.used_files(subject.used),
-            )
-        except OmoError as error:  # also where git or the evidence ledger cannot be read: no proof either way
-            evidence.refusal = error
-    path = evidence.full_path(subject.root)
-    if evidence.shape == REPLAY and artifact.replayExempt is not None:
-        evidence.basis = EXEMPT
-    elif evidence.shape == REPLAY and artifact.path:
-        evidence.basis = REPLAY
+    shape, basis = shape_of(artifact.kind), NOTHING
+    if shape == REPLAY and artifact.replayExempt is not None:
+        basis = EXEMPT
     elif artifact.path:
-        evidence.basis = FILE
-        if path and evidence.is_there and evidence.shape == SCREENSHOT:
-            evidence.structure = media.screenshot_defects(path)
-        if path and evidence.is_there and evidence.shape == CAPTURE:
-            evidence.structure = media.capture_defects(path)
+        basis = REPLAY if shape == REPLAY else FILE
     elif artifact.gate:
-        evidence.basis = GATE
+        basis = GATE
     elif artifact.receipt is not None:
-        evidence.basis = RECEIPT
+        basis = RECEIPT
+    evidence = Evidence(artifact, shape, basis)
+    if not artifact.path:
+        return evidence
+    is_there = True
+    try:
+        artifacts.check(
+            subject.state,
+            subject.root,
+            artifact.path,
+            goal=subject.goal,
+            started_at=subject.started_at,
+            spent=receipts.used_files(subject.used),
+        )
+    except OmoError as error:  # also where git or the evidence ledger cannot be read: no proof either way
+        evidence.defects.append(Defect(f"{artifact.place}.path", f"{error.message}: {error.fix}"))
+        is_there = error.details.get("why") in STILL_THERE
+    problems: list[str] = []
+    if is_there:
+        evidence.path = Path(os.path.realpath(os.path.join(subject.root, artifact.path)))
+        if shape == SCREENSHOT:
+            problems = media.screenshot_defects(evidence.path)
+        elif shape == CAPTURE:
+            problems = media.capture_defects(evidence.path)
+    evidence.defects += _shows_nothing(evidence, problems)
     return evidence
+
+
+def _shows_nothing(evidence: Evidence, problems: Iterable[str]) -> list[Defect]:
+    defects = []
+    for why in problems:
+        text = f"is no {evidence.shape} that proves anything: {why}"
+        defects.append(Defect(f"{evidence.artifact.place}.path", text))
+    return defects
 
 
 def defects_of(error: OmoError) -> list[str]:
     """Each defect an error carries, else the error itself."""
     many = error.details.get("defects")
     if isinstance(many, list) and many:
-        return [str(defect) for defect in many]
+        return list(map(str, many))
     return [error.message]
 
 
-@dataclass
 class Prover:
-    """Proves what was examined, and notes in `inspection` what does."""
+    """Looks at all that the rows cite before anything is run, which may write files; then proves one by one, and notes
+    in `inspection` what does."""
 
-    subject: Subject
-    inspection: Inspection
-    cited_files: frozenset[str]
-    outcomes: dict[str, list[str]] = field(default_factory=dict)  # of each replay: it runs once
+    def __init__(self, qa: LightQa, subject: Subject, inspection: Inspection) -> None:
+        self.qa = qa
+        self.subject = subject
+        self.inspection = inspection
+        self.cited_files = frozenset(os.path.normpath(artifact.path) for artifact in qa.artifactRefs if artifact.path)
+        self.outcomes: dict[str, list[str]] = {}  # of each replay: it runs once
+        self.evidence: dict[str, Evidence] = {}
+        by_id = {artifact.id: artifact for artifact in qa.artifactRefs}
+        names: list[str] = []
+        for row in qa.citing:
+            names += row.artifactRefs
+        while names:  # what no row cites is not opened; an exemption cites its fallbacks
+            name = names.pop(0)
+            if name in by_id and name not in self.evidence:
+                self.evidence[name] = examine(by_id[name], subject)
+                fallbacks = (by_id[name].replayExempt or {}).get("fallbackArtifactRefs")
+                if isinstance(fallbacks, list):
+                    names += [fallback for fallback in fallbacks if isinstance(fallback, str)]
+
+    def cited_by(self, row: Any) -> list[tuple[str, Evidence]]:
+        """What a row cites, with the place where it does."""
+        cited = []
+        for place, name in refs_of(row, "artifactRefs"):
+            if name in self.evidence:
+                cited.append((place, self.evidence[name]))
+        return cited
 
     def prove(self, evidence: Evidence, family: str) -> list[Defect]:
         """Why it does not prove a surface of this family; "" is any."""
-        defects = evidence.file_defects
-        if evidence.basis == FILE:
-            defects += self._structure(evidence, family)
-        elif evidence.basis == REPLAY:
-            defects += self._replay(evidence)
+        defects = list(evidence.defects)
+        artifact = evidence.artifact
+        if evidence.shape == AUTOMATION and evidence.path:
+            problems = media.transcript_defects(evidence.path, family, self.subject.started_at)
+            defects += _shows_nothing(evidence, problems)
+        elif evidence.basis == REPLAY and evidence.path:
+            defects += self._replay(evidence, evidence.path)
         elif evidence.basis == GATE:
             defects += self._gate(evidence)
-        elif evidence.artifact.receipt is not None and evidence.basis == RECEIPT:
-            defects += self._spend(evidence, "RECEIPT_REUSED", receipts.receipt_mark(evidence.artifact.receipt))
-        path = evidence.artifact.path
-        if not defects and path and path not in self.inspection.cited:
-            self.inspection.cited.append(path)
+        elif evidence.basis == RECEIPT and artifact.receipt is not None:
+            defects += self._spend(evidence, receipts.receipt_mark(artifact.receipt))
+        if not defects and artifact.path and artifact.path not in self.inspection.cited:
+            self.inspection.cited.append(artifact.path)
         return defects
 
-    def _structure(self, evidence: Evidence, family: str) -> list[Defect]:
-        problems = evidence.structure
-        path = evidence.full_path(self.subject.root)
-        if path and evidence.shape == AUTOMATION and evidence.is_there:
-            problems = media.transcript_defects(path, family, self.subject.started_at)
-        defects = []
-        for why in problems:
-            text = f"is no {evidence.shape} that proves anything: {why}"
-            defects.append(Defect(f"{evidence.artifact.place}.path", "ARTIFACT_INVALID", text))
-        return defects
-
-    def _replay(self, evidence: Evidence) -> list[Defect]:
-        path = evidence.full_path(self.subject.root)
-        if path is None or not evidence.is_there:
-            return []
+    def _replay(self, evidence: Evidence, path: Path) -> list[Defect]:
+        place = evidence.artifact.place
         if evidence.id not in self.outcomes:
             try:
                 record = replay.parse_replay(documents.load(path))
             except BadInput as error:
-                return [Defect(evidence.artifact.place, "REPLAY_INVALID", why) for why in defects_of(error)]
+                return defects_at(place, defects_of(error))
             self.outcomes[evidence.id] = self._outcome(evidence, record)
+            # Which program really ran: what a name means is up to the search path.
             where = os.path.join(self.subject.root, record.cwd)
             program = typed_commands.resolve(record.command[0], where, os.environ.get("PATH", ""))
-            ran = {"artifact": evidence.id, "command": list(record.command), "executable": program}
-            self.inspection.replays.append({**ran, "problems": self.outcomes[evidence.id]})
+            command = clip(shlex.join(record.command), LONGEST_NOTE)
+            ran = {"artifact": clip(evidence.id, 100), "command": command, "executable": program}
+            self.inspection.replays.append(ran)
             if not runs_the_work(self.subject, record):
                 self.inspection.commands.append(seals.Plain(record.command, record.cwd))
-        return [Defect(evidence.artifact.place, "REPLAY_FAILED", why) for why in self.outcomes[evidence.id]]
+        return defects_at(place, self.outcomes[evidence.id])
 
     def _outcome(self, evidence: Evidence, record: Record) -> list[str]:
         """Why the record is not what the command says: omo has run it on these files, or runs it again."""
@@ -232,20 +239,26 @@ class Prover:
         name, place = evidence.artifact.gate, f"{evidence.artifact.place}.gate"
         gate = self.subject.gates.get(name) if self.subject.gates is not None else None
         if gate is None:
-            text = f"{shown(name)} is no gate of this session: omo gate add NAME -- COMMAND, omo gate run"
-            return [Defect(place, "GATE_UNKNOWN", text)]
+            return [
+                Defect(place, f"{shown(name)} is no gate of this session: omo gate add NAME -- COMMAND, omo gate run")
+            ]
         if why := gate_problem(self.subject, gate, self.cited_files):
-            return [Defect(place, "GATE_NOT_PASSED", f"{shown(name)} {why}: omo gate run {name}")]
+            return [Defect(place, f"{shown(name)} {why}: omo gate run {name}")]
         self.inspection.commands.append(seals.Plain(gate.argv, gate.cwd))
-        return self._spend(evidence, "GATE_REUSED", run_mark_of(gate))
+        return self._spend(evidence, run_mark_of(gate))
 
-    def _spend(self, evidence: Evidence, code: str, mark: str) -> list[Defect]:
+    def _spend(self, evidence: Evidence, mark: str) -> list[Defect]:
         if mark in self.subject.used:
             text = "proves another goal of this run already: cite what is about this goal"
-            return [Defect(evidence.artifact.place, code, f"{shown(evidence.id)} {text}")]
+            return [Defect(evidence.artifact.place, f"{shown(evidence.id)} {text}")]
         if mark not in self.inspection.proofs:
             self.inspection.proofs.append(mark)
         return []
+
+
+def refs_of(row: Named, key: str) -> list[tuple[str, str]]:
+    """Each name a row gives, with the place it stands at."""
+    return [(f"{row.place}.{key}[{index}]", name) for index, name in enumerate(getattr(row, key))]
 
 
 def runs_the_work(subject: Subject, record: Record) -> bool:
@@ -280,7 +293,7 @@ def gate_problem(subject: Subject, gate: Gate, cited: Collection[str]) -> str:
 
 def run_mark_of(gate: Gate) -> str:
     """Of its last run, which proves one goal."""
-    return receipts.run_mark(gate.last["seq"]) if gate.last else ""
+    return f"gate-run:{gate.last['seq']}" if gate.last else ""
 
 
 def about_the_work(root: str, files: Row | None, changed: Iterable[str], cited: Collection[str]) -> set[str]:

@@ -1,35 +1,30 @@
 """The rules of the quality gate: the whole document, every defect at once. Reads, decodes and replays; writes nothing.
 
-A broken part is told and left out, and the rest is read all the same.
+Each section is read by itself. What the rows of executorQa name and cite is followed once all of them can be read.
 """
 
 from __future__ import annotations
 
-import os
 import re
-from typing import Any
-
-from pydantic import ValidationError
 
 from omo.errors import BadInput
 from omo.proof import globs, replay
 from omo.text import clip
 from omo.workflows.ultragoal.gate import proof
-from omo.workflows.ultragoal.gate.matrix import Matrix, link_defects, read_matrix, refs_of
 from omo.workflows.ultragoal.gate.models import (
-    LIGHT_SECTIONS,
-    SECTIONS,
     SURFACES,
     AdversarialCase,
-    Coverage,
+    ArchitectReview,
     Defect,
-    Named,
-    Section,
+    ExecutorQa,
+    Gate,
+    Iteration,
+    LightQa,
+    NotApplicable,
     SurfaceEvidence,
-    model_defects,
-    need,
+    defects_at,
+    read,
     shown,
-    wrong_type,
 )
 from omo.workflows.ultragoal.gate.proof import (
     EXEMPT,
@@ -40,13 +35,21 @@ from omo.workflows.ultragoal.gate.proof import (
     REPLAY,
     Evidence,
     Inspection,
+    Prover,
     Subject,
+    refs_of,
 )
 
+SECTIONS = tuple(Gate.model_fields)
 REPORT = "AI SLOP CLEANUP REPORT"
 # With what Markdown puts around it; an unfilled `PASS|BLOCKED` is no result either.
 BLOCKED = re.compile(r"gate result\W{0,8}(?:pass\W{0,3}\|\W{0,3})?blocked", re.I)
 PASSED = re.compile(r"gate result\W{0,8}pass\b", re.I)
+LINKS = {
+    "surfaceEvidenceRefs": "surfaceEvidence",
+    "adversarialCaseRefs": "adversarialCases",
+    "artifactRefs": "artifactRefs",
+}
 # What may stand behind an artifact, by the family of what it is cited for; "" is a case or an obligation.
 BASES = {
     "web": (FILE, REPLAY),
@@ -57,13 +60,10 @@ BASES = {
     "": (FILE, REPLAY, GATE),
 }
 REFUSALS = {
-    NOTHING: (
-        "WORDS_ONLY",
-        "is text in the row, which proves nothing: save what was seen to a file, and name it in path",
-    ),
-    GATE: ("GATE_ONLY", "is a gate's result, which shows no surface that people see or type at: show that surface"),
-    RECEIPT: ("RECEIPT_ONLY", "is a receipt alone, which stands only for api, package, algorithm and math surfaces"),
-    EXEMPT: ("EXEMPT_NOT_HERE", "is exempt from replay, which counts only for a cli surface: cite its fallback here"),
+    NOTHING: "is text in the row, which proves nothing: save what was seen to a file, and name it in path",
+    GATE: "is a gate's result, which shows no surface that people see or type at: show that surface",
+    RECEIPT: "is a receipt alone, which stands only for api, package, algorithm and math surfaces",
+    EXEMPT: "is exempt from replay, which counts only for a cli surface: cite its fallback here",
 }
 WANTED = {
     "web": "a browser automation transcript and a screenshot",
@@ -83,8 +83,6 @@ SUITE = {
     "blast-radius": "reaching more than the task needs",
 }
 PROSE = (".md", ".markdown", ".mdx", ".txt", ".rst", ".adoc")
-SUITE_CODE = "COMPUTER_REDTEAM_"
-SUITE_WANTED = "a screenshot, terminal capture or automation transcript of the computer under control"
 
 
 def inspect(document: object, subject: Subject) -> Inspection:
@@ -92,20 +90,19 @@ def inspect(document: object, subject: Subject) -> Inspection:
     inspection = Inspection()
     if not isinstance(document, dict):
         text = f"must be an object with {', '.join(SECTIONS)}, not {shown(document)}"
-        inspection.defects.append(Defect("gate", "WRONG_TYPE", text))
+        inspection.defects.append(Defect("gate", text))
         return inspection
     for key in document:
         if key not in SECTIONS:
-            text = f"{shown(key)} is no part of a gate, which has only {', '.join(SECTIONS)}: put it inside one of them"
-            inspection.defects.append(Defect(str(key)[:80], "UNKNOWN_KEY", text))
+            text = f"is no part of a gate, which has only {', '.join(SECTIONS)}: put it inside one of them"
+            inspection.defects.append(Defect(clip(str(key), 80), text))
     if not subject.is_light or "architectReview" in document:
-        inspection.defects += _section_defects(document, "architectReview")
+        inspection.defects += read(ArchitectReview, document, "architectReview")[1]
     _inspect_qa(document, subject, inspection)
-    inspection.defects += _section_defects(document, "iteration")
-    iteration = document.get("iteration")
-    evidence = iteration.get("evidence") if isinstance(iteration, dict) else None
-    if isinstance(evidence, str):
-        _check_cleaner_report(evidence, inspection)
+    iteration, defects = read(Iteration, document, "iteration")
+    inspection.defects += defects
+    if iteration is not None:
+        _check_cleaner_report(iteration.evidence, inspection)
     return inspection
 
 
@@ -116,19 +113,6 @@ def inspect_qa(executor_qa: object, subject: Subject) -> Inspection:
     return inspection
 
 
-def _section_defects(document: dict[str, Any], name: str, models: dict[str, type[Section]] = SECTIONS) -> list[Defect]:
-    """One of the three parts, without the rows of executorQa."""
-    if name not in document:
-        return [Defect(name, "MISSING", f"is missing: {need(name)}")]
-    if not isinstance(document[name], dict):
-        return [Defect(name, "WRONG_TYPE", wrong_type(document[name], "an object", name))]
-    try:
-        models[name].model_validate(document[name])
-    except ValidationError as error:
-        return model_defects(error, name)
-    return []
-
-
 def _check_cleaner_report(evidence: str, inspection: Inspection) -> None:
     """The cleaner's report travels in iteration.evidence. One that does not pass is refused, a missing one noted."""
     has_report = REPORT in evidence.upper()
@@ -137,87 +121,79 @@ def _check_cleaner_report(evidence: str, inspection: Inspection) -> None:
             "carries a cleaner's report that does not say Gate Result: PASS: mend its blocking findings, run the "
             "cleaner again, and carry the report that says PASS alone"
         )
-        inspection.defects.append(Defect("iteration.evidence", "CLEANER_BLOCKED", text))
+        inspection.defects.append(Defect("iteration.evidence", text))
     elif not has_report:
         inspection.notes.append(
             f"iteration.evidence carries no {REPORT}: the cleaner runs even when there is nothing to mend"
         )
 
 
-def _inspect_qa(document: dict[str, Any], subject: Subject, inspection: Inspection) -> None:
-    models = LIGHT_SECTIONS if subject.is_light else SECTIONS
-    inspection.defects += _section_defects(document, "executorQa", models)
-    qa = document.get("executorQa")
-    if not isinstance(qa, dict):
-        return
-    matrix, defects = read_matrix(qa, may_lack=("adversarialCases",) if subject.is_light else ())
-    inspection.defects += defects + link_defects(matrix)
-    named = re.compile(rf"\b{re.escape(subject.name)}\b")
-    is_covered = any(named.search(f"{row.contractRef} {row.obligation}") for row in matrix.coverage)
-    if subject.name and matrix.coverage and not is_covered:
-        text = f"has no covered row about {subject.name}: name it in the contractRef of an obligation of its own"
-        inspection.defects.append(Defect("executorQa.contractCoverage", "GOAL_NOT_COVERED", text))
-    inspection.defects += _evidence_defects(matrix, subject, inspection)
+def _inspect_qa(document: dict[str, object], subject: Subject, inspection: Inspection) -> None:
+    model = LightQa if subject.is_light else ExecutorQa
+    qa, defects = read(model, document, "executorQa")
+    inspection.defects += defects
     if subject.control_globs and subject.changed is None:
         inspection.notes.append("which files changed is not known here, so nobody asked for the computer-control suite")
+    if qa is None:
+        return
+    inspection.defects += _link_defects(qa)
+    named = re.compile(rf"\b{re.escape(subject.name)}\b")
+    is_covered = any(named.search(f"{row.contractRef} {row.obligation}") for row in qa.coverage)
+    if subject.name and qa.coverage and not is_covered:
+        text = f"has no covered row about {subject.name}: name it in the contractRef of an obligation of its own"
+        inspection.defects.append(Defect("executorQa.contractCoverage", text))
+    inspection.defects += dict.fromkeys(_evidence_defects(Prover(qa, subject, inspection)))
 
 
-def _evidence_defects(matrix: Matrix, subject: Subject, inspection: Inspection) -> list[Defect]:
-    """What proves what. All that is cited is looked at before anything is run, which may write files."""
-    evidence = _examine_cited(matrix, subject)
-    cited_files = frozenset(os.path.normpath(artifact.path) for artifact in matrix.artifacts if artifact.path)
-    prover = proof.Prover(subject, inspection, cited_files)
+def _link_defects(qa: LightQa) -> list[Defect]:
+    """Every name leads to a row, every row it leads to was a success, and not everything is out of scope."""
+    defects = []
+    for row in qa.citing:
+        for key, target in LINKS.items():
+            if key not in type(row).model_fields:
+                continue
+            rows = {other.id: other for other in getattr(qa, target)}
+            for place, name in refs_of(row, key):
+                if name not in rows:
+                    there = shown(sorted(rows)[:10], 120)
+                    defects.append(Defect(place, f"{shown(name)} is no id in {target}: there are {there}"))
+                elif isinstance(rows[name], NotApplicable):
+                    text = f"{shown(name)} is a row of {target} that does not apply, which covers nothing"
+                    defects.append(Defect(place, f"{text}: link one that passed"))
+    for name, successes in (("contractCoverage", qa.coverage), ("surfaceEvidence", qa.surfaces)):
+        if not successes:
+            text = "says of every row that it does not apply: at least one has to have passed"
+            defects.append(Defect(f"executorQa.{name}", text))
+    return defects
+
+
+def _evidence_defects(prover: Prover) -> list[Defect]:
+    """What proves what."""
+    qa = prover.qa
     defects: list[Defect] = []
-    families: list[tuple[Named, str]] = []
-    for surface in matrix.surfaces:
-        families.append((surface, SURFACES[surface.surface]))
-        defects += _kind_defects(surface, evidence)
-    for row in (*matrix.cases, *matrix.coverage):
-        families.append((row, ""))
-    for citing, family in families:
-        for place, cited in _cited(citing, evidence):
+    for surface in qa.surfaces:
+        defects += _kind_defects(prover, surface)
+    for row in qa.citing:
+        family = SURFACES[row.surface] if isinstance(row, SurfaceEvidence) else ""
+        for place, cited in prover.cited_by(row):
             if cited.basis not in BASES[family]:
-                code, text = REFUSALS[cited.basis]
-                defects.append(Defect(place, code, f"{shown(cited.id)} {text}"))
+                defects.append(Defect(place, f"{shown(cited.id)} {REFUSALS[cited.basis]}"))
             elif cited.basis == EXEMPT:
-                defects += _exemption_defects(prover, matrix, cited, evidence)
+                defects += _exemption_defects(prover, cited)
             else:
                 defects += prover.prove(cited, family)
-    defects += _suite_defects(prover, matrix, evidence)
-    return list(dict.fromkeys(defects))
+    return defects + _suite_defects(prover)
 
 
-def _examine_cited(matrix: Matrix, subject: Subject) -> dict[str, Evidence]:
-    """What no row cites is not opened; an exemption cites its fallbacks."""
-    by_id = {artifact.id: artifact for artifact in matrix.artifacts}
-    names: list[str] = []
-    citing: list[SurfaceEvidence | AdversarialCase | Coverage] = [*matrix.surfaces, *matrix.cases, *matrix.coverage]
-    for row in citing:
-        names += row.artifactRefs
-    evidence: dict[str, Evidence] = {}
-    while names:
-        name = names.pop(0)
-        if name in by_id and name not in evidence:
-            evidence[name] = proof.examine(by_id[name], subject)
-            fallbacks = (by_id[name].replayExempt or {}).get("fallbackArtifactRefs")
-            if isinstance(fallbacks, list):
-                names += [fallback for fallback in fallbacks if isinstance(fallback, str)]
-    return evidence
-
-
-def _cited(row: Named, evidence: dict[str, Evidence]) -> list[Any]:
-    return [(place, evidence[name]) for place, name in refs_of(row, "artifactRefs") if name in evidence]
-
-
-def _kind_defects(row: SurfaceEvidence, evidence: dict[str, Evidence]) -> list[Defect]:
+def _kind_defects(prover: Prover, row: SurfaceEvidence) -> list[Defect]:
     """By kind alone: whether each of them is what its kind says is told at the artifact itself."""
     family = SURFACES[row.surface]
-    cited = [artifact for _, artifact in _cited(row, evidence)]
+    cited = [artifact for _, artifact in prover.cited_by(row)]
     if len(cited) < len(row.artifactRefs) or _is_enough(family, {artifact.shape for artifact in cited}):
         return []
     kinds = ", ".join(shown(artifact.artifact.kind) for artifact in cited)
     text = f"of kind {kinds} do not prove a {row.surface} surface: it needs {WANTED[family]}"
-    return [Defect(f"{row.place}.artifactRefs", "KINDS_INSUFFICIENT", text)]
+    return [Defect(f"{row.place}.artifactRefs", text)]
 
 
 def _is_enough(family: str, shapes: set[str]) -> bool:
@@ -230,33 +206,29 @@ def _is_enough(family: str, shapes: set[str]) -> bool:
     return bool(shapes.intersection((proof.REPORT, REPLAY)))
 
 
-def _exemption_defects(
-    prover: proof.Prover, matrix: Matrix, cited: Evidence, evidence: dict[str, Evidence]
-) -> list[Defect]:
+def _exemption_defects(prover: Prover, cited: Evidence) -> list[Defect]:
     """Why a command need not be replayed, who says so, and what shows the run instead; one that stands is noted."""
     path = f"{cited.artifact.place}.replayExempt"
     try:
         claim = replay.parse_exemption(cited.artifact.replayExempt)
     except BadInput as error:
-        return [Defect(path, "EXEMPT_INVALID", why) for why in proof.defects_of(error)]
-    defects = cited.file_defects
+        return defects_at(path, proof.defects_of(error))
+    defects = list(cited.defects)
     shapes = set()
     for index, name in enumerate(claim.fallbackArtifactRefs):
         place = f"{path}.fallbackArtifactRefs[{index}]"
-        fallback = evidence.get(name)
-        if name not in matrix.ids["artifactRefs"]:
-            defects.append(Defect(place, "UNKNOWN_REF", f"{shown(name)} is no id in artifactRefs"))
-        elif fallback is None:
-            shapes.add(proof.SCREENSHOT)  # its row could not be read, which is told there
-        elif fallback.basis != FILE or fallback.shape == REPLAY:
+        fallback = prover.evidence.get(name)
+        if fallback is None:
+            defects.append(Defect(place, f"{shown(name)} is no id in artifactRefs"))
+        elif fallback.basis != FILE:
             text = f"{shown(name)} is no file that shows the run: name a screenshot, terminal capture or transcript"
-            defects.append(Defect(place, "FALLBACK_WEAK", text))
+            defects.append(Defect(place, text))
         else:
             defects += prover.prove(fallback, "cli")
             shapes.add(fallback.shape)
     if not defects and not shapes.intersection(proof.STRUCTURAL):
         text = "names no screenshot, terminal capture or automation transcript of the run: add one"
-        defects.append(Defect(f"{path}.fallbackArtifactRefs", "FALLBACK_WEAK", text))
+        defects.append(Defect(f"{path}.fallbackArtifactRefs", text))
     exemption = {"artifact": cited.id, **claim.model_dump()}
     if not defects and exemption not in prover.inspection.exemptions:
         prover.inspection.exemptions.append(exemption)
@@ -278,34 +250,34 @@ def suite_triggers(subject: Subject) -> list[str]:
     return triggers
 
 
-def _suite_defects(prover: proof.Prover, matrix: Matrix, evidence: dict[str, Evidence]) -> list[Defect]:
+def _suite_defects(prover: Prover) -> list[Defect]:
     """Each case of the suite is there, belongs to an obligation, and cites one valid picture, capture or transcript."""
     changed = suite_triggers(prover.subject)
     if not changed:
         return []
     because = f"{clip(changed[0], 120)} changed, which is computer control in .sisyphus/omo.json"
     linked: list[str] = []
-    for row in matrix.coverage:
+    for row in prover.qa.coverage:
         linked += row.adversarialCaseRefs
+    cases = {case.id: case for case in prover.qa.adversarialCases}
     defects = []
     for name, attack in SUITE.items():
-        if name not in matrix.ids["adversarialCases"]:
+        if name not in cases:
             text = f"has no case {name} ({attack}), and {because}: try it, and add a row with that id"
-            defects.append(Defect("executorQa.adversarialCases", f"{SUITE_CODE}CASE_MISSING", text))
-        for case in matrix.cases:  # one that could not be read is told there
-            if case.id != name:
-                continue
-            if name not in linked:
-                text = f"{name} is in adversarialCaseRefs of no row of contractCoverage: name it where it belongs"
-                defects.append(Defect(f"{case.place}.id", f"{SUITE_CODE}CASE_UNLINKED", text))
-            if not _shows_the_computer(prover, case, evidence):
-                text = f"{name} cites nothing that is {SUITE_WANTED}"
-                defects.append(Defect(f"{case.place}.artifactRefs", f"{SUITE_CODE}ARTIFACT_INVALID", text))
+            defects.append(Defect("executorQa.adversarialCases", text))
+            continue
+        case = cases[name]
+        if name not in linked:
+            text = f"{name} is in adversarialCaseRefs of no row of contractCoverage: name it where it belongs"
+            defects.append(Defect(f"{case.place}.id", text))
+        if not _shows_the_computer(prover, case):
+            wanted = "a screenshot, terminal capture or automation transcript of the computer under control"
+            defects.append(Defect(f"{case.place}.artifactRefs", f"{name} cites nothing that is {wanted}"))
     return defects
 
 
-def _shows_the_computer(prover: proof.Prover, case: AdversarialCase, evidence: dict[str, Evidence]) -> bool:
-    for _, cited in _cited(case, evidence):
+def _shows_the_computer(prover: Prover, case: AdversarialCase) -> bool:
+    for _, cited in prover.cited_by(case):
         if cited.basis == FILE and cited.shape in proof.STRUCTURAL and not prover.prove(cited, "native"):
             return True
     return False
