@@ -192,8 +192,8 @@ def test_a_handoff_is_kept_and_printed_to_the_next_session(project: Project) -> 
     refused = project.agent("plan", "finish", "--handoff", "docs/nowhere.md says what session 2 calls")
     assert (refused.code, "docs/nowhere.md is cited, and is not there" in refused.err) == (3, True)
     ran = project.agent("plan", "finish", "--handoff", "part1() is what session 2 calls")
-    assert "For the next session" in ran.out
-    assert "- session 1 of 2 passed its audit; session 2 begins with: omo plan start plan.md" in ran.out
+    assert "for the next session: part1()" in ran.out
+    assert "- next: session 1 of 2 passed its audit; session 2 begins with: omo plan start plan.md" in ran.out
     assert "next: omo plan start plan.md" in ended(project)["why"]
     assert "  handed over  session 1: part1() is what session 2 calls" in start(project)
     assert "handed over: session 1: part1() is what session 2 calls" in project.agent("plan", "status").out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
 from collections.abc import Sequence
@@ -268,8 +269,9 @@ def _manifest(block: Fenced, step: int, defects: list[Defect]) -> Manifest | Non
         hint = f"did you mean {near[0]}?" if near else f"it checks nothing ({', '.join(KEYS)})"
         message = f"{where}.{clip(key, 60)} is no key of ours; {hint}"
         defects.append(Defect(lines.get(key, block.line), "manifest-key", message, is_advisory=not near))
-    for key, empty in REQUIRED.items():
+    for key in REQUIRED:
         if key not in values:
+            empty = json.dumps(Manifest.model_fields[key].default)
             message = f"{where}.{key} is missing; write it even when empty: `{key}: {empty}`"
             defects.append(Defect(block.line, "manifest-key", message))
     known = {key: values[key] for key in KEYS if key in values}

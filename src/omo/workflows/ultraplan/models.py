@@ -18,14 +18,10 @@ MOST_ITEMS = 100
 
 # The first six keys of a manifest must be there, even when empty: what was left out cannot be told from what was
 # forgotten.
-REQUIRED = {
-    "expected_paths": "[]",
-    "min_file_count": "0",
-    "commit_message_pattern": '""',
-    "bash_syntax_check": "[]",
-    "forbidden_paths": "[]",
-    "must_contain": "[]",
-}
+REQUIRED = (
+    *("expected_paths", "min_file_count", "commit_message_pattern"),
+    *("bash_syntax_check", "forbidden_paths", "must_contain"),
+)
 OPTIONAL = ("absent_paths", "skip_commit_check")
 KEYS = (*REQUIRED, *OPTIONAL)
 

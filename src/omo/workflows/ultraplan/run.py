@@ -265,14 +265,15 @@ def pinned_part(caller_state: str, state: PlanState) -> Document:
 # what git and the files show
 
 NOT_AUDITED = Audit(None, None, [])
+NO_PLAN = Document("", "")
 
 
 @dataclass(frozen=True)
 class RunStatus:
     """`audit` decides, and `document` is what it was held to."""
 
-    run: PlanRun | None
-    document: Document | None = None
+    run: PlanRun
+    document: Document = NO_PLAN
     audit: Audit = NOT_AUDITED
     broken: str = ""  # why the plan cannot be believed any more
     edited: str = ""
@@ -280,12 +281,11 @@ class RunStatus:
 
     @property
     def state(self) -> PlanState:
-        assert self.run is not None
         return self.run.state or PlanState(self.run.id)
 
     @property
     def problems(self) -> list[str]:
-        return self.run.problems if self.run else []
+        return self.run.problems
 
     @property
     def unknown(self) -> str:
@@ -305,10 +305,12 @@ class RunStatus:
             raise error(self.unknown, fix="omo plan status names the way on")
 
 
-def load_status(caller: Caller, named: str = "") -> RunStatus:
+def load_status(caller: Caller, named: str = "") -> RunStatus | None:
     """The session's run, or the one that is named, and what git and the files show of it. Nothing is written."""
     run = load(PLAN, caller, named)
-    if run is None or run.problems or run.state is None or not run.state.base:
+    if run is None:
+        return None
+    if run.problems or run.state is None or not run.state.base:
         return RunStatus(run)
     return audit_run(run)
 

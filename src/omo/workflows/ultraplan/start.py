@@ -259,8 +259,8 @@ def require_shown(caller: Caller) -> None:
     if caller.by == "user" or summary.get("state") != "blocked" or summary.get("told") is not False:
         return
     state = None if summary.get("cleared") else Run(PLAN, caller, run).state
-    if state is not None and not state.end:
-        return  # something it needs was missing: nothing was begun
+    if state is not None and (state.lacks or not state.end):
+        return  # something it needs was missing: nothing was begun, and what ended before was shown
     why = clip(str(summary.get("why") or ""), 200)
     raise Refused(
         f"plan session {run} ended without a pass, and the user has not been shown it: {why}",
