@@ -199,21 +199,6 @@ def test_a_handoff_is_kept_and_printed_to_the_next_session(project: Project) -> 
     assert "handed over: session 1: part1() is what session 2 calls" in project.agent("plan", "status").out
 
 
-def test_the_next_session_is_one_that_can_begin(project: Project) -> None:
-    planned(project, 3, sessions=[[1], [2], [3]], touch=None)
-    text = (
-        (project.root / "plan.md")
-        .read_text()
-        .replace("## Session 2: Part 2", "## Session 2: Part 2\n\n- Depends on: Session 3")
-    )
-    project.write("plan.md", text)
-    commit(project.root, "docs: three sessions")
-    start(project)
-    carry_out(project.root, 1)
-    assert "session 3 begins" in project.agent("plan", "finish", "--json").json["next"]["why"]
-    assert "(session 3 of 3)" in start(project)
-
-
 def test_the_next_session_may_change_what_the_one_before_made(project: Project) -> None:
     in_two_sessions(project, step2={"Files": "`src/part1.py`, `src/part2.py`"})
     start(project)

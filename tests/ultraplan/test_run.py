@@ -333,7 +333,7 @@ def test_a_session_that_passes_is_done_and_its_fence_comes_down(tmp_path: Path) 
     again = here.finish()
     assert (again.report, again.exit_code, again.closed) == (done.report, 0, True)
     assert here.kinds().count("finished") == 1
-    refused(lambda: here.finish(*FAILURE), "already ended")
+    refused(lambda: here.finish(*FAILURE), r"ended \(pass\)")
 
 
 def test_a_clean_audit_is_the_agents_word_and_a_step_skipped_as_agreed_lowers_nothing(tmp_path: Path) -> None:

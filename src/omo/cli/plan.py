@@ -390,10 +390,6 @@ def _after_audit(loaded: RunStatus, name: str) -> str:
         return f"take back what was changed against the scope: {' && '.join(commands)}"
     if shown.violations:
         return "tell the user what was changed that must not be; only they decide how it is undone"
-    if shown.verdict == "unknown":
-        return "settle what could not be established, then audit again"
-    if loaded.state.is_open:
-        return "omo plan status"
-    if shown.missing:
+    if shown.missing and shown.verdict == "drift" and not loaded.state.is_open:
         return f"omo plan recover {shlex.quote(name)}"
-    return "commit what belongs to the steps and remove the rest, then audit again"
+    return "omo plan status"

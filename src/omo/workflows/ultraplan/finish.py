@@ -67,12 +67,10 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     """Audit, run what the plan verifies with, report. Closes the run where all of it passes, or where a step is
     reported as failed."""
     state = run.require_whole()
-    if state.end:
-        if failure is not None:
-            raise Refused(f"plan session {state.run} already ended ({state.end})", fix="omo plan status")
+    if state.end and failure is None:
         return _again(run)
-    if not state.base:
-        raise Refused(f"plan session {state.run} never began: {state.preflight.get('why')}", fix="omo plan status")
+    if not state.is_open:
+        raise state.not_open
     if failure is not None:
         _require_told(state, failure)
     if unverified:
@@ -106,11 +104,9 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
 
 
 def _require_told(state: PlanState, failure: Failure) -> None:
-    known = ", ".join(map(str, state.steps))
     if failure.step not in state.steps:
+        known = ", ".join(map(str, state.steps))
         raise BadInput(f"--failed {failure.step} is no step of this session", fix=f"name one of {known}")
-    if failure.step in state.skipped:
-        raise Refused(f"step {failure.step} was skipped", fix=f"name another of {known}")
     require_reason(failure.error, "--error", "say what was seen, as it was printed")
     require_reason(failure.tried, "--tried", "say what was tried")
 
@@ -316,8 +312,7 @@ def skip(run: PlanRun, number: int, reason: str, *, is_agreed: bool = False) -> 
     """Leave a step out: only where its plan allows it, never in silence, and once it is known what that costs."""
     state = run.require_whole()
     if not state.is_open:
-        how = f"ended ({state.end})" if state.end else "never began: something it needs is missing"
-        raise Refused(f"plan session {state.run} {how}", fix="omo plan status")
+        raise state.not_open
     if number not in state.steps:
         known = ", ".join(map(str, state.steps))
         raise BadInput(f"step {number} is none of this session's", fix=f"name one of {known}")

@@ -88,6 +88,12 @@ class PlanState:
             return "blocked"
         return self.end or "active"
 
+    @property
+    def not_open(self) -> Refused:
+        """What is said to whoever wants to act on a run that is not under way."""
+        how = f"ended ({self.end})" if self.end else f"never began: {self.preflight.get('why')}"
+        return Refused(f"plan session {self.run} {how}", fix="omo plan status")
+
     def verified_as(self, result: str) -> list[Row]:
         """The Verify commands that came to this when they last ran."""
         return [row for row in self.verified.get("results") or [] if row["result"] == result]
