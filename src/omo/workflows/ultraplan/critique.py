@@ -120,10 +120,11 @@ def reviews(state: str) -> Journal:
 def _recorded(state: str, key: str, value: str) -> Row | None:
     """The newest verdict on a plan or a text. A damaged journal has none."""
     rows, problems = reviews(state).read()
-    if problems:
-        return None
-    verdicts = [row for row in rows if row.get("kind") == "critique" and row.get(key) == value]
-    return verdicts[-1] if verdicts else None
+    newest = None
+    for row in rows:
+        if row.get("kind") == "critique" and row.get(key) == value and not problems:
+            newest = row
+    return newest
 
 
 def latest(state: str, digest: str) -> Row | None:
