@@ -130,7 +130,7 @@ def test_the_last_block_is_near(tmp_path: Path) -> None:
         scene.stop()
     scene.now += 60
     one = focus(scene.view())
-    assert (one.brief.breakers["blocks"]["left"], one.brief.rule.name) == (0, "cap")
+    assert (one.brief.breakers["blocks"].left, one.brief.rule.name) == (0, "cap")
     assert "would be let go (cap): as many blocks as allowed without verified progress" in lines.plain(
         lines.session_lines(one)
     )
