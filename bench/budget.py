@@ -81,10 +81,12 @@ def counted(stage: Stage) -> Row:
     model.script(bash("true") + bash("echo 1"), busy, agents(), say("They look."), waits, *[say("I wait.")] * 2)
     budget = {"OMO_BUDGET_TOKENS": "100M"}
     session = stage.prompt("ulw look at it", env=budget).session_id
-    stage.prompt("/compact", resume=session, env=budget)
+    talk = stage.talk(resume=session, env=budget)
+    talk.prompt("/compact")
     asked = len(model.turns)
     model.script(bash("true"), waits, say("I wait again."))
-    stage.prompt("go on", resume=session, env=budget)
+    talk.prompt("go on")
+    talk.leave()
     assert len(model.agent_turns) == 3, "both agents ran"
     assert any("Conversation compacted" in path.read_text("utf-8") for path in stage.home.rglob("*.jsonl"))
     assert len(model.turns) > asked

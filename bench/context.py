@@ -17,13 +17,12 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from tests.e2e.client import Client, find_binary  # noqa: E402
-from tests.e2e.conftest import Stage, begin, make_ready  # noqa: E402
+from tests.e2e.conftest import IN_PLAN_MODE, Stage, begin, make_ready  # noqa: E402
 from tests.e2e.scripted_model import Request, ScriptedModel, say  # noqa: E402
 
 CHARACTERS_A_TOKEN = 4
 TASK = "fix the flaky tests"
 CHECKS = "test:\n\tpython3 -m pytest -q\n\nlint:\n\truff check .\n\ntypecheck:\n\tmypy\n"  # which the instructions name
-IN_PLAN_MODE = ["--permission-mode", "plan"]  # which ends a turn and leaves the run on
 
 
 class Cost(NamedTuple):
@@ -33,39 +32,42 @@ class Cost(NamedTuple):
 
 
 def measure(stage: Stage) -> list[Cost]:
-    """A conversation without the plugin, one with it, and one in which `ulw` is typed, cancelled, typed, compacted."""
+    """A prompt without the plugin, one with it, and a conversation: `ulw` typed, cancelled, typed again, compacted."""
     stage.commit("Makefile", CHECKS)
     plugin, stage.plugin = stage.plugin, None
-    stage.prompt(TASK)
-    without = size(stage.model.turns[-1])
+    without = size_of_first(stage)
     stage.plugin = plugin
-    stage.prompt(TASK)
-    loaded = size(stage.model.turns[-1])
+    loaded = size_of_first(stage)
 
-    session = stage.prompt(f"ulw {TASK}", args=IN_PLAN_MODE).session_id
+    # Plan mode ends a turn and leaves the run on.
+    talk = stage.talk(*IN_PLAN_MODE, env={"OMO_MAX_STOP_BLOCKS": "8"})
+    talk.prompt(f"ulw {TASK}")
     first = size(stage.model.turns[-1])
-    in_plan_mode = first_prompt_in_plan_mode(stage)
+    talk.set_mode("default")
     stage.model.script(say("Done, I think."), say("Done, I say."))
-    stage.prompt("go on", resume=session, env={"OMO_MAX_STOP_BLOCKS": "8"})
+    talk.prompt("go on")
     sent_back = ours(stage.model.turns[-1], "Stop hook additional context")
-    stage.prompt("stop ulw", resume=session)
-    stage.prompt(f"ulw {TASK}", resume=session, args=IN_PLAN_MODE)
+    talk.prompt("stop ulw")
+    talk.set_mode("plan")
+    talk.prompt(f"ulw {TASK}")
     second = ours(stage.model.turns[-1], "Ultrawork is on again")
     stage.model.script(say("<summary>Tests are flaky.</summary>"))
-    stage.prompt("/compact", resume=session, args=IN_PLAN_MODE)
-    stage.prompt("go on", resume=session, args=IN_PLAN_MODE)
+    talk.prompt("/compact")
+    talk.prompt("go on")
     compacted = ours(stage.model.turns[-1], "SessionStart:compact")
+    talk.leave()
     return [
         Cost("always loaded: the agents, and the skills that the model may open", tokens(loaded - without), 450),
-        Cost("the first `ulw` in a conversation", tokens(first - in_plan_mode), 500),
+        Cost("the first `ulw` in a conversation", tokens(first - loaded), 500),
         Cost("a further `ulw` in it", tokens(second), 70),
         Cost("a turn that is sent back", tokens(sent_back), 170),
         Cost("after a compaction", tokens(compacted), 150),
     ]
 
 
-def first_prompt_in_plan_mode(stage: Stage) -> int:
-    stage.prompt(f"any {TASK}", args=IN_PLAN_MODE)  # a word as long as ulw
+def size_of_first(stage: Stage) -> int:
+    """With a word as long as ulw."""
+    stage.prompt(f"any {TASK}", args=IN_PLAN_MODE)
     return size(stage.model.turns[-1])
 
 

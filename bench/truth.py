@@ -33,7 +33,7 @@ from omo.cli.main import main as omo_main  # noqa: E402
 from omo.context import OF_AN_AGENT  # noqa: E402
 from omo.hooks import main as hook  # noqa: E402
 from omo.hooks import prompt as prompt_hook  # noqa: E402
-from omo.hooks import stop, subagent_stop, tool_use  # noqa: E402
+from omo.hooks import stop, subagents, tool_use  # noqa: E402
 from omo.hosts import Answer  # noqa: E402
 from omo.work.outcome import JUDGED, OPENINGS, PROVEN  # noqa: E402
 
@@ -106,7 +106,7 @@ class Play:
         """An agent that was sent for says its last word."""
         self.now += 1
         who = {"agent_type": agent, "agent_id": f"a{int(self.now)}"}
-        self._event(subagent_stop.handle, "SubagentStop", **who, last_assistant_message=message)
+        self._event(subagents.handle_stop, "SubagentStop", **who, last_assistant_message=message)
 
     def sh(self, command: str) -> None:
         subprocess.run(["sh", "-c", command], cwd=self.project, check=True, capture_output=True)

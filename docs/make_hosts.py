@@ -19,7 +19,7 @@ HEAD = "| | Claude Code | Codex |\n|---|---|---|\n"
 ROWS = (
     (
         "the instructions reach the model, and a turn that ends too early is sent back",
-        "test_ultrawork::test_an_idle_model_is_told_once_sent_back_once_and_then_let_go",
+        "test_ultrawork::test_without_the_word_nothing_happens_and_with_it_an_idle_model_is_sent_back_and_then_let_go",
         "test_codex::test_a_premature_stop_is_sent_back_until_the_users_gate_passes",
     ),
     (
@@ -29,7 +29,7 @@ ROWS = (
     ),
     (
         "the cap lets go",
-        "test_ultrawork::test_an_idle_model_is_told_once_sent_back_once_and_then_let_go",
+        "test_ultrawork::test_without_the_word_nothing_happens_and_with_it_an_idle_model_is_sent_back_and_then_let_go",
         "test_codex::test_the_cap_lets_go_and_stop_words_end_it_without_the_model",
     ),
     (
@@ -54,12 +54,12 @@ ROWS = (
     ),
     (
         "omo's state is guarded",
-        "test_ultrawork::test_the_agent_may_not_write_the_state",
+        "test_ultrawork::test_the_agent_may_neither_stop_it_nor_write_the_state_and_finds_omo_everywhere",
         "test_codex::test_state_is_guarded_wherever_a_tool_runs",
     ),
     (
         "what an agent pins or stops never counts as yours ([its limits](security.md#who-is-typing))",
-        "test_ultrawork::test_the_agent_may_not_use_the_escape_hatch_and_finds_omo_everywhere",
+        "test_ultrawork::test_the_agent_may_neither_stop_it_nor_write_the_state_and_finds_omo_everywhere",
         "test_codex::test_no_agent_passes_for_the_user",
     ),
     (

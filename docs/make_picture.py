@@ -46,7 +46,7 @@ NORMAL = (
     (re.compile(r"\b\d+\.\d s\b"), "0.1 s"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "17:20:05"),
     (re.compile(r"^[ |]*\^+\n", re.M), ""),
-    (re.compile(r"\bg\d{13}\b"), "g1790000000000"),
+    (re.compile(r"\b([gu])\d{13}\b"), r"\g<1>1790000000000"),
     (re.compile(r"last used [\w ]+"), "last used just now"),
 )
 
@@ -128,8 +128,8 @@ def status(terminal: Terminal) -> None:
     environ = {**os.environ, "HOME": str(terminal.scratch)}
     stage = Stage(project, Context(environ, str(project), time.time()), quiet=True)
     stage.git("init", "-q")
-    stage.agent_writes("prices.py", "RATES = {}\n")
-    stage.agent_writes("test_prices.py", "import prices\nassert 'EUR' in prices.RATES\n")
+    (project / "prices.py").write_text("RATES = {}\n", encoding="utf-8")
+    (project / "test_prices.py").write_text("import prices\nassert 'EUR' in prices.RATES\n", encoding="utf-8")
     stage.git("add", ".")
     stage.git("-c", "user.name=picture", "-c", "user.email=picture@example.invalid", "commit", "-q", "-m", "start")
     stage.person("ulw make prices work in every currency")

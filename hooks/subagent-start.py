@@ -5,6 +5,6 @@ import sys
 
 sys.path += [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src"), *sys.argv[1:2]]
 
-from omo.hooks import main, subagent_start
+from omo.hooks import main, subagents
 
-main.run("subagent-start", subagent_start.handle)
+main.run("subagent-start", subagents.handle_start)

@@ -5,6 +5,6 @@ import sys
 
 sys.path += [os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src"), *sys.argv[1:2]]
 
-from omo.hooks import main, subagent_stop
+from omo.hooks import main, subagents
 
-main.run("subagent-stop", subagent_stop.handle)
+main.run("subagent-stop", subagents.handle_stop)

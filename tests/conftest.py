@@ -20,7 +20,7 @@ from tests.project import Project, make_project
 
 hypothesis.configuration.set_hypothesis_home_dir(Path(__file__).resolve().parents[1] / ".hypothesis")
 hypothesis.settings.register_profile(
-    "omo", deadline=None, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "omo", max_examples=50, deadline=None, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("omo")
 

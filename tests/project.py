@@ -15,7 +15,7 @@ from typing import Any
 
 from omo.cli.main import main
 from omo.hooks import main as hooks
-from omo.hooks import prompt, session_start, stop, subagent_start, subagent_stop, tool_done, tool_use
+from omo.hooks import prompt, session_start, stop, subagents, tool_done, tool_use
 from omo.state import ledger, paths, runtime
 from omo.work import session as sessions
 from omo.work.run import Caller
@@ -36,8 +36,8 @@ HOOKS: dict[str, tuple[str, hooks.Handler]] = {
     "pre-tool-use": ("PreToolUse", tool_use.handle),
     "post-tool-use": ("PostToolUse", tool_done.handle),
     "stop": ("Stop", stop.handle),
-    "subagent-start": ("SubagentStart", subagent_start.handle),
-    "subagent-stop": ("SubagentStop", subagent_stop.handle),
+    "subagent-start": ("SubagentStart", subagents.handle_start),
+    "subagent-stop": ("SubagentStop", subagents.handle_stop),
 }
 
 

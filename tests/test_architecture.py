@@ -113,7 +113,7 @@ HOSTS_NAMES = re.compile(
 
 
 # A host's own name stands, besides, in what the fence guards of agents, and among the words that people type.
-NAMED_IN = ("fence/guarded.py", "hooks/prose.py", "hooks/wordlists.py")
+NAMED_IN = ("fence/__init__.py", "hooks/prose.py", "hooks/wordlists.py")
 HOSTS_THEMSELVES = re.compile(r"\b(Claude|Codex|claude|codex)\b(?!/)")
 OF_THE_SECURITY_LIST = "`.claude/"
 

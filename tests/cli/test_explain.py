@@ -139,7 +139,7 @@ def test_a_hook_that_is_switched_off_decides_nothing(project: Project, variable:
 def test_a_call_that_no_gate_refuses(project: Project) -> None:
     told = explain(project, "tool", "--", "rm", "-rf", "build")
     assert (told["decision"], told["rule"], told["tool"]) == ("allow", "no-gate", "Bash")
-    assert facts(told)["call"] == ("rm -rf build", "event.tool_input")
+    assert facts(told)["call"] == ("rm -rf build", "the host's event")
     assert [one["rule"] for one in told["trail"]] == [gate.name for gate in tool_use.GATES]
 
 
@@ -148,18 +148,21 @@ def test_a_call_that_never_reaches_a_hook(project: Project) -> None:
     assert (told["decision"], told["rule"]) == ("allow", "not-watched")
 
 
-def test_our_own_state_is_refused_and_the_user_asked_in_the_end(project: Project) -> None:
+def test_our_own_state_is_refused_and_the_run_waits_in_the_end(project: Project) -> None:
     project.agent("ulw", "start")
     target = f"{project.state}/runtime.local.json"
     told = explain(project, "tool", "--write", target)
     assert (told["decision"], told["rule"]) == ("deny", "own-state")
-    assert told["change"][-1] == "after 3 more identical calls you are asked whether to allow it once"
+    assert (
+        told["change"][-1]
+        == "after 2 more identical calls the run waits for you, and Stop lets go; the gate stays shut"
+    )
     event = {"session_id": SESSION, "tool_name": "Write", "tool_input": {"file_path": target}}
     for _ in range(3):
         raw = json.dumps({**event, "cwd": str(project.root)}).encode()
         assert b'"deny"' in answer("pre-tool-use", tool_use.handle, raw, {}, str(project.root), project.now)
     told = explain(project, "tool", "--write", target)
-    assert told["decision"] == "ask"
+    assert told["decision"] == "deny"
     assert facts(told)["denials"][0] == "3 of this call"
 
 

@@ -247,15 +247,14 @@ def test_from_ultragoal_to_planning_and_back(project: Project, planned: GoalProj
     ("given", "said"),
     [
         ("{", ["not JSON"]),
-        ("[]", ["list, not an object"]),
-        ("{}", ["current_phase: missing"]),
-        ('{"current_phase": 3}', ["must be text"]),
+        ("[]", ["an object with current_phase alone", "not []"]),
+        ("{}", ["an object with current_phase alone"]),
+        ('{"current_phase": 3}', ["an object with current_phase alone"]),
         ('{"current_phase": "done"}', ["'done' is no phase", "one of handoff, active"]),
-        ('{"phase": "x", "active": false}', ["phase: not known", "active: not known", "current_phase: missing"]),
-        ('{"current_phase": "handoff", "force": true}', ["force: not known"]),
+        ('{"current_phase": "handoff", "force": true}', ["an object with current_phase alone"]),
     ],
 )
-def test_an_input_that_cannot_be_used_says_everything_that_is_wrong(
+def test_an_input_that_cannot_be_used_says_what_it_has_to_be(
     project: Project, planned: GoalProject, given: str, said: list[str]
 ) -> None:
     ran = project.agent("state", "ultragoal", "write", "--input", given)

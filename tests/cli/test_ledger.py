@@ -1,8 +1,13 @@
-"""`omo ledger`: how the rows of a ledger are shown, and what verify lists."""
+"""`omo ledger`: how the rows of a ledger are shown, following them as they come, and what verify lists."""
 
 from __future__ import annotations
 
+import json
 import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -158,7 +163,7 @@ def test_a_name_that_is_no_ledger_is_refused(project: Project, name: str) -> Non
     assert (ran.code, "one of session, goal" in ran.err) == (2, True)
 
 
-@pytest.mark.parametrize("option", ["--all", "--last=1", "--since=1m", "--kind=added", "--follow"])
+@pytest.mark.parametrize("option", ["--all", "--last=1", "--since=1m", "--kind=added"])
 def test_there_is_one_ledger_and_all_its_rows(project: Project, option: str) -> None:
     assert project.agent("ledger", "show", option).code == 2
 
@@ -193,6 +198,38 @@ def test_a_row_that_does_not_follow_is_named(project: Project) -> None:
     ran = project.agent("ledger", "show", "--of", "evidence", "--json")
     assert (ran.code, [row["kind"] for row in ran.json["rows"]]) == (3, ["added", "forged"])
     assert ran.json["problems"][0] == "line 2 does not follow the line before it"
+
+
+@pytest.fixture
+def following(project: Project) -> Iterator[subprocess.Popen[bytes]]:
+    """The command itself, on a session with one row."""
+    project.agent("ulw", "start")
+    start = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); from omo.cli import console; console()"
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-X", "utf8", "-c", start, "ledger", "show", "--follow", "--json", "--session", SESSION],
+        cwd=project.root,
+        env={"PATH": os.environ["PATH"]},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_row_is_told_when_it_comes_and_an_interrupt_is_no_error(
+    project: Project, following: subprocess.Popen[bytes]
+) -> None:
+    assert following.stdout
+    assert json.loads(following.stdout.readline())["kind"] == "activated"
+    project.agent("ulw", "blocked", "--evidence", "the key is missing in the vault", "--question", "which one?")
+    assert json.loads(following.stdout.readline())["seq"] == 2
+    Path(paths.events_file(project.state, SESSION)).write_text('{"kind": "forged"}\n', encoding="utf-8")
+    told = [json.loads(following.stdout.readline()) for _ in range(2)]
+    assert "problem" in told[-1], "a ledger that is another one is shown from its beginning, with what is wrong"
+    following.send_signal(signal.SIGINT)
+    _, err = following.communicate(timeout=60)
+    assert (following.returncode, err) == (130, b"")
 
 
 # verify

@@ -199,10 +199,10 @@ def test_a_skipped_step_is_told_with_the_verdict_and_counts_are_those_of_the_aud
     planned.agent("plan", "recover", "--yes")
     carry_out(planned.root, 2)
     shown = planned.agent("plan", "status").out
-    assert "audit pass, 1 skipped" in shown
+    assert "audit: pass, 1 skipped" in shown
     assert "4 of 5 steps have passed" in shown
     assert planned.row()["work"]["ultraplan"]["total"] == 4, "what was skipped is neither done nor open"
-    assert "Audit: pass, 1 skipped" in planned.agent("plan", "finish").out
+    assert "audit: pass, 1 skipped" in planned.agent("plan", "finish").out
     assert planned.row()["work"]["ultraplan"]["total"] == 4
     assert "Verdict: pass, 1 skipped" in planned.agent("plan", "audit", "plan.md").out
 

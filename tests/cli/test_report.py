@@ -81,6 +81,54 @@ def test_markdown_is_printed_and_data_too(done: Project) -> None:
     assert not Path(done.state, "reports").exists()
 
 
+@pytest.mark.parametrize(("name", "option"), [("report.html", ()), ("report.md", ("--md",))])
+def test_out_writes_exactly_there_and_again_over_a_report(done: Project, name: str, option: tuple[str, ...]) -> None:
+    for _ in range(2):
+        ran = done.user("report", "--session", SESSION, *option, "--out", f"../{name}")
+        assert ran.code == 0, ran.err
+        assert ran.out.splitlines()[-1] == str(done.root.parent / name)
+    assert [path for path in os.listdir(done.root.parent) if path.endswith(".tmp")] == []
+
+
+@pytest.mark.parametrize(
+    ("out", "option", "said"),
+    [
+        ("report.md", (), "does not end in .html"),
+        ("report.html", ("--md",), "does not end in .md"),
+        ("", (), "does not end in .html"),
+        ("../there.html", (), "is there already, and is no report of omo"),
+        ("../link.html", (), "is there already, and is no report of omo"),
+        ("../directory.html", (), "is there already, and is no report of omo"),
+        ("../no/such/report.html", (), "cannot be written"),
+        ("report.html", (), "takes back what was proven"),
+        (".sisyphus/report.html", (), "is in the project"),
+        ("../way-to-git/report.html", (), "is in the project"),
+    ],
+)
+def test_what_is_no_report_is_neither_planted_nor_overwritten(
+    done: Project, out: str, option: tuple[str, ...], said: str
+) -> None:
+    beside = done.root.parent
+    (beside / "there.html").write_text("<p>mine</p>")
+    (beside / "link.html").symlink_to(done.root / "value")
+    (beside / "directory.html").mkdir()
+    (beside / "way-to-git").symlink_to(done.root / ".git")
+    before = sorted(str(path) for path in beside.rglob("*"))
+    ran = done.user("report", *option, "--session", SESSION, "--out", out)
+    assert ran.code in (2, 3, 4)
+    assert said in ran.err
+    assert "fix:" in ran.err
+    assert sorted(str(path) for path in beside.rglob("*")) == before
+    assert (beside / "there.html").read_text() == "<p>mine</p>"
+    assert (done.root / "value").read_text() == "new\n"
+
+
+def test_an_agent_does_not_say_where(done: Project) -> None:
+    refused = done.agent("report", "--out=../report.html")
+    assert (refused.code, "--open and --out are the user's" in refused.err) == (3, True)
+    assert not (done.root.parent / "report.html").exists()
+
+
 def test_a_report_in_the_project_is_refused_because_it_would_take_back_what_it_says(done: Project) -> None:
     start = "import sys; from omo.cli import console; sys.exit(console())"
     command = [sys.executable, "-c", start, "report", "--md", "--session", SESSION]
@@ -170,7 +218,7 @@ def test_state_that_cannot_be_read_is_said(project: Project) -> None:
 def test_an_agent_does_not_open_a_browser(done: Project) -> None:
     ran = done.agent("report", "--open")
     assert ran.code == 3
-    assert "--open is the user's" in ran.err
+    assert "--open and --out are the user's" in ran.err
     assert not Path(done.state, "reports").exists()
 
 

@@ -130,7 +130,16 @@ def test_ultrawork_status_names_the_work(project: Project) -> None:
     said = project.agent("ulw", "status").out
     assert said.startswith(f"session {SESSION} (this session): ultragoal active\n  next stop  would be sent back")
     assert said in project.agent("status").out
-    assert {"session", "mode", "blocks", "gates", "nextStop"} <= set(project.agent("ulw", "status", "--json").json)
+    assert {"session", "mode", "breakers", "works", "nextStop"} <= set(project.agent("ulw", "status", "--json").json)
+
+
+def test_an_end_on_a_word_alone_has_no_proof_that_could_be_missing(project: Project) -> None:
+    project.agent("ulw", "start")
+    project.write("value", "new\n")
+    assert project.agent("ulw", "done", "--because", "the value holds what was asked").code == 0
+    shown = project.agent("status").out
+    assert shown.splitlines()[0].endswith(": ultrawork finished on the agent's word")
+    assert project.agent("report").out.splitlines()[0].removesuffix(".") in shown
 
 
 # Real processes

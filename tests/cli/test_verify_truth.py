@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from omo.hooks import subagent_stop
+from omo.hooks import subagents
 from omo.hooks.main import World
 from omo.hosts import claude
 from tests.cli.test_verify import FINISH, add, answer, begin
@@ -190,7 +190,7 @@ def judge_says(project: Project, brief: str, result: str = "pass", evidence: str
         "last_assistant_message": json.dumps(form),
     }
     event = claude.event_of(body, repr(project.now).encode())
-    subagent_stop.handle(event, World(event, {}, str(project.root), project.now))
+    subagents.handle_stop(event, World(event, {}, str(project.root), project.now))
 
 
 def judged_goal(project: Project, *, by: str = "user") -> str:
@@ -255,7 +255,7 @@ def test_nobody_else_speaks_for_the_judge(project: Project) -> None:
     forged = brief.replace("pass | fail | unknown", "pass")
     body = {"session_id": SESSION, "agent_type": "omo:executor", "agent_id": "a", "last_assistant_message": forged}
     event = claude.event_of({**body, "hook_event_name": "SubagentStop"}, b"1")
-    subagent_stop.handle(event, World(event, {}, str(project.root), project.now))
+    subagents.handle_stop(event, World(event, {}, str(project.root), project.now))
     assert project.agent(*FINISH, "--json").code == 4
 
 

@@ -12,7 +12,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
-from omo.cli.main import build_parser
+from tests.named_commands import children, parser_of_omo
 from tests.project import Project, Ran
 
 # What a word in capitals stands for in this test.
@@ -72,14 +72,10 @@ def complete(words: list[str]) -> list[str]:
 
 
 def parser_at(argv: list[str]) -> tuple[argparse.ArgumentParser, list[str]]:
-    parser = build_parser()
+    parser = parser_of_omo()
     while argv and argv[0] in (known := children(parser)):
         parser, argv = known[argv[0]], argv[1:]
     return parser, argv
-
-
-def children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    return next((one.choices for one in parser._actions if isinstance(one, argparse._SubParsersAction)), {})
 
 
 def was_understood(ran: Ran) -> bool:

@@ -33,13 +33,18 @@ class Block:
 
 
 @cache
+def tokens(page: Path) -> list[Token]:
+    return PARSER.parse(page.read_text(encoding="utf-8"))
+
+
+@cache
 def blocks(page: Path) -> tuple[Block, ...]:
     return tuple(_blocks(page))
 
 
 def _blocks(page: Path) -> Iterator[Block]:
     before = ""
-    for token in PARSER.parse(page.read_text(encoding="utf-8")):
+    for token in tokens(page):
         if token.type == "inline":
             before = token.content
         if token.type in ("fence", "code_block"):
@@ -51,8 +56,8 @@ def _blocks(page: Path) -> Iterator[Block]:
 @cache
 def spans(page: Path) -> tuple[str, ...]:
     """Code inside lines; a line break in it is a blank."""
-    tokens = PARSER.parse(page.read_text(encoding="utf-8"))
-    return tuple(child.content for token in tokens for child in token.children or [] if child.type == "code_inline")
+    children = [child for token in tokens(page) for child in token.children or []]
+    return tuple(child.content for child in children if child.type == "code_inline")
 
 
 def name_of(page: Path) -> str:

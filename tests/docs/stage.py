@@ -1,4 +1,4 @@
-"""Plays the worked examples of a page: commands, and the host's events through the command strings of hooks.json."""
+"""Plays the worked examples of a page: commands, and the host's events by the way in that hooks have."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ class Stage:
         # Nobody waits between two steps of an example, so a second Stop is no sign of a loop here.
         self.user = {**os.environ, **WHO, "PATH": path, "OMO_COOLDOWN_SECONDS": "0.001"}
         self.agent = {**self.user, "CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
-        self.host = Host(self.project, data=self.environment, environ={"OMO_COOLDOWN_SECONDS": "0.001"})
+        self.host = Host(
+            self.project, data=self.environment, environ={"OMO_COOLDOWN_SECONDS": "0.001"}, in_process=True
+        )
 
     def begin(self, files: dict[str, str]) -> None:
         self.write(files)

@@ -13,10 +13,15 @@ from pathlib import Path
 import pytest
 
 from omo import settings
-from omo.cli.main import build_parser
 from omo.errors import BadInput
 from omo.hooks import messages, stop
-from tests.named_commands import assert_named_commands_exist, assert_parses, named_commands, whole_commands
+from tests.named_commands import (
+    assert_named_commands_exist,
+    assert_parses,
+    named_commands,
+    parser_of_omo,
+    whole_commands,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -76,7 +81,7 @@ def test_every_agent_that_is_named_exists() -> None:
 def test_the_commands_the_agent_is_told_to_run_parse(text: str) -> None:
     argv = shlex.split(re.sub(r"\[.*\]", "", re.sub(r" {2,}.*", "", text)))[1:]
     try:
-        build_parser().parse_args(argv)
+        parser_of_omo().parse_args(argv)
     except BadInput as error:
         pytest.fail(f"{text}: {error}")
 

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ POLL_SECONDS = 0.05
 PATIENCE = 600.0  # no bound on how long anything takes: it only ends a test that hangs
 SIZE = (140, 45)  # columns, lines
 PICTURE = (80, 70)
+TOOLS = ("Bash", "Agent", "Write", "Read", "Edit")
+STILL = json.dumps({"prefersReducedMotion": True})  # else a client that waits draws its spinner all the time
 
 Event = dict[str, Any]
 
@@ -91,7 +94,7 @@ class Run:
 class Client:
     def __init__(self, binary: Path) -> None:
         self.binary = binary
-        self._terminals: list[Terminal] = []
+        self._started: list[Terminal | Conversation] = []
 
     def run_print(
         self,
@@ -103,15 +106,37 @@ class Client:
         plugin_dir: Path | None = None,
         args: Sequence[str] = (),
         env: Mapping[str, str] | None = None,
-        allowed_tools: Sequence[str] = ("Bash", "Agent", "Write", "Read", "Edit"),
+        allowed_tools: Sequence[str] = TOOLS,
         session_id: str | None = None,
         resume: str | None = None,
         timeout: float = PATIENCE,
     ) -> Run:
         """`claude -p`, with the prompt on stdin so that a large one is no argument too long."""
-        command = [str(self.binary), "-p", "--output-format", "stream-json", "--verbose"]
-        command += ["--include-hook-events", *_options(plugin_dir, allowed_tools, session_id, resume), *args]
+        command = [*self._headless, *_options(plugin_dir, allowed_tools, session_id, resume), *args]
         return _run(command, environment(home, model, env), project, timeout, stdin=prompt)
+
+    def talk(
+        self,
+        *,
+        model: ScriptedModel,
+        project: Path,
+        home: Path,
+        plugin_dir: Path | None = None,
+        args: Sequence[str] = (),
+        env: Mapping[str, str] | None = None,
+        allowed_tools: Sequence[str] = TOOLS,
+        resume: str | None = None,
+    ) -> Conversation:
+        """`claude -p` that is told one prompt after the other: most of what a run takes is the client's start."""
+        options = _options(plugin_dir, allowed_tools, None, resume)
+        command = [*self._headless, "--input-format", "stream-json", *options, *args]
+        conversation = Conversation(command, environment(home, model, env), project)
+        self._started.append(conversation)
+        return conversation
+
+    @property
+    def _headless(self) -> list[str]:
+        return [str(self.binary), "-p", "--output-format", "stream-json", "--verbose", "--include-hook-events"]
 
     def plugin(
         self,
@@ -133,7 +158,7 @@ class Client:
         plugin_dir: Path | None = None,
         args: Sequence[str] = (),
         env: Mapping[str, str] | None = None,
-        allowed_tools: Sequence[str] = ("Bash", "Agent", "Write", "Read", "Edit"),
+        allowed_tools: Sequence[str] = TOOLS,
         session_id: str | None = None,
         resume: str | None = None,
         ready: str = "❯",
@@ -144,15 +169,16 @@ class Client:
         if shutil.which("tmux") is None:
             pytest.skip("tmux is not installed: interactive tests type into it")
         answer_first_run_questions(home, project)
-        command = [str(self.binary), *_options(plugin_dir, allowed_tools, session_id, resume), *args]
+        options = _options(plugin_dir, allowed_tools, session_id, resume)
+        command = [str(self.binary), "--settings", STILL, *options, *args]
         terminal = Terminal(command, environment(home, model, env), project, size)
-        self._terminals.append(terminal)
+        self._started.append(terminal)
         terminal.wait_for(ready, timeout)
         return terminal
 
-    def close_terminals(self) -> None:
-        while self._terminals:
-            self._terminals.pop().close()
+    def close(self) -> None:
+        while self._started:
+            self._started.pop().close()
 
 
 def environment(home: Path, model: ScriptedModel | None, extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -214,6 +240,51 @@ def _run(command: list[str], env: dict[str, str], cwd: Path, timeout: float, std
     return Run(done.returncode, done.stdout, done.stderr)
 
 
+class Conversation:
+    """A headless client that waits for the next prompt; each is a `Run` of its own."""
+
+    def __init__(self, command: Sequence[str], env: Mapping[str, str], cwd: Path) -> None:
+        self._process = subprocess.Popen(
+            command, env=env, cwd=cwd, stdin=-1, stdout=-1, stderr=subprocess.STDOUT, encoding="utf-8"
+        )
+        self.session_id = ""
+
+    def prompt(self, text: str) -> Run:
+        run = self._tell({"type": "user", "message": {"role": "user", "content": text}}, until="result")
+        self.session_id = run.session_id
+        return run
+
+    def set_mode(self, mode: str) -> None:
+        request = {"subtype": "set_permission_mode", "mode": mode}
+        self._tell({"type": "control_request", "request_id": mode, "request": request}, until="control_response")
+
+    def _tell(self, message: Event, *, until: str) -> Run:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(message) + "\n")
+        self._process.stdin.flush()
+        heard = []
+        hangs = threading.Timer(PATIENCE, self._process.kill)
+        hangs.start()
+        for line in self._process.stdout:
+            heard.append(line)
+            if line.startswith("{") and json.loads(line)["type"] == until:
+                hangs.cancel()
+                return Run(0, "".join(heard), "")
+        hangs.cancel()
+        raise LookupError(f"the client ended, exit {self._process.wait()}\n{''.join(heard)}")
+
+    def leave(self) -> None:
+        """As the user leaves: what is kept can be resumed."""
+        self._process.communicate(timeout=PATIENCE)
+        assert self._process.returncode == 0
+
+    def close(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.communicate()
+
+
 class Terminal:
     """The client in a terminal of its own."""
 
@@ -227,6 +298,9 @@ class Terminal:
         # What a client that ended at once has to say stays on the screen.
         self._tmux("-f", os.devnull, *start, ";", "set-option", "-g", "remain-on-exit", "on")
         self._pid = int(self._tmux("display-message", "-p", "#{pane_pid}"))
+        self.written = Path(self._sockets, "written")  # what the client writes to the terminal, byte by byte
+        self.written.touch()
+        self._tmux("pipe-pane", f"cat >>'{self.written}'")
 
     def type(self, text: str) -> None:
         self._tmux("send-keys", "-l", "--", text)
@@ -267,6 +341,7 @@ class Terminal:
         shows = expected if callable(expected) else lambda screen: expected in screen
         deadline = time.monotonic() + timeout
         while True:
+            size = self.written.stat().st_size
             both = self._tmux("display-message", "-p", "#{pane_dead}", ";", "capture-pane", "-p")
             is_dead, _, screen = both.partition("\n")
             has_ended = is_dead == "1"
@@ -275,7 +350,10 @@ class Terminal:
             if has_ended or time.monotonic() > deadline:
                 why = "the client ended" if has_ended else f"{timeout} s went by"
                 raise TimeoutError(f"{why}, and the screen did not show {expected!r}:\n{screen}")
-            time.sleep(POLL_SECONDS)
+            # Until something is drawn; or a second goes by, for what is expected besides.
+            again = time.monotonic() + 1
+            while self.written.stat().st_size == size and time.monotonic() < again:
+                time.sleep(POLL_SECONDS)
 
     def kill(self) -> None:
         """The client is gone, without a word to anybody; its last screen stays."""

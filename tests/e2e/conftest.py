@@ -11,13 +11,14 @@ from typing import Any
 import pytest
 
 from omo.state import ledger, paths, runtime
-from tests.e2e.client import PATIENCE, POLL_SECONDS, Client, Run, Terminal, environment, find_binary
+from tests.e2e.client import PATIENCE, POLL_SECONDS, Client, Conversation, Run, Terminal, environment, find_binary
 from tests.e2e.scripted_model import ScriptedModel, text_of, texts_of
 from tests.hooks.conftest import point_at
 from tests.kept import copied
 
 # No hook waits for a cooldown here. Unless a test says otherwise, an idle model is sent back once, and then let go.
 ONE_BLOCK = {"OMO_COOLDOWN_SECONDS": "0.001", "OMO_MAX_STOP_BLOCKS": "1"}
+IN_PLAN_MODE = ("--permission-mode", "plan")
 EIGHT_BLOCKS = {"OMO_COOLDOWN_SECONDS": "0.001", "OMO_MAX_STOP_BLOCKS": "8"}
 
 
@@ -34,7 +35,7 @@ def client_binary() -> Path:
 def client(client_binary: Path) -> Iterator[Client]:
     client = Client(client_binary)
     yield client
-    client.close_terminals()
+    client.close()
 
 
 @pytest.fixture
@@ -106,6 +107,18 @@ class Stage:
         assert run.exit_code == 0, run.stdout + run.stderr
         return run
 
+    def talk(self, *args: str, env: Mapping[str, str] | None = None, **options: Any) -> Conversation:
+        """A headless client for several prompts."""
+        return self.client.talk(
+            model=self.model,
+            project=self.project,
+            home=self.home,
+            plugin_dir=self.plugin,
+            args=args,
+            env={**self.limits, **(env or {})},
+            **options,
+        )
+
     def open(self, *args: str, env: Mapping[str, str] | None = None, **options: Any) -> Terminal:
         # Auto mode, the client's default, has each action checked by a server.
         return self.client.interactive(
@@ -159,12 +172,14 @@ class Stage:
         ]
         return [text_of(block["content"]) for block in blocks if block["type"] == "tool_result"]
 
-    def left_active(self) -> str:
-        """A session that was armed and ended its turn unreleased: plan mode ends turns to show the plan."""
-        run = self.prompt("ulw fix the flaky tests", args=["--permission-mode", "plan"])
-        assert self.kinds(run.session_id) == ["activated:leading", "allowed:plan-mode"]
-        assert self.work(run.session_id)["state"] == "active"
-        return run.session_id
+    def left_active(self, **options: Any) -> Conversation:
+        """With a session that was armed and ended its turn unreleased: plan mode ends turns to show the plan."""
+        talk = self.talk(*IN_PLAN_MODE, **options)
+        session = talk.prompt("ulw fix the flaky tests").session_id
+        assert self.kinds(session) == ["activated:leading", "allowed:plan-mode"]
+        assert self.work(session)["state"] == "active"
+        talk.set_mode("default")
+        return talk
 
     @property
     def data(self) -> Path:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -123,13 +123,12 @@ def test_the_cap_lets_go_and_stop_words_end_it_without_the_model(codex: Codex) -
     codex.model.script(say("Done."), say("Really."))
     session = codex.prompt("ulw fix it").session
     assert codex.kinds(session) == ["activated:leading", "blocked:block", "allowed:cap"]
-    for words, rule in (("stop ulw", "cancel"), ("$omo:stop-continuation", "cancel-command")):
-        codex.model.script(say("Done."), say("Really."))
-        codex.prompt("ulw fix it", resume=session)
-        asked = len(codex.model.turns)
-        codex.prompt(words, resume=session)
-        assert len(codex.model.turns) == asked
-        assert codex.kinds(session)[-1] == f"cancelled:{rule}"
+    codex.model.script(say("Done."), say("Really."))
+    codex.prompt("ulw fix it", resume=session)
+    asked = len(codex.model.turns)
+    codex.prompt("stop ulw", resume=session)
+    assert len(codex.model.turns) == asked
+    assert codex.kinds(session)[-1] == "cancelled:cancel"
 
 
 FORGERIES = (
@@ -294,42 +293,32 @@ def test_a_budget_counts_its_agents_refuses_them_lets_go_and_goes_on_when_it_is_
     assert tokens(codex, run.session) == codex.model.sent
 
 
-def judged(result: str) -> Callable[[Request], Turn]:
-    def answer(request: Request) -> Turn:
-        nonce = NONCE.findall("\n".join(shown_to(request)))[-1]
-        answers = []
-        for criterion, check in (("C1", "order"), ("C0", "request")):
-            evidence = "README.md, the section Use, names omo"
-            answers.append({"criterion": criterion, "check": check, "result": result, "evidence": evidence})
-        return say("```json\n" + json.dumps({"nonce": nonce, "answers": answers}) + "\n```")
-
-    return answer
+def judged(request: Request) -> Turn:
+    nonce = NONCE.findall("\n".join(shown_to(request)))[-1]
+    answers = []
+    for criterion, check in (("C1", "order"), ("C0", "request")):
+        evidence = "README.md, the section Use, names omo"
+        answers.append({"criterion": criterion, "check": check, "result": "pass", "evidence": evidence})
+    return say("```json\n" + json.dumps({"nonce": nonce, "answers": answers}) + "\n```")
 
 
-def round_of(work: str) -> list[Step]:
-    return [
+def test_ralph_runs_to_its_end_with_the_agents_that_setup_installs(codex: Codex) -> None:
+    """In one iteration; of those that a judge sends back, see test_ralph."""
+    assert '+name = "omo:judge"' in codex.omo("setup", "codex", "--yes")
+    (codex.project / "criteria.yaml").write_text(CRITERIA, "utf-8")
+    for name in ("plan the work", "try to break it", "refine it"):
+        codex.model.agent(is_told(name), say("I did."))
+    codex.model.agent(is_told("You judge whether criteria hold"), sh("omo ralph brief"), judged)
+    codex.model.script(
+        sh("omo ralph start --criteria criteria.yaml"),
+        sh("omo gate add readme -- test -s README.md"),
         *agent("planner", "plan the work"),
-        sh(work),
+        sh("printf '\\n## Use\\n\\nFirst run omo.\\n' >> README.md"),
         *agent("qa", "try to break it"),
         *agent("critic", "refine it"),
         sh("omo ralph judge"),
         *agent("judge", "omo ralph brief"),
         sh("omo ralph judge --json"),
-    ]
-
-
-def test_ralph_runs_to_its_end_with_the_agents_that_setup_installs(codex: Codex) -> None:
-    assert '+name = "omo:judge"' in codex.omo("setup", "codex", "--yes")
-    (codex.project / "criteria.yaml").write_text(CRITERIA, "utf-8")
-    for name in ("plan the work", "try to break it", "refine it"):
-        codex.model.agent(is_told(name), *[say("I did.")] * 2)
-    reads = sh("omo ralph brief")
-    codex.model.agent(is_told("You judge whether criteria hold"), reads, judged("fail"), reads, judged("pass"))
-    codex.model.script(
-        sh("omo ralph start --criteria criteria.yaml"),
-        sh("omo gate add readme -- test -s README.md"),
-        *round_of("printf '\\n## Use\\n' >> README.md"),
-        *round_of("printf '\\nFirst run omo.\\n' >> README.md"),
         say("It is done."),
     )
     run = codex.prompt(f"$omo:ralph {TASK}", env=EIGHT_BLOCKS)

@@ -47,12 +47,6 @@ def marketplace(plugin_root: Path, tmp_path: Path) -> Path:
     return path
 
 
-def test_the_manifests_are_valid(client: Client, home: Path, marketplace: Path) -> None:
-    for path in (marketplace, marketplace / ".claude-plugin" / "plugin.json"):
-        run = client.plugin("validate", "--strict", str(path), home=home)
-        assert run.exit_code == 0, run.stdout + run.stderr
-
-
 def test_a_path_with_an_apostrophe(stage: Stage, tmp_path: Path, plugin_root: Path) -> None:
     stage.plugin = tmp_path / "it's a place"
     copy_repository(plugin_root, stage.plugin)
@@ -104,10 +98,9 @@ def test_installed_from_a_marketplace_it_just_works(
     assert (omo.exists(), stage.state.exists(), list(pointer.parent.glob("env*"))) == (False, False, [])
     shutil.copytree(kept, stage.state)
 
-    for command in (["disable", "omo@omo"], ["enable", "omo@omo"], ["uninstall", "omo@omo"]):
-        plugin(*command)
-        if command[0] != "enable":
-            leaves_nothing_behind(stage, first.session_id)
+    for command in ("disable", "uninstall"):
+        plugin(command, "omo@omo")
+        leaves_nothing_behind(stage, first.session_id)
 
 
 def typed(stage: Stage, omo: Path, *argv: str) -> str:

@@ -43,28 +43,18 @@ def test_another_session_of_the_project_is_not_held(stage: Stage) -> None:
     assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
 
 
-def test_a_subagent_is_not_held_and_what_it_said_is_recorded(stage: Stage) -> None:
-    stage.model.script(call("Agent", **SCOUT, run_in_background=False), say("Thanks."), say("Thanks again."))
-    stage.model.agent(told("find the door"), call("Read", file_path=str(stage.project / "README.md")), say(FOUND))
-    run = stage.prompt("ulw find the door")
-    assert (len(stage.model.agent_turns), stage.model.overruns) == (2, 0)
-    assert "You are a leaf worker" in text_of(stage.model.agent_turns[0]["system"])
-    assert FOUND in stage.tool_results()[0]
-    assert stage.kinds(run.session_id) == ["activated:leading", "agent-finished", "blocked:block", "allowed:cap"]
-    finished = stage.events(run.session_id)[1]
-    assert (finished["agentType"], finished["message"], finished["cut"]) == ("omo:explorer", FOUND, False)
-    assert finished["digest"] == sha256(FOUND.encode())
-
-
-def test_a_leaf_is_given_no_tool_that_writes_runs_or_starts(stage: Stage) -> None:
+def test_a_leaf_is_given_no_tool_that_writes_is_not_held_and_what_it_said_is_recorded(stage: Stage) -> None:
     """Neither at once nor to be fetched later."""
     for leaf in ("explorer", "librarian"):
         stage.model.script(call("Agent", **{**SCOUT, "subagent_type": f"omo:{leaf}"}, run_in_background=False))
     stage.model.script(say("Thanks."))
-    stage.model.agent(told("find the door"), say(FOUND), say(FOUND))
-    stage.prompt("where is the door?")
+    reads = call("Read", file_path=str(stage.project / "README.md"))
+    stage.model.agent(told("find the door"), say(FOUND), say(FOUND), reads, say(FOUND))
+    talk = stage.talk()
+    talk.prompt("where is the door?")
     assert len(stage.model.agent_turns) == 2
     for turn in stage.model.agent_turns:
+        assert "You are a leaf worker" in text_of(turn["system"])
         offered = {tool["name"] for tool in turn["tools"]}
         listed = " ".join(texts_of(turn)).partition("deferred tools are now available")[2].partition("# Environment")[0]
         offered |= set(listed.split())
@@ -80,6 +70,15 @@ def test_a_leaf_is_given_no_tool_that_writes_runs_or_starts(stage: Stage) -> Non
             "Skill",
             "Workflow",
         }
+
+    stage.model.script(call("Agent", **SCOUT, run_in_background=False), say("Thanks."), say("Thanks again."))
+    session = talk.prompt("ulw find the door").session_id
+    assert (len(stage.model.agent_turns), stage.model.overruns) == (4, 0)
+    assert FOUND in stage.tool_results()[-1]
+    assert stage.kinds(session) == ["activated:leading", "agent-finished", "blocked:block", "allowed:cap"]
+    finished = stage.events(session)[1]
+    assert (finished["agentType"], finished["message"], finished["cut"]) == ("omo:explorer", FOUND, False)
+    assert finished["digest"] == sha256(FOUND.encode())
 
 
 def test_a_background_agent_excuses_a_stop(stage: Stage) -> None:
@@ -122,7 +121,9 @@ def test_background_shells_excuse_two_stops_in_a_row(stage: Stage) -> None:
 
 def test_a_resumed_session_is_told_where_things_stand(stage: Stage) -> None:
     """Neither another run in the project nor a fork of its own conversation has changed that."""
-    session = stage.left_active()
+    talk = stage.left_active()
+    session = talk.session_id
+    talk.leave()
     before = stage.row(session)
     second = stage.prompt("ulw write the docs", env={"OMO_MAX_STOP_BLOCKS": "2"}).session_id
     assert (stage.blocks(second), stage.work(second)["state"]) == (2, "exhausted")

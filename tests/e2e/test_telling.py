@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
-from tests.e2e.client import Terminal, environment
+from tests.e2e.client import environment
 from tests.e2e.conftest import Stage, wait_until
 from tests.e2e.scripted_model import call, say
 from tests.e2e.test_interactive import ask, only_session, shows, start
@@ -20,18 +19,11 @@ pytestmark = pytest.mark.client
 OTHERS = re.compile(rb"\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")  # titles and their like, which may end in a bell, too
 
 
-def written_by(terminal: Terminal, tmp_path: Path) -> Path:
-    """What the client writes to the terminal from now on, byte by byte."""
-    path = tmp_path / "written"
-    terminal._tmux("pipe-pane", "-o", f"cat >'{path}'")
-    return path
-
-
-def test_a_question_of_the_agent_is_shown_and_notifies_once(stage: Stage, tmp_path: Path) -> None:
+def test_a_question_of_the_agent_is_shown_and_notifies_once(stage: Stage) -> None:
     asked = "omo ulw blocked --evidence 'two keys exist; I may use one' --question 'Which key may I use?'"
     stage.model.script(call("Bash", command=asked), say("I need a key."))
     terminal = stage.open(env={"KITTY_WINDOW_ID": "1"})
-    written = written_by(terminal, tmp_path)
+    written = terminal.written
     terminal.submit("ulw publish it")
     shows(terminal, "Stop says: omo: ultrawork waits for you: two keys exist; I may use one. Which key may I use?")
     notified = b"\x1b]99;;omo: ultrawork waits for you: two keys exist, I may use one. Which key may I use?\x1b\\"
@@ -44,10 +36,10 @@ def test_a_question_of_the_agent_is_shown_and_notifies_once(stage: Stage, tmp_pa
     wait_until(lambda: stage.kinds(session)[3:] == ["resumed", "blocked:quote-message", "allowed:message-quoted"])
 
 
-def test_a_run_that_is_capped_rings_and_is_told_once_also_to_who_comes_back(stage: Stage, tmp_path: Path) -> None:
+def test_a_run_that_is_capped_rings_and_is_told_once_also_to_who_comes_back(stage: Stage) -> None:
     stage.model.script(say("I stop."), say("I stop again."))
     terminal = stage.open()
-    written = written_by(terminal, tmp_path)
+    written = terminal.written
     terminal.submit("ulw fix the flaky tests")
     shows(terminal, "omo: ultrawork is on: a turn that ends too early is sent back.")
     shows(terminal, "Ultrawork active: continuing until verification gates pass or stop requested.")

@@ -55,7 +55,8 @@ def test_a_gate_that_cannot_fail_on_an_untouched_tree_is_the_agents_word(calc: S
 
 
 def test_the_users_pin_is_neither_replaced_nor_called_old_and_the_work_waits(calc: Stage) -> None:
-    pin = calc.prompt(f"/omo:pin tests -- {TEST}")
+    talk = calc.talk()
+    pin = talk.prompt(f"/omo:pin tests -- {TEST}")
     session = pin.session_id
     assert calc.model.requests == [], "the hook answers it"
     assert f"omo: gate tests pinned by you: {TEST}" in pin.stdout
@@ -67,7 +68,7 @@ def test_the_users_pin_is_neither_replaced_nor_called_old_and_the_work_waits(cal
         bash("omo gate record tests --pre-existing --evidence 'it failed before as well'"),
         say("The test was broken before."),
     )
-    run = calc.prompt("ulw mend add", resume=session)
+    run = talk.prompt("ulw mend add")
     failed, replaced, recorded = calc.tool_results()[-3:]
     assert "FAILED (failures=1)" in failed
     assert "gate tests was pinned by the user" in replaced

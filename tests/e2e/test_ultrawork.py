@@ -20,42 +20,29 @@ LEAD = "Ultrawork active: continuing until verification gates pass or stop reque
 CHECK = "grep -q mended README.md || { echo still broken; exit 1; }\n"
 
 
-def test_an_idle_model_is_told_once_sent_back_once_and_then_let_go(stage: Stage) -> None:
+def test_without_the_word_nothing_happens_and_with_it_an_idle_model_is_sent_back_and_then_let_go(stage: Stage) -> None:
+    stage.model.script(bash("true"), say("It is a project."))
+    talk = stage.talk()
+    run = talk.prompt("what is in the README?")
+    assert run.result == "It is a project."
+    assert [*stage.times_told("[omo]"), *stage.times_told("Stop hook")] == [0] * 4
+    assert [event["stdout"] + event["stderr"] for event in run.hook_events] == [""] * len(run.hook_events)
+    assert not (stage.project / ".sisyphus").exists()
+    assert messages.NOTHING_TO_CANCEL in talk.prompt("/omo:stop-continuation").stdout
+    assert len(stage.model.requests) == 2, "which costs nothing"
+
     stage.model.script(bash("true"), say("I fixed it, trust me."), say("As I said."))
-    session = stage.prompt("ulw fix the flaky tests").session_id
-    assert stage.times_told(BLOCK) == [1, 1, 1]
-    assert stage.times_told(LEAD) == [0, 0, 1]
+    session = talk.prompt("ulw fix the flaky tests").session_id
+    assert stage.times_told(BLOCK) == [0, 0, 1, 1, 1]
+    assert stage.times_told(LEAD) == [0, 0, 0, 0, 1]
     assert stage.times_told("Block 1 of 1.")[-1] == 1
-    assert stage.kinds(session) == ["activated:leading", "blocked:block", "allowed:cap"]
+    assert stage.kinds(session) == ["cancelled:cancel-command", "activated:leading", "blocked:block", "allowed:cap"]
     assert (stage.work(session)["state"], stage.blocks(session)) == ("exhausted", 1)
 
     stage.model.script(say("It stays released."))
-    stage.prompt("what did you do?", resume=session)
-    assert (len(stage.model.turns), stage.blocks(session)) == (4, 1)
+    talk.prompt("what did you do?")
+    assert (len(stage.model.turns), stage.blocks(session)) == (6, 1)
     assert stage.kinds(session)[-1] == "allowed:cap"
-
-
-def test_without_the_word_nothing_is_told_or_written(stage: Stage) -> None:
-    stage.model.script(bash("true"), say("It is a project."))
-    run = stage.prompt("what is in the README?")
-    assert (run.result, stage.times_told("[omo]"), stage.times_told("Stop hook")) == (
-        "It is a project.",
-        [0, 0],
-        [0, 0],
-    )
-    assert [event["stdout"] + event["stderr"] for event in run.hook_events] == [""] * len(run.hook_events)
-    assert not (stage.project / ".sisyphus").exists()
-
-
-def test_a_quick_answer_ends_no_run(stage: Stage) -> None:
-    """Within the cooldown the hook waits: all blocks are given, and the run is let go by its cap alone."""
-    stage.limits = {"OMO_MAX_STOP_BLOCKS": "2", "OMO_COOLDOWN_SECONDS": "0.7"}
-    stage.model.script(say("One."), say("Two."), say("Three."))
-    run = stage.prompt("ulw fix the flaky tests")
-    assert (run.result, stage.model.overruns) == ("Three.", 0)
-    assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "blocked:block", "allowed:cap"]
-    first, second = [seconds(row["ts"]) for row in stage.events(run.session_id) if row["kind"] == "blocked"]
-    assert second - first >= 0.69
 
 
 def test_blocks_are_bounded(stage: Stage) -> None:
@@ -75,10 +62,12 @@ def test_blocks_are_bounded(stage: Stage) -> None:
 def test_where_the_client_ends_the_turn_first_the_ledger_says_so(stage: Stage) -> None:
     stage.model.script(*(say(f"Premature stop {number}.") for number in range(9)))
     limits = {**EIGHT_BLOCKS, "OMO_MAX_STOP_BLOCKS": "20"}
-    run = stage.prompt("ulw fix the flaky tests", env=limits)
+    talk = stage.talk(env=limits)
+    run = talk.prompt("ulw fix the flaky tests")
     assert stage.model.overruns == 0, "the client honours 8 blocks in a row"
     assert stage.work(run.session_id)["state"] == "active"
-    stage.prompt("go slower", resume=run.session_id, args=["--permission-mode", "plan"])
+    talk.set_mode("plan")
+    talk.prompt("go slower")
     assert "overridden" in stage.kinds(run.session_id)
 
 
@@ -111,56 +100,48 @@ def test_done_by_gates(stage: Stage) -> None:
     assert stage.git_status() == [" M README.md"]
 
 
-def test_the_agent_may_not_use_the_escape_hatch_and_finds_omo_everywhere(stage: Stage, tmp_path: Path) -> None:
+def test_the_agent_may_neither_stop_it_nor_write_the_state_and_finds_omo_everywhere(
+    stage: Stage, tmp_path: Path
+) -> None:
     (stage.project / "deep down").mkdir()
+    target = stage.state / "runtime.local.json"
     client = shlex.join([str(stage.client.binary), "-p", "--plugin-dir", str(stage.plugin)])
-    itself = f"{client} --resume $CLAUDE_CODE_SESSION_ID"
     stage.model.script(
         bash("omo stop-continuation"),
-        bash(f"{itself} '/omo:stop-continuation'; {itself} '/omo:allow tests'"),
+        bash(f"{client} --resume $CLAUDE_CODE_SESSION_ID '/omo:stop-continuation'"),
+        call("Read", file_path=str(target)),
+        call("Write", file_path=str(target), content='{"version": 1, "live": [], "sessions": {}}'),
+        call("Edit", file_path=str(target), old_string='"enabled": true', new_string='"enabled": false'),
         bash("cd 'deep down' && omo ulw status"),
         bash(f"cd {tmp_path} && omo ulw status"),
         say("It holds me."),
     )
     run = stage.prompt("ulw fix the flaky tests")
-    refused, as_the_user, *statuses = stage.tool_results()
-    assert as_the_user.count("this client was started in an agent's shell") == 2
+    refused, as_the_user, _, written, edited, *statuses = stage.tool_results()
     assert refused.startswith("Exit code 3\n")
     assert "the escape hatch belongs to the user" in refused
+    assert "this client was started in an agent's shell" in as_the_user
+    for denied in (written, edited):
+        assert "is omo's own state and is not edited by hand: omo ulw status shows it" in denied
     for status in statuses:
         assert status.startswith(f"session {run.session_id} (this session): ultrawork active")
     assert not (tmp_path / ".sisyphus").exists()
-    assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "allowed:cap"]
+    assert stage.kinds(run.session_id) == ["activated:leading", "denied", "denied", "blocked:block", "allowed:cap"]
 
 
-def test_the_agent_may_not_write_the_state(stage: Stage) -> None:
-    target = stage.state / "runtime.local.json"
-    stage.model.script(
-        call("Read", file_path=str(target)),
-        call("Write", file_path=str(target), content='{"version": 1, "live": [], "sessions": {}}'),
-        call("Edit", file_path=str(target), old_string='"enabled": true', new_string='"enabled": false'),
-        bash("omo ulw status"),
-        say("It is guarded."),
-    )
-    run = stage.prompt("ulw fix the flaky tests", env=EIGHT_BLOCKS)
-    _, written, edited, status = stage.tool_results()
-    for denied in (written, edited):
-        assert "is omo's own state and is not edited by hand: omo ulw status shows it" in denied
-    assert "ultrawork active" in status
-    assert stage.kinds(run.session_id)[:4] == ["activated:leading", "denied", "denied", "blocked:block"]
-
-
-def test_the_plugins_options_are_limits(stage: Stage) -> None:
-    """A tool that was used is no progress: it renews no limit."""
+def test_the_plugins_options_are_limits_and_a_quick_answer_waits_for_the_cooldown(stage: Stage) -> None:
+    """A tool that was used is no progress: it renews no limit. All blocks are given, and the cap alone lets go."""
     stage.limits.clear()  # which would come before the options
-    options = {"max_stop_blocks": 2, "cooldown_seconds": 0.001}
+    options = {"max_stop_blocks": 2, "cooldown_seconds": 0.7}
     settings = json.dumps({"pluginConfigs": {"omo@inline": {"options": options}}})
     used = bash("true")
-    stage.model.script(bash("omo ulw status"), say("One."), used, say("Two."), used, say("Three."))
+    stage.model.script(bash("omo ulw status"), say("One."), used, say("Two."), say("Three."))
     run = stage.prompt("ulw fix the flaky tests", args=["--settings", settings])
     assert (run.result, stage.model.overruns) == ("Three.", 0)
     assert "0 of 2 blocks without progress" in stage.tool_results()[0]
-    assert stage.kinds(run.session_id)[-3:] == ["blocked:block", "blocked:block", "allowed:cap"]
+    assert stage.kinds(run.session_id) == ["activated:leading", "blocked:block", "blocked:block", "allowed:cap"]
+    first, second = [seconds(row["ts"]) for row in stage.events(run.session_id) if row["kind"] == "blocked"]
+    assert second - first >= 0.69
 
 
 @pytest.mark.parametrize(
@@ -170,7 +151,7 @@ def test_it_costs_the_same_prompts_however_it_is_turned_on(stage: Stage, prompt:
     """Nothing is allowed beforehand: the host asks about what pins a command, and about a command with more in it."""
     asked = ["omo gate add check -- true", "omo gate list > gates.txt"]
     done = "omo ulw done --because 'it is built'"
-    for command in (asked[0], "omo gate list", "omo gate run", "omo status", "omo report --md", asked[1], done):
+    for command in (asked[0], "omo gate list", "omo gate run", asked[1], done):
         stage.model.script(bash(command))
     run = stage.prompt(prompt, allowed_tools=())
     assert [denial["tool_input"]["command"] for denial in run.permission_denials] == asked

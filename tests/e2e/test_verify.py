@@ -64,13 +64,14 @@ def test_stop_holds_from_begin_until_finish_passes(stage: Stage) -> None:
 
 def test_the_user_can_start_it_and_the_escape_hatch_ends_it(stage: Stage) -> None:
     stage.model.script(*filed(stage), say("I stop early."), say("And again."))
-    run = stage.prompt("/omo:verify the README has an installation section")
+    talk = stage.talk()
+    talk.prompt("/omo:verify the README has an installation section")
     assert stage.times_told("in the words of the user: the README has an installation section")[0] == 1
     assert stage.times_told(" open, next G1 ")[-1] > 0
-    stage.prompt("/omo:stop-continuation", resume=run.session_id)
+    talk.prompt("/omo:stop-continuation")
     before = len(stage.model.turns)
     stage.model.script(bash("omo verify begin G1"), say("Let me go."))
-    assert stage.prompt("go on", resume=run.session_id).result == "Let me go."
+    assert talk.prompt("go on").result == "Let me go."
     assert len(stage.model.turns) == before + 2
 
 

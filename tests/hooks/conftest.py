@@ -82,6 +82,18 @@ class Host(Project):
         )
         return Answer(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"))
 
+    def start(self, event: str, stdin: bytes, **extra: str) -> subprocess.Popen[bytes]:
+        """As `raw`, in a session of its own. A pipe that is not written to at once is not waited for."""
+        sent = self.data / "event"
+        sent.write_bytes(stdin)
+        return subprocess.Popen(
+            ["sh", "-c", 'exec <"$1"; ' + command_of(event), "sh", str(sent)],
+            stdout=subprocess.PIPE,
+            cwd=self.project,
+            env=self.environment(**extra),
+            start_new_session=True,
+        )
+
     def send(self, event: str, *, env: Mapping[str, str] | None = None, **fields: Any) -> Answer:
         stdin = self.payload(event, **fields)
         if self.in_process:

@@ -143,13 +143,11 @@ def test_it_is_of_the_settings_as_they_were_when_the_run_was_armed(record: Recor
 def test_an_agent_sets_none(record: Record) -> None:
     prompt(record, "ulw mend it")
     prompt(record, "/omo:budget 1k tokens")
-    answer = record.project.tool_use("Bash", command="cd . && omo budget 9M tokens").json
-    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
-    assert answer["systemMessage"] == "omo: the agent tried to set the budget, and was refused: omo budget 9M tokens"
+    assert record.project.agent("budget", "9M tokens").code == 2  # there is no such command
     path = str(record.project.root / ".sisyphus" / "omo.json")
     assert "tried to change your settings" in record.project.tool_use("Write", file_path=path).json["systemMessage"]
     denied = [event for event in record.project.events() if event["kind"] == "denied"]
-    assert [event["gate"] for event in denied] == ["budget", "own-state"]
+    assert [event["gate"] for event in denied] == ["own-state"]
     record.call(1000)
     assert "budget" in stop(record)["systemMessage"]
 

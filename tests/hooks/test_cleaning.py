@@ -13,6 +13,7 @@ from tests.hooks.conftest import Host, point_at
 from tests.hooks.test_tool_gates import bash, denied
 from tests.kept import copied
 
+IN_PROCESS = True
 TAKES = [
     *("git clean -fdx", "git clean -fdX", "git clean -ffdX", "git clean -xdf", "git clean --force -d -x"),
     *("git clean -fdx -e '*.o'", "git clean -fdxe sub", "git clean -fdx --exclude=sub", "git clean -fdX -e .sisyphus"),
@@ -91,6 +92,7 @@ def test_without_open_work_cleaning_is_nobodys_business(at_work: Host) -> None:
     bash(at_work, "git clean -fdx").assert_silent()
 
 
+@pytest.mark.usefixtures("through_the_shell")
 def test_python_is_asked_only_about_git_that_cleans_or_stashes(at_work: Host, data: Path) -> None:
     noted, python = data / "started", data / "python"
     python.write_text(f'#!/bin/sh\necho x >>"{noted}"\n', encoding="utf-8")

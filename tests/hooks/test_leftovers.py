@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -10,10 +11,12 @@ from omo.workflows.ultraplan import start as starting
 from tests.hooks.conftest import Host
 from tests.hooks.test_tool_gates import bash as bash_of
 from tests.hooks.test_tool_gates import denied
+from tests.kept import copied
 from tests.project import SESSION as AGENTS
 from tests.project import Project
 from tests.ultraplan.plans import carry_out, commit, git, plan_text
 
+IN_PROCESS = True
 WHY = "no critic in this test"
 
 
@@ -24,27 +27,31 @@ def bash(host: Host, command: str) -> str:
 
 @pytest.fixture
 def shell(host: Host) -> Project:
+    copied(host.project, begin)
+    return Project(host.project)
+
+
+def begin(root: Path) -> None:
     """A plan of two steps that is begun, with files of the user's beside it: tracked, ignored, in a submodule."""
-    shell = Project(host.project)
-    git(host.project, "config", "user.name", "Test")
-    git(host.project, "config", "user.email", "test@example.org")
-    other = host.project.parent / "other"
+    other = root.with_name("other")
     other.mkdir()
     for argv in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "begin"]):
         git(other, "-c", "user.name=Test", "-c", "user.email=test@example.org", *argv)
-    git(host.project, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "lib")
-    shell.write("plan.md", plan_text(2))
-    shell.write("README.md", "read me\n")
-    shell.write(".gitignore", "*.db\nbuild\n")
-    commit(host.project, "docs: a plan")
-    shell.write("local.db", "kept by nobody else\n")
-    (host.project / "build").mkdir()
-    shell.write("build/out", "built before\n")
-    (host.project / "lib" / "new.c").write_text("in the submodule\n")
-    git(host.project / "lib", "add", "new.c")
-    git(host.project / "lib", "-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-m", "new")
-    commit(host.project, "chore: the submodule")
-    return shell
+    git(root, "init", "-q")
+    git(root, "config", "user.name", "Test")
+    git(root, "config", "user.email", "test@example.org")
+    git(root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "lib")
+    (root / "plan.md").write_text(plan_text(2), encoding="utf-8")
+    (root / "README.md").write_text("read me\n")
+    (root / ".gitignore").write_text("*.db\nbuild\n")
+    commit(root, "docs: a plan")
+    (root / "local.db").write_text("kept by nobody else\n")
+    (root / "build").mkdir()
+    (root / "build" / "out").write_text("built before\n")
+    (root / "lib" / "new.c").write_text("in the submodule\n")
+    git(root / "lib", "add", "new.c")
+    git(root / "lib", "-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-q", "-m", "new")
+    commit(root, "chore: the submodule")
 
 
 def start(shell: Project) -> None:

@@ -80,12 +80,12 @@ def test_the_guard_holds_for_sessions_that_are_not_active_too(host: Host) -> Non
     assert decision(edit(host, f"{host.state}/runtime.local.json", session_id="another")) == "deny"
 
 
-def test_the_fourth_identical_attempt_is_put_before_the_user(host: Host) -> None:
+def test_the_third_identical_attempt_makes_the_run_wait(host: Host) -> None:
     host.prompt("ulw x")
     path = f"{host.state}/runtime.local.json"
-    assert [decision(edit(host, path)) for _ in range(4)] == ["deny", "deny", "deny", "ask"]
-    assert host.row()["work"]["ulw"]["state"] == "paused"
-    assert "paused" in host.stop().json["systemMessage"]
+    assert [decision(edit(host, path)) for _ in range(3)] == ["deny"] * 3
+    assert host.row()["work"]["ulw"]["state"] == "waiting"
+    assert f"change omo's state or your settings. {path}" in host.stop().json["systemMessage"]
     assert decision(edit(host, f"{host.state}/other")) == "deny"
 
 

@@ -214,7 +214,7 @@ def test_the_omo_that_setup_put_on_the_users_path_is_ours(on: Host, tmp_path: Pa
     program = tmp_path / "programs" / "omo"
     program.parent.mkdir()
     path = f"{program.parent}:/usr/bin:/bin"
-    text = claude_setup.LAUNCHER.format(root="'/home/me/omo 0.1'")
+    text = claude_setup.LAUNCHER.replace("ROOT", "'/home/me/omo 0.1'")
     program.write_text(text, encoding="utf-8")
     program.chmod(0o755)
     assert decided(bash(on, "omo status", env={"PATH": path})) == "allow"

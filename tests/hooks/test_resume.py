@@ -66,7 +66,7 @@ def test_a_conversation_that_is_over_is_offered_in_one_line(project: Project) ->
     run = begun(project)
     project.now += 2 * 3600
     assert starts(project) == (
-        f"omo: left open in another conversation, 2 hours ago: ultrawork (1 of 1 open), ultragoal {run} (2 of 2 open). "
+        f"omo: left open in another conversation, 2 h ago: ultrawork (1 of 1 open), ultragoal {run} (2 of 2 open). "
         f"/omo:resume takes it up; to let it go, in a terminal: omo stop-continuation --session {SESSION}"
     )
     assert project.user("stop-continuation", "--session", SESSION).code == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ from omo.hooks import main as hook
 from omo.hooks import messages, prompt, session_start, stop, tool_done
 from omo.state import ledger, paths, runtime
 from omo.work import outcome, session
-from tests.hooks.conftest import ROOT, SESSION, Host, command_of
+from tests.hooks.conftest import ROOT, SESSION, Host
 
 IN_PROCESS = True
 
@@ -578,17 +577,8 @@ def test_two_hooks_at_once_say_it_once(host: Host) -> None:
     host.prompt("ulw fix the tests")
     assert host.stop().blocks
     event = host.payload("Stop", stop_hook_active=True, last_assistant_message="Done.")
-    started = [
-        subprocess.Popen(
-            ["sh", "-c", command_of("Stop")],
-            cwd=host.project,
-            env=host.environment(),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
-        for _ in range(2)
-    ]
-    said = [process.communicate(event, timeout=60)[0].decode() for process in started]
+    started = [host.start("Stop", event) for _ in range(2)]
+    said = [process.communicate(timeout=60)[0].decode() for process in started]
     assert sorted("1 block without verified progress" in one for one in said) == [False, True]
     assert sorted(said)[0] == ""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import subprocess
 import time
 from typing import Any
 
@@ -15,7 +14,7 @@ from omo.hooks import tool_use
 from omo.hosts import claude
 from omo.state import runtime
 from omo.work import session
-from tests.hooks.conftest import HOOKS, SESSION, Answer, Host, command_of
+from tests.hooks.conftest import HOOKS, SESSION, Answer, Host
 
 IN_PROCESS = True
 
@@ -346,18 +345,10 @@ def test_every_refusal_is_in_the_ledger_with_its_gate(host: Host) -> None:
 
 def test_refusals_at_the_same_time_are_all_counted(host: Host) -> None:
     open_run(host)
-    stdin = host.payload("PreToolUse", tool_name="AskUserQuestion", tool_input=ASKED)
-    running = [
-        subprocess.Popen(
-            ["sh", "-c", command_of("PreToolUse")],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            cwd=host.project,
-            env=host.environment(),
-        )
-        for _ in range(tool_use.PATIENCE)  # the next one finds the run waiting for the user
-    ]
-    answers = [process.communicate(stdin, timeout=60)[0] for process in running]
+    event = host.payload("PreToolUse", tool_name="AskUserQuestion", tool_input=ASKED)
+    # The next one finds the run waiting for the user.
+    running = [host.start("PreToolUse", event) for _ in range(tool_use.PATIENCE)]
+    answers = [process.communicate(timeout=60)[0] for process in running]
     assert all(ASK in json.loads(answer)["hookSpecificOutput"]["permissionDecisionReason"] for answer in answers)
     assert sorted(row["times"] for row in host.events() if row["kind"] == "denied") == [1, 2, 3]
 

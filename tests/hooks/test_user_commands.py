@@ -11,7 +11,6 @@ import pytest
 
 from omo.cli.main import main
 from omo.hooks import user_commands
-from omo.proof import seals
 from omo.state import runtime
 from omo.workflows.ultrawork import gates
 from tests.hooks.conftest import SESSION, Host
@@ -44,7 +43,7 @@ def known(host: Host) -> gates.Gates:
 
 
 def sealed(host: Host) -> list[Sequence[str]]:
-    return [gate.sealed for gate in seals.terms_in(runtime.vouched_rows(host.state, SESSION)).gates]
+    return [gate.sealed for gate in gates.fold(runtime.vouched_rows(host.state, SESSION), None)]
 
 
 def reason(answer: Any) -> str:
@@ -81,12 +80,12 @@ def test_what_a_pin_seals_only_the_user_takes_back(on: Host) -> None:
     assert agent(on, "gate", "add", "mine", "--sealed", "docs", "--sealed", "src", "--", "true") == 0
     assert agent(on, "gate", "add", "mine", "--", "true") == 0
     assert agent(on, "gate", "add", "mine", "--timeout", "5", "--", "true") == 0
-    assert [gate.sealed for gate in seals.terms_in(runtime.vouched_rows(on.state, SESSION)).gates] == [
+    assert [gate.sealed for gate in gates.fold(runtime.vouched_rows(on.state, SESSION), None)] == [
         ["data/**"],
         ["docs", "src"],
     ]
     on.prompt("/omo:unpin tests")
-    assert [gate.sealed for gate in seals.terms_in(runtime.vouched_rows(on.state, SESSION)).gates] == [["docs", "src"]]
+    assert [gate.sealed for gate in gates.fold(runtime.vouched_rows(on.state, SESSION), None)] == [["docs", "src"]]
 
 
 def test_a_pin_takes_over_what_the_agent_called_so(on: Host) -> None:
@@ -385,7 +384,7 @@ def test_status_and_report_are_answered_without_the_model(on: Host) -> None:
     on.prompt("/omo:pin tests -- grep -q new value")
     shown = reason(on.prompt("/omo:status", env={"LANG": "C.UTF-8"}))
     assert shown.startswith("omo status\nultrawork active")
-    assert "○ tests  grep -q new value" in shown
+    assert "○  tests  not run  grep -q new value" in shown
     assert "\x1b" not in shown
     assert max(map(len, shown.splitlines())) <= 70
     told, path = reason(on.prompt("/omo:report")).splitlines()[1:]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -24,39 +25,41 @@ PYTHON = Path(sys.executable).resolve()
 SH = shutil.which("sh") or "/bin/sh"
 USER_CONFIG = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
 
-# Stands in an interpreter's place and notes each stage of a build, which it can also refuse or be killed in. Unless the
-# pip is to be the real one, the stand-in's files are put where it would put them: pip takes longer than all the rest.
+# Stands in an interpreter's place and notes each stage of a build, which it can also refuse or be killed in. Unless its
+# tools are to be the real ones, it leaves what venv, ensurepip and pip would leave: they take longer than all the rest.
 # Executing the real one under the wrapper's name makes it believe to live here, so the environment's own
 # interpreter is a link to the wrapper as well.
-WRAPPER = """#!{python} -IS
-import os, signal, sys
-arguments = sys.argv[1:]
-modules = [arguments[i + 1] for i, argument in enumerate(arguments[:-1]) if argument == "-m"]
-if modules:
-    stage = {{"pip": "install"}}.get(modules[0], modules[0])
-elif any("import sys, pip" in argument for argument in arguments):
-    stage = "pip"
-elif "-B" in arguments:
-    stage = "verify"
-elif any(argument.startswith("pycache_prefix=") for argument in arguments):
-    stage = "warm"
-else:
-    stage = ""
-with open({trace!r}, "a") as trace:
-    trace.write(stage + "\\n" if stage else "")
-if stage and stage == {kill_at!r}:
-    os.killpg(os.getpgrp(), signal.SIGKILL)
-if stage in {refuses!r}:
-    sys.exit({refuses!r}[stage])
-if stage == "pip" and not {has_pip!r}:
-    sys.exit(0)
-if stage == "install" and not {has_pip!r}:
-    import zipfile
-    environment = os.path.dirname(os.path.dirname(arguments[arguments.index("--python") + 1]))
-    library = "python%d.%d" % sys.version_info[:2]
-    zipfile.ZipFile({wheel!r}).extractall(os.path.join(environment, "lib", library, "site-packages"))
-    sys.exit(0)
-os.execv({python!r}, sys.argv)
+WRAPPER = """#!/bin/bash
+module= before= stage=
+for argument; do
+    case $before:$argument in
+    -m:*) module=${{module:-$argument}} ;;
+    --python:*) environment=${{argument%/*/*}} ;;
+    *'import sys, pip'*) stage=pip ;;
+    *:-B) stage=${{stage:-verify}} ;;
+    *:pycache_prefix=*) stage=${{stage:-warm}} ;;
+    esac
+    before=$argument
+done
+case $module in pip) stage=install ;; ?*) stage=$module ;; esac
+[ -z "$stage" ] || echo "$stage" >>{trace}
+[ "$stage" != {kill_at} ] || kill -KILL 0
+case $stage in
+{refusals}
+esac
+case {tools}:$stage in
+fake:venv)
+    mkdir -p "$argument/bin" "$argument/"{site} && ln -s "$0" "$argument/bin/python" &&
+        echo "home = ${{0%/*}}" >"$argument/pyvenv.cfg"
+    exit
+    ;;
+fake:pip | fake:ensurepip) exit ;;
+fake:install)
+    cp -R {packages}/. "${{environment:-${{0%/*/*}}}}/"{site}
+    exit
+    ;;
+esac
+exec -a "$0" {python} "$@"
 """
 
 
@@ -191,9 +194,9 @@ class Machine:
         name: str,
         *,
         kill_at: str = "",
-        refuses: dict[str, str | int] | None = None,
+        refuses: dict[str, str] | None = None,
         prefix: str = "prefix",
-        has_pip: bool = False,
+        is_real: bool = False,
     ) -> Path:
         """An interpreter with a prefix of its own, first on PATH, which is watched and may misbehave."""
         if sys.platform == "darwin":
@@ -203,13 +206,17 @@ class Machine:
         library = directory / "lib" / f"python{sys.version_info.major}.{sys.version_info.minor}"
         if not library.exists():
             library.symlink_to(sysconfig.get_path("stdlib"))
+        refusals = []
+        for stage, words in (refuses or {}).items():
+            refusals.append(f"{stage}) echo {shlex.quote(words)} >&2; exit 1 ;;")
         text = WRAPPER.format(
-            python=str(PYTHON),
-            trace=str(self.trace),
-            kill_at=kill_at,
-            refuses=refuses or {},
-            has_pip=has_pip,
-            wheel=str(self.wheel),
+            python=shlex.quote(str(PYTHON)),
+            trace=shlex.quote(str(self.trace)),
+            kill_at=kill_at or "never",
+            refusals="\n".join(refusals),
+            tools="real" if is_real else "fake",
+            packages=shlex.quote(str(self.wheel.with_suffix(""))),
+            site=f"lib/{library.name}/site-packages",
         )
         path = self.script(str(directory / "bin" / name), text)
         self.variables["PATH"] = f"{path.parent}:{self.variables.get('PATH', self.bin)}"
@@ -227,6 +234,7 @@ def build_wheel(directory: Path) -> Path:
     with zipfile.ZipFile(path, "w") as archive:
         for name, text in files.items():
             archive.writestr(name, text)
+        archive.extractall(path.with_suffix(""))
     return path
 
 

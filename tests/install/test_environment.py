@@ -27,12 +27,12 @@ ROOT = Path(__file__).parents[2]
 PYTHON = Path(sys.executable).resolve()
 HOUR = 3600
 DAY = 24 * HOUR
-NO_DEBIAN_VENV: dict[str, str | int] = {
+NO_DEBIAN_VENV: dict[str, str] = {
     "pip": "No module named pip",
     "ensurepip": "No module named ensurepip",
     "virtualenv": "No module named virtualenv",
 }
-UNREACHABLE: dict[str, str | int] = {"install": "WARNING: Max retries exceeded with url: /simple/stand-in/"}
+UNREACHABLE: dict[str, str] = {"install": "WARNING: Max retries exceeded with url: /simple/stand-in/"}
 
 
 def age(path: Path, seconds: int) -> None:
@@ -204,9 +204,10 @@ def test_an_old_python_first_on_the_path_is_passed_over(machine: Machine) -> Non
 
 
 def test_a_shim_is_resolved_to_the_real_interpreter(machine: Machine) -> None:
-    machine.shim("python3")
+    real = machine.interpreter("python3")
+    machine.variables["PATH"] = str(machine.shim("python3", real).parent)
     assert machine.ensure() == (0, "")
-    assert machine.base() == str(PYTHON.parent)
+    assert machine.base() == str(real.parent)
 
 
 def test_the_interpreter_of_a_venv_is_traded_for_its_base(machine: Machine) -> None:
@@ -226,7 +227,9 @@ def test_the_newest_named_interpreter_is_preferred(machine: Machine) -> None:
 
 
 def test_pyenv_versions_are_found_without_a_path(machine: Machine) -> None:
-    machine.shim(str(machine.directory / "user" / ".pyenv" / "versions" / "3.12.1" / "bin" / "python3"))
+    real = machine.interpreter("python3")
+    machine.variables["PATH"] = str(machine.bin)
+    machine.shim(str(machine.directory / "user" / ".pyenv" / "versions" / "3.12.1" / "bin" / "python3"), real)
     assert machine.ensure() == (0, "")
 
 
@@ -255,14 +258,14 @@ def test_only_a_python_without_venv(machine: Machine) -> None:
 
 
 def test_an_interpreter_without_pip_uses_ensurepip(machine: Machine) -> None:
-    machine.interpreter("python3", refuses={"pip": "No module named pip"}, has_pip=True)
+    machine.interpreter("python3", refuses={"pip": "No module named pip"})
     assert machine.ensure() == (0, "")
     assert "ensurepip" in machine.stages()
 
 
 def test_a_failing_uv_is_replaced_by_pip(machine: Machine) -> None:
     machine.script("uv", "#!/bin/sh\necho 'error: broken' >&2\nexit 2\n")
-    machine.interpreter("python3", has_pip=True)
+    machine.interpreter("python3", is_real=True)
     assert machine.ensure() == (0, "")
     assert "install" in machine.stages()
 
@@ -294,7 +297,7 @@ def offline(machine: Machine) -> None:
 
 
 def test_offline_is_said_and_remembered(machine: Machine) -> None:
-    machine.interpreter("python3", has_pip=True)
+    machine.interpreter("python3", is_real=True)
     offline(machine)
     line = machine.refusal()
     assert "index could not be reached" in line

@@ -127,7 +127,7 @@ def test_goals_have_bases_of_their_own(state: str, root: Path) -> None:
     pin(state, root, FORBIDDEN, goal="G2")
     found = pins.pinned(state)
     assert [found.base(digest(FORBIDDEN), goal) for goal in ("G1", "G2", "G3", None)] == [first, later, first, first]
-    assert found.tree(root, goal="G2").bases == {digest(FORBIDDEN): later}
+    assert found.tree(root, goal="G2").pinned == {digest(FORBIDDEN): later}
 
 
 def test_outside_git_a_pin_has_no_base(state: str, tmp_path: Path) -> None:

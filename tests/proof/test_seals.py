@@ -245,13 +245,13 @@ def test_without_commands_or_a_base_there_is_nothing_to_seal(project: Path) -> N
 )
 def test_a_check_whose_runner_ran_no_test_does_not_pass(project: Path, said: str, exit_code: int, result: str) -> None:
     check = CommandCheck(argv=["sh", "-c", f"echo {said}; exit {exit_code}"])
-    tree = Tree(project, pinned=frozenset([digest_of_check(check)]))
+    tree = Tree(project, {digest_of_check(check): None})
     assert evaluate([check], tree).verdict == result
 
 
 def test_a_check_whose_runner_may_be_another_does_not_pass(project: Path) -> None:
     check = CommandCheck(argv=["python3", "-m", "unittest"], exit=0)
-    tree = Tree(project, base="HEAD", pinned=frozenset([digest_of_check(check)]))
+    tree = Tree(project, {digest_of_check(check): "HEAD"})
     write(project, "unittest.py", "")
     verdict = evaluate([check], tree)
     assert verdict.verdict == "unknown"

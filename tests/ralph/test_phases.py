@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from omo.cli.main import main
 from omo.errors import Refused
+from omo.hooks import resume
 from omo.proof.tree import fingerprint
 from omo.state import ledger, paths, runtime
 from omo.work import session
@@ -265,7 +266,7 @@ def test_agents_of_another_session_do_not_count(project: Project) -> None:
 def test_a_session_with_a_new_id_goes_on(project: Project) -> None:
     """The host gave the running session another id: its row names the run, its agents count from there on."""
     project.now += 1
-    runtime.move_session(project.state, "s1", "s9", now=project.now, wait=5.0)
+    resume.resume(project.caller(by="user", session="s9"), "s1")
     for agent in LETTERS.values():
         project.finishes(agent, session="s9")
     run = project.run(session="s9")

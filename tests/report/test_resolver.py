@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from omo.cli.main import build_parser
 from omo.state import runtime
 from omo.views import lines, project
 from omo.views.project import ProjectView, SessionView
 from omo.work.status import Item, Status
+from tests.named_commands import parser_of_omo
 from tests.report.states import ELSEWHERE, FOURTH, HERE, SCENES, THIRD, Scene, scene, view
 
 
@@ -130,7 +130,7 @@ def test_the_last_block_is_near(tmp_path: Path) -> None:
         scene.stop()
     scene.now += 60
     one = focus(scene.view())
-    assert (one.brief.breakers[0].left, one.brief.rule.name) == (0, "cap")
+    assert (one.brief.breakers["blocks"].left, one.brief.rule.name) == (0, "cap")
     assert "would be let go (cap): as many blocks as allowed without verified progress" in lines.plain(
         lines.session_lines(one)
     )
@@ -155,7 +155,7 @@ def test_every_command_that_is_shown_is_one(name: str) -> None:
     for one in view(name).sessions:
         for way in one.next.commands:
             if way.argv[:1] == ("omo",):
-                build_parser().parse_args(shlex.split(way.line)[1:])
+                parser_of_omo().parse_args(shlex.split(way.line)[1:])
 
 
 def test_a_damaged_ledger_is_mended_first() -> None:
@@ -218,7 +218,7 @@ def test_the_data_is_json_and_keeps_its_keys(name: str) -> None:
     data: dict[str, Any] = json.loads(json.dumps(view(name).data))
     assert set(data) == {"root", "sessions", "overrides", "problems"}
     for one in data["sessions"]:
-        keys = {"session", "mode", "fenced", "work", "breakers", "nextStop", "blocks", "here", "orphan", "last_used"}
+        keys = {"session", "mode", "fenced", "work", "breakers", "nextStop", "here", "orphan", "last_used"}
         assert keys <= set(one)
         for seen in one.get("works", []):
             assert {"kind", "run", "unit", "done", "total", "items", "next", "facts", "overrides"} <= set(seen)

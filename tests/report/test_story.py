@@ -104,7 +104,7 @@ def test_a_judgement_names_what_broke_again_and_who_did_not_judge() -> None:
         ("session", row("gate-ran", name="t", result="fail", exit=1, seconds=2), "Gate t: fail (exit 1", "failed"),
         ("ultragoal", row("goal_checkpointed", goalId="G1", status="failed"), "G1 was set to failed", "failed"),
         ("ultragoal", row("goal_checkpointed", goalId="G1", status="complete"), "G1 was set to complete", "stale"),
-        ("ultraplan", row("preflight", bypassed="OMO_X", result="bypassed"), "What the plan needs was not", "stale"),
+        ("ultraplan", row("preflight", bypassed="OMO_X", result="bypassed"), "The plan's needs were bypassed", "stale"),
         ("ultraplan", row("skipped", step=3, reason="not here"), "Step 3 was skipped", "stale"),
         ("verify", row("claim", claim="x", verdict="contradicted", override="why"), "A claim was let stand", "stale"),
         ("ralph", row("exec-circumvention", iteration=1, missing=["PLAN"]), "A verdict on round 1 was asked", "stale"),
@@ -131,7 +131,7 @@ def test_what_only_repeats_another_ledger_is_left_out() -> None:
     assert ([one.what for one in found.events], found.total) == (["It goes on"], 1)
 
 
-KINDS = [(ledger, kind) for ledger, lines in story_lines.LINES.items() for kind in lines]
+KINDS = [(ledger, kind.partition(" ")[0]) for ledger, lines in story_lines.LINES.items() for kind in lines]
 FIELDS = [
     "goalId",
     "status",

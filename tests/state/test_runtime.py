@@ -165,13 +165,6 @@ def test_old_sessions_with_nothing_open_are_forgotten_and_their_ledgers_kept(sta
     assert os.path.exists(paths.events_file(state, "over"))
 
 
-def test_a_moved_session_leaves_nothing_behind(state: str) -> None:
-    put(state, "old", MINIMUM_ROW)
-    runtime.move_session(state, "old", "new", now=NOW, wait=1)
-    runtime.move_session(state, "old", "newer", now=NOW, wait=1)
-    assert set(runtime.read(state)["sessions"]) == {"new"}
-
-
 @given(
     st.dictionaries(
         st.text(min_size=1), st.fixed_dictionaries({}, optional={"x": st.text(), "ulw": st.just({"enabled": True})})
@@ -190,42 +183,6 @@ def test_time_survives_the_round_trip(now: float) -> None:
     from omo.clock import seconds
 
     assert abs(seconds(stamp(now)) - now) <= 0.0011
-
-
-def goal_of(state: str, name: str, text: str) -> None:
-    directory = paths.goal_dir(state, name)
-    os.makedirs(directory)
-    Path(directory, "ledger.jsonl").write_text(text, encoding="utf-8")
-
-
-def goal_text(state: str, name: str) -> list[str]:
-    path = Path(paths.goal_dir(state, name), "ledger.jsonl")
-    return [path.read_text(encoding="utf-8")] if path.exists() else []
-
-
-def test_a_moved_session_takes_its_goal_along_once(state: str) -> None:
-    put(state, "old", MINIMUM_ROW)
-    goal_of(state, "old", "the goal")
-    for _ in range(2):
-        runtime.move_session(state, "old", "new", now=NOW, wait=5)
-    assert (goal_text(state, "new"), goal_text(state, "old")) == (["the goal"], [])
-    assert runtime.session(state, "old") is None
-
-
-def test_a_moved_session_overwrites_no_goal(state: str) -> None:
-    put(state, "old", MINIMUM_ROW)
-    goal_of(state, "old", "the old goal")
-    goal_of(state, "new", "a goal of its own")
-    runtime.move_session(state, "old", "new", now=NOW, wait=5)
-    assert goal_text(state, "new") == ["a goal of its own"]
-    assert goal_text(state, "old") == ["the old goal"]
-
-
-def test_a_session_without_a_goal_is_moved_as_ever(state: str) -> None:
-    put(state, "old", MINIMUM_ROW)
-    runtime.move_session(state, "old", "new", now=NOW, wait=5)
-    assert runtime.session(state, "new") is not None
-    assert goal_text(state, "new") == []
 
 
 # What a row calls done, and its ledger.
@@ -327,23 +284,6 @@ def test_a_ledger_that_is_ahead_after_a_crash_is_the_word_that_counts(state: str
     mark = (runtime.session(state, "b") or {})["ledger"]
     ledger.append(paths.events_file(state, "b"), [{"kind": "done", "after": ended()}], actor="a", now=NOW, mark=mark)
     assert (seen(state, "b"), runtime.ledger_problems(state, "b")) == ([], [])
-
-
-def test_a_moved_session_is_vouched_for_as_it_was(state: str) -> None:
-    put(state, "old", ended())
-    runtime.move_session(state, "old", "new", source="resume", now=NOW, wait=1)
-    assert (seen(state, "new"), runtime.ledger_problems(state, "new")) == ([], [])
-    (row,) = ledger.rows(paths.events_file(state, "new"))
-    assert (row["kind"], row["from"], row["source"]) == ("taken-over", "old", "resume")
-    touch(state, "new", {"kind": "resumed"})
-    assert (seen(state, "new"), runtime.ledger_problems(state, "new")) == ([], [])
-
-
-def test_a_forged_end_stays_one_when_its_session_moves(state: str) -> None:
-    put(state, "old", MINIMUM_ROW)
-    by_hand(state, "old", work={"ulw": DONE})
-    runtime.move_session(state, "old", "new", now=NOW, wait=1)
-    assert seen(state, "new") == ["ulw"]
 
 
 def test_a_forgotten_session_raises_no_alarm_nor_when_it_comes_back(state: str) -> None:

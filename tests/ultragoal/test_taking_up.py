@@ -114,7 +114,7 @@ def test_a_plan_of_an_earlier_version_is_found_in_its_sessions_directory_and_mov
 
 def test_a_cleared_session_leaves_no_plan_to_take_up_and_one_given_a_new_id_takes_it_along(project: Project) -> None:
     other = theirs(project)
-    runtime.move_session(project.state, "other", project.session, now=project.now, wait=5)
+    take_up(project, by="user")
     assert project.run().problems == []
     assert project.statuses()["G002"] == "active"
     project.complete("G002", gate=valid_gate(project.root, "G002"))

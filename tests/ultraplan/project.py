@@ -50,6 +50,7 @@ class Project(AnyProject):
 
     def status(self, **whose: str) -> tuple[RunStatus, NextStep]:
         status = load_status(self.caller(**whose))
+        assert status is not None
         return status, publish_status(status)
 
     def finish(self, *failed: Any) -> Finished:

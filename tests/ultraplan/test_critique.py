@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput
-from omo.hooks import subagent_stop
+from omo.hooks import subagents
 from omo.hooks.main import World
 from omo.hosts.claude import event_of
 from omo.state import paths
@@ -48,7 +48,7 @@ def hear(root: Path, message: str, agent: str = "omo:critic", session: str = SES
     """The host reports that an agent finished."""
     fields = {"session_id": session, "agent_id": "a1", "agent_type": agent, "last_assistant_message": message}
     event = event_of({**fields, "cwd": str(root)})
-    subagent_stop.handle(event, World(event, {}, str(root), NOW))
+    subagents.handle_stop(event, World(event, {}, str(root), NOW))
 
 
 def said_by_critic(root: Path, place: Caller, message: str, document: Document = PLAN) -> critique.Verdict:

@@ -118,8 +118,8 @@ def detached(root: Path, port: int) -> None:
 
 
 FAILURES = {
-    "before the first commit": (unborn, "HEAD"),
-    "no branch checked out": (detached, "HEAD"),
+    "before the first commit": (unborn, "new"),
+    "no branch checked out": (detached, "not currently on a branch"),
     "a directory that is not there": (lambda root, port: pointed_at(root, str(root / "nowhere.git")), "nowhere.git"),
     "a directory that is no repository": (lambda root, port: pointed_at(root, str(root / "src")), "src"),
     "ssh to a closed port": (lambda root, port: pointed_at(root, f"ssh://git@127.0.0.1:{port}/x.git"), "fatal"),
@@ -135,7 +135,7 @@ def test_what_git_says_is_kept_with_its_exit_code(root: Path, closed: int, failu
     bring_about(root, closed)
     answer = push(root)
     assert answer.status == "missing"
-    assert re.search(r"^git push --dry-run origin HEAD ended with exit code [1-9]\d*: .", answer.detail)
+    assert re.search(r"^git push --dry-run ended with exit code [1-9]\d*: .", answer.detail)
     assert words in answer.detail
 
 
@@ -149,11 +149,9 @@ def outside_git(root: Path) -> None:
 
 
 @pytest.mark.parametrize("bring_about", [outside_git, several_remotes, lambda root: None])
-def test_without_a_remote_to_push_to_git_is_not_asked(root: Path, bring_about: Callable[[Path], None]) -> None:
+def test_without_a_remote_to_push_to_nothing_can_be_pushed(root: Path, bring_about: Callable[[Path], None]) -> None:
     bring_about(root)
-    answer = push(root)
-    assert (answer.status, "no remote" in answer.detail) == ("missing", True)
-    assert "git config remote.pushDefault NAME" in answer.detail
+    assert push(root).status == "missing"
 
 
 def test_a_history_that_went_apart_is_told_with_its_branch(root: Path, remote: Path) -> None:
@@ -197,21 +195,20 @@ def test_nor_are_they_where_the_push_would_work(root: Path, remote: Path) -> Non
 # git_push: which remote
 
 
-CHOSEN: list[tuple[dict[str, str], str]] = [
-    ({}, "origin"),
-    ({"branch.main.remote": "two"}, "two"),
-    ({"branch.main.remote": "two", "remote.pushdefault": "three"}, "three"),
-    ({"remote.pushdefault": "three", "branch.main.pushremote": "two"}, "two"),
-    ({"branch.main.remote": "."}, "origin"),
-    ({"remote.pushdefault": "--receive-pack=touch x"}, "origin"),
-]
+def test_the_remote_is_the_one_git_would_push_to_and_the_only_one_whatever_its_name(root: Path, remote: Path) -> None:
+    git(root, "remote", "rename", "origin", "upstream")
+    assert push(root).status == "ok"
+    git(root, "remote", "add", "origin", str(root / "nowhere.git"))
+    assert push(root).status == "missing"
+    git(root, "config", "remote.pushDefault", "upstream")
+    assert push(root).status == "ok"
 
 
-def test_the_remote_is_the_one_git_would_push_to_and_the_only_one_whatever_its_name() -> None:
-    urls = {f"remote.{name}.url": f"../{name}.git" for name in ("origin", "two", "three")}
-    for settings, chosen in CHOSEN:
-        assert preflight.remote_of({**urls, **settings}, "main") == chosen
-    assert preflight.remote_of({"remote.upstream.url": "../upstream.git"}, "main") == "upstream"
+def test_a_remote_that_looks_like_an_option_is_none(root: Path, remote: Path, tmp_path: Path) -> None:
+    mark, program = marking(tmp_path)
+    git(root, "config", "remote.pushDefault", f"--receive-pack={program}")
+    assert push(root).status == "missing"
+    assert not mark.exists()
 
 
 # git_push: nothing that the repository names is started

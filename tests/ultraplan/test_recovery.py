@@ -156,6 +156,17 @@ def test_a_reported_failure_can_be_recovered_when_a_person_says_so(tmp_path: Pat
     go_on(here, 2)
 
 
+def test_what_a_recovery_lacked_can_be_brought_without_the_user_being_shown_it_again(tmp_path: Path) -> None:
+    here = make_project(tmp_path, 2, needs=["env:TOKEN"])
+    here.start(TOKEN="x")
+    here.finish(2, *FAILURE[1:])
+    assert here.recover().missing
+    assert (here.told()["state"], here.told()["told"]) == ("blocked", False)
+    run = require(PLAN, here.caller())
+    begun = start.recover(run, environ={"TOKEN": "x"}, is_agreed=True).state
+    assert (begun.depth, begun.is_open, here.told()["state"]) == (1, True, "active")
+
+
 def test_the_steps_skipped_before_stay_skipped(tmp_path: Path) -> None:
     here = started(tmp_path, 3, (3,), step1=SKIP)
     here.skip(1)

@@ -297,12 +297,12 @@ def test_sessions_whose_fences_overlap_never_run_beside_each_other() -> None:
     assert "Never beside" not in sessions.render(cut(plan_text(2, touch=None, sessions=[[1], [2]]))[0])
 
 
-def test_the_order_follows_what_sessions_and_steps_depend_on() -> None:
+def test_sessions_depend_on_what_they_say_and_on_what_their_steps_do() -> None:
     text = plan_text(4, touch=None, sessions=[[1], [2], [3], [4]], step4={"Depends on": "Step 2"})
-    specs = cut(with_lines(with_lines(text, 2, "Depends on: Session 3"), 3, "Depends on: Session 1"))
-    assert [spec.number for spec in specs] == [1, 3, 2, 4]
-    assert [spec.depends_on for spec in specs] == [(), (1,), (3,), (2,)]
-    assert [spec.blocks for spec in specs] == [(3,), (2,), (4,), ()]
+    specs = cut(with_lines(text, 3, "Depends on: Session 1"))
+    assert [spec.number for spec in specs] == [1, 2, 3, 4]
+    assert [spec.depends_on for spec in specs] == [(), (), (1,), (2,)]
+    assert [spec.blocks for spec in specs] == [(3,), (4,), (), ()]
     assert "- Entry condition: a clean tree that has the commits of Session 2" in sessions.render(specs[3])
 
 
@@ -310,13 +310,11 @@ def test_the_order_follows_what_sessions_and_steps_depend_on() -> None:
     ("text", "said"),
     [
         (
-            with_lines(
-                with_lines(plan_text(2, sessions=[[1], [2]]), 1, "Depends on: Session 2"), 2, "Depends on: Session 1"
-            ),
-            "each waits for another",
+            with_lines(plan_text(2, sessions=[[1], [2]]), 1, "Depends on: Session 2"),
+            "session 1 depends on session 2, which does not come before it",
         ),
-        (with_lines(plan_text(2, sessions=[[1], [2]]), 1, "Depends on: Session 7"), "session 7, which is not in"),
-        (with_lines(plan_text(1, sessions=[[1]]), 1, "Depends on: Session 1"), "each waits for another"),
+        (with_lines(plan_text(2, sessions=[[1], [2]]), 1, "Depends on: Session 7"), "session 1 depends on session 7"),
+        (with_lines(plan_text(1, sessions=[[1]]), 1, "Depends on: Session 1"), "session 1 depends on session 1"),
         (plan_text(2, step1={"Depends on": "Step 2"}), "step 1 depends on step 2, which does not come before"),
         (plan_text(2, step1={"Depends on": "Step 9"}), "step 1 depends on step 9, which is not in the plan"),
         (plan_text(2, sessions=[[1]]).replace("### Step 2", "## Notes\n\n### Step 2"), "step 2 stands in no session"),
@@ -329,4 +327,4 @@ def test_what_has_no_order_is_refused_by_name(text: str, said: str) -> None:
 def test_a_circle_through_steps_names_its_sessions() -> None:
     text = plan_text(3, sessions=[[1, 3], [2]], step3={"Depends on": "Step 2"}, step2={"Depends on": "Step 1"})
     (defect,) = refused(text)
-    assert "of 1, 2 each waits for another" in defect
+    assert "session 1 depends on session 2, which does not come before it" in defect

@@ -13,6 +13,7 @@ from omo.errors import Refused
 from omo.state import paths
 from omo.work import agents
 from omo.work.agents import FULL, REDUCED, Message, NoAnswer, Review
+from omo.work.run import Caller
 from tests.project import SESSION, Project
 
 NONCE = "0123456789abcdef0123456789abcdef"
@@ -137,7 +138,8 @@ def test_an_agent_that_is_expected_is_heard_where_nothing_is_open(project: Proje
     arm(project, is_on=False)
     project.agent_ends(JUDGE, "nobody asked")
     for agent in (JUDGE, JUDGE, None):
-        agents.expect(project.state, SESSION, agent, by="agent", now=project.now, wait=5.0)
+        caller = Caller(project.state, str(project.root), SESSION, "agent", project.now, 5.0)
+        agents.expect(caller, agent)
         project.agent_ends(JUDGE, f"while {agent} is expected")
     assert seen(project, JUDGE) == ["while omo:judge is expected"] * 2
 

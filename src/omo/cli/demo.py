@@ -46,35 +46,18 @@ class Stage:
         self.steps: list[dict[str, Any]] = []
         self._quiet = quiet
         self._root = plugin_root()
-        data = str(Installation(context, self._root).home)
+        data = Installation(context, self._root).home
         self._environ = {
             **child_environment(context.environ),
-            **host.hook_variables(self._root, Path(data), project),
-            "OMO_ENV_HOME": data,
+            **host.hook_variables(self._root, data, project),
+            **host.agent_shell_variables(SESSION),  # which the client sets for hooks too
+            "OMO_ENV_HOME": str(data),
             "OMO_COOLDOWN_SECONDS": "0.001",  # nobody watching wants to wait for it
         }
 
-    def title(self, text: str) -> None:
-        self.say(f"\n{text}\n{'-' * len(text)}")
-
-    def hook(self, event: str, stdin: bytes) -> str:
-        """Run a hook as the host does: its command string in sh, the event on stdin."""
-        done = subprocess.run(
-            ["sh", "-c", host.registered_commands(self._root, event)[0]],
-            input=stdin.decode(),
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            cwd=self.project,
-            env={**self._environ, **host.agent_shell_variables(SESSION)},  # which the client sets for hooks too
-            check=False,
-        )
-        self.steps.append({"event": event, "exit": done.returncode, "stdout": done.stdout})
-        return done.stdout.strip()
-
     def person(self, prompt: str) -> str:
         self.say(f"you    > {prompt}")
-        answer = self.hook(host.PROMPT, host.prompt_event(SESSION, self.project, prompt))
+        answer = self._hook(host.PROMPT, host.prompt_event(SESSION, self.project, prompt))
         text = in_words(answer, "to you, without the model") or "(lets it pass)"
         self._show("omo", text, SHOWN_OF_A_PROMPT)
         return answer
@@ -82,56 +65,54 @@ class Stage:
     def agent_stops(self, saying: str) -> str:
         self.say(f"agent  : {saying} (ends its turn)")
         event = host.stop_event(SESSION, self.project, message=saying, continues=bool(self.steps))
-        answer = self.hook(host.STOP, event)
+        answer = self._hook(host.STOP, event)
         self._show("omo", in_words(answer, "sends it back") or "(lets it stop)")
         return answer
 
     def agent_runs(self, *argv: str) -> int:
         self.say(f"agent  $ omo {' '.join(argv)}")
-        environ = {**self._environ, **host.agent_shell_variables(SESSION)}
-        done = subprocess.run(
-            [str(self._root / "bin" / "omo"), *argv],
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            cwd=self.project,
-            env=environ,
-            check=False,
-        )
+        done = self._run(str(self._root / "bin" / "omo"), *argv)
         self.steps.append({"command": list(argv), "exit": done.returncode})
         self._show("", (done.stdout + done.stderr).strip())
         return done.returncode
 
-    def agent_writes(self, name: str, text: str) -> None:
-        self.say(f"agent  : writes {name}")
-        (self.project / name).write_text(text, encoding="utf-8")
+    def git(self, *argv: str) -> str:
+        return self._run("git", *argv).stdout.strip()
 
-    def git_status(self) -> str:
-        done = subprocess.run(
-            ["git", "status", "--porcelain"],
-            cwd=self.project,
-            env=self._environ,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    def title(self, text: str) -> None:
+        self.say(f"\n{text}\n{'-' * len(text)}")
+
+    def say(self, text: str) -> None:
+        if not self._quiet:
+            print(text, flush=True)
+
+    def _hook(self, event: str, stdin: bytes) -> str:
+        """As the host does it: the command string in sh, the event on stdin."""
+        done = self._run("sh", "-c", host.registered_commands(self._root, event)[0], stdin=stdin.decode())
+        self.steps.append({"event": event, "exit": done.returncode, "stdout": done.stdout})
         return done.stdout.strip()
 
-    def git(self, *argv: str) -> None:
-        subprocess.run(["git", *argv], cwd=self.project, env=self._environ, check=True, capture_output=True)
+    def _run(self, *argv: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            argv,
+            input=stdin,
+            capture_output=True,
+            text=True,
+            encoding="utf-8",
+            cwd=self.project,
+            env=self._environ,
+            check=False,
+        )
 
     def _show(self, who: str, text: str, most: int = SHOWN) -> None:
         lines: list[str] = []
         for line in text.splitlines():
             lines += textwrap.wrap(line, WIDTH, break_on_hyphens=False) or [""]
-        for number, line in enumerate(lines[:most]):
-            self.say(f"{who if number == 0 else '':7}| {line}")
+        for line in lines[:most]:
+            self.say(f"{who:7}| {line}")
+            who = ""
         if len(lines) > most:
             self.say(f"{'':7}| … {len(lines) - most} more lines")
-
-    def say(self, text: str) -> None:
-        if not self._quiet:
-            print(text, flush=True)
 
 
 def play(stage: Stage) -> None:
@@ -161,7 +142,8 @@ def play(stage: Stage) -> None:
     stage.title("4. Your check is red, then green: that is what counts")
     expect(stage.agent_runs("gate", "run") == 3, "the gate fails while the bug is there")
     expect(stage.agent_runs("ulw", "done") == 3, "done is refused")
-    stage.agent_writes("add.py", "def add(a, b):\n    return a + b\n")
+    stage.say("agent  : writes add.py")
+    (stage.project / "add.py").write_text("def add(a, b):\n    return a + b\n", encoding="utf-8")
     expect(stage.agent_runs("gate", "run") == 0, "the gate passes after the fix")
     expect(stage.agent_runs("ulw", "done") == 0, "done is accepted")
     expect("done, proven: gate check" in stage.agent_stops("The check passes."), "the user is told that it is proven")
@@ -172,7 +154,7 @@ def play(stage: Stage) -> None:
     expect(stage.agent_stops("Stopping.") == "", "nothing holds the session any more")
 
     stage.title("6. What is left behind")
-    changed = stage.git_status()
+    changed = stage.git("status", "--porcelain")
     stage.say(f"git status: {changed or 'clean'} (omo's own state ignores itself)")
     expect(changed == "M add.py", "the fix is the only change")
 

@@ -16,13 +16,12 @@ from omo.errors import BadInput
 from omo.proof import base, globs, seals, strength, tree, typed_commands
 from omo.proof import run as runner
 from omo.state import ledger, paths, runtime
-from omo.text import clip
+from omo.text import clip, listed
 from omo.workflows.ultrawork import gates
 
 Row = dict[str, Any]
 
 TAIL = 4000
-MOST_NAMED = 8
 # A new file with one of these ends is work, also where it appears while a gate runs.
 CODE = (
     *(".py", ".pyi", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".go", ".rs", ".c", ".h", ".cc"),
@@ -94,12 +93,11 @@ def run_gates(context: Context, name: str, wanted: str | None = None) -> tuple[l
     require_whole_ledger(context, name)
     rows = ledger.rows(paths.events_file(context.state, name))
     known = gates.fold(rows, gates.run_of(context.row(name)))
-    terms = seals.terms_in(rows)
     left_out = known.left_out
     before = base.look(context.root, known.base).without(left_out)
     results = []
     for gate in known.select(wanted):
-        result = _run_one(gate, context, known.base or {}, terms)
+        result = _run_one(gate, context, known)
         after = base.look(context.root, known.base).without(left_out)
         own, moved = _changed_meanwhile(before, after, gate)
         left_out = [*left_out, *own]
@@ -116,11 +114,11 @@ def run_gates(context: Context, name: str, wanted: str | None = None) -> tuple[l
     return results, known
 
 
-def _run_one(gate: gates.Gate, context: Context, began: Row, terms: seals.Terms) -> Row:
+def _run_one(gate: gates.Gate, context: Context, known: gates.Gates) -> Row:
     directory = os.path.join(context.root, gate.cwd)
     environ = runner.child_environment(os.environ)
     outcome = runner.run(gate.argv, cwd=Path(directory), timeout=gate.timeout, env=environ)
-    shadows = seals.shadows(context.root, began, [gate], terms)
+    shadows = seals.shadows(context.root, known.base or {}, [gate], known.terms)
     result, why = strength.result_of(outcome, shadows)
     return {
         "name": gate.name,
@@ -161,8 +159,7 @@ def _judged(result: Row, look: base.Look, own: list[str], moved: list[str]) -> R
         changed = None
     where = {"tree": look.tree, "changed": changed, "left_out": own, "moved": moved}
     if moved and result["result"] == "pass":
-        named = ", ".join(clip(path, 80) for path in moved[:MOST_NAMED])
-        return {**result, **where, "result": "unknown", "why": f"these changed while it ran: {named}"}
+        return {**result, **where, "result": "unknown", "why": f"these changed while it ran: {listed(moved)}"}
     return {**result, **where}
 
 
@@ -176,8 +173,7 @@ def report_of(results: list[Row], known: gates.Gates) -> Result:
         where = f" in {clip(gate.cwd, 80)}" if gate is not None and gate.cwd != "." else ""
         lines.append(f"{result['result']:8}{result['name']}{where}{why}")
         if result["left_out"]:
-            named = ", ".join(clip(path, 80) for path in result["left_out"][:MOST_NAMED])
-            lines.append(f"        written by the run itself, and left out: {named}")
+            lines.append(f"        written by the run itself, and left out: {listed(result['left_out'])}")
         if result["result"] != "pass":
             lines += [f"        | {clip(line, 400)}" for line in result["tail"].rstrip().splitlines()[-20:]]
         if result["timed_out"] and gate is not None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
+import time
 from typing import Any, NamedTuple
 
 from omo.cli import options
@@ -20,6 +22,7 @@ Row = dict[str, Any]
 # each run below these directories keeps a ledger of its own
 RUNS = {"ultragoal": "ultragoal", "ultraplan": "plans", "ralph": "ralph"}
 LONGEST_LINE = 200
+POLL_SECONDS = 0.5
 # Part of the chain, or said first, or too long to read on a line: --json has them.
 NOT_AMONG_THE_REST = ("seq", "ts", "kind", "actor", "prev", "after", "tail", "message")
 WHOLE = "Every row is there and unchanged."
@@ -31,6 +34,8 @@ def register(commands: options.Commands) -> None:
     show_parser = options.command(verbs, "show", "the rows of one ledger, oldest first; times are UTC", show)
     of = "session (default), goal, evidence, or another that omo ledger verify lists"
     show_parser.add_argument("--of", default="session", metavar="LEDGER", help=of)
+    follow = "go on with new rows as they come; with --json one object a line"
+    show_parser.add_argument("--follow", "-f", action="store_true", help=follow)
     about = "is every row of every ledger there and unchanged, the session's and the project's"
     verify_parser = options.command(verbs, "verify", about, verify)
     verify_parser.add_argument("--all", action="store_true", help="of every session of the project")
@@ -74,6 +79,8 @@ def _looked_at(arguments: argparse.Namespace, context: Context) -> str:
 def show(arguments: argparse.Namespace, context: Context) -> Result:
     session = _looked_at(arguments, context)
     path = _chosen_path(context.state, session, arguments.of)
+    if arguments.follow:
+        _follow(path, as_json=arguments.json)
     rows: list[Row] = []
     try:
         rows = ledger.rows(path)
@@ -86,6 +93,24 @@ def show(arguments: argparse.Namespace, context: Context) -> Result:
     text = [_line(row) for row in rows] + [f"! {clip(problem, 300)}" for problem in problems]
     data = {"session": session or None, "ledger": arguments.of, "rows": rows, "problems": problems}
     return Result(data, "\n".join(text) or "No rows.", 3 if problems else 0)
+
+
+def _follow(path: str, *, as_json: bool) -> None:
+    """Until somebody interrupts it, or nobody reads it. A ledger that was started anew is shown from its beginning."""
+    rows: list[Row] = []
+    problems: list[str] = []
+    while True:
+        chain = ledger.read_checked(path)
+        if chain.rows[: len(rows)] != rows:
+            rows, problems = [], []
+        for row in chain.rows[len(rows) :]:
+            print(json.dumps(row) if as_json else _line(row))
+        for problem in chain.problems:
+            if problem not in problems:
+                print(json.dumps({"problem": problem}) if as_json else f"! {problem}")
+        sys.stdout.flush()
+        rows, problems = chain.rows, chain.problems
+        time.sleep(POLL_SECONDS)
 
 
 def _chosen_path(state: str, session: str, of: str) -> str:
@@ -167,7 +192,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     sessions = [session] if session else context.known_sessions()
     ledgers: list[Checked] = []
     for name in sessions:
-        ledgers += _check_session(context, name, is_listed=not session)
+        ledgers += _check_session(context, name)
     ledgers += _check_shared(context, sessions)
     files = [checked for checked in ledgers if os.path.lexists(checked.path) or checked.problems]
     problems = []
@@ -180,17 +205,13 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(data, "\n".join(lines), 3 if problems else 0)
 
 
-def _check_session(context: Context, name: str, *, is_listed: bool) -> list[Checked]:
+def _check_session(context: Context, name: str) -> list[Checked]:
     """The chains of a session's own ledgers."""
-    has_row = context.row(name) is not None
-    if is_listed:
-        of_session = _session_problems(context, name)
-    else:
-        of_session = runtime.ledger_problems(context.state, name)
     own = _own_paths(context.state, name)
+    note = "" if context.row(name) else END_UNKNOWN
     of_goal = Journal(os.path.dirname(own["goal"]), context.state).problems()
     return [
-        Checked("session", own["session"], of_session, name, "" if has_row else END_UNKNOWN),
+        Checked("session", own["session"], _session_problems(context, name), name, note),
         Checked("goal", own["goal"], of_goal, name),
     ]
 

@@ -298,54 +298,34 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.lifecycle import left_by_others
     from omo.work.status import NextStep, command
-    from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, load_status
-    from omo.workflows.ultraplan.status import publish_status
+    from omo.workflows.ultraplan.run import KIND, load_status
+    from omo.workflows.ultraplan.status import NOT_STARTED, in_lines, publish_status
 
     caller = _caller(arguments, context, looks=True)
     loaded = load_status(caller, arguments.named)
-    step = publish_status(loaded)
-    others = left_by_others(KIND, caller)
-    if loaded.run is None and others:
-        why = f"session {others[0]} has one that is open; to take it up"
-        step = NextStep("resume", why, (command("omo resume", others[0]),))
-    if loaded.run is None:
+    if loaded is None:
+        step = NOT_STARTED
+        if others := left_by_others(KIND, caller):
+            why = f"session {others[0]} has one that is open; to take it up"
+            step = NextStep("resume", why, (command("omo resume", others[0]),))
         return Result({"run": None, "state": "none", "next": _next_data(step)}, f"No plan session. Next: {step.text}")
+    step = publish_status(loaded)
     state, shown = loaded.state, loaded.audit
-    seen = sorted({*state.seen, *shown.passed})
     data = {
         **_facts(state),
         "state": state.word,
         "verdict": shown.verdict if state.is_open else None,
         "steps": shown.to_json()["steps"],
         "skipped": {str(number): why for number, why in state.skipped.items()},
-        "seen": seen,
+        "seen": sorted({*state.seen, *shown.passed}),
         "violations": list(map(str, shown.violations)),
         "dirty": shown.dirty,
         "edited": loaded.edited,
         "problems": loaded.problems,
         "next": _next_data(step),
     }
-    audited = f", audit {shown.words}" if state.is_open else ""
-    lines = [
-        f"Plan session {state.run}: {state.word}{audited}",
-        f"  plan    {state.path}, recovery {state.depth} of {MOST_RECOVERIES}",
-        f"  base    {state.base or 'none: nothing was begun'}",
-        *(f"  {each}" for each in shown.steps),
-        f"  seen    {len(seen)} of {len(state.steps)} steps have passed at some time",
-        *_remarks(loaded, "  "),
-        *(f"  let through: {clip(override, 200)}" for override in state.overrides),
-        *(f"  handed over: {note}" for note in state.handoffs),
-        f"Next: {step.text}",
-    ]
-    return Result(data, "\n".join(lines), notes=loaded.problems)
-
-
-def _remarks(loaded: RunStatus, indent: str = "") -> list[str]:
-    """What there is to say beside the steps."""
-    lines = [f"{indent}note: {loaded.edited}"] if loaded.edited else []
-    for about, listed in loaded.audit.remarks.items():
-        lines += [f"{indent}{about}: {entry}" for entry in listed]
-    return lines
+    lines = [f"Plan session {state.run}: {state.word}", *(f"  {line}" for line in in_lines(loaded))]
+    return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=loaded.problems)
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
@@ -381,6 +361,7 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
 
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan.run import audit_file
+    from omo.workflows.ultraplan.status import remarks
 
     loaded = audit_file(caller_of(context, ""), _path(arguments, context))
     shown = loaded.audit
@@ -391,7 +372,7 @@ def audit(arguments: argparse.Namespace, context: Context) -> Result:
         commit = f" ({step.commit[:12]})" if step.commit else ""
         lines.append(f"{step.status:8}Step {step.step}: {clip(step.title, 80)}{commit}")
         lines += [f"          {clip(finding, 300)}" for finding in step.findings if finding not in shown.problems]
-    lines += _remarks(loaded)
+    lines += remarks(loaded)
     since = f" since {shown.base[:12]}" if shown.base else ""
     lines.append(f"Verdict: {shown.words}{since}, {len(shown.passed)} of {len(shown.steps)} steps pass")
     if following:
@@ -409,10 +390,6 @@ def _after_audit(loaded: RunStatus, name: str) -> str:
         return f"take back what was changed against the scope: {' && '.join(commands)}"
     if shown.violations:
         return "tell the user what was changed that must not be; only they decide how it is undone"
-    if shown.verdict == "unknown":
-        return "settle what could not be established, then audit again"
-    if loaded.state.is_open:
-        return "omo plan status"
-    if shown.missing:
+    if shown.missing and shown.verdict == "drift" and not loaded.state.is_open:
         return f"omo plan recover {shlex.quote(name)}"
-    return "commit what belongs to the steps and remove the rest, then audit again"
+    return "omo plan status"

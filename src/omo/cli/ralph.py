@@ -1,4 +1,7 @@
-"""`omo ralph`: rounds of work against criteria that were pinned before it, each judged by facts."""
+"""`omo ralph`: rounds of work against criteria that were pinned before it, each judged by facts.
+
+What evaluates checks or reads documents brings pydantic along, so the two commands that need it import it.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from omo import safe_open
 from omo.cli import options
@@ -17,8 +19,12 @@ from omo.errors import BadInput, Refused
 from omo.state import paths
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.run import caller_of
-from omo.work.status import units
+from omo.work.agents import session_events
+from omo.work.files import Files
+from omo.work.lifecycle import require
+from omo.work.run import caller_of, load, require_own
+from omo.work.status import NextStep, units
+from omo.workflows.ralph import end, phases
 from omo.workflows.ralph.rules import (
     DEFAULT_ITERATIONS,
     LONGEST_REQUEST,
@@ -28,11 +34,8 @@ from omo.workflows.ralph.rules import (
     Row,
     method,
 )
-
-if TYPE_CHECKING:
-    from omo.work.files import Files
-    from omo.work.status import NextStep
-    from omo.workflows.ralph.run import RalphRun, RalphState
+from omo.workflows.ralph.run import RALPH, RalphRun, RalphState
+from omo.workflows.ralph.status import LONGEST_SHOWN, entry_of, findings, quoted
 
 Handler = Callable[[argparse.Namespace, Context], Result]
 
@@ -97,10 +100,6 @@ def _verb(verbs: options.Commands, name: str, about: str, handler: Handler) -> a
 
 def _run(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> RalphRun:
     """The run that is meant, loaded once. To act on it, it has to be the agent's own, whatever --run says."""
-    from omo.work.lifecycle import require
-    from omo.work.run import require_own
-    from omo.workflows.ralph.run import RALPH
-
     caller = caller_of(context, context.session(arguments.session, looks=looks))
     run = require(RALPH, caller, arguments.named)
     if not looks:
@@ -110,11 +109,7 @@ def _run(arguments: argparse.Namespace, context: Context, *, looks: bool = False
 
 def start(arguments: argparse.Namespace, context: Context) -> Result:
     context.note_missing_agents()
-    from omo.work.agents import session_events
-    from omo.work.files import Files
-    from omo.workflows.ralph import phases
     from omo.workflows.ralph import start as starting
-    from omo.workflows.ralph.status import quoted
 
     run, step = starting.start(
         caller_of(context, context.session(arguments.session)),
@@ -159,10 +154,6 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.work.agents import session_events
-    from omo.work.files import Files
-    from omo.workflows.ralph import phases
-
     run = _run(arguments, context, looks=True)
     report = phases.check(run, Files(context.root), session_events(run))
     proven = sum(proof.status == phases.PRESENT for proof in report.proofs.values())
@@ -184,15 +175,12 @@ def brief(arguments: argparse.Namespace, context: Context) -> Result:
 
 def judge(arguments: argparse.Namespace, context: Context) -> Result:
     """What was found, and unless the run is over or nobody could tell, what the iteration is about that it opened."""
-    from omo.work.files import Files
     from omo.workflows.ralph import judge as judging
-    from omo.workflows.ralph.phases import leave_out_refine
-    from omo.workflows.ralph.status import LONGEST_SHOWN, entry_of
 
     given = None if arguments.result is None else _message(arguments.result, context)
     run = _run(arguments, context)
     if arguments.no_refine:
-        leave_out_refine(run, arguments.no_refine)
+        phases.leave_out_refine(run, arguments.no_refine)
     judged = judging.judge(run, ship(run, context), result_text=given)
     row, verdict, state, files = judged.row, judged.verdict, run.require_whole(), Files(context.root)
     entries = []
@@ -233,9 +221,6 @@ def ship(run: RalphRun, context: Context) -> Files:
     print is told where one fails.
     """
     from omo.cli.gate import report_of, run_gates
-    from omo.work.agents import session_events
-    from omo.work.files import Files
-    from omo.workflows.ralph import phases
 
     events, files = session_events(run), Files(context.root)
     report = phases.check(run, files, events)
@@ -268,13 +253,9 @@ def _message(named: str, context: Context) -> str:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.work.run import load
-    from omo.workflows.ralph.end import next_step, publish
-    from omo.workflows.ralph.run import RALPH, RalphState
-
     caller = caller_of(context, context.session(arguments.session, looks=True))
     run = load(RALPH, caller, arguments.named)
-    step = next_step(None) if run is None else publish(run)
+    step = end.next_step(None) if run is None else end.publish(run)
     if run is None or run.state is None or run.problems:
         # What a ledger counts that somebody changed is nobody's to show.
         data: Row = {**dict.fromkeys(_shown(RalphState(), step, [])), "state": "none", "criteria": [], "remaining": []}
@@ -298,8 +279,6 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def abandon(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ralph import end
-
     run = _run(arguments, context)
     step = end.abandon(run, arguments.reason)
     state = run.require_whole()
@@ -350,8 +329,6 @@ def _noted(run: RalphState, entry: Row) -> str:
 
 def _to_do(run: RalphState, entries: list[Row]) -> list[str]:
     """The criteria under what there is to do about them; what a judge or a tool said is quoted, so it reads as data."""
-    from omo.workflows.ralph.status import findings
-
     grouped: dict[str, list[Row]] = {title: [] for title in TITLES.values()}
     for entry in entries:
         status = entry["status"]
@@ -370,8 +347,6 @@ def _to_do(run: RalphState, entries: list[Row]) -> list[str]:
 
 def _whose(run: RalphState) -> list[str]:
     """What was asked for, in the words of whoever said it, which no compaction may lose; and whose the criteria are."""
-    from omo.workflows.ralph.status import quoted
-
     lines = []
     if run.request:
         lines.append(f"The user asked for, {run.whose_request}: {quoted(run.request, LONGEST_REQUEST)}")

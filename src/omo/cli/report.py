@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omo import progress
+from omo import progress, safe_open
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Refused
+from omo.proof import globs
 from omo.state import paths, store
+from omo.text import clip
 
 if TYPE_CHECKING:
     from omo.views.report.gather import Report
@@ -27,14 +29,15 @@ def register(commands: options.Commands) -> None:
     about = "what was proven and what was not, as one HTML page or as Markdown"
     parser = options.command(commands, "report", about, run)
     parser.add_argument("--run", metavar="ID", dest="run_id", help="one run only, also an earlier one of the project")
-    parser.add_argument("--md", action="store_true", help="print Markdown for a pull request instead")
+    parser.add_argument("--out", metavar="FILE", help="write it there (default: below the state directory)")
+    parser.add_argument("--md", action="store_true", help="Markdown for a pull request, printed unless --out is given")
     parser.add_argument("--open", action="store_true", help="show the page in your browser")
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    if arguments.open and context.is_agent:
+    if context.is_agent and (arguments.open or arguments.out is not None):
         raise Refused(
-            "--open is the user's: it starts a program on their screen",
+            "--open and --out are the user's: they start a program on their screen, and write where they say",
             fix="omo report writes the page and names it, omo report --md prints",
         )
     if arguments.open and (arguments.md or arguments.json):
@@ -46,26 +49,62 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         from omo.views.report.gather import gather
 
         report = gather(context, name, chosen)
-        if arguments.json:
+        if arguments.json and arguments.out is None:
             return Result(report.data, "")
         if arguments.md:
             from omo.views.report import markdown
 
+            text, ending, marker = markdown.render(report), ".md", markdown.MARKER
+        else:
+            from omo.views.report import page
+
+            text, ending, marker = page.render(report), ".html", page.MARKER
+        if arguments.out is not None:
+            path = _write_at(context, arguments.out, text, ending, marker)
+        elif arguments.md:
             _require_printed_elsewhere(report)
-            return Result({}, markdown.render(report).rstrip("\n"))
-        path = _write(context, report)
-    return Result({}, f"{report.verdict.text}\n{path}", notes=[_opened(path, context)] if arguments.open else [])
+            return Result({}, text.rstrip("\n"))
+        else:
+            path = _write(context, report, text)
+    notes = [_opened(path, context)] if arguments.open else []
+    return Result({**report.data, "path": path}, f"{report.verdict.text}\n{path}", notes=notes)
 
 
-def _write(context: Context, report: Report) -> str:
+def _write_at(context: Context, out: str, text: str, ending: str, marker: str) -> str:
+    """Exactly there: a new file, or one that is a report already. Never into the project, which it would change."""
+    path = os.path.join(os.path.realpath(os.path.dirname(os.path.join(context.cwd, out))), os.path.basename(out))
+    another = "name another file, or leave --out away"
+    shown = clip(out, 200)
+    if not path.endswith(ending):
+        raise BadInput(f"--out {shown} does not end in {ending}", fix="--md writes Markdown, else it is a page")
+    if globs.is_inside(os.path.realpath(context.root), path):
+        raise Refused(
+            f"--out {shown} is in the project: a new file there is a change, and takes back what was proven",
+            fix=another,
+        )
+    if os.path.lexists(path) and not _is_report(path, marker):
+        raise Refused(f"--out {shown} is there already, and is no report of omo", fix=another)
+    try:
+        Path(path).write_bytes(store.encode(text))
+    except OSError as error:
+        raise BadInput(f"--out {shown} cannot be written: {error.strerror}", fix=another) from None
+    return path
+
+
+def _is_report(path: str, marker: str) -> bool:
+    wanted = marker.encode()
+    try:
+        return not os.path.islink(path) and safe_open.read_start(path, len(wanted))[0] == wanted
+    except OSError:
+        return False
+
+
+def _write(context: Context, report: Report, text: str) -> str:
     """Below the state directory, which git does not see; the newest report of a session replaces the one before."""
-    from omo.views.report import page
-
     directory = os.path.join(context.state, HOME)
     store.make_state_dir(context.state)
     store.make_dir(directory, context.state)
     path = os.path.join(directory, f"{paths.file_name_of(report.run or report.session)}.html")
-    text = page.render(report)
     with store.Lock(os.path.join(directory, "report.lock"), store.Deadline(store.CLI_WAIT)):
         store.replace(path, text)
     return path

@@ -44,7 +44,7 @@ class Installation:
     def home(self) -> Path:
         """Where the Python environment of the hooks lives."""
         environ = self.context.environ
-        named = environ.get("OMO_ENV_HOME") or host.data_directory(environ) or self.cache
+        named = environ.get("OMO_ENV_HOME") or environ.get(host.DATA_VARIABLE) or self.cache
         return Path(os.path.join(self.context.cwd, named))
 
     @property
@@ -225,7 +225,7 @@ def launcher_path(here: Installation) -> Path:
 
 def path_steps(here: Installation) -> list[Step]:
     launcher = launcher_path(here)
-    text = host.LAUNCHER.format(root=shlex.quote(str(here.plugin)))
+    text = host.LAUNCHER.replace("ROOT", shlex.quote(str(here.plugin)))
     shown = f"writes {launcher}, a small script that runs the newest omo that {host.Setup.title} has installed"
     if os.path.lexists(launcher):
         if launcher.is_file() and launcher.read_bytes() == text.encode():

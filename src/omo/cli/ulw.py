@@ -130,7 +130,6 @@ def _refuse_with_other_work(row: Row) -> None:
 
 
 def _outcome(context: Context, name: str, row: Row, because: str, skipping: str) -> tuple[Row, base.Look]:
-    from omo.proof import seals
     from omo.proof.run import child_environment
     from omo.work import claims
     from omo.work.run import caller_of
@@ -146,7 +145,7 @@ def _outcome(context: Context, name: str, row: Row, because: str, skipping: str)
     known = gates.fold(rows, gates.run_of(row))
     look = base.look(context.root, known.base).without(known.left_out)
     environ = child_environment(os.environ)
-    run = finish.Finish(context.root, known, look, environ, armed_at, seals.terms_in(rows), because, skipping, unseen)
+    run = finish.Finish(context.root, known, look, environ, armed_at, because, skipping, unseen)
     return run.outcome(), look
 
 

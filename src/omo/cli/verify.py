@@ -209,20 +209,15 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
         lines += ["Earlier verifications of this category:", *(f"  - {lesson}" for lesson in lessons)]
     lines += _input_lines(goal)
     lines += [f"  {check.result:8}{check.id}: {clip(check.reason, 200)}" for check in verdict.checks]
-    notes = _holding_notes(store, context)
+    notes = []
+    if not store.caller.session:
+        notes.append("no session is meant, so no Stop is held for this goal; name one with --session ID")
+    elif session.is_cancelled(context.row(store.caller.session)):
+        notes.append("the user cancelled continuation in this session: no Stop is held until they type ulw")
     if filed is not None:
         lines.insert(0, filed.text.rpartition("\n")[0])  # without what is next, which is done here
         notes = [*filed.notes, *notes]
     return Result(data, "\n".join([*lines, *_owed_lines(owed)]), notes=notes)
-
-
-def _holding_notes(store: GoalStore, context: Context) -> list[str]:
-    here = store.caller.session
-    if not here:
-        return ["no session is meant, so no Stop is held for this goal; name one with --session ID"]
-    if session.is_cancelled(context.row(here)):
-        return ["the user cancelled continuation in this session: no Stop is held until they type ulw"]
-    return []
 
 
 def _input_lines(goal: Goal) -> list[str]:
@@ -333,7 +328,19 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         files = _files(store)
         owed = steps(goal, store.caller, files)
         data = details(store, goal, owed, files)
-        return Result(data, "\n".join(_detail_lines(goal, owed, data)), notes=store.problems)
+        lines = [_goal_line(goal), *(f"  outcome: {clip(outcome, 200)}" for outcome in goal.spec.outcomes)]
+        lines += [*_input_lines(goal), *_owed_lines(owed)]
+        for name in ("summary", "reason", "learned"):
+            if data[name]:
+                lines.append(f"  {name}: {clip(str(data[name]), 300)}")
+        lines += [f"  gap: {clip(gap, 200)}" for gap in data["gaps"]]
+        lines += [f"  override: {clip(line, 300)}" for line in data["overrides"]]
+        if goal.spec.recurring:
+            streak = goal.streak
+            due = "due now" if data["streak"]["due"] else f"due {data['streak']['dueAt']}"
+            achieved = counted(streak.count, "time")
+            lines.append(f"  streak {streak.current}, longest {streak.longest}, achieved {achieved}, {due}")
+        return Result(data, "\n".join(lines), notes=store.problems)
     lines = [_goal_line(goal) for goal in store.goals.values()]
     if not lines:
         lines.append("No goal is filed. omo verify add --file GOAL")
@@ -356,22 +363,6 @@ def _goal_line(goal: Goal) -> str:
     if goal.state == "agent-leg-complete":
         line += clip(f" (pending with the user: {'; '.join(goal.users_leg)})", 300)
     return f"{line}  {clip(goal.spec.title, 100)}"
-
-
-def _detail_lines(goal: Goal, owed: list[Step], data: Row) -> list[str]:
-    lines = [_goal_line(goal), *(f"  outcome: {clip(outcome, 200)}" for outcome in goal.spec.outcomes)]
-    lines += [*_input_lines(goal), *_owed_lines(owed)]
-    for name in ("summary", "reason", "learned"):
-        if data[name]:
-            lines.append(f"  {name}: {clip(str(data[name]), 300)}")
-    lines += [f"  gap: {clip(gap, 200)}" for gap in data["gaps"]]
-    lines += [f"  override: {clip(line, 300)}" for line in data["overrides"]]
-    if goal.spec.recurring:
-        streak = data["streak"]
-        due = "due now" if streak["due"] else f"due {streak['dueAt']}"
-        shown = f"streak {streak['current']}, longest {streak['longest']}, achieved {counted(streak['count'], 'time')}"
-        lines.append(f"  {shown}, {due}")
-    return lines
 
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from omo.fence import guarded
 from omo.globs import covers, leads_to, name_matches
 from omo.text import clip
 
@@ -32,9 +31,25 @@ KEEPS = {
 }
 MOST_BELOW = 20_000  # entries of a tree that are looked at
 LONGEST_SHOWN = 200
+STATE = "omo's own state"
+PROFILES = (
+    *(".zshrc", ".bashrc", ".profile", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases"),
+    *(".zprofile", ".zshenv", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc"),
+    *("microsoft.powershell_profile.ps1", "microsoft.vscode_profile.ps1"),
+)
+SECRETS = (".ssh", ".aws", ".gnupg")
+KEY_NAMES = ("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519")
+KEY_ENDS = (".pem", ".p12", ".pfx", ".key")
+SHOWN_ENV = (".example", ".sample", ".template", ".dist")  # what an .env looks like, without the secrets
+HOOKS = (".husky", ".githooks", ".lefthook")
+HOOK_SETTINGS = (".pre-commit-config.yaml", ".pre-commit-config.yml", "lefthook.yml", "lefthook.yaml")
+AGENTS = (".claude", ".codex", ".gemini", ".cursor")
+AGENT_SETTINGS = (".mcp.json", ".claude.json")
+SETTINGS_BELOW = ("settings", "hooks.", "config.toml", "mcp.json")
+DEVICES = ("null", "stdout", "stderr", "stdin", "tty", "zero", "full", "fd", "shm")  # those that anybody may write to
 SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")
 # A project may lie in memory too, and is fenced there as anywhere.
-DEVICES = tuple(f"/dev/{name}" for name in guarded.DEVICES if name != "shm")
+NOBODYS = tuple(f"/dev/{name}" for name in DEVICES if name != "shm")
 SECURITY = "No plan may change that: if the step needs it, stop and report it to the user."
 UNLISTED = "What was there before the session began is not known (too much to be listed), so nothing is removed. "
 POSIX_ONLY = (
@@ -53,6 +68,12 @@ class Write:
         self.path = path
         self.kind = kind
         self.detail = detail
+
+
+class Never(str):
+    """A refusal that no plan can lift."""
+
+    __slots__ = ()
 
 
 class Fence:
@@ -90,15 +111,17 @@ class Fence:
     def refusal_of(self, write: Write, directory: str) -> str:
         """By name and by where links lead."""
         if write.kind == IGNORED:
-            return state_refusal(write) if self.goes_with_ignored(write.path, directory) else ""
+            if self.goes_with_ignored(write.path, directory):
+                return state_refusal(write)
+            return ""
         named = self.absolute(write.path, directory)
-        if "\0" in write.path or named.startswith(DEVICES):  # no file can be called so, or it is nobody's
+        if "\0" in write.path or named.startswith(NOBODYS):  # no file can be called so, or it is nobody's
             return ""
         entry = os.path.join(os.path.realpath(os.path.dirname(named)), os.path.basename(named))
         target = os.path.realpath(named)
         for path in (named, entry, target):
-            if kind := guarded.kind(path):
-                return f"{shown(write.path)} is {kind}. {SECURITY}"
+            if reason := self.refusal_by_name(path, write.path):
+                return reason
         what = TREE if write.kind in DEEP else write.kind
         reason = self._why_not(entry, what) or self._why_not(target, what)
         if not reason and what == TREE and os.path.isdir(entry) and not os.path.islink(entry):
@@ -108,9 +131,15 @@ class Fence:
             return ""
         return f"{shown(write.path)} {reason}. {self._way_back(entry, write.kind)}{REMEDY}"
 
+    def refusal_by_name(self, path: str, shown_as: str) -> str:
+        """Why no plan may change a path of this name, wherever it is."""
+        if kind := guarded_kind(path):
+            return Never(f"{shown(shown_as)} is {kind}. {SECURITY}")
+        return ""
+
     def _why_not(self, real: str, what: str) -> str:
         if is_inside(real, self.state):
-            return f"is {guarded.STATE}"
+            return f"is {STATE}"
         if real == self.spec:
             return "is the contract this session was started with"
         if not is_inside(real, self.root):
@@ -127,7 +156,7 @@ class Fence:
             is_inner = is_inner or leads or covers(path, glob)
         if not is_inner:
             return f"is outside the plan's fence (touch: {shown(', '.join(self.touch))})"
-        if what == TREE and (kind := guarded.kind(path)):
+        if what == TREE and (kind := guarded_kind(path)):
             return f"holds {kind}"
         return ""
 
@@ -164,11 +193,15 @@ class Fence:
         if not is_inside(entry, self.root) or not os.path.lexists(entry):
             return ""
         if self._is_leftover(entry):
+            from shlex import quote
+
             remove = "rm -r" if os.path.isdir(entry) and not os.path.islink(entry) else "rm"
-            return f"It is new since the session began: `{remove} {_quoted(entry[len(self.root) + 1 :])}` removes it. "
+            return f"It is new since the session began: `{remove} {quote(entry[len(self.root) + 1 :])}` removes it. "
         if not self.has_begun or kind not in (REMOVED, UNTRACKED, RESTORED) or self._is_of_session(entry):
             return ""
-        return "It was there before the session began. " if self.uncommitted is not None else UNLISTED
+        if self.uncommitted is None:
+            return UNLISTED
+        return "It was there before the session began. "
 
     def _is_leftover(self, entry: str) -> bool:
         """Whether this is in the project, not tracked by git, and was not there when the session began."""
@@ -213,14 +246,50 @@ class StateFence(Fence):
                     return state_refusal(write)
         return ""
 
+    def refusal_by_name(self, path: str, shown_as: str) -> str:
+        return state_refusal(Write(shown_as)) if guarded_kind(path) == STATE else ""
+
+
+def guarded_kind(path: str) -> str:
+    """What makes this path one that no plan may change, empty for any other: it runs by itself, or holds secrets.
+
+    By name alone, ignoring case as some disks do.
+    """
+    parts = [part for part in path.lower().replace("\\", "/").split("/") if part not in ("", ".")]
+    if not parts:
+        return ""
+    name = parts[-1]
+    pairs = list(zip(parts, [*parts[1:], ""], strict=True))
+    if (".sisyphus", "cc-omo") in pairs:
+        return STATE
+    if ".git" in parts:
+        return "git's own files, hooks and configuration"
+    is_key = name.startswith(KEY_NAMES) and not name.endswith(".pub")
+    if is_key or name.endswith(KEY_ENDS) or any(part in SECRETS for part in parts):
+        return "keys and credentials"
+    if name.endswith(".env") or (name.startswith(".env.") and not name.endswith(SHOWN_ENV)):
+        return "an .env file"
+    if name in PROFILES or (".config", "fish") in pairs:
+        return "a shell profile"
+    for directory, below in pairs:
+        if name in AGENT_SETTINGS or (directory in AGENTS and below.startswith((*SETTINGS_BELOW, "hooks"))):
+            return "an agent's settings or hooks"
+    if name in HOOK_SETTINGS or any(part in HOOKS for part in parts):
+        return "hook scripts and their settings"
+    if path.startswith("/"):
+        top, below = pairs[0]
+        if (top == "etc" and below.startswith(("cron", "anacron"))) or parts[:3] == ["var", "spool", "cron"]:
+            return "a crontab"
+        if top == "dev" and below and below not in DEVICES:
+            return "a device"
+    return ""
+
 
 def state_refusal(write: Write) -> str:
     rests = "and work is open that rests on it"
     if write.kind == IGNORED:
-        return (
-            f"this takes all that git ignores, {guarded.STATE} with it, {rests}: {KEEPS[write.detail]} leaves it there"
-        )
-    return f"{shown(write.path)} is {guarded.STATE} or holds it, {rests}: omo --help lists the commands that change it"
+        return f"this takes all that git ignores, {STATE} with it, {rests}: {KEEPS[write.detail]} leaves it there"
+    return f"{shown(write.path)} is {STATE} or holds it, {rests}: omo --help lists the commands that change it"
 
 
 def fence_for(touch: Sequence[str], never: Sequence[str], root: str, environ: Mapping[str, str] | None = None) -> Fence:
@@ -252,13 +321,6 @@ def shown(text: str) -> str:
 
 def is_inside(path: str, directory: str) -> bool:
     return path == directory or path.startswith(os.path.join(directory, ""))
-
-
-def _quoted(path: str) -> str:
-    """As shlex does it, without what that imports."""
-    if path.isascii() and path.replace("/", "").replace(".", "").replace("-", "").replace("_", "").isalnum():
-        return path
-    return "'" + path.replace("'", "'\"'\"'") + "'"
 
 
 def _globs(value: object) -> list[str] | None:

@@ -8,17 +8,13 @@ from omo import hosts, shell
 from omo.fence import (
     ARRIVES,
     DIRECTORY,
-    IGNORED,
     POSIX_ONLY,
     REMEDY,
-    REPOSITORY,
-    SECURITY,
+    Never,
     StateFence,
     Write,
     forbidden,
-    guarded,
     shown,
-    state_refusal,
     writes,
 )
 from omo.globs import expand, is_pattern
@@ -40,11 +36,6 @@ PIPED = "is given what to write by a pipe that does not say what: name the files
 UNREAD = "cannot be read as a shell reads it: say it in plain commands"
 
 
-def violations(text: str) -> list[str]:
-    """What of this may never be run, whatever the fence: for the Verify and Checkpoint texts of a plan."""
-    return list(dict.fromkeys(_Judge(None, "").read(text)))
-
-
 def refusals(text: str, fence: Fence, directory: str) -> list[str]:
     """What may not be run while the fence is open, in the order of the text. `directory` is where it runs.
 
@@ -54,18 +45,14 @@ def refusals(text: str, fence: Fence, directory: str) -> list[str]:
 
 
 class _Judge:
-    def __init__(self, fence: Fence | None, directory: str) -> None:
+    def __init__(self, fence: Fence, directory: str) -> None:
         self.fence = fence
         self.is_plan = not isinstance(fence, StateFence)
         self.directory = directory
-        self.known = {"$HOME": "~"}
-        if fence is not None:
-            self.known["$HOME"] = fence.home or "~"
-            for host in hosts.every():
-                self.known[f"${host.project_variable}"] = fence.root
-            self.known["$(git rev-parse --show-toplevel)"] = fence.root
-        if directory:
-            self.known["$PWD"] = self.known["$(pwd)"] = directory
+        self.known = {"$HOME": fence.home or "~", "$(git rev-parse --show-toplevel)": fence.root}
+        self.known["$PWD"] = self.known["$(pwd)"] = directory
+        for host in hosts.every():
+            self.known[f"${host.project_variable}"] = fence.root
 
     def read(self, text: str) -> Iterator[str]:
         script = shell.read(text, self.known, self.directory)
@@ -75,37 +62,36 @@ class _Judge:
                 upstream = script.calls[call.piped_from : min(index, call.piped_from + MOST_UPSTREAM)]
             if self.is_plan:
                 for reason in forbidden.reasons(call, upstream):
-                    yield f"`{shown(' '.join(call.words))}`: {reason}. {forbidden.NEVER_RUN}"
+                    yield Never(f"`{shown(' '.join(call.words))}`: {reason}. {forbidden.NEVER_RUN}")
                 is_own_pipe = any(source.words == call.words for source in upstream)
                 if is_own_pipe and call.words[0] in script.functions and len(call.words) == 1:
-                    yield f"`{shown(text)}` is {forbidden.BOMB}. {forbidden.NEVER_RUN}"
+                    yield Never(f"`{shown(text)}` is {forbidden.BOMB}. {forbidden.NEVER_RUN}")
             yield from self._judge(call, upstream)
         for target, directory in script.redirects:
             yield from self._refuse(Write(target), directory)
-        if self.fence is not None and self.fence.has_begun:  # the text of a plan may be prose
+        if self.fence.has_begun:  # the text of a plan may be prose
             for part in script.unread:
                 yield f"`{shown(part)}` {UNREAD}. {REMEDY}"
 
     def _judge(self, call: Call, upstream: Sequence[Call]) -> Iterator[str]:
         """What it writes, and the commands that it runs in its turn: find and xargs give these what to write."""
-        is_fenced = self.fence is not None and self.is_plan
         giver: list[str] = []
         for words in stages(call.words):
             command = f"`{shown(' '.join(words))}`"
             if shell.name(words) == "omo":
                 return
-            if is_fenced and writes.is_patch(words):
+            if self.is_plan and writes.is_patch(words):
                 yield f"{command}: {PATCH}. {REMEDY}"
-            if is_fenced and _is_for_another_shell(words):
+            if self.is_plan and _is_for_another_shell(words):
                 yield f"{command}: {POSIX_ONLY}"
             written = writes.written(words)
             if shell.name(words) in ("apply_patch", "applypatch"):
-                written = writes.patched("\n".join([*words[1:], *call.fed]))
+                written = [Write(path) for path in hosts.patched_files("\n".join([*words[1:], *call.fed]))]
             if giver and writes.written([*words, HOLE]):
                 trees = writes.found_trees(giver)
                 for source in upstream:
                     trees += writes.found_trees(source.words)
-                if not trees and is_fenced:
+                if not trees and self.is_plan:
                     yield f"{command} {PIPED}. {REMEDY}"
                 written = trees + [write for write in written if HOLE not in write.path]
             for write in written:
@@ -125,37 +111,30 @@ class _Judge:
 
     def _globbed(self, path: str, directory: str | None) -> list[str]:
         """The files a glob names, or the glob itself where it names none: so does the shell."""
-        if self.fence is None or directory is None or isinstance(path, shell.Unknown) or not is_pattern(path):
+        if directory is None or isinstance(path, shell.Unknown) or not is_pattern(path):
             return [path]
         return expand(self.fence.absolute(path, directory), MOST_FOUND) or [path]
 
     def _arrived(self, path: str, name: str, directory: str | None) -> str:
         """The file of this name in the directory, or the path itself where that is none."""
         is_directory = path.endswith("/") or path in (".", "..")
-        if self.fence is not None and directory is not None and not is_directory:
+        if directory is not None and not is_directory:
             is_directory = os.path.isdir(self.fence.absolute(path, directory))
-        return type(path)(f"{path.rstrip('/')}/{name}") if is_directory else path
+        if is_directory:
+            return type(path)(f"{path.rstrip('/')}/{name}")
+        return path
 
     def _refusal(self, write: Write, directory: str | None) -> str:
         if isinstance(write.path, shell.Unknown):
-            kind, start = self._kind(write.path), write.path.known_start
-            write = Write(start[: start.rfind("/") + 1], DIRECTORY)
-            if kind or not write.path:
-                return self._by_name(Write(f"{write.path or start}…"), kind)
-        if self.fence is None and write.kind == IGNORED:
-            return state_refusal(write) if write.path in (".", REPOSITORY) else ""
-        if self.fence is None or (directory is None and not write.path.startswith(("/", "~"))):
-            return self._by_name(write, self._kind(os.path.join(directory or "", write.path)))
+            start = write.path.known_start
+            known = start[: start.rfind("/") + 1]
+            reason = self.fence.refusal_by_name(write.path, f"{known or start}…")
+            if reason or not known:
+                return reason
+            write = Write(known, DIRECTORY)
+        if directory is None and not write.path.startswith(("/", "~")):
+            return self.fence.refusal_by_name(write.path, write.path)
         return self.fence.refusal_of(write, directory or "")
-
-    def _kind(self, path: str) -> str:
-        kind = guarded.kind(path)
-        return kind if self.is_plan or kind == guarded.STATE else ""
-
-    def _by_name(self, write: Write, kind: str) -> str:
-        if not kind:
-            return ""
-        return f"{shown(write.path)} is {kind}. {SECURITY}" if self.is_plan else state_refusal(write)
 
 
 def _is_for_another_shell(words: list[str]) -> bool:

@@ -87,7 +87,9 @@ def _git(words: list[str]) -> str:
     arguments = [word.lower() for word in verb[1:]]
     if verb[:1] == ["config"] and "core.hookspath" in arguments and not {"--get", "--get-all", "get"} & set(arguments):
         is_set = arguments[-1] != "core.hookspath" or any("unset" in word for word in arguments)
-    return "git's core.hooksPath: which hooks run is not the plan's to change" if is_set else ""
+    if is_set:
+        return "git's core.hooksPath: which hooks run is not the plan's to change"
+    return ""
 
 
 FORMS: dict[str, Callable[[list[str]], str]] = {

@@ -14,7 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 COPY_VALUES = ("-t", "--target-directory", "-m", "-o", "-g", "-S", "--mode", "--owner", "--group", "--suffix")
 MANY_NAMES = {"-o", "-or", "!", "-not", "(", ","}  # a find in which one -name does not say it all
 LEAVES_STATE = (".sisyphus", "cc-omo")  # left out, it stays
@@ -26,16 +25,6 @@ def written(words: list[str]) -> list[Write]:
     if name(words) not in WRITERS:
         return []
     return WRITERS[name(words)](words)
-
-
-def patched(text: str) -> list[Write]:
-    """The files an apply_patch names."""
-    writes = []
-    for line in text.splitlines():
-        for mark in PATCHED:
-            if line.startswith(mark):
-                writes.append(Write(line[len(mark) :].strip()))
-    return writes
 
 
 def is_patch(words: list[str]) -> bool:
@@ -106,7 +95,9 @@ def _edited(words: list[str]) -> list[Write]:
     if paths[:1] == [""]:
         paths = paths[1:]  # sed -i '' …, as on macOS
     has_script = bool(values) or any(word.startswith(("-e", "-f", "--expression", "--file")) for word in words)
-    return _each(paths if has_script else paths[1:])
+    if not has_script:
+        paths = paths[1:]
+    return _each(paths)
 
 
 def _dumped(words: list[str]) -> list[Write]:
@@ -114,7 +105,9 @@ def _dumped(words: list[str]) -> list[Write]:
 
 
 def _deleted(words: list[str]) -> list[Write]:
-    return found_trees(words) if "-delete" in words else []
+    if "-delete" not in words:
+        return []
+    return found_trees(words)
 
 
 # git. Each function is given the words from the verb on.

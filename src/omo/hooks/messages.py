@@ -253,20 +253,15 @@ def offer(others: list[tuple[str, Json]], idle: float) -> str:
     if not others:
         return ""
     name, row = others[0]
-    text = f"omo: left open in another conversation, {_ago(idle)}: {listed(left_open(row))}. /omo:resume takes it up"
+    text = (
+        f"omo: left open in another conversation, {times.ago(idle)}: {listed(left_open(row))}. /omo:resume takes it up"
+    )
     if file_name_of(name) == name:  # as hosts name sessions, and not too odd to be typed
         text += f"; to let it go, in a terminal: omo stop-continuation --session {name}"
     more = len(others) - 1
     if more:
         text += f". {counted(more, 'more conversation')} left work open: omo status"
     return text
-
-
-def _ago(idle: float) -> str:
-    for unit, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if idle >= length:
-            return f"{counted(int(idle // length), unit)} ago"
-    return "just now"
 
 
 def pins_kept(pins: list[str]) -> str:

@@ -118,7 +118,7 @@ def _is_ours(path: str, event: Event) -> bool:
 
 def _is_launcher(program: str, event: Event) -> bool:
     """The script that `omo setup path` writes, word for word but for where the plugin was when it did."""
-    before, _, after = event.host.launcher().partition("{root}")
+    before, _, after = event.host.launcher().partition("ROOT")
     try:
         text = safe_open.read_start(program, LARGEST_LAUNCHER, follow_link=True)[0].decode("utf-8")
     except (OSError, UnicodeDecodeError):

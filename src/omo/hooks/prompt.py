@@ -38,16 +38,8 @@ def handle(event: Event, world: World) -> Answer:
     if event.prompt.lstrip().startswith("/"):
         from omo.hooks import user_commands
 
-        if is_agents and user_commands.is_users_alone(event.prompt):
-            return Answer(hosts.END_PROMPT, messages.AN_AGENTS_CLIENT)
-        if user_commands.is_resume(event.prompt):
-            from omo.hooks import resume
-
-            return resume.handle(event, world)
-        if (answer := user_commands.answer(event, world)) is not None:
+        if (answer := user_commands.answer(event, world, is_agents=is_agents)) is not None:
             return answer
-        if not is_agents:
-            user_commands.keep_request(event, world)
     reading = read_prompt(event.prompt, mode=settings.load(world.environ, world.root).keyword)
     if reading.rule == "machine-text":
         return Answer()

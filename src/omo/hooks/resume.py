@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from omo import hosts, settings
-from omo.errors import OmoError, Refused
+from omo.errors import Refused
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import runtime
@@ -44,7 +44,7 @@ class Resumed:
         return runtime.left_open(self.row)
 
 
-def handle(event: Event, world: World) -> Answer:
+def handle(event: Event, world: World, wanted: str) -> Answer:
     """Typed by the user: taken up here, and the prompt goes on to the model, which is told where things stand."""
     caller = Caller(
         state=world.state,
@@ -55,11 +55,7 @@ def handle(event: Event, world: World) -> Answer:
         wait=PATIENCE,
         limits=settings.load(world.environ, world.root).limits,
     )
-    wanted = "".join(event.prompt.split()[1:2])
-    try:
-        resumed = resume(caller, wanted, event.client)
-    except OmoError as error:
-        return Answer(hosts.END_PROMPT, f"omo: /omo:resume did nothing: {error.message}. {error.fix}".strip())
+    resumed = resume(caller, wanted, event.client)
     if not runtime.work_in(resumed.row, "active"):
         return Answer(hosts.END_PROMPT, messages.taken_up_without_budget(resumed.row, resumed.source))
     is_instructed = resumed.row.get("instructed") is True

@@ -32,9 +32,10 @@ RUN = "ultragoal"
 # What the user is told when the run comes to wait. These gates stay shut: only the Stop is let go.
 # A completion or a subagent's call that is refused waits for nobody: the leader goes on.
 WAITS = {
+    OWN_STATE: f"the agent was refused {PATIENCE} times when it wanted to change omo's state or your settings",
+    "fence": f"the agent was refused {PATIENCE} times when it wanted to leave the plan's fence",
     "ask": f"the agent was refused {PATIENCE} times when it wanted to ask you this",
     "pause": f"the agent was refused {PATIENCE} times when it wanted to pause the goal",
-    "fence": f"the agent was refused {PATIENCE} times when it wanted to leave the plan's fence",
 }
 INSTEAD = {
     "runtime.local.json": "omo ulw status shows it, omo ulw done finishes the run",
@@ -45,7 +46,6 @@ INSTEAD = {
 # Where the state is, or how git takes it along with all that is ignored; the launcher looks for the same.
 STATE_HINTS = ("sisyphus", "cc-omo", "clean", "stash")
 # `omo GROUP VERB` that only the leader of open work may call: each changes the work or ends it.
-BUDGET = "budget"
 LEADERS = {
     "ulw": ("start", "done", "blocked"),
     "ultragoal": (
@@ -78,10 +78,7 @@ class Denial:
 def handle(event: Event, world: World) -> Answer:
     for gate in GATES:
         if denial := gate.asks(event, world):
-            times = _count_denial(event, world, denial)
-            if asks_the_user(event, denial, times):
-                question = f"omo refused this {PATIENCE} times: {denial.reason} Ultrawork is paused. Allow it once?"
-                return Answer(hosts.ASK_USER, question)
+            _count_denial(event, world, denial)
             return Answer(hosts.DENY, denial.reason, message=denial.message)
     if event.tool == hosts.START_AGENT:
         return Answer(message=_count_agent(event, world))
@@ -118,21 +115,8 @@ def _counted(event: Event, world: World, row: Json) -> Json:
 
 
 def keeps_within_the_budget(event: Event, world: World) -> Denial | None:
-    """No agent is started once the budget is spent, and the budget is not the agent's to set."""
-    if event.tool == hosts.START_AGENT:
-        return _agent_refusal(event, world)
-    if event.tool != hosts.SHELL or BUDGET not in event.command:
-        return None
-    for words in omo_calls(event.command):
-        if words[:1] == [BUDGET]:
-            reason = f"The budget is the user's to set, who types it: {budget.FORM}. `omo status` shows it."
-            message = f"omo: the agent tried to set the budget, and was refused: omo {clip(' '.join(words), 80)}"
-            return Denial(BUDGET, reason, message=message)
-    return None
-
-
-def _agent_refusal(event: Event, world: World) -> Denial | None:
-    row = world.live_row()
+    """No agent is started once the budget is spent."""
+    row = world.live_row() if event.tool == hosts.START_AGENT else None
     if row is None or session.is_cancelled(row):
         return None
     row = budget.with_agents_asked(_counted(event, world, row))
@@ -140,28 +124,25 @@ def _agent_refusal(event: Event, world: World) -> Denial | None:
         return None
     spent = f"the budget is spent ({budget.all_in_words(row)}), and no more agents are started"
     reason = f"[omo] {spent}. Bring what is open to a good place yourself, and say what is left."
-    return Denial(BUDGET, reason, message=f"omo: {spent}. {budget.way_on(row)}")
+    return Denial("budget", reason, message=f"omo: {spent}. {budget.way_on(row)}")
 
 
-def asks_the_user(event: Event, denial: Denial, times: int) -> bool:
-    """A refusal that is repeated and repeated is a question for the user, not for a loop."""
-    return denial.gate == OWN_STATE and times > PATIENCE and event.can_ask_user
+def _count_denial(event: Event, world: World, denial: Denial) -> None:
+    """A refusal that is repeated and repeated is a question for the user, not for a loop: the run comes to wait."""
 
-
-def _count_denial(event: Event, world: World, denial: Denial) -> int:
     def decide(row: Json | None) -> runtime.Change:
         denials, times = counted(runtime.part(row or {}, "denials"), event.call_digest)
         after = {**(row or {}), "denials": denials}
-        if runtime.work_in(after, "active"):
-            after = _released(after, denial, times)
+        if denial.gate in WAITS and times % PATIENCE == 0 and runtime.work_in(after, "active"):
+            question = clip(denial.question, LONGEST_QUESTION)
+            after = session.suspend(after, state="waiting", why=WAITS[denial.gate], question=question)
         noted = {"kind": "denied", "gate": denial.gate, "tool": event.tool_title}
-        return runtime.Change(times, after, [{**noted, "reason": denial.reason, "times": times}])
+        return runtime.Change(None, after, [{**noted, "reason": denial.reason, "times": times}])
 
     try:
-        times = world.change(decide, wait=COUNT_WAIT)
+        world.change(decide, wait=COUNT_WAIT)
     except OSError:
-        return 1
-    return times if isinstance(times, int) else 1
+        pass  # it is refused all the same
 
 
 def counted(denials: Json, key: str) -> tuple[Json, int]:
@@ -172,16 +153,6 @@ def counted(denials: Json, key: str) -> tuple[Json, int]:
     return dict([*others[1 - REMEMBERED :], (key, times)]), times
 
 
-def _released(row: Json, denial: Denial, times: int) -> Json:
-    """The row in which active work no longer holds the Stop, once patience is at its end."""
-    if denial.gate == OWN_STATE and times > PATIENCE:
-        return session.suspend(row, state="paused", why=f"the same call was refused {PATIENCE} times")
-    if denial.gate in WAITS and times % PATIENCE == 0:
-        question = clip(denial.question, LONGEST_QUESTION)
-        return session.suspend(row, state="waiting", why=WAITS[denial.gate], question=question)
-    return row
-
-
 def guards_own_state(event: Event, world: World) -> Denial | None:
     """Direct edits of our state: what is there counts only because omo wrote it."""
     directory = event.directory or world.root
@@ -189,7 +160,7 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
     for path in event.written_paths:
         if _is_inside(os.path.join(directory, path), world.state):
             instead = INSTEAD.get(os.path.basename(path), "omo --help lists the commands that change it")
-            return Denial(OWN_STATE, f"{path} is omo's own state and is not edited by hand: {instead}.")
+            return Denial(OWN_STATE, f"{path} is omo's own state and is not edited by hand: {instead}.", path)
         if _is_inside(os.path.join(directory, path), settings_file):
             if not _open_work(world):
                 return None
@@ -198,7 +169,7 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
             message = (
                 f"omo: the agent tried to change your settings while work is open, and was refused: {clip(path, 80)}"
             )
-            return Denial(OWN_STATE, f"{path} holds the user's settings, and work is open: {who}.", message=message)
+            return Denial(OWN_STATE, f"{path} holds the user's settings, and work is open: {who}.", path, message)
     if event.tool != hosts.SHELL:
         return None
     is_named = any(hint in event.command.lower() for hint in STATE_HINTS)
@@ -378,10 +349,10 @@ GATES = (
         {"fence": "a path inside the fence; or omo plan finish ends the plan session"},
     ),
     Gate(
-        BUDGET,
-        "agents that are started when the budget is spent, and the budget set by the agent",
+        "budget",
+        "agents that are started when the budget is spent",
         keeps_within_the_budget,
-        {BUDGET: "a higher budget, which the user types: " + budget.COMMAND},
+        {"budget": "a higher budget, which the user types: " + budget.COMMAND},
     ),
     Gate(
         "ask",

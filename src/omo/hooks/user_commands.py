@@ -36,22 +36,24 @@ LONGEST_REQUEST = 8000
 LARGEST_CRITERIA = 1_000_000
 ASKED_OF = ("ultragoal", "ultraplan", "verify")
 LOOKS = ("status", "report")
+HOSTS_OWN = (*LOOKS, "resume")
 LONGEST_LOOK = 7.0  # seconds: hooks.json lets the hook run for ten
 LONGEST_VIEW = 9000  # the host cuts what is longer than 10,000 characters
 COLUMNS = "70"  # what the client has room for in a terminal of 80
 START = "import sys; *sys.path, name = sys.argv[1:]; sys.argv = ['omo', name]; from omo.cli import console; console()"
 
 
-def answer(event: Event, world: World) -> Answer | None:
-    """None for any other prompt."""
+def answer(event: Event, world: World, *, is_agents: bool) -> Answer | None:
+    """None for any other prompt. What changes something in the user's name is not an agent's to type."""
     name = command_of(event.prompt)
     if name is None:
+        if not is_agents:
+            keep_request(event, world)
         return None
-    rest = "".join(event.prompt.split(maxsplit=1)[1:])
+    if is_agents and name not in LOOKS:
+        return Answer(hosts.END_PROMPT, messages.AN_AGENTS_CLIENT)
     try:
-        if name in LOOKS:
-            return Answer(hosts.END_PROMPT, _look(event, world, name))
-        said = COMMANDS[name](event, world, rest)
+        said = COMMANDS[name](event, world, "".join(event.prompt.split(maxsplit=1)[1:]))
     except OmoError as error:
         said = f"/omo:{name} did nothing: {error.message}. {error.fix}".strip()
     return Answer(hosts.END_PROMPT, f"omo: {said}") if isinstance(said, str) else said
@@ -97,28 +99,20 @@ def _chosen_gate(world: World, brief: str) -> Json:
 
 
 def command_of(prompt: str) -> str | None:
-    """The name, where the prompt is one of these commands. /status and /report may be somebody else's."""
-    words = prompt.split(maxsplit=1)
-    if not words or not words[0].startswith("/"):
-        return None
-    name = words[0].removeprefix("/omo:")
-    if name in LOOKS:
-        return name
-    name = name.removeprefix("/")
-    return name if name in COMMANDS else None
+    """The name, where the prompt is one of these commands. Without omo: in it some are the host's own."""
+    first = "".join(prompt.split(maxsplit=1)[:1])
+    name = first.removeprefix("/omo:").removeprefix("/")
+    is_ours = first.startswith("/omo:") or (first.startswith("/") and name not in HOSTS_OWN)
+    return name if is_ours and name in COMMANDS else None
 
 
-def is_resume(prompt: str) -> bool:
-    """Not /resume alone, which is the host's own."""
-    return prompt.split(maxsplit=1)[:1] == ["/omo:resume"]
+def _resume(event: Event, world: World, rest: str) -> Answer:
+    from omo.hooks import resume
+
+    return resume.handle(event, world, "".join(rest.split()[:1]))
 
 
-def is_users_alone(prompt: str) -> bool:
-    """One that changes something in the user's name."""
-    return command_of(prompt) in COMMANDS or is_resume(prompt)
-
-
-def _look(event: Event, world: World, name: str) -> str:
+def _look(event: Event, world: World, name: str) -> Answer:
     """What the command prints at a terminal, by a process of its own: it may read a long ledger, and ends in time."""
     import re
     from pathlib import Path
@@ -138,12 +132,12 @@ def _look(event: Event, world: World, name: str) -> str:
         timeout=LONGEST_LOOK,
         env=environ,
     )
+    text = f"omo {name}\n" + re.sub(r"\x1b\[[\d;]*m", "", done.stdout.strip())
     if done.timed_out:
-        return f"omo: it takes longer than {LONGEST_LOOK:g} s; type `omo {name}` in a terminal."
-    if not done.stdout.strip():
-        return block("omo: " + done.stderr.rpartition("omo: ")[2].strip(), LONGEST_VIEW)
-    text = re.sub(r"\x1b\[[\d;]*m", "", done.stdout.strip())
-    return block(f"omo {name}\n{text}", LONGEST_VIEW)
+        text = f"omo: it takes longer than {LONGEST_LOOK:g} s; type `omo {name}` in a terminal."
+    elif not done.stdout.strip():
+        text = "omo: " + done.stderr.rpartition("omo: ")[2].strip()
+    return Answer(hosts.END_PROMPT, block(text, LONGEST_VIEW))
 
 
 def _gates(event: Event, world: World) -> gates.SessionGates:
@@ -293,8 +287,11 @@ def _budget(event: Event, world: World, rest: str) -> str | Answer:
 
 
 COMMANDS: dict[str, Callable[[Event, World, str], str | Answer]] = {
+    "status": lambda event, world, rest: _look(event, world, "status"),
+    "report": lambda event, world, rest: _look(event, world, "report"),
     "pin": _pin,
     "unpin": _unpin,
     "allow": _allow,
     "budget": _budget,
+    "resume": _resume,
 }

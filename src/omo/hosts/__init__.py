@@ -32,21 +32,19 @@ NAMES = ("claude", "codex")
 OTHER_AGENTS = (*("AI_AGENT", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),)
 
 OUTER = "OMO_OUTER_SESSION"
+PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 
 QUEUE_LAG = 0.2  # seconds until a host's note of a queued prompt is surely in its record
 QUEUE_LOOKS = 4
-TRANSCRIPT_LAG = (
-    64 * 1024
-)  # bytes before where a record was read to that are read again, for a line that was half written
+TRANSCRIPT_LAG = 64 * 1024  # bytes before where a record was read to that are read again: a line may be half written
 
 # What a tool call does.
 SHELL, POWERSHELL, WRITE, ASK, TO_DO, OTHER = "shell", "powershell", "write", "ask", "to-do", "other"
 COMPLETE = "complete"  # calls the goal of the host's own done
 START_AGENT = "start-agent"
-# What a hook decides: let it happen, send the agent back to work, end a prompt without the model, refuse a tool
-# call, have the user decide about it, or have nobody asked about it.
-ALLOW, KEEP_GOING, END_PROMPT, DENY, ASK_USER = "allow", "keep-going", "end-prompt", "deny", "ask-user"
-PERMIT = "permit"
+# What a hook decides: let it happen, send the agent back to work, end a prompt without the model, refuse a tool call,
+# or have nobody asked about it.
+ALLOW, KEEP_GOING, END_PROMPT, DENY, PERMIT = "allow", "keep-going", "end-prompt", "deny", "permit"
 
 
 class Call:
@@ -176,7 +174,6 @@ class Event:
         self.raw = b""
         self.transcript = Transcript()
         self.shows_messages = False  # the user reads a line of ours beside what the model gets
-        self.can_ask_user = False  # about a tool call
         self.can_permit = False  # this call, which asks for no more than to be run
 
     @property
@@ -236,8 +233,6 @@ class Host:
     watched_tools: tuple[str, ...] = ()
     shell_tool = write_tool = ("", "")  # its name, and the argument that is the command or the path
     only_for_omo: Mapping[str, str] = {}  # how a registration says which commands a hook after them is for
-    # For `omo explain`: which field of the host's a fact of the event comes from.
-    sources: Mapping[str, str] = {}
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
         """The event on stdin, None if it is not one."""
@@ -259,7 +254,7 @@ class Host:
         return {}
 
     def launcher(self) -> str:
-        """The script that puts omo on the user's PATH, with {root} where it names the plugin; empty without one."""
+        """The script that puts omo on the user's PATH, with ROOT where it names the plugin; empty without one."""
         return ""
 
     def lacks_agents(self, plugin: str, environ: Mapping[str, str]) -> str:
@@ -270,6 +265,16 @@ class Host:
         """A text of ours with what it names as it is called here: commands that the user types, and the tool that
         starts agents."""
         return text
+
+
+def patched_files(patch: str) -> list[str]:
+    """Those that an apply_patch names."""
+    files = []
+    for line in patch.splitlines():
+        for mark in PATCHED:
+            if line.startswith(mark):
+                files.append(line[len(mark) :].strip())
+    return files
 
 
 def named(name: str) -> Host:

@@ -12,7 +12,7 @@ from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from omo.hosts import Answer, OtherLoop
@@ -40,10 +40,9 @@ TOOLS = {
 # The kinds of tokens, in the rows of a call and in the client's own sum.
 USED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 SUMMED = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens", "outputTokens")
-PERMISSIONS = {hosts.DENY: "deny", hosts.ASK_USER: "ask", hosts.PERMIT: "allow"}
+PERMISSIONS = {hosts.DENY: "deny", hosts.PERMIT: "allow"}
 # A further one, such as to leave the sandbox, is the user's to allow.
 PLAIN_ARGUMENTS = frozenset(("command", "description", "timeout", "run_in_background"))
-PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
 FINISHED = ("completed", "failed", "killed", "stopped", "cancelled", "done", "exited")
 BACKGROUND_SHELLS = ("shell", "monitor")
 TASK_NOTICE = b'"content":"<task-notification>'
@@ -69,11 +68,6 @@ class ClaudeCode(Host):
     shell_tool = ("Bash", "command")
     only_for_omo: Mapping[str, str] = {"if": "Bash(omo *)"}
     write_tool = ("Write", "file_path")
-    sources: Mapping[str, str] = {
-        "tool": "event.tool_name",
-        "call": "event.tool_input",
-        "caller": "event.agent_id",
-    }
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
         fields = fields_of(raw)
@@ -84,29 +78,29 @@ class ClaudeCode(Host):
 
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         reason, context, message = self.spell(answer.reason), self.spell(answer.context), self.spell(answer.message)
+        output: Json = {"systemMessage": message} if message else {}
+        more: Json = {"hookEventName": event.name}
         if answer.decision == hosts.KEEP_GOING:
-            shown = {"systemMessage": message} if message else {}
-            if event.shows_messages and _version(environ) >= CONTINUES_ON_CONTEXT:
-                more = {"hookEventName": event.name, "additionalContext": reason}
-                return _json({**shown, "hookSpecificOutput": more})
-            return _json({**shown, "decision": "block", "reason": reason})
-        if answer.decision == hosts.END_PROMPT:
-            ended: Json = {"decision": "block", "reason": reason}
-            if event.shows_messages:  # one line is shown while the model works; else it would be the prompt itself
-                ended["hookSpecificOutput"] = {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}
-            return _json(ended)
-        if answer.decision in PERMISSIONS:
-            said = {"permissionDecision": PERMISSIONS[answer.decision], "permissionDecisionReason": reason}
-            shown = {"systemMessage": message} if message else {}
-            return _json({**shown, "hookSpecificOutput": {"hookEventName": "PreToolUse", **said}})
-        if context and message and event.shows_messages:
-            more = {"hookEventName": event.name, "additionalContext": context}
-            return _json({"systemMessage": message, "hookSpecificOutput": more})
-        if context:
+            if not event.shows_messages or _version(environ) < CONTINUES_ON_CONTEXT:
+                return to_json({**output, "decision": "block", "reason": reason})
+            more["additionalContext"] = reason
+        elif answer.decision == hosts.END_PROMPT:
+            output = {"decision": "block", "reason": reason}
+            if not event.shows_messages:
+                return to_json(output)
+            more = {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": True}  # else that would be shown
+        elif answer.decision in PERMISSIONS:
+            more = {"hookEventName": "PreToolUse", "permissionDecision": PERMISSIONS[answer.decision]}
+            more["permissionDecisionReason"] = reason
+        elif context and message and event.shows_messages:
+            more["additionalContext"] = context
+        elif context:
             return _bytes(context.lstrip("{ \n") + "\n")  # plain text; with a brace in front it would be taken for JSON
-        if message:
-            return _json({"systemMessage": message, **_notification(answer, message, event, environ)})
-        return _bytes(answer.line + "\n") if answer.line else b""
+        elif message:
+            return to_json({**output, **_notification(answer, message, event, environ)})
+        else:
+            return _bytes(answer.line + "\n") if answer.line else b""
+        return to_json({**output, "hookSpecificOutput": more})
 
     def transcript(self, path: str, start: int = 0) -> Transcript:
         return ClaudeTranscript(path, start)
@@ -121,8 +115,7 @@ class ClaudeCode(Host):
     def launcher(self) -> str:
         from omo.hosts.claude_setup import LAUNCHER
 
-        before, _, after = LAUNCHER.partition("{root}")
-        return before.format() + "{root}" + after.format()
+        return LAUNCHER
 
 
 HOST = ClaudeCode()
@@ -174,7 +167,6 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     event.raw = raw
     event.transcript = HOST.transcript(text("transcript_path"))
     event.shows_messages = bool(environ and environ.get("CLAUDECODE"))
-    event.can_ask_user = True
     event.can_permit = event.tool_title == "Bash" and PLAIN_ARGUMENTS.issuperset(event.arguments)
     return event
 
@@ -218,12 +210,8 @@ def _written_paths(name: str, arguments: Json) -> list[str]:
     patch = arguments.get("command") or arguments.get("input")
     if isinstance(patch, list):
         patch = "\n".join(word for word in patch if isinstance(word, str))
-    if name != "apply_patch" or not isinstance(patch, str):
-        return paths
-    for line in patch.splitlines():
-        for mark in PATCHED:
-            if line.startswith(mark):
-                paths.append(line[len(mark) :].strip())
+    if name == "apply_patch" and isinstance(patch, str):
+        paths += hosts.patched_files(patch)
     return paths
 
 
@@ -257,23 +245,12 @@ class ClaudeTranscript(Transcript):
         return bool(self._lines(f'"promptId":"{turn}"'.encode()))
 
     def is_silent_since(self, moment: str) -> bool:
-        if not os.path.isfile(self.path):
-            return False
-        mark = b'"timestamp":"'
-        for line in self._lines(b'"role":"assistant"'):
-            start = line.rfind(mark) + len(mark)
-            if mark in line and line[start : start + len(moment)].decode("ascii", "replace") > moment:
-                return False
-        return True
+        return os.path.isfile(self.path) and self.last_word_at() <= moment
 
     def calls_since(self, moment: str) -> list[Call] | None:
         calls: list[Call] = []
         is_known = self.start > 0  # a Stop has read what was before
-        for line in reversed(self._lines(b'"type":"assistant"')):
-            row = _object(line)
-            written = row.get("timestamp")
-            if row.get("type") != "assistant" or not isinstance(written, str):
-                continue
+        for written, row in self._answers():
             is_known = True
             if written <= moment:
                 break
@@ -295,10 +272,15 @@ class ClaudeTranscript(Transcript):
         return any(mark in line for line in self._lines(b'"type":"assistant"')[-2:])
 
     def last_word_at(self) -> str:
+        return next((written for written, _ in self._answers()), "")
+
+    def _answers(self) -> Iterator[tuple[str, Json]]:
+        """What the model said and when, newest first."""
         for line in reversed(self._lines(b'"type":"assistant"')):
-            if isinstance(moment := _object(line).get("timestamp"), str):
-                return moment
-        return ""
+            row = _object(line)
+            written = row.get("timestamp")
+            if row.get("type") == "assistant" and isinstance(written, str):
+                yield written, row
 
     def usage(self) -> tuple[list[Usage], int]:
         """One call is several rows. What a compaction costs is in none: its boundary tells how much was read for it,
@@ -435,7 +417,7 @@ def _version(environ: Mapping[str, str]) -> tuple[int, ...]:
     return tuple(int(number) for number in numbers)
 
 
-def _json(value: Json) -> bytes:
+def to_json(value: Json) -> bytes:
     return _bytes(dumps(value) + "\n")
 
 

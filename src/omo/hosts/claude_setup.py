@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shlex
-import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from typing import Any
 from omo import hosts
 from omo.errors import BadInput, Refused, Unreadable
 from omo.hosts import Answer
+from omo.safe_open import read_file
 from omo.text import clip
 
 Json = dict[str, Any]
@@ -40,11 +40,10 @@ host=claude event=statusline
 REFRESH_SECONDS = 5  # the host asks again only then while nobody writes
 # The omo on the user's PATH. An update moves the plugin: a plugin that runs where it lies has noted that place, of any
 # other the host notes where the newest is.
-LAUNCHER_MARK = "# omo on your PATH, written by `omo setup path`"
-LAUNCHER = f"""\
+LAUNCHER = """\
 #!/bin/sh
-{LAUNCHER_MARK}; `omo setup remove` takes it away.
-plugins=${{{{CLAUDE_CONFIG_DIR:-$HOME/.claude}}}}/plugins
+# omo on your PATH, written by `omo setup path`; `omo setup remove` takes it away.
+plugins=${CLAUDE_CONFIG_DIR:-$HOME/.claude}/plugins
 for data in "$plugins"/data/omo-*; do
     [ -r "$data/root" ] && IFS= read -r root <"$data/root" || continue
     case $root in "$plugins"/cache/*) continue ;; esac
@@ -53,12 +52,13 @@ for data in "$plugins"/data/omo-*; do
 done
 list=$plugins/installed_plugins.json
 newest=$(sed -n '/"omo@/,$s/.*"installPath": *"\\(.*\\)".*/\\1/p' "$list" 2>/dev/null | head -n 1)
-for root in "$newest" {{root}} "${{{{CODEX_HOME:-$HOME/.codex}}}}"/plugins/cache/omo/omo/*; do
+for root in "$newest" ROOT "${CODEX_HOME:-$HOME/.codex}"/plugins/cache/omo/omo/*; do
     [ -x "$root/bin/omo" ] && exec "$root/bin/omo" "$@"
 done
 echo "omo: the plugin is gone; claude plugin install omo@omo brings it back, or remove $0" >&2
 exit 77
 """
+LAUNCHER_MARK = LAUNCHER.splitlines()[1].partition(";")[0]
 # What was there is kept and runs first, with the same input; its own line ends before ours begins.
 BEFORE_THEIRS = "input=$(cat); printf '%s' \"$input\" | {\n"
 AFTER_THEIRS = "\n}; printf '%s' \"$input\" | "
@@ -163,13 +163,14 @@ class Setup:
         values = read_object(self.directory / "plugins" / "installed_plugins.json") or {}
         switches = self.plugins
         plugins: list[tuple[str, Path]] = []
-        for name, entry in _entries(values.get("plugins")):
-            path = entry.get("installPath")
-            is_elsewhere = entry.get("projectPath") not in (None, self.project)
-            if not isinstance(path, str) or is_elsewhere or is_ours(name) or switches.get(name) is False:
+        for name, entries in _part(values, "plugins").items():
+            if is_ours(name) or switches.get(name) is False:
                 continue
-            if (name, Path(path)) not in plugins:
-                plugins.append((name, Path(path)))
+            for entry in _objects(entries if isinstance(entries, list) else [entries]):
+                path = entry.get("installPath")
+                is_elsewhere = entry.get("projectPath") not in (None, self.project)
+                if isinstance(path, str) and not is_elsewhere and (name, Path(path)) not in plugins:
+                    plugins.append((name, Path(path)))
         return plugins
 
     def data_directories(self) -> list[Path]:
@@ -219,10 +220,6 @@ def without_status_line(values: Json, ours: str) -> Json:
 
 
 # How it runs a hook, for those who try one: the doctor and the demo.
-
-
-def data_directory(environ: Mapping[str, str]) -> str:
-    return environ.get(DATA_VARIABLE, "")
 
 
 def registration(plugin: Path) -> Json:
@@ -292,22 +289,15 @@ def read_answer(stdout: str) -> Answer:
 def read_object(path: Path) -> Json | None:
     """The object in a file, None if there is none. Raises Unreadable for anything else, also for a pipe or a giant."""
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            raise Unreadable(f"{path} is not a regular file")
-        with open(path, "rb") as file:
-            raw = file.read(LONGEST + 1)
+        values = json.loads(read_file(path, LONGEST, follow_link=True).removeprefix(BOM))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
         raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+        raise Unreadable(f"{path} is not valid JSON") from None
     except ValueError as error:  # a name that no file can have, such as one with a NUL
         raise Unreadable(f"{str(path)!r} is no usable path: {error}") from None
-    if len(raw) > LONGEST:
-        raise Unreadable(f"{path} is larger than {LONGEST} bytes")
-    try:
-        values = json.loads(raw.removeprefix(BOM))
-    except (ValueError, RecursionError):
-        raise Unreadable(f"{path} is not valid JSON") from None
     if not isinstance(values, dict):
         raise Unreadable(f"{path} is not an object")
     return values
@@ -330,18 +320,20 @@ def _part(values: Mapping[str, Any], key: str) -> Json:
     return value if isinstance(value, dict) else {}
 
 
+def _objects(value: object) -> list[Json]:
+    if not isinstance(value, list):
+        return []
+    return [item for item in value if isinstance(item, dict)]
+
+
 def _texts(values: Json) -> dict[str, str]:
     return {name: str(value) for name, value in values.items() if isinstance(value, (str, int, float))}
 
 
 def _handlers(values: Json, event: str) -> Iterator[Json]:
     """The handlers of one event, in a hooks.json or a settings file alike."""
-    groups = _part(values, "hooks").get(event)
-    for group in groups if isinstance(groups, list) else []:
-        handlers = group.get("hooks") if isinstance(group, dict) else None
-        for handler in handlers if isinstance(handlers, list) else []:
-            if isinstance(handler, dict):
-                yield handler
+    for group in _objects(_part(values, "hooks").get(event)):
+        yield from _objects(group.get("hooks"))
 
 
 def _can_block(values: Json) -> list[str]:
@@ -356,11 +348,3 @@ def _can_block(values: Json) -> list[str]:
                 text = handler[key]
         hooks.append(clip(text, 120))
     return hooks
-
-
-def _entries(plugins: Any) -> Iterator[tuple[str, Json]]:
-    """The host wrote `{id: {…}}`, writes `{id: [{…}]}`, and a plain list is read too."""
-    for name, value in plugins.items() if isinstance(plugins, dict) else [("", plugins)]:
-        for entry in value if isinstance(value, list) else [value]:
-            if isinstance(entry, dict):
-                yield name or str(entry.get("id") or entry.get("name") or "a plugin"), entry

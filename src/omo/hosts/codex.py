@@ -10,7 +10,6 @@ import os
 
 from omo import hosts
 from omo.hosts import Event, Host, Usage, claude
-from omo.json_text import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +43,6 @@ class Codex(Host):
     watched_tools = tuple(TOOLS)
     shell_tool = ("Bash", "command")
     write_tool = ("apply_patch", "command")
-    sources = claude.HOST.sources
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
         fields = claude.fields_of(raw)
@@ -65,14 +63,14 @@ class Codex(Host):
         if event.name == "SubagentStart":  # whose record is the agent's own
             event.agent_record, event.transcript = event.transcript.path, hosts.Transcript()
         event.shows_messages = True
-        event.can_ask_user = event.can_permit = False
+        event.can_permit = False
         return event
 
     def write(self, answer: Answer, event: Event, environ: Mapping[str, str]) -> bytes:
         reason, context, message = self.spell(answer.reason), self.spell(answer.context), self.spell(answer.message)
         output: Json = {"systemMessage": message} if message else {}
         if answer.decision in (hosts.KEEP_GOING, hosts.END_PROMPT):
-            return _json({**output, "decision": "block", "reason": reason})
+            return claude.to_json({**output, "decision": "block", "reason": reason})
         more: Json = {}
         if answer.decision == hosts.DENY:
             more = {"permissionDecision": "deny", "permissionDecisionReason": reason}
@@ -82,7 +80,7 @@ class Codex(Host):
             more = {"permissionDecision": "allow", "updatedInput": {"command": _with_omo(event.command, environ)}}
         if more:
             output["hookSpecificOutput"] = {"hookEventName": event.name, **more}
-        return _json(output) if output else b""
+        return claude.to_json(output) if output else b""
 
     def transcript(self, path: str, start: int = 0) -> hosts.Transcript:
         return Rollout(path, start)
@@ -138,7 +136,3 @@ def _with_omo(command: str, environ: Mapping[str, str]) -> str:
     values = " ".join(f"{name}={quote(value)}" for name, value in variables.items())
     programs = quote(f"{environ.get('PLUGIN_ROOT', '')}/bin")
     return f'export PATH="$PATH":{programs} {values}; {command}'
-
-
-def _json(value: Json) -> bytes:
-    return (dumps(value) + "\n").encode("utf-8", "replace")

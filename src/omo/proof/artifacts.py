@@ -51,10 +51,12 @@ class Artifact:
     files: Row | None = None  # of a record that omo wrote itself: how the files were when it ran the command
 
 
-class _Reading(NamedTuple):
+class _File(NamedTuple):
+    """A file as it is. `since` is the earlier of its own times."""
+
+    name: str
     digest: str
     size: int
-    is_blank: bool
     since: float
 
 
@@ -77,14 +79,11 @@ def register(
     `spent` are digests that prove other goals, whatever the ledger says. `repair` keeps a damaged ledger aside, and
     takes one that was begun anew for the right one: only the user can say so. `files` come with what omo recorded.
     """
-    _require_goal(goal)
     if repair and by != "user":
         raise Refused("only the user can repair the ledger of evidence", fix=REPAIR)
-    journal = _journal(state)
-    if not repair:
-        journal.require_whole("evidence", REPAIR)
+    journal = _journal(state) if repair else _whole_journal(state)
     claim = _claim(root, path, goal, started_at)
-    name, reading = claim.name, claim.reading
+    file = claim.file
 
     def decide(rows: list[Row]) -> tuple[Artifact | Refused, list[Row]]:
         events: list[Row] = []
@@ -97,14 +96,14 @@ def register(
         answer = _judge(rows, claim, spent)
         if isinstance(answer, Refused):
             if answer.details["why"] == "old" and not claim.committed_before:
-                events.append({"kind": "seen", "contents": {name: [reading.digest, reading.since]}})
+                events.append({"kind": "seen", "contents": {file.name: [file.digest, file.since]}})
             return answer, events
         if answer is not None:
             return answer, events
-        row: Row = {"kind": "artifact", "path": name, "digest": reading.digest, "size": reading.size, "goal": goal}
+        row: Row = {"kind": "artifact", "path": file.name, "digest": file.digest, "size": file.size, "goal": goal}
         if files is not None:
             row["files"] = files
-        return Artifact(name, reading.digest, reading.size, goal, stamp(now), by, files), [*events, row]
+        return Artifact(file.name, file.digest, file.size, goal, stamp(now), by, files), [*events, row]
 
     answer = journal.change(decide, actor=by, now=now, wait=wait)
     if isinstance(answer, Refused):
@@ -123,10 +122,7 @@ def check(
     spent: Collection[str] = (),
 ) -> None:
     """Refused exactly where `register` would refuse; nothing is written."""
-    _require_goal(goal)
-    journal = _journal(state)
-    journal.require_whole("evidence", REPAIR)
-    answer = _judge(journal.read()[0], _claim(root, path, goal, started_at), spent)
+    answer = _judge(_whole_journal(state).read()[0], _claim(root, path, goal, started_at), spent)
     if isinstance(answer, Refused):
         raise answer
 
@@ -135,33 +131,32 @@ def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) 
     """Note the content of what lies in the tree and is not as HEAD has it, when a goal begins: a later touch does not
     make it new. Of what is over the bounds only the file's times tell.
     """
-    journal = _journal(state)
-    journal.require_whole("evidence", REPAIR)
-    readings: dict[str, _Reading] = {}
+    journal = _whole_journal(state)
+    present: dict[str, _File] = {}
     left = MOST_BYTES_REMEMBERED
     for path in _not_as_committed(Path(root)):
         try:
-            name, reading = _inspect(root, path)
+            file = _inspect(root, path)
         except Refused:
             continue
-        readings[name] = reading
-        left -= reading.size
+        present[file.name] = file
+        left -= file.size
         if left <= 0:
             break
 
     def decide(rows: list[Row]) -> tuple[None, list[Row]]:
         known = _known_from(rows)
         new = {}
-        for name, reading in readings.items():
-            since = min(reading.since, now)
-            if known.get(reading.digest, math.inf) > since:
-                new[name] = [reading.digest, since]
+        for file in present.values():
+            since = min(file.since, now)
+            if known.get(file.digest, math.inf) > since:
+                new[file.name] = [file.digest, since]
         items = list(new.items())
         starts = range(0, len(items), PER_ROW)
         return None, [{"kind": "seen", "contents": dict(items[start : start + PER_ROW])} for start in starts]
 
     journal.change(decide, actor=by, now=now, wait=wait)
-    return len(readings)
+    return len(present)
 
 
 def _known_from(rows: Sequence[Row]) -> dict[str, float]:
@@ -181,10 +176,10 @@ def _known_from(rows: Sequence[Row]) -> dict[str, float]:
 def recording(state: str, root: str | Path, path: str, goal: str) -> Artifact | None:
     """What omo itself recorded at this path for this goal, unchanged since; None where it is somebody else's."""
     try:
-        name, reading = _inspect(root, path)
+        file = _inspect(root, path)
     except Refused:
         return None
-    wanted = (name, reading.digest, goal)
+    wanted = (file.name, file.digest, goal)
     for artifact in _artifacts(_journal(state).read()[0]):
         if artifact.files is not None and (artifact.path, artifact.digest, artifact.goal) == wanted:
             return artifact
@@ -206,15 +201,14 @@ def knows(state: str, named: Sequence[tuple[str, str]]) -> bool:
 
 def is_unchanged(root: str | Path, path: str, digest: str) -> bool:
     try:
-        return _inspect(root, path)[1].digest == digest
+        return _inspect(root, path).digest == digest
     except Refused:
         return False
 
 
 def list_artifacts(state: str, goal: str | None = None) -> list[Artifact]:
-    journal = _journal(state)
-    journal.require_whole("evidence", REPAIR)
-    return [artifact for artifact in _artifacts(journal.read()[0]) if goal in (None, artifact.goal)]
+    rows = _whole_journal(state).read()[0]
+    return [artifact for artifact in _artifacts(rows) if goal in (None, artifact.goal)]
 
 
 def ledger_problems(state: str) -> list[str]:
@@ -226,25 +220,27 @@ def _journal(state: str) -> Journal:
     return Journal(paths.evidence_dir(state), state)
 
 
-def _require_goal(goal: str) -> None:
-    if not goal.strip() or len(goal) > 200:
-        raise BadInput("evidence needs the goal it belongs to", fix="--goal ID")
+def _whole_journal(state: str) -> Journal:
+    journal = _journal(state)
+    journal.require_whole("evidence", REPAIR)
+    return journal
 
 
 class _Claim(NamedTuple):
     """A file, and what it is to prove."""
 
-    name: str
-    reading: _Reading
+    file: _File
     goal: str
     started_at: float | None
     committed_before: bool
 
 
 def _claim(root: str | Path, path: str | Path, goal: str, started_at: float | None) -> _Claim:
-    name, reading = _inspect(root, path)
-    committed_before = started_at is not None and _was_committed(str(root), name, reading.digest, started_at)
-    return _Claim(name, reading, goal, started_at, committed_before)
+    if not goal.strip() or len(goal) > 200:
+        raise BadInput("evidence needs the goal it belongs to", fix="--goal ID")
+    file = _inspect(root, path)
+    committed_before = started_at is not None and _was_committed(str(root), file.name, file.digest, started_at)
+    return _Claim(file, goal, started_at, committed_before)
 
 
 @lru_cache(maxsize=256)  # a gate looks before it records: the same content has the same past
@@ -254,23 +250,23 @@ def _was_committed(root: str, name: str, digest: str, moment: float) -> bool:
 
 def _judge(rows: Sequence[Row], claim: _Claim, spent: Collection[str]) -> Artifact | Refused | None:
     """The record of it that already stands, why it cannot be evidence, or None: it can be recorded."""
-    started_at = claim.started_at
-    if started_at is not None and claim.committed_before:
-        return _old(claim.name, started_at)
-    same = [artifact for artifact in _artifacts(rows) if artifact.digest == claim.reading.digest]
-    of_others = [artifact for artifact in same if artifact.goal != claim.goal]
-    if claim.reading.digest in spent:
-        return _reused(claim.name, of_others[0] if of_others else None)
-    for artifact in same:
+    file, started_at = claim.file, claim.started_at or -math.inf
+    if claim.committed_before:
+        return _old(file.name, started_at)
+    for artifact in _artifacts(rows):
+        if artifact.digest != file.digest:
+            continue
         if artifact.goal != claim.goal:
-            return _reused(claim.name, artifact)
-        is_fresh = started_at is None or seconds(artifact.at) >= started_at - GRACE
-        if artifact.path == claim.name and is_fresh:
+            return _reused(file.name, f"goal {clip(artifact.goal, 60)} ({artifact.path})")
+        is_fresh = seconds(artifact.at) >= started_at - GRACE
+        if artifact.path == file.name and is_fresh and file.digest not in spent:
             return artifact
+    if file.digest in spent:
+        return _reused(file.name, "another goal of this run")
     # A touch changes the file's own times and nothing else.
-    since = min(claim.reading.since, _known_from(rows).get(claim.reading.digest, math.inf))
-    if started_at is not None and since < started_at - GRACE:
-        return _old(claim.name, started_at)
+    since = min(file.since, _known_from(rows).get(file.digest, math.inf))
+    if since < started_at - GRACE:
+        return _old(file.name, started_at)
     return None
 
 
@@ -281,48 +277,41 @@ def _artifacts(rows: Sequence[Row]) -> Iterator[Artifact]:
             yield Artifact(path, digest, size, goal, row["ts"], row["actor"], row.get("files"))
 
 
-def _inspect(root: str | Path, path: str | Path) -> tuple[str, _Reading]:
-    """The file's path in the project and what it holds. The path may be absolute, as long as it stays inside."""
+def _inspect(root: str | Path, path: str | Path) -> _File:
+    """The path may be absolute, as long as it stays inside. Refused where it names no file that holds anything."""
     shown = clip(str(path), 200)
     if "\0" in str(path):
         raise _unusable(shown, "is no path")
     top = os.path.realpath(root)
-    named = os.path.normpath(os.path.join(top, path))
     real = os.path.realpath(os.path.join(top, path))
     if not globs.is_inside(top, real):
         raise _unusable(shown, "is outside the project, itself or by a link", "copy the file into the project")
     name = os.path.relpath(real, top).replace(os.sep, "/")
     if globs.is_own(name) or name.split("/")[0] == ".git":
         raise _unusable(shown, "is state of omo or git, which proves nothing", "name a file the work produced")
-    if not os.path.lexists(named):
+    if not os.path.lexists(os.path.normpath(os.path.join(top, path))):
         raise _unusable(shown, "is not there", "produce it first, then register it")
-    reading = _read(real, shown)
-    if not reading.size or reading.is_blank:
-        raise _unusable(shown, "is empty", "let it hold what was observed")
-    return name, reading
-
-
-def _unusable(shown: str, why: str, fix: str = "name a file that the work produced") -> Refused:
-    return Refused(f"{shown} cannot be evidence: it {why}", fix=fix)
-
-
-def _read(real: str, shown: str) -> _Reading:
     if not os.path.isfile(real):
         raise _unusable(shown, "is not a regular file" if os.path.lexists(real) else "is a broken link")
+    digest, is_blank, size = hashlib.sha256(), True, 0
     try:
         with os.fdopen(safe_open.open_file(real), "rb") as file:
             status = os.fstat(file.fileno())
             if status.st_size > LARGEST:
                 raise _unusable(shown, f"is larger than {LARGEST} bytes")
-            digest = hashlib.sha256()
-            is_blank, size = True, 0
             while chunk := file.read(1 << 20):
                 digest.update(chunk)
                 size += len(chunk)
                 is_blank = is_blank and not chunk.strip()
     except OSError as error:
         raise _unusable(shown, f"cannot be read: {error.strerror}", "make it readable") from None
-    return _Reading(digest.hexdigest(), size, is_blank, min(status.st_mtime, status.st_ctime))
+    if is_blank:
+        raise _unusable(shown, "is empty", "let it hold what was observed")
+    return _File(name, digest.hexdigest(), size, min(status.st_mtime, status.st_ctime))
+
+
+def _unusable(shown: str, why: str, fix: str = "name a file that the work produced") -> Refused:
+    return Refused(f"{shown} cannot be evidence: it {why}", fix=fix)
 
 
 def _old(name: str, started_at: float) -> Refused:
@@ -333,10 +322,9 @@ def _old(name: str, started_at: float) -> Refused:
     )
 
 
-def _reused(name: str, other: Artifact | None) -> Refused:
-    proves = f"goal {clip(other.goal, 60)} ({other.path})" if other else "another goal of this run"
+def _reused(name: str, other: str) -> Refused:
     return Refused(
-        f"{name} cannot be evidence: the same content already proves {proves}",
+        f"{name} cannot be evidence: the same content already proves {other}",
         fix="produce evidence that is about this goal",
         why="reused",
     )

@@ -195,8 +195,6 @@ class _Listing:
 
 
 def _list(root: str, head: str | None, exclude: str) -> _Listing:
-    if not _has_repository(root):
-        return _list_without_git(root)
     every = ["ls-files", "-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"]
     if exclude:
         every.append(f"--exclude-from={exclude}")
@@ -232,16 +230,6 @@ def _edited(root: str, commit: str, paths: list[str]) -> list[str]:
         if not committed.ok or committed.output != now.output:
             edited.append(path)
     return edited
-
-
-def _has_repository(root: str) -> bool:
-    directory = os.path.abspath(root)
-    while not os.path.lexists(os.path.join(directory, ".git")):
-        parent = os.path.dirname(directory)
-        if parent == directory:
-            return False
-        directory = parent
-    return True
 
 
 def _list_without_git(root: str) -> _Listing:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from omo.errors import NotEvaluable
@@ -47,7 +47,11 @@ def changed(root: Path, base: str) -> list[str]:
     new = require_nothing_hidden(root)
     differing = git.lines(root, *DIFF, since, "--")
     paths = {*differing, *new, *hidden_since(root, since)}
-    return sorted(path for path in paths if not globs.is_own(path))
+    return sorted(_not_own(paths))
+
+
+def _not_own(paths: Iterable[str]) -> list[str]:
+    return [path for path in paths if not globs.is_own(path.rstrip("/"))]
 
 
 def require_nothing_hidden(root: Path) -> list[str]:
@@ -109,21 +113,20 @@ def branch_base(root: Path, tip: str, *, own: str) -> tuple[str, str] | None:
 def changed_between(root: Path, base: str, tip: str) -> list[str]:
     """Paths below `root` that two commits have differently."""
     differing = git.lines(root, *DIFF, resolve(root, base), resolve(root, tip), "--")
-    return sorted(path for path in differing if not globs.is_own(path))
+    return sorted(_not_own(differing))
 
 
 def untracked(root: Path) -> list[str]:
     """New, and ignored by no `.gitignore`; a nested repository is one path, its directory."""
     listed = git.lines(root, "ls-files", "-z", "--others", _RULES)
-    paths = [path.rstrip("/") for path in listed]
-    return [path for path in paths if not globs.is_own(path)]
+    return _not_own([path.rstrip("/") for path in listed])
 
 
 def loose(root: Path, *, whole_directories: bool = False) -> list[str]:
     """All that git does not track, ignored or not; a nested repository is one path, its directory. With
     `whole_directories` so is every directory in which nothing is tracked."""
     as_one = ["--directory"] if whole_directories else []
-    return [path for path in git.lines(root, "ls-files", "-z", "--others", *as_one) if not globs.is_own(path)]
+    return _not_own(git.lines(root, "ls-files", "-z", "--others", *as_one))
 
 
 def edited(root: Path, since: str) -> list[str]:
@@ -142,8 +145,7 @@ def edited(root: Path, since: str) -> list[str]:
 
 def hidden_since(root: Path, base: str) -> list[str]:
     """What is ignored now and would not be by the rules of the base. A directory ignored as a whole is one question."""
-    ignored = git.lines(root, "ls-files", "-z", "--others", "--ignored", "--directory", _RULES)
-    ignored = [path for path in ignored if not globs.is_own(path.rstrip("/"))]
+    ignored = _not_own(git.lines(root, "ls-files", "-z", "--others", "--ignored", "--directory", _RULES))
     if not ignored:
         return []
     prefix = ""

@@ -34,7 +34,7 @@ from omo.proof.checks import (
     ids_of,
 )
 from omo.proof.run import Outcome, run
-from omo.text import clip
+from omo.text import clip, listed
 
 Result = Literal["pass", "fail", "unknown"]
 
@@ -52,16 +52,13 @@ EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
 class Tree:
     """What checks are evaluated on.
 
-    `base` overrides the base each check was pinned at (`bases`, by digest). `pinned` holds the digests of
-    the checks whose commands may run. `inputs` are files that ask for the evaluation, such as the checks
-    file itself; changing them is not leaving the scope.
+    `pinned` has the checks whose commands may run, by digest, and the base that each was pinned at. `inputs` are files
+    that ask for the evaluation, such as the checks file itself; changing them is not leaving the scope.
     `searching` is the time for regular expressions; each evaluation begins with a whole one.
     """
 
     root: Path
-    base: str | None = None
-    pinned: frozenset[str] = frozenset()
-    bases: Mapping[str, str | None] = field(default_factory=dict)
+    pinned: Mapping[str, str | None] = field(default_factory=dict)
     inputs: frozenset[str] = frozenset()
     searching: patterns.Budget = field(default_factory=lambda: patterns.Budget(SEARCH_SECONDS), compare=False)
 
@@ -97,22 +94,25 @@ class Finding(NamedTuple):
 def evaluate(checks: Sequence[Check | str], tree: Tree) -> Verdict:
     tree = replace(tree, searching=patterns.Budget(SEARCH_SECONDS))
     observations = [_observe(check, name, tree) for check, name in zip(checks, ids_of(checks), strict=True)]
-    failed = [observation for observation in observations if observation.result == "fail"]
-    unknown = [observation for observation in observations if observation.result == "unknown"]
-    in_words = [observation for observation in observations if observation.type == "string"]
+    in_words, by_code = [], []
+    for observation in observations:
+        if observation.type == "string":
+            in_words.append(observation.result)
+        else:
+            by_code.append(observation.result)
     flags = []
-    if len(in_words) == len(observations):
+    if not by_code:
         flags.append("checks_empty")
-    if failed:
+    if "fail" in by_code:
         flags.append("checks_failed")
-    if any(observation.type != "string" for observation in unknown):
+    if "unknown" in by_code:
         flags.append("checks_unevaluable")
     if in_words:
         flags.append("has_string_checks")
     verdict: Result = "pass"
-    if failed:
+    if "fail" in by_code:
         verdict = "fail"
-    elif unknown or not observations:
+    elif "unknown" in by_code or in_words or not observations:
         verdict = "unknown"
     return Verdict(verdict, flags, observations)
 
@@ -148,7 +148,7 @@ def _evaluate(check: Check, tree: Tree) -> Finding:
 
 def _path(check: PathCheck, tree: Tree) -> Finding:
     matches = globs.find(tree.root, check.path)
-    observed = _listing(matches.paths + matches.strays)
+    observed = listed(matches.paths + matches.strays)
     if check.absent:
         if matches.paths or matches.strays:
             return Finding("fail", f"{check.path} must be gone and is there", observed)
@@ -160,12 +160,7 @@ def _path(check: PathCheck, tree: Tree) -> Finding:
 
 
 def _about(strays: Sequence[str]) -> str:
-    return f"; links that are broken or lead out of the project do not count: {_listing(strays)}" if strays else ""
-
-
-def _listing(paths: Sequence[str], most: int = 5) -> str:
-    more = f" and {len(paths) - most} more" if len(paths) > most else ""
-    return ", ".join(paths[:most]) + more
+    return f"; links that are broken or lead out of the project do not count: {listed(strays)}" if strays else ""
 
 
 class _NoFile(Exception):
@@ -197,11 +192,11 @@ def _content(check: ContentCheck, tree: Tree) -> Finding:
             good.append(path)
     wish = f"{'without' if check.absent else 'with'} /{clip(check.regex, 80)}/"
     if good and (check.any or len(good) == len(paths)):
-        return Finding("pass", f"{len(good)} of {len(paths)} files {wish}", _listing(good))
+        return Finding("pass", f"{len(good)} of {len(paths)} files {wish}", listed(good))
     if bad and not (check.any and unclear):
-        return Finding("fail", f"{len(good)} of {len(paths)} files {wish}", f"not: {_listing(bad)}")
+        return Finding("fail", f"{len(good)} of {len(paths)} files {wish}", f"not: {listed(bad)}")
     reason = f"larger than {LARGEST_READ} bytes, only the beginning was read"
-    return Finding("unknown", reason, _listing(unclear))
+    return Finding("unknown", reason, listed(unclear))
 
 
 def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
@@ -241,17 +236,9 @@ def _run(check: CommandCheck | MetricCheck, tree: Tree) -> Outcome | Finding:
     if not where.is_dir():
         return Finding("fail", f"its directory {check.cwd} is not there")
     outcome = run(check.argv, cwd=where, timeout=check.timeout, output_limit=OUTPUT_LIMIT)
-    if outcome.not_found:
-        return Finding("unknown", f"{check.argv[0]} cannot be started: {outcome.stderr}")
-    if outcome.timed_out:
-        reason = f"no answer within {check.timeout:g} s, so it was ended; raise timeout or make it faster"
-        return Finding("unknown", reason, _said(outcome))
-    if outcome.ok and strength.ran_nothing(outcome.stdout + outcome.stderr):
-        return Finding("unknown", "it ran no test", _said(outcome))
-    began = {"head": tree.base or tree.bases.get(digest_of_check(check))}
-    if shadows := seals.shadows(str(tree.root), began, [check]):
-        return Finding("unknown", f"{seals.IN_PLACE_OF_RUNNER.format(shadows[0])}; take it away", _said(outcome))
-    return outcome
+    began = {"head": tree.pinned[digest_of_check(check)]}
+    result, why = strength.result_of(outcome, seals.shadows(str(tree.root), began, [check]))
+    return Finding("unknown", why, _said(outcome)) if result == "unknown" else outcome
 
 
 def _ending(outcome: Outcome) -> str:
@@ -275,7 +262,7 @@ def _syntax(check: SyntaxCheck, tree: Tree) -> Finding:
     if problems:
         path, problem = next(iter(problems.items()))
         return Finding("fail", f"{len(problems)} of {len(paths)} files are not {check.language}", f"{path}: {problem}")
-    return Finding("pass", f"{len(paths)} files are {check.language}", _listing(paths))
+    return Finding("pass", f"{len(paths)} files are {check.language}", listed(paths))
 
 
 def _syntax_problem(root: Path, path: str, language: str) -> str:
@@ -313,7 +300,7 @@ def _shell_problem(root: Path, path: str, program: str) -> str:
 
 
 def _base(check: Check, tree: Tree) -> str:
-    base = tree.base or tree.bases.get(digest_of_check(check))
+    base = tree.pinned.get(digest_of_check(check))
     if not base:
         raise NotEvaluable("there is no base to compare with", fix="file it again, which takes HEAD for the base")
     return changes.resolve(tree.root, base)
@@ -333,8 +320,8 @@ def _forbidden(check: ForbiddenCheck, tree: Tree) -> Finding:
     base = _base(check, tree)
     changed = [path for path in changes.changed(tree.root, base) if _is_covered(path, check.paths)]
     if changed:
-        return Finding("fail", f"changed since {base[:12]} and must not be", _listing(changed))
-    return Finding("pass", f"unchanged since {base[:12]}", _listing(check.paths))
+        return Finding("fail", f"changed since {base[:12]} and must not be", listed(changed))
+    return Finding("pass", f"unchanged since {base[:12]}", listed(check.paths))
 
 
 def _scope(check: ScopeCheck, tree: Tree) -> Finding:
@@ -342,8 +329,8 @@ def _scope(check: ScopeCheck, tree: Tree) -> Finding:
     changed = [path for path in changes.changed(tree.root, base) if path not in tree.inputs]
     outside = [path for path in changed if not _is_covered(path, check.touch)]
     if outside:
-        return Finding("fail", f"changed since {base[:12]} outside {_listing(check.touch)}", _listing(outside))
-    return Finding("pass", f"{len(changed)} paths changed since {base[:12]}, all inside", _listing(changed))
+        return Finding("fail", f"changed since {base[:12]} outside {listed(check.touch)}", listed(outside))
+    return Finding("pass", f"{len(changed)} paths changed since {base[:12]}, all inside", listed(changed))
 
 
 def _is_covered(path: str, wanted: Sequence[str]) -> bool:

@@ -114,8 +114,8 @@ def screenshot_defects(path: Path) -> list[str]:
 
 def _decode(data: bytes) -> Image.Image:
     """The picture in RGB. Its size is known before a single pixel is unpacked."""
-    kind = next((kind for kind, (start, _) in ENDS.items() if data.startswith(start)), None)
-    if kind is None:
+    kind = "PNG" if data.startswith(ENDS["PNG"][0]) else "JPEG"
+    if not data.startswith(ENDS[kind][0]):
         raise _Unusable("is neither PNG nor JPEG; save the picture in one of these formats")
     if not data.endswith(ENDS[kind][1]):
         raise _Unusable(f"does not end where a {kind} ends: it is cut off or carries other data; save it again")

@@ -92,7 +92,7 @@ def _recipe(files: Commit, directory: str, words: list[str]) -> list[str]:
         if files.has(path):
             recipes = project_checks.recipes_in(files.text(path))
             wanted = words[1:2] or list(recipes)[:1]
-            return [line for target in wanted if target in recipes for line in recipes[target].lines]
+            return recipes[wanted[0]].lines if wanted and wanted[0] in recipes else []
     return []
 
 

@@ -26,7 +26,6 @@ class Pin:
     base: str | None
     by: str
     goal: str | None
-    source: str
     at: str
 
 
@@ -69,7 +68,7 @@ class Pinned:
         from omo.proof.evaluate import Tree
 
         bases = {digest: self.base(digest, goal) for digest in self.digests}
-        return Tree(Path(root), None, self.digests, bases, _inputs(Path(root), source))
+        return Tree(Path(root), bases, _inputs(Path(root), source))
 
 
 @dataclass(frozen=True)
@@ -117,7 +116,7 @@ def pin(
     journal.require_whole("pinned checks", REPAIR)
     digests = [digest_of_check(check) for check in checks]
     base = changes.head(root)
-    verdict = evaluate(checks, Tree(root, base, frozenset(digests), inputs=_inputs(root, source)))
+    verdict = evaluate(checks, Tree(root, dict.fromkeys(digests, base), _inputs(root, source)))
     report = PinReport(verdict)
     if refuse_vacuous and report.all_vacuous:
         raise _nothing_to_prove(report)
@@ -161,7 +160,7 @@ def _fold(rows: Sequence[Row]) -> Pinned:
     for row in rows:
         if row.get("kind") == "pinned":
             key = (row["digest"], row["goal"])
-            pins[key] = Pin(row["digest"], row["base"], row["actor"], row["goal"], row["source"], row["ts"])
+            pins[key] = Pin(row["digest"], row["base"], row["actor"], row["goal"], row["ts"])
     return Pinned(list(pins.values()))
 
 

@@ -35,52 +35,45 @@ NO_CHECK = ("no test specified", "--watch", "--fix", "--write")
 PYTHON_MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "conftest.py")
 PYTEST = ("pytest", "python3 -m pytest")
 UNITTEST = ("python3 -m unittest", "python3 -m unittest discover")
-# Language, kind, commands that are plain beside one of the files, and in which of these files which text is the reason
-# to offer the first of them.
-PLAIN: tuple[tuple[str, str, tuple[str, ...], tuple[str, ...], dict[str, str]], ...] = (
+MVN = ("mvn test", "mvn verify", "./mvnw test", "./mvnw verify")
+GRADLE = ("gradle test", "gradle check", "./gradlew test", "./gradlew check")
+MYPY = ("mypy .", "mypy", "python3 -m mypy", "python3 -m mypy .")
+RUFF = ("ruff check .", "ruff check", "python3 -m ruff check .")
+# Language, kind, commands that are plain beside one of the files, and which text in which of these files is the reason
+# to offer the first of them: its being there, or none.
+PLAIN: tuple[tuple[str, str, tuple[str, ...], dict[str, str | None]], ...] = (
     (
-        *("python", TESTS, PYTEST, PYTHON_MANIFESTS),
+        *("python", TESTS, PYTEST),
         {
             "pytest.ini": "",
             "conftest.py": "",
             "pyproject.toml": "pytest",
             "setup.cfg": "[tool:pytest",
             "tox.ini": "[pytest",
+            "setup.py": None,
         },
     ),
-    ("python", TESTS, UNITTEST, PYTHON_MANIFESTS, {}),
-    ("python", TESTS, ("tox",), ("tox.ini",), {"tox.ini": "[testenv"}),
-    ("python", TESTS, ("nox",), ("noxfile.py",), {"noxfile.py": ""}),
-    (
-        *("python", TYPES, ("mypy .", "mypy", "python3 -m mypy", "python3 -m mypy .")),
-        ("mypy.ini", "pyproject.toml", "setup.cfg"),
-        {"mypy.ini": "", "pyproject.toml": "[tool.mypy", "setup.cfg": "[mypy"},
-    ),
-    (
-        *("python", LINT, ("ruff check .", "ruff check", "python3 -m ruff check .")),
-        ("ruff.toml", ".ruff.toml", "pyproject.toml"),
-        {"ruff.toml": "", ".ruff.toml": "", "pyproject.toml": "[tool.ruff"},
-    ),
-    ("rust", TESTS, ("cargo test",), ("Cargo.toml",), {"Cargo.toml": ""}),
-    ("rust", LINT, ("cargo clippy",), ("Cargo.toml",), {"Cargo.toml": "lints"}),
-    ("rust", BUILD, ("cargo build", "cargo check"), ("Cargo.toml",), {"Cargo.toml": ""}),
-    ("go", TESTS, ("go test ./...",), ("go.mod",), {"go.mod": ""}),
-    ("go", LINT, ("go vet ./...",), ("go.mod",), {"go.mod": ""}),
-    ("go", BUILD, ("go build ./...",), ("go.mod",), {"go.mod": ""}),
-    ("node", TESTS, ("node --test",), ("package.json",), {}),
-    ("node", TYPES, ("npx tsc --noEmit", "npx tsc -p . --noEmit"), ("tsconfig.json",), {"tsconfig.json": ""}),
-    ("java", TESTS, ("mvn test", "mvn verify", "./mvnw test", "./mvnw verify"), ("pom.xml",), {"pom.xml": ""}),
-    (
-        *("java", TESTS, ("gradle test", "gradle check", "./gradlew test", "./gradlew check")),
-        ("build.gradle", "build.gradle.kts"),
-        {"build.gradle": "", "build.gradle.kts": ""},
-    ),
-    ("elixir", TESTS, ("mix test",), ("mix.exs",), {"mix.exs": ""}),
-    ("ruby", TESTS, ("rspec",), ("Gemfile", "Rakefile"), {"Gemfile": "rspec"}),
-    ("ruby", TESTS, ("rake test", "rake", "rails test"), ("Gemfile", "Rakefile"), {"Rakefile": "test"}),
-    ("php", TESTS, ("vendor/bin/phpunit", "composer test"), ("composer.json",), {"composer.json": "phpunit"}),
-    ("deno", TESTS, ("deno test",), ("deno.json", "deno.jsonc"), {"deno.json": "", "deno.jsonc": ""}),
-    ("deno", TYPES, ("deno check .",), ("deno.json", "deno.jsonc"), {}),
+    ("python", TESTS, UNITTEST, dict.fromkeys(PYTHON_MANIFESTS)),
+    ("python", TESTS, ("tox",), {"tox.ini": "[testenv"}),
+    ("python", TESTS, ("nox",), {"noxfile.py": ""}),
+    ("python", TYPES, MYPY, {"mypy.ini": "", "pyproject.toml": "[tool.mypy", "setup.cfg": "[mypy"}),
+    ("python", LINT, RUFF, {"ruff.toml": "", ".ruff.toml": "", "pyproject.toml": "[tool.ruff"}),
+    ("rust", TESTS, ("cargo test",), {"Cargo.toml": ""}),
+    ("rust", LINT, ("cargo clippy",), {"Cargo.toml": "lints"}),
+    ("rust", BUILD, ("cargo build", "cargo check"), {"Cargo.toml": ""}),
+    ("go", TESTS, ("go test ./...",), {"go.mod": ""}),
+    ("go", LINT, ("go vet ./...",), {"go.mod": ""}),
+    ("go", BUILD, ("go build ./...",), {"go.mod": ""}),
+    ("node", TESTS, ("node --test",), {"package.json": None}),
+    ("node", TYPES, ("npx tsc --noEmit", "npx tsc -p . --noEmit"), {"tsconfig.json": ""}),
+    ("java", TESTS, MVN, {"pom.xml": ""}),
+    ("java", TESTS, GRADLE, {"build.gradle": "", "build.gradle.kts": ""}),
+    ("elixir", TESTS, ("mix test",), {"mix.exs": ""}),
+    ("ruby", TESTS, ("rspec",), {"Gemfile": "rspec", "Rakefile": None}),
+    ("ruby", TESTS, ("rake test", "rake", "rails test"), {"Rakefile": "test", "Gemfile": None}),
+    ("php", TESTS, ("vendor/bin/phpunit", "composer test"), {"composer.json": "phpunit"}),
+    ("deno", TESTS, ("deno test",), {"deno.json": "", "deno.jsonc": ""}),
+    ("deno", TYPES, ("deno check .",), {"deno.json": None, "deno.jsonc": None}),
 )
 WRAPPERS = {"mvn": "mvnw", "gradle": "gradlew"}  # a file of the project's that stands for the program
 # What a lock file, here or in a directory above, says about who runs scripts and programs.
@@ -219,15 +212,16 @@ def _targets(files: Files, directory: str) -> list[Check]:
     """make check, just test; a bare `make` is its first target."""
     checks = []
     for runner, names in TASK_FILES.items():
-        paths = [posixpath.join(directory, name) for name in names if files.has(posixpath.join(directory, name))]
-        if not paths:
-            continue
-        recipes = recipes_in(files.text(paths[0]))
-        kinds = _kinds_of(list(recipes))
-        if recipes:
-            checks.append(Check([runner], paths[0], TASKS))
-        for name, recipe in recipes.items():
-            checks.append(Check([runner, name], paths[0], TASKS, kinds.get(name, ""), line=recipe.line))
+        for path in (posixpath.join(directory, name) for name in names):
+            if not files.has(path):
+                continue
+            recipes = recipes_in(files.text(path))
+            kinds = _kinds_of(list(recipes))
+            if recipes:
+                checks.append(Check([runner], path, TASKS))
+            for name, recipe in recipes.items():
+                checks.append(Check([runner, name], path, TASKS, kinds.get(name, ""), line=recipe.line))
+            break
     return checks
 
 
@@ -326,25 +320,23 @@ def _plain(files: Files, root: str, directory: str) -> list[Check]:
     """The plain commands of an ecosystem, beside its manifest."""
     offered: list[Check] = []
     others: list[Check] = []
-    for language, kind, commands, manifests, reasons in PLAIN:
-        paths = [posixpath.join(directory, name) for name in manifests]
-        present = [path for path in paths if files.has(path)]
-        if not present:
-            continue
-        for command in commands:
-            others.append(Check(command.split(), present[0], language))
-        for name, sign in reasons.items():
-            path = posixpath.join(directory, name)
+    for language, kind, commands, signs in PLAIN:
+        present = [name for name in signs if files.has(posixpath.join(directory, name))]
+        for command in commands if present else ():
+            others.append(Check(command.split(), posixpath.join(directory, present[0]), language))
+        for name in present:
+            path, sign = posixpath.join(directory, name), signs[name]
             text = files.text(path)
-            if path in present and sign in text:
-                command = commands[0]
-                section = text[text.index(sign) :].partition("\n[")[0]
-                if command == "mypy ." and any(f"\n{name}" in section for name in ("files", "packages", "modules")):
-                    command = "mypy"  # its settings say what to look at
-                argv = _as_run_here(files, root, directory, language, command.split())
-                line = text[: text.index(sign)].count("\n") + 1 if sign else 0
-                offered.append(Check(argv, path, language, kind, line=line))
-                break
+            if sign is None or sign not in text:
+                continue
+            command = commands[0]
+            section = text[text.index(sign) :].partition("\n[")[0]
+            if command == "mypy ." and any(f"\n{word}" in section for word in ("files", "packages", "modules")):
+                command = "mypy"  # its settings say what to look at
+            argv = _as_run_here(files, root, directory, language, command.split())
+            line = text[: text.index(sign)].count("\n") + 1 if sign else 0
+            offered.append(Check(argv, path, language, kind, line=line))
+            break
     if not any(check.kind == TESTS and check.language == "python" for check in offered):
         offered += _python_tests(files, root, directory)
     return offered + others

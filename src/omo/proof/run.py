@@ -165,42 +165,34 @@ class _Kept:
     def __init__(self, limit: int) -> None:
         self._head_limit = limit // 4
         self._tail_limit = limit - self._head_limit
-        self._head = bytearray()
-        self._tail = bytearray()
+        self._head = self._tail = b""
         self._dropped = 0
         self._ended = False
-        self._lock = threading.Lock()
 
-    def feed(self, chunk: bytes) -> None:
-        with self._lock:
-            room = self._head_limit - len(self._head)
-            self._head += chunk[:room]
-            self._tail += chunk[room:]
-            if len(self._tail) > 2 * self._tail_limit:
-                self._trim()
-
-    def end(self) -> None:
-        with self._lock:
-            self._ended = True
-
-    def _trim(self) -> None:
-        excess = max(0, len(self._tail) - self._tail_limit)
-        del self._tail[:excess]
-        self._dropped += excess
+    def read(self, stream: IO[bytes]) -> None:
+        """Bytes are never changed in place, so whoever looks while this goes on needs no lock."""
+        with stream:
+            while chunk := stream.read(65_536):
+                room = self._head_limit - len(self._head)
+                self._head += chunk[:room]
+                tail = self._tail + chunk[room:]
+                if len(tail) > 2 * self._tail_limit:
+                    self._dropped += len(tail) - self._tail_limit
+                    tail = tail[-self._tail_limit :]
+                self._tail = tail
+        self._ended = True
 
     @property
     def truncated(self) -> bool:
-        with self._lock:
-            self._trim()
-            return self._dropped > 0 or not self._ended
+        return not self._ended or self._dropped > 0 or len(self._tail) > self._tail_limit
 
     def text(self) -> str:
-        with self._lock:
-            self._trim()
-            head, tail = (bytes(part).decode("utf-8", "replace") for part in (self._head, self._tail))
-            if self._dropped:
-                return f"{head}\n[… {self._dropped} bytes left out …]\n{tail}"
-            return (self._head + self._tail).decode("utf-8", "replace")
+        head, kept = self._head, self._tail
+        tail = kept[-self._tail_limit :]
+        dropped = self._dropped + len(kept) - len(tail)
+        if not dropped:
+            return (head + tail).decode("utf-8", "replace")
+        return f"{head.decode('utf-8', 'replace')}\n[… {dropped} bytes left out …]\n{tail.decode('utf-8', 'replace')}"
 
 
 def _pump(process: subprocess.Popen[bytes], out: _Kept, err: _Kept, stdin: bytes) -> list[threading.Thread]:
@@ -208,19 +200,12 @@ def _pump(process: subprocess.Popen[bytes], out: _Kept, err: _Kept, stdin: bytes
     if process.stdin is not None:
         threading.Thread(target=_write, args=(process.stdin, stdin), daemon=True).start()
     readers = [
-        threading.Thread(target=_read, args=(stream, kept), daemon=True)
+        threading.Thread(target=kept.read, args=(stream,), daemon=True)
         for stream, kept in ((process.stdout, out), (process.stderr, err))
     ]
     for reader in readers:
         reader.start()
     return readers
-
-
-def _read(stream: IO[bytes], kept: _Kept) -> None:
-    with stream:
-        while chunk := stream.read(65_536):
-            kept.feed(chunk)
-    kept.end()
 
 
 def _write(stream: IO[bytes], data: bytes) -> None:

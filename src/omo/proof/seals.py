@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 from omo import globs, safe_open
 from omo.proof import base, own_commands, tree
 from omo.proof.base import GONE
-from omo.text import clip
+from omo.text import clip, listed
 
 TEST_WORDS = frozenset(
     (
@@ -81,7 +81,6 @@ DEFINITION = re.compile(
 )
 REMARK = re.compile(r"\s*(?:#|//|\*|/\*|$)")
 IN_PLACE_OF_RUNNER = "{} stands in the place of the runner's own module"
-MOST_LINES = 6
 LONGEST_LINE = 100
 LARGEST_FILE = 1_000_000
 
@@ -127,24 +126,6 @@ class Terms:
     allowed: Mapping[str, str] = field(default_factory=dict)
 
 
-def terms_in(rows: Sequence[Mapping[str, Any]]) -> Terms:
-    """As a session's ledger has them. What a gate seals only the user takes back."""
-    gates: dict[str, Plain] = {}
-    allowed = {}
-    for row in rows:
-        kind, name = row.get("kind"), str(row.get("name"))
-        if kind == "gate-removed":
-            gates.pop(name, None)
-        elif kind == "gate-added":
-            sealed = set(row.get("sealed") or ())
-            if name in gates and row.get("by") != "user":
-                sealed.update(gates[name].sealed)
-            gates[name] = Plain(row["argv"], str(row.get("cwd") or "."), sorted(sealed))
-        elif kind == "change-allowed" and row.get("actor") == "user":
-            allowed[str(row.get("path"))] = str(row.get("digest"))
-    return Terms(list(gates.values()), allowed)
-
-
 @dataclass(frozen=True)
 class Seals:
     """What became of the files that commands rest on.
@@ -165,7 +146,7 @@ class Seals:
             return [self.unknown]
         if self.is_unchanged:
             return ["no file was changed"]
-        return [f"files that gates rest on were changed ({listed(self.broken)})"] if self.broken else []
+        return [f"files that gates rest on were changed ({listed(self.broken, 6, '; ')})"] if self.broken else []
 
     @property
     def notes(self) -> list[str]:
@@ -189,21 +170,19 @@ def examine(
     Every workflow asks this before it says of commands it ran that they prove the work: with `doubts` the outcome is
     `attested` at best, and `doubts` and `notes` go into its sentence. `began` is what `base.take` said when the run
     began, or when the checks were agreed on; `look` what differs from it now, where the caller has looked already;
-    `terms` is what `terms_in` its session's ledger says. Without commands only a change that is seen counts.
+    `terms` are those of its session. Without commands only a change that is seen counts.
     """
     if not commands and not terms.gates:
         return Seals()
     look = look or base.look(root, dict(began) if began else None)
-    nothing = Seals()
+    began = began or {}
+    head, unknown = began.get("head"), ""
     if not began or look.changed is None:
-        nothing = Seals(f"what was changed is not known ({look.unknown})")
-    elif not began["head"]:
-        nothing = Seals("there is no commit to compare with")
-    elif not look.changed:
-        nothing = Seals(is_unchanged=True)
-    if not began or not began["head"] or not look.changed:
-        return nothing if commands else Seals()
-    head = began["head"]
+        unknown = f"what was changed is not known ({look.unknown})"
+    elif not head:
+        unknown = "there is no commit to compare with"
+    if unknown or not head or not look.changed:
+        return Seals(unknown, is_unchanged=not unknown) if commands else Seals()
     commands = [*commands, *terms.gates]
     named: set[str] = set()
     sealed: list[str] = []
@@ -271,11 +250,6 @@ def _changes(path: str, digest: str, lines: Lines | None, *, is_sealed: bool, wa
     if was_there:
         return [f"{path} was changed, and had not been committed when the run began"] if is_sealed else []
     return _lines_broken(path, lines, is_sealed=is_sealed)
-
-
-def listed(findings: Sequence[str]) -> str:
-    more = f" and {len(findings) - MOST_LINES} more" if len(findings) > MOST_LINES else ""
-    return "; ".join(findings[:MOST_LINES]) + more
 
 
 def _lines_broken(path: str, lines: Lines | None, *, is_sealed: bool) -> list[str]:

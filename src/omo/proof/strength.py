@@ -76,12 +76,12 @@ def result_of(outcome: Outcome, shadows: Sequence[str] = ()) -> tuple[str, str]:
         return "unknown", f"timed out after {outcome.duration:.3g} s"
     if outcome.not_found:
         return "unknown", "program not found"
+    if shadows:
+        return "unknown", IN_PLACE_OF_RUNNER.format(shadows[0])
     if not outcome.ok:
         return "fail", ""
     if ran_nothing(outcome.stdout + outcome.stderr):
         return "unknown", "it ran no test"
-    if shadows:
-        return "unknown", IN_PLACE_OF_RUNNER.format(shadows[0])
     return "pass", ""
 
 
@@ -103,7 +103,8 @@ def of_gate(results: Sequence[Row], green: Row, changed: Mapping[str, str], allo
     `allowed` are tests that the user let be changed.
     """
     alike = [row for row in results if row.get("env") == green.get("env")]
-    if any(is_flaky_with(row, alike, changed) for row in alike):
+    red_on = {row.get("tree") for row in alike if is_red(row, changed)}
+    if any(row.get("result") == "pass" and row.get("tree") in red_on for row in alike):
         return Strength(FLAKY)
     for row in reversed(alike):
         if is_red(row, changed) and _is_on_the_base(row) and _was_mended(row, alike, changed, allowed):
@@ -164,14 +165,6 @@ def _is_missing(tail: str, changed: Mapping[str, str]) -> bool:
     if not name:
         return True
     return not any(name in path.replace(".", "/").split("/") for path in changed)
-
-
-def is_flaky_with(row: Row, others: Sequence[Row], changed: Mapping[str, str]) -> bool:
-    """The same files gave a failure and a pass."""
-    if row.get("result") != "pass":
-        return False
-    same_files = [other for other in others if other.get("tree") == row.get("tree")]
-    return any(is_red(other, changed) for other in same_files)
 
 
 def last_line(output: str) -> str:

@@ -200,28 +200,6 @@ def hand_over(
         return taken.answer
 
 
-def move_session(state: str, old: str, new: str, *, now: float, wait: float, source: str = "") -> None:
-    """The host gave a running session a new id: its row and its goal go along, once; the old id owns nothing."""
-
-    def move(runtime: Json) -> None:
-        sessions = runtime["sessions"]
-        if old in sessions and new not in sessions:
-            row = caught_up(state, old, sessions.pop(old))
-            row = {**{key: value for key, value in row.items() if key != "ledger"}, "lastUsedAt": stamp(now)}
-            # The new id's ledger takes the row over from the old one's, so that it vouches for the same.
-            event = {"kind": "taken-over", "from": old, "source": source, "after": row}
-            _, head = ledger.append(paths.events_file(state, new), [event], actor="hook", now=now)
-            sessions[new] = {**row, "ledger": head.mark}
-
-    deadline = store.Deadline(wait)
-    store.make_dir(paths.session_dir(state, new), state)
-    with store.Lock(paths.session_lock(state, new), deadline):
-        _update(state, move, now, deadline)
-    source, target = paths.goal_dir(state, old), paths.goal_dir(state, new)
-    if os.path.isdir(source) and not os.path.exists(target):
-        store.move(source, target)
-
-
 def removed(state: str, root: str, known: Json) -> list[markers.Marker]:
     """The sessions of this project that were on when its state was removed, and were not told; `known` is the file.
 

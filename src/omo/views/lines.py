@@ -10,6 +10,7 @@ from omo.text import clip
 from omo.views.project import RECENT, ProjectView, SessionView
 from omo.views.session import WAITING, Work
 from omo.views.works import MARKS, UNITS, name_of
+from omo.work import times
 from omo.work.outcome import OPENINGS, in_words
 from omo.work.status import Item, NextStep, Status, plural, units
 
@@ -55,8 +56,10 @@ def plain(lines: Iterator[Line]) -> str:
 
 def project_lines(project: ProjectView, *, everything: bool = False) -> Iterator[Line]:
     for problem in project.problems:
-        fix = f"; fix: {problem.fix}" if problem.fix else ""
-        yield _fact("problem", f"{problem.what}{fix}", "red", shape="problem")
+        what = problem.what
+        if problem.fix:
+            what += f"; fix: {problem.fix}"
+        yield _fact("problem", what, "red", shape="problem")
     if project.focus is not None:
         yield from session_lines(project.focus, everything=everything)
     elif not any(view.is_on for view in project.sessions):
@@ -69,8 +72,9 @@ def project_lines(project: ProjectView, *, everything: bool = False) -> Iterator
         yield _other(view)
     off = len(project.others) - len(others)
     if off:
+        count = f"{off} more" if others else str(off)
         sessions = "session is" if off == 1 else "sessions are"
-        yield _fact("", f"{off}{' more' if others else ''} {sessions} off: omo status --all", "dim", shape="remark")
+        yield _fact("", f"{count} {sessions} off: omo status --all", "dim", shape="remark")
     for override in project.overrides:
         text = f"{override['claim']}: let stand by the {override['by']}, {override['reason']}"
         yield _fact("override", text, "yellow", shape="problem")
@@ -113,12 +117,13 @@ def _listed(label: str, sentences: Sequence[str], style: str) -> Iterator[Line]:
 
 
 def _title(view: SessionView) -> Line:
-    remarks = ["this session"] if view.is_here else []
-    remarks += _oddities(view)
+    remarks = _oddities(view)
+    if view.is_here:
+        remarks.insert(0, "this session")
     about = f"session {clip(view.name, LONGEST_NAME)}"
     if remarks:
         about += f" ({', '.join(remarks)})"
-    words, used = headline(view), ago(view.unused_for)
+    words, used = headline(view), times.ago(view.unused_for)
     cells = ((words, f"bold {mode_style(view)}"), (f"{about}, last used {used or 'never'}", "dim"))
     return Line("session", "", f"{about}: {words}", cells)
 
@@ -197,16 +202,6 @@ def _oddities(view: SessionView) -> list[str]:
     return listed
 
 
-def ago(seconds: float) -> str:
-    """An age that does not change with every second; empty where nobody knows."""
-    if seconds == float("inf"):
-        return ""
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{seconds // size:.0f} {unit} ago"
-    return "just now"
-
-
 # What the next Stop would do
 
 
@@ -254,21 +249,20 @@ def what_is_open(work: Work, status: Status | None) -> str:
 
 def _breakers(view: SessionView) -> Line:
     """What is used of each limit: yellow from half of it, red from three quarters."""
-    blocks, total, hours = view.brief.breakers
-    texts = (
-        f"{blocks.used:g} of {blocks.most:g} blocks without progress",
-        f", {total.used:g} of {total.most:g} in all",
-        f", {hours.used:.1f} of {hours.most:g} h",
-    )
+    texts = {
+        "blocks": "{used:g} of {of:g} blocks without progress",
+        "total": ", {used:g} of {of:g} in all",
+        "hours": ", {used:.1f} of {of:g} h",
+    }
     cells = []
-    for breaker, text in zip((blocks, total, hours), texts, strict=True):
+    for name, breaker in view.brief.breakers.items():
         style = ""
         if breaker.used >= 0.75 * breaker.most:
             style = "red"
         elif breaker.used >= 0.5 * breaker.most:
             style = "yellow"
-        cells.append((text, style))
-    return Line("fact", "breakers", "".join(texts), tuple(cells))
+        cells.append((texts[name].format(**breaker.data), style))
+    return Line("fact", "breakers", "".join(text for text, _ in cells), tuple(cells))
 
 
 # One kind of work, and what comes next
@@ -369,13 +363,13 @@ def _other(view: SessionView) -> Line:
         if count:
             notices.append(units(count, unit))
     stop = f"next stop {view.brief.decision} ({view.brief.rule.name})"
-    parts = [headline(view), progress(view), stop, ago(view.unused_for), *notices]
+    parts = [headline(view), progress(view), stop, times.ago(view.unused_for), *notices]
     cells = (
         (view.name[:SHORT_ID], ""),
         (headline(view), mode_style(view)),
         (progress(view), ""),
         (view.brief.rule.name, "yellow" if view.brief.decision == "block" else "dim"),
-        (ago(view.unused_for), "dim"),
+        (times.ago(view.unused_for), "dim"),
         (", ".join(notices), "yellow"),
     )
     return Line("other", "", f"session {clip(view.name, LONGEST_NAME)}: {', '.join(filter(None, parts))}", cells)

@@ -24,12 +24,10 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-DAY = 24 * 3600.0
-ORPHANED_AFTER = DAY
-RECENT = DAY  # what ended since then has a line of its own, and is held against the files as they are
+ORPHANED_AFTER = 24 * 3600.0
+RECENT = 24 * 3600.0  # what ended since then has a line of its own, and is held against the files as they are
 MOST_RECENT = 3  # of them; whoever wants more asks for the session
 UNREADABLE = ("unreadable-state", "newer-state")
-UNVOUCHED = "the state says that {} is done, and the session's ledger does not"
 LET_GO = {
     "exhausted": "it was let go with work open; type ulw in a prompt to set it going again",
     "cancelled": "it stays off until you type ulw in a prompt",
@@ -43,9 +41,6 @@ class SessionView(NamedTuple):
     brief: session.View
     works: list[Status] | None = None
     is_here: bool = False
-    is_orphan: bool = False
-    last_used: str = ""
-    unused_for: float = float("inf")  # seconds; for ever where nobody knows
     problems: tuple[str, ...] = ()  # of the session's own ledger
 
     @property
@@ -55,6 +50,19 @@ class SessionView(NamedTuple):
     @property
     def is_live(self) -> bool:
         return runtime.is_live(self.brief.row)
+
+    @property
+    def last_used(self) -> str:
+        return clip(str(self.brief.row.get("lastUsedAt") or ""), 30)
+
+    @property
+    def unused_for(self) -> float:
+        """Seconds; for ever where nobody knows."""
+        return age(self.brief.row, self.brief.now.now)
+
+    @property
+    def is_orphan(self) -> bool:
+        return self.is_live and self.unused_for > ORPHANED_AFTER
 
     @property
     def is_on(self) -> bool:
@@ -82,18 +90,11 @@ class SessionView(NamedTuple):
 
     @property
     def lapsed(self) -> str:
-        """Why what it ended with does not hold any more; empty while it holds, and where nobody looked.
-
-        What was let through, or not reached, cannot lapse.
-        """
+        """Why what it ended with does not hold any more; empty while it holds, and where nobody looked."""
         if self.brief.mode != "done" or self.works is None:
             return ""
         for work in self.brief.work:
-            if work.outcome is None or work.outcome["verdict"] in (outcome.WAIVED, outcome.ENDED):
-                continue
-            view = self.view_of(work)
-            why = view.lapsed if view else "its ledger is not there"
-            if why:
+            if work.outcome is not None and (why := lapsed(work.outcome, self.view_of(work))):
                 return why
         return ""
 
@@ -130,10 +131,8 @@ class SessionView(NamedTuple):
 
     @property
     def data(self) -> Row:
-        blocks = self.brief.breakers[0]
         data: Row = {
             **self.brief.data,
-            "blocks": {"given": blocks.used, "of": blocks.most},
             "here": self.is_here,
             "orphan": self.is_orphan,
             "last_used": self.last_used or None,
@@ -143,15 +142,24 @@ class SessionView(NamedTuple):
         }
         if self.works is None:
             return data
-        gates = {}
-        for view in self.works:
-            if view.kind == "ulw":
-                gates = {item.id: item.status for item in view.items}
         data["problems"] = list(self.problems)
-        data["gates"] = gates
         data["works"] = [view.data for view in self.works]
         data["next"] = self.next.data
         return data
+
+
+def lapsed(ended: Row, status: Status | None) -> str:
+    """Why what work ended with does not hold any more; empty while it does. What was let through, or not reached, or
+    rests on a word alone, cannot lapse."""
+    if ended["verdict"] in (outcome.WAIVED, outcome.ENDED):
+        return ""
+    if status is None:
+        return "its ledger is not there"
+    if ended["verdict"] == outcome.ATTESTED and not status.items:
+        return ""
+    if status.next.action == "verify-again":
+        return status.next.why
+    return status.lapsed
 
 
 class Problem(NamedTuple):
@@ -307,17 +315,9 @@ def look_at(
             problems += viewer.own_ledger.problems
         except Unreadable as error:
             problems.append(error.message)
-        problems += [UNVOUCHED.format(clip(kind, 20)) for kind in runtime.unvouched(brief.row)]
-    unused_for = age(brief.row, context.now)
-    return SessionView(
-        brief,
-        works,
-        is_here=name == context.named_session,
-        is_orphan=runtime.is_live(brief.row) and unused_for > ORPHANED_AFTER,
-        last_used=clip(str(brief.row.get("lastUsedAt") or ""), 30),
-        unused_for=unused_for,
-        problems=tuple(problems),
-    )
+        for kind in runtime.unvouched(brief.row):
+            problems.append(f"the state says that {clip(kind, 20)} is done, and the session's ledger does not")
+    return SessionView(brief, works, name == context.named_session, tuple(problems))
 
 
 def claims_let_stand(context: Context) -> list[Row]:

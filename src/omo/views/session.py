@@ -13,6 +13,7 @@ from omo.state import ledger, runtime
 from omo.state.runtime import OPEN_STATES, part
 from omo.text import clip
 from omo.work import budget, outcome, session, spending
+from omo.work.budget import Meter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,25 +68,6 @@ class Work:
             if value := getattr(self, name):
                 data[name] = value
         return data
-
-
-class Breaker:
-    """One limit that lets the session go, and how much of it is used."""
-
-    __slots__ = ("most", "name", "used")
-
-    def __init__(self, name: str, used: float, most: float) -> None:
-        self.name = name
-        self.used = used
-        self.most = most
-
-    @property
-    def left(self) -> float:
-        return max(0, self.most - self.used)
-
-    @property
-    def data(self) -> Json:
-        return {"used": self.used, "of": self.most, "left": self.left}
 
 
 class View:
@@ -151,7 +133,8 @@ class View:
         return messages.whole_outcome(runtime.work_in(self.row, *ENDS), self.row)
 
     @property
-    def breakers(self) -> list[Breaker]:
+    def breakers(self) -> dict[str, Meter]:
+        """What is used of each limit that lets the session go: blocks without progress, blocks in all, hours."""
         ulw, limits = self.now.ulw, self.now.limits
         hours = 0.0
         try:
@@ -160,11 +143,12 @@ class View:
                 hours = round(past / 3600, 2)
         except (ValueError, TypeError, AttributeError):
             pass  # written by another hand; the rule invalid-state says so
-        return [
-            Breaker("blocks", _count(ulw.get("stopBlocks")), limits["max_stop_blocks"]),
-            Breaker("total", _count(ulw.get("totalBlocks")), limits["max_total_blocks"]),
-            Breaker("hours", hours, limits["max_hours"]),
+        meters = [
+            Meter("blocks", _count(ulw.get("stopBlocks")), limits["max_stop_blocks"]),
+            Meter("total", _count(ulw.get("totalBlocks")), limits["max_total_blocks"]),
+            Meter("hours", hours, limits["max_hours"]),
         ]
+        return {meter.kind: meter for meter in meters}
 
     @property
     def budget(self) -> str:
@@ -184,7 +168,7 @@ class View:
             "fenced": self.is_fenced,
             "outcome": self.outcome,
             "work": [work.data for work in self.work],
-            "breakers": {breaker.name: breaker.data for breaker in self.breakers},
+            "breakers": {kind: breaker.data for kind, breaker in self.breakers.items()},
             "budget": self.budget,
             "nextStop": {"decision": self.decision, "rule": self.rule.name, "why": self.rule.why},
         }
@@ -209,34 +193,35 @@ def look(
     row speaks alone, for a list of many sessions.
     """
     counter = spending.Counter(state, name, keeps=False)
-    disabled = settings.is_disabled(environ)
-    row, unreadable = known, ""
+    unreadable = ""
 
-    def situation(row: Json | None) -> stop.Situation:
+    def view(row: Json | None) -> View:
         if row is not None and runtime.is_live(row):
             row = counter.counted(row, now)
-        return stop.Situation(
-            Event(name), row, limits, now, disabled=disabled, unreadable=unreadable, patience=patience
-        )
+        disabled = settings.is_disabled(environ)
+        event = Event(name)
+        situation = stop.Situation(event, row, limits, now, disabled=disabled, unreadable=unreadable, patience=patience)
+        return View(name, situation, is_vouched=asks_ledger)
 
-    try:
-        row = runtime.session(state, name) if known is None else known
-    except Unreadable as error:
-        unreadable = error.message
-    view = View(name, situation(row), is_vouched=asks_ledger)
+    row = known
+    if row is None:
+        try:
+            row = runtime.session(state, name)
+        except Unreadable as error:
+            unreadable = error.message
+    first = view(row)
     if row is None or not asks_ledger:
-        return view
+        return first
     # The hook decides under the lock, on the ledger's word; where it decides nothing, the row stands as it is.
     try:
-        if view.rule.then is None:
+        if first.rule.then is None:
             current = runtime.doubted(state, name, row, head)
         else:
             current = runtime.caught_up(state, name, row, head)
     except Unreadable as error:  # it lets go then
-        current, unreadable = row, error.message
-    if current is row and not unreadable:
-        return view
-    return View(name, situation(current))
+        unreadable = error.message
+        return view(row)
+    return first if current is row else view(current)
 
 
 def _works_in(row: Json) -> list[Work]:

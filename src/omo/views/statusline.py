@@ -40,7 +40,7 @@ def text(view: session.View) -> str:
         has_fence = view.is_fenced and not view.now.disabled
         return "omo: the plan's fence is up · omo plan status" if has_fence else ""
     parts = [_work(view)]
-    blocks = view.breakers[0]
+    blocks = view.breakers["blocks"]
     if blocks.used:
         parts.append(f"block {blocks.used:g} of {blocks.most:g}")
     if spent := view.budget:

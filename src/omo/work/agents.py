@@ -3,21 +3,9 @@
 The SubagentStop hook writes the final message of each agent into the session's ledger. That row is the only witness of
 independence: a file, or the leading agent's account of what somebody found, is anybody's word.
 
-A workflow that asks a question (the critic of a plan; `omo.work.judge` for all that a judge is asked):
-
-    expect(...)                                     the hook keeps the agent's message, whatever else is open
-    reported = messages(state, session, AGENT, since=asked["ts"])
-    answers = read_each(reported, lambda text: answer(text, "nonce", asked["nonce"]))
-
-The key binds an answer to one item: the nonce of a brief, the digest of a plan. An answer speaks of the files that were
-there when it was asked for, so whoever asks keeps the id of the tree beside the key and compares the two.
-
-A workflow that lets agents review (the goals of a plan) has no question to bind to. It takes the newest word of each
-agent since the goal began, with the files that changed since:
-
-    reviews = newest_reviews(root, messages(state, session, *AGENTS, since=goal.started_at), read_verdict)
-    require_agreement(reviews, {"omo:architect": "architectReview says CLEAR"}, fix=...)
-    independence = independence_of_reviews(reviews, AGENTS)
+Who asks a question (the critic of a plan, the judge) binds the answer to one item by a key, the nonce of a brief or the
+digest of a plan, and compares the tree: an answer speaks of the files that were there when it was asked for. Who lets
+agents review (the goals of a plan) takes the newest word of each since the goal began, and which files changed since.
 """
 
 from __future__ import annotations
@@ -33,7 +21,7 @@ from omo.proof import base
 from omo.state import runtime
 from omo.state.ledger import Chain
 from omo.text import clip
-from omo.work.run import Run
+from omo.work.run import Caller, Run
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -68,8 +56,9 @@ class Message:
         return f"{self.agent} at {self.ts} (row {self.seq} of the session's ledger)"
 
 
-def expect(state: str, session: str, agent: str | None, *, by: str, now: float, wait: float) -> None:
+def expect(caller: Caller, agent: str | None, session: str = "") -> None:
     """From now on the hook keeps what that agent says, also where nothing else is open; None: it need not any more."""
+    session = session or caller.session
 
     def decide(row: Row | None) -> runtime.Change:
         old = row or {}
@@ -78,7 +67,8 @@ def expect(state: str, session: str, agent: str | None, *, by: str, now: float, 
         return runtime.Change(None, {**old, "awaits": agent}, [{"kind": "awaits", "agentType": agent}])
 
     if session:
-        runtime.change_session(state, session, decide, actor=by, now=now, wait=wait)
+        runtime.change_session(caller.state, session, decide, actor=caller.by, now=caller.now, wait=caller.wait)
+        caller.forget()
 
 
 @dataclass(frozen=True)
@@ -122,10 +112,8 @@ def session_events(run: Run[Any], own: Chain | None = None) -> SessionEvents:
 
 def expect_of(run: Run[Any], events: SessionEvents, agent: str | None) -> None:
     """A session that was let go hears that agent all the same; a live one hears every agent, so nothing is written."""
-    caller = run.caller
     if (agent and not runtime.is_live(events.row)) or (not agent and events.row.get("awaits")):
-        expect(caller.state, events.session, agent, by=caller.by, now=caller.now, wait=caller.wait)
-        caller.forget()
+        expect(run.caller, agent, events.session)
 
 
 def messages(state: str, session: str, *agents: str, since: str = "") -> list[Message]:

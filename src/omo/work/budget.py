@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from omo.clock import seconds, stamp
 from omo.errors import BadInput
-from omo.settings import MOST_SPENT, MULTIPLES, amount_of
+from omo.settings import MOST_SPENT, amount_of
 from omo.state.rows import budget_of, spent_of, ulw_of
 from omo.text import clip, counted
 
@@ -32,7 +32,7 @@ BAR = 10  # letters
 
 
 class Meter:
-    """One ceiling, and how much of it is spent."""
+    """One limit that lets a session go, and how much of it is used."""
 
     __slots__ = ("kind", "most", "used")
 
@@ -40,6 +40,14 @@ class Meter:
         self.kind = kind
         self.used = used
         self.most = most
+
+    @property
+    def left(self) -> float:
+        return max(0, self.most - self.used)
+
+    @property
+    def data(self) -> Json:
+        return {"used": self.used, "of": self.most, "left": self.left}
 
     @property
     def percent(self) -> int:
@@ -256,39 +264,25 @@ def turn_ended(row: Json) -> Json:
 
 
 def read_request(text: str) -> Json | None:
-    """What the user typed behind the command: ceilings by kind; None for off."""
-    words = _separated(text.lower().replace(",", "")).split()
-    if words == ["off"]:
+    """What the user typed behind the command: ceilings by kind; None for off. `90min`, `2 M tokens` and `1.5h` do."""
+    if text.strip().lower() == "off":
         return None
+    import re
+
+    part = re.compile(rf"([0-9.]+)\s*([kmb]?)\s*({'|'.join(UNITS)})(?:\s+|$)")
     ceilings: Json = {}
-    for number, unit in zip(words[::2], words[1::2], strict=False):
-        kind, size = UNITS.get(unit, ("", 0))
-        amount = amount_of(number) * size
-        if not kind or amount <= 0 or amount > MOST_SPENT or (kind == AGENTS and amount != int(amount)):
-            raise _no_budget(text)
-        ceilings[kind] = int(amount) if kind != MINUTES else amount
-    if not words or len(words) % 2:
-        raise _no_budget(text)
+    rest = text.lower().replace(",", "").strip()
+    while match := part.match(rest):
+        number, multiple, unit = match.groups()
+        kind, size = UNITS[unit]
+        amount = amount_of(number + multiple) * size
+        if not 0 < amount <= MOST_SPENT or (kind == AGENTS and amount != int(amount)):
+            break
+        ceilings[kind] = amount if kind == MINUTES else int(amount)
+        rest = rest[match.end() :]
+    if rest or not ceilings:
+        raise BadInput(f"{clip(text, 60)!r} is no budget", fix=FORM)
     return ceilings
-
-
-def _separated(text: str) -> str:
-    """90min becomes 90 min, and `2 M tokens` 2M tokens."""
-    words: list[str] = []
-    for word in text.split():
-        for unit in ("min", "h", "tokens", "agents"):
-            if word.endswith(unit) and word.removesuffix(unit)[-1:].isdecimal():
-                word = f"{word.removesuffix(unit)} {unit}"
-                break
-        if word in MULTIPLES and words and words[-1].isdecimal():
-            words[-1] += word
-        else:
-            words.append(word)
-    return " ".join(words)
-
-
-def _no_budget(text: str) -> BadInput:
-    return BadInput(f"{clip(text, 60)!r} is no budget", fix=FORM)
 
 
 def _noted(row: Json, **changes: object) -> Json:

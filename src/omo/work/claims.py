@@ -215,61 +215,45 @@ def _run_cited(caller: Caller, command: Pinned, exits: int | None) -> str:
     return f"exit {ran.exit_code}, not {wanted}{last}"
 
 
-@dataclass(frozen=True)
-class Unsettled:
-    """Words of a statement that no claim answers, and what the last claim filed for them saw."""
+def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> dict[str, str]:
+    """What of a statement is still to be claimed: by trigger, its words and what the last claim filed for them saw.
 
-    about: str
-    words: str
-    verdict: str
-    reason: str
-
-    @property
-    def text(self) -> str:
-        return f'"{self.words}" ({self.about}): {self.verdict}, {self.reason}'
-
-
-def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> list[Unsettled]:
-    """What of a statement is still to be claimed. Files are looked at again, now; a service was asked when filed.
-
-    The end of a goal names what was let stand in it, whoever did so; elsewhere only the user lets something stand.
+    Files are looked at again, now; a service was asked when filed. The end of a goal names what was let stand in it,
+    whoever did so; elsewhere only the user lets something stand.
     """
     called = statements.triggers(statement)
     if not called:
-        return []
+        return {}
     filed = []
     for row in recorded(caller.state):
         is_its_own = (row.get("goal") or "") == goal and row["ts"] >= since
         if is_its_own and row["claim"].split() == statement.split():
             may_let_stand = bool(goal) or row["actor"] == "user"
             filed.append(row if may_let_stand else {**row, "override": None})
-    still_open = []
+    still_open = {}
     for name, words in called.items():
         settled_by = statements.TRIGGERS[name].settled_by
         answering = [row for row in filed if row["type"] in settled_by or row["override"]]
-        if not answering:
-            still_open.append(Unsettled(name, words, "unknown", "no claim was filed for this statement"))
-            continue
-        last = answering[-1]
-        if last["override"]:
-            continue
-        result = Look(last["verdict"], last["reason"])
-        if last["type"] != "service":
-            result = look(Claim(last["type"], **last["about"]), caller.root)
+        result = Look("unknown", "no claim was filed for this statement")
+        if answering:
+            last = answering[-1]
+            result = Look("pass" if last["override"] else last["verdict"], last["reason"])
+            if last["type"] != "service" and not last["override"]:
+                result = look(Claim(last["type"], **last["about"]), caller.root)
         if result.verdict != "pass":
-            still_open.append(Unsettled(name, words, result.verdict, result.reason))
+            still_open[name] = f'"{words}" ({name}): {result.verdict}, {result.reason}'
     return still_open
 
 
-def refused(what: str, goal: str, statement: str, still_open: list[Unsettled]) -> Refused:
-    example = statements.TRIGGERS[still_open[0].about].options
+def refused(what: str, goal: str, statement: str, still_open: dict[str, str]) -> Refused:
+    example = statements.TRIGGERS[next(iter(still_open))].options
     of_goal = f" --goal {goal}" if goal else ""
     who = "add" if goal else "the user adds"
     return Refused(
         f"{what} claims what code has not seen: {clip(statement, 120)!r}",
         fix=f"omo verify claim {shlex.quote(statement)}{of_goal} {example}; then the same again. If it does not "
         f"hold, restate it; if code is wrong about it, {who} --override REASON to the claim (recorded and shown)",
-        defects=[words.text for words in still_open],
+        defects=list(still_open.values()),
     )
 
 

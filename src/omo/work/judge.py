@@ -9,11 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from omo.digest import sha256
-from omo.errors import BadInput, Refused
 from omo.text import clip
 from omo.work import agents, statements
 from omo.work.agents import FULL, REDUCED, Message, NoAnswer
@@ -91,47 +89,15 @@ End your message with exactly one JSON object in this form, the nonce as it is h
 
 def failed(reported: Sequence[Message], brief: Row) -> dict[Key, Answer]:
     """What a judge found not to hold when it answered that brief, whatever another said of it."""
-    answers = read_messages(said_since(reported, brief), brief["nonce"]).answers
+    answers = read_messages(reported, brief).answers
     return {key: answer for key, answer in answers.items() if answer.result == "fail"}
 
 
-def in_file(text: str, newest: Row, briefs: Sequence[Row], reported: Sequence[Message], *, ask: str) -> JudgeAnswer:
-    """What was handed in instead of a judge's own message, to the newest brief about these files; `ask` shows it.
-
-    It stands in only where no judge was seen to speak of any of the briefs.
-    """
-    try:
-        given = read(text)
-    except NoAnswer as error:
-        raise BadInput(f"--result: {error}", fix=f"{ask} shows the form; one JSON object, beginning a line") from None
-    if given.nonce != newest["nonce"]:
-        nonce = clip(given.nonce, 40)
-        what = f"--result answers the nonce {nonce!r}, which is not that of the newest brief"
-        raise Refused(what, fix=f"{ask}, and answer the nonce it shows", nonce=nonce)
-    for brief in briefs:
-        # Of one that was cut nobody knows what it answered.
-        if any(message.is_cut or brief["nonce"] in message.text for message in said_since(reported, brief)):
-            raise Refused(
-                f"--result is for where no {JUDGE} can be started, and one was seen to answer",
-                fix=f"leave --result out; where its answer does not count, start a new {JUDGE}: {ask}",
-            )
-    answers = {key: replace(answer, source="inline") for key, answer in given.answers.items()}
-    return replace(given, answers=answers, digest=sha256(text.encode("utf-8", "replace")))
-
-
-def answered(briefs: Sequence[Row], reported: Sequence[Message]) -> list[Row]:
-    """The briefs that a judge was seen to answer so that it can be read."""
-    return [brief for brief in briefs if not read_messages(said_since(reported, brief), brief["nonce"]).unread]
-
-
-def said_since(reported: Sequence[Message], brief: Row) -> list[Message]:
-    """What was said after the brief was asked for."""
-    return [message for message in reported if message.ts >= str(brief["ts"])]
-
-
-def read_messages(reported: Sequence[Message], nonce: str) -> JudgeAnswer:
-    """Of several answers to one brief the worst counts, so that nobody asks until the answer suits."""
-    answers = agents.read_each(reported, lambda text: read(text, nonce))
+def read_messages(reported: Sequence[Message], brief: Row) -> JudgeAnswer:
+    """What was answered to a brief. Of several answers the worst counts, so that nobody asks until the answer suits."""
+    nonce = brief["nonce"]
+    said = [message for message in reported if message.ts >= str(brief["ts"])]
+    answers = agents.read_each(said, lambda text: read(text, nonce))
     if not answers.read:
         why = answers.unread[-1] if answers.unread else f"no {JUDGE} has answered the newest brief"
         return JudgeAnswer(nonce, notes=answers.unread[:-1], unread=why)

@@ -7,7 +7,7 @@ import os
 from omo.clock import seconds
 from omo.errors import BadInput
 from omo.state import runtime
-from omo.text import clip
+from omo.text import clip, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,5 +85,5 @@ def named(rows: Mapping[str, Any], session: str, wanted: str) -> str:
     if len(matches) == 1:
         return matches[0]
     what = "is the beginning of several" if matches else "has nothing open that could be taken up"
-    listed = ", ".join(clip(name, 64) for name in (matches or known)[:10]) or "none"
-    raise BadInput(f"{clip(wanted, 64)!r} {what}", fix=f"sessions that have: {listed}")
+    names = listed(matches or known, 10) or "none"
+    raise BadInput(f"{clip(wanted, 64)!r} {what}", fix=f"sessions that have: {names}")

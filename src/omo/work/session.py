@@ -23,9 +23,7 @@ OF_A_STATE = (
 LONGEST_MESSAGE = 200
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
 OF_A_CONVERSATION = ("client", "instructed", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
-OF_A_TURN = (
-    *("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo", "resumedFor", "resumedAt"),
-)
+OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo")
 ON: Json = {"disabled": False, "disabledReason": None}
 
 
@@ -36,7 +34,7 @@ def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json |
     is spent is counted from here, unless the run was on: then it goes on with what is left of its `ceilings`.
     """
     old = row or {}
-    work: Json = dict(work_of(old))
+    work: Json = {}
     for kind, summary in work_in(old, *WAITING, "exhausted"):
         if not summary.get("cleared") and not summary.get("stoppedByName"):
             work[kind] = _active(summary)
@@ -47,20 +45,20 @@ def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json |
     if before.get("state") in OPEN_STATES and not is_cancelled(old):
         run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
     work[KIND] = run
-    armed = {**old, "ulw": _all_blocks(by, limits, now), "stopContinuation": ON, "work": work, "denials": {}}
+    armed = {**_with_work(old, work), "ulw": _all_blocks(by, limits, now), "stopContinuation": ON, "denials": {}}
     return armed if is_live(old) else budget.begin(armed, ceilings, now=now)
 
 
 def raise_budget(row: Json, ceilings: Json | None, *, limits: Json, now: float) -> Json:
     """The user's new ceilings; what the old ones had let go goes on where it was, if there is something left."""
     after = budget.set_by_user(row, ceilings)
-    let_go = [kind for kind, summary in work_in(after, "exhausted") if summary.get("endedBy") == "budget"]
-    if not let_go or is_cancelled(after) or budget.is_used_up(after):
+    work: Json = {}
+    for kind, summary in work_in(after, "exhausted"):
+        if summary.get("endedBy") == "budget":
+            work[kind] = _active(summary)
+    if not work or is_cancelled(after) or budget.is_used_up(after):
         return after
-    work: Json = dict(work_of(after))
-    for kind in let_go:
-        work[kind] = _active(work[kind])
-    return _with_all_blocks({**after, "work": work}, limits, now)
+    return _with_all_blocks(_with_work(after, work), limits, now)
 
 
 def woken(before: Json | None, after: Json) -> list[tuple[str, Json]]:
@@ -86,7 +84,7 @@ def woken_from_wait(before: Json, after: Json) -> list[tuple[str, Json]]:
 def put_work(row: Json | None, kind: str, summary: Json, *, limits: Json, now: float) -> Json:
     """A workflow's summary. Active work arms the same counter as ulw does, unless the user or a breaker let go."""
     old = row or {}
-    after = {**old, "work": {**work_of(old), kind: summary}}
+    after = _with_work(old, {kind: summary})
     if summary.get("state") == "active" and not ulw_of(old).get("enabled") and not was_released(old):
         after["ulw"] = _all_blocks(kind, limits, now)
         after = budget.begin(after, None, now=now)
@@ -118,8 +116,7 @@ def kept_state(row: Json, old: Json, summary: Json) -> Json:
 
 def _with_all_blocks(row: Json, limits: Json, now: float) -> Json:
     """The same run goes on."""
-    by = str(ulw_of(row).get("by") or "user")
-    return {**row, "ulw": _all_blocks(by, limits, now)}
+    return {**row, "ulw": _all_blocks(str(ulw_of(row).get("by") or "user"), limits, now)}
 
 
 def _all_blocks(by: str, limits: Json, now: float) -> Json:
@@ -202,10 +199,11 @@ def wait_for_host(row: Json, why: str) -> Json:
 
 def host_goes_on(row: Json) -> Json:
     """The host works again, with or without a word of the user's."""
-    waiting = [(kind, summary) for kind, summary in work_in(row, "waiting") if summary.get("hostLimit")]
-    if not waiting:
-        return row
-    return {**row, "work": {**work_of(row), **{kind: _active(summary) for kind, summary in waiting}}}
+    work: Json = {}
+    for kind, summary in work_in(row, "waiting"):
+        if summary.get("hostLimit"):
+            work[kind] = _active(summary)
+    return _with_work(row, work) if work else row
 
 
 def take_up(row: Json, theirs: Json) -> Json:
@@ -265,18 +263,14 @@ def can_be_paused(row: Json) -> list[tuple[str, Json]]:
 
 def pause(row: Json, *, why: str, told: bool) -> Json:
     """The user said stop. What waited for an answer of theirs waits for their "continue" now."""
-    work: Json = dict(work_of(row))
-    for kind, summary in can_be_paused(row):
-        work[kind] = {**_active(summary), "state": "paused", "why": why, "question": "", "told": told}
-    return {**row, "work": work}
+    paused = {"state": "paused", "why": why, "question": "", "told": told}
+    return _with_work(row, {kind: {**_active(summary), **paused} for kind, summary in can_be_paused(row)})
 
 
 def stop_by_name(row: Json, kind: str, *, why: str, told: bool) -> Json:
     """One workflow is paused because the user named it; only naming it, or a plain "continue", wakes it."""
-    work: Json = dict(work_of(row))
     paused = {"state": "paused", "why": why, "question": "", "told": told, "stoppedByName": True}
-    work[kind] = {**_active(work[kind]), **paused}
-    return {**row, "work": work}
+    return _with_work(row, {kind: {**_active(summary_of(row, kind)), **paused}})
 
 
 def resume(row: Json, *, states: tuple[str, ...] = WAITING, own: bool = True, named: str = "") -> Json:
@@ -284,19 +278,16 @@ def resume(row: Json, *, states: tuple[str, ...] = WAITING, own: bool = True, na
 
     A workflow's `own` wait only if that is meant. What was stopped by its name stays so while other work goes on.
     """
-    work: Json = dict(work_of(row))
-    waiting = []
+    waiting: Json = {}
     for kind, summary in work_in(row, *states):
         if not summary.get("cleared") and (own or not summary.get("own")):
-            waiting.append(kind)
-    others = [kind for kind in waiting if not work[kind].get("stoppedByName")]
+            waiting[kind] = _active(summary)
+    others = {kind: active for kind, active in waiting.items() if not summary_of(row, kind).get("stoppedByName")}
     if named in waiting:
-        waiting = [named]
+        waiting = {named: waiting[named]}
     elif others or work_in(row, "active"):
         waiting = others
-    for kind in waiting:
-        work[kind] = _active(work[kind])
-    return forget_message({**row, "work": work})
+    return forget_message(_with_work(row, waiting))
 
 
 def note_message(row: Json, text: str, *, now: float) -> Json:
@@ -375,7 +366,7 @@ def _without(row: Json, *keys: str) -> Json:
 def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:
     """The summary hooks read: how many gates are open, and which is next."""
     gates = {"open": len(open_gates), "total": total, "next": ", ".join(open_gates[:3]) or None}
-    return {**row, "work": {**work_of(row), KIND: {**summary_of(row, KIND), **gates}}}
+    return _with_work(row, {KIND: {**summary_of(row, KIND), **gates}})
 
 
 def with_next(row: Json, step: str) -> Json:
@@ -383,7 +374,7 @@ def with_next(row: Json, step: str) -> Json:
     summary = summary_of(row, KIND)
     if summary.get("next") or not step:
         return row
-    return {**row, "work": {**work_of(row), KIND: {**summary, "next": step}}}
+    return _with_work(row, {KIND: {**summary, "next": step}})
 
 
 def finish(row: Json, ended: Json, *, at: str) -> Json:
@@ -392,17 +383,14 @@ def finish(row: Json, ended: Json, *, at: str) -> Json:
     `at` is when the tree was looked at: until that Stop it may change.
     """
     done = {**_active(summary_of(row, KIND)), "state": "done", "outcome": ended, "at": at}
-    return {**row, "work": {**work_of(row), KIND: done}}
+    return _with_work(row, {KIND: done})
 
 
 def disowned(row: Json) -> Json:
     """What was called done and the ledger does not vouch for is over, and only a person sets it going again."""
     why = "the state called it done, and the ledger did not"
     given_up = {"state": "exhausted", "endedBy": "repaired", "outcome": outcome.outcome(outcome.ENDED, why)}
-    work: Json = dict(work_of(row))
-    for kind in unvouched(row):
-        work[kind] = {**_active(work[kind]), **given_up}
-    return {**row, "work": work}
+    return _with_work(row, {kind: {**_active(summary_of(row, kind)), **given_up} for kind in unvouched(row)})
 
 
 def not_shown_on(row: Json) -> list[tuple[str, Json]]:
@@ -431,12 +419,15 @@ def told(row: Json) -> Json:
 
 
 def _with_active(row: Json, changes: Json) -> Json:
-    work: Json = dict(work_of(row))
-    for kind, summary in work_in(row, "active"):
-        work[kind] = {**summary, **changes}
-    if ulw_of(row).get("enabled") and not work:
+    work: Json = {kind: {**summary, **changes} for kind, summary in work_in(row, "active")}
+    if ulw_of(row).get("enabled") and not work_of(row):
         work[KIND] = changes
-    return {**row, "work": work}
+    return _with_work(row, work)
+
+
+def _with_work(row: Json, changed: Json) -> Json:
+    """The row with new summaries of some kinds of work."""
+    return {**row, "work": {**work_of(row), **changed}}
 
 
 def _active(summary: Any) -> Json:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 from typing import NamedTuple
 
-from omo.text import block, clip
+from omo.text import block, clip, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,10 +34,7 @@ def units(count: int, unit: str) -> str:
 
 def named(ids: list[str], most: int = 6) -> str:
     """`C1, C2 and 3 more`."""
-    if not ids:
-        return "nothing"
-    listed = ", ".join(ids[:most])
-    return f"{listed} and {len(ids) - most} more" if len(ids) > most else listed
+    return listed(ids, most) or "nothing"
 
 
 class Command(NamedTuple):

@@ -44,6 +44,16 @@ def between(began: str, ended: str) -> str:
     return short(last - first)
 
 
+def ago(span: float) -> str:
+    """An age that does not change with every second; empty where nobody knows."""
+    if span == float("inf"):
+        return ""
+    for size, unit in ((86400, "d"), (3600, "h"), (60, "min")):
+        if span >= size:
+            return f"{span // size:.0f} {unit} ago"
+    return "just now"
+
+
 def short(span: float) -> str:
     whole = max(0, round(span))
     if 0 < span < 10:

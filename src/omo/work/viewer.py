@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 
 from omo.context import Context
 from omo.errors import NotEvaluable, OmoError
-from omo.state import paths, runtime
+from omo.state import runtime
 from omo.work.status import UNKNOWN_TREE
 
 TYPE_CHECKING = False
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.state.ledger import Chain
+    from omo.work.files import Files
     from omo.work.run import Caller
 
     Row = dict[str, Any]
@@ -79,20 +79,18 @@ class Viewer:
     def tree(self) -> str:
         """The project's files as they are; empty where nobody can tell."""
         if "now" not in self.trees:
-            self.trees["now"] = self._fingerprint()
+            try:
+                self.trees["now"] = self.files.tree
+            except NotEvaluable:
+                self.trees["now"] = ""
         return self.trees["now"]
 
-    def _fingerprint(self) -> str:
-        from pathlib import Path
+    @cached_property
+    def files(self) -> Files:
+        """The same, and what of them has changed."""
+        from omo.work.files import Files
 
-        from omo.proof import tree
-
-        is_cached = not self.reads_all and os.path.isdir(self.context.state)
-        cache = Path(paths.tree_cache(self.context.state)) if is_cached else None
-        try:
-            return tree.fingerprint(Path(self.context.root), cache=cache)
-        except NotEvaluable:
-            return ""
+        return Files(self.context.root, cached_in="" if self.reads_all else self.context.state)
 
     def changed_since(self, proven_on: object) -> str:
         """Why something that was proven on a tree may not hold any more; empty while it is the same."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 RUNTIME = "runtime.local.json"
 ENVIRONMENT = "the environment"
+EVENT = "the host's event"
 ASSUMED = "nothing runs in the background, no plan mode, no prompt is queued; other loops as at the last Stop"
 
 
@@ -110,7 +111,7 @@ def limit_source(row: Row, name: str, known: settings.Settings) -> str:
 def stop_numbers(view: View) -> Row:
     """What the sentences of a rule's `change` are filled in with."""
     now = view.now
-    left = {breaker.name: breaker.left for breaker in view.breakers}
+    left = {kind: breaker.left for kind, breaker in view.breakers.items()}
     excuses = now.ulw.get("shellExcuses", 0)
     used = excuses if isinstance(excuses, int) else 0
     try:
@@ -141,12 +142,12 @@ def explain_tool(event: Event, world: World) -> Explanation:
     extra = {"session": event.session, "tool": clip(event.tool_title, 60), "subagent": event.is_subagent}
     if off := _switched_off(f"{title}: allow", world.environ, "pre-tool-use", extra):
         return off
-    read = [Fact("tool", host.sources["tool"], event.tool_title)]
+    read = [Fact("tool", EVENT, event.tool_title)]
     if event.tool_title not in host.watched_tools:
         why = f"the hook is registered for {', '.join(host.watched_tools)}; no other call reaches omo"
         return Explanation(f"{title}: allow", "allow", "not-watched", why, read, [], [], extra)
-    read.append(Fact("call", host.sources["call"], clip(target, 200)))
-    read.append(Fact("caller", host.sources["caller"], "a subagent" if event.is_subagent else "the session itself"))
+    read.append(Fact("call", EVENT, clip(target, 200)))
+    read.append(Fact("caller", EVENT, "a subagent" if event.is_subagent else "the session itself"))
     row: Row = {}
     try:
         row = runtime.session(world.state, event.session) or {}
@@ -160,10 +161,9 @@ def explain_tool(event: Event, world: World) -> Explanation:
             trail.append((gate.name, gate.what))
             continue
         times = tool_use.counted(part(row, "denials"), event.call_digest)[1]
-        decision = "ask" if tool_use.asks_the_user(event, denial, times) else "deny"
         read.append(Fact("denials", RUNTIME, f"{times - 1} of this call"))
         change = [gate.until[denial.gate], *_patience(denial, times)]
-        return Explanation(f"{title}: {decision}", decision, denial.gate, denial.reason, read, change, trail, extra)
+        return Explanation(f"{title}: deny", "deny", denial.gate, denial.reason, read, change, trail, extra)
     why = "no gate refuses it in this session as it stands; whether the host allows it is the host's to say"
     if tool_use.permits(event, world):
         why = "no gate refuses it, and nobody is asked about it: it only looks, or runs what is pinned"
@@ -190,8 +190,6 @@ def _patience(denial: Denial, times: int) -> list[str]:
     from omo.hooks import tool_use
 
     most = tool_use.PATIENCE
-    if denial.gate == tool_use.OWN_STATE and times <= most:
-        return [f"after {most - times + 1} more identical calls you are asked whether to allow it once"]
     if denial.gate not in tool_use.WAITS:
         return []
     left = (most - times % most) % most

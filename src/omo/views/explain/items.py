@@ -18,36 +18,28 @@ ALIASES = {"step": "ultraplan", "plan": "ultraplan", "criterion": "ralph", "gate
 
 def explain(viewer: Viewer, words: Sequence[str]) -> Explanation:
     """`words` is an id, or a kind and an id (`step 3`, `ralph C1`); none asks for the run as a whole."""
-    kind, name = wanted(words)
+    kind, name = "", " ".join(words)
+    first, _, rest = name.partition(" ")
+    if ALIASES.get(first.lower(), first.lower()) in ORDER:
+        kind, name = ALIASES.get(first.lower(), first.lower()), rest
+    ids = []
     every = works.look(viewer)
-    views = [view for view in every if kind in ("", view.kind)]
-    if not name:
-        if views:
-            return _explain_run(viewer, views[0])
-        fix = _known(every) if kind else "omo status shows every session of the project"
-        raise BadInput(f"session {clip(viewer.session, 80)} has no {kind or 'work'} to explain", fix=fix)
-    for view in views:
+    for view in every:
         for item in view.items:
-            if item.id.lower() == name.lower():
+            ids.append(clip(f"step {item.id}" if view.kind == "ultraplan" else item.id, 60))
+            if kind in ("", view.kind) and item.id.lower() == name.lower():
                 return _explain_item(viewer, view, item)
+        if not name and kind in ("", view.kind):
+            return _explain_run(viewer, view)
+    if not every:
+        fix = "omo status shows every session of the project"
+        raise BadInput(f"session {clip(viewer.session, 80)} has no work to explain", fix=fix)
     what = kind or "goal, criterion, step or gate"
-    raise BadInput(f"there is no {what} {clip(name, 80)!r} in this session", fix=_known(every))
-
-
-def wanted(words: Sequence[str]) -> tuple[str, str]:
-    """The kind and the id that are asked for, each empty where it is not named."""
-    kind = ""
-    rest = list(words)
-    if rest:
-        first = rest[0].lower()
-        kind = ALIASES.get(first, first)
-        if kind in ORDER:
-            rest.pop(0)
-        else:
-            kind = ""
-    if len(rest) > 1:
-        raise BadInput(f"{clip(' '.join(words), 80)!r} is not one id", fix="omo explain goal ID, or step NUMBER")
-    return kind, "".join(rest)
+    if name:
+        what += f" {clip(name, 80)!r}"
+    raise BadInput(
+        f"there is no {what} in this session", fix=f"there are: {named(list(dict.fromkeys(ids)), MOST_LISTED)}"
+    )
 
 
 def _explain_run(viewer: Viewer, view: Status) -> Explanation:
@@ -55,12 +47,11 @@ def _explain_run(viewer: Viewer, view: Status) -> Explanation:
     read = [Fact(f"{view.unit} {item.id}", ledger, view.state_of(item)) for item in view.items]
     read += view.read
     read += [Fact("ledger", ledger, clip(problem, 200)) for problem in view.problems]
-    name = f"{view.kind} {view.run}".strip()
     change = []
     if view.next.command:
         change.append(view.next.command)
     return Explanation(
-        f"{name}: {view.done} of {units(view.total, view.unit)} done",
+        f"{view.kind} {view.run}".strip() + f": {view.done} of {units(view.total, view.unit)} done",
         view.next.action or "none",
         f"{view.kind}.next_step",
         view.next.why or view.headline,
@@ -72,21 +63,23 @@ def _explain_run(viewer: Viewer, view: Status) -> Explanation:
 
 
 def _explain_item(viewer: Viewer, view: Status, item: Item) -> Explanation:
-    why, ledger = item.why, "whole"
+    why, ledger = item.why or view.headline, "whole"
     if item.receipt == "stale" and item.receipt_why:
         why = f"it was proven, but {item.receipt_why}"
     if view.problems:
         why = f"the ledger is not as omo wrote it: {view.problems[0]}"
         ledger = clip(view.problems[0], 200)
-    change = []
-    if item.is_open and view.next.text:
-        change.append(view.next.text)
+    decision, change = item.mark, []
+    if item.is_open:
+        decision = "open"
+        if view.next.text:
+            change.append(view.next.text)
     name = f"{view.unit} {item.id} {clip(item.title, 80)}".strip()
     return Explanation(
         f"{name}: {view.state_of(item)}",
-        "open" if item.is_open else item.mark,
+        decision,
         f"receipt-{item.receipt}" if item.receipt else f"status-{item.status}",
-        why or view.headline,
+        why,
         [*item.facts, Fact("ledger", f"the {view.kind} ledger", ledger)],
         change,
         [],
@@ -100,13 +93,3 @@ def _explain_item(viewer: Viewer, view: Status, item: Item) -> Explanation:
             "open": item.is_open,
         },
     )
-
-
-def _known(views: Sequence[Status]) -> str:
-    ids = []
-    for view in views:
-        prefix = "step " if view.kind == "ultraplan" else ""
-        ids += [clip(prefix + item.id, 60) for item in view.items]
-    if not ids:
-        return "there are: none"
-    return f"there are: {named(list(dict.fromkeys(ids)), MOST_LISTED)}"

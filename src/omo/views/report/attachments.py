@@ -20,17 +20,15 @@ from omo.workflows.ultragoal.gate import proof
 LONGEST_TEXT = 12_000
 MOST_TEXT = 1_500_000
 MOST_PICTURES = 24
-MOST_PICTURE_BYTES = 8_000_000
 WIDEST, TALLEST = 1280, 3200
 LARGEST_FILE = media.LARGEST_PICTURE
 
 
 @dataclass
 class Budget:
-    """What one page may still hold. Whatever does not fit is named all the same."""
+    """What one page may still hold, in pictures and characters. Whatever does not fit is named all the same."""
 
     pictures: int = MOST_PICTURES
-    picture_bytes: int = MOST_PICTURE_BYTES
     text: int = MOST_TEXT
 
     def take_text(self, text: str) -> tuple[str, str]:
@@ -44,13 +42,10 @@ class Budget:
 
     def take_picture(self, raw: bytes) -> Picture | str:
         """The picture, or why there is none."""
-        if self.pictures <= 0 or self.picture_bytes <= 0:
+        if self.pictures <= 0:
             return "not shown: the page holds as many pictures as it may"
-        image = picture(raw)
-        if isinstance(image, Picture):
-            self.pictures -= 1
-            self.picture_bytes -= len(image.uri)
-        return image
+        self.pictures -= 1
+        return picture(raw)
 
 
 def show(budget: Budget, root: str, attachment: Attachment) -> Attachment:

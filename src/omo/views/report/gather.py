@@ -92,7 +92,7 @@ class Report:
 
     @property
     def blocks(self) -> int:
-        return int(self.view.brief.breakers[1].used)
+        return int(self.view.brief.breakers["total"].used)
 
     @property
     def let_through(self) -> str:

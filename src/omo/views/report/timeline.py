@@ -130,14 +130,6 @@ class Line(NamedTuple):
     by: str = ""
 
 
-class Either(NamedTuple):
-    """The first sentence where the row has that field, else the second."""
-
-    field: str
-    line: Line
-    otherwise: Line
-
-
 class _Words(dict[str, str]):
     """A row's fields as they may stand in a sentence; what is missing is a dash."""
 
@@ -161,12 +153,14 @@ def word(value: object, longest: int = LONGEST_WORD) -> str:
 def in_words(row: Row, ledger: str) -> Event:
     """What a row tells. A kind nobody knows is shown as it is."""
     kind, moment = str(row.get("kind")), clip(str(row.get("ts") or ""), 30)
-    line = LINES.get(ledger, {}).get(kind) or ANYWHERE.get(kind)
+    known = LINES.get(ledger, {})
+    line = known.get(kind) or ANYWHERE.get(kind)
     if line is None:
         rest = {key: value for key, value in row.items() if key not in HIDDEN}
         return Event(moment, clip(kind, 80), word(rest, LONGEST_DETAIL) if rest else "")
-    if isinstance(line, Either):
-        line = line.line if row.get(line.field) else line.otherwise
+    for field in TOLD_APART:
+        if row.get(field):
+            line = known.get(f"{kind} with {field}", line)
     details = [_detail(row, name) for name in line.detail if row.get(name) not in (None, "", [], {})]
     mark = MARKS.get(str(row.get(line.by)), line.mark)
     if row.get("outcome"):  # a row that ends work says how
@@ -191,6 +185,8 @@ def _detail(row: Row, name: str) -> str:
     return word(value, LONGEST_DETAIL)
 
 
+# A kind of row that has one of these fields may have another sentence.
+TOLD_APART = ("evidence", "completionVerification", "bypassed", "override")
 # What the value of a field says of the mark.
 MARKS = {
     "pass": "done",
@@ -201,15 +197,12 @@ MARKS = {
     "failed": "failed",
     "partial": "waiting",
 }
-LINES: dict[str, dict[str, Line | Either]] = {
+LINES: dict[str, dict[str, Line]] = {
     "session": {
         "activated": Line("Ultrawork was turned on by the {actor}", ("text",), "active"),
         "rearmed": Line("Ultrawork was turned on again by the {actor}, with a full budget", ("text",), "active"),
-        "blocked": Either(  # Stop's own word, or the agent's that something outside stops it
-            "evidence",
-            Line("The agent is blocked from outside", ("evidence",), "waiting"),
-            Line("Stop was sent back to work", ("reason",), "block"),
-        ),
+        "blocked": Line("Stop was sent back to work", ("reason",), "block"),
+        "blocked with evidence": Line("The agent is blocked from outside", ("evidence",), "waiting"),
         "waiting": Line("The agent waits for the user", ("evidence", "gates"), "waiting"),
         "allowed": Line("Stop was let through ({rule})", mark="allow"),
         "overridden": Line("A person spoke before the agent went on after a block", mark="steer"),
@@ -239,10 +232,9 @@ LINES: dict[str, dict[str, Line | Either]] = {
     "ultragoal": {
         "plan_created": Line("A plan was made: {objective}", mark="active"),
         "goal_started": Line("{goalId} was begun", mark="active"),
-        "goal_checkpointed": Either(
-            "completionVerification",
-            Line("{goalId} is complete: its gate passed, and its receipt was issued", ("evidence",), "done"),
-            Line("{goalId} was set to {status}", ("evidence",), "stale", "status"),
+        "goal_checkpointed": Line("{goalId} was set to {status}", ("evidence",), "stale", "status"),
+        "goal_checkpointed with completionVerification": Line(
+            "{goalId} is complete: its gate passed, and its receipt was issued", ("evidence",), "done"
         ),
         "steering_accepted": Line("The plan was steered: {mutation}{of_goal}", ("rationale", "evidence"), "steer"),
         "steering_rejected": Line("Steering was refused: {mutation}{of_goal}", ("reason",), "failed"),
@@ -263,11 +255,8 @@ LINES: dict[str, dict[str, Line | Either]] = {
         "goal_dropped": Line("The session's goal was dropped", ("why", "kept"), "cut"),
     },
     "ultraplan": {
-        "preflight": Either(
-            "bypassed",
-            Line("What the plan needs was not asked for: bypassed by {bypassed}", ("why",), "stale"),
-            Line("The machine was asked for what the plan needs: {result}", ("missing", "why"), "failed", "result"),
-        ),
+        "preflight": Line("The plan's needs were looked at: {result}", ("missing", "why"), "failed", "result"),
+        "preflight with bypassed": Line("The plan's needs were bypassed by {bypassed}", ("why",), "stale"),
         "started": Line("The plan session was begun: {path}, steps {steps}", ("unreviewed",), "active"),
         "audited": Line("The audit of git and files: {verdict}, passed {passed}", ("missing",), by="verdict"),
         "verified": Line("The Verify commands were run: {verdict}", ("results",), by="verdict"),
@@ -314,13 +303,10 @@ LINES: dict[str, dict[str, Line | Either]] = {
         "achieved": Line("{goal} was achieved: {streak} in a row", mark="done"),
         "unblocked": Line("{goal} freed {freed}", ("summary",)),
         "gap": Line("{question} of {goal} left a gap", ("why",), "stale"),
-        "claim": Either(
-            "override",
-            Line("A claim was let stand against {verdict}: {claim}", ("override",), "stale"),
-            Line("A claim was looked into: {verdict}", ("claim",), "failed", "verdict"),
-        ),
+        "claim": Line("A claim was looked into: {verdict}", ("claim",), "failed", "verdict"),
+        "claim with override": Line("A claim was let stand against {verdict}: {claim}", ("override",), "stale"),
     },
 }  # fmt: skip
-ANYWHERE: dict[str, Line | Either] = {
+ANYWHERE: dict[str, Line] = {
     "repaired": Line("A damaged ledger was set aside", ("kept",), "stale"),
 }

@@ -15,7 +15,7 @@ from omo.errors import OmoError
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.text import clip
-from omo.views.project import SessionView, claims_let_stand
+from omo.views.project import SessionView, claims_let_stand, lapsed
 from omo.views.works import name_of
 from omo.work import outcome
 from omo.work.sections import Notice
@@ -67,31 +67,35 @@ def verdict(session: SessionView, run: str = "") -> Verdict:
     """Of all that the session worked on, or of one run alone, which `session.works` then holds."""
     views = session.works or []
     counting = [view for view in views if does_count(view, session)]
-    ends = [ended_as(view, session) for view in counting]
-    known = [ended for ended in ends if ended is not None]
     gates = _gates_beside(views, counting)
-    # Where the session's own ledger has problems, whatever it says of any work is worth nothing.
-    told = {problem for view in counting for problem in view.problems}
-    damage = [problem for problem in session.problems if problem not in told]
-    is_unreadable = session.brief.mode == "unreadable"
-    is_over = bool(counting) and len(known) == len(counting) and not damage and not told and not is_unreadable
-    reasons = []
-    if damage:
-        reasons.append(f"the ledger of the session cannot be believed ({clip(damage[0], 120)})")
+    reasons: list[str] = []
+    ends: list[Row] = []
+    told: set[str] = set()
     is_held = True
-    for view, ended in zip(counting, ends, strict=True):
-        if ended is None or view.problems or not _holds(view, ended):
+    for view in counting:
+        told.update(view.problems)
+        ended = ended_as(view, session)
+        if ended is not None:
+            ends.append(ended)
+        if ended is None or view.problems or lapsed(ended, view):
             is_held = False
             reasons.append(_open(view))
         elif not outcome.is_done(ended):
             reasons.append(outcome.in_words(ended))
     if gates:
         reasons.append(f"beside it {gates}")
-    if not is_over:
-        if session.brief.mode in MODES and (is_unreadable or not run):
-            reasons.append(MODES[session.brief.mode])
+    # Where the session's own ledger has problems, whatever it says of any work is worth nothing.
+    damage = [problem for problem in session.problems if problem not in told]
+    if damage:
+        reasons.insert(0, f"the ledger of the session cannot be believed ({clip(damage[0], 120)})")
+    mode = session.brief.mode
+    if not counting or len(ends) < len(counting) or damage or told or mode == "unreadable":
+        if mode in MODES and (mode == "unreadable" or not run):
+            reasons.append(MODES[mode])
         return Verdict(UNPROVEN, NOT, tuple(reasons) or ("there is nothing that could prove it",))
-    whole = outcome.worst([*known, outcome.beside(gates)] if gates else known)
+    if gates:
+        ends.append(outcome.beside(gates))
+    whole = outcome.worst(ends)
     said = session.brief.outcome  # as Stop has told it
     if said is not None and not run and said["verdict"] == whole["verdict"]:
         whole = said
@@ -122,15 +126,6 @@ def does_count(view: Status, session: SessionView) -> bool:
     """Gates that were pinned for something else have no state of their own, hold nobody, and decide nothing."""
     held = [work.kind for work in session.brief.work if work.state]
     return view.kind != "ulw" or session.works == [view] or "ulw" in held
-
-
-def _holds(view: Status, ended: Row) -> bool:
-    """Whether what it ended as is still so. What was let through, or not reached, cannot lapse."""
-    if ended["verdict"] in (outcome.WAIVED, outcome.ENDED):
-        return True
-    if view.next.action == "verify-again":
-        return False
-    return not any(_is_stale(item) or _is_not_passing(item) for item in view.items)
 
 
 def _gates_beside(views: Sequence[Status], counting: Sequence[Status]) -> str:
@@ -200,9 +195,12 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
         elif view.kind != "verify":
             names[view.run] = name_of(view.kind)
     texts = {notice.text for notice in listed}
-    for where, problem in [*(("session", text) for text in session.problems), *_shared_problems(context.state)]:
-        if clip(problem, 300) not in texts:
-            listed.append(Notice("damaged ledger", clip(problem, 300), where))
+    damage = _shared_damage(context.state)
+    for problem in session.problems:
+        damage.append(Notice("damaged ledger", clip(problem, 300), "session"))
+    for notice in damage:
+        if notice.text not in texts:
+            listed.append(notice)
     if session.brief.now.unreadable:
         listed.append(Notice("unreadable", clip(session.brief.now.unreadable, 300), "state"))
     try:
@@ -257,11 +255,12 @@ def _gate_notices(part: Part, *, counts: bool) -> list[Notice]:
     return listed
 
 
-def _shared_problems(state: str) -> list[tuple[str, str]]:
+def _shared_damage(state: str) -> list[Notice]:
     """Of the ledgers that belong to no run: what receipts and replays lean on."""
-    problems = []
+    listed = []
     for name in paths.SHARED_LEDGERS:
         directory = os.path.join(state, name)
         if os.path.isdir(directory):
-            problems += [(name, problem) for problem in Journal(directory, state).problems()]
-    return problems
+            for problem in Journal(directory, state).problems():
+                listed.append(Notice("damaged ledger", clip(problem, 300), name))
+    return listed

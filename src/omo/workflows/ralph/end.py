@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from omo.digest import sha256
 from omo.errors import Refused
-from omo.json_text import dumps
-from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import outcome
 from omo.work import publish as engine
@@ -114,33 +111,21 @@ def end_of(state: RalphState, judged: Row) -> Row | None:
     states = {criterion.id: State(**judged["states"][criterion.id]) for criterion in state.criteria}
     after = replace(state, states=states, judged=[*state.judged, judged])
     how = "safeguard" if judged["decision"] == "safeguard" else after.verdict
-    receipt = receipt_of(state, judged) if how == "pass" else None
-    return {
-        "kind": "ended",
-        "how": how,
-        "verdict": after.verdict,
-        "receipt": receipt,
-        "outcome": outcome_of(after, how),
-    }
-
-
-def receipt_of(state: RalphState, judged: Row) -> Row:
-    """What was proven, on which files, and how independently."""
-    evidence = {}
-    for criterion in state.criteria:
-        result = part(judged["results"], criterion.id)
-        evidence[criterion.id] = sha256(dumps(dict(sorted(result.items()))).encode("utf-8", "replace"))
-    return {
-        "run": state.run,
-        "verdict": judged["verdict"],
-        "iteration": judged["iteration"],
-        "tree": judged["tree"],
-        "criteria": evidence,
-        "independence": str(judged.get("independence") or "reduced"),
-        "reduced_scope": state.reduced_scope,
-        "after": state.after or None,
-        "gates": judged.get("gates", []),
-    }
+    receipt = None
+    if how == "pass":  # what was proven, on which files, and how independently
+        receipt = {
+            "run": state.run,
+            "verdict": judged["verdict"],
+            "iteration": judged["iteration"],
+            "tree": judged["tree"],
+            "criteria": [criterion.id for criterion in state.criteria],
+            "independence": str(judged.get("independence") or "reduced"),
+            "reduced_scope": state.reduced_scope,
+            "after": state.after or None,
+            "gates": judged.get("gates", []),
+        }
+    ended_as = outcome_of(after, how)
+    return {"kind": "ended", "how": how, "verdict": after.verdict, "receipt": receipt, "outcome": ended_as}
 
 
 def outcome_of(state: RalphState, how: str, *, by: str = "", reason: str = "") -> Row:

@@ -7,35 +7,34 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from omo.errors import NotEvaluable, Refused
+from omo.digest import sha256
+from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import base, changes, seals
 from omo.proof.checks import parse_checks
 from omo.text import block, clip
-from omo.work.agents import FULL, SessionEvents, expect_of, session_events
+from omo.work.agents import FULL, Message, NoAnswer, SessionEvents, expect_of, session_events
 from omo.work.files import Files
-from omo.work.judge import (
-    JUDGE,
-    JudgeAnswer,
-    answered,
-    brief_text,
-    failed,
-    in_file,
-    match,
-    read_messages,
-    said_since,
-)
+from omo.work.judge import JUDGE, JudgeAnswer, brief_text, failed, match, read, read_messages
 from omo.work.status import NextStep, command
 from omo.workflows.ralph import rules
 from omo.workflows.ralph.end import end_of, outcome_of, publish
-from omo.workflows.ralph.evaluate_criteria import COMMANDS, EARLIER_BRIEF, HEAVY_SECONDS, Evaluation
+from omo.workflows.ralph.evaluate_criteria import (
+    COMMANDS,
+    EARLIER_BRIEF,
+    HEAVY_SECONDS,
+    CheckResult,
+    Evaluation,
+    result_of,
+)
 from omo.workflows.ralph.phases import PhaseReport, check
 from omo.workflows.ralph.rules import ASK, LONGEST_REQUEST, MOST_CIRCUMVENTIONS, PROMPT, Row, State, method
 from omo.workflows.ralph.run import RalphRun, RalphState, fix, opening, require_open
+from omo.workflows.ultrawork.gates import fold
 
 EXIT_CODES = {"pass": 0, "partial": 3, "fail": 3, "unknown": 4}
 MOST_CALLS = 3  # that could not tell, in an iteration
@@ -100,34 +99,34 @@ def judge(
     after = Files(files.root)
     if after.tree != files.tree:
         notes += [CHANGED, *_left_behind(after, {"files": before})]
-        for result in results.values():
-            result |= {"result": "unknown", "evidence": CHANGED, "source": "code", "suggested_action": ""}
+        results = {name: result_of([CheckResult(name, "unknown", CHANGED)]) for name in results}
+    states, verdict, decision = _apply(state, results)
     row: Row = {"iteration": state.iteration, "results": results, "tree": files.tree}
     row["independence"] = answers.independence
-    states, verdict, decision = _apply(state, results)
     unknown_calls = state.unknown_calls + 1
     if verdict == "unknown" and unknown_calls < MOST_CALLS:
         row |= {"kind": "judge-unknown", "call": unknown_calls, "nonce": answers.nonce}
-        states = state.states
-    else:
-        if verdict == "unknown":
-            notes.append(f"iteration {state.iteration} is over: {unknown_calls} calls could not tell; {UNCOUNTED}")
-        row |= {
-            "kind": "judged",
-            "files": before,
-            "states": {name: known.data for name, known in states.items()},
-            "verdict": verdict,
-            "decision": decision,
-            "gates": report.gate_rows,
-            "challenges": answers.challenges,
-        }
+        _record(run, state, [row], answers.digest)
+        return Judgement(row, notes, publish(run))
+    if verdict == "unknown":
+        notes.append(f"iteration {state.iteration} is over: {unknown_calls} calls could not tell; {UNCOUNTED}")
+    row |= {
+        "kind": "judged",
+        "files": before,
+        "states": {name: known.data for name, known in states.items()},
+        "verdict": verdict,
+        "decision": decision,
+        "gates": report.gate_rows,
+        "challenges": answers.challenges,
+    }
     if verdict == "pass":
         sealed = _seals(files, state, report, events)
         row |= {"doubts": sealed.doubts, "allowed": sealed.notes}
+    # Unless the run is over, the next iteration is open at once, on the files as they are after it.
     scope = [name for name, known in states.items() if known.status in rules.OPEN]
-    _record(run, state, row, answers.digest, opening(run.caller, after, state.iteration + 1, scope))
-    if row["kind"] == "judged":
-        expect_of(run, events, None)
+    opens = opening(run.caller, after, state.iteration + 1, scope)
+    _record(run, state, [row, end_of(state, row) or opens], answers.digest)
+    expect_of(run, events, None)
     return Judgement(row, notes, publish(run))
 
 
@@ -190,7 +189,7 @@ def _seals(files: Files, state: RalphState, report: PhaseReport, events: Session
     commands: list[Any] = [*report.gates]
     for criterion in state.criteria:
         commands += parse_checks([each for each in criterion.checks if each["type"] in COMMANDS])
-    return seals.examine(files.root, state.started.get("files"), commands, terms=seals.terms_in(events.rows))
+    return seals.examine(files.root, state.started.get("files"), commands, terms=fold(events.rows, None).terms)
 
 
 def _apply(state: RalphState, results: Mapping[str, Row]) -> tuple[Mapping[str, State], str, str]:
@@ -207,21 +206,16 @@ def _apply(state: RalphState, results: Mapping[str, Row]) -> tuple[Mapping[str, 
     return states, verdict, rules.decision(states, state.iteration, state.max_iterations, by_name)
 
 
-def _record(run: RalphRun, state: RalphState, row: Row, digest: str, opens: Row) -> None:
-    """All of it or nothing, and only while the run stands where it was looked at. Unless it is over, the next
-    iteration is open at once, on the files as they are after it.
-    """
+def _record(run: RalphRun, state: RalphState, rows: list[Row], digest: str) -> None:
+    """All of it or nothing, and only while the run stands where it was looked at."""
+    if digest:
+        rows = [{"kind": "judge-inline-fallback", "iteration": state.iteration, "digest": digest}, *rows]
 
     def decide(now: RalphState) -> tuple[None, list[Row]]:
         if len(now.rows) != len(state.rows):
             what = "the run went on while it was judged, so this judgement is void"
             raise Refused(what, fix=fix(run, command("omo ralph judge")))
-        events = [row]
-        if digest:
-            events.insert(0, {"kind": "judge-inline-fallback", "iteration": now.iteration, "digest": digest})
-        if row["kind"] == "judged":
-            events.append(end_of(now, row) or opens)
-        return None, events
+        return None, rows
 
     run.change_whole(decide)
 
@@ -243,9 +237,9 @@ def _answers(run: RalphRun, state: RalphState, files: Files, events: SessionEven
     if newest is None:
         raise _asked(run, files, events, "; ".join([MOVED, *_left_behind(files, state.briefs[-1])]))
     if given is None:
-        answers = read_messages(said_since(reported, newest), newest["nonce"])
+        answers = read_messages(reported, newest)
     else:
-        answers = in_file(given, newest, state.briefs, reported, ask=PROMPT)
+        answers = _in_file(given, newest, state.briefs, reported)
     if answers.unread:
         raise NotEvaluable(
             f"iteration {state.iteration} is not judged while its brief is unanswered: {answers.unread}",
@@ -266,6 +260,32 @@ def _answers(run: RalphRun, state: RalphState, files: Files, events: SessionEven
                 matched[key] = replace(answer, source=EARLIER_BRIEF)
                 notes.append(STANDS.format("/".join(key)))
     return replace(answers, answers=matched, notes=notes)
+
+
+def _in_file(text: str, newest: Row, briefs: Sequence[Row], reported: Sequence[Message]) -> JudgeAnswer:
+    """What was handed in instead of a judge's own message, to the brief about these files.
+
+    It stands in only where no judge was seen to speak of any of the briefs.
+    """
+    try:
+        given = read(text)
+    except NoAnswer as error:
+        fixed_by = f"{PROMPT} shows the form; one JSON object, beginning a line"
+        raise BadInput(f"--result: {error}", fix=fixed_by) from None
+    if given.nonce != newest["nonce"]:
+        nonce = clip(given.nonce, 40)
+        what = f"--result answers the nonce {nonce!r}, which is not that of the newest brief"
+        raise Refused(what, fix=f"{PROMPT}, and answer the nonce it shows", nonce=nonce)
+    for message in reported:
+        # Of one that was cut nobody knows what it answered.
+        speaks = message.is_cut or any(brief["nonce"] in message.text for brief in briefs)
+        if speaks and message.ts >= str(briefs[0]["ts"]):
+            raise Refused(
+                f"--result is for where no {JUDGE} can be started, and one was seen to answer",
+                fix=f"leave --result out; where its answer does not count, start a new {JUDGE}: {PROMPT}",
+            )
+    answers = {key: replace(answer, source="inline") for key, answer in given.answers.items()}
+    return replace(given, answers=answers, digest=sha256(text.encode("utf-8", "replace")))
 
 
 def _asked(run: RalphRun, files: Files, events: SessionEvents, why: str) -> NotEvaluable:
@@ -302,7 +322,7 @@ def brief(run: RalphRun) -> tuple[str, str]:
     newest = state.brief_about(Files(run.caller.root).tree)
     if newest is None:
         raise Refused("the files are others than those that the judge was asked about", fix=f"{again} asks anew")
-    if newest in answered(state.briefs, session_events(run).messages(JUDGE)):
+    if not read_messages(session_events(run).messages(JUDGE), newest).unread:
         raise Refused(f"{JUDGE} has answered this brief already", fix=again)
     items = []
     if state.request:

@@ -43,7 +43,7 @@ def _covers(state: RalphState) -> tuple[tuple[str, str], ...]:
         ("criteria from", f"{state.source}; {state.whose_criteria}"),
         ("receipt of", receipt.get("run")),
         ("issued in", f"iteration {receipt.get('iteration')}" if receipt else ""),
-        ("covers", ", ".join(map(str, part(receipt, "criteria")))),
+        ("covers", ", ".join(map(str, receipt.get("criteria") or []))),
         ("independence", receipt.get("independence")),
         ("gates", ", ".join(gates)),
     )

@@ -29,10 +29,9 @@ def status(viewer: Viewer) -> Status | None:
     if run is None:
         return None
     state = run.state or RalphState(run=run.id)
-    files = Files(run.caller.root, cached_in="" if viewer.reads_all else run.caller.state)
     step = next_step(run)
     if step.action == "round":
-        step = due(check(run, files, session_events(run, viewer.own_ledger)), step)
+        step = due(check(run, viewer.files, session_events(run, viewer.own_ledger)), step)
     facts, overrides = [], []
     if state.request:
         facts.append(f"the user asked for, {state.whose_request}: {block(state.request, LONGEST_REQUEST)}")
@@ -51,7 +50,7 @@ def status(viewer: Viewer) -> Status | None:
         "criterion",
         run=state.run,
         headline="its ledger is damaged" if run.problems else state.headline,
-        items=tuple(_item(state, criterion, viewer, files) for criterion in state.criteria),
+        items=tuple(_item(state, criterion, viewer) for criterion in state.criteria),
         next=step,
         facts=tuple(facts),
         overrides=tuple(overrides),
@@ -60,7 +59,7 @@ def status(viewer: Viewer) -> Status | None:
     )
 
 
-def _item(state: RalphState, criterion: Criterion, viewer: Viewer, files: Files) -> Item:
+def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
     known, result = state.states[criterion.id], state.last_result(criterion.id)
     evidence = clip(str(result.get("evidence") or ""), 200)
     mark, receipt, stale_because = MARKS.get(known.status, "open"), "", ""
@@ -79,7 +78,7 @@ def _item(state: RalphState, criterion: Criterion, viewer: Viewer, files: Files)
     ledger = f"ralph/{state.run}/ledger.jsonl"
     lines = [f"{check['id']}: {method(check)}" for check in criterion.checks]
     if known.status != "PASS" or mark == "stale":
-        lines += findings(entry_of(files, state, criterion))
+        lines += findings(entry_of(viewer.files, state, criterion))
     return Item(
         criterion.id,
         clip(criterion.description, 200),

@@ -295,7 +295,7 @@ def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspectio
     commands += [seals.Plain(gate.argv, gate.cwd) for gate in subject.gates or () if gate.last is not None]
     examined = seals.Seals()
     if commands:
-        began, terms = run.require_plan().repository.get("files"), seals.terms_in(run.caller.events)
+        began, terms = run.require_plan().repository.get("files"), gates_of(run).terms
         examined = seals.examine(run.caller.root, began, commands, terms=terms)
     independence = agents.independence_of_reviews(reviews, reviewers.INDEPENDENT)
     if subject.is_light:

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from omo.state.runtime import part
-from omo.text import clip, counted
+from omo.text import clip, counted, listed
 from omo.work import agents, outcome
 from omo.work.agents import Message, NoAnswer, Review
 from omo.work.outcome import exception
@@ -117,7 +117,7 @@ def outcome_of(run: PlanRun, plan: Plan) -> Row:
     allowed: list[str] = []
     for goal in plan.required:
         allowed += (goal.receipt or {}).get("allowed") or []
-    notes = [f"changed as the user allowed: {_listed(list(dict.fromkeys(allowed)))}"] if allowed else []
+    notes = [f"changed as the user allowed: {listed(list(dict.fromkeys(allowed)))}"] if allowed else []
     verdict, words = outcome.JUDGED, ["omo:architect and omo:qa were seen to find each clean"]
     if plan.gate == LIGHT:
         words = ["omo:architect and omo:qa were seen to find the whole clean at its end"]
@@ -169,17 +169,12 @@ def _doubts(plan: Plan) -> list[str]:
         if unseen:
             silent.setdefault(" or ".join(unseen), []).append(goal.id)
         if receipt.get("seals"):
-            doubts.append(f"files that the gates of {goal.id} rest on were changed ({_listed(receipt['seals'])})")
+            broken = listed(receipt["seals"], 6, "; ")
+            doubts.append(f"files that the gates of {goal.id} rest on were changed ({broken})")
     for agents_named, goals in silent.items():
         named = ", ".join(goals[:MOST_NAMED])
         doubts.insert(0, f"reduced independence, no verdict of {agents_named} was seen for {named}")
     return doubts
-
-
-def _listed(files: list[str]) -> str:
-    from omo.proof import seals  # its patterns are slow to load, and few plans need them
-
-    return seals.listed(files)
 
 
 def exceptions(plan: Plan) -> list[Row]:

@@ -21,6 +21,9 @@ SEARCH_SECONDS = 60.0
 MOST_LINES = 500
 TOO_SLOW = "its commit_message_pattern takes too long; write it without nested repeats"
 
+# How well a commit with the step's subject carries it out: with all its paths, some of them, none, or undone since.
+ALL, SOME, NONE, UNDONE, NO = 4, 3, 2, 1, 0
+
 # Commits about another commit quote its subject, and are nobody's step unless a pattern speaks of them.
 _ABOUT_OTHERS = ('Revert "', 'Reapply "', "fixup! ", "squash! ", "amend! ")
 
@@ -71,16 +74,12 @@ def claim(steps: Sequence[Step], commits: Sequence[Commit]) -> Claims:
     for step in steps:
         if step.manifest is not None and step.manifest.expects_commit:
             claiming.add(step.number, step.manifest)
-    for number in claiming.open:
-        claiming.take(number, "all")
-    for index in range(len(commits)):
-        claiming.share(index)
-    for number in claiming.open:
-        claiming.take(number, "some")
-    for number in claiming.open:
-        claiming.take(number, "none")
-    for number in claiming.open:
-        claiming.take(number, "some", is_undone=True)
+    for least in (ALL, SOME, NONE, UNDONE):
+        for number in claiming.open:
+            claiming.take(number, least)
+        if least == ALL:
+            for index in range(len(commits)):
+                claiming.share(index)
     return claiming.result()
 
 
@@ -111,12 +110,11 @@ class _Claiming:
     def open(self) -> list[int]:
         return [number for number in self._named if number not in self._claimed]
 
-    def take(self, number: int, paths: str, *, is_undone: bool = False) -> None:
-        """A free commit with the step's subject, and with all, some or none of its paths."""
+    def take(self, number: int, least: int) -> None:
+        """A free commit with the step's subject that carries it out at least so well."""
         free = []
         for index in self._named[number]:
-            is_live = self._commits[index].sha not in self._undone
-            if index not in self._claimed.values() and is_live != is_undone and self._has(number, index, paths):
+            if index not in self._claimed.values() and self._rank(number, index) >= least:
                 free.append(index)
         if free:
             earlier = [index for other, index in self._claimed.items() if other < number]
@@ -133,7 +131,7 @@ class _Claiming:
             lines.append(line.strip().removeprefix("* ").removeprefix("- ").strip())
         together = []
         for number in self._named:
-            if self._claimed.get(number, index) != index or not self._has(number, index, "all"):
+            if self._claimed.get(number, index) != index or self._rank(number, index) < ALL:
                 continue
             for line in lines:
                 if line and self._matches(number, line):
@@ -154,15 +152,14 @@ class _Claiming:
         unclear = {number: why for number, why in self._unclear.items() if number not in claims}
         return Claims(claims, unclear)
 
-    def _has(self, number: int, index: int, paths: str) -> bool:
-        changes = self._commits[index].changes
-        wanted = wishes(self._manifests[number])
-        if paths == "none":
-            return True
-        if not wanted:
-            return bool(changes)
-        met = [wish.is_met_by(changes) for wish in wanted]
-        return all(met) if paths == "all" else any(met)
+    def _rank(self, number: int, index: int) -> int:
+        commit = self._commits[index]
+        met = [wish.is_met_by(commit.changes) for wish in wishes(self._manifests[number])] or [bool(commit.changes)]
+        if commit.sha in self._undone:
+            return UNDONE if any(met) else NO
+        if all(met):
+            return ALL
+        return SOME if any(met) else NONE
 
     def _matches(self, number: int, line: str) -> bool:
         pattern = self._manifests[number].commit_message_pattern

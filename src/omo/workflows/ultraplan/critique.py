@@ -120,10 +120,11 @@ def reviews(state: str) -> Journal:
 def _recorded(state: str, key: str, value: str) -> Row | None:
     """The newest verdict on a plan or a text. A damaged journal has none."""
     rows, problems = reviews(state).read()
-    if problems:
-        return None
-    verdicts = [row for row in rows if row.get("kind") == "critique" and row.get(key) == value]
-    return verdicts[-1] if verdicts else None
+    newest = None
+    for row in rows:
+        if row.get("kind") == "critique" and row.get(key) == value and not problems:
+            newest = row
+    return newest
 
 
 def latest(state: str, digest: str) -> Row | None:
@@ -175,7 +176,7 @@ End your final message with one JSON object in this form. The verdict is clean o
 
 def await_critic(caller: Caller, agent: str | None = CRITIC) -> None:
     """From now on the host's word about the critic is kept, also in a session without open work."""
-    agents.expect(caller.state, caller.session, agent, by=caller.by, now=caller.now, wait=caller.wait)
+    agents.expect(caller, agent)
 
 
 def record(caller: Caller, document: Document) -> Verdict | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
 import re
 from collections.abc import Sequence
@@ -183,21 +184,22 @@ def _read_steps(document: Document, page: Page, headings: Sequence[Heading], def
     """A step ends at the next heading as high as its own."""
     blocks = page.yaml_blocks("manifest")
     steps = []
-    homeless = {block.line for block in blocks}
+    unused = {block.line for block in blocks}
     for index, heading in enumerate(headings):
         if not _is_step(heading):
             continue
         end = next((other.start for other in headings[index + 1 :] if other.level <= 3), len(page.lines))
-        own = [block for block in blocks if heading.start < block.line <= end]
-        homeless -= {block.line for block in own}
+        own = next((block for block in blocks if heading.start < block.line <= end), None)
+        if own is not None:
+            unused.remove(own.line)
         steps.append(_step(page, heading, end, own, defects))
-    for line in sorted(homeless):
-        message = "this manifest belongs to no step; move it below its `### Step N:` heading"
+    for line in sorted(unused):
+        message = "this manifest belongs to no step, or is the second of one; a step has one below its `### Step N:`"
         defects.append(Defect(line, "manifest-count", message))
     return replace(document, steps=tuple(steps))
 
 
-def _step(page: Page, heading: Heading, end: int, manifests: Sequence[Fenced], defects: list[Defect]) -> Step:
+def _step(page: Page, heading: Heading, end: int, manifest: Fenced | None, defects: list[Defect]) -> Step:
     name = _STEP.fullmatch(heading.title)
     assert name is not None
     number = int(name[1])
@@ -214,9 +216,6 @@ def _step(page: Page, heading: Heading, end: int, manifests: Sequence[Fenced], d
             defects.append(Defect(field.line, "length", message))
         lines[field.key] = field.line
         values[field.key] = field.value[:LONGEST_FIELD]
-    for block in manifests[1:]:
-        message = f"step {number}: a second manifest (line {manifests[0].line} is the first); a step has one"
-        defects.append(Defect(block.line, "manifest-count", message))
     failure = values.get("on failure", "")
     on_failure = _ON_FAILURE.fullmatch(failure)
     return Step(
@@ -234,7 +233,7 @@ def _step(page: Page, heading: Heading, end: int, manifests: Sequence[Fenced], d
         on_failure_text=on_failure[2].strip() if on_failure else failure,
         checkpoint=values.get("checkpoint", ""),
         depends_on=numbers_of(values.get("depends on", "")),
-        manifest=_manifest(manifests[0], number, defects) if manifests else None,
+        manifest=_manifest(manifest, number, defects) if manifest else None,
         field_lines=lines,
     )
 
@@ -268,8 +267,9 @@ def _manifest(block: Fenced, step: int, defects: list[Defect]) -> Manifest | Non
         hint = f"did you mean {near[0]}?" if near else f"it checks nothing ({', '.join(KEYS)})"
         message = f"{where}.{clip(key, 60)} is no key of ours; {hint}"
         defects.append(Defect(lines.get(key, block.line), "manifest-key", message, is_advisory=not near))
-    for key, empty in REQUIRED.items():
+    for key in REQUIRED:
         if key not in values:
+            empty = json.dumps(Manifest.model_fields[key].default)
             message = f"{where}.{key} is missing; write it even when empty: `{key}: {empty}`"
             defects.append(Defect(block.line, "manifest-key", message))
     known = {key: values[key] for key in KEYS if key in values}

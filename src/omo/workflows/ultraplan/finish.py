@@ -22,15 +22,21 @@ from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES, OUTSIDE
-from omo.workflows.ultraplan.run import MOST_RECOVERIES, PlanRun, PlanState, RunStatus, audit_plan, audit_run
+from omo.workflows.ultraplan.run import PlanRun, PlanState, RunStatus, audit_plan, audit_run
 from omo.workflows.ultraplan.start import at_best, not_agreed
-from omo.workflows.ultraplan.status import failed_command, next_step, publish_end, publish_status, sessions_left
+from omo.workflows.ultraplan.status import (
+    failed_command,
+    in_lines,
+    next_step,
+    publish_end,
+    publish_status,
+    sessions_left,
+)
 from omo.workflows.ultraplan.verify import Result, Verify
 from omo.workflows.ultrawork import gates
 from omo.workflows.ultrawork.finish import Finish, WaitsForUser
 
 LONGEST = 8000
-LONGEST_SHOWN = 4000
 LONGEST_WHY = 160
 MOST_NAMED = 5
 MOST_VIOLATIONS = 20
@@ -61,12 +67,10 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     """Audit, run what the plan verifies with, report. Closes the run where all of it passes, or where a step is
     reported as failed."""
     state = run.require_whole()
-    if state.end:
-        if failure is not None:
-            raise Refused(f"plan session {state.run} already ended ({state.end})", fix="omo plan status")
+    if state.end and failure is None:
         return _again(run)
-    if not state.base:
-        raise Refused(f"plan session {state.run} never began: {state.preflight.get('why')}", fix="omo plan status")
+    if not state.is_open:
+        raise state.not_open
     if failure is not None:
         _require_told(state, failure)
     if unverified:
@@ -100,11 +104,9 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
 
 
 def _require_told(state: PlanState, failure: Failure) -> None:
-    known = ", ".join(map(str, state.steps))
     if failure.step not in state.steps:
+        known = ", ".join(map(str, state.steps))
         raise BadInput(f"--failed {failure.step} is no step of this session", fix=f"name one of {known}")
-    if failure.step in state.skipped:
-        raise Refused(f"step {failure.step} was skipped", fix=f"name another of {known}")
     require_reason(failure.error, "--error", "say what was seen, as it was printed")
     require_reason(failure.tried, "--tried", "say what was tried")
 
@@ -145,7 +147,6 @@ def abandon(run: PlanRun, reason: str) -> Finished:
 
 def _close(status: RunStatus, row: Row, ended: Row, exit_code: int, results: Sequence[Result] = ()) -> Finished:
     run = status.run
-    assert run is not None
     if status.audit.violations:
         row["violations"] = [str(violation) for violation in status.audit.violations[:MOST_VIOLATIONS]]
     events = [{"kind": "finished", **row, "report": report_path(run), "outcome": ended}]
@@ -161,7 +162,6 @@ def _close(status: RunStatus, row: Row, ended: Row, exit_code: int, results: Seq
 
 def _not_closed(status: RunStatus, results: Sequence[Result] = ()) -> Finished:
     run = status.run
-    assert run is not None
     if results:
         run.append(_verified_row(status, results))
     verdict: str = status.audit.verdict
@@ -177,11 +177,17 @@ def _verified_row(status: RunStatus, results: Sequence[Result]) -> Row:
 
 def _reported(status: RunStatus, results: Sequence[Result], step: NextStep, verdict: str, exit_code: int) -> Finished:
     run = status.run
-    assert run is not None
-    text = render(status, results, now=stamp(run.caller.now), following=step.text)
+    state = status.state
+    lines = [f"run: {state.run}, begun {state.started_at}, reported {stamp(run.caller.now)}"]
+    lines += [*in_lines(status, results), f"next: {step.text}"]
+    title = clip(status.document.title, 120) or state.path
+    text = "\n".join([f"# Session report: {title}", "", *(f"- {line}" for line in lines), ""])
     store.replace(report_path(run), text)
-    is_closed = bool(status.state.end)
-    return Finished(status, text, report_path(run), verdict, is_closed, exit_code, step, list(results))
+    return Finished(status, text, report_path(run), verdict, bool(state.end), exit_code, step, list(results))
+
+
+def report_path(run: PlanRun) -> str:
+    return os.path.join(run.directory, "report.md")
 
 
 def _again(run: PlanRun) -> Finished:
@@ -200,8 +206,7 @@ def _again(run: PlanRun) -> Finished:
 
 
 def _outcome(status: RunStatus, finished: Row, results: Sequence[Result]) -> Row:
-    state, run = status.state, status.run
-    assert run is not None
+    state = status.state
     count = len(status.audit.passed)
     parts = [f"plan session {state.run}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
     weak: list[str] = []
@@ -235,7 +240,7 @@ def _outcome(status: RunStatus, finished: Row, results: Sequence[Result]) -> Row
         if step.status == "skipped":  # as the plan allows: that lowers nothing, and is named
             reason = clip(state.skipped[step.step], LONGEST_WHY)
             parts.append(f"step {step.step} was skipped, as its plan allows: {reason}")
-    proof = "" if weak or exceptions else _red_to_green(run.caller)
+    proof = "" if weak or exceptions else _red_to_green(status.run.caller)
     if proof:
         return outcome.outcome(outcome.PROVEN, "; ".join([proof, *parts]))
     return outcome.outcome(outcome.ATTESTED, "; ".join([*parts, *weak]), exceptions)
@@ -243,7 +248,6 @@ def _outcome(status: RunStatus, finished: Row, results: Sequence[Result]) -> Row
 
 def _examine(status: RunStatus, passing: Sequence[Verify]) -> seals.Seals:
     """What was done since the session began to files that the commands rest on."""
-    assert status.run is not None
     state, root = status.state, status.state.root
     changed = {path: base.digest_of(root, path) for path in status.audit.changed}
     for path, digest in state.runner.items():  # looked at also where git ignores them
@@ -252,7 +256,7 @@ def _examine(status: RunStatus, passing: Sequence[Verify]) -> seals.Seals:
     commands = [seals.Plain(command.argv) for command in passing]
     look = base.Look("", changed, frozenset())
     began = {"head": state.base, "files": {}}
-    return seals.examine(root, began, commands, look=look, terms=seals.terms_in(status.run.caller.events))
+    return seals.examine(root, began, commands, look=look, terms=gates.fold(status.run.caller.events, None).terms)
 
 
 def _red_to_green(caller: Caller) -> str:
@@ -265,7 +269,7 @@ def _red_to_green(caller: Caller) -> str:
     armed_at = str(part(row, "ulw").get("armedAt") or "")
     environ = child_environment(os.environ)
     try:
-        ended = Finish(caller.root, known, look, environ, armed_at, seals.terms_in(caller.events)).outcome()
+        ended = Finish(caller.root, known, look, environ, armed_at).outcome()
     except (Refused, WaitsForUser):
         return ""
     return str(ended["why"]) if ended["verdict"] == outcome.PROVEN else ""
@@ -273,7 +277,6 @@ def _red_to_green(caller: Caller) -> str:
 
 def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
     """The last session answers for the plan: what no longer holds of it, from where its first session began."""
-    assert status.run is not None
     state = status.state
     exceptions: list[Row] = []
 
@@ -302,49 +305,6 @@ def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
     return words, exceptions
 
 
-# the report: what passed, what did not and why, what was tried, and what was let through without proof
-
-
-def report_path(run: PlanRun) -> str:
-    return os.path.join(run.directory, "report.md")
-
-
-def render(status: RunStatus, results: Sequence[Result], *, now: str, following: str) -> str:
-    state, audit, end = status.state, status.audit, status.state.finished
-    title = state.path or state.run
-    if status.document and status.document.title:
-        title = clip(status.document.title, 120)
-    lines = [f"# Session report: {title}", "", f"- Run: {state.run}", f"- Plan: {state.path}"]
-    if state.sessions > 1:
-        lines.append(f"- Session: {state.number} of {state.sessions}")
-    lines += [f"- Base: {state.base[:12]}", f"- Started: {state.started_at}", f"- Reported: {now}"]
-    if state.is_legacy:
-        lines.append("- Legacy: a plan before 1.7")
-    if state.depth:
-        lines.append(f"- Recovery: {state.depth} of {MOST_RECOVERIES}")
-    whole = " (of the whole session, from where it began)" if state.recovering else ""
-    lines += [f"- Audit: {audit.words}{whole}", f"- Ended as: {state.end or 'not ended'}"]
-    let_through = state.exceptions
-    if end:
-        ended = outcome.of(end)
-        let_through = ended["exceptions"]
-        lines.append(f"- Outcome: {outcome.in_words(ended)}")
-    sections: dict[str, Sequence[object]] = {"Steps": audit.steps}
-    sections["Verify"] = verify.by_steps([(result.command.step, result.words) for result in results])
-    if failed := part(end, "failed"):
-        sections["Failed"] = [f"{key}: {block(str(failed[key]), LONGEST_SHOWN)}" for key in ("step", "error", "tried")]
-    sections["Let through"] = [clip(f"{each['what']}: {each['why']}", 400) for each in let_through]
-    for about, listed in audit.remarks.items():
-        sections[about.capitalize()] = listed
-    sections["To note"] = [note for note in (status.broken, status.edited) if note]
-    sections["For the next session"] = [note for note in (end.get("handoff"),) if note]
-    sections["Next"] = [following]
-    for heading, entries in sections.items():
-        if entries:
-            lines += ["", f"## {heading}", "", *(f"- {entry}" for entry in entries)]
-    return "\n".join(lines) + "\n"
-
-
 # skipping
 
 
@@ -352,15 +312,14 @@ def skip(run: PlanRun, number: int, reason: str, *, is_agreed: bool = False) -> 
     """Leave a step out: only where its plan allows it, never in silence, and once it is known what that costs."""
     state = run.require_whole()
     if not state.is_open:
-        how = f"ended ({state.end})" if state.end else "never began: something it needs is missing"
-        raise Refused(f"plan session {state.run} {how}", fix="omo plan status")
+        raise state.not_open
     if number not in state.steps:
         known = ", ".join(map(str, state.steps))
         raise BadInput(f"step {number} is none of this session's", fix=f"name one of {known}")
     require_reason(reason, "--reason", "say why it is left out")
     status = audit_run(run)
     status.require_evaluable()
-    step = status.document.step(number) if status.document else None
+    step = status.document.step(number)
     if step is None or step.on_failure != "skip":
         says = step.on_failure if step and step.on_failure else "nothing"
         what = f"step {number} may not be skipped: its On failure says {says}, not skip"

@@ -18,14 +18,10 @@ MOST_ITEMS = 100
 
 # The first six keys of a manifest must be there, even when empty: what was left out cannot be told from what was
 # forgotten.
-REQUIRED = {
-    "expected_paths": "[]",
-    "min_file_count": "0",
-    "commit_message_pattern": '""',
-    "bash_syntax_check": "[]",
-    "forbidden_paths": "[]",
-    "must_contain": "[]",
-}
+REQUIRED = (
+    *("expected_paths", "min_file_count", "commit_message_pattern"),
+    *("bash_syntax_check", "forbidden_paths", "must_contain"),
+)
 OPTIONAL = ("absent_paths", "skip_commit_check")
 KEYS = (*REQUIRED, *OPTIONAL)
 
@@ -224,17 +220,15 @@ class Document:
 
     @property
     def whole_fence(self) -> Fence:
-        """Sessions may touch different places: what one of them may, the plan may; what none may, it never may. What a
-        step forbids, it forbids to its own session."""
-        fences = [group.fence for group in self.groups if group.fence is not None]
+        """Sessions may touch different places: what one of them may, the plan may. What a step forbids, it forbids to
+        its own session."""
         own = self.fence or Fence()
         touch, never = list(own.touch), list(own.never)
         if len(self.groups) < 2:
             never += forbidden_by(self.steps)
-        for fence in fences:
-            touch += fence.touch
-        if fences:
-            never += [glob for glob in fences[0].never if all(glob in fence.never for fence in fences)]
+        for group in self.groups:
+            if group.fence is not None:
+                touch += group.fence.touch
         return Fence(tuple(dict.fromkeys(touch)), tuple(dict.fromkeys(never)))
 
     def step(self, number: int) -> Step | None:

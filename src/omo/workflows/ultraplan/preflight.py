@@ -10,14 +10,13 @@ import http.client
 import os
 import re
 import shutil
-import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from omo.errors import NotEvaluable
-from omo.proof import changes, git
+from omo.proof import git
 from omo.proof.run import Outcome, run
 from omo.text import clip
 
@@ -96,25 +95,17 @@ def _network(environ: Mapping[str, str]) -> Answer:
     proxy = next((environ[name] for name in names if environ.get(name)), "")
     for host in HOSTS:
         try:
+            connection = http.client.HTTPConnection(host, HTTPS, timeout=CONNECT_SECONDS)
             if proxy:
-                _connect_through(proxy, host)
-            else:
-                socket.create_connection((host, HTTPS), timeout=CONNECT_SECONDS).close()
+                url = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+                connection = http.client.HTTPConnection(url.hostname or "", url.port or 80, timeout=CONNECT_SECONDS)
+                connection.set_tunnel(host, HTTPS)
+            connection.connect()  # OSError also where the proxy's answer is anything but 200
+            connection.close()
         except (OSError, http.client.HTTPException, UnicodeError, ValueError):
             continue
         return "ok", f"{host} can be reached"
     return "missing", f"none of {', '.join(HOSTS)} can be reached"
-
-
-def _connect_through(proxy: str, host: str) -> None:
-    """Raises OSError where the proxy's answer to CONNECT is anything but 200."""
-    url = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-    connection = http.client.HTTPConnection(url.hostname or "", url.port or 80, timeout=CONNECT_SECONDS)
-    connection.set_tunnel(host, HTTPS)
-    try:
-        connection.connect()
-    finally:
-        connection.close()
 
 
 # git push --dry-run
@@ -132,7 +123,10 @@ KEPT = re.compile(
 )
 DROPPED = ("SSH_ASKPASS",)  # opens a window on somebody's screen
 CREDENTIALS = re.compile(r"//[^/@\s]*@")  # in a URL that git names
-SETTINGS = ("-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "credential.interactive=false")
+SETTINGS = (
+    "-c", f"core.hooksPath={os.devnull}", "-c", "core.fsmonitor=false", "-c", "credential.interactive=false",
+    "-c", "push.default=current",
+)  # fmt: skip
 DRY_RUN = (
     "push", "--dry-run", "--porcelain", "--no-recurse-submodules", "--no-signed", "--no-verify",
     "--receive-pack=git-receive-pack",
@@ -140,54 +134,29 @@ DRY_RUN = (
 
 
 def _push(root: Path, environ: Mapping[str, str]) -> Answer:
-    """Asked of git itself: its exit code and its words."""
-    settings = _configuration(root, environ)
-    for scope, key, _ in settings:
+    """Asked of git itself, to where it would push: its exit code and its words."""
+    # Scope, key and value of every setting, what is included too; git writes section and name in small letters.
+    printed = _ask(root, environ, "config", "--show-scope", "--includes", "--list", "-z").stdout.split("\0")
+    keys = []
+    for scope, entry in zip(printed[::2], printed[1::2], strict=False):
+        key = entry.partition("\n")[0]
+        keys.append(key)
         if scope in ("local", "worktree") and PROGRAMS.fullmatch(key):
             where = f"{clip(key, 80)} in the repository's own configuration"
             why = "names a program or how to start one; it is not started here. Set it with git config --global"
             return "unknown", f"{where} {why}"
-    values = {key: value for _, key, value in settings}
-    remote = remote_of(values, changes.current_branch(root))
-    if remote is None:
-        remedy = "git remote add origin URL, or git config remote.pushDefault NAME"
-        return "missing", f"there is no remote that a push would go to: {remedy}"
-    own = {} if "core.sshcommand" in values or environ.get("GIT_SSH") else {"GIT_SSH_COMMAND": "ssh -oBatchMode=yes"}
-    outcome = _ask(root, {**own, **environ}, *DRY_RUN, remote, "HEAD")
+    own = {} if "core.sshcommand" in keys or environ.get("GIT_SSH") else {"GIT_SSH_COMMAND": "ssh -oBatchMode=yes"}
+    outcome = _ask(root, {**own, **environ}, *DRY_RUN)
     if outcome.ok:
-        unasked = "a dry run does not ask the hooks of the server, which may still refuse"
-        return "ok", f"{clip(remote, 80)} takes the branch; {unasked}"
-    command = f"git push --dry-run {clip(remote, 80)} HEAD"
+        return "ok", "git takes the branch; a dry run does not ask the hooks of the server, which may still refuse"
     if outcome.exit_code is None:
-        return "unknown", f"{command} gave no exit code within {PUSH_SECONDS:g} s"
+        return "unknown", f"git push --dry-run gave no exit code within {PUSH_SECONDS:g} s"
     words = CREDENTIALS.sub("//", f"{outcome.stdout} {outcome.stderr}")
-    return "missing", f"{command} ended with exit code {outcome.exit_code}: {clip(words, 300)}"
+    return "missing", f"git push --dry-run ended with exit code {outcome.exit_code}: {clip(words, 300)}"
 
 
 def has_remote(root: Path) -> bool:
     return bool(git.run(root, "remote").text.strip())
-
-
-def remote_of(settings: Mapping[str, str], branch: str) -> str | None:
-    """As git chooses for a push of the current branch, and the only one there is where git would not choose."""
-    urls = [key for key in settings if key.startswith("remote.") and key.endswith(".url")]
-    known = [key.removeprefix("remote.").removesuffix(".url") for key in urls]
-    for key in (f"branch.{branch}.pushremote", "remote.pushdefault", f"branch.{branch}.remote"):
-        if settings.get(key) in known:
-            return settings[key]
-    if "origin" in known:
-        return "origin"
-    return known[0] if len(known) == 1 else None
-
-
-def _configuration(root: Path, environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Scope, key and value of every setting, what is included too; git writes section and name in small letters."""
-    parts = _ask(root, environ, "config", "--show-scope", "--includes", "--list", "-z").stdout.split("\0")
-    settings = []
-    for scope, entry in zip(parts[::2], parts[1::2], strict=False):
-        key, _, value = entry.partition("\n")
-        settings.append((scope, key, value))
-    return settings
 
 
 def _ask(root: Path, environ: Mapping[str, str], *arguments: str) -> Outcome:

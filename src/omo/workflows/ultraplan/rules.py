@@ -9,7 +9,7 @@ from pathlib import Path
 
 from omo import fence as fences
 from omo.errors import BadInput
-from omo.fence.commands import refusals, violations
+from omo.fence.commands import refusals
 from omo.proof import globs, patterns
 from omo.proof.checks import digest_of_check
 from omo.proof.evaluate import Tree, evaluate
@@ -196,12 +196,13 @@ def _commands(document: Document, step: Step, root: Path) -> Iterator[Defect]:
         where = f"step {step.number}: {label}"
         is_talk = is_none(value) or not code_texts(value)
         for text in shell_texts(value):
-            never = violations(text)
-            for reason in never:
-                yield Defect(line, "command", f"{where} must not be run: {reason}; it would be escalated")
+            reasons = refusals(text, fence, str(root))
+            never = [reason for reason in reasons if isinstance(reason, fences.Never)]
+            for forbidden in never:
+                yield Defect(line, "command", f"{where} must not be run: {forbidden}; it would be escalated")
             if never or is_talk:
-                continue  # the same rules are part of the fence, and would be told twice
-            for reason in refusals(text, fence, str(root)):
+                continue
+            for reason in reasons:
                 denied = reason.removesuffix(fences.REMEDY).strip()
                 yield Defect(line, "fence", f"{where} would be denied: {denied} Mend the command or Touch")
 

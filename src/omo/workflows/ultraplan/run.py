@@ -88,6 +88,12 @@ class PlanState:
             return "blocked"
         return self.end or "active"
 
+    @property
+    def not_open(self) -> Refused:
+        """What is said to whoever wants to act on a run that is not under way."""
+        how = f"ended ({self.end})" if self.end else f"never began: {self.preflight.get('why')}"
+        return Refused(f"plan session {self.run} {how}", fix="omo plan status")
+
     def verified_as(self, result: str) -> list[Row]:
         """The Verify commands that came to this when they last ran."""
         return [row for row in self.verified.get("results") or [] if row["result"] == result]
@@ -265,14 +271,15 @@ def pinned_part(caller_state: str, state: PlanState) -> Document:
 # what git and the files show
 
 NOT_AUDITED = Audit(None, None, [])
+NO_PLAN = Document("", "")
 
 
 @dataclass(frozen=True)
 class RunStatus:
     """`audit` decides, and `document` is what it was held to."""
 
-    run: PlanRun | None
-    document: Document | None = None
+    run: PlanRun
+    document: Document = NO_PLAN
     audit: Audit = NOT_AUDITED
     broken: str = ""  # why the plan cannot be believed any more
     edited: str = ""
@@ -280,12 +287,11 @@ class RunStatus:
 
     @property
     def state(self) -> PlanState:
-        assert self.run is not None
         return self.run.state or PlanState(self.run.id)
 
     @property
     def problems(self) -> list[str]:
-        return self.run.problems if self.run else []
+        return self.run.problems
 
     @property
     def unknown(self) -> str:
@@ -305,10 +311,12 @@ class RunStatus:
             raise error(self.unknown, fix="omo plan status names the way on")
 
 
-def load_status(caller: Caller, named: str = "") -> RunStatus:
+def load_status(caller: Caller, named: str = "") -> RunStatus | None:
     """The session's run, or the one that is named, and what git and the files show of it. Nothing is written."""
     run = load(PLAN, caller, named)
-    if run is None or run.problems or run.state is None or not run.state.base:
+    if run is None:
+        return None
+    if run.problems or run.state is None or not run.state.base:
         return RunStatus(run)
     return audit_run(run)
 

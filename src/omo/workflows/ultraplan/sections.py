@@ -18,30 +18,32 @@ def sections(viewer: Viewer, view: Status) -> Sections:
     if run is None or run.state is None:
         return Sections()
     state = run.state
-    covers = facts(("ended as", state.end or "not ended"))
-    whole = Section(
-        began=state.started_at,
-        ended=str(state.finished.get("ts") or ""),
-        said=clip(str(state.finished.get("reason") or part(state.finished, "failed").get("error") or ""), 1000),
-        covers=covers,
-        tables=tuple(_tables(viewer, state)),
-        attachments=tuple(_plan(viewer, state)),
-        notices=tuple(_notices(state)),
-    )
-    of_steps = {}
-    for step in state.steps:
-        of_steps[str(step)] = Section(covers=facts(("skipped because", state.skipped.get(step))))
-    return Sections(of_steps, whole, base=state.base)
-
-
-def _notices(state: PlanState) -> list[Notice]:
     notices = []
     for let_through in state.exceptions:
         text = clip(f"by the {let_through['by']}: {let_through['why']}", 300)
         notices.append(Notice(let_through["what"], text, state.run, until_end=True))
     for step, reason in sorted(state.skipped.items()):
         notices.append(Notice("skipped step", clip(f"as its plan allows: {reason}", 300), str(step)))
-    return notices
+    attachments = []
+    if state.base:
+        try:
+            text = pinned_plan(viewer.context.state, state).text
+            attachments.append(Attachment(clip(state.path, 120), "plan", "the contract as it was started", text))
+        except Refused as error:
+            attachments.append(Attachment("plan", "plan", problem=clip(error.message, 200)))
+    whole = Section(
+        began=state.started_at,
+        ended=str(state.finished.get("ts") or ""),
+        said=clip(str(state.finished.get("reason") or part(state.finished, "failed").get("error") or ""), 1000),
+        covers=facts(("ended as", state.end or "not ended")),
+        tables=tuple(_tables(viewer, state)),
+        attachments=tuple(attachments),
+        notices=tuple(notices),
+    )
+    of_steps = {}
+    for number in state.steps:
+        of_steps[str(number)] = Section(covers=facts(("skipped because", state.skipped.get(number))))
+    return Sections(of_steps, whole, base=state.base)
 
 
 def _tables(viewer: Viewer, state: PlanState) -> list[Table]:
@@ -65,13 +67,3 @@ def _tables(viewer: Viewer, state: PlanState) -> list[Table]:
         if rows:
             tables.append(table(title, tuple(columns.values()), rows))
     return tables
-
-
-def _plan(viewer: Viewer, state: PlanState) -> list[Attachment]:
-    if not state.base:
-        return []
-    try:
-        text = pinned_plan(viewer.context.state, state).text
-    except Refused as error:
-        return [Attachment("plan", "plan", problem=clip(error.message, 200))]
-    return [Attachment(clip(state.path, 120), "plan", "the contract as it was started", text)]

@@ -29,7 +29,7 @@ class Session:
 
 
 def cut(plan: Document, *, has_remote: bool = False) -> list[Session]:
-    """The sessions of a plan, as they can be carried out. Refused, with every defect, where it cannot be cut."""
+    """The sessions of a plan, in its order. Refused, with every defect, where it cannot be cut."""
     document = synthesise(plan)
     wrong = [str(defect) for defect in structure(document)]
     if wrong:
@@ -38,19 +38,18 @@ def cut(plan: Document, *, has_remote: bool = False) -> list[Session]:
             fix=f"mend the plan, then omo plan validate {document.path}",
             defects=wrong,
         )
-    groups = {group.number: group for group in document.groups}
     steps: dict[int, list[Step]] = {}
     fences: dict[int, Fence] = {}
-    for number, group in groups.items():
-        steps[number] = [step for step in document.steps if step.number in group.steps]
-        fences[number] = fence_of_session(document, steps[number])
+    for group in document.groups:
+        steps[group.number] = [step for step in document.steps if step.number in group.steps]
+        fences[group.number] = fence_of_session(document, steps[group.number])
     needed = dependencies(document)
     needs = document.needs
     if has_remote and (needs or not document.says_needs):  # a plan that declares none has none
         needs = tuple(dict.fromkeys(["git_push", *needs]))
     sessions = []
-    for number in order(document):
-        group, fence = groups[number], fences[number]
+    for group in document.groups:
+        number, fence = group.number, fences[group.number]
         foreign: list[str] = []
         apart, blocks = [], []
         for other, its in fences.items():
@@ -72,7 +71,7 @@ def cut(plan: Document, *, has_remote: bool = False) -> list[Session]:
             context="\n\n".join(filter(None, (group.context, document.context))),
         )
         waits_for = tuple(sorted(needed[number]))
-        sessions.append(Session(number, len(groups), document.title, part, waits_for, tuple(blocks), tuple(apart)))
+        sessions.append(Session(number, len(fences), document.title, part, waits_for, tuple(blocks), tuple(apart)))
     return sessions
 
 
@@ -94,25 +93,17 @@ def structure(document: Document) -> Iterator[Defect]:
         if not any(step.number in group.steps for group in document.groups):
             message = f"step {step.number} stands in no session; move it below a `## Session N: …` heading"
             yield Defect(step.line, "session", message)
-    known: set[int] = set()
-    sessions = {group.number for group in document.groups}
+    earlier: set[int] = set()
+    needed = dependencies(document)
     for group in document.groups:
-        if group.number in known:
+        if group.number in earlier:
             yield Defect(group.line, "session", f"session {group.number} is there twice")
-        known.add(group.number)
         if not group.steps:
             yield Defect(group.line, "session", f"session {group.number} has no step")
-        for other in sorted(set(group.depends_on) - sessions):
-            message = f"session {group.number} depends on session {other}, which is not in the plan"
+        for other in sorted(needed[group.number] - earlier):
+            message = f"session {group.number} depends on session {other}, which does not come before it"
             yield Defect(group.line, "session", message)
-    stuck = sorted(sessions.difference(order(document)))
-    if stuck:
-        line = min(group.line for group in document.groups if group.number in stuck)
-        waiting = ", ".join(map(str, stuck))
-        yield Defect(line, "session", f"no session can be first: of {waiting} each waits for another")
-
-
-# which sessions come first
+        earlier.add(group.number)
 
 
 def dependencies(document: Document) -> dict[int, set[int]]:
@@ -120,25 +111,12 @@ def dependencies(document: Document) -> dict[int, set[int]]:
     home: dict[int, int] = {}
     for group in document.groups:
         home |= dict.fromkeys(group.steps, group.number)
-    known = set(home.values())
-    needed = {group.number: known.intersection(group.depends_on) for group in document.groups}
+    needed = {group.number: set(group.depends_on) for group in document.groups}
     for step in document.steps:
         for other in step.depends_on:
             if step.number in home and other in home and home[other] != home[step.number]:
                 needed[home[step.number]].add(home[other])
     return needed
-
-
-def order(document: Document) -> list[int]:
-    """The sessions as they can be carried out: what each waits for before it, else as the plan has them. Those that
-    wait for each other are left out."""
-    needed = dependencies(document)
-    numbers: list[int] = []
-    while True:
-        ready = [number for number in needed if number not in numbers and needed[number] <= set(numbers)]
-        if not ready:
-            return numbers
-        numbers.append(ready[0])
 
 
 def overlap(some: Sequence[str], others: Sequence[str]) -> bool:

@@ -234,10 +234,7 @@ def require_free(caller: Caller, recovered: str = "") -> None:
         run = str(summary.get("run") or "")
         if name == caller.session or part(summary, "fence").get("root") != caller.here or run == recovered:
             continue
-        fix = f'if that session died, the user ends it: omo plan finish --session {name} --abandon "why"'
-        if name in left_by_others(KIND, caller):
-            fix = f"omo resume {shlex.quote(name)} takes it up; or {fix}"
-        raise Refused(f"plan session {run} of session {name} is under way in {caller.here}", fix=fix)
+        raise _under_way(caller, run, name)
     own = load(PLAN, caller)
     if own is None or own.id == recovered:
         return
@@ -252,6 +249,14 @@ def require_free(caller: Caller, recovered: str = "") -> None:
         )
 
 
+def _under_way(caller: Caller, run: str, session: str) -> Refused:
+    """In another conversation."""
+    fix = f'if that session died, the user ends it: omo plan finish --session {session} --abandon "why"'
+    if session in left_by_others(KIND, caller):
+        fix = f"omo resume {shlex.quote(session)} takes it up; or {fix}"
+    return Refused(f"plan session {run} of session {session} is under way in {caller.here}", fix=fix)
+
+
 def require_shown(caller: Caller) -> None:
     """An agent that failed or gave up goes on only once Stop has shown the user how that ended."""
     summary = caller.summary(KIND)
@@ -259,8 +264,8 @@ def require_shown(caller: Caller) -> None:
     if caller.by == "user" or summary.get("state") != "blocked" or summary.get("told") is not False:
         return
     state = None if summary.get("cleared") else Run(PLAN, caller, run).state
-    if state is not None and not state.end:
-        return  # something it needs was missing: nothing was begun
+    if state is not None and (state.lacks or not state.end):
+        return  # something it needs was missing: nothing was begun, and what ended before was shown
     why = clip(str(summary.get("why") or ""), 200)
     raise Refused(
         f"plan session {run} ended without a pass, and the user has not been shown it: {why}",
@@ -272,14 +277,12 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
     """Why it begins without a clean critique; empty where it has one, or needs none. What the critic was seen to say of
     this text is recorded now."""
     name = shlex.quote(plan.path)
+    try:
+        critique.record(caller, plan)
+    except BadInput:
+        if not unreviewed:
+            raise
     review = critique.latest(caller.state, plan.digest)
-    if not critique.is_clean(review):
-        try:
-            critique.record(caller, plan)
-        except BadInput:
-            if not unreviewed:
-                raise
-        review = critique.latest(caller.state, plan.digest)
     if critique.is_clean(review):
         return ""
     if unreviewed:
@@ -385,12 +388,26 @@ def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False
     """
     caller, root = run.caller, Path(run.caller.root)
     state = run.require_whole()
-    _require_recoverable(run, state)
+    if not state.base or state.end == "pass":
+        raise state.not_open
+    if state.end:
+        require_shown(caller)
+    elif (holder := caller.holder(PLAN.name, run.id)) != caller.session:
+        raise _under_way(caller, run.id, holder)
     status = audit_run(run)
     depth = depth_of(runs_of_plan(caller, state.plan), state.number) + 1
     missing = _missing(status, depth)
     if not is_agreed:
-        raise not_agreed(f"step {', '.join(map(str, missing))} would be recovered", _costs(state, depth), "recover")
+        allowed = "you, for the session is still open"
+        if state.end:
+            allowed = "the user, who was shown how it ended; recover only if they said so"
+        costs = [
+            f"used up: recovery {depth} of {MOST_RECOVERIES}",
+            "lost: nothing that is committed; the end answers for the whole session, from where it began",
+            at_best(has_exceptions=bool(state.exceptions)),
+            f"allowed by: {allowed}",
+        ]
+        raise not_agreed(f"step {', '.join(map(str, missing))} would be recovered", costs, "recover")
     plan = pinned_plan(caller.state, state)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
     session = next(session for session in cut if session.number == state.number)
@@ -410,23 +427,6 @@ def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False
         run.append(_preflight_row(caller, state.path, asked), row)
     leave_to_another(caller, run.id)
     return Started(run.require_whole(), publish_end(replace(status, run=run), session=caller.session), spec)
-
-
-def _require_recoverable(run: PlanRun, state: PlanState) -> None:
-    caller = run.caller
-    if state.end in ("failed", "abandoned"):
-        require_shown(caller)
-    if not state.base:
-        raise Refused(f"plan session {state.run} never began, so nothing is missing of it", fix="omo plan status")
-    if state.end == "pass":
-        raise Refused(f"plan session {state.run} ended (pass)", fix="omo plan status")
-    whose = caller.holder(PLAN.name, run.id)
-    if state.is_open and whose != caller.session:
-        fix = f"omo resume {whose}; or, if that session died, the user ends it: omo plan finish"
-        raise Refused(
-            f"plan session {state.run} of session {whose} is under way",
-            fix=f'{fix} --session {whose} --abandon "why"',
-        )
 
 
 def _missing(status: RunStatus, depth: int) -> list[int]:
@@ -458,15 +458,3 @@ def _missing(status: RunStatus, depth: int) -> list[int]:
             defects=[f"step {step} is missing" for step in missing],
         )
     return missing
-
-
-def _costs(state: PlanState, depth: int) -> list[str]:
-    allowed = "you, for the session is still open"
-    if state.end:
-        allowed = "the user, who was shown how it ended; recover only if they said so"
-    return [
-        f"used up: recovery {depth} of {MOST_RECOVERIES}",
-        "lost: nothing that is committed; the end answers for the whole session, from where it began",
-        at_best(has_exceptions=bool(state.exceptions)),
-        f"allowed by: {allowed}",
-    ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from omo.state import runtime
 from omo.state.runtime import part
-from omo.text import clip
+from omo.text import block, clip
 from omo.work import outcome
 from omo.work.publish import change_row, publish, publish_damage
 from omo.work.run import Caller, Row
@@ -25,12 +25,15 @@ from omo.workflows.ultraplan.run import (
     pinned_path,
     runs_of_plan,
 )
+from omo.workflows.ultraplan.verify import Result
 
 if TYPE_CHECKING:
     from omo.work.viewer import Viewer
 
 MOST_COMMANDS = 5
 LONGEST_FIRST = 90
+LONGEST_SHOWN = 4000
+NOT_STARTED = NextStep("start", "there is no plan session", (command(START),))
 FINISH = command("omo plan finish")
 REVISE = (Command(lead="revise the plan"), command("omo plan critique PLAN", lead="then, before it is started again"))
 GIVE_UP = 'omo plan finish --abandon "why"'
@@ -56,12 +59,9 @@ def abandon_command(lead: str = "") -> Command:
 
 def next_step(status: RunStatus) -> NextStep:
     """The one thing that moves a session on; the first rule that applies decides."""
-    run = status.run
-    if run is None:
-        return NextStep("start", "there is no plan session", (command(START),))
     if status.problems:
         why = f"the ledger is not as omo wrote it ({clip(status.problems[0], 120)}), so nothing counts that rests on it"
-        return NextStep("seal", why, (Command(lead=run.sealing),), who="user")
+        return NextStep("seal", why, (Command(lead=status.run.sealing),), who="user")
     state = status.state
     if state.lacks:
         begin = command("omo plan recover", state.path) if state.base else _start(state)
@@ -116,7 +116,7 @@ def take_back(status: RunStatus) -> tuple[Command, ...]:
 
 def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
     """The first step in order that has no commit, or one that does not hold."""
-    step = status.document.step(audited.step) if status.document else None
+    step = status.document.step(audited.step)
     is_left_out = False
     for other in status.audit.steps:
         if other.step > audited.step and other.status in ("pass", "drift"):
@@ -149,11 +149,11 @@ def _passed(status: RunStatus) -> NextStep:
 
 def sessions_left(status: RunStatus) -> list[int]:
     """The other sessions of the plan that have not passed, in the order they can be carried out."""
-    state, run = status.state, status.run
-    if run is None or state.sessions == 1:
+    state = status.state
+    if state.sessions == 1:
         return []
     passed = {state.number}
-    for other in runs_of_plan(run.caller, state.plan):
+    for other in runs_of_plan(status.run.caller, state.plan):
         if other.end == "pass":
             passed.add(other.number)
     return [number for number in state.order if number not in passed]
@@ -212,8 +212,6 @@ def publish_status(status: RunStatus) -> NextStep:
     """Bring ledger and summary up to what git shows. A step that passes for the first time gives the budget back."""
     step = next_step(status)
     run = status.run
-    if run is None:
-        return step
     if status.problems:
         publish_damage(run)
         return step
@@ -234,7 +232,6 @@ def publish_status(status: RunStatus) -> NextStep:
 
 def publish_end(status: RunStatus, *, progressed: bool = False, session: str = "") -> NextStep:
     """The run is over, or could not begin: said once. What a person wakes again later stays awake."""
-    assert status.run is not None
     step = next_step(status)
     publish(status.run, summarize(status, step), session=session, progressed=lambda old: progressed)
     return step
@@ -255,7 +252,7 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
         following = None
     elif state.is_open:
         # Hooks read it later, when more may be committed: just where it stood.
-        planned = status.document.step(int(step.item)) if status.document and step.item else None
+        planned = status.document.step(int(step.item)) if step.item else None
         first = step.text
         if step.action == "execute" and planned is not None:
             first = f"step {planned.number} {planned.title}"
@@ -298,13 +295,53 @@ def leave_to_another(caller: Caller, run: str) -> None:
             change_row(caller, name, decide)
 
 
-# what views draw
+# what commands and views show
+
+
+def in_lines(status: RunStatus, results: Sequence[Result] = ()) -> list[str]:
+    """All there is to say of a session, for `omo plan status` and for the report of its end."""
+    state, audit, end = status.state, status.audit, status.state.finished
+    of = f", session {state.number} of {state.sessions}" if state.sessions > 1 else ""
+    lines = [f"plan: {state.path}{of}, recovery {state.depth} of {MOST_RECOVERIES}"]
+    lines.append(f"base: {state.base or 'none, nothing was begun'}")
+    let_through = state.exceptions
+    if end:
+        ended = outcome.of(end)
+        let_through = ended["exceptions"]
+        lines.append(f"ended as: {state.end}, {outcome.in_words(ended)}")
+    if audit.steps:
+        whole = " (of the whole session, from where it began)" if state.recovering else ""
+        lines.append(f"audit: {audit.words}{whole}")
+        lines += map(str, audit.steps)
+    if state.is_open:
+        seen = {*state.seen, *audit.passed}
+        lines.append(f"seen: {len(seen)} of {len(state.steps)} steps have passed at some time")
+    for line in verify.by_steps([(each.command.step, each.words) for each in results]):
+        lines.append(f"verify: {line}")
+    for key, value in part(end, "failed").items():
+        lines.append(f"failed, {key}: {block(str(value), LONGEST_SHOWN)}")
+    lines += remarks(status)
+    for each in let_through:
+        lines.append(clip(f"let through: {each['what']}: {each['why']}", 400))
+    for note in state.handoffs:
+        lines.append(f"handed over: {note}")
+    if handoff := end.get("handoff"):
+        lines.append(f"for the next session: {handoff}")
+    return lines
+
+
+def remarks(status: RunStatus) -> list[str]:
+    """What there is to say beside the steps."""
+    lines = [f"note: {note}" for note in (status.broken, status.edited) if note]
+    for about, listed in status.audit.remarks.items():
+        lines += [f"{about}: {entry}" for entry in listed]
+    return lines
 
 
 def status(viewer: Viewer) -> Status | None:
     """The session's run for every view; None where it has none."""
     loaded = load_status(viewer.caller, viewer.run)
-    if loaded.run is None:
+    if loaded is None:
         return None
     state = loaded.state
     items = [_item(loaded, step) for step in loaded.audit.steps] or _unaudited(loaded)
@@ -349,7 +386,7 @@ def _item(loaded: RunStatus, step: StepAudit) -> Item:
         why = clip("; ".join(step.findings), 300)
     facts = (Fact("commit", GIT, step.commit), Fact("findings", GIT, step.findings))
     title, mark = clip(step.title, 200), MARKS[step.status]
-    planned = loaded.document.step(step.step) if loaded.document else None
+    planned = loaded.document.step(step.step)
     # What the plan says of it, but for what only the audit reads.
     fields = planned.fields if planned is not None else {}
     text = "\n".join(f"{name}: {value}" for name, value in fields.items() if value)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from omo.proof import base
+from omo.proof import base, strength
 from omo.state.rows import circle_of
 from omo.text import clip
 from omo.work import session
@@ -75,13 +75,12 @@ def _files_are_back(earlier: Sequence[Row], result: Row) -> Circle | None:
     visit = _last_visit(earlier, result.get("tree"))
     if visit is None:
         return None
-    between = []
-    for row in earlier[visit + 1 :]:
-        if row.get("tree") != result.get("tree") and row.get("changed") != {}:
-            between.append(row)
-    failed = []
-    for row in earlier:
-        if row.get("tree") == result.get("tree") and _gate(row) == _gate(result) and row["result"] == "fail":
+    between, failed = [], []
+    for number, row in enumerate(earlier):
+        if row.get("tree") != result.get("tree"):
+            if number > visit and row.get("changed") != {}:
+                between.append(row)
+        elif _gate(row) == _gate(result) and row["result"] == "fail":
             failed.append(row)
     if not between or not failed:
         return None
@@ -139,8 +138,7 @@ def _circle(kind: str, result: Row, times: int, first: Row, others: Sequence[Row
             tried += base.differing(result["changed"], other["changed"])
     if tried is not None:
         tried = [clip(path, 80) for path in dict.fromkeys(tried)][:MOST_TRIED]
-    lines = [line for line in str(result.get("tail") or "").splitlines() if line.strip()]
-    last = clip(lines[-1], 100) if lines else f"exit {result.get('exit')}"
+    last = strength.last_line(str(result.get("tail") or "")) or f"exit {result.get('exit')}"
     return {
         "kind": kind,
         "gate": result["name"],

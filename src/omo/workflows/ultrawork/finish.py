@@ -12,7 +12,7 @@ from omo.clock import seconds
 from omo.errors import BadInput, Refused
 from omo.proof import base, own_commands, seals, strength
 from omo.proof.strength import FLAKY, GREEN_TO_GREEN, RED_TO_GREEN, UNSEEN, Strength
-from omo.text import clip, counted
+from omo.text import clip, listed
 from omo.work import outcome
 from omo.workflows.ultrawork.gates import Gate, Gates, environment_of, is_newer
 
@@ -53,7 +53,6 @@ class Finish:
     look: base.Look
     environ: Mapping[str, str]
     armed_at: str
-    terms: seals.Terms
     because: str = ""
     skipping: str = ""
     unseen: Sequence[str] = ()  # what `because` cites, and nobody looked at
@@ -67,9 +66,10 @@ class Finish:
         passing = [self._pass(gate) for gate in self.gates if self._passes(gate)]
         # Whoever chooses when a run begins chooses what counts as before.
         began_itself = self._base.get("by") == "agent"
-        proof = [each for each in passing if each.shown.kind == RED_TO_GREEN and each.owner and not began_itself]
-        if proof and not self._seals.doubts and not self.exceptions:
-            return outcome.outcome(outcome.PROVEN, self._proven(proof[0], passing))
+        if not began_itself and not self._seals.doubts and not self.exceptions:
+            for proof in passing:
+                if proof.shown.kind == RED_TO_GREEN and proof.owner:
+                    return outcome.outcome(outcome.PROVEN, self._proven(proof, passing))
         weak = self._why_not_proven(passing)
         if began_itself:
             weak.append("the agent began the run itself")
@@ -94,7 +94,7 @@ class Finish:
 
     @cached_property
     def _seals(self) -> seals.Seals:
-        return seals.examine(self.root, self.gates.base, list(self.gates), look=self.look, terms=self.terms)
+        return seals.examine(self.root, self.gates.base, list(self.gates), look=self.look, terms=self.gates.terms)
 
     def _passes(self, gate: Gate) -> bool:
         row = self._results[gate.name]
@@ -135,13 +135,15 @@ class Finish:
             return
         if not self.skipping:
             raise self._not_all_hold(left)
-        if users := [gate for gate in left if gate.is_users]:
-            raise WaitsForUser(users)
-        failing = []
+        users, failing = [], []
         for gate in left:
             last = self._results[gate.name] or gate.last
-            if last is not None and last["result"] == "fail":
+            if gate.is_users:
+                users.append(gate)
+            elif last is not None and last["result"] == "fail":
                 failing.append(gate)
+        if users:
+            raise WaitsForUser(users)
         if failing:
             raise Refused(
                 f"--skip-verification does not go over a gate that fails: {_names(failing)}",
@@ -176,11 +178,7 @@ class Finish:
             return "passed with other variables (PATH, HOME, TZ …) than this command has"
         if not isinstance(last.get("changed"), dict) or self.look.changed is None:
             return "passed, but the files have changed since"
-        changed = base.differing(last["changed"], self.look.changed)
-        named = ", ".join(clip(path, 80) for path in changed[:MOST_NAMED])
-        if len(changed) > MOST_NAMED:
-            named += f" and {counted(len(changed) - MOST_NAMED, 'more file')}"
-        return f"passed, but since then changed: {named}"
+        return f"passed, but since then changed: {listed(base.differing(last['changed'], self.look.changed))}"
 
     def _except(self, what: str, by: str, why: str) -> None:
         self.exceptions.append(outcome.exception(what, by, clip(why, 200)))

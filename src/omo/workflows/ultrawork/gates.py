@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.proof.project_checks import Check
+    from omo.proof.seals import Terms
     from omo.work.claims import Pinned
 
     Json = dict[str, Any]
@@ -92,7 +93,7 @@ class Gate:
 class Gates:
     """What is pinned in a session, and what the current run knows of it."""
 
-    __slots__ = ("base", "began_at", "by_name", "dropped", "ran")
+    __slots__ = ("allowed_changes", "base", "began_at", "by_name", "dropped", "ran")
 
     def __init__(self) -> None:
         self.by_name: dict[str, Gate] = {}
@@ -100,6 +101,7 @@ class Gates:
         self.dropped: list[tuple[Gate, str]] = []  # those that had failed when somebody removed or replaced them
         self.base: Json | None = None
         self.began_at = ""  # the run, whoever armed it again since
+        self.allowed_changes: dict[str, str] = {}  # of files that gates rest on, by the digest that the user saw
 
     def __iter__(self) -> Any:
         return iter(self.by_name.values())
@@ -111,9 +113,19 @@ class Gates:
         return self.by_name.get(name)
 
     @property
+    def terms(self) -> Terms:
+        from omo.proof.seals import Terms
+
+        return Terms(list(self), self.allowed_changes)
+
+    @property
     def left_out(self) -> list[str]:
         """Files that the gates' own runs have written, which are no part of the work."""
-        return [path for gate in self for row in gate.results for path in row.get("left_out", [])]
+        written: list[str] = []
+        for gate in self:
+            for row in gate.results:
+                written += row.get("left_out", [])
+        return written
 
     def known(self, name: str) -> Gate:
         if name not in self.by_name:
@@ -141,11 +153,15 @@ def fold(rows: list[Json], run: str | None) -> Gates:
                 gate.results, gate.recorded, gate.allowed = before.results, before.recorded, before.allowed
             elif before is not None and before.has_failed and not gate.is_users:
                 gates.dropped.append((before, gate.by))
+            if before is not None and not gate.is_users:
+                gate.sealed = sorted({*gate.sealed, *before.sealed})  # only the user takes that back
             gates.by_name[name] = gate
         elif kind == "gate-removed":
             gone = gates.by_name.pop(name, None)
             if gone is not None and gone.has_failed:
                 gates.dropped.append((gone, str(row.get("actor"))))
+        elif kind == "change-allowed" and row.get("actor") == "user":
+            gates.allowed_changes[str(row.get("path"))] = str(row.get("digest"))
         elif row.get("run") != run:
             continue
         elif kind in ("activated", "rearmed") and isinstance(row.get("base"), dict):

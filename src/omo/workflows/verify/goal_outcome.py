@@ -12,7 +12,7 @@ from omo.proof.evaluate import Verdict
 from omo.text import clip, counted
 from omo.work import claims, outcome
 from omo.work.judge import JUDGE
-from omo.workflows.ultrawork.gates import is_newer
+from omo.workflows.ultrawork.gates import fold, is_newer
 from omo.workflows.verify.begin import checks_of, programs_of
 from omo.workflows.verify.goals import FOR_JUDGEMENT, Goal, GoalStore, Row
 from omo.workflows.verify.steps import Judgement
@@ -128,7 +128,7 @@ def _doubts_of_commands(store: GoalStore, goal: Goal) -> tuple[list[str], list[s
     """Why a command that failed and passes need not mean that the work was done, and what the user allowed."""
     root = store.caller.root
     commands = [check for check in checks_of(goal.spec) if isinstance(check, (CommandCheck, MetricCheck))]
-    examined = seals.examine(root, goal.base, commands, terms=seals.terms_in(store.caller.events))
+    examined = seals.examine(root, goal.base, commands, terms=fold(store.caller.events, None).terms)
     doubts = examined.doubts
     if commands and goal.base and goal.base["home"] != base.home_of(os.environ):
         doubts.append("the commands ran with another HOME than when it was filed")

@@ -169,7 +169,7 @@ class Judging:
         goal = self.goal
         still_open = claims.unsettled(self.store.caller, text, goal=goal.id, since=goal.begun_at)
         if still_open:
-            gaps = [gap(goal, self.question, words.text) for words in still_open]
+            gaps = [gap(goal, self.question, why) for why in still_open.values()]
             self.store.change_whole(lambda _: (None, gaps))
             raise claims.refused(f"{self.question} of goal {goal.id}", goal.id, text, still_open)
 

@@ -37,7 +37,7 @@ def status(viewer: Viewer) -> Status | None:
     if not summary:
         return None
     caller = viewer.caller
-    store, files = GoalStore(caller), Files(caller.root, cached_in="" if viewer.reads_all else caller.state)
+    store, files = GoalStore(caller), viewer.files
     names = [*summary.get("goals", []), *part(summary, "ended"), str(summary.get("run"))]
     held = [store.goals[name] for name in dict.fromkeys(names) if name in store.goals]
     lost = [name for name in summary.get("goals", []) if name not in store.goals]

@@ -184,7 +184,7 @@ def judgement_of(goal: Goal, caller: Caller, files: Files) -> Judgement | None:
                 failures.append(line)
             else:
                 found_broken.append(line)
-    given = judge.read_messages(said, newest["nonce"])
+    given = judge.read_messages(said, newest)
     asked: list[judge.Key] = [(goal.id, check) for check in goal.spec.in_words]
     answers = {check: answer for (_, check), answer in judge.match(given, asked)[0].items()}
     unclear = [f"{check}: {answer.evidence}" for check, answer in answers.items() if answer.result != "pass"]
@@ -229,7 +229,7 @@ def ask_judge(store: GoalStore, name: str) -> str:
 
     store.change_whole(decide)
     if not runtime.is_live(caller.session_rows.get(caller.session, {})):
-        agents.expect(caller.state, caller.session, JUDGE, by=caller.by, now=caller.now, wait=caller.wait)
+        agents.expect(caller, JUDGE)
     return _text(goal, row["nonce"])
 
 

@@ -1,10 +1,11 @@
-"""While work is open or an agent is awaited: note which agent finished and what it said. Never prints."""
+"""Agents that start and finish while work is open, or while one is awaited: noted, and nothing is ever printed."""
 
 from __future__ import annotations
 
 from omo.digest import sha256
 from omo.hosts import Answer
 from omo.state import runtime
+from omo.work import budget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +17,18 @@ LONGEST_MESSAGE = 64 * 1024
 REVIEWERS = ("omo:architect", "omo:qa")
 
 
-def handle(event: Event, world: World) -> Answer:
+def handle_start(event: Event, world: World) -> Answer:
+    """Counted for the budget, with where the host writes down what the agent does."""
+    if event.agent_type:  # no type: the host's own, such as compaction
+        world.change_live(lambda row: runtime.Change(None, budget.agent_started(row, event.agent_record)))
+    return Answer()
+
+
+def handle_stop(event: Event, world: World) -> Answer:
+    """Which agent finished, and what it said."""
     row = runtime.session(world.state, event.session)
     is_wanted = row is not None and (runtime.is_live(row) or row.get("awaits") == event.agent_type)
-    if not is_wanted or not event.agent_type:  # no type: the host's own, such as compaction
+    if not is_wanted or not event.agent_type:
         return Answer()
     message = event.last_message.encode("utf-8", "replace")
     finished: dict[str, object] = {

@@ -20,7 +20,7 @@ from omo.views.works import MARKS, TITLES, VERDICTS
 from omo.work import times
 from omo.work.status import units
 
-HERE = Path(__file__).resolve().parent
+HERE = Path(__file__).resolve().parent / "templates"
 MARKER = "<!doctype html>\n<!-- made by omo report -->\n"
 LONGEST_VALUE = 200_000
 # What happened, beside how an item stands: a sign that also prints without colour, and one of five tones.
