@@ -69,8 +69,7 @@ def test_no_two_sessions_own_one_plan(project: Project) -> None:
 
 def test_an_own_plan_with_open_goals_stands_in_the_way(project: Project) -> None:
     other = theirs(project)
-    project.create(ONE)
-    project.tell()
+    project.create(ONE)  # and a crash, so that no row names it
     before = other.files()
     with project.refused("open work of its own", "omo state clear --mode ultragoal --force"):
         take_up(project, by="user")

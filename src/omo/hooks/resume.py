@@ -18,7 +18,7 @@ from omo.state.rows import summary_of
 from omo.text import clip
 from omo.work import budget, left_open, session, spending
 from omo.work.publish import change_row
-from omo.work.run import Caller, Kind, Run
+from omo.work.run import Caller, Kind, Run, load
 from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
@@ -242,6 +242,10 @@ def _carry(kind: str, caller: Caller, source: str, run_id: str) -> None:
 
 
 def _say_who_has_it(kind: Kind[Any], caller: Caller, source: str, run_id: str) -> None:
+    own = load(kind, caller)  # one that a crash left, of which the row says nothing
+    if own is not None and own.id != run_id and own.state is not None and own.state.is_open:
+        way = f"omo state clear --mode {kind.name} --force gives it up"
+        raise Refused(f"this session has open work of its own: {kind.what} {own.id}", fix=f"finish it first; {way}")
     run: Run[Any] = Run(kind, replace(caller, session=source), run_id)
     if run.require_whole().session != caller.session:
         run.append({"kind": "adopted", "from": source, "session": caller.session})
