@@ -7,8 +7,8 @@ import sys
 import time
 
 from omo import hosts, settings
-from omo.errors import OmoError, Unreadable
-from omo.state import paths, runtime, store
+from omo.errors import Unreadable
+from omo.state import markers, paths, runtime, store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,10 +49,7 @@ class World:
 
     def told_of_removal(self) -> str:
         """That the state was removed while this session was on, for the user; said once, else empty."""
-        try:
-            marker = runtime.take_removed(self.state, self.root, self.session, now=self.now, wait=store.HOOK_WAIT)
-        except OmoError:
-            return ""
+        marker = markers.take(self.session, self.state, self.root)
         if marker is None:
             return ""
         from omo.hooks import messages
