@@ -179,7 +179,7 @@ concerns_omo() {
 decide() {
     read_event
     { IFS= read -r python && IFS= read -r site; } <"$home/environment" && [ -x "$python" ] || return 1
-    "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" "$root/hooks/$event.py" "$site" "$host" <<EOF
+    "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" "$root/hooks/event.py" "$event" "$site" "$host" <<EOF
 $input
 EOF
 }
