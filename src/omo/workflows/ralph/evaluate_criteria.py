@@ -80,7 +80,7 @@ class Evaluation:
         if takes_over and known:
             return CheckResult(name, "pass", known["evidence"], CACHED, fact=known)
         # What two criteria both ask is run once; the same check from another base is another question.
-        same = digest, pinned.base(digest, goal)
+        same = digest, pinned.of(digest, goal).base
         if same not in self._observed:
             tree = pinned.tree(self.run.caller.root, goal=goal, source=self.state.source)
             began = self.clock()
