@@ -78,6 +78,14 @@ def split(prompt: str) -> tuple[str, list[Span]]:
     return text, sorted(blanked)
 
 
+def rule_at(blanked: list[Span], place: int) -> str:
+    """Why what stands there was blanked; empty where it was not."""
+    for start, end, rule in blanked:
+        if start <= place < end:
+            return rule
+    return ""
+
+
 def joins(char: str) -> bool:
     """A letter that would make the neighbouring word longer. Scripts written without spaces do not."""
     return char == "_" or (char.isalnum() and not is_unspaced(char))
