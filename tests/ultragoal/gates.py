@@ -157,7 +157,7 @@ CODES = {
     "must be 'gui', 'web'": "SURFACE_UNKNOWN",
     "must be '": "NOT_CLEAN",
     "must be empty": "BLOCKERS_OPEN",
-    "should have at least 1": "EMPTY",
+    "must not be empty": "EMPTY",
     "should have at most 500": "TOO_MANY",
     "run the whole verification again": "NOT_RERUN",
     "is no part of a gate": "UNKNOWN_KEY",

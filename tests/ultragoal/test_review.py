@@ -357,7 +357,8 @@ def test_a_contract_that_came_with_the_work_is_the_agents_word(project: Project)
     ("about", "verdict"),
     [
         ({"contractRef": "the weather", "obligation": "it is sunny"}, FAIL),
-        ({"contractRef": "point 2", "obligation": "An empty file gives an empty report."}, PASS),
+        ({"contractRef": "point 2", "obligation": "An empty file gives an empty report."}, FAIL),
+        ({"contractRef": "point 2", "obligation": "An empty file, as intake.md says."}, PASS),
         ({"contractRef": "intake.md:3", "obligation": "as it says"}, PASS),
     ],
 )

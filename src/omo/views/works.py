@@ -58,6 +58,9 @@ def name_of(kind: str) -> str:
     return "ultrawork" if kind == "ulw" else clip(kind, 20)
 
 
+HOMES = {"ultragoal": paths.ultragoal_dir, "ultraplan": paths.plans_dir, "ralph": paths.ralph_dir}
+
+
 def look(viewer: Viewer) -> list[Status]:
     """All the work of a session that its row or its ledgers know, what leads first."""
     views = []
@@ -76,9 +79,8 @@ def may_have(kind: str, viewer: Viewer) -> bool:
         return bool(viewer.row) or os.path.exists(paths.events_file(state, viewer.session))
     if kind == "verify":
         return False  # its goals are the project's, and the row says which of them the session holds
-    homes = {"ultragoal": paths.ultragoal_dir, "ultraplan": paths.plans_dir, "ralph": paths.ralph_dir}
     try:
-        names = os.listdir(homes[kind](state))
+        names = os.listdir(HOMES[kind](state))
     except (FileNotFoundError, NotADirectoryError):
         return False
     if viewer.run or viewer.reads_all:

@@ -5,10 +5,12 @@ Below it, what hooks read of the plan: how much is open, what is next, and what 
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable
 from typing import Any
 
+from omo.proof import artifacts
 from omo.text import clip
 from omo.work.publish import publish, publish_damage
 from omo.work.status import LONGEST_SHORT, Command, NextStep, command
@@ -55,8 +57,9 @@ def _damaged(run: PlanRun) -> NextStep | None:
     elif run.tool.problems:
         why = "the journal of the session's goal is not as omo wrote it"
         commands = (command(f"omo goal drop --session {session}", lead=USER_RUNS), CREATE_GOAL)
-    elif run.plan is not None and run.plan.is_open and run.evidence_problems:
-        why = f"the ledger of evidence is not as omo wrote it ({clip(run.evidence_problems[0], 160)})"
+    elif run.plan is not None and run.plan.is_open and (problems := artifacts.ledger_problems(run.caller.state)):
+        # Without the ledger of evidence no goal can begin and no gate pass.
+        why = f"the ledger of evidence is not as omo wrote it ({clip(problems[0], 160)})"
         look = f"the user looks at it; then {USER_RUNS}"
         mend = command("omo evidence add PATH --goal ID --repair", lead=look, after="(the old ledger is kept)")
         commands = (mend,)
@@ -67,8 +70,10 @@ def _damaged(run: PlanRun) -> NextStep | None:
 
 def _away(run: PlanRun, plan: Plan) -> NextStep | None:
     """The plan is worked on in another directory, or was given to another workflow."""
-    if run.elsewhere:
-        return NextStep("work-there", run.elsewhere, (Command(lead="work there"),))
+    here = run.caller.here
+    if plan.root not in ("", here) and os.path.isdir(plan.root):  # one whose directory was moved goes along
+        why = f"this plan was made for {plan.root}, and this is {here}"
+        return NextStep("work-there", why, (Command(lead="work there"),))
     if plan.handoff is None or not plan.is_open:
         return None
     go_on = command("omo state ultragoal write --input", '{"current_phase":"active"}', after="goes on with it here")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -266,18 +266,13 @@ def fold(rows: Iterable[Row], run: str = "") -> Plan | None:
     """None where there is no plan; Unreadable where a row does not have the shape of its kind."""
     plan: Plan | None = None
     row: Row = {}
-    known = {CREATED, *_APPLY}
     for row in rows:
         kind = row.get("kind")
-        if not isinstance(kind, str) or kind not in known:
-            continue
         try:
             if kind == CREATED:
                 plan = _created(row)
-            elif plan is None:
-                raise ValueError("a row before the plan was made")
-            else:
-                _APPLY[kind](plan, row)
+            elif plan is not None:
+                _apply(plan, row)
         except (LookupError, TypeError, ValueError, AttributeError, BadInput):
             raise Unreadable(f"row {row.get('seq')} of the plan's ledger does not have the shape of {kind}") from None
     if plan is not None and run not in ("", plan.run):
@@ -313,7 +308,7 @@ def _created(row: Row) -> Plan:
 def applied(plan: Plan, row: Row) -> Plan:
     """The plan as it will be with one more row; `plan` stays as it is."""
     after = copy.deepcopy(plan)
-    _APPLY[row["kind"]](after, row)
+    _apply(after, row)
     return after
 
 
@@ -326,131 +321,93 @@ def _new_goals(row: Row) -> list[Goal]:
     return goals
 
 
-def _started(plan: Plan, row: Row) -> None:
-    goal = _touch(plan, row["goalId"], row)
-    goal.status, goal.human_blocked, goal.receipt = "active", "", None
-    goal.started_at = goal.started_at or row["ts"]
+def _apply(plan: Plan, row: Row) -> None:
+    """What one row changes; a newer omo may write kinds that change nothing here."""
+    match row.get("kind"):
+        case "goal_started":
+            goal = _touch(plan, row)
+            goal.status, goal.human_blocked, goal.receipt = "active", "", None
+            goal.started_at = goal.started_at or row["ts"]
+        case "goal_checkpointed":
+            goal = _touch(plan, row)
+            if row["status"] not in STATUSES:
+                raise ValueError(row["status"])
+            goal.status, goal.evidence = row["status"], row["evidence"]
+            if goal.status != "blocked":  # what only a person can do stays so, whichever was recorded first
+                goal.human_blocked = ""
+            goal.receipt = row.get("completionVerification")
+            goal.completed_at = row["ts"] if goal.status == "complete" else None
+        case "steering_accepted":
+            _steer(plan, row)
+        case "review_blockers_recorded":
+            plan.outcome = None
+            if row.get("goalId"):
+                goal = _touch(plan, row)
+                goal.status, goal.evidence, goal.receipt, goal.human_blocked = (
+                    "review_blocked",
+                    row["evidence"],
+                    None,
+                    "",
+                )
+            plan.goals += _new_goals(row)
+        case "blocker_classified":  # for one goal, or for whatever is under way or stuck
+            waits_for = row["evidence"] if row["classification"] == "human_blocked" else ""
+            name = row.get("goalId")
+            for goal in plan.goals:
+                if goal.id == name or (not name and goal.status in ("active", *STUCK)):
+                    goal.human_blocked = waits_for
+        case "goal_resumed" if plan.active is not None:
+            plan.active.human_blocked = ""  # whoever goes on with what is under way waits for nobody
+        case "plan_ended":
+            plan.outcome = row["outcome"]
+        case "handoff_marked" | "handed_off":
+            by = str(row.get("actor"))
+            if plan.handoff is None and plan.is_open:
+                plan.handoffs.append({"by": by, "open": len(plan.open_goals)})
+            plan.handoff = {"by": by, "to": row.get("to")}
+        case "taken_up":
+            plan.handoff = None
+        case "adopted":
+            plan.session = row["session"]
+        case "moved":
+            plan.repository = {**plan.repository, "root": row["root"]}
 
 
-def _checkpointed(plan: Plan, row: Row) -> None:
-    goal = _touch(plan, row["goalId"], row)
-    if row["status"] not in STATUSES:
-        raise ValueError(row["status"])
-    goal.status, goal.evidence = row["status"], row["evidence"]
-    if goal.status != "blocked":  # what only a person can do stays so, whichever was recorded first
-        goal.human_blocked = ""
-    goal.receipt = row.get("completionVerification")
-    goal.completed_at = row["ts"] if goal.status == "complete" else None
+def _steer(plan: Plan, row: Row) -> None:
+    why = {**{name: row[name] for name in ("mutation", "evidence", "rationale")}, "by": row.get("actor")}
+    match row["mutation"]:
+        case "add_subgoal":
+            plan.outcome = None
+            plan.goals += _new_goals(row)
+        case "split_subgoal" | "mark_blocked_superseded":
+            goal = _touch(plan, row)
+            goal.status, goal.human_blocked = "superseded", ""
+            goal.steering = {**(goal.steering or {}), **why}  # a blocker stays one, so its own kind is kept
+            if row["mutation"] == "split_subgoal":
+                goal.steering["replacementGoalIds"] = row["replacementGoalIds"]
+                after = plan.goals.index(goal) + 1
+                plan.goals[after:after] = _new_goals(row)
+            else:
+                goal.steering["noReplacementRequired"] = True
+        case "reorder_pending":  # only the places of pending goals are dealt out anew
+            wanted = [plan.goal(name) for name in row["pendingGoalIds"]]
+            for index, goal in enumerate(plan.goals):
+                if goal.status == "pending":
+                    plan.goals[index] = wanted.pop(0)
+        case "revise_pending_wording":
+            goal = _touch(plan, row)
+            goal.title, goal.objective = row.get("title", goal.title), row.get("objective", goal.objective)
+            known = goal.steering or {}
+            # However often it is revised: what was promised first stays visible.
+            first = known.get("firstWording", row.get("previous"))
+            goal.steering = {**known, **why, "changedFields": row["changedFields"], "firstWording": first}
 
 
-def _steered(plan: Plan, row: Row) -> None:
-    if row["mutation"] in _MUTATIONS:
-        _MUTATIONS[row["mutation"]](plan, row)
-
-
-def _added(plan: Plan, row: Row) -> None:
-    plan.outcome = None
-    plan.goals += _new_goals(row)
-
-
-def _split(plan: Plan, row: Row) -> None:
-    goal = _superseded(plan, row, replacementGoalIds=row["replacementGoalIds"])
-    after = plan.goals.index(goal) + 1
-    plan.goals[after:after] = _new_goals(row)
-
-
-def _dropped(plan: Plan, row: Row) -> None:
-    _superseded(plan, row, noReplacementRequired=True)
-
-
-def _superseded(plan: Plan, row: Row, **how: object) -> Goal:
-    goal = _touch(plan, row["goalId"], row)
-    goal.status, goal.human_blocked = "superseded", ""
-    goal.steering = {**(goal.steering or {}), **_why(row), **how}
-    return goal
-
-
-def _reordered(plan: Plan, row: Row) -> None:
-    """Only the places of pending goals are dealt out anew."""
-    wanted = [plan.goal(name) for name in row["pendingGoalIds"]]
-    for index, goal in enumerate(plan.goals):
-        if goal.status == "pending":
-            plan.goals[index] = wanted.pop(0)
-
-
-def _revised(plan: Plan, row: Row) -> None:
-    goal = _touch(plan, row["goalId"], row)
-    goal.title, goal.objective = row.get("title", goal.title), row.get("objective", goal.objective)
-    known = goal.steering or {}
-    # However often it is revised: what was promised first stays visible.
-    first = known.get("firstWording", row.get("previous"))
-    goal.steering = {**known, **_why(row), "changedFields": row["changedFields"], "firstWording": first}
-
-
-def _why(row: Row) -> Row:
-    """What came of the goal; a blocker stays one, so its own kind is kept apart."""
-    return {**{name: row[name] for name in ("mutation", "evidence", "rationale")}, "by": row.get("actor")}
-
-
-def _blockers(plan: Plan, row: Row) -> None:
-    plan.outcome = None
-    if row.get("goalId"):
-        goal = _touch(plan, row["goalId"], row)
-        goal.status, goal.evidence, goal.receipt, goal.human_blocked = "review_blocked", row["evidence"], None, ""
-    plan.goals += _new_goals(row)
-
-
-def _classified(plan: Plan, row: Row) -> None:
-    """For one goal, or for whatever is under way or stuck."""
-    waits_for = row["evidence"] if row["classification"] == "human_blocked" else ""
-    name = row.get("goalId")
-    for goal in plan.goals:
-        if goal.id == name or (not name and goal.status in ("active", *STUCK)):
-            goal.human_blocked = waits_for
-
-
-def _changed(plan: Plan, row: Row) -> None:
-    """What happens to the plan as a whole."""
-    kind = row["kind"]
-    if kind == "goal_resumed" and plan.active is not None:
-        plan.active.human_blocked = ""  # whoever goes on with what is under way waits for nobody
-    elif kind == "plan_ended":
-        plan.outcome = row["outcome"]
-    elif kind in (MARKED, HANDED_OFF):
-        by = str(row.get("actor"))
-        if plan.handoff is None and plan.is_open:
-            plan.handoffs.append({"by": by, "open": len(plan.open_goals)})
-        plan.handoff = {"by": by, "to": row.get("to")}
-    elif kind == TAKEN_UP:
-        plan.handoff = None
-    elif kind == "adopted":
-        plan.session = row["session"]
-    elif kind == "moved":
-        plan.repository = {**plan.repository, "root": row["root"]}
-
-
-def _touch(plan: Plan, name: str, row: Row) -> Goal:
-    goal = plan.goal(name)
+def _touch(plan: Plan, row: Row) -> Goal:
+    goal = plan.goal(row["goalId"])
     goal.updated_at = plan.updated_at = row["ts"]
     plan.outcome = None
     return goal
-
-
-_MUTATIONS: dict[str, Callable[[Plan, Row], None]] = {
-    "add_subgoal": _added,
-    "split_subgoal": _split,
-    "reorder_pending": _reordered,
-    "revise_pending_wording": _revised,
-    "mark_blocked_superseded": _dropped,
-}
-_APPLY: dict[str, Callable[[Plan, Row], None]] = {
-    "goal_started": _started,
-    "goal_checkpointed": _checkpointed,
-    "steering_accepted": _steered,
-    "review_blockers_recorded": _blockers,
-    "blocker_classified": _classified,
-    **dict.fromkeys(("goal_resumed", "plan_ended", MARKED, HANDED_OFF, TAKEN_UP, "adopted", "moved"), _changed),
-}
 
 
 def render(plan: Plan) -> Row:

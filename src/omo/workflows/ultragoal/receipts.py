@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from omo.digest import sha256
 from omo.errors import NotEvaluable, Unreadable
+from omo.proof import artifacts
 from omo.state import store
 from omo.text import clip
 from omo.workflows.ultragoal.plan import FULL, LIGHT, Goal, Plan
@@ -199,8 +200,6 @@ def used_files(marks: frozenset[str]) -> frozenset[str]:
 
 def evidence_problem(state: str, rows: Sequence[Row]) -> str:
     """Why the ledger of evidence is not the one the receipts were issued on; empty where it is."""
-    from omo.proof import artifacts  # pydantic is behind it, which a status does not need
-
     named = []
     for receipt in issued(rows):
         named += [(digest, str(receipt.get("verifiedAt"))) for digest in _files(receipt)]

@@ -41,7 +41,6 @@ LONGEST_FINDING = 2_000
 STRONG, THIN, DERIVED = "strong", "thin", "thin-derived"
 FEWEST_WORDS = 40
 FEWEST_STATEMENTS = 3
-FEWEST_QUOTED = 3  # words in a row
 SHORTEST_STATEMENT = 4  # words: "- fast" obliges nobody
 LARGEST_SPEC = 1_000_000
 
@@ -112,24 +111,18 @@ def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, execut
         qa = {**qa, "blockers": []}
     inspection = inspect_qa(qa, _subject(run.caller, source))
     defects = [Defect(defect.path, clip(defect.message, LONGEST_FINDING)) for defect in inspection.defects]
-    if spec is not None and contract.strength == STRONG and not defects and not _covers(qa, spec):
-        text = f"no covered row is about {spec[0]}: name the file in contractRef, or quote what it asks for"
+    is_readable = contract.strength == STRONG and not defects
+    if spec is not None and is_readable and not _is_about(qa, os.path.basename(spec[0])):
+        text = f"no covered row is about {spec[0]}: name the file and the point in contractRef"
         defects.append(Defect("executorQa.contractCoverage", text))
     return Review(source, contract, blockers, defects, notes + inspection.notes, is_own)
 
 
-def _covers(qa: Any, spec: tuple[str, str]) -> bool:
-    """Whether a covered row names the spec's file, or has a few words of it in a row."""
-    path, text = spec
-    known = " ".join(WORD.findall(text.casefold()))
+def _is_about(qa: Any, name: str) -> bool:
+    """Whether a covered row names a file."""
     for row in qa["contractCoverage"]:
-        about = f"{row.get('contractRef')} {row.get('obligation')}"
-        words = WORD.findall(about.casefold())
-        if os.path.basename(path) in about:
+        if name in f"{row.get('contractRef')} {row.get('obligation')}":
             return True
-        for start in range(len(words) - FEWEST_QUOTED + 1):
-            if " ".join(words[start : start + FEWEST_QUOTED]) in known:
-                return True
     return False
 
 

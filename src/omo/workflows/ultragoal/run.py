@@ -57,26 +57,11 @@ class PlanRun(Run[Plan]):
 
         return GoalTool(self.caller)
 
-    @property
-    def evidence_problems(self) -> list[str]:
-        """What is wrong with the ledger of evidence, without which no goal can begin and no gate pass."""
-        from omo.proof import artifacts
-
-        return artifacts.ledger_problems(self.caller.state)
-
     def require_plan(self) -> Plan:
         """The plan, whole and at home here."""
         if not self.id:
             raise Refused(f"session {self.caller.session} has no ultragoal plan", fix=CREATE)
         return self.require_whole()
-
-    @property
-    def elsewhere(self) -> str:
-        """Why the plan cannot be worked on here: its own directory is still there. One that was moved goes along."""
-        root = self.state.root if self.state is not None else ""
-        if not root or root == self.caller.here or not os.path.isdir(root):
-            return ""
-        return f"this plan was made for {root}, and this is {self.caller.here}"
 
     def change(self, decide: Callable[[Plan | None], tuple[Any, list[Row]]]) -> Any:
         answer = super().change(decide)

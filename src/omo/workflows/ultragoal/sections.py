@@ -12,8 +12,7 @@ from omo.work.status import Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import Goal, Plan
-from omo.workflows.ultragoal.run import PlanRun
-from omo.workflows.ultragoal.status import run_at
+from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 Row = dict[str, Any]
 
@@ -23,7 +22,7 @@ KINDS = {receipts.FINAL: "final: the whole plan", receipts.PER_GOAL: "this goal"
 
 
 def sections(viewer: Viewer, view: Status) -> Sections:
-    run = run_at(viewer)
+    run = load_plan(viewer.caller, viewer.run)
     plan = run.plan
     if plan is None:
         return Sections()

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from omo.proof import artifacts
 from omo.state import paths
 from omo.state.runtime import part
 from omo.text import clip, counted
@@ -29,13 +30,9 @@ MARKS = {
 }
 
 
-def run_at(viewer: Viewer) -> PlanRun:
-    return load_plan(viewer.caller, viewer.run)
-
-
 def status(viewer: Viewer) -> Status | None:
     """None where the session never had a plan."""
-    run = run_at(viewer)
+    run = load_plan(viewer.caller, viewer.run)
     if run.plan is None and not run.problems and not run.caller.summary("ultragoal"):
         return None
     step = next_step(run)
@@ -143,8 +140,6 @@ def _facts(run: PlanRun, plan: Plan, goal: Goal, blockers: list[str]) -> tuple[F
 
 def _changed_evidence(run: PlanRun, receipt: Row) -> str:
     """The evidence that a receipt cites and that is not there any more as it was recorded."""
-    from omo.proof import artifacts
-
     for name, digest in part(receipt, "artifacts").items():
         if not artifacts.is_unchanged(run.caller.root, str(name), str(digest)):
             return f"its evidence {clip(str(name), 120)} was changed or is gone"

@@ -30,6 +30,7 @@ from omo.workflows.ultragoal.create import json_of
 SURFACES = FAMILIES
 MOST_ROWS = 500
 INIT = "omo ultragoal gate init --goal-id ID writes one to fill in; inline JSON begins with {"
+IN_WORDS = {"missing": "is missing", "too_short": "must not be empty", "model_type": "must be an object"}
 APPLIES, NOT_APPLICABLE = TAGS = ("applies", "not_applicable")
 
 
@@ -309,11 +310,8 @@ def read(model: type[S], document: dict[str, Any], name: str) -> tuple[S | None,
         for problem in error.errors(include_url=False):
             place = [part for part in problem["loc"] if part not in TAGS]
             message = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-            if problem["type"] == "model_type":
-                message = "must be an object"
-            if problem["type"] == "missing":
-                message = "is missing"
-            else:
+            message = IN_WORDS.get(problem["type"], message)
+            if problem["type"] not in ("missing", "too_short"):
                 message += f", not {shown(problem['input'])}"
             defects.append(Defect(field_name((name, *place)), message))
     return None, defects
