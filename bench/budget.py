@@ -164,7 +164,7 @@ def _stop_in(room: Path, megabytes: int) -> float:
     def send(script: str, **fields: object) -> float:
         before = time.perf_counter()
         done = subprocess.run(
-            [sys.executable, "-I", "-S", str(ROOT / "hooks" / f"{script}.py")],
+            [sys.executable, "-I", "-S", str(ROOT / "hooks" / "event.py"), script],
             input=json.dumps({**event, **fields}).encode(),
             env=environ,
             cwd=project,

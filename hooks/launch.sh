@@ -95,17 +95,19 @@ is_live() {
 }
 
 # Was this session on here, and is the file gone that said so? Each session that is on, anywhere, has a marker named by
-# its id, with the place of its state in the first line (omo.state.markers). The event is read for one of this project.
+# its id, with the place of its state in the first line (omo.state.markers), and .replaced behind the id once another
+# state was begun there. The event is read for one of this project.
 was_removed() {
     markers=${XDG_STATE_HOME:-${HOME-}/.local/state}/omo/live
     [ -d "$markers" ] || return 1
     for marker in "$markers"/*; do
-        [ -z "$was_read" ] || is_in_event "${marker##*/}" || continue
+        name=${marker##*/}
+        [ -z "$was_read" ] || is_in_event "${name%.replaced}" || continue
         [ -f "$marker" ] && IFS= read -r state <"$marker" || continue
         case $start/ in "${state%/.sisyphus/cc-omo}"/*) ;; *) continue ;; esac
-        [ -f "$state/runtime.local.json" ] && continue
+        case $name in *.replaced) ;; *) [ -f "$state/runtime.local.json" ] && continue ;; esac
         read_event
-        is_in_event "${marker##*/}" && return 0
+        is_in_event "${name%.replaced}" && return 0
     done
     return 1
 }
@@ -177,7 +179,7 @@ concerns_omo() {
 decide() {
     read_event
     { IFS= read -r python && IFS= read -r site; } <"$home/environment" && [ -x "$python" ] || return 1
-    "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" "$root/hooks/$event.py" "$site" "$host" <<EOF
+    "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" "$root/hooks/event.py" "$event" "$site" "$host" <<EOF
 $input
 EOF
 }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import shutil
 import signal
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis
@@ -83,51 +85,54 @@ def pytest_collection(session: pytest.Session) -> None:
 
 
 @pytest.fixture(scope="session")
-def git_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `git init` puts into a repository, without its samples of hooks: fifteen files that no test reads."""
-    template = tmp_path_factory.mktemp("template")
-    (template / "hooks").mkdir()
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, str], Path]:
+    """The variables that all tests have in common, and where their homes are."""
+    root = tmp_path_factory.mktemp("surroundings")
+    # What `git init` puts into a repository, without its samples of hooks: fifteen files that no test reads.
+    template = root / "template"
+    (template / "hooks").mkdir(parents=True)
     (template / "info").mkdir()
     (template / "info" / "exclude").write_text("# what this clone alone ignores\n")
-    return template
-
-
-@pytest.fixture(scope="session")
-def git_config(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """No commit is followed by a look whether there is something to tidy up: half of what a commit takes."""
-    path = tmp_path_factory.mktemp("config") / "gitconfig"
-    path.write_text("[maintenance]\n\tauto = false\n[gc]\n\tauto = 0\n[core]\n\tfsync = none\n")
-    return path
-
-
-@pytest.fixture(scope="session")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """PATH with a plain interpreter first: a version manager's shim takes longer than most programs of these tests."""
-    directory = tmp_path_factory.mktemp("programs")
+    # No commit is followed by a look whether there is something to tidy up: half of what a commit takes.
+    config = root / "gitconfig"
+    config.write_text("[maintenance]\n\tauto = false\n[gc]\n\tauto = 0\n[core]\n\tfsync = none\n")
+    # A plain interpreter comes first: a version manager's shim takes longer than most programs of these tests.
+    programs = root / "programs"
+    programs.mkdir()
     if os.name == "posix":
         for name in ("python3", "python"):
-            (directory / name).symlink_to(os.path.realpath(sys.executable))
-    return f"{directory}{os.pathsep}{os.environ['PATH']}"
+            (programs / name).symlink_to(os.path.realpath(sys.executable))
+    variables = {
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "GIT_CONFIG_GLOBAL": str(config),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_TEMPLATE_DIR": str(template),
+        "LANGUAGE": "C",  # else argparse looks for a translation of each of its words, each time
+    }
+    (root / "homes").mkdir()
+    return variables, root / "homes"
+
+
+_numbers = itertools.count()
 
 
 @pytest.fixture(autouse=True)
-def _own_world(
-    tmp_path_factory: pytest.TempPathFactory,
-    git_template: Path,
-    git_config: Path,
-    programs: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    home = tmp_path_factory.mktemp("home")
-    for name in [name for name in os.environ if name.startswith(LEAKY) and not name.startswith("OMO_TEST_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("PATH", programs)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(git_config))
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    monkeypatch.setenv("GIT_TEMPLATE_DIR", str(git_template))
-    monkeypatch.setenv("LANGUAGE", "C")  # else argparse looks for a translation of each of its words, each time
-    monkeypatch.chdir(home)
+def _own_world(surroundings: tuple[dict[str, str], Path]) -> Iterator[None]:
+    """Without the fixtures of pytest for it, which take half of what a small test takes."""
+    variables, homes = surroundings
+    before, place = dict(os.environ), os.getcwd()
+    home = homes / str(next(_numbers))
+    home.mkdir()
+    for name in before:
+        if name.startswith(LEAKY) and not name.startswith("OMO_TEST_"):
+            del os.environ[name]
+    os.environ.update(variables, HOME=str(home))
+    os.chdir(home)
+    yield
+    for name in os.environ.keys() - before.keys():
+        del os.environ[name]
+    os.environ.update(before)
+    os.chdir(place)
 
 
 @pytest.fixture

@@ -87,6 +87,7 @@ def test_only_the_state_library_opens_state_for_writing() -> None:
         "cli/demo.py",
         "cli/plan.py",
         "cli/evidence.py",
+        "cli/report.py",
         "proof/changes.py",
         "proof/git.py",
         "proof/tree.py",

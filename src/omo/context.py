@@ -78,17 +78,20 @@ class Context:
         """
         if looks:
             return self.looked_at(named)
-        matches = self._matches(named) if named else []
-        if matches and matches != [named]:
-            fix = f"did you mean {listed(matches, MOST_NAMED)}? The whole id, please"
-            raise BadInput(f"--session {clip(named or '', LONGEST_NAME)} is the beginning of a session's id", fix=fix)
+        field = "OMO_SESSION_ID"
+        if named:
+            field = "--session"
+            matches = self._matches(named)
+            if matches and matches != [named]:
+                fix = f"did you mean {listed(matches, MOST_NAMED)}? The whole id, please"
+                raise BadInput(f"--session {clip(named, LONGEST_NAME)} is the beginning of a session's id", fix=fix)
         session = named or self.clear_session()
         if not session:
             names = listed(self.live_sessions(), MOST_NAMED) or "none is live here"
             raise BadInput("which session is meant is not clear", fix=f"name it with --session ID ({names})")
         own = hosts.session_of(self.environ)
         if self.is_agent and own and session != own:
-            other, field = clip(session, LONGEST_NAME), "--session" if named else "OMO_SESSION_ID"
+            other = clip(session, LONGEST_NAME)
             raise Refused(
                 f"{field} {other} is another session than this agent's own, {clip(own, LONGEST_NAME)}",
                 fix=f"leave {field} away; the user may, in a terminal of their own, with --session {other}",

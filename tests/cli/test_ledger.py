@@ -149,7 +149,7 @@ def test_another_ledger_is_shown_by_the_name_that_verify_gives_it(project: Proje
     assert shown(project, "--of", "goal") == ["goal_created"]
     assert shown(project, "--of", "evidence") == ["added"]
     assert shown(project, "--of", "plans/p-1") == ["checked"]
-    assert shown(project, "--of", "commands") == []
+    assert shown(project, "--of", "verify/pins") == []
     for entry in project.agent("ledger", "verify", "--json").json["files"]:
         assert project.agent("ledger", "show", "--of", entry["ledger"]).code == 0
 

@@ -129,7 +129,7 @@ def test_an_override_lets_it_stand_and_is_recorded_as_whose_it_is(project: Proje
         ("user", None, "The wheel is there.", reason),
     ]
     assert Journal(paths.verify_dir(project.state) + "/claims", project.state).problems() == []
-    assert "override by the agent: The wheel is there." in project.agent("status").out
+    assert "override: The wheel is there.: let stand by the agent, " in project.agent("status").out
 
 
 def test_nothing_to_override_is_said_and_not_recorded_as_one(project: Project) -> None:

@@ -30,9 +30,9 @@ sys.stderr.write(" ".join(sorted(set(sys.modules) - before)))
 
 
 def imported(host: Host, event: str, script: str, **fields: object) -> set[str]:
-    path = str(ROOT / "hooks" / f"{script}.py")
+    path = str(ROOT / "hooks" / "event.py")
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", REPORT, path, sysconfig.get_path("purelib")],
+        [sys.executable, "-I", "-S", "-c", REPORT, path, script, sysconfig.get_path("purelib")],
         input=host.payload(event, **fields),
         capture_output=True,
         cwd=host.project,

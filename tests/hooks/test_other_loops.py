@@ -72,7 +72,7 @@ def test_a_goal_of_the_client_is_told_once_and_holds_in_place_of_omo(running: Pr
     explained = running.agent("explain", "stop").out
     assert "Stop in session abc123: allow" in explained
     assert "=> other-loop" in explained
-    assert "other loop = /goal: all tests pass (at the last Stop)" in explained
+    assert "ulw.otherLoop = /goal: all tests pass (at the last Stop)" in explained
     assert "the other loop ends: /goal clear" in explained
     write(transcript, MET)
     assert stop(running, transcript).blocks

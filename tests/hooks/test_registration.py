@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import subprocess
 import sys
 
 import pytest
 
+from omo.hooks import main
 from tests.hooks.conftest import HOOKS, OF_CODEX, ROOT, command_of
 
 SCRIPTS = {
@@ -22,10 +24,12 @@ SCRIPTS = {
 }
 
 
-def test_every_event_has_its_script_and_every_script_its_event() -> None:
+def test_every_event_has_its_handler_and_every_handler_its_event() -> None:
     assert set(HOOKS) == set(SCRIPTS)
     asked_by_settings = {"statusline"}  # which the user's own settings name, if they want it
-    assert {path.stem for path in (ROOT / "hooks").glob("*.py")} == {*SCRIPTS.values(), *asked_by_settings}
+    assert set(main.HANDLERS) == {*SCRIPTS.values(), *asked_by_settings}
+    for module, function in main.HANDLERS.values():
+        assert callable(getattr(importlib.import_module(module), function))
 
 
 def test_every_registration_is_what_the_table_says() -> None:
@@ -66,7 +70,6 @@ def test_no_hook_listens_to_every_tool_and_after_one_only_to_omo() -> None:
     assert "matcher" not in HOOKS["SessionStart"][0]  # startup, resume, clear, compact, fork and what comes next
 
 
-@pytest.mark.parametrize("event", SCRIPTS.values())
-def test_a_script_is_a_few_lines_because_it_is_never_cached(event: str) -> None:
-    body = ast.parse((ROOT / "hooks" / f"{event}.py").read_text(encoding="utf-8")).body
+def test_the_script_is_a_few_lines_because_it_is_never_cached() -> None:
+    body = ast.parse((ROOT / "hooks" / "event.py").read_text(encoding="utf-8")).body
     assert len(body) <= 7

@@ -462,7 +462,7 @@ def test_a_huge_file_is_read_within_bounds(root: Path, monkeypatch: pytest.Monke
 def test_a_regex_that_explodes_is_unknown_soon(root: Path, pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("omo.proof.patterns.SECONDS", 0.3)
     write(root, "a.txt", "a" * 5000 + "\n")
-    started = time.monotonic()
+    started = time.process_time()
     for item in (
         {"type": "content", "path": "a.txt", "regex": pattern},
         {"type": "content", "path": "a.txt", "regex": pattern, "absent": True},
@@ -471,7 +471,7 @@ def test_a_regex_that_explodes_is_unknown_soon(root: Path, pattern: str, monkeyp
         found = look(root, item)
         assert found.result == "unknown"
         assert "without nested repeats" in found.reason
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_the_regexes_of_one_evaluation_have_one_time_together(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

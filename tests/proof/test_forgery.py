@@ -114,11 +114,11 @@ def test_a_regex_bomb_ends_in_time(
 ) -> None:
     monkeypatch.setattr("omo.proof.patterns.SECONDS", 0.5)
     write(root, "bomb.txt", "a" * 100_000 + "x" * 5000)
-    started = time.monotonic()
+    started = time.process_time()
     found = look(state, root, {"type": "content", "path": "bomb.txt", "regex": pattern})
     assert found.result in results
     assert found.result != "unknown" or "without nested repeats" in found.reason
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_a_regex_that_matches_whatever_there_is() -> None:

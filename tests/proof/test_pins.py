@@ -48,10 +48,10 @@ def test_a_pin_says_who_when_and_where(state: str, root: Path) -> None:
     assert report.added == ["untouched", "wanted"]
     found = pins.pinned(state)
     assert found.digests == {digest(FORBIDDEN), digest(WANTED)}
-    assert (found.by(digest(FORBIDDEN)), found.base(digest(FORBIDDEN))) == ("agent", head)
+    assert (found.of(digest(FORBIDDEN)).by, found.of(digest(FORBIDDEN)).base) == ("agent", head)
     assert found.started_at("G1") == "2026-02-22T17:20:01.000Z"
     assert found.started_at("G2") is None
-    assert (found.by("unknown"), found.base("unknown")) == (None, None)
+    assert (found.of("unknown").by, found.of("unknown").base) == ("", None)
 
 
 def test_nothing_is_pinned_at_first(state: str) -> None:
@@ -107,17 +107,17 @@ def test_an_agent_cannot_move_the_base_by_pinning_again(state: str, root: Path) 
     later = commit(root)
     report = pin(state, root, FORBIDDEN, by="agent")
     assert report.added == []
-    assert pins.pinned(state).base(digest(FORBIDDEN)) == first
+    assert pins.pinned(state).of(digest(FORBIDDEN)).base == first
     pin(state, root, FORBIDDEN, by="user")
-    assert pins.pinned(state).base(digest(FORBIDDEN)) == later
+    assert pins.pinned(state).of(digest(FORBIDDEN)).base == later
 
 
 def test_a_user_takes_over_what_an_agent_pinned(state: str, root: Path) -> None:
     pin(state, root, TESTS, by="agent")
     pin(state, root, TESTS, by="user")
-    assert pins.pinned(state).by(digest(TESTS)) == "user"
+    assert pins.pinned(state).of(digest(TESTS)).by == "user"
     pin(state, root, TESTS, by="agent")
-    assert pins.pinned(state).by(digest(TESTS)) == "user"
+    assert pins.pinned(state).of(digest(TESTS)).by == "user"
 
 
 def test_goals_have_bases_of_their_own(state: str, root: Path) -> None:
@@ -126,7 +126,7 @@ def test_goals_have_bases_of_their_own(state: str, root: Path) -> None:
     later = commit(root, "more")
     pin(state, root, FORBIDDEN, goal="G2")
     found = pins.pinned(state)
-    assert [found.base(digest(FORBIDDEN), goal) for goal in ("G1", "G2", "G3", None)] == [first, later, first, first]
+    assert [found.of(digest(FORBIDDEN), goal).base for goal in ("G1", "G2", "G3", None)] == [first, later, first, first]
     assert found.tree(root, goal="G2").pinned == {digest(FORBIDDEN): later}
 
 
@@ -134,7 +134,7 @@ def test_outside_git_a_pin_has_no_base(state: str, tmp_path: Path) -> None:
     bare = tmp_path / "bare"
     write(bare, "a")
     pin(state, bare, WANTED)
-    assert pins.pinned(state).base(digest(WANTED)) is None
+    assert pins.pinned(state).of(digest(WANTED)).base is None
 
 
 def ledger(state: str) -> Path:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from omo.workflows.ultraplan.audit import NEVER
-from omo.workflows.ultraplan.models import Fence, Group, Step
+from omo.workflows.ultraplan.models import Fence, Session, Step
 from tests.ultraplan.repos import Repo, document, findings, repo, run_git, statuses, step, subject
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="names and links as POSIX has them")
@@ -390,19 +390,6 @@ def test_a_linked_worktree_is_audited_by_its_own_branch(made: Repo, tmp_path: Pa
     assert statuses(made.audit(ONE)) == {1: "missing"}
 
 
-def test_a_repository_that_began_empty(tmp_path: Path) -> None:
-    root = tmp_path / "project"
-    root.mkdir()
-    run_git(root, "init", "-q")
-    made = Repo(root, run_git(root, "hash-object", "-t", "tree", "--stdin", stdin=""))
-    assert statuses(made.audit(ONE)) == {1: "missing"}
-    made.commit(subject(1), "src/a")
-    assert made.audit(ONE, fence=FENCE).verdict == "pass"
-
-
-# Steps without a commit of their own
-
-
 # Skipped steps
 
 
@@ -493,11 +480,11 @@ def test_state_evidence_and_the_plan_itself_are_not_counted(made: Repo) -> None:
 def test_a_plan_may_touch_what_one_of_its_sessions_may(made: Repo) -> None:
     made.commit(subject(1), "src/a")
     made.commit(subject(2), "docs/b")
-    groups = (
-        Group(1, "code", 1, (1,), fence=Fence(("src/**",), ("docs/**", "infra/**"))),
-        Group(2, "docs", 2, (2,), fence=Fence(("docs/**",), ("src/**", "infra/**"))),
+    sessions = (
+        Session(1, "code", 1, (1,), fence=Fence(("src/**",), ("docs/**", "infra/**"))),
+        Session(2, "docs", 2, (2,), fence=Fence(("docs/**",), ("src/**", "infra/**"))),
     )
-    plan = replace(document(ONE, step(2, "docs/b")), groups=groups)
+    plan = replace(document(ONE, step(2, "docs/b")), sessions=sessions)
     assert made.audit_document(plan).verdict == "pass"
     made.commit("chore: quick", "infra/main")
     assert made.audit_document(plan).violations

@@ -233,14 +233,14 @@ def test_sessions_have_steps_dependencies_context_and_a_fence_of_their_own() -> 
         "## Session 2: Part 2\n\n- Depends on: Session 1\n- Context: the last part\n- Touch:\n  - `src/part3.py`\n"
         "  - docs/\n- Never touch: none\n",
     )
-    first, second = read(text).groups
+    first, second = read(text).sessions
     assert (first.number, first.steps, first.fence, first.depends_on) == (1, (1, 2), None, ())
     assert (second.title, second.steps, second.depends_on, second.context) == ("Part 2", (3,), (1,), "the last part")
     assert second.fence == Fence(("src/part3.py", "docs"), ())
 
 
 def test_a_plan_without_sessions_is_one() -> None:
-    assert [group.steps for group in read(plan_text(3)).groups] == [(1, 2, 3)]
+    assert [session.steps for session in read(plan_text(3)).sessions] == [(1, 2, 3)]
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,8 @@ def test_ignored_files_and_the_plan_itself_do_not_make_a_tree_dirty(tmp_path: Pa
 def test_a_directory_without_git_cannot_be_started_in(tmp_path: Path) -> None:
     (tmp_path / "plan.md").write_text(plan_text(1))
     refused(Project(tmp_path).start, "not a git repository", NotEvaluable)
+    Project(tmp_path).git("init", "-q")
+    refused(Project(tmp_path).start, "no commit yet", NotEvaluable)
 
 
 # the critic's gate

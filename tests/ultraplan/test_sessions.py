@@ -15,19 +15,23 @@ from omo.proof import globs
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import sessions
 from omo.workflows.ultraplan.markdown import manifest_bullet
-from omo.workflows.ultraplan.models import Content, Fence, Manifest
-from omo.workflows.ultraplan.sessions import Recovery, Session
+from omo.workflows.ultraplan.models import Content, Document, Fence, Manifest
+from omo.workflows.ultraplan.sessions import Recovery
 from tests.ultraplan.plans import path_of, plan_text, step_text
 
 RECOVERY = Recovery(1, [2, 4], ["step 2: missing", "step 4: drift"], "committed at abc", "p1/l")
 
 
-def cut(text: str, *, has_remote: bool = False) -> list[Session]:
+def cut(text: str, *, has_remote: bool = False) -> list[Document]:
     return sessions.cut(documents.parse(text, "plan.md"), has_remote=has_remote)
 
 
-def numbers(session: Session) -> list[int]:
-    return [step.number for step in session.document.steps]
+def render(part: Document, recovery: Recovery | None = None) -> str:
+    return sessions.render(documents.parse(part.text, "plan.md"), part, recovery)
+
+
+def numbers(part: Document) -> list[int]:
+    return [step.number for step in part.steps]
 
 
 def with_lines(text: str, session: int, *lines: str) -> str:
@@ -46,8 +50,8 @@ def refused(text: str) -> list[str]:
     return found
 
 
-def manifest_of(spec: Session) -> dict[str, Any]:
-    block = sessions.render(spec).split("```yaml\nsession_manifest:")[1].split("```")[0]
+def manifest_of(spec: Document) -> dict[str, Any]:
+    block = render(spec).split("```yaml\nsession_manifest:")[1].split("```")[0]
     found: dict[str, Any] = yaml.safe_load("session_manifest:" + block)["session_manifest"]
     return found
 
@@ -59,13 +63,13 @@ def test_each_session_heading_is_a_session_with_the_steps_below_it_and_without_a
     specs = cut(plan_text(5, sessions=[[1, 2], [3], [4, 5]]))
     assert [numbers(spec) for spec in specs] == [[1, 2], [3], [4, 5]]
     (whole,) = cut(plan_text(5))
-    assert (whole.number, whole.total, numbers(whole)) == (1, 1, [1, 2, 3, 4, 5])
+    assert (whole.sessions[0].number, numbers(whole)) == (1, [1, 2, 3, 4, 5])
 
 
 def test_the_steps_are_copied_to_the_letter() -> None:
     odd = "a  table | of\tthings “quoted” ünïcode \\n, and `a |  b`"
     text = plan_text(3, sessions=[[1], [2, 3]], step2={"Changes": odd})
-    first, second = (sessions.render(spec) for spec in cut(text))
+    first, second = (render(spec) for spec in cut(text))
     assert step_text(1) in first
     assert step_text(2, Changes=odd) in second
     assert step_text(3) in second
@@ -74,12 +78,12 @@ def test_the_steps_are_copied_to_the_letter() -> None:
 
 def test_every_section_of_a_spec_is_there_in_order_and_recovery_only_for_recoveries() -> None:
     (spec,) = cut(plan_text(2))
-    titles = [line[3:] for line in sessions.render(spec).splitlines() if line.startswith("## ")]
+    titles = [line[3:] for line in render(spec).splitlines() if line.startswith("## ")]
     assert titles == [
         "Context", "Dependencies", "Scope Fence", "Session Manifest", "Steps", "Exit Condition", "Failure Handling",
         "Security Constraints", "Handoff State", "Metadata",
     ]  # fmt: skip
-    assert sessions.render(spec, RECOVERY).count("## Recovery Metadata") == 1
+    assert render(spec, RECOVERY).count("## Recovery Metadata") == 1
 
 
 def test_the_session_manifest_is_computed_from_the_steps_without_the_preflight() -> None:
@@ -105,14 +109,14 @@ def test_the_session_manifest_is_computed_from_the_steps_without_the_preflight()
 
 
 def test_step_0_is_a_preflight_that_escalates() -> None:
-    step = sessions.render(cut(plan_text(2))[0]).split("### Step 0")[1].split("### Step 1")[0]
+    step = render(cut(plan_text(2))[0]).split("### Step 0")[1].split("### Step 1")[0]
     for said in ("sandbox_preflight: true", "On failure: escalate — exit 77", "omo plan start", "Files: none"):
         assert said in step
 
 
 def test_the_exit_condition_has_what_each_step_verifies_and_a_clean_audited_tree() -> None:
     text = plan_text(2, step2={"Verify": "\n  ```sh\n  cat <<E\n  x\n  E\n  ```"})
-    conditions = sessions.render(cut(text)[0]).split("## Exit Condition")[1].split("##")[0]
+    conditions = render(cut(text)[0]).split("## Exit Condition")[1].split("##")[0]
     assert f"- Step 1: `python3 {path_of(1)}` → expected: no output, exit 0\n" in conditions
     assert "cat" not in conditions
     assert "git status --porcelain" in conditions
@@ -120,7 +124,7 @@ def test_the_exit_condition_has_what_each_step_verifies_and_a_clean_audited_tree
 
 
 def test_a_spec_names_its_plan_and_the_text_it_was_made_from() -> None:
-    text = sessions.render(cut(plan_text(2))[0])
+    text = render(cut(plan_text(2))[0])
     assert "- Master plan: `plan.md`" in text
     assert documents.parse(plan_text(2), "plan.md").digest in text
 
@@ -128,7 +132,7 @@ def test_a_spec_names_its_plan_and_the_text_it_was_made_from() -> None:
 def test_what_the_plan_says_of_its_background_reaches_every_session_as_a_quotation() -> None:
     text = plan_text(2, sessions=[[1], [2]]).replace("## Scope", "## Context\n\nOld API:\n\n- goes away\n\n## Scope", 1)
     text = with_lines(text, 2, "Context: the second half")
-    first, second = (sessions.render(spec) for spec in cut(text))
+    first, second = (render(spec) for spec in cut(text))
     assert "> - goes away" in first
     assert "> - goes away" in second
     assert ("> the second half" in first, "> the second half" in second) == (False, True)
@@ -155,12 +159,12 @@ def test_pushing_is_needed_where_there_is_a_remote_unless_the_plan_declares_none
 ) -> None:
     text = plan_text(1).replace("plan_version: 1.7\n", f"plan_version: 1.7\n\n{line}\n", 1)
     (spec,) = cut(text, has_remote=has_remote)
-    assert spec.document.needs == wanted
+    assert spec.needs == wanted
 
 
 def test_talk_of_needs_further_down_declares_nothing() -> None:
     text = plan_text(1, step1={"Changes": "the table\n\n  needs: []"})
-    assert cut(text, has_remote=True)[0].document.needs == ("git_push",)
+    assert cut(text, has_remote=True)[0].needs == ("git_push",)
 
 
 # fences
@@ -177,8 +181,8 @@ def test_without_a_touch_list_a_session_may_change_what_its_steps_name() -> None
         },
     )
     first, second = cut(text)
-    assert first.document.fence == Fence(("src/part1.py", "docs/a.md", "old.py", "run.sh"), ("src/part2.py",))
-    assert second.document.fence == Fence(("src/part2.py",), ("src/part1.py", "docs/a.md", "old.py", "run.sh"))
+    assert first.fence == Fence(("src/part1.py", "docs/a.md", "old.py", "run.sh"), ("src/part2.py",))
+    assert second.fence == Fence(("src/part2.py",), ("src/part1.py", "docs/a.md", "old.py", "run.sh"))
 
 
 def test_what_belongs_to_another_session_is_never_touched_unless_it_may_be_the_same_file() -> None:
@@ -186,7 +190,7 @@ def test_what_belongs_to_another_session_is_never_touched_unless_it_may_be_the_s
     text = with_lines(text, 1, "Touch: `src/a/**`, `README.md`")
     text = with_lines(text, 2, "Touch: `src/b/**`, `src/a/x.py`", "Never touch: `secret`")
     text = with_lines(text, 3, "Touch: `docs`")
-    assert [spec.document.fence for spec in cut(text)] == [
+    assert [spec.fence for spec in cut(text)] == [
         Fence(("src/a/**", "README.md"), ("infra/**", "src/b/**", "docs")),
         Fence(("src/b/**", "src/a/x.py"), ("infra/**", "secret", "README.md", "docs")),
         Fence(("docs",), ("infra/**", "src/a/**", "README.md", "src/b/**", "src/a/x.py")),
@@ -198,10 +202,10 @@ def test_what_belongs_to_another_session_is_never_touched_unless_it_may_be_the_s
 
 def test_an_older_plan_gets_manifests_that_are_marked_as_made_up() -> None:
     (spec,) = cut(plan_text(2, version="1.6", step1={"manifest": None}, step2={"manifest": None}))
-    assert step_text(1, manifest=None) in sessions.render(spec)
-    assert (spec.document.is_legacy, spec.document.is_legacy_synthesis) == (True, True)
+    assert step_text(1, manifest=None) in render(spec)
+    assert (spec.is_legacy, spec.is_legacy_synthesis) == (True, True)
     assert manifest_of(spec)["legacy_synthesis"] is True
-    found = [step.manifest.expected_paths for step in spec.document.steps if step.manifest]
+    found = [step.manifest.expected_paths for step in spec.steps if step.manifest]
     assert found == [(path_of(1),), (path_of(2),)]
     assert manifest_of(spec)["commit_count"] == 2
 
@@ -210,7 +214,7 @@ def test_an_older_plan_gets_manifests_that_are_marked_as_made_up() -> None:
 
 
 def test_a_recovery_has_just_the_missing_steps_under_the_same_fence() -> None:
-    text = sessions.render(cut(plan_text(5, needs=["cmd:git"]))[0], RECOVERY)
+    text = render(cut(plan_text(5, needs=["cmd:git"]))[0], RECOVERY)
     assert re.findall(r"^### Step (\d)", text, re.M) == ["0", "2", "4"]
     assert step_text(4) in text
     assert "cmd:git" in text
@@ -293,17 +297,17 @@ def test_two_globs_that_cover_one_path_always_meet(glob: str, other: str, path: 
 
 def test_sessions_whose_fences_overlap_never_run_beside_each_other() -> None:
     specs = cut(plan_text(3, sessions=[[1], [2], [3]]))
-    assert "- Never beside: Session 2, Session 3, because" in sessions.render(specs[0])
-    assert "Never beside" not in sessions.render(cut(plan_text(2, touch=None, sessions=[[1], [2]]))[0])
+    assert "- Never beside: Session 2, Session 3, because" in render(specs[0])
+    assert "Never beside" not in render(cut(plan_text(2, touch=None, sessions=[[1], [2]]))[0])
 
 
 def test_sessions_depend_on_what_they_say_and_on_what_their_steps_do() -> None:
     text = plan_text(4, touch=None, sessions=[[1], [2], [3], [4]], step4={"Depends on": "Step 2"})
     specs = cut(with_lines(text, 3, "Depends on: Session 1"))
-    assert [spec.number for spec in specs] == [1, 2, 3, 4]
-    assert [spec.depends_on for spec in specs] == [(), (), (1,), (2,)]
-    assert [spec.blocks for spec in specs] == [(3,), (4,), (), ()]
-    assert "- Entry condition: a clean tree that has the commits of Session 2" in sessions.render(specs[3])
+    assert [spec.sessions[0].number for spec in specs] == [1, 2, 3, 4]
+    assert [spec.sessions[0].depends_on for spec in specs] == [(), (), (1,), (2,)]
+    assert [spec.sessions[0].blocks for spec in specs] == [(3,), (4,), (), ()]
+    assert "- Entry condition: a clean tree that has the commits of Session 2" in render(specs[3])
 
 
 @pytest.mark.parametrize(

@@ -276,7 +276,7 @@ def _begun(begun: Started, context: Context) -> Result:
         f"  spec         {spec}",
         f"  may change   {', '.join(state.fence['touch']) or 'anything'}",
         f"  never        {', '.join(state.fence['never']) or 'nothing named'}",
-        *(f"  will run     {line}" for line in by_steps([(each.step, each.words) for each in runnable])),
+        *(f"  will run     {line}" for line in by_steps(runnable)),
         *(f"  will not run {command}" for command in state.verify if not command.argv),
         *(f"  let through  {override}" for override in state.overrides),
         *(f"  handed over  {note}" for note in state.handoffs),

@@ -351,7 +351,7 @@ def live_sessions() -> list[str]:
     """Those that would lose what they stand on, each with where it is."""
     lines = []
     for marker in markers.every():
-        if not os.path.isdir(marker.state):
+        if marker.was_replaced or not os.path.isdir(marker.state):
             continue
         project = marker.state.removesuffix(os.path.join(os.sep, paths.STATE_DIR))
         lines.append(f"{clip(marker.session, 64)} in {clip(project, 200)}")

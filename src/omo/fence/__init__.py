@@ -231,7 +231,9 @@ class StateFence(Fence):
 
     def __init__(self, kept: Sequence[str], root: str, environ: Mapping[str, str]) -> None:
         super().__init__([], [], root, "", environ)
-        self.kept = [resolve(path).lower() for path in kept for resolve in (os.path.abspath, os.path.realpath)]
+        self.kept: list[str] = []
+        for path in kept:
+            self.kept += [os.path.abspath(path).lower(), os.path.realpath(path).lower()]
 
     def refusal_of(self, write: Write, directory: str) -> str:
         if "\0" in write.path or write.kind == UNTRACKED:

@@ -86,7 +86,7 @@ class _Judge:
                 yield f"{command}: {POSIX_ONLY}"
             written = writes.written(words)
             if shell.name(words) in ("apply_patch", "applypatch"):
-                written = [Write(path) for path in hosts.patched_files("\n".join([*words[1:], *call.fed]))]
+                written = list(map(Write, hosts.patched_files("\n".join([*words[1:], *call.fed]))))
             if giver and writes.written([*words, HOLE]):
                 trees = writes.found_trees(giver)
                 for source in upstream:

@@ -31,9 +31,12 @@ def reasons(call: Call, upstream: Sequence[Call]) -> list[str]:
     chain = stages(call.words)
     if any(name(words) == "omo" for words in chain):
         return []
-    found = [reason for words in chain if (reason := _forbidden(words, call))]
-    if any(_runs_unread_text(words, call, upstream) for words in chain):
-        found.append(UNREAD_TEXT)
+    found = []
+    for words in chain:
+        if reason := _forbidden(words, call):
+            found.append(reason)
+        if _runs_unread_text(words, call, upstream):
+            found.append(UNREAD_TEXT)
     return found
 
 

@@ -8,7 +8,7 @@ or talk about it as a thing is not.
 from __future__ import annotations
 
 from omo.hooks import wordlists
-from omo.hooks.prose import is_machine_text, is_unspaced, joins, split
+from omo.hooks.prose import is_machine_text, is_unspaced, joins, rule_at, split
 from omo.hooks.stop_words import clause_at, clauses_of, stop_or_go, words_in
 
 TYPE_CHECKING = False
@@ -128,7 +128,7 @@ def _read_keyword(prompt: str) -> Reading:
     trail: Trail = []
     for span in spans:
         action = "none"
-        rule = next((why for start, end, why in blanked if start <= span[0] < end), "") or _name_rule(text, span)
+        rule = rule_at(blanked, span[0]) or _name_rule(text, span)
         if not rule:
             rule, action = _place_rule(Place(text, span))
         trail.append((span, rule))
@@ -230,7 +230,10 @@ def _place_rule(place: Place) -> tuple[str, str]:
     """The rule that holds here, and what it does."""
     if any(is_unspaced(char) for char in place.left + place.right) and not _stops_it(place):
         return _rule_of_letters(place)
-    return next((rule, action) for rule, action, holds in PLACE_RULES if holds(place))
+    for rule, action, holds in PLACE_RULES:
+        if holds(place):
+            return rule, action
+    return "use", "activate"
 
 
 def _rule_of_letters(place: Place) -> tuple[str, str]:
@@ -329,5 +332,4 @@ PLACE_RULES: tuple[tuple[str, str, Callable[[Place], bool]], ...] = (
     ("about", "none", _is_object),
     ("leading", "activate", _leads),
     ("question", "none", _is_question),
-    ("use", "activate", lambda place: True),
 )

@@ -7,8 +7,8 @@ import sys
 import time
 
 from omo import hosts, settings
-from omo.errors import OmoError, Unreadable
-from omo.state import paths, runtime, store
+from omo.errors import Unreadable
+from omo.state import markers, paths, runtime, store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,17 @@ if TYPE_CHECKING:
 
 LONGEST_LOG = 256 * 1024
 OF_A_CONVERSATION = ("session-start", "stop", "subagent-start")
+
+HANDLERS = {
+    "session-start": ("omo.hooks.session_start", "handle"),
+    "user-prompt-submit": ("omo.hooks.prompt", "handle"),
+    "pre-tool-use": ("omo.hooks.tool_use", "handle"),
+    "post-tool-use": ("omo.hooks.tool_done", "handle"),
+    "stop": ("omo.hooks.stop", "handle"),
+    "subagent-start": ("omo.hooks.subagents", "handle_start"),
+    "subagent-stop": ("omo.hooks.subagents", "handle_stop"),
+    "statusline": ("omo.views.statusline", "handle"),
+}
 
 
 class World:
@@ -49,10 +60,7 @@ class World:
 
     def told_of_removal(self) -> str:
         """That the state was removed while this session was on, for the user; said once, else empty."""
-        try:
-            marker = runtime.take_removed(self.state, self.root, self.session, now=self.now, wait=store.HOOK_WAIT)
-        except OmoError:
-            return ""
+        marker = markers.take(self.session, self.state, self.root)
         if marker is None:
             return ""
         from omo.hooks import messages
@@ -86,9 +94,11 @@ class World:
         return self.change(of_live, actor=actor) if self.live_row() else None
 
 
-def run(name: str, handle: Handler) -> None:
-    """The script's second argument is the host that the registration names."""
-    host = hosts.named("".join(sys.argv[2:3]))
+def run(name: str) -> None:
+    """The script's third argument is the host that the registration names."""
+    host = hosts.named("".join(sys.argv[3:4]))
+    module, function = HANDLERS[name]
+    handle = getattr(__import__(module, fromlist=[function]), function)
     try:
         data = answer(name, handle, sys.stdin.buffer.read(), os.environ, _cwd(), time.time(), host)
         while data:

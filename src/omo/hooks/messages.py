@@ -83,30 +83,12 @@ PAUSED = (
     "[omo] The user asked to stop for now: {work} is paused and this turn may end. Do not go on with the work, "
     'answer what they said. It resumes when they say "continue" or ulw; ' + STOP + " ends it for good."
 )
-STOPPED_BY_NAME = (
-    "[omo] The user stopped {work} by its name: do no more of it. It resumes when they say so. {others} goes on; "
-    "this turn may not end before that is done."
-)
 CONTINUED = "[omo] {work} goes on where it was. `omo next` says what to do; " + STOP + " ends it."
-GOES_ON_AGAIN = (
-    "\n[omo] With it goes on what was paused, waited or had been let go: {work}. `omo next` says what to do."
-)
-TAKEN_UP = (
-    "[omo] The user typed /omo:resume: this conversation has taken up what another one left open, with all that was "
-    "seen there. You were not there: look at the files before you change them. "
-)
-RESUMED_HERE = "[omo] The user typed /omo:resume: the work of this conversation goes on where it was. "
-RESUMED = f" `omo next` says what to do; a turn that ends early is sent back; only the user ends it early: {STOP}."
-SKILLS = {
-    "ultragoal": "omo:ultragoal",
-    "ultraplan": "omo:ultraexecute",
-    "ralph": "omo:ralph",
-    "verify": "omo:verify",
-}
 AN_AGENTS_CLIENT = (
     "omo: this client was started in an agent's shell, so what is typed here is not taken for your word, and nothing "
     "was changed. Type it in the conversation itself, or in a terminal of your own."
 )
+SKILLS = {"ultragoal": "ultragoal", "ultraplan": "ultraexecute", "ralph": "ralph", "verify": "verify"}
 FOR_NOW = "you asked to stop for now"
 BY_NAME = "you stopped it by its name"
 MORE = " There is more."
@@ -119,7 +101,11 @@ def paused(work: Works, others: Works | None = None) -> Answer:
     if others:
         rest = _names(others)
         line = f"omo: understood as a stop of {names}: it is paused. {rest} goes on; {STOP} ends everything."
-        return Answer(context=STOPPED_BY_NAME.format(work=names, others=rest), message=line)
+        context = (
+            f"[omo] The user stopped {names} by its name: do no more of it. It resumes when they say so. {rest} goes "
+            "on; this turn may not end before that is done."
+        )
+        return Answer(context=context, message=line)
     verb = "is" if len(work) == 1 else "are"
     line = f"omo: understood as a stop: {names} {verb} paused. {WAY_BACK} {STOP} ends it."
     return Answer(context=PAUSED.format(work=names), message=line)
@@ -154,7 +140,8 @@ def turned_on(instructions: str, woken: Works, row: Json, problems: list[str]) -
     line = f"omo: ultrawork is {ON}"
     if woken:
         names = listed(woken)
-        instructions += GOES_ON_AGAIN.format(work=names)
+        instructions += f"\n[omo] With it goes on what was paused, waited or had been let go: {names}. "
+        instructions += "`omo next` says what to do."
         line = f"omo: ultrawork is on, and with it goes on: {names}. {STOP} ends it."
     if ceilings := budget.ceilings_in_words(row):
         line += f" Budget: {ceilings}."
@@ -228,15 +215,23 @@ def resumed(work: Works, source: str, gates: list[str] | None) -> Answer:
     """For the user who typed /omo:resume, and the model that goes on. `gates` come with the instructions of ultrawork,
     which a conversation that has them is not given again."""
     active = [(kind, summary) for kind, summary in work if summary.get("state") == "active"]
-    where = f"taken up from session {clip(source, 64)}" if source else "goes on"
-    line = f"omo: {where}: {listed(active)}. {STOP} ends it."
-    lead = RESUMED_HERE
+    line = f"omo: goes on: {listed(active)}. {STOP} ends it."
+    context = "[omo] The user typed /omo:resume: "
     if source:
-        lead = TAKEN_UP
-    context = lead + what_is_open(active, LONGEST_OPEN) + RESUMED
+        line = f"omo: taken up from session {clip(source, 64)}: {listed(active)}. {STOP} ends it."
+        context += (
+            "this conversation has taken up what another one left open, with all that was seen there. You were not "
+            "there: look at the files before you change them. "
+        )
+    else:
+        context += "the work of this conversation goes on where it was. "
+    context += (
+        f"{what_is_open(active, LONGEST_OPEN)} `omo next` says what to do; a turn that ends early is sent back; "
+        f"only the user ends it early: {STOP}."
+    )
     for kind, _ in active:
         if kind in SKILLS:
-            context += f" The skill {SKILLS[kind]} has the rules of {kind}."
+            context += f" The skill omo:{SKILLS[kind]} has the rules of {kind}."
     if gates is not None:
         context += "\n" + instructions(gates)
     return Answer(context=context, message=line)

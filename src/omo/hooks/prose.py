@@ -45,6 +45,7 @@ QUOTES = {
     "‹": "›", "「": "」", "『": "』", "《": "》", "〈": "〉",
 }  # fmt: skip
 STRAIGHT = "\"'"
+OPENS_INLINE = frozenset(("`", "[", *QUOTES))
 
 
 def is_machine_text(prompt: str) -> bool:
@@ -62,22 +63,27 @@ def split(prompt: str) -> tuple[str, list[Span]]:
         text = text.replace(odd, " ")
     blanked: list[Span] = []
     last_read = len(text) - LONGEST_READ
-    if last_read > LONGEST_READ:
+    if last_read > LONGEST_READ + 1:
         blanked.append((LONGEST_READ, last_read, "in-code"))
-        text = _filled(text, blanked, "\n")
+        unread = "\n" + " " * (last_read - LONGEST_READ - 2) + "\n"
+        text = text[:LONGEST_READ] + unread + text[last_read:]
     for find, fill in ((_blocks, "\n"), (_inline, HOLE)):
         spans = find(text)
-        text = _filled(text, spans, fill)
+        pieces, done = [], 0
+        for start, end, _ in spans:
+            pieces += [text[done:start], fill * (end - start)]
+            done = end
+        text = "".join([*pieces, text[done:]])
         blanked += spans
     return text, sorted(blanked)
 
 
-def _filled(text: str, spans: list[Span], fill: str) -> str:
-    pieces, done = [], 0
-    for start, end, _ in spans:
-        pieces += [text[done:start], fill * (end - start)]
-        done = end
-    return "".join([*pieces, text[done:]])
+def rule_at(blanked: list[Span], place: int) -> str:
+    """Why what stands there was blanked; empty where it was not."""
+    for start, end, rule in blanked:
+        if start <= place < end:
+            return rule
+    return ""
 
 
 def joins(char: str) -> bool:
@@ -96,7 +102,7 @@ def is_unspaced(char: str) -> bool:
 
 def _blocks(text: str) -> list[Span]:
     """The lines that are no prose. What a line opens goes on until it is closed, or as long as it looks the same."""
-    spans = []
+    spans: list[Span] = []
     start, above, rule, closer = 0, "", "", ""
     goes_on: tuple[str, ...] = ()
     for line in text.split("\n"):
@@ -106,15 +112,17 @@ def _blocks(text: str) -> list[Span]:
             if is_closed:
                 closer = ""
         elif not goes_on or (line and not line.startswith(goes_on)):
-            rule, closer, goes_on = _opening(line, above, text[start:])
-        if rule and line:
+            rule, closer, goes_on = _opening(line, above, text, start)
+        if rule and spans and spans[-1][1:] == (start - 1, rule):
+            spans[-1] = (spans[-1][0], end, rule)
+        elif rule and line:
             spans.append((start, end, rule))
         start, above = end + 1, line.strip()
     return spans
 
 
-def _opening(line: str, above: str, rest: str) -> tuple[str, str, tuple[str, ...]]:
-    """Why a line is no prose, as OPENINGS says it. `rest` is the text from this line on."""
+def _opening(line: str, above: str, text: str, start: int) -> tuple[str, str, tuple[str, ...]]:
+    """Why the line that starts here is no prose, as OPENINGS says it."""
     plain, item = line.strip(), line.lstrip(LIST_MARKS)
     fence = item[: len(item) - len(item.lstrip("`~"))]
     if len(fence) >= 3:
@@ -125,7 +133,7 @@ def _opening(line: str, above: str, rest: str) -> tuple[str, str, tuple[str, ...
     if closing := _closing_tag(plain):
         if closing in line:
             closing = ""
-        elif closing not in rest:
+        elif text.find(closing, start) < 0:
             closing = BLANK_LINE
         return "machine-text", closing, ()
     if line.startswith(INDENTED) and (not above or above.endswith((":", "："))):
@@ -158,9 +166,11 @@ def _is_output(line: str) -> bool:
 def _inline(text: str) -> list[Span]:
     """Code, quotes and links inside of a line."""
     spans = []
-    place = 0
-    while place < len(text):
-        end, rule, char = place + 1, "", text[place]
+    end = 0
+    for place, char in enumerate(text):
+        if place < end or char not in OPENS_INLINE:
+            continue
+        end = place + 1
         if char == "`":
             while text[end : end + 1] == "`":
                 end += 1
@@ -169,12 +179,11 @@ def _inline(text: str) -> list[Span]:
             rule, closing = "in-markup", _after(text, place, "]", "\n")
             if text[closing : closing + 1] not in ("(", "["):
                 closing = 0
-        elif char in QUOTES:
+        else:
             rule, closing = "in-quote", _after_quote(text, place)
-        if rule and closing:
+        if closing:
             end = closing
             spans.append((place, end, rule))
-        place = end
     return spans
 
 

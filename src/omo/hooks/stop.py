@@ -76,24 +76,7 @@ def _decide_and_write(
             event.transcript.start = _read_to(row)
         situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=LONGEST_WAIT - waited)
         situation.is_queued = is_queued
-        change = carry_out(situation)
-        rule, text = change.answer
-        after, notice, left = change.row, "", 0.0
-        if rule.blocks and not text:
-            left = situation.cooldown_left()
-        if after is not None:
-            after = budget.turn_ended(after)
-            if rule.blocks:  # nothing waits in the queue
-                after = session.note(after, readTo=size)
-            elif rule.name not in GOES_ON_BY_ITSELF:
-                after = budget.rests(after)
-            if budget.due_mark(after):
-                notice = budget.notice(after)
-                after = budget.told(after)
-        answer = Answer(message=f"{text} {notice}".strip())
-        if rule.blocks:
-            answer = Answer(hosts.KEEP_GOING, text, message=notice)
-        return Change((answer, left), after, change.events)
+        return _with_budget(situation, size)
 
     try:
         row = runtime.session(world.state, event.session)
@@ -113,6 +96,28 @@ def _decide_and_write(
         world.state, event.session, change_of, actor="hook", now=now, wait=store.HOOK_WAIT
     )
     return answer
+
+
+def _with_budget(situation: Situation, size: int) -> Change:
+    """The decision, what it does to the budget, and how long the transcript was that it was made on."""
+    change = carry_out(situation)
+    rule, text = change.answer
+    after, notice, left = change.row, "", 0.0
+    if rule.blocks and not text:
+        left = situation.cooldown_left()
+    if after is not None:
+        after = budget.turn_ended(after)
+        if rule.blocks:  # nothing waits in the queue
+            after = session.note(after, readTo=size)
+        elif rule.name not in GOES_ON_BY_ITSELF:
+            after = budget.rests(after)
+        if budget.due_mark(after):
+            notice = budget.notice(after)
+            after = budget.told(after)
+    answer = Answer(message=f"{text} {notice}".strip())
+    if rule.blocks:
+        answer = Answer(hosts.KEEP_GOING, text, message=notice)
+    return Change((answer, left), after, change.events)
 
 
 def _await_last_answer(event: Event, row: Json, wait: Callable[[float], None]) -> None:

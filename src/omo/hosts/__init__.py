@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NAMES = ("claude", "codex")
 # What an agent's shell has under hosts that have no module here: enough to know that no person types in it.
-OTHER_AGENTS = (*("AI_AGENT", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),)
+OTHER_AGENTS = ("AI_AGENT", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI")
 
 OUTER = "OMO_OUTER_SESSION"
 PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")

@@ -272,7 +272,9 @@ class ClaudeTranscript(Transcript):
         return any(mark in line for line in self._lines(b'"type":"assistant"')[-2:])
 
     def last_word_at(self) -> str:
-        return next((written for written, _ in self._answers()), "")
+        for written, _ in self._answers():
+            return written
+        return ""
 
     def _answers(self) -> Iterator[tuple[str, Json]]:
         """What the model said and when, newest first."""

@@ -26,7 +26,6 @@ LONGEST = 4 * 1024 * 1024
 BOM = b"\xef\xbb\xbf"
 ROOT_VARIABLE, DATA_VARIABLE = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"
 NAMED_FILE = re.compile(rf"\$\{{?{ROOT_VARIABLE}\}}?/([\w./-]+)")
-NAMED_EVENT = re.compile(r"\bevent=([\w-]+)")
 STATUS_LINE = "statusLine"
 # Sourced in the shell the host has started anyway. It finds the plugin by a pointer that every session renews.
 STATUS_LINE_SCRIPT = f"""\
@@ -241,7 +240,7 @@ def registered_commands(plugin: Path, event: str = "") -> list[str]:
 
 def files_of(command: str) -> list[str]:
     """The plugin's files that a command needs."""
-    return NAMED_FILE.findall(command) + [f"hooks/{event}.py" for event in NAMED_EVENT.findall(command)]
+    return NAMED_FILE.findall(command)
 
 
 def hook_variables(plugin: Path, data: Path, project: Path) -> dict[str, str]:

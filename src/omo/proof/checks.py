@@ -13,11 +13,11 @@ from omo import strict
 from omo.digest import sha256
 from omo.errors import BadInput
 from omo.proof import globs, patterns
+from omo.proof.typed_commands import LONGEST_COMMAND
 from omo.text import clip
 
 MOST_CHECKS = 200
 LONGEST_QUESTION = 2000
-LONGEST_COMMAND = 8000
 LONGEST_TIMEOUT = 600.0
 
 

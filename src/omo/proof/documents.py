@@ -24,7 +24,10 @@ def parse(text: str, name: str) -> object:
     """JSON or YAML by the name's ending, else by how the text begins."""
     if len(text) > LARGEST_FILE:
         raise BadInput(f"{name} has more than {LARGEST_FILE} characters", fix="keep data out of it; name files instead")
-    return _load_json(text, name) if _is_json(name, text) else _load_yaml(text, name)
+    ending = name.lower().rpartition(".")[2]
+    if ending == "json" or (ending not in ("yaml", "yml") and text.lstrip()[:1] in ("{", "[")):
+        return _load_json(text, name)
+    return _load_yaml(text, name)
 
 
 def _read(path: Path) -> str:
@@ -36,12 +39,6 @@ def _read(path: Path) -> str:
         why = getattr(error, "strerror", None) or error
         fix = "name a JSON or YAML file, and keep data out of it"
         raise BadInput(f"{path} cannot be read: {why}", fix=fix) from None
-
-
-def _is_json(name: str, text: str) -> bool:
-    if name.lower().endswith((".yaml", ".yml")):
-        return False
-    return name.lower().endswith(".json") or text.lstrip()[:1] in ("{", "[")
 
 
 def _load_json(text: str, name: str) -> object:

@@ -28,8 +28,7 @@ def defect(pattern: str) -> str | None:
     if len(pattern) > LONGEST:
         return f"{len(pattern)} characters long, at most {LONGEST} are allowed"
     try:
-        compiled = _compile(pattern)
-        if any(all(_found(compiled, text, SECONDS) for text in row) for row in (_ANY_TEXT, _ANY_LINE)):
+        if any(all(found(pattern, text, SECONDS) for text in row) for row in (_ANY_TEXT, _ANY_LINE)):
             return r"matches any text and so proves nothing; write what must be there (no output at all is \A\Z)"
     except regex.error as error:
         return f"not a regular expression: {error}"
@@ -42,7 +41,10 @@ def defect(pattern: str) -> str | None:
 
 def found(pattern: str, text: str, seconds: float = SECONDS) -> bool:
     """Whether the pattern is found anywhere; `^` and `$` also match at line ends. Raises TooSlow."""
-    return _found(_compile(pattern), text, seconds)
+    try:
+        return regex.compile(pattern, regex.MULTILINE).search(text, timeout=seconds) is not None
+    except (TimeoutError, MemoryError):
+        raise TooSlow(pattern) from None
 
 
 class Budget:
@@ -59,14 +61,3 @@ class Budget:
             return found(pattern, text, min(self._left, SECONDS))
         finally:
             self._left -= time.monotonic() - started
-
-
-def _compile(pattern: str) -> regex.Pattern[str]:
-    return regex.compile(pattern, regex.MULTILINE)
-
-
-def _found(compiled: regex.Pattern[str], text: str, seconds: float) -> bool:
-    try:
-        return compiled.search(text, timeout=seconds) is not None
-    except (TimeoutError, MemoryError):
-        raise TooSlow(compiled.pattern) from None

@@ -23,10 +23,10 @@ Row = dict[str, Any]
 @dataclass(frozen=True)
 class Pin:
     digest: str
-    base: str | None
-    by: str
-    goal: str | None
-    at: str
+    base: str | None = None
+    by: str = ""
+    goal: str | None = None
+    at: str = ""
 
 
 @dataclass(frozen=True)
@@ -39,22 +39,13 @@ class Pinned:
     def digests(self) -> frozenset[str]:
         return frozenset(pin.digest for pin in self.pins)
 
-    def of(self, digest: str, goal: str | None = None) -> Pin | None:
-        """The pin made for that goal; else the one made for none; else the oldest."""
-        same = [pin for pin in self.pins if pin.digest == digest]
-        for wanted in (goal, None):
-            for pin in same:
-                if pin.goal == wanted:
-                    return pin
-        return same[0] if same else None
-
-    def base(self, digest: str, goal: str | None = None) -> str | None:
-        pin = self.of(digest, goal)
-        return pin.base if pin else None
-
-    def by(self, digest: str, goal: str | None = None) -> str | None:
-        pin = self.of(digest, goal)
-        return pin.by if pin else None
+    def of(self, digest: str, goal: str | None = None) -> Pin:
+        """The pin made for that goal; else the one made for none; else the oldest; else one of nobody's."""
+        same = {pin.goal: pin for pin in self.pins if pin.digest == digest}
+        for wanted in (goal, None, *same):
+            if wanted in same:
+                return same[wanted]
+        return Pin(digest)
 
     def started_at(self, goal: str) -> str | None:
         """When the first check of the goal was pinned."""
@@ -67,7 +58,7 @@ class Pinned:
         """What to evaluate on: the tree at `root`, with these pins and the base of each."""
         from omo.proof.evaluate import Tree
 
-        bases = {digest: self.base(digest, goal) for digest in self.digests}
+        bases = {digest: self.of(digest, goal).base for digest in self.digests}
         return Tree(Path(root), bases, _inputs(Path(root), source))
 
 

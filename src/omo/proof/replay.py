@@ -16,6 +16,7 @@ from pydantic import AfterValidator, Field
 
 from omo.errors import BadInput, Refused
 from omo.proof import globs, own_commands
+from omo.proof.checks import Argv
 from omo.proof.media import plain
 from omo.proof.run import Outcome, child_environment, run
 from omo.proof.seals import Command
@@ -23,7 +24,6 @@ from omo.strict import Strict, Written, validated
 from omo.text import clip
 
 OUTPUT_LIMIT = 1 << 20
-LONGEST_COMMAND = 8000
 LONGEST_CASE = 2000
 SHORTEST_TIMEOUT, DEFAULT_TIMEOUT, LONGEST_TIMEOUT = 1.0, 10.0, 120.0
 RECORD_FIX = (
@@ -48,15 +48,6 @@ TOKENS = (
 )
 
 
-def _usable(command: list[str]) -> list[str]:
-    text = "".join(command)
-    if not command[0] or "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise ValueError("must begin with a program, and hold neither NUL nor half characters")
-    if len(text) > LONGEST_COMMAND:
-        raise ValueError(f"must have at most {LONGEST_COMMAND} characters together")
-    return command
-
-
 def _safe(is_safe: bool) -> bool:
     if not is_safe:
         raise ValueError("is not true; say so only of what may run again")
@@ -72,7 +63,7 @@ class Record(Strict):
     schema_version: Annotated[int, Field(alias="schemaVersion", ge=1, le=1)]
     kind: Literal["cli-replay"]
     safe: Annotated[bool, AfterValidator(_safe), Field(alias="replaySafe")]
-    command: Annotated[list[str], Field(min_length=1), AfterValidator(_usable)]
+    command: Argv
     stdout: Annotated[Output, Field(alias="recordedStdout")]
     stderr: Annotated[Output | None, Field(alias="recordedStderr")] = None
     exit_code: Annotated[int, Field(alias="expectedExitCode", ge=0, le=255)] = 0

@@ -15,15 +15,19 @@ from omo.text import clip
 
 KEPT_FOR = 14 * 24 * 3600.0
 LONGEST = 8192
+REPLACED = ".replaced"  # behind the name, where another state was begun in the place of the one that was removed
 
 
 class Marker:
-    __slots__ = ("on", "session", "state")
+    """`was_replaced`: another state was begun where this one had been removed."""
 
-    def __init__(self, session: str, state: str, on: str) -> None:
+    __slots__ = ("on", "session", "state", "was_replaced")
+
+    def __init__(self, session: str, state: str, on: str, *, was_replaced: bool) -> None:
         self.session = session
         self.state = state
         self.on = on
+        self.was_replaced = was_replaced
 
     def tells_of(self, state: str, root: str) -> bool:
         """Was it on in this project, and is the file gone that said so?
@@ -32,7 +36,7 @@ class Marker:
         """
         project = self.state.removesuffix(os.path.join(os.sep, paths.STATE_DIR))
         is_here = self.state == state or f"{root}{os.sep}".startswith(project + os.sep)
-        return is_here and not os.path.exists(paths.runtime_file(self.state))
+        return is_here and (self.was_replaced or not os.path.exists(paths.runtime_file(self.state)))
 
 
 def directory() -> str:
@@ -61,46 +65,69 @@ def write(session: str, state: str, on: str) -> None:
         pass
 
 
+def replaced(state: str) -> None:
+    """A new state is begun here: of what was on in the one before its sessions are still to be told."""
+    for marker in every():
+        if marker.state == state and not marker.was_replaced:
+            try:
+                os.replace(_path(marker.session), _path(marker.session, REPLACED))
+            except OSError:
+                pass
+
+
 def remove(session: str, state: str) -> bool:
     """Whether there was one for this state, and this call has removed it."""
-    marker = read(session)
-    if marker is None or marker.state != state:
-        return False
-    try:
-        os.unlink(_path(session))
-    except OSError:
-        return False
-    return True
+    marker = _read(session)
+    return marker is not None and marker.state == state and _unlink(_path(session))
 
 
-def read(session: str) -> Marker | None:
-    try:
-        with open(_path(session), "rb", opener=regular_file) as file:
-            state, on, *_ = file.read(LONGEST).split(b"\n")
-    except (OSError, ValueError):
-        return None
-    return Marker(session, os.fsdecode(state), clip(on.decode("utf-8", "replace"), 200))
+def take(session: str, state: str, root: str) -> Marker | None:
+    """What was on in this session when the state was removed: given once."""
+    for ending in ("", REPLACED):
+        marker = _read(session, ending)
+        if marker is not None and marker.tells_of(state, root):
+            return marker if _unlink(_path(session, ending)) else None
+    return None
 
 
 def every() -> list[Marker]:
     try:
-        sessions = sorted(os.listdir(directory() or os.devnull))
+        names = sorted(os.listdir(directory() or os.devnull))
     except OSError:
         return []
     markers = []
-    for session in sessions:
-        marker = read(session)
+    for name in names:
+        session, dot, rest = name.partition(".")
+        marker = _read(session, dot + rest)
         if marker is not None:
             markers.append(marker)
     return markers
 
 
-def _path(session: str) -> str:
+def _read(session: str, ending: str = "") -> Marker | None:
+    try:
+        with open(_path(session, ending), "rb", opener=regular_file) as file:
+            state, on, *_ = file.read(LONGEST).split(b"\n")
+    except (OSError, ValueError):
+        return None
+    words = clip(on.decode("utf-8", "replace"), 200)
+    return Marker(session, os.fsdecode(state), words, was_replaced=ending == REPLACED)
+
+
+def _unlink(path: str) -> bool:
+    try:
+        os.unlink(path)
+    except OSError:
+        return False
+    return True
+
+
+def _path(session: str, ending: str = "") -> str:
     """Only an id that is its own file name: the launcher looks for that name in the event."""
     base = directory()
     if not base or paths.file_name_of(session) != session:
         return ""
-    return os.path.join(base, session)
+    return os.path.join(base, session + ending)
 
 
 def _sweep(base: str) -> None:

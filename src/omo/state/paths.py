@@ -15,7 +15,7 @@ STATE_DIR = os.path.join(".sisyphus", "cc-omo")
 SAFE_ID = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 LONGEST_ID = 96
 # Ledgers that belong to no session and to no run, by their directories.
-SHARED_LEDGERS = ("evidence", "verify/pins", "verify/goals", "verify/claims", "commands")
+SHARED_LEDGERS = ("evidence", "verify/pins", "verify/goals", "verify/claims")
 RESERVED = ("con", "prn", "aux", "nul")  # Windows opens the device, whatever the directory
 
 

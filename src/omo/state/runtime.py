@@ -200,42 +200,6 @@ def hand_over(
         return taken.answer
 
 
-def removed(state: str, root: str, known: Json) -> list[markers.Marker]:
-    """The sessions of this project that were on when its state was removed, and were not told; `known` is the file.
-
-    Their markers tell while there is no runtime file; who writes a new one takes them over into it.
-    """
-    told_by_file = [markers.Marker(name, state, on) for name, on in _removed_in(known).items()]
-    return told_by_file + [marker for marker in markers.every() if marker.tells_of(state, root)]
-
-
-def take_removed(state: str, root: str, session_id: str, *, now: float, wait: float) -> markers.Marker | None:
-    """What was on in this session when the state was removed: given once."""
-    marker = markers.read(session_id)
-    if marker is not None and marker.tells_of(state, root):
-        return marker if markers.remove(session_id, marker.state) else None
-    on = _removed_in(read(state)).get(session_id)
-    if on is None:
-        return None
-    was_there = []
-
-    def take(runtime: Json) -> None:
-        was_there.append(part(runtime, "removed").pop(session_id, None))
-
-    _update(state, take, now, store.Deadline(wait))
-    return markers.Marker(session_id, state, on) if was_there[0] else None
-
-
-def _removed_in(runtime: Json) -> dict[str, str]:
-    """What was on, by session, as the runtime file that came after has kept it."""
-    sessions = {}
-    for session_id in part(runtime, "removed"):
-        on = part(runtime["removed"], session_id).get("on")
-        if isinstance(on, str):
-            sessions[session_id] = clip(on, 200)
-    return sessions
-
-
 def caught_up(state: str, session_id: str, row: Json, head: ledger.Head | None = None) -> Json:
     """The row, or the ledger's word where a crash left that ahead of it. Writes nothing.
 
@@ -319,7 +283,7 @@ def vouched_rows(state: str, session_id: str, row: Json | None = None) -> list[J
 
 def render(runtime: Json) -> str:
     """The layout the launcher relies on."""
-    live, fenced = set(map(_launcher_name, part(runtime, "removed"))), set()
+    live, fenced = set(), set()
     is_left = False
     lines = []
     for key, row in runtime["sessions"].items():
@@ -362,9 +326,7 @@ def _update(state: str, change: Callable[[Json], None], now: float, deadline: st
         runtime, _ = _read_or_set_aside(state, now)
         before = _what_is_on(runtime)
         if not os.path.exists(path):
-            before = {marker.session: marker.on for marker in markers.every() if marker.state == state}
-            if before:
-                runtime["removed"] = {name: {"on": on, "at": stamp(now)} for name, on in before.items()}
+            markers.replaced(state)
         change(runtime)
         _prune(runtime, now)
         if runtime["sessions"] or os.path.exists(path):
@@ -405,22 +367,15 @@ def _prune(runtime: Json, now: float) -> None:
     sessions = runtime["sessions"]
     for key in [key for key, row in sessions.items() if isinstance(row, dict) and _is_over(row, now)]:
         del sessions[key]
-    untold = part(runtime, "removed")
-    for key in [key for key in untold if _is_old(part(untold, key), "at", now)]:
-        del untold[key]
-    if not untold:
-        runtime.pop("removed", None)
 
 
 def _is_over(row: Json, now: float) -> bool:
     """Also one that still has an end to tell of, in a conversation that nobody came back to."""
     has_ended = bool(part(row, "work")) and not work_in(row, *OPEN_STATES)
-    return (has_ended or not is_live(row)) and _is_old(row, "lastUsedAt", now)
-
-
-def _is_old(row: Json, key: str, now: float) -> bool:
+    if is_live(row) and not has_ended:
+        return False
     try:
-        return now - seconds(row[key]) > KEPT_FOR
+        return now - seconds(row["lastUsedAt"]) > KEPT_FOR
     except (KeyError, AttributeError, ValueError):
         return False
 

@@ -10,7 +10,7 @@ from omo.clock import seconds
 from omo.context import Context
 from omo.errors import Unreadable
 from omo.hooks.messages import state_was_removed
-from omo.state import paths, runtime
+from omo.state import markers, paths, runtime
 from omo.state.runtime import part
 from omo.text import clip
 from omo.views import session
@@ -228,16 +228,17 @@ def look(context: Context, *, closely: str = "", everything: bool = False) -> Pr
         problems.insert(0, Problem("OMO_DISABLE is set here: where it is, no hook does anything", code="disabled"))
     views = []
     try:
-        known = runtime.read(context.state)
+        rows = runtime.read(context.state)["sessions"]
     except Unreadable as error:
         problems.insert(0, Problem(error.message, error.fix, error.code))
         if meant:
             views.append(look_at(context, meant, closely=False))
     else:
-        for marker in runtime.removed(context.state, context.root, known):
+        for marker in markers.every():
+            if not marker.tells_of(context.state, context.root):
+                continue
             what = f"session {clip(marker.session, 64)} ended, not proven: {state_was_removed(marker.state, marker.on)}"
             problems.append(Problem(what, "type ulw in a prompt to begin anew", "removed"))
-        rows = known["sessions"]
         trees: dict[str, str] = {}
         close = {meant, *_worth_a_look(rows, context.now)}
         for name in rows:

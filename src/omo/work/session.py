@@ -203,7 +203,9 @@ def host_goes_on(row: Json) -> Json:
     for kind, summary in work_in(row, "waiting"):
         if summary.get("hostLimit"):
             work[kind] = _active(summary)
-    return _with_work(row, work) if work else row
+    if not work:
+        return row
+    return _with_work(row, work)
 
 
 def take_up(row: Json, theirs: Json) -> Json:

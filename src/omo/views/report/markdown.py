@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import cache
-from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-
-from omo.text import clip, counted
+from omo.text import clip
 from omo.views.report.gather import Part, Report
-from omo.views.works import MARKS, TITLES, VERDICTS
+from omo.views.report.page import template
 from omo.work import times
 from omo.work.sections import Attachment
-from omo.work.status import units
 
 MARKER = "<!-- made by omo report -->\n"
 LONGEST = 60_000  # GitHub takes 65,536 characters
@@ -41,7 +36,8 @@ def render(report: Report) -> str:
     took = times.between(report.timeline.began, report.timeline.ended)
     kept: list[str] = [MARKER.rstrip("\n")]
     room = LONGEST
-    for line in _template().render(report=report, took=took).split("\n"):
+    written = template("markdown.md.j2", text, is_html=False)
+    for line in written.render(report=report, took=took, evidence=_evidence, ours=Ours).split("\n"):
         room -= len(line) + 1
         if room < 0:
             kept.append("</details>" * (kept.count("<details>") - kept.count("</details>")))
@@ -49,29 +45,6 @@ def render(report: Report) -> str:
             break
         kept.append(line)
     return "\n".join(kept).rstrip("\n") + "\n"
-
-
-@cache
-def _template() -> Template:
-    made = Environment(
-        loader=FileSystemLoader(Path(__file__).resolve().parent / "templates"),
-        autoescape=False,  # it is no HTML
-        undefined=StrictUndefined,
-        finalize=text,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    made.filters |= {"brief": lambda value, longest: clip(str(value), longest), "moment": times.moment, "ours": Ours}
-    made.globals |= {
-        "counted": counted,
-        "units": units,
-        "evidence": _evidence,
-        "has_times": lambda part: any(part.evidence(item.id).duration for item in part.view.items),
-        "level": VERDICTS.__getitem__,
-        "mark": lambda name: MARKS.get(name, MARKS["open"]),
-        "title_of": lambda kind: TITLES.get(kind, kind),
-    }
-    return made.get_template("markdown.md.j2")
 
 
 def _evidence(part: Part) -> list[tuple[str, Attachment]]:

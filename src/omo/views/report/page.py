@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Undefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, Undefined
 from markupsafe import Markup
 
 from omo import __version__
-from omo.text import block, clip
+from omo.text import block, clip, counted
 from omo.views.report.gather import MOST_ITEMS, Report
 from omo.views.report.timeline import Event
 from omo.views.works import MARKS, TITLES, VERDICTS
@@ -39,8 +39,7 @@ SIGNS = {**EVENTS, **{mark: (sign.letter, sign.tone) for mark, sign in MARKS.ite
 
 def render(report: Report) -> str:
     css = (HERE / "page.css").read_text(encoding="utf-8")
-    template = _environment().get_template("page.html.j2")
-    return MARKER + template.render(
+    return MARKER + template("page.html.j2", _shown, is_html=True).render(
         report=report,
         css=Markup(css),  # ours, and the only thing on the page that is not escaped
         css_digest=base64.b64encode(hashlib.sha256(css.encode("utf-8")).digest()).decode("ascii"),
@@ -51,26 +50,33 @@ def render(report: Report) -> str:
 
 
 @cache
-def _environment() -> Environment:
+def template(name: str, finalize: Callable[[Any], Any], *, is_html: bool) -> Template:
+    """What the templates of the page and of Markdown share. Every value goes through `finalize`."""
     made = Environment(
         loader=FileSystemLoader(HERE),
-        autoescape=True,
+        autoescape=is_html,
         undefined=StrictUndefined,
-        finalize=_shown,
+        finalize=finalize,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"clock": times.clock, "moment": times.moment, "brief": lambda value: clip(str(value), 60)}
+    made.filters |= {"clock": times.clock, "moment": times.moment, "brief": _brief}
     made.globals |= {
         "sign": lambda mark: SIGNS.get(mark, SIGNS[""])[0],
         "tone": lambda mark: SIGNS.get(mark, SIGNS[""])[1],
+        "emoji": lambda mark: MARKS.get(mark, MARKS["open"]).emoji,
         "level": VERDICTS.__getitem__,
         "title_of": lambda kind: TITLES.get(kind, kind),
-        "counted": lambda part: f"{part.view.done} of {units(part.view.total, part.view.unit)}",
+        "closed": lambda part: f"{part.view.done} of {units(part.view.total, part.view.unit)}",
+        "counted": counted,
         "span": times.between,
         "few": lambda values: list(values)[:MOST_ITEMS],
     }
-    return made
+    return made.get_template(name)
+
+
+def _brief(value: object, longest: int = 60) -> str:
+    return clip(str(value), longest)
 
 
 def _shown(value: Any) -> Any:

@@ -50,28 +50,44 @@ class CriterionForm(Strict):
     guard: bool = False
 
 
+class CriteriaFile(Strict):
+    criteria: list[CriterionForm]
+
+
 def load(path: Path) -> list[Criterion]:
     return parse(documents.load(path), path.name)
 
 
 def parse(data: object, name: str = "criteria") -> list[Criterion]:
-    """Raises BadInput with every defect there is."""
+    """Raises BadInput with every defect of the form; where there is none, with what they lack together."""
     listed = data.get("criteria") if isinstance(data, dict) else None
-    if not isinstance(data, dict) or not isinstance(listed, list) or not listed:
+    if not isinstance(listed, list) or not listed:
         raise _bad([f"{name}: must hold one key, criteria, with a list of at least one: {EXAMPLE}"])
     if len(listed) > MOST_CRITERIA:
         raise _bad([f"criteria: {len(listed)} of them, at most {MOST_CRITERIA} are allowed; make several runs"])
-    defects = [f"{clip(str(key), 60)}: no such key; the file has one, criteria" for key in data if key != "criteria"]
-    criteria = []
+    forms: list[CriterionForm] = []
+    defects: list[str] = []
+    try:
+        forms = CriteriaFile.model_validate(data).criteria
+    except ValidationError as error:
+        defects += defects_of(error, CriteriaFile)
+    checks = []
     for index, item in enumerate(listed):
-        criterion = _read(item, index, defects)
-        if criterion is not None:
-            criteria.append(criterion)
+        if isinstance(item, dict):
+            where = f"criteria[{index}]"
+            checks.append(_checks(item.get("checks"), where, defects))
+            defects += _opinions(str(item.get("description")), checks[-1], where)
+    if defects:
+        raise _bad(defects)
+    criteria = []
+    for form, pinned in zip(forms, checks, strict=True):
+        is_guard = form.guard or all(check["guard"] for check in pinned)
+        criteria.append(Criterion(form.id, form.description, pinned, form.affected_paths, is_guard))
     ids = [criterion.id for criterion in criteria]
     for name in dict.fromkeys(ids):
         if ids.count(name) > 1:
             defects.append(f"{name}: is there twice; ids must be unique")
-    if len(criteria) == len(listed) and all(criterion.guard for criterion in criteria):
+    if all(criterion.guard for criterion in criteria):
         defects.append("criteria: every one is a guard, so none can show that work was done; add one that fails now")
     if defects:
         raise _bad(defects)
@@ -100,58 +116,40 @@ def _bad(defects: list[str]) -> BadInput:
     )
 
 
-def _read(item: object, index: int, defects: list[str]) -> Criterion | None:
-    """None where it is not in the form."""
-    where = f"criteria[{index}]"
-    form, checks = None, None
-    try:
-        form = CriterionForm.model_validate(item)
-    except ValidationError as error:
-        defects += defects_of(error, CriterionForm, where=("criteria", index), of=" of a criterion")
-    if isinstance(item, dict):
-        checks = _checks(item.get("checks"), where, defects)
-    if form is not None and checks is not None:
-        is_guard = form.guard or all(check["guard"] for check in checks)
-        criterion = Criterion(form.id, form.description, checks, form.affected_paths, is_guard)
-        defects += _opinions(criterion, where)
-        return criterion
-    if isinstance(item, dict):  # without its checks only taste is surely no fact
-        opinion = subjective(str(item.get("description")), ("code", "command", "metric"))
-        if opinion:
-            defects.append(f"{where}.description: {opinion}")
-    return None
+def _checks(value: object, where: str, defects: list[str]) -> list[Any]:
+    """As the ledger keeps them, each with an id; none where they are not in the form.
 
-
-def _checks(value: object, where: str, defects: list[str]) -> list[Any] | None:
-    """As the ledger keeps them, each with an id. A check in plain words is a question to the judge."""
+    A check in plain words is a question to the judge.
+    """
     if value is None or value == []:
-        defects.append(
-            f"{where}.checks: a criterion needs at least one check; a judge check where no machine can decide"
-        )
-        return None
+        missing = "a criterion needs at least one check; a judge check where no machine can decide"
+        defects.append(f"{where}.checks: {missing}")
+        return []
     try:
         listed = parse_checks(value)
     except BadInput as error:
         defects += [f"{where}.{line}" for line in error.details["defects"]]  # type: ignore[attr-defined]
-        return None
+        return []
     checks = []
     for name, check in zip(ids_of(listed), listed, strict=True):
         checks.append(dump(JudgeCheck(id=name, question=check) if isinstance(check, str) else check))
     return checks
 
 
-def _opinions(criterion: Criterion, where: str) -> list[str]:
-    """What of it is a matter of opinion: its description, and the questions it puts to the judge."""
-    decided_by = {check["type"] for check in criterion.mechanical}
+def _opinions(description: str, checks: list[Any], where: str) -> list[str]:
+    """What of a criterion is a matter of opinion: its description, and the questions it puts to the judge."""
+    decided_by = {check["type"] for check in checks if check["type"] != "judge"}
     if "metric" in decided_by:
         decided_by.add("command")
     if decided_by:
         decided_by.add("code")
+    if not checks:  # without them only taste is surely no fact
+        decided_by = {"code", "command", "metric"}
     defects = []
-    opinion = subjective(criterion.description, decided_by)
+    opinion = subjective(description, decided_by)
     if opinion:
         defects.append(f"{where}.description: {opinion}")
-    for index, check in enumerate(criterion.checks):
+    for index, check in enumerate(checks):
         opinion = subjective(str(check.get("question") or ""), decided_by & {"code"})
         if opinion:
             defects.append(f"{where}.checks[{index}].question: {opinion}")

@@ -17,7 +17,7 @@ from omo.proof import globs, pins
 from omo.proof.checks import parse_checks
 from omo.proof.evaluate import Observation, evaluate
 from omo.text import clip
-from omo.work.judge import Answer, Key
+from omo.work.judge import RESULTS, Answer, Key
 from omo.workflows.ralph.rules import Criterion, Row, digest_of
 from omo.workflows.ralph.run import RalphRun, RalphState
 
@@ -80,7 +80,7 @@ class Evaluation:
         if takes_over and known:
             return CheckResult(name, "pass", known["evidence"], CACHED, fact=known)
         # What two criteria both ask is run once; the same check from another base is another question.
-        same = digest, pinned.base(digest, goal)
+        same = digest, pinned.of(digest, goal).base
         if same not in self._observed:
             tree = pinned.tree(self.run.caller.root, goal=goal, source=self.state.source)
             began = self.clock()
@@ -101,12 +101,10 @@ def result_of(checks: Sequence[CheckResult]) -> Row:
 
     `cached_from` is the iteration that ran it, where another did; `heavy` is what a later one may take over.
     """
-    results = {check.result for check in checks}
     result = "pass"
-    if "fail" in results:
-        result = "fail"
-    elif "unknown" in results:
-        result = "unknown"
+    for check in checks:
+        if RESULTS.index(check.result) > RESULTS.index(result):
+            result = check.result
     deciding = [check for check in checks if check.result == result]
     longest = LONGEST_EVIDENCE // min(len(deciding), MOST_REASONS) - 10
     reasons = [clip_middle(f"{check.id}: {check.evidence}", longest) for check in deciding[:MOST_REASONS]]
@@ -117,12 +115,14 @@ def result_of(checks: Sequence[CheckResult]) -> Row:
     if least.source == CACHED:
         row |= {"source": f"{CACHED}@{least.fact['ran_at']}", "cached_from": least.fact["ran_at"]}
     row["suggested_action"] = ""
-    if result != "pass":
-        actions = [check.suggested_action for check in deciding if check.suggested_action]
-        row["suggested_action"] = "".join(actions[:1])
-    facts = [check.fact for check in checks if check.fact]
-    if facts and result == "pass":
-        row["heavy"] = facts[:MOST_KEPT]
+    heavy = []
+    for check in deciding:
+        if result != "pass":
+            row["suggested_action"] = row["suggested_action"] or check.suggested_action
+        elif check.fact:
+            heavy.append(check.fact)
+    if heavy:
+        row["heavy"] = heavy[:MOST_KEPT]
     return row
 
 

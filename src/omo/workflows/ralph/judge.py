@@ -123,7 +123,10 @@ def judge(
         sealed = _seals(files, state, report, events)
         row |= {"doubts": sealed.doubts, "allowed": sealed.notes}
     # Unless the run is over, the next iteration is open at once, on the files as they are after it.
-    scope = [name for name, known in states.items() if known.status in rules.OPEN]
+    scope = []
+    for name, known in states.items():
+        if known.status in rules.OPEN:
+            scope.append(name)
     opens = opening(run.caller, after, state.iteration + 1, scope)
     _record(run, state, [row, end_of(state, row) or opens], answers.digest)
     expect_of(run, events, None)
@@ -188,16 +191,18 @@ def _seals(files: Files, state: RalphState, report: PhaseReport, events: Session
     """What was done since the start to files that the gates and the commands of the criteria rest on."""
     commands: list[Any] = [*report.gates]
     for criterion in state.criteria:
-        commands += parse_checks([each for each in criterion.checks if each["type"] in COMMANDS])
+        for each in criterion.checks:
+            if each["type"] in COMMANDS:
+                commands += parse_checks([each])
     return seals.examine(files.root, state.started.get("files"), commands, terms=fold(events.rows, None).terms)
 
 
 def _apply(state: RalphState, results: Mapping[str, Row]) -> tuple[Mapping[str, State], str, str]:
     """The states after these results, the verdict, and the decision if the iteration were closed on them."""
-    by_name = {name: result["result"] for name, result in results.items()}
-    states = {}
+    by_name, states = {}, {}
     has_failed = False
     for name, before in state.states.items():
+        by_name[name] = results[name]["result"]
         states[name] = rules.after(before, by_name[name], state.iteration)
         has_failed |= by_name[name] == "fail" and states[name].status != "BLOCKED"
     verdict = rules.verdict(states, by_name)

@@ -19,7 +19,6 @@ from omo.text import clip, counted
 from omo.work.agents import Message, SessionEvents, messages_in
 from omo.work.files import Files
 from omo.work.lifecycle import require_reason
-from omo.work.status import Command, NextStep
 from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE, Row
 from omo.workflows.ralph.run import RalphRun, RalphState, require_open
 from omo.workflows.ultrawork import gates as pinned
@@ -63,17 +62,21 @@ class Proof:
 
 @dataclass(frozen=True)
 class PhaseReport:
-    """`damage` says that no fact could be read at all, which is nobody's circumvention."""
+    """`to_do` mends what is missing. `damage` says that no fact could be read, which is nobody's circumvention."""
 
     iteration: int
     proofs: Mapping[str, Proof]
-    remediation: str = ""
+    to_do: list[str] = field(default_factory=list)
     damage: str = ""
     gates: list[Gate] = field(default_factory=list)
 
     @property
     def missing(self) -> list[str]:
         return [phase for phase, proof in self.proofs.items() if proof.status == MISSING]
+
+    @property
+    def remediation(self) -> str:
+        return "; ".join(self.to_do)
 
     @property
     def undone(self) -> list[str]:
@@ -127,7 +130,7 @@ def check(run: RalphRun, files: Files, events: SessionEvents) -> PhaseReport:
         nothing = {phase: Proof(MISSING, events.damage) for phase in PHASES}
         repair = f"omo ledger repair --session {shlex.quote(events.session)}"
         fix = f"look at what was changed with omo ledger verify; only the user can seal it: {repair}"
-        return PhaseReport(state.iteration, nothing, fix, events.damage)
+        return PhaseReport(state.iteration, nothing, [fix], events.damage)
     rows = _rows_since(events, state.exec_row)
     # One that was cut off, with nothing to say, did nothing.
     finished = [message for message in messages_in(rows, PHASE_OF) if message.text.strip()]
@@ -148,20 +151,16 @@ def check(run: RalphRun, files: Files, events: SessionEvents) -> PhaseReport:
     for phase in REDUCIBLE:
         if state.reduced_scope and proofs[phase].status == MISSING:
             proofs[phase] = Proof(REDUCED, f"the run was started with less: {clip(state.reduced_scope, 200)}")
-    steps = [f"{phase}: {REMEDIES[phase]}" for phase, proof in proofs.items() if proof.status == MISSING]
-    if steps and not is_live(events.row):
-        steps.insert(0, "no hook records agents while the session is released: the user types ulw to take it up again")
-    return PhaseReport(state.iteration, proofs, "; ".join(steps), gates=gates)
-
-
-def due(report: PhaseReport, step: NextStep) -> NextStep:
-    """The step of an open iteration, after all that is missing before it."""
-    missing = []
-    for phase in report.missing:
-        if phase != "SHIP" or not report.gates:
-            remedy = REMEDIES[phase] if phase != "SHIP" else PIN
-            missing.append(Command(lead=f"{phase}: {remedy}"))
-    return step._replace(commands=(*missing, *step.commands))
+    to_do = []
+    for phase, proof in proofs.items():
+        if proof.status == MISSING:
+            remedy = REMEDIES[phase]
+            if phase == "SHIP" and not gates:
+                remedy = PIN
+            to_do.append(f"{phase}: {remedy}")
+    if to_do and not is_live(events.row):
+        to_do.insert(0, "no hook records agents while the session is released: the user types ulw to take it up again")
+    return PhaseReport(state.iteration, proofs, to_do, gates=gates)
 
 
 def in_order(finished: Iterable[Message], began: Row | None) -> dict[str, Message]:

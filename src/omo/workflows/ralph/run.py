@@ -154,7 +154,8 @@ class RalphState:
         """Criterion and check of what code cannot decide."""
         asked = []
         for criterion in self.criteria:
-            asked += [(criterion.id, check["id"]) for check in criterion.questions]
+            for check in criterion.questions:
+                asked.append((criterion.id, check["id"]))
         return asked
 
     def entry(self, criterion: Criterion, result: Row | None = None) -> Row:
@@ -165,7 +166,10 @@ class RalphState:
         known = self.states[criterion.id]
         if result is None:
             result = self.last_result(criterion.id)
-        before = [lesson for lesson in self.lessons if criterion.id in lesson["again"]]
+        before = None
+        for lesson in self.lessons:
+            if criterion.id in lesson["again"] and before is None:
+                before = lesson
         return {
             "id": criterion.id,
             "description": criterion.description,
@@ -175,7 +179,7 @@ class RalphState:
             "suggested_action": clip(str(result.get("suggested_action") or ""), 500),
             "source": result.get("source"),
             "cached_from": result.get("cached_from"),
-            "before": before[0] if before else None,
+            "before": before,
         }
 
     # What the user said

@@ -11,10 +11,10 @@ from omo.work import outcome
 from omo.work.agents import session_events
 from omo.work.files import Files
 from omo.work.run import load
-from omo.work.status import Fact, Item, Status
+from omo.work.status import Command, Fact, Item, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ralph.end import next_step
-from omo.workflows.ralph.phases import check, due
+from omo.workflows.ralph.phases import check
 from omo.workflows.ralph.rules import LONGEST_REQUEST, MOST_FAILURES, MOST_REGRESSIONS, Criterion, Row, method
 from omo.workflows.ralph.run import RALPH, RalphState
 
@@ -31,7 +31,8 @@ def status(viewer: Viewer) -> Status | None:
     state = run.state or RalphState(run=run.id)
     step = next_step(run)
     if step.action == "round":
-        step = due(check(run, viewer.files, session_events(run, viewer.own_ledger)), step)
+        report = check(run, viewer.files, session_events(run, viewer.own_ledger))
+        step = step._replace(commands=(*(Command(lead=line) for line in report.to_do), *step.commands))
     facts, overrides = [], []
     if state.request:
         facts.append(f"the user asked for, {state.whose_request}: {block(state.request, LONGEST_REQUEST)}")

@@ -19,7 +19,7 @@ from omo.proof import globs
 from omo.proof.checks import Check, parse_checks
 from omo.proof.evaluate import Tree, evaluate
 from omo.text import clip
-from omo.workflows.ultraplan.claims import Claim, Claims, claim, wishes
+from omo.workflows.ultraplan.claims import Claim, claim, wishes
 from omo.workflows.ultraplan.history import Change, Commit, History
 from omo.workflows.ultraplan.models import Document, Manifest, Step, covering
 
@@ -157,16 +157,16 @@ def audit_history(document: Document, history: History, skipped: Mapping[int, st
     for step in document.steps:
         if step.on_failure != "skip" or step.number not in skipped:
             to_do.append(step)
-    claims = claim(to_do, history.commits)
+    claims, unclear = claim(to_do, history.commits)
     steps = []
     for step in document.steps:
         if step in to_do:
-            steps.append(_judge(step, history, claims))
+            steps.append(_judge(step, history, claims.get(step.number), unclear.get(step.number)))
         else:
             reason = clip(skipped[step.number], 300)
             steps.append(StepAudit(step.number, "skipped", None, [reason], step.title))
     violations = _violations(document, history)
-    claimed = {own.commit.sha for own in claims.by_step.values()}
+    claimed = {own.commit.sha for own in claims.values()}
     unclaimed = []
     for commit in history.commits:
         # A merge that only merges has nothing that another commit does not have.
@@ -211,13 +211,11 @@ def checks_of(step: Step) -> list[Check]:
     return [check for check in parse_checks(rows, f"step {step.number}") if not isinstance(check, str)]
 
 
-def _judge(step: Step, history: History, claims: Claims) -> StepAudit:
+def _judge(step: Step, history: History, own: Claim | None, unclear: str | None) -> StepAudit:
     manifest = step.manifest
     if manifest is None:
         why = "it has no manifest, so nothing says when it is done"
         return StepAudit(step.number, "unknown", None, [why], step.title)
-    own = claims.by_step.get(step.number)
-    unclear = claims.unclear.get(step.number)
     failed: list[str] = []
     unsettled: list[str] = []
     if not history.is_past:

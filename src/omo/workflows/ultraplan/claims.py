@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from omo.proof import patterns
 from omo.workflows.ultraplan.history import Change, Commit, undone
@@ -50,14 +50,6 @@ class Wish:
         return any(change.is_deletion == self.is_absent and change.is_about([self.glob]) for change in changes)
 
 
-@dataclass(frozen=True)
-class Claims:
-    """By step number. `unclear` are steps whose pattern could not be tried, with the reason."""
-
-    by_step: dict[int, Claim] = field(default_factory=dict)
-    unclear: dict[int, str] = field(default_factory=dict)
-
-
 def wishes(manifest: Manifest) -> list[Wish]:
     """What the commit must touch. A step without expected or absent paths is held to the files it checks."""
     named = [Wish(path) for path in manifest.expected_paths]
@@ -68,8 +60,8 @@ def wishes(manifest: Manifest) -> list[Wish]:
     return named
 
 
-def claim(steps: Sequence[Step], commits: Sequence[Commit]) -> Claims:
-    """The claims of those steps that expect a commit."""
+def claim(steps: Sequence[Step], commits: Sequence[Commit]) -> tuple[dict[int, Claim], dict[int, str]]:
+    """By step number, for those that expect a commit: its claim, or why its pattern could not be tried."""
     claiming = _Claiming(commits)
     for step in steps:
         if step.manifest is not None and step.manifest.expects_commit:
@@ -143,14 +135,14 @@ class _Claiming:
                 self._claimed[number] = index
                 self._shared[number] = tuple(other for other in together if other != number)
 
-    def result(self) -> Claims:
+    def result(self) -> tuple[dict[int, Claim], dict[int, str]]:
         claims = {}
         for number, index in self._claimed.items():
             commit = self._commits[index]
             is_late = any(other > number and before < index for other, before in self._claimed.items())
             claims[number] = Claim(commit, index, is_late, self._shared.get(number, ()), self._undone.get(commit.sha))
-        unclear = {number: why for number, why in self._unclear.items() if number not in claims}
-        return Claims(claims, unclear)
+            self._unclear.pop(number, None)
+        return claims, self._unclear
 
     def _rank(self, number: int, index: int) -> int:
         commit = self._commits[index]

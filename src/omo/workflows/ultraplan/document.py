@@ -26,8 +26,8 @@ from omo.workflows.ultraplan.models import (
     Defect,
     Document,
     Fence,
-    Group,
     Manifest,
+    Session,
     Step,
     forbidden_by,
 )
@@ -91,7 +91,7 @@ def parse(text: str, path: str) -> Document:
     document = Document(path=path, text=text, title=title)
     document = _read_head(document, page, headings, defects)
     document = _read_steps(document, page, headings, defects)
-    document = replace(document, groups=_groups(document, page, headings))
+    document = replace(document, sessions=_sessions(document, page, headings))
     defects += _heading_defects(every)
     return replace(document, defects=tuple(sorted(defects, key=lambda defect: defect.line)))
 
@@ -245,9 +245,9 @@ def _manifest(block: Fenced, step: int, defects: list[Defect]) -> Manifest | Non
         data = documents.parse(block.content, "manifest.yaml")
     except BadInput as error:
         line = error.details.get("line")
-        at = block.line + line - 1 if isinstance(line, int) else block.line
+        offset = line - 1 if isinstance(line, int) else 0
         problem = error.details.get("problem") or error.message
-        defects.append(Defect(at, "manifest-yaml", f"{where} is not usable YAML: {problem}"))
+        defects.append(Defect(block.line + offset, "manifest-yaml", f"{where} is not usable YAML: {problem}"))
         return None
     values = data.get("manifest") if isinstance(data, dict) and len(data) == 1 else None
     if not isinstance(values, dict):
@@ -276,8 +276,8 @@ def _manifest(block: Fenced, step: int, defects: list[Defect]) -> Manifest | Non
     try:
         return Manifest(**known, line=block.line, lines=lines)
     except ValidationError as error:
-        told = defects_of(error, Manifest, where=("manifest",))
-        for problem, says in zip(error.errors(include_url=False), told, strict=True):
+        messages = defects_of(error, Manifest, where=("manifest",))
+        for problem, says in zip(error.errors(include_url=False), messages, strict=True):
             message = f"step {step}: {says.replace('valid tuple', 'list')}"
             defects.append(Defect(lines.get(str(problem["loc"][0]), block.line), "manifest-value", message))
         return None
@@ -332,36 +332,36 @@ def fence_of_session(document: Document, steps: Sequence[Step]) -> Fence:
     else the files of its steps. What the plan never touches, no session touches; what a step forbids, none of its
     session does."""
     own = Fence()
-    for group in document.groups:
-        if group.fence and steps and steps[0].number in group.steps:
-            own = group.fence
+    for session in document.sessions:
+        if session.fence and steps and steps[0].number in session.steps:
+            own = session.fence
     whole = document.fence or Fence()
     never = dict.fromkeys([*whole.never, *own.never, *forbidden_by(steps)])
     return Fence(own.touch or whole.touch or touch_of(steps), tuple(never))
 
 
-def _groups(document: Document, page: Page, headings: Sequence[Heading]) -> tuple[Group, ...]:
-    sessions = [heading for heading in headings if heading.level == 2 and _SESSION.fullmatch(heading.title)]
-    if not sessions:
+def _sessions(document: Document, page: Page, headings: Sequence[Heading]) -> tuple[Session, ...]:
+    headed = [heading for heading in headings if heading.level == 2 and _SESSION.fullmatch(heading.title)]
+    if not headed:
         numbers = tuple(step.number for step in document.steps)
-        return (Group(1, document.title, 1, numbers),) if numbers else ()
-    groups = []
-    for session in sessions:
-        name = _SESSION.fullmatch(session.title)
+        return (Session(1, document.title, 1, numbers),) if numbers else ()
+    sessions = []
+    for heading in headed:
+        name = _SESSION.fullmatch(heading.title)
         assert name is not None
-        below = [heading.start for heading in headings if heading.level <= 2 and heading.start > session.start]
+        below = [other.start for other in headings if other.level <= 2 and other.start > heading.start]
         end = min(below, default=len(page.lines))
-        steps = [step for step in document.steps if session.start < step.line <= end]
+        steps = [step for step in document.steps if heading.start < step.line <= end]
         until = min([step.line - 1 for step in steps], default=end)
-        fields = page.values(session.start, until)
-        group = Group(
+        fields = page.values(heading.start, until)
+        session = Session(
             number=int(name[1]),
             title=name[2].strip(),
-            line=session.start + 1,
+            line=heading.start + 1,
             steps=tuple(step.number for step in steps),
             depends_on=numbers_of(fields.get("depends on", "")),
             context=fields.get("context", ""),
-            fence=_fence(page, session.start, until),
+            fence=_fence(page, heading.start, until),
         )
-        groups.append(group)
-    return tuple(groups)
+        sessions.append(session)
+    return tuple(sessions)

@@ -32,7 +32,7 @@ from omo.workflows.ultraplan.status import (
     publish_status,
     sessions_left,
 )
-from omo.workflows.ultraplan.verify import Result, Verify
+from omo.workflows.ultraplan.verify import Verify
 from omo.workflows.ultrawork import gates
 from omo.workflows.ultrawork.finish import Finish, WaitsForUser
 
@@ -60,7 +60,7 @@ class Finished:
     closed: bool
     exit_code: int
     next: NextStep
-    results: list[Result] = field(default_factory=list)
+    results: list[Verify] = field(default_factory=list)
 
 
 def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = "", handoff: str = "") -> Finished:
@@ -145,7 +145,7 @@ def abandon(run: PlanRun, reason: str) -> Finished:
     return _close(status, row, outcome.outcome(outcome.ENDED, why, state.exceptions), 0)
 
 
-def _close(status: RunStatus, row: Row, ended: Row, exit_code: int, results: Sequence[Result] = ()) -> Finished:
+def _close(status: RunStatus, row: Row, ended: Row, exit_code: int, results: Sequence[Verify] = ()) -> Finished:
     run = status.run
     if status.audit.violations:
         row["violations"] = [str(violation) for violation in status.audit.violations[:MOST_VIOLATIONS]]
@@ -160,7 +160,7 @@ def _close(status: RunStatus, row: Row, ended: Row, exit_code: int, results: Seq
     return done
 
 
-def _not_closed(status: RunStatus, results: Sequence[Result] = ()) -> Finished:
+def _not_closed(status: RunStatus, results: Sequence[Verify] = ()) -> Finished:
     run = status.run
     if results:
         run.append(_verified_row(status, results))
@@ -170,12 +170,12 @@ def _not_closed(status: RunStatus, results: Sequence[Result] = ()) -> Finished:
     return _reported(status, results, publish_status(status), verdict, EXIT_CODES[verdict])
 
 
-def _verified_row(status: RunStatus, results: Sequence[Result]) -> Row:
+def _verified_row(status: RunStatus, results: Sequence[Verify]) -> Row:
     rows = [result.row for result in results]
     return {"kind": "verified", "head": status.audit.head, "verdict": verify.verdict_of(results), "results": rows}
 
 
-def _reported(status: RunStatus, results: Sequence[Result], step: NextStep, verdict: str, exit_code: int) -> Finished:
+def _reported(status: RunStatus, results: Sequence[Verify], step: NextStep, verdict: str, exit_code: int) -> Finished:
     run = status.run
     state = status.state
     lines = [f"run: {state.run}, begun {state.started_at}, reported {stamp(run.caller.now)}"]
@@ -205,7 +205,7 @@ def _again(run: PlanRun) -> Finished:
 # how a session that passed its audit ended
 
 
-def _outcome(status: RunStatus, finished: Row, results: Sequence[Result]) -> Row:
+def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify]) -> Row:
     state = status.state
     count = len(status.audit.passed)
     parts = [f"plan session {state.run}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
@@ -221,8 +221,8 @@ def _outcome(status: RunStatus, finished: Row, results: Sequence[Result]) -> Row
             if command.argv:
                 what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
                 exceptions.append(outcome.exception(what, finished["by"], clip(unverified, LONGEST_WHY)))
-    passing = [result.command for result in results if result.result == verify.PASS]
-    not_run = [str(result.command) for result in results if result.result == verify.NOT_RUN]
+    passing = [command for command in results if command.result == verify.PASS]
+    not_run = [str(command) for command in results if command.result == verify.NOT_RUN]
     if passing:
         verb = "passes" if len(passing) == 1 else "pass"
         parts.append(f"{counted(len(passing), 'Verify command')} {verb}, which the plan's author chose")

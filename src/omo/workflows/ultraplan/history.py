@@ -170,17 +170,13 @@ def look(root: Path, base: str) -> History:
     """Of a full id. Raises NotEvaluable: no git, no such base, HEAD not after it, or a history that is cut off."""
     paths = ("--show-prefix", "--path-format=absolute", "--git-path", "shallow", "--git-path", "info/exclude")
     answer = git.run(root, "rev-parse", *paths, "HEAD^{commit}", f"{base}^{{commit}}")
-    if answer.ok:
-        prefix, shallow, exclude, head, since = answer.text.split("\n")[:5]
-        span = f"{head}...{since}"
-    else:
-        # No git and no such base raise here; what is left is a repository that has, or began with, no commit.
-        since = changes.resolve(root, base)
-        span = head = changes.commit_of(root, "HEAD") or ""
-        prefix, shallow, exclude = git.ask(root, "rev-parse", *paths).split("\n")[:3]
+    if not answer.ok:
+        changes.resolve(root, base)  # raises where there is no git, or no such commit
+        raise NotEvaluable("HEAD is no commit", fix="check out the branch of the work")
+    prefix, shallow, exclude, head, since = answer.text.split("\n")[:5]
     commits: list[Commit] = []
-    if head and head != since:
-        commits = _commits(root, span, since)
+    if head != since:
+        commits = _commits(root, head, since)
     try:
         # A commit that a shallow clone ends at shows neither its parents nor what it changed.
         ends = Path(shallow).read_text(encoding="ascii", errors="replace").split()
@@ -191,7 +187,7 @@ def look(root: Path, base: str) -> History:
             message = f"the history is cut off at {commit.sha[:12]}: a shallow clone"
             raise NotEvaluable(message, fix="git fetch --unshallow")
     tree = _work_tree(root, prefix, Path(exclude), since, head, commits)
-    return History(root, since, head or since, tuple(commits), tree)
+    return History(root, since, head, tuple(commits), tree)
 
 
 def undone(commits: Sequence[Commit]) -> dict[str, int]:
@@ -205,12 +201,12 @@ def undone(commits: Sequence[Commit]) -> dict[str, int]:
     return undoing
 
 
-def _commits(root: Path, span: str, since: str) -> list[Commit]:
-    """Oldest first. The span goes both ways, so a base that HEAD does not descend from shows at once."""
+def _commits(root: Path, head: str, since: str) -> list[Commit]:
+    """Oldest first. The list goes both ways, so a base that HEAD does not descend from shows at once."""
     most = changes.MOST_COMMITS
     listed = git.ask(
         root, "rev-list", "--topo-order", "--reverse", "--left-right", "--encoding=UTF-8", f"--max-count={most + 1}",
-        "--format=tformat:%m%x00%H%x00%P%x00%s%x00%b%x00", span, "--",
+        "--format=tformat:%m%x00%H%x00%P%x00%s%x00%b%x00", f"{head}...{since}", "--",
     )  # fmt: skip
     parts = listed.split("\0")[:-1]
     if len(parts) > 5 * most:
@@ -218,7 +214,7 @@ def _commits(root: Path, span: str, since: str) -> list[Commit]:
     commits = []
     for index in range(0, len(parts), 5):
         mark, sha, parents, subject, body = parts[index : index + 5]
-        if mark.endswith(">") and "..." in span:  # rev-list puts a line of its own before what was asked for
+        if mark.endswith(">"):  # rev-list puts a line of its own before what was asked for
             raise NotEvaluable(
                 f"base {since[:12]} is no ancestor of HEAD: history was rewritten, or another branch is checked out",
                 fix="check out the branch of the work; git reflog has what was rewritten",
@@ -294,7 +290,7 @@ def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, com
         if prefix or has_rules or re.search(r"^(?!#).*\S", rules, re.MULTILINE):
             # A rule may be at work that HEAD does not have, or the base had not.
             new = changes.untracked(root)
-            new += changes.hidden_since(root, head or base)
+            new += changes.hidden_since(root, head)
             hidden = changes.hidden_since(root, base)
     except NotEvaluable as error:
         return WorkTree(problem=clip("; ".join(filter(None, (error.message, error.fix))), 500))

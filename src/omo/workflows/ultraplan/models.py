@@ -178,8 +178,11 @@ class Fence:
 
 
 @dataclass(frozen=True)
-class Group:
-    """A `## Session N: …` of a plan; a plan without such headings is one group with every step."""
+class Session:
+    """A `## Session N: …` of a plan; a plan without such headings is one session with every step.
+
+    What `cut` finds out: `blocks` are sessions that wait for it, `apart` those that must not run beside it.
+    """
 
     number: int
     title: str
@@ -188,12 +191,17 @@ class Group:
     depends_on: tuple[int, ...] = ()
     context: str = ""
     fence: Fence | None = None
+    blocks: tuple[int, ...] = ()
+    apart: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Document:
-    """A plan, or the part of it that one session carries out. `version` is None where it names none. `says_needs`: it
-    has a line `needs:`, so an empty list means that nothing is needed. `verify` is for steps that have none."""
+    """A plan, or the part of it that one session carries out, which has that session alone.
+
+    `version` is None where it names none. `says_needs`: it has a line `needs:`, so an empty list means that nothing is
+    needed. `verify` is for steps that have none.
+    """
 
     path: str
     text: str
@@ -205,7 +213,7 @@ class Document:
     context: str = ""
     fence: Fence | None = None
     steps: tuple[Step, ...] = ()
-    groups: tuple[Group, ...] = ()
+    sessions: tuple[Session, ...] = ()
     is_legacy_synthesis: bool = False
     defects: tuple[Defect, ...] = field(default=(), compare=False)
 
@@ -224,11 +232,11 @@ class Document:
         its own session."""
         own = self.fence or Fence()
         touch, never = list(own.touch), list(own.never)
-        if len(self.groups) < 2:
+        if len(self.sessions) < 2:
             never += forbidden_by(self.steps)
-        for group in self.groups:
-            if group.fence is not None:
-                touch += group.fence.touch
+        for session in self.sessions:
+            if session.fence is not None:
+                touch += session.fence.touch
         return Fence(tuple(dict.fromkeys(touch)), tuple(dict.fromkeys(never)))
 
     def step(self, number: int) -> Step | None:
@@ -239,7 +247,7 @@ class Document:
 
     def session_of(self, step: Step) -> list[Step]:
         """The steps of the same session, this one included."""
-        for group in self.groups:
-            if step.number in group.steps:
-                return [other for other in self.steps if other.number in group.steps]
+        for session in self.sessions:
+            if step.number in session.steps:
+                return [other for other in self.steps if other.number in session.steps]
         return [step]

@@ -275,7 +275,7 @@ def _matches(pattern: str, subjects: Sequence[str]) -> bool:
 
 def _fences(document: Document) -> Iterator[Defect]:
     lines = document.text.splitlines()
-    for fence in [document.fence, *(group.fence for group in document.groups)]:
+    for fence in [document.fence, *(session.fence for session in document.sessions)]:
         if fence is None:
             continue
         for label, listed in (("Touch", fence.touch), ("Never touch", fence.never)):

@@ -262,9 +262,9 @@ def pinned_part(caller_state: str, state: PlanState) -> Document:
     """What a session is held to, as its plan had it at the start."""
     if state.is_part:
         raise Refused(f"plan session {state.run} was begun by an older omo, for some steps of a session")
-    for session in sessions.cut(pinned_plan(caller_state, state)):
-        if session.number == state.number:
-            return session.document
+    for document in sessions.cut(pinned_plan(caller_state, state)):
+        if document.sessions[0].number == state.number:
+            return document
     raise Refused(f"{state.path} has no session {state.number}", fix=START)
 
 

@@ -10,26 +10,15 @@ from omo.errors import Refused
 from omo.text import clip, counted
 from omo.workflows.ultraplan.document import fence_of_session
 from omo.workflows.ultraplan.markdown import code, manifest_bullet, yaml_lines
-from omo.workflows.ultraplan.models import Defect, Document, Fence, Step
+from omo.workflows.ultraplan.models import Defect, Document, Fence, Session, Step
 from omo.workflows.ultraplan.propose import synthesise
 
 
-@dataclass(frozen=True)
-class Session:
-    """`document` is the plan with this session's steps, fence, needs and context alone. `apart` are sessions that may
-    come before or after this one, but not run beside it."""
+def cut(plan: Document, *, has_remote: bool = False) -> list[Document]:
+    """The plan in parts, in its order: each with one session, and its steps, fence, needs and context alone.
 
-    number: int
-    total: int
-    plan_title: str
-    document: Document
-    depends_on: tuple[int, ...] = ()
-    blocks: tuple[int, ...] = ()
-    apart: tuple[int, ...] = ()
-
-
-def cut(plan: Document, *, has_remote: bool = False) -> list[Session]:
-    """The sessions of a plan, in its order. Refused, with every defect, where it cannot be cut."""
+    Refused, with every defect, where it cannot be cut.
+    """
     document = synthesise(plan)
     wrong = [str(defect) for defect in structure(document)]
     if wrong:
@@ -40,16 +29,16 @@ def cut(plan: Document, *, has_remote: bool = False) -> list[Session]:
         )
     steps: dict[int, list[Step]] = {}
     fences: dict[int, Fence] = {}
-    for group in document.groups:
-        steps[group.number] = [step for step in document.steps if step.number in group.steps]
-        fences[group.number] = fence_of_session(document, steps[group.number])
+    for session in document.sessions:
+        steps[session.number] = [step for step in document.steps if step.number in session.steps]
+        fences[session.number] = fence_of_session(document, steps[session.number])
     needed = dependencies(document)
     needs = document.needs
     if has_remote and (needs or not document.says_needs):  # a plan that declares none has none
         needs = tuple(dict.fromkeys(["git_push", *needs]))
-    sessions = []
-    for group in document.groups:
-        number, fence = group.number, fences[group.number]
+    parts = []
+    for session in document.sessions:
+        number, fence = session.number, fences[session.number]
         foreign: list[str] = []
         apart, blocks = [], []
         for other, its in fences.items():
@@ -60,19 +49,20 @@ def cut(plan: Document, *, has_remote: bool = False) -> list[Session]:
             if number in needed[other]:
                 blocks.append(other)
             foreign += [glob for glob in its.touch if not overlap(fence.touch, [glob])]
+        waits_for = tuple(sorted(needed[number]))
+        own = replace(session, fence=None, depends_on=waits_for, blocks=tuple(blocks), apart=tuple(apart))
         part = replace(
             document,
-            title=group.title or document.title,
+            title=session.title or document.title,
             steps=tuple(steps[number]),
-            groups=(replace(group, fence=None),),
+            sessions=(own,),
             # What other sessions may change, this one may not, unless it may be the same file.
             fence=Fence(fence.touch, tuple(dict.fromkeys([*fence.never, *foreign]))),
             needs=needs,
-            context="\n\n".join(filter(None, (group.context, document.context))),
+            context="\n\n".join(filter(None, (session.context, document.context))),
         )
-        waits_for = tuple(sorted(needed[number]))
-        sessions.append(Session(number, len(fences), document.title, part, waits_for, tuple(blocks), tuple(apart)))
-    return sessions
+        parts.append(part)
+    return parts
 
 
 # what keeps a plan from being cut
@@ -90,28 +80,28 @@ def structure(document: Document) -> Iterator[Defect]:
                 yield Defect(step.line, "depends-on", f"{depends}, which is not in the plan")
             elif other >= step.number:
                 yield Defect(step.line, "depends-on", f"{depends}, which does not come before it")
-        if not any(step.number in group.steps for group in document.groups):
+        if not any(step.number in session.steps for session in document.sessions):
             message = f"step {step.number} stands in no session; move it below a `## Session N: …` heading"
             yield Defect(step.line, "session", message)
     earlier: set[int] = set()
     needed = dependencies(document)
-    for group in document.groups:
-        if group.number in earlier:
-            yield Defect(group.line, "session", f"session {group.number} is there twice")
-        if not group.steps:
-            yield Defect(group.line, "session", f"session {group.number} has no step")
-        for other in sorted(needed[group.number] - earlier):
-            message = f"session {group.number} depends on session {other}, which does not come before it"
-            yield Defect(group.line, "session", message)
-        earlier.add(group.number)
+    for session in document.sessions:
+        if session.number in earlier:
+            yield Defect(session.line, "session", f"session {session.number} is there twice")
+        if not session.steps:
+            yield Defect(session.line, "session", f"session {session.number} has no step")
+        for other in sorted(needed[session.number] - earlier):
+            message = f"session {session.number} depends on session {other}, which does not come before it"
+            yield Defect(session.line, "session", message)
+        earlier.add(session.number)
 
 
 def dependencies(document: Document) -> dict[int, set[int]]:
     """Which sessions each one waits for: as it says itself, and as its steps do."""
     home: dict[int, int] = {}
-    for group in document.groups:
-        home |= dict.fromkeys(group.steps, group.number)
-    needed = {group.number: set(group.depends_on) for group in document.groups}
+    for session in document.sessions:
+        home |= dict.fromkeys(session.steps, session.number)
+    needed = {session.number: set(session.depends_on) for session in document.sessions}
     for step in document.steps:
         for other in step.depends_on:
             if step.number in home and other in home and home[other] != home[step.number]:
@@ -260,8 +250,9 @@ class Recovery:
     ledger: str
 
 
-def render(session: Session, recovery: Recovery | None = None) -> str:
-    document = session.document
+def render(plan: Document, document: Document, recovery: Recovery | None = None) -> str:
+    """The part of a plan that one session carries out, or of that what is missing."""
+    (session,) = document.sessions
     fence = document.fence or Fence()
     steps = list(document.steps)
     if recovery is not None:
@@ -278,10 +269,10 @@ def render(session: Session, recovery: Recovery | None = None) -> str:
         verified.append(f"- Step {step.number}: {says}")
     spec = SPEC.format(
         number=session.number,
-        total=session.total,
+        total=len(plan.sessions),
         title=document.title,
         plan=code(document.path),
-        context=_context(session, steps, recovery),
+        context=_context(plan, document, steps, recovery),
         dependencies=_dependencies(session, recovery),
         fence="\n".join(_bullets("Touch", fence.touch) + _bullets("Never touch", fence.never)),
         manifest=_session_manifest(document, steps),
@@ -303,15 +294,15 @@ def render(session: Session, recovery: Recovery | None = None) -> str:
     )
 
 
-def _context(session: Session, steps: Sequence[Step], recovery: Recovery | None) -> str:
+def _context(plan: Document, document: Document, steps: Sequence[Step], recovery: Recovery | None) -> str:
     count = counted(len(steps), "step")
-    first = f"This session carries out {count} of the plan “{clip(session.plan_title, 200)}”:"
+    first = f"This session carries out {count} of the plan “{clip(plan.title, 200)}”:"
     if recovery is not None:
-        first = f"An earlier session left {count} undone; this one carries out just these:"
+        first = f"The session has left {count} undone so far; carry out just these:"
     lines = [first, "", *(f"- step {step.number}, {clip(step.title, 200)}" for step in steps)]
-    if session.document.context:
+    if document.context:
         lines += ["", "From the plan:", ""]
-        lines += [f"> {line}".rstrip() for line in session.document.context.splitlines()]
+        lines += [f"> {line}".rstrip() for line in document.context.splitlines()]
     return "\n".join(lines)
 
 

@@ -24,7 +24,7 @@ from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history
 from omo.workflows.ultraplan.critique import CRITIC
 from omo.workflows.ultraplan.history import History
-from omo.workflows.ultraplan.models import Document, Fence
+from omo.workflows.ultraplan.models import Document, Fence, Session
 from omo.workflows.ultraplan.run import (
     KIND,
     MOST_RECOVERIES,
@@ -41,7 +41,7 @@ from omo.workflows.ultraplan.run import (
     runs_of_plan,
     tags,
 )
-from omo.workflows.ultraplan.sessions import Recovery, Session
+from omo.workflows.ultraplan.sessions import Recovery
 from omo.workflows.ultraplan.status import GIVE_UP, failed_command, leave_to_another, publish_end, take_back
 
 MOST_SHOWN = 10
@@ -51,13 +51,17 @@ LONGEST_UNCOMMITTED = 8000
 
 @dataclass(frozen=True)
 class Contract:
-    """What is to be carried out: one session of a plan. `runs` are those that began on this text of it before."""
+    """What is to be carried out: one session of a plan, `document` the part that it is held to. `runs` are those that
+    began on this text of the plan before."""
 
     plan: Document
-    sessions: list[Session]
-    session: Session
+    document: Document
     runs: list[PlanState]
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def session(self) -> Session:
+        return self.document.sessions[0]
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ def start(
     require_free(caller)
     require_shown(caller)
     contract = load_contract(caller, path, number)
-    plan, document = contract.plan, contract.session.document
+    plan, document = contract.plan, contract.document
     if not is_agreed:
         _require_restart_agreed(contract)
     with _start_lock(caller):
@@ -98,7 +102,7 @@ def start(
         if asked.missing:
             return _blocked(run, plan.path, asked, contract.notes)
         # Ledger before summary: a crash in between leaves a run that the next command finds.
-        spec = _write(run, "spec.md", sessions.render(contract.session))
+        spec = _write(run, "spec.md", sessions.render(plan, document))
         _write(run, "plan.md", plan.text)
         row = {**_started_row(caller, contract, history), "unreviewed": clip(unreviewed, 1000)}
         run.append(_preflight_row(caller, plan.path, asked), row)
@@ -141,8 +145,7 @@ def _preflight_row(caller: Caller, path: str, asked: preflight.Preflight) -> Row
 
 
 def _started_row(caller: Caller, contract: Contract, history: History) -> Row:
-    session = contract.session
-    document = session.document
+    session, document = contract.session, contract.document
     fence = document.fence or Fence()
     handoffs = []  # what the sessions of the plan left for those after them, oldest first
     left_behind: list[str] = []  # what earlier runs of it committed outside its fence: a new base makes nothing undone
@@ -157,7 +160,7 @@ def _started_row(caller: Caller, contract: Contract, history: History) -> Row:
         "path": contract.plan.path,
         "plan": contract.plan.digest,
         "number": session.number,
-        "order": [other.number for other in contract.sessions],
+        "order": [other.number for other in contract.plan.sessions],
         "base": history.head,
         "runner": {path: base.digest_of(caller.root, path) for path in base.ALWAYS_LOOKED_AT},
         "root": caller.here,
@@ -197,22 +200,23 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
     runs = runs_of_plan(caller, plan.digest)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
     passed = {state.number for state in runs if state.end == "pass"}
-    session = None
+    document = None
     for each in reversed(cut):
-        if each.number == number or (not number and each.number not in passed):
-            session = each
-    if session is None and number:
+        session = each.sessions[0]
+        if session.number == number or (not number and session.number not in passed):
+            document = each
+    if document is None and number:
         raise Refused(f"{plan.path} has no session {number}", fix=f"name one of 1 to {len(cut)}, or none")
-    if session is None:
+    if document is None:
         raise Refused(f"every session of {plan.path} has passed", fix=f"omo plan audit {name}")
+    (session,) = document.sessions
     waits_for = [f"session {other}" for other in session.depends_on if other not in passed]
     if waits_for:
         raise Refused(
             f"session {session.number} depends on {', '.join(waits_for)} of {plan.path}, which no audit has passed yet",
             fix=f"omo plan start {name} begins what comes first",
         )
-    steps = [step.number for step in session.document.steps]
-    others = [step.number for step in plan.steps if step.number not in steps]
+    others = [step.number for step in plan.steps if step.number not in session.steps]
     defects = rules.validate(plan, root, begun=others)
     if wrong := rules.refusing(defects):
         fix = f"mend them; omo plan critique {name} fills in what omo can know"
@@ -221,7 +225,7 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
             if any(state.number == session.number for state in runs):
                 fix = f"an earlier run of the session did them: omo plan recover {name} has the rest"
         raise Refused(f"{plan.path} has {counted(len(wrong), 'defect')}", fix=fix, defects=list(map(str, wrong)))
-    return Contract(plan, cut, session, runs, list(map(str, defects)))
+    return Contract(plan, document, runs, list(map(str, defects)))
 
 
 # what is refused
@@ -310,9 +314,11 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
 
 def clean_history(root: Path, document: Document) -> tuple[History, Audit]:
     """From the commit the work begins at. What is not committed now could not be told from the session's own work."""
-    head = changes.head(root)
+    head = changes.commit_of(root, "HEAD")
     if head is None:
-        raise NotEvaluable(f"{root} is not a git repository", fix="git init, and commit what is there")
+        raise NotEvaluable(
+            f"{root} is not a git repository, or has no commit yet", fix="git init, and commit what is there"
+        )
     history = histories.look(root, head)
     looked = audit_history(document, history, {})
     if looked.problems:
@@ -410,18 +416,18 @@ def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False
         raise not_agreed(f"step {', '.join(map(str, missing))} would be recovered", costs, "recover")
     plan = pinned_plan(caller.state, state)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
-    session = next(session for session in cut if session.number == state.number)
+    document = next(each for each in cut if each.sessions[0].number == state.number)
     with _start_lock(caller):
         caller.forget()
         require_free(caller, run.id)
-        history, _ = clean_history(root, session.document)
-        asked = preflight.look(session.document.needs, root, environ=environ, by=caller.by)
+        history, _ = clean_history(root, document)
+        asked = preflight.look(document.needs, root, environ=environ, by=caller.by)
         if asked.missing:
             return _blocked(run, state.path, asked)
         reasons = [clip(str(step), 200) for step in status.audit.steps if step.step in missing]
         entry = f"what passed is committed at {history.head[:12]}"
         recovery = Recovery(depth, missing, reasons, entry, from_top(caller, run.journal.path))
-        spec = _write(run, f"recovery-{depth}.md", sessions.render(session, recovery))
+        spec = _write(run, f"recovery-{depth}.md", sessions.render(plan, document, recovery))
         row: Row = {"kind": "recovered", "session": caller.session, "depth": depth, "missing": missing}
         row |= {"reasons": reasons, "uncommitted": _uncommitted(history)}
         run.append(_preflight_row(caller, state.path, asked), row)

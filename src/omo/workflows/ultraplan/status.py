@@ -25,7 +25,7 @@ from omo.workflows.ultraplan.run import (
     pinned_path,
     runs_of_plan,
 )
-from omo.workflows.ultraplan.verify import Result
+from omo.workflows.ultraplan.verify import Verify
 
 if TYPE_CHECKING:
     from omo.work.viewer import Viewer
@@ -298,7 +298,7 @@ def leave_to_another(caller: Caller, run: str) -> None:
 # what commands and views show
 
 
-def in_lines(status: RunStatus, results: Sequence[Result] = ()) -> list[str]:
+def in_lines(status: RunStatus, results: Sequence[Verify] = ()) -> list[str]:
     """All there is to say of a session, for `omo plan status` and for the report of its end."""
     state, audit, end = status.state, status.audit, status.state.finished
     of = f", session {state.number} of {state.sessions}" if state.sessions > 1 else ""
@@ -314,9 +314,9 @@ def in_lines(status: RunStatus, results: Sequence[Result] = ()) -> list[str]:
         lines.append(f"audit: {audit.words}{whole}")
         lines += map(str, audit.steps)
     if state.is_open:
-        seen = {*state.seen, *audit.passed}
-        lines.append(f"seen: {len(seen)} of {len(state.steps)} steps have passed at some time")
-    for line in verify.by_steps([(each.command.step, each.words) for each in results]):
+        ever = {*state.seen, *audit.passed}
+        lines.append(f"seen: {len(ever)} of {len(state.steps)} steps have passed at some time")
+    for line in verify.by_steps(results):
         lines.append(f"verify: {line}")
     for key, value in part(end, "failed").items():
         lines.append(f"failed, {key}: {block(str(value), LONGEST_SHOWN)}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,56 +31,46 @@ _SEARCHES = ("grep", "egrep", "fgrep", "rg", "ag")
 
 @dataclass(frozen=True)
 class Verify:
-    """One command of a step, `text` as it is shown. `argv` is empty where only a shell could run it."""
+    """One command of a step, `text` as it is shown. `argv` is empty where only a shell could run it. Once it was to be
+    run, `result` is pass, fail, unknown (no answer in time) or not run."""
 
     step: int
     text: str
     argv: tuple[str, ...] = ()
     exit: int = 0
-
-    @property
-    def row(self) -> dict[str, Any]:
-        return {**asdict(self), "argv": list(self.argv)}
-
-    def __str__(self) -> str:
-        return f"step {self.step}: {self.words}"
-
-    @property
-    def words(self) -> str:
-        return clip(self.text, 120)
-
-
-@dataclass(frozen=True)
-class Result:
-    """What became of one command. `result` is pass, fail, unknown (no answer in time) or not run."""
-
-    command: Verify
-    result: str
+    result: str = ""
     why: str = ""
 
     @property
     def row(self) -> dict[str, Any]:
-        return {"step": self.command.step, "text": self.command.text, "result": self.result, "why": self.why}
+        """What a start pins, or what became of it."""
+        if self.result:
+            return {"step": self.step, "text": self.text, "result": self.result, "why": self.why}
+        return {"step": self.step, "text": self.text, "argv": list(self.argv), "exit": self.exit}
 
-    @property
-    def words(self) -> str:
-        return f"{self.command.words}: {self.result}" + (f" ({self.why})" if self.why else "")
+    def __str__(self) -> str:
+        return f"step {self.step}: {clip(self.text, 120)}"
 
 
-def verdict_of(results: Sequence[Result]) -> str:
+def verdict_of(results: Sequence[Verify]) -> str:
     """In the audit's words. What only a shell can run, or what is not there, keeps nothing open."""
-    answers = {result.result for result in results}
+    answers = {command.result for command in results}
     if FAIL in answers:
         return "drift"
     return "unknown" if UNKNOWN in answers else "pass"
 
 
-def by_steps(commands: Sequence[tuple[int, str]]) -> list[str]:
-    """A line for each command, with every step that it is of."""
+def by_steps(commands: Sequence[Verify]) -> list[str]:
+    """A line for each command, with every step that it is of, and what became of it."""
     steps: dict[str, list[str]] = {}
-    for step, words in commands:
-        steps.setdefault(words, []).append(str(step))
-    return [f"step {', '.join(numbers)}: {words}" for words, numbers in steps.items()]
+    for command in commands:
+        line = clip(command.text, 120)
+        if command.result:
+            line += f": {command.result}"
+        if command.why:
+            line += f" ({command.why})"
+        steps.setdefault(line, []).append(str(command.step))
+    return [f"step {', '.join(numbers)}: {line}" for line, numbers in steps.items()]
 
 
 def commands_of(steps: Sequence[Step]) -> list[Verify]:
@@ -123,28 +113,29 @@ def _exit_of(argv: Sequence[str], expected: str) -> int:
     return 1 if is_search and _NO_OUTPUT.search(expected) else 0
 
 
-def run_all(root: Path, commands: Sequence[Verify]) -> list[Result]:
+def run_all(root: Path, commands: Sequence[Verify]) -> list[Verify]:
     """Each command once, also where several steps verify with the same one."""
     outcomes: dict[tuple[str, ...], Outcome] = {}
     results = []
     for command in commands:
         if command.argv and command.argv not in outcomes:
             outcomes[command.argv] = run(command.argv, cwd=root, timeout=SECONDS)
-        results.append(_result(command, outcomes.get(command.argv)))
+        result, why = _result(command, outcomes.get(command.argv))
+        results.append(replace(command, result=result, why=why))
     return results
 
 
-def _result(command: Verify, ended: Outcome | None) -> Result:
+def _result(command: Verify, ended: Outcome | None) -> tuple[str, str]:
     if ended is None:
-        return Result(command, NOT_RUN, "only a shell can run it")
+        return NOT_RUN, "only a shell can run it"
     output = f"{ended.stdout}\n{ended.stderr}"
     if ended.not_found:
-        return Result(command, NOT_RUN, clip(f"{command.argv[0]} cannot be started: {ended.stderr}", LONGEST))
+        return NOT_RUN, clip(f"{command.argv[0]} cannot be started: {ended.stderr}", LONGEST)
     if ended.timed_out:
-        return Result(command, UNKNOWN, f"no answer within {SECONDS:g} s")
+        return UNKNOWN, f"no answer within {SECONDS:g} s"
     if ended.exit_code != command.exit:
         code = f"exit {ended.exit_code}" if ended.exit_code is not None else f"signal {ended.signal}"
-        return Result(command, FAIL, f"{code}, {command.exit} needed: {last_line(output)}")
+        return FAIL, f"{code}, {command.exit} needed: {last_line(output)}"
     if ran_nothing(output):
-        return Result(command, FAIL, f"it says itself that it ran no test: {last_line(output)}")
-    return Result(command, PASS)
+        return FAIL, f"it says itself that it ran no test: {last_line(output)}"
+    return PASS, ""

@@ -118,7 +118,7 @@ def _users_red(store: GoalStore, goal: Goal, verdict: Verdict) -> str:
     passing = {check.id for check in verdict.checks if check.result == "pass"}
     checks = checks_of(goal.spec)
     for name, check in zip(ids_of(checks), checks, strict=True):
-        is_users = pinned.by(digest_of_check(check), goal.id) == "user"
+        is_users = pinned.of(digest_of_check(check), goal.id).by == "user"
         if is_users and name in passing and name in red:
             return name
     return ""

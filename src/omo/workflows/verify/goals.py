@@ -310,7 +310,8 @@ def _apply(goals: Goals, goal: Goal, row: Row) -> None:
         for other in goals.values():
             if other.blocked_by == [goal.id]:
                 other.ready_at = seconds(row["ts"])
-            other.blocked_by = [name for name in other.blocked_by if name != goal.id]
+            if goal.id in other.blocked_by:
+                other.blocked_by.remove(goal.id)
             if goal.id in other.spec.expects:
                 other.inputs[goal.id] = goal.output
 

@@ -271,7 +271,9 @@ def _checklist_defects(goal: Goal, items: list[Item]) -> list[str]:
         defects.append(f"items: {len(items)}, not {fewest} to {MOST_ITEMS}")
     if not goal.spec.routine:
         asked = {item.dimension for item in items}
-        defects += [f"items: none about {dimension}" for dimension in DIMENSIONS if dimension not in asked]
+        for dimension in DIMENSIONS:
+            if dimension not in asked:
+                defects.append(f"items: none about {dimension}")
     if items and all(item.result == "na" for item in items):
         defects.append("items: every result is na, so nothing was looked at")
     title = _stems(goal.spec.title)

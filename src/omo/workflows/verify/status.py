@@ -273,7 +273,9 @@ def summarize(caller: Caller, files: Files, held: list[Goal], before: Row) -> Ro
             unmet = f"goal {goal.id} is {goal.status}, and nothing shows that it is met"
             ended[goal.id] = goal.outcome or outcome.outcome(outcome.ENDED, unmet)
     kept = [*working, *again, *spent, *waiting]
-    all_steps = [step for listed in owed.values() for step in listed]
+    all_steps: list[Step] = []
+    for goal in held:
+        all_steps += owed[goal.id]
     summary: Row = {
         "run": kept[0].id if kept else held[-1].id,
         "goals": [goal.id for goal in kept],

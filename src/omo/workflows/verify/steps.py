@@ -90,16 +90,17 @@ def steps(goal: Goal, caller: Caller, files: Files) -> list[Step]:
         ask = command("omo verify brief", goal.id, lead=lead)
         owed.append(Step("judge", judgement.state, clip(judgement.why, 200), ask))
     questions = [step_of(goal, question, files) for question in QUESTIONS]
+    # What was found broken is listed whether or not it was asked for.
+    broken = [step for step in questions if step.state == "failed"]
     if judgement is not None and judgement.state == "done":
-        questions = [step for step in questions if step.state == "failed"]
+        questions = broken
     elif goal.spec.has_agent_leg:
         leg = step_of(goal, "agent-leg", files)
         if not leg.is_open or not any(question in goal.answers for question in QUESTIONS):
             owed.append(leg)
-            questions = [step for step in questions if step.state == "failed"]
+            questions = broken
     elif not goal.spec.asks_questions:
-        # What was found broken is listed whether or not it was asked for.
-        questions = [step for step in questions if step.state == "failed"]
+        questions = broken
         if goal.spec.outcomes:
             owed.append(step_of(goal, "outcomes", files))
     owed += questions
