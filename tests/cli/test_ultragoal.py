@@ -473,7 +473,7 @@ def test_ledger_verify_looks_at_every_ledger_of_the_session(project: Project) ->
     assert {"session", "goal", plan, "evidence"} <= {one["ledger"] for one in whole.json["files"]}
 
 
-PROJECT_LEDGERS = ("evidence", "verify/pins", "verify/goals", "verify/claims", "commands", "plans/reviews", "plans/r-1")
+PROJECT_LEDGERS = ("evidence", "verify/pins", "verify/goals", "verify/claims", "plans/reviews", "plans/r-1")
 
 
 @pytest.mark.parametrize("name", PROJECT_LEDGERS)
