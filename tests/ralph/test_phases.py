@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.cli.main import main
+from omo.clock import stamp
 from omo.errors import Refused
 from omo.hooks import resume
 from omo.proof.tree import fingerprint
@@ -37,9 +38,9 @@ def project(tmp_path: Path) -> Project:
     return made
 
 
-def look(project: Project) -> PhaseReport:
+def look(project: Project, newer_than: str = "") -> PhaseReport:
     run = project.run()
-    return phases.check(run, project.files, session_events(run))
+    return phases.check(run, project.files, session_events(run), newer_than=newer_than)
 
 
 def statuses(found: PhaseReport) -> dict[str, str]:
@@ -552,3 +553,20 @@ def test_a_reduced_scope_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert code == 0
     assert "reduced       VERIFY" in out
     assert 'Reduced scope, authorised by the user: "a hot fix, agreed by phone"' in out
+
+
+# --newer-than
+
+
+def test_newer_than_leaves_out_what_was_seen_before(project: Project) -> None:
+    project.work("done-1.txt")
+    assert look(project, newer_than=stamp(project.now - 3600)).ok
+    assert look(project, newer_than=stamp(project.now)).missing == ["PLAN", "VERIFY", "REFINE", "SHIP"]
+    code = project.agent("ralph", "artifacts", "--newer-than", stamp(project.now)).code
+    assert code == 3
+
+
+@pytest.mark.parametrize("text", ["yesterday", "2026-02-22", "2026-02-22T17:20:01", "2026-13-01T00:00:00Z", "12Z"])
+def test_a_time_that_is_none_is_refused(project: Project, text: str) -> None:
+    refused = project.agent("ralph", "artifacts", "--newer-than", text)
+    assert (refused.code, "--newer-than" in refused.err, "2026-02-22T17:20:01Z" in refused.err) == (2, True, True)

@@ -9,11 +9,13 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 
 from omo import safe_open
 from omo.cli import options
 from omo.cli.result import Result
+from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.state import paths
@@ -75,7 +77,8 @@ def register(commands: options.Commands) -> None:
         "--request", default="", metavar="TEXT", help="what the user asked for, where they did not type /omo:ralph TEXT"
     )
     about = "did the phases of this iteration really happen: 0 all of them, 3 not all; writes nothing"
-    _verb(verbs, "artifacts", about, artifacts)
+    looks = _verb(verbs, "artifacts", about, artifacts)
+    looks.add_argument("--newer-than", default="", metavar="ISO", help="leave out what was seen before that moment")
     about = "run the gates, have the judge asked, evaluate every criterion: 0 pass, 3 fail or partial, 4 not to be told"
     judges = _verb(verbs, "judge", about, judge)
     judges.add_argument(
@@ -155,7 +158,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
     run = _run(arguments, context, looks=True)
-    report = phases.check(run, Files(context.root), session_events(run))
+    report = phases.check(run, Files(context.root), session_events(run), newer_than=_moment(arguments.newer_than))
     proven = sum(proof.status == phases.PRESENT for proof in report.proofs.values())
     lines = [f"Iteration {report.iteration}: {proven} of {len(report.proofs)} phases proven"]
     for phase, proof in report.proofs.items():
@@ -164,6 +167,21 @@ def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
         lines.append(f"To do: {report.remediation}")
     lines += _reductions(run.require_whole())
     return Result(report.data, "\n".join(lines), 0 if report.ok else 3)
+
+
+def _moment(text: str) -> str:
+    """An ISO time with its zone, as ledgers write it; empty where none is given."""
+    if not text:
+        return ""
+    try:
+        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        if moment.tzinfo is None:
+            raise ValueError("it has no zone")
+        return stamp(moment.timestamp())
+    except (ValueError, OverflowError, OSError):
+        raise BadInput(
+            f"--newer-than {clip(text, 60)!r} is not an ISO time with its zone", fix="for example 2026-02-22T17:20:01Z"
+        ) from None
 
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:

@@ -123,15 +123,15 @@ def leave_out_refine(run: RalphRun, reason: str) -> None:
     run.change_whole(decide)
 
 
-def check(run: RalphRun, files: Files, events: SessionEvents) -> PhaseReport:
-    """Did the phases of this iteration happen? Writes nothing."""
+def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str = "") -> PhaseReport:
+    """Did the phases of this iteration happen? Writes nothing. `newer_than` leaves out what was seen before."""
     state = require_open(run)
     if events.damage:
         nothing = {phase: Proof(MISSING, events.damage) for phase in PHASES}
         repair = f"omo ledger repair --session {shlex.quote(events.session)}"
         fix = f"look at what was changed with omo ledger verify; only the user can seal it: {repair}"
         return PhaseReport(state.iteration, nothing, [fix], events.damage)
-    rows = _rows_since(events, state.exec_row)
+    rows = _rows_since(events, state.exec_row, max(newer_than, state.exec_row["ts"]))
     # One that was cut off, with nothing to say, did nothing.
     finished = [message for message in messages_in(rows, PHASE_OF) if message.text.strip()]
     counting = in_order(finished, state.exec_row.get("files"))
@@ -296,7 +296,7 @@ def cannot_fail(argv: Sequence[str]) -> bool:
 # What the session's ledger has
 
 
-def _rows_since(events: SessionEvents, opened: Row) -> list[Row]:
+def _rows_since(events: SessionEvents, opened: Row, since: str) -> list[Row]:
     """The pins of gates from the beginning on, everything else since the iteration was opened.
 
     By place in the ledger and by time, so that a clock which was set back brings nothing old in. In another ledger,
@@ -309,6 +309,6 @@ def _rows_since(events: SessionEvents, opened: Row) -> list[Row]:
         first = 0
     wanted = []
     for row in events.rows:
-        if row.get("kind") in GATE_ROWS or (row["seq"] > first and str(row.get("ts")) > opened["ts"]):
+        if row.get("kind") in GATE_ROWS or (row["seq"] > first and str(row.get("ts")) > since):
             wanted.append(row)
     return wanted
