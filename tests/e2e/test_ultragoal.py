@@ -12,6 +12,7 @@ from omo.state.journal import Journal
 from tests.e2e.client import Terminal
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
 from tests.e2e.scripted_model import Request, Turn, bash, call, say, told
+from tests.e2e.test_interactive import shows
 from tests.project import plan_directory
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import CLEAN
@@ -206,7 +207,8 @@ def test_a_question_asked_three_times_ends_the_turn_and_is_put_before_the_user(s
     ask = call("AskUserQuestion", **ASK)
     stage.model.script(*started(stage), ask, ask, ask, say("I need an answer."), say("Again?"))
     terminal = open_terminal(stage, "work through the brief")
-    terminal.wait_for(lambda screen: "Which licence?" in screen and "I need an answer." in screen)
+    shows(terminal, "I need an answer.")
+    shows(terminal, "Which licence?")
     assert terminal.scrollback().count("omo: ultragoal is on: ") == 1
     (session,) = stage.sessions
     assert stage.kinds(session)[-1] == "allowed:waiting"

@@ -98,6 +98,15 @@ def test_only_a_conversation_that_is_over_is_offered(
     assert ('"left": true' in Path(paths.runtime_file(project.state)).read_text()) is True
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc"), reason="needs /proc")
+def test_a_client_that_has_ended_and_that_nobody_asked_after_is_gone(project: Project) -> None:
+    client = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, client.pid, os.WEXITED | os.WNOWAIT)
+    begun(project, str(client.pid))
+    assert "left open" in starts(project)
+    client.wait()
+
+
 def test_what_is_over_or_given_up_is_not_offered_and_what_a_breaker_let_go_is(project: Project) -> None:
     project.environ["OMO_MAX_STOP_BLOCKS"] = "1"
     project.prompt("ulw do it", env={"CLAUDE_PID": GONE})

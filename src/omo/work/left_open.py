@@ -58,14 +58,18 @@ def is_gone(row: Json, client: str, now: float) -> bool:
 
 
 def _is_running(process: int) -> bool:
-    """Whether the user has a process of that number."""
+    """Whether the user has a process of that number. One that has ended and that nobody asked after runs no more."""
     if not 0 < process < LARGEST_PROCESS:
         return False
     try:
         os.kill(process, 0)
     except OSError:  # there is none, or it is somebody else's
         return False
-    return True
+    try:
+        with open(f"/proc/{process}/stat", "rb") as file:
+            return not file.read().rpartition(b") ")[2].startswith(b"Z")
+    except OSError:
+        return True  # not Linux
 
 
 def named(rows: Mapping[str, Any], session: str, wanted: str) -> str:
