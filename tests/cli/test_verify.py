@@ -369,4 +369,4 @@ def test_a_look_opens_each_file_once_and_loads_no_models(project: Project) -> No
     ran = subprocess.run(argv, capture_output=True, text=True, check=True)
     assert "in-progress" in ran.stdout
     # Each open of a file is told twice: as the descriptor is made, and as Python wraps it.
-    assert ran.stderr.splitlines()[-1] == "False [2, 2, 2, 2]"
+    assert ran.stderr.splitlines()[-1] == "False [2, 2, 2]"
