@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -201,6 +201,7 @@ rows = st.fixed_dictionaries(
 
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(sessions=st.dictionaries(st.text(max_size=80), rows | anything, max_size=4), width=st.integers(40, 130))
+@example(sessions={"\x1b": {"ulw": {"enabled": True}, "work": {"ultragoal": {"run": "0"}}}}, width=40)
 def test_whatever_stands_in_the_file_is_drawn_within_the_width(
     tmp_path: Path, sessions: dict[str, Any], width: int
 ) -> None:

@@ -78,12 +78,15 @@ def command(*argv: str, lead: str = "", after: str = "") -> Command:
 
 
 def command_line(argv: tuple[str, ...]) -> str:
-    """What can be pasted into a shell. Words with spaces stand in double quotes where that is enough."""
+    """What can be pasted into a shell. Words with spaces stand in double quotes where that is enough.
+
+    It is never cut; but an id in it may be anybody's words, and moves no cursor.
+    """
     words = []
     for word in argv:
         is_plain_text = " " in word and not set(word) & set("\"$`\\!'\n")
         words.append(f'"{word}"' if is_plain_text else shlex.quote(word))
-    return " ".join(words)
+    return "".join(letter if letter.isprintable() else " " for letter in " ".join(words))
 
 
 class NextStep(NamedTuple):
