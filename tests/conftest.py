@@ -69,22 +69,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         _, part, *_ = item.nodeid.partition("::")[0].split("/")
         if part in CONTRACT:
             item.add_marker("contract")
-    items[:] = _clients_between_the_others(items)
-
-
-def _clients_between_the_others(items: list[pytest.Item]) -> list[pytest.Item]:
-    """A story of a client waits now and then. Told between modules of other tests, it leaves no core idle meanwhile."""
-    stories = [item for item in items if item.get_closest_marker("client")]
-    others = [item for item in items if not item.get_closest_marker("client")]
-    modules = [list(tests) for _, tests in itertools.groupby(others, lambda item: item.nodeid.partition("::")[0])]
-    if not stories or not modules:
-        return items
-    ordered: list[pytest.Item] = []
-    for number, tests in enumerate(modules, start=1):
-        ordered += tests
-        told = len(stories) * number // len(modules)
-        ordered += stories[len(stories) * (number - 1) // len(modules) : told]
-    return ordered
 
 
 @pytest.hookimpl(tryfirst=True)
