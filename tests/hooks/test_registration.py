@@ -73,3 +73,10 @@ def test_no_hook_listens_to_every_tool_and_after_one_only_to_omo() -> None:
 def test_the_script_is_a_few_lines_because_it_is_never_cached() -> None:
     body = ast.parse((ROOT / "hooks" / "event.py").read_text(encoding="utf-8")).body
     assert len(body) <= 7
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b'{"session_id": "a", "cwd": "/"}'])
+def test_an_event_that_this_version_does_not_know_is_let_go_without_a_word(raw: bytes) -> None:
+    argv = [sys.executable, str(ROOT / "hooks" / "event.py"), "of-another-version", "", "claude"]
+    done = subprocess.run(argv, input=raw, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
