@@ -115,8 +115,6 @@ def look(root: str, base: Json | None) -> Look:
 
 def _look(root: str, base: Json) -> Look:
     head, before = base.get("head"), base["files"]
-    if head and (rewriting := git.rewriting_filter(root)):
-        raise _Unknown(f"git's setting {rewriting[0]} rewrites what git sees of files")
     exclude = _exclude_file(root)
     # What was agreed on when the run began hides what it hid then; a rule that was written since hides nothing.
     is_as_before = _rules_in(exclude) == base.get("exclude")
@@ -195,28 +193,38 @@ class _Listing:
 
 
 def _list(root: str, head: str | None, exclude: str) -> _Listing:
+    if not git.has_repository(root):
+        return _list_without_git(root)
     every = ["ls-files", "-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"]
     if exclude:
         every.append(f"--exclude-from={exclude}")
-    commands = [every, ["config", "--bool", "--default", "true", "core.fileMode"]]
-    if head:
-        commands.append(["rev-parse", "--verify", "--quiet", f"{head}^{{commit}}"])
-        commands.append([*DIFF, head, "--"])
-    answers = git.run_all(root, commands, seconds=git.HOOK_SECONDS)
-    if not answers[0].ok:
+    commands = [every, git.SETTINGS]
+    if head == "HEAD":
+        commands.append(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+    listed, settings, *named = git.run_all(root, commands, seconds=git.HOOK_SECONDS)
+    if not listed.ok:
         return _list_without_git(root)
-    tracked, listed, flagged = git.sorted_out(answers[0])
-    untracked = [path for path in listed if not is_leftover(path)]
-    known = {*tracked, *listed}
+    tracked, loose, flagged = git.sorted_out(listed)
+    untracked = [path for path in loose if not is_leftover(path)]
+    known = {*tracked, *loose}
     untracked += [path for path in ALWAYS_LOOKED_AT if path not in known and os.path.lexists(os.path.join(root, path))]
-    if not head or not (answers[2].ok and answers[3].ok):
+    commit = named[0].text.strip() if named else head or ""
+    differing = _differing(root, commit, settings) if commit else None
+    if differing is None:
         return _Listing({*tracked, *untracked}, untracked)
-    commit = answers[2].text.strip()
-    listing = _Listing({*answers[3].lines, *untracked, *_edited(root, commit, flagged)}, untracked)
+    listing = _Listing({*differing, *untracked, *_edited(root, commit, flagged)}, untracked)
     listing.head = commit
     left_out = [path for path in flagged if not os.path.lexists(os.path.join(root, path))]
-    listing.view = sha256(os.fsencode("\0".join([answers[1].text.strip(), *sorted(left_out)])))[:16]
+    listing.view = sha256(os.fsencode("\0".join([git.file_mode_in(settings), *sorted(left_out)])))[:16]
     return listing
+
+
+def _differing(root: str, commit: str, settings: git.Answer) -> list[str] | None:
+    """The tracked files that git sees otherwise than in the commit; None where it has no such commit."""
+    if rewriting := git.filter_in(settings):  # asked first: git would start the filter
+        raise _Unknown(f"git's setting {rewriting[0]} rewrites what git sees of files")
+    answer = git.run_all(root, [[*DIFF, commit, "--"]], seconds=git.HOOK_SECONDS)[0]
+    return answer.lines if answer.ok else None
 
 
 def _edited(root: str, commit: str, paths: list[str]) -> list[str]:

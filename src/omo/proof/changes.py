@@ -59,7 +59,7 @@ def require_nothing_hidden(root: Path) -> list[str]:
 
     What it has listed for that and is untracked is returned. No filter is started.
     """
-    filters, listed = git.run_all(root, [git.FILTERS, ["ls-files", "-v", "-z", "--cached", "--others", _RULES]])
+    settings, listed = git.run_all(root, [git.SETTINGS, ["ls-files", "-v", "-z", "--cached", "--others", _RULES]])
     _, untracked, looked_past = git.sorted_out(git.require(listed, "ls-files"))
     is_sparse = bool(looked_past) and git.run(root, "config", "--bool", "core.sparseCheckout").text.strip() == "true"
     for path in looked_past:
@@ -69,7 +69,7 @@ def require_nothing_hidden(root: Path) -> list[str]:
                 f"git is told not to look at {path}",
                 fix=f"git update-index --no-assume-unchanged --no-skip-worktree -- {path}",
             )
-    if rewriting := git.filter_in(filters):
+    if rewriting := git.filter_in(settings):
         name, command = rewriting
         raise NotEvaluable(
             f"{name} rewrites what git sees of files: {command}", fix=f"git config --unset {name}, then try again"

@@ -48,8 +48,8 @@ ENVIRONMENT = {
     "LC_ALL": "C",
     "XDG_CONFIG_HOME": os.devnull,
 }
-# The filters of a repository's configuration.
-FILTERS = ("config", "-z", "--get-regexp", r"^filter\..*\.(clean|process)$")
+# What of a repository's configuration makes git see files otherwise than they are.
+SETTINGS = ("config", "-z", "--get-regexp", r"^(core\.filemode|filter\..*\.(clean|process))$")
 _EMPTY = {
     "HEAD": "ref: refs/heads/none\n",
     "config": "[core]\n\tprotectNTFS = false\n\tprotectHFS = false\n",
@@ -177,17 +177,33 @@ def blobs(root: str | os.PathLike[str], names: Sequence[str]) -> list[bytes | No
     return contents
 
 
-def rewriting_filter(root: str | os.PathLike[str]) -> tuple[str, str] | None:
-    """A setting by which git does not see files as they are, and the command in it, which git would start."""
-    return filter_in(run(root, *FILTERS))
+def has_repository(root: str) -> bool:
+    """Whether there can be one, at the root or around it; only git knows whether it is whole."""
+    place, above = "", os.path.abspath(root)
+    while place != above:
+        place, above = above, os.path.dirname(above)
+        if os.path.lexists(os.path.join(place, ".git")):
+            return True
+    return False
 
 
-def filter_in(answer: Answer) -> tuple[str, str] | None:
-    for entry in answer.lines:
+def filter_in(settings: Answer) -> tuple[str, str] | None:
+    """The setting by which git rewrites files before it looks at them, and the command in it, which git would start."""
+    for entry in settings.lines:
         name, _, command = entry.partition("\n")
-        if command.split()[:1] not in ([], ["git-lfs"]):
+        if name.startswith("filter.") and command.split()[:1] not in ([], ["git-lfs"]):
             return name, command
     return None
+
+
+def file_mode_in(settings: Answer) -> str:
+    """Whether git looks at the executable bit: `true` or `false`."""
+    answer = "true"
+    for entry in settings.lines:
+        name, _, value = entry.partition("\n")
+        if name == "core.filemode":
+            answer = "false" if value.lower() in ("false", "no", "off", "0") else "true"
+    return answer
 
 
 def make_repository(directory: str) -> None:
