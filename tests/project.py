@@ -134,7 +134,7 @@ class Project:
     def check(self, *argv: str, code: int = 0, **options: Any) -> Ran:
         """A command that must end so."""
         ran = self.omo(*argv, **options)
-        assert ran.code == code, f"{argv}: {ran.code} {ran.err}"
+        assert ran.code == code, f"{argv}: {ran.code} {ran.out}{ran.err}"
         return ran
 
     # The host's events
@@ -146,7 +146,7 @@ class Project:
         if handle is stop.handle:
             handle = self._stop_handle
         body = {"session_id": session or self.session, "cwd": str(self.root), "hook_event_name": event, **fields}
-        environ = {"CLAUDE_PROJECT_DIR": str(self.root), **self.environ, **(env or {})}
+        environ = {"PATH": os.environ["PATH"], "CLAUDE_PROJECT_DIR": str(self.root), **self.environ, **(env or {})}
         said = hooks.answer(name, handle, json.dumps(body).encode(), environ, str(self.root), self.now)
         log = Path(paths.log_file(self.state))
         assert not log.exists(), log.read_text("utf-8")

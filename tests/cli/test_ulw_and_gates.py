@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -108,6 +109,21 @@ def test_a_pass_on_the_tree_it_was_pinned_on_is_shown_as_such(project: Project) 
     project.write("value", "new\n")
     project.agent("gate", "run")
     assert "unchanged tree" not in project.agent("gate", "list").out
+
+
+def test_a_refusal_names_a_program_that_came_after_the_pin(project: Project) -> None:
+    project.prompt("ulw write the value")
+    project.prompt("/omo:pin value -- look")
+    project.write("tools/look", "#!/bin/sh\ngrep -q new value\n").chmod(0o755)
+    path = f"{project.root}/tools:{os.environ['PATH']}"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", path)
+        assert project.agent("gate", "run", env={"PATH": path}).code == 3
+        project.write("value", "new\n")
+        project.check("gate", "run", env={"PATH": path})
+        refused = project.agent("ulw", "done", env={"PATH": path})
+    assert refused.code == 3
+    assert f"gate value ran {project.root}/tools/look, which is newer than the run" in refused.err
 
 
 def test_passing_gates_alone_do_not_end_the_run(project: Project) -> None:

@@ -75,7 +75,7 @@ class Finish:
             weak.append("the agent began the run itself")
         weak += [*self._seals.doubts, *self._seals.notes]
         if not self.because and not self.skipping:
-            raise self._refusal(passing, weak)
+            raise self._refusal(passing, [*weak, *(row["what"] for row in self.exceptions)])
         if self.unseen:
             weak = [f"cited and not looked at: {clip(', '.join(self.unseen), 120)}", *weak]
         if self.because:
