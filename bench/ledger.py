@@ -1,6 +1,8 @@
-"""A plan whose ledger is long: `omo ultragoal status` against orjson, an append, and a Stop against short ones.
+"""State that has grown: a plan whose ledger is long, and a runtime file of many sessions.
 
-python3 bench/ledger.py [--rows 100000] [--rounds 7]        exits 1 when a bound is missed
+python3 bench/ledger.py [--rows 100000] [--sessions 60000] [--rounds 7]        exits 1 when a bound is missed
+
+A host waits ten seconds for a hook: that is what the bounds of the runtime file are for.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ STOP = HOOKS["Stop"][0]["hooks"][0]["command"]
 SESSION = "bench"
 NOW = 1_771_780_801.0
 PARSE = "import sys, orjson\nfor line in open(sys.argv[1], 'rb'):\n    orjson.loads(line)"
+PARSE_WHOLE = "import sys, orjson\norjson.loads(open(sys.argv[1], 'rb').read())"
 BRIEF = "Constraints.\n@goal: First\nDo the first thing.\n@goal: Second\nDo the second thing.\n"
 NOTE = {"kind": "steering_accepted", "mutation": "annotate_ledger", "evidence": "e" * 160, "rationale": "r" * 120}
 FEW = 100
@@ -31,6 +34,7 @@ FEW = 100
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=100_000)
+    parser.add_argument("--sessions", type=int, default=60_000)
     parser.add_argument("--rounds", type=int, default=7)
     given = parser.parse_args()
     home = Path(os.environ.get("OMO_ENV_HOME") or Path.home() / ".cache" / "omo")
@@ -39,7 +43,7 @@ def main() -> int:
     python, site = (home / "environment").read_text(encoding="utf-8").splitlines()[:2]
     sys.path[:0] = [str(ROOT / "src"), site]
     with tempfile.TemporaryDirectory(prefix="omo bench ") as directory:
-        return report(measure(Path(directory), home, python, given.rows, given.rounds))
+        return report(measure(Path(directory), home, python, given))
 
 
 class Bench:
@@ -49,8 +53,9 @@ class Bench:
         from omo.state import paths
 
         root.mkdir()
-        self.root, self.python = root, python
+        self.root, self.python, self.site = root, python, site_of(home)
         self.state = str(root / ".sisyphus" / "cc-omo")
+        self.runtime = paths.runtime_file(self.state)
         self.environ = {
             "PATH": f"{ROOT / 'bin'}:{os.environ['PATH']}",
             "HOME": str(root),
@@ -76,6 +81,19 @@ class Bench:
         events = [dict(NOTE) for _ in range(rows)]
         Journal(self.directory, self.state).change(lambda _: (None, events), actor="agent", now=NOW, wait=10)
 
+    def add_sessions(self, count: int) -> None:
+        """Copies of the session's row, of runs that ended just now: none is old enough to be forgotten."""
+        from omo.state import runtime, store
+
+        found = runtime.read(self.state)
+        row = found["sessions"][SESSION]
+        ended = {**row, "ulw": {**row["ulw"], "enabled": False}, "work": {}}
+        found["sessions"].update({f"session-{number}": ended for number in range(count)})
+        store.replace(self.runtime, runtime.render(found))
+
+    def parse(self, program: str, path: str) -> None:
+        self.process([self.python, "-I", "-c", f"import sys; sys.path.append({self.site!r})\n{program}", path])
+
     def process(self, argv: list[str], stdin: bytes = b"") -> None:
         subprocess.run(
             argv, cwd=self.root, env=self.environ, input=stdin, stdout=subprocess.DEVNULL, check=True, timeout=120
@@ -91,25 +109,40 @@ class Bench:
         self.process(["sh", "-c", STOP], json.dumps(event).encode() + b"\n")
 
 
-def measure(directory: Path, home: Path, python: str, rows: int, rounds: int) -> list[tuple[str, float, float, float]]:
+def measure(
+    directory: Path, home: Path, python: str, given: argparse.Namespace
+) -> list[tuple[str, float, float, float]]:
+    rows, sessions = given.rows, given.sessions
     short, long = (Bench(directory / name, home, python, count) for name, count in (("few", FEW), ("many", rows)))
+    crowded = Bench(directory / "crowded", home, python, FEW)
+    crowded.add_sessions(sessions)
     omo = shutil.which("omo", path=short.environ["PATH"]) or "omo"
     size = os.path.getsize(long.ledger) / 1e6
     pairs: list[tuple[str, float, Callable[[], None], Callable[[], None]]] = [
         (
             f"omo ultragoal status, {rows} rows ({size:.0f} MB), against orjson",
             3.0,
-            lambda: long.process(
-                [python, "-I", "-c", f"import sys; sys.path.append({site_of(home)!r})\n{PARSE}", long.ledger]
-            ),
+            lambda: long.parse(PARSE, long.ledger),
             lambda: long.process([omo, "ultragoal", "status", "--json"]),
         ),
         (f"one append, {rows} rows against {FEW}", 2.0, short.append, long.append),
         (f"Stop, {rows} rows against {FEW}", 1.2, short.stop, long.stop),
+        (
+            f"Stop, {sessions} sessions, against orjson",
+            12.0,
+            lambda: crowded.parse(PARSE_WHOLE, crowded.runtime),
+            crowded.stop,
+        ),
+        (
+            f"omo status, {sessions} sessions, against orjson",
+            16.0,
+            lambda: crowded.parse(PARSE_WHOLE, crowded.runtime),
+            lambda: crowded.process([omo, "status"]),
+        ),
     ]
     found = []
     for name, bound, bare, work in pairs:
-        times = [(clock(bare), clock(work)) for _ in range(rounds)]
+        times = [(clock(bare), clock(work)) for _ in range(given.rounds)]
         base, took = (undisturbed(column) for column in zip(*times, strict=True))
         found.append((name, took, took / base, bound))
     return found

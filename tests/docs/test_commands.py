@@ -194,7 +194,7 @@ def source_of(place: str) -> str:
     ("name", "options"),
     [
         ("hooks.py", ["--rounds", "1"]),
-        ("ledger.py", ["--rows", "200", "--rounds", "1"]),
+        ("ledger.py", ["--rows", "200", "--sessions", "200", "--rounds", "1"]),
         ("tree.py", ["--files", "50", "--rounds", "1"]),
     ],
 )

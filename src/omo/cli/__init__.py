@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 import time
@@ -16,6 +17,7 @@ UNTAKEN = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 def console() -> None:
+    gc.set_threshold(100_000)  # most commands end before it pays to look for garbage
     _open_what_is_closed()
     try:
         code = _run()

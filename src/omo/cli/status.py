@@ -41,7 +41,8 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         text = terminal.render(said, shutil.get_terminal_size().columns, color=color)
     else:
         text = lines.plain(said)
-    return Result(view.data, text, exit_code=Unreadable.exit_code if view.error else 0)
+    data = view.data if arguments.json else {}  # of each session that there ever was
+    return Result(data, text, exit_code=Unreadable.exit_code if view.error else 0)
 
 
 def _watch(context: Context, name: str, *, everything: bool, can_draw: bool, color: bool) -> None:

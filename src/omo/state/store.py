@@ -134,12 +134,23 @@ def _version(status: os.stat_result) -> tuple[int, ...]:
 
 def parse(raw: bytes, path: str) -> Json:
     try:
-        value = loads(raw.decode("utf-8"))
+        value = _loads(raw)
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"{path} is not valid JSON: {error}", fix=MOVE_AWAY, path=path) from None
     if not isinstance(value, dict):
         raise Unreadable(f"{path} holds {type(value).__name__}, not an object", fix=MOVE_AWAY, path=path)
     return value
+
+
+def _loads(raw: bytes) -> Any:
+    if len(raw) > MOST_KEPT:
+        try:
+            import orjson  # four times as fast, from where that makes up for its import
+
+            return orjson.loads(raw)
+        except (ImportError, ValueError):
+            pass  # it is stricter than what wrote the file, and may be missing
+    return loads(raw.decode("utf-8"))
 
 
 def encode(text: str) -> bytes:

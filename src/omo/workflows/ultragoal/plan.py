@@ -374,7 +374,6 @@ def _apply(plan: Plan, row: Row) -> None:
 
 
 def _steer(plan: Plan, row: Row) -> None:
-    why = {**{name: row[name] for name in ("mutation", "evidence", "rationale")}, "by": row.get("actor")}
     match row["mutation"]:
         case "add_subgoal":
             plan.outcome = None
@@ -382,7 +381,7 @@ def _steer(plan: Plan, row: Row) -> None:
         case "split_subgoal" | "mark_blocked_superseded":
             goal = _touch(plan, row)
             goal.status, goal.human_blocked = "superseded", ""
-            goal.steering = {**(goal.steering or {}), **why}  # a blocker stays one, so its own kind is kept
+            goal.steering = {**(goal.steering or {}), **_reasons(row)}  # a blocker stays one, so its own kind is kept
             if row["mutation"] == "split_subgoal":
                 goal.steering["replacementGoalIds"] = row["replacementGoalIds"]
                 after = plan.goals.index(goal) + 1
@@ -400,7 +399,12 @@ def _steer(plan: Plan, row: Row) -> None:
             known = goal.steering or {}
             # However often it is revised: what was promised first stays visible.
             first = known.get("firstWording", row.get("previous"))
-            goal.steering = {**known, **why, "changedFields": row["changedFields"], "firstWording": first}
+            goal.steering = {**known, **_reasons(row), "changedFields": row["changedFields"], "firstWording": first}
+
+
+def _reasons(row: Row) -> Row:
+    """What is kept with a goal that was steered."""
+    return {**{name: row[name] for name in ("mutation", "evidence", "rationale")}, "by": row.get("actor")}
 
 
 def _touch(plan: Plan, row: Row) -> Goal:
