@@ -197,6 +197,7 @@ def environment(home: Path, model: ScriptedModel | None, extra: Mapping[str, str
         "ANTHROPIC_BASE_URL": model.url if model else "http://127.0.0.1:9",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
+        "BUN_JSC_useDFGJIT": "0",  # no client of these tests lives long enough for its second compiler to pay
         **(extra or {}),
     }
 
