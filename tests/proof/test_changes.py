@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
@@ -80,3 +81,10 @@ def test_files_of_a_commit_are_read_in_one_process(root: Path) -> None:
     assert git.blobs(root, names) == [b"x\n\ny", None, b"", b"a\n", None]
     assert git.blobs(root, names[1:2]) == [None]
     assert git.blobs(root, []) == []
+
+
+@pytest.mark.parametrize("kind", ["sha1", "sha256"])
+def test_before_the_first_commit_the_base_is_what_git_calls_a_tree_without_files(tmp_path: Path, kind: str) -> None:
+    subprocess.run(["git", "init", "-q", f"--object-format={kind}", str(tmp_path)], check=True)
+    empty = git.ask(tmp_path, "hash-object", "-t", "tree", "--stdin").strip()
+    assert changes.head(tmp_path) == changes.resolve(tmp_path, empty) == empty

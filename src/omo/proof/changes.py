@@ -14,27 +14,46 @@ from omo.proof.base import DIFF
 
 MOST_COMMITS = 10_000
 BASES = ("origin/dev", "dev", "origin/main", "origin/master", "main", "master")
+# What git calls a tree without files, by how a repository names what it holds.
+EMPTY_TREES = {
+    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
 _RULES = "--exclude-per-directory=.gitignore"
 
 
 def head(root: Path) -> str | None:
     """Where the repository stands: a commit, git's empty tree before the first one, None outside git."""
-    commit = commit_of(root, "HEAD")
-    if commit or not _is_repository(root):
-        return commit
-    return _empty_tree(root)
+    commit, empty_tree = _named(root, "HEAD")
+    return commit or empty_tree
 
 
 def resolve(root: Path, base: str) -> str:
     """The commit a revision names, or the empty tree where that is what a repository without commits was pinned at."""
-    commit = commit_of(root, base)
+    commit, empty_tree = _named(root, base)
     if commit:
         return commit
-    if not _is_repository(root):
+    if empty_tree is None:
         raise NotEvaluable("not a git repository, or git is missing", fix="git init, and commit before the work")
-    if base != _empty_tree(root):
+    if base != empty_tree:
         raise NotEvaluable(f"base {base!r} is not a revision of this repository", fix="name one with --base REV")
     return base
+
+
+def commit_of(root: Path, name: str) -> str | None:
+    """The commit a name stands for; None where it stands for none."""
+    return _named(root, name)[0]
+
+
+def _named(root: Path, name: str) -> tuple[str | None, str | None]:
+    """The commit a name stands for, and what the repository calls a tree without files; None where there is none."""
+    question = ("rev-parse", "--show-object-format", "--verify", "--quiet", "--end-of-options", name + "^{commit}")
+    match git.run(root, *question).text.split():
+        case [kind, commit]:
+            return commit, EMPTY_TREES.get(kind)
+        case [kind]:
+            return None, EMPTY_TREES.get(kind)
+    return None, None
 
 
 def changed(root: Path, base: str) -> list[str]:
@@ -75,12 +94,6 @@ def require_nothing_hidden(root: Path) -> list[str]:
             f"{name} rewrites what git sees of files: {command}", fix=f"git config --unset {name}, then try again"
         )
     return untracked
-
-
-def commit_of(root: Path, name: str) -> str | None:
-    """The commit a name stands for; None where it stands for none."""
-    answer = git.run(root, "rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}")
-    return answer.text.strip() if answer.ok else None
 
 
 def current_branch(root: Path) -> str:
@@ -243,11 +256,3 @@ def _blob_in_git(root: Path, path: str) -> str:
         if kind == "blob":
             return name
     return ""
-
-
-def _is_repository(root: Path) -> bool:
-    return git.run(root, "rev-parse", "--git-dir").ok
-
-
-def _empty_tree(root: Path) -> str:
-    return git.run(root, "hash-object", "-t", "tree", "--stdin").text.strip()
