@@ -71,7 +71,7 @@ read_event_watched() {
         LC_ALL=C sed -e "$last_line" -e "$closing_brace" <&3 &
         reader=$!
         {
-            trap 'kill $!; exit' TERM
+            trap 'kill -9 $!; exit' TERM # what was only just forked may not heed a gentler signal
             sleep 1 &
             wait $! && kill $reader
         } >/dev/null 3<&- &

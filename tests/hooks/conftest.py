@@ -12,6 +12,7 @@ import platform
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -84,10 +85,11 @@ class Host(Project):
 
     def start(self, event: str, stdin: bytes, **extra: str) -> subprocess.Popen[bytes]:
         """As `raw`, in a session of its own. A pipe that is not written to at once is not waited for."""
-        sent = self.data / "event"
-        sent.write_bytes(stdin)
+        number, sent = tempfile.mkstemp(prefix="event-", dir=self.data)  # an earlier one may still be read
+        with open(number, "wb") as file:
+            file.write(stdin)
         return subprocess.Popen(
-            ["sh", "-c", 'exec <"$1"; ' + command_of(event), "sh", str(sent)],
+            ["sh", "-c", 'exec <"$1"; ' + command_of(event), "sh", sent],
             stdout=subprocess.PIPE,
             cwd=self.project,
             env=self.environment(**extra),
