@@ -44,6 +44,7 @@ don't forget to ulw the docs too
 do the first two by hand, then ulw the rest
 use ultrawork to finish the migration
 turn on ulw
+this is a job for ultrawork
 kick off ultrawork for the billing epic
 Don't use plan mode, use ulw
 if possible, use ulw
@@ -90,6 +91,7 @@ npm ERR! code 1\nnpm ERR! ulw\nplease ulw fix this
 diff --git a/x b/x\n@@ -1 +1 @@\n-ulw\n+ultrawork\nulw apply this
 | a | b |\n|---|---|\n| ulw | 2 |\n\nulw implement this table
 /src/auth/login.py is broken, ulw fix it
+read docs/ulw.md and then ulw the rest
 """),
     "by command": lines(r"""
 /ulw fix this
@@ -154,6 +156,7 @@ fix these tests but whatever you do please remember that you should not\nuse ulw
 repariere die Tests ohne ulw
 benutze ulw nicht
 nicht im ulw Modus bitte, nur kurz anschauen
+nicht mit ulw
 n'utilise pas ulw
 no quiero usar ulw
 não use ulw
@@ -187,12 +190,14 @@ ulw keeps looping, investigate
 ulw mode is active, why?
 ulw doesn't start on windows, look into it
 ulw vs ralph
+ulw stands for ultrawork
 ulw status
 ultrawork's loop is broken
 ulw → ultrawork
 I think ulw is overkill here
 fix ulw
 make ulw case insensitive
+document ulw and ultrawork
 we should document ulw
 can you explain what ulw does under the hood?
 write a test for ulw
@@ -205,6 +210,7 @@ when a user types ulw, the hook fires
 you told me to use ulw yesterday
 I used ulw yesterday and it was slow
 my colleague likes ultrawork
+list every file that mentions ulw
 our plugin has three modes: ulw, ralph and plan
 Does the ulw keyword work inside code blocks?
 ulw ist kaputt
@@ -372,6 +378,8 @@ STOPS = {
     "en": lines("""
 stop
 STOP!!!
+stoooop
+stpo
 can you please stop?
 you can stop now
 we should stop here
@@ -380,7 +388,9 @@ I told you to stop
 no no no, stop
 ok, you can stop now
 stop what you're doing
+stop changing my files
 stop making changes
+stop this is the wrong repo
 stop working on the login page
 stop, that's wrong
 stop - wrong repo
@@ -406,12 +416,15 @@ call it a day
 leave it as it is
 drop it
 give up
+give it up
+no more
 pause please
 take a break
 put this on hold for now
 hands off
 knock it off
 wtf stop
+fucking stop
 don't continue
 dont go on
 no need to keep going
@@ -419,9 +432,11 @@ you don't have to finish
 there's no need to continue, stop
 stop do not continue
 don't make any more changes
+do not write any more code
 I don't need this anymore
 please don't
 on second thought, don't
+actually don't
 let's not
 let's not do this
 let's continue later
@@ -437,10 +452,13 @@ wait, you're in the wrong file
 wait, that's not what I meant
 hold on, let me check something
 please wait until I have pushed
+stop until I say so
+don't do anything until I tell you
 I'll finish it myself
 thank you I'll finish it
 I'll continue with the login page myself
 I'll take it from here
+I'll fix it myself
 let me do it
 im gonna finish it myself
 """),
@@ -456,8 +474,12 @@ Schluss für heute
 mach nicht weiter
 du musst nicht weitermachen
 das ist falsch, hör auf
+hör auf, das ist zu teuer
+hör auf, daran zu arbeiten
+ändere nichts mehr
 ich habe es mir anders überlegt
 warte mal
+warte, bis ich wieder da bin
 wir machen morgen weiter
 hat sich erledigt, danke
 ich übernehme ab hier
@@ -472,6 +494,8 @@ peux-tu arrêter ?
 annule la tâche
 laisse tomber
 ça suffit
+merci, c'est tout
+ne touche plus à rien
 ne continue pas
 c'est faux, arrête
 j'ai changé d'avis
@@ -493,6 +517,7 @@ está mal, para
 he cambiado de opinión
 espera un momento
 no sigas
+no toques nada más
 no hace falta que sigas
 quiero que pares
 sigo yo
@@ -503,6 +528,7 @@ você pode parar
 cancela isso
 deixa pra lá
 já chega
+não mude mais nada
 está errado, pare
 mudei de ideia
 não precisas continuar
@@ -520,6 +546,8 @@ deixa que eu continuo
 это неправильно, стоп
 не продолжай
 больше не надо
+на сегодня всё
+подожди, пока я проверю
 я передумал
 подожди минутку
 я хочу, чтобы ты остановился
@@ -537,6 +565,7 @@ deixa que eu continuo
 等一下
 以后再说
 我自己来
+剩下的我来
 """),
     "ja": lines("""
 止めてください
@@ -544,6 +573,7 @@ deixa que eu continuo
 キャンセルして
 もういいです
 続けなくていい
+それ以上変更しないで
 作業を止めて
 ちょっと待って
 あとは自分でやります
@@ -554,6 +584,7 @@ deixa que eu continuo
 작업을 중단해줘
 취소해줘
 계속하지 마
+아무것도 하지 마
 됐어, 그만
 잠깐만
 내가 할게
@@ -593,7 +624,7 @@ dont worry, continue
 go on, I'll watch
 continue ralph
 """),
-    "de": ["mach bitte weiter", "ich möchte dass du weitermachst", "passt, mach weiter"],
+    "de": ["mach bitte weiter", "ich möchte dass du weitermachst", "passt, mach weiter, bis alles grün ist"],
     "fr": ["vas-y, continue", "je veux que tu continues"],
     "es": ["puedes seguir", "quiero que sigas"],
     "pt": ["pode continuar", "quero que você continue"],
@@ -628,6 +659,8 @@ let's not stop here
 run the tests, then stop
 once you are done, stop the server
 stop when the tests pass
+hör auf, wenn die Tests grün sind
+остановись, когда тесты пройдут
 do this and stop
 cancel and refund the order in the API
 cancelled orders are shown twice
@@ -639,6 +672,8 @@ don't forget the changelog
 drop support for python 3.9
 enough tests for the parser, now do the lexer
 no more than ten items per page
+no more failing tests please
+shut down the server after the tests
 that's wrong, the second parameter is the timeout
 that's not it
 not good enough
@@ -646,10 +681,13 @@ ok that should stop it
 the continue button is greyed out
 add a resume upload feature
 what is left?
+leave it running
+ok, I'll wait
 yes
 no need to test the getters
 let's not use lodash
 don't change anything in src/api
+don't touch the tests until I say so
 I finished the API, now write the docs
 let me handle the click event in React
 let me know when you are done
@@ -657,6 +695,7 @@ I'll be away for an hour, keep going
 take over
 can you handle this?
 stoppe den Server
+hör auf, Kommentare zu schreiben
 ich mache die API, du machst die Tests
 arrête pas
 para el login usa JWT

@@ -121,8 +121,6 @@ def _read_keyword(prompt: str) -> Reading:
     spans = _keyword_spans(prompt)
     if not spans:
         return Reading("none", "no-keyword")
-    if len(spans) > 2 * MOST_EXAMINED:
-        spans = spans[:MOST_EXAMINED] + spans[-MOST_EXAMINED:]
     text, blanked = split(prompt)
     reading = Reading("none", "")
     trail: Trail = []
@@ -143,16 +141,18 @@ def _read_keyword(prompt: str) -> Reading:
 
 
 def _keyword_spans(text: str) -> list[Span]:
-    """Where the letters stand, in any case and inside any word."""
+    """Where the letters stand, in any case and inside any word: the first and the last that do."""
     low = text.lower()
     if len(low) != len(text):  # lower() makes two of some letters, and every place behind them would be off
         low = "".join(char.lower() if char.isascii() else char for char in text)
-    spans = []
+    spans = set()
     for word in KEYWORDS:
-        start = low.find(word)
-        while start >= 0:
-            spans.append((start, start + len(word)))
-            start = low.find(word, start + len(word))
+        first, last = low.find(word), low.rfind(word)
+        for _ in range(MOST_EXAMINED):
+            if first < 0 or first > last:
+                break
+            spans |= {(first, first + len(word)), (last, last + len(word))}
+            first, last = low.find(word, first + len(word)), low.rfind(word, 0, last)
     return sorted(spans)
 
 
@@ -282,8 +282,9 @@ def _is_subject(place: Place) -> bool:
 def _is_object(place: Place) -> bool:
     """What precedes makes it a thing: "fix ulw", "the docs of ulw", "why ulw stopped", "modes such as ulw"."""
     words = place.before
-    names_it = wordlists.NAMING.union(KEYWORDS)  # "rename ralph to ulw", "change ulw to ultrawork"
-    if not names_it.isdisjoint(words) or not wordlists.LISTING.isdisjoint(place.said):
+    if not wordlists.NAMING.isdisjoint(words) or not wordlists.LISTING.isdisjoint(place.said):
+        return True
+    if any(keyword in place.left.lower().split() for keyword in KEYWORDS):  # "change ulw to ultrawork"
         return True
     for start in range(len(words) - 1, 0, -1):
         if words[start - 1] in wordlists.AND:

@@ -145,11 +145,13 @@ def _opening(line: str, above: str, text: str, start: int) -> tuple[str, str, tu
 
 def _closing_tag(text: str) -> str:
     """Of an envelope that the text begins with: <task-notification> and its like, which people do not write by hand."""
+    if not text.startswith("<"):
+        return ""
     end = 1
     while text[end : end + 1].isalpha() or text[end : end + 1] in ("-", "_"):
         end += 1
     name = text[1:end]
-    is_envelope = text.startswith("<") and ("-" in name[1:] or "_" in name[1:])
+    is_envelope = "-" in name[1:] or "_" in name[1:]
     return f"</{name}>" if is_envelope else ""
 
 
