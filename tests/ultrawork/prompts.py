@@ -35,6 +35,7 @@ ulw. no questions. no stopping.
 hey claude ulw fix this
 no, ulw
 - fix a\n- fix b\n- ulw
+- fix the login page\n    in ulw mode
 """),
     "asked for": lines(r"""
 please ulw this
@@ -47,6 +48,7 @@ turn on ulw
 this is a job for ultrawork
 kick off ultrawork for the billing epic
 Don't use plan mode, use ulw
+don't ask and fix it with ulw
 if possible, use ulw
 I need you in ultrawork mode for this
 Put yourself in ultrawork mode and fix the login
@@ -88,6 +90,7 @@ TypeError: x is undefined, ulw fix it
 npm ERR! code 1\nnpm ERR! ulw\nplease ulw fix this
 ~~~\nulw\n~~~\nplease ulw
 <system-reminder>\nultrawork is off\n</system-reminder>\nulw fix the tests
+<bash-stdout>done</bash-stdout>\nulw fix the tests
 diff --git a/x b/x\n@@ -1 +1 @@\n-ulw\n+ultrawork\nulw apply this
 | a | b |\n|---|---|\n| ulw | 2 |\n\nulw implement this table
 /src/auth/login.py is broken, ulw fix it
@@ -178,6 +181,7 @@ can I combine ulw with plan mode?
 are you in ulw mode?
 how do i use ulw to fix tests
 wie funktioniert ulw
+ulw 어떻게 써
 c'est quoi ulw ?
 ¿qué es ulw?
 как работает ulw
@@ -185,8 +189,10 @@ c'est quoi ulw ?
     "about": lines(r"""
 the ulw hook is broken
 the ulw keyword
+the ultrawork page has a typo
 ulw is stuck in a loop again
 ulw keeps looping, investigate
+ulw only works on mac
 ulw mode is active, why?
 ulw doesn't start on windows, look into it
 ulw vs ralph
@@ -293,6 +299,7 @@ ultraworking hard
 <task-notification>\nulw fix it
 Stop hook feedback:\n- [omo]: Ultrawork active\n\nsay stop ulw to end it
 why do I get this?\nStop hook feedback: ulw go on\n\nis it normal?
+<system-reminder>\nulw fix it\n</system-reminder>\nwhat is this?
 This session is being continued from a previous conversation that ran out of context. ulw fix auth
 """),
     "other-slash-command": lines(r"""
@@ -367,6 +374,7 @@ stop ulw and then fix X
 stop ulw because it loops
 stop ulw fix the build first
 stop ulw. What did you change?
+stop ulw, the ulw hook is broken
 stop ulw please, wrong branch
 stop ulw\n\n```\nsome log\n```
 no more ulw, just answer my question: why is the build red?

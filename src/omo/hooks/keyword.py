@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from omo.hooks import wordlists
 from omo.hooks.prose import is_machine_text, is_unspaced, joins, rule_at, split
-from omo.hooks.stop_words import clause_at, clauses_of, stop_or_go, words_in
+from omo.hooks.stop_words import Clause, clauses_of, is_break, stop_or_go, words_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ class Place:
         self.said, self.rest = words_in(text[sentence_start:start]), words_in(text[end:sentence_end])
         self.asks = clause_end == sentence_end and text[sentence_end : sentence_end + 1] in ("?", "？")
         self.leads = all(word in wordlists.COURTESY for word in self.said)
-        self.clause = clause_at(text, start)
+        self.clause = Clause(text, *_bounds(text, start, end, is_break))
 
 
 def _bounds(text: str, start: int, end: int, is_end: Callable[[str, int], bool]) -> Span:
@@ -239,8 +239,6 @@ def _place_rule(place: Place) -> tuple[str, str]:
 def _rule_of_letters(place: Place) -> tuple[str, str]:
     """For scripts written without spaces: by the letters right before it, right behind it, or beside it."""
     before, behind = "".join(place.left.split()), "".join(place.right.split())
-    for mode in ("모드", "モード", "模式"):
-        behind = behind.removeprefix(mode)
     for rule, action, ends, begins in wordlists.LETTER_RULES:
         if before.endswith(ends) or behind.startswith(begins):
             return rule, action
@@ -252,7 +250,7 @@ def _rule_of_letters(place: Place) -> tuple[str, str]:
 def _stops_it(place: Place) -> bool:
     is_pause = any(word.startswith("paus") for word in place.clause.words)
     is_later = place.clause.is_later or (place.said[:1] and place.said[0] in wordlists.LATER)
-    return place.clause.kind == "stop" and "ulw" in place.clause.names and not is_pause and not is_later
+    return place.clause.kind == "stop" and not is_pause and not is_later
 
 
 def _is_negated(place: Place) -> bool:
@@ -286,10 +284,6 @@ def _is_object(place: Place) -> bool:
         return True
     if any(keyword in place.left.lower().split() for keyword in KEYWORDS):  # "change ulw to ultrawork"
         return True
-    for start in range(len(words) - 1, 0, -1):
-        if words[start - 1] in wordlists.AND:
-            words = words[start:]
-            break
     if not words:
         return False
     last, previous = words[-1], " ".join(words[-2:-1])

@@ -192,7 +192,7 @@ def clauses_of(text: str) -> list[Clause]:
     clauses: list[Clause] = []
     start = 0
     for place in range(len(text) + 1):
-        if place < len(text) and not _is_break(text, place):
+        if place < len(text) and not is_break(text, place):
             continue
         if place > start:
             clause = Clause(text, start, place)
@@ -210,16 +210,7 @@ def _is_subordinate(clause: Clause) -> bool:
     return is_infinitive or (bool(words) and words[0] in wordlists.SUBORDINATE)
 
 
-def clause_at(text: str, place: int) -> Clause:
-    start = end = place
-    while start and not _is_break(text, start - 1):
-        start -= 1
-    while end < len(text) and not _is_break(text, end):
-        end += 1
-    return Clause(text, start, end)
-
-
-def _is_break(text: str, place: int) -> bool:
+def is_break(text: str, place: int) -> bool:
     if text[place] == ".":  # "moment.js" has no break in it
         return not text[place + 1 : place + 2].isalnum()
     if text[place] == "-":
