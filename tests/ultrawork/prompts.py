@@ -428,7 +428,7 @@ give it up
 no more
 pause please
 take a break
-put this on hold for now
+put the whole thing on hold for now
 hands off
 knock it off
 wtf stop
@@ -461,12 +461,13 @@ wait, that's not what I meant
 hold on, let me check something
 please wait until I have pushed
 stop until I say so
+pause until tomorrow
 don't do anything until I tell you
 I'll finish it myself
 thank you I'll finish it
 I'll continue with the login page myself
 I'll take it from here
-I'll fix it myself
+I will clean this up myself
 let me do it
 im gonna finish it myself
 """),
@@ -696,7 +697,7 @@ no need to test the getters
 let's not use lodash
 don't change anything in src/api
 don't touch the tests until I say so
-I finished the API, now write the docs
+I finished the API myself, now write the docs
 let me handle the click event in React
 let me know when you are done
 I'll be away for an hour, keep going

@@ -48,9 +48,9 @@ class Clause:
         words = self.words
         if " ".join([word for word in words if word not in wordlists.COURTESY]) in wordlists.ALONE:
             return "stop", []
+        if words[-1:] == ["myself"] and not wordlists.TAKES_OVER.isdisjoint(words):
+            return "take-over", []
         kind, names = meaning(words)
-        if kind == "take-over":
-            return kind, names
         is_condition = self.is_later and len(words) > 1 and words[0] not in wordlists.AND  # "once you are done"
         is_question = self.asks and kind == "stop" and wordlists.ASKS.isdisjoint(words)
         if is_condition or is_question:
@@ -83,7 +83,7 @@ def _opening(words: list[str], place: int) -> tuple[str, list[str]]:
         start += 1
     core = " ".join(opening[start:])
     kind, names = meaning(opening)
-    if kind in ("stop", "wait") and word in wordlists.UNTIL and rest and rest[0] in wordlists.I_OR_MINE:
+    if kind in ("stop", "wait") and word in wordlists.UNTIL and rest and rest[0] in wordlists.USER_IS_BACK:
         return kind, names
     if kind in ("stop", "take-over"):
         is_remark = word in wordlists.BECAUSE  # "stop because …"
@@ -128,9 +128,8 @@ def meaning(words: list[str]) -> tuple[str, list[str]]:
 def _longest(words: list[str], place: int) -> tuple[int, str]:
     for size in range(min(LONGEST_PHRASE, len(words) - place), 0, -1):
         phrase = words[place : place + size]
-        kind = wordlists.PHRASES.get(" ".join(phrase))
-        if not kind and phrase[-1] not in wordlists.OBJECTS:  # "put it on hold"
-            kind = wordlists.PHRASES.get(" ".join([word for word in phrase if word not in wordlists.OBJECTS]))
+        without_object = [word for word in phrase if word not in wordlists.OBJECTS]  # "put it on hold"
+        kind = wordlists.PHRASES.get(" ".join(phrase)) or wordlists.PHRASES.get(" ".join(without_object))
         if kind:
             return size, kind
     return 0, ""

@@ -34,7 +34,7 @@ STOP = {
         call it quits|call off|call it|pack it in|wrap up|shut up|that's all|that will be all|that'll be all|
         that's it|that'll do|that will do|we're done|you're done|all done|done for today|done for now|
         take a break|take a rest|have a break|bail|break off|hold off|lay off|leave off|
-        leave things as they are|leave it alone|full stop|shut down|no more changes|hands off|put on hold|park|
+        leave things as they are|leave alone|full stop|shut down|no more changes|hands off|put on hold|park|
         shelve|postpone|suspend|exit|interrupt|seen enough|i'm cancelling|don't need anymore|don't want anymore|
         no longer want|that's everything|that was all|stop changes|stop files|stop code|stop commands|
         stop tokens|stop circles|no more edits|no more code|leave code""",
@@ -90,10 +90,10 @@ OFF = """off|turn off|turning off|switch off|shut off|disable|deactivate|stop us
 # A halt for the moment. Followed by work ("wait, also add a test") it is a way of speaking.
 WAIT = {
     "en": """wait|hold|hold on|hang on|hold it|hold up|whoa|woah|one moment|one sec|one second|one minute|
-        give me a moment|give me a minute|give me a second|give me a sec|hold your horses|not so fast|not that|
-        not that one|not this|not this one|don't do that|don't do this|don't do it|not yet|not now|not today|
-        later|another time|some other time|scratch that|changed my mind|tomorrow|stand by|standby|stay put|
-        sit tight|brb|let me think""",
+        just a sec|just a second|just a minute|give me a moment|give me a minute|give me a second|give me a sec|
+        hold your horses|not so fast|not that|not that one|not this|not this one|don't do that|don't do this|
+        don't do it|not yet|not now|not today|later|another time|some other time|scratch that|changed my mind|
+        tomorrow|stand by|standby|stay put|sit tight|brb|let me think""",
     "de": """warte|warte auf mich|warten|wartet|moment|sekunde|langsam|immer langsam|nicht das|nicht so|
         mach das nicht|nicht machen|das nicht|mach es nicht|nicht jetzt|jetzt nicht|noch nicht|später|
         vielleicht später|ein andermal|morgen|egal|schon gut|macht nichts|doch nicht|
@@ -143,10 +143,10 @@ GO = {
 }
 # A stop with a "not" or an "I" before it, as GO is: "don't do anything", "I'll handle this". Alone it is work.
 OWN_WORK = """take it|take this|take over|take care of|handle|do this|do that|do the rest|do everything|
-    do anything|do anymore|do more|touch anything|change anything|edit anything|make changes|make any changes|
-    make more changes|sort out|fix myself|write code|edit files|change files|change code|touch files|
-    waste tokens|spend tokens|wrap this up|mach es|mach das|mach den rest|mache es|mache das|mache den rest|
-    mache alles|termine|terminer|finir|fais|faire|faire le reste"""
+    do anything|do anymore|do more|touch anything|change anything|edit anything|make changes|make edits|
+    run commands|run anything|commit anything|sort out|write code|edit files|change files|change code|
+    touch files|waste tokens|spend tokens|wrap this up|mach es|mach das|mach den rest|mache es|mache das|
+    mache den rest|mache alles|termine|terminer|finir|fais|faire|faire le reste"""
 SAYS_NOTHING = """in the end|at the end|by hand|manually|on my own|i'll wait|ich warte|leave running|come back|
     get back|pick up|for the day|feel free|ab hier|go ahead and|no problem|no worries|of course|sounds good|
     looks good|looks great|looks fine|looks right|all good|makes sense|lgtm|lass uns|lasst uns|lassen sie uns"""
@@ -232,7 +232,7 @@ SMALL_BY_LANGUAGE = {
         request command turn activity attempt mission workflow automation continuation autopilot mode actions
         agents subagents workers is was looks sounds lgtm more too as yourself myself both first next same ahead
         where were said told nonsense madness i've there's god omg wtf ffs damn dammit gosh jesus christ
-        heaven's sake heavens love ugh hell fuck fuck's fucks fucking around quite further asked twice else
+        heaven's sake heavens love ugh hell fuck fuck's fucks fucking around quite further asked twice beg else
         editing coding writing changing trying building fixing looping retrying processing executing making
         touching deleting wasting burning spending going generating typing talking thinking mind last way crap
         shit""",
@@ -280,16 +280,18 @@ ALONE = phrases("""don't|let's not|nicht|cancelled|canceled|task cancelled|task 
 # With anything behind it.
 OPEN_ENDED = phrases("""stop working on|stop work on|stop the work on|quit working on|no more work on|
     hör auf mit der arbeit an|arrête de travailler sur|deja de trabajar en|pare de trabalhar em""")
-# A stop or a wait until the user is back: "stop until I say so", "wait for my review".
+# A stop or a wait until the user is back: "stop until I say so", "wait for my review", "pause until tomorrow".
 UNTIL = words("until till for bis пока")
-I_OR_MINE = words("i i'm i've we my ich wir я мы")
+USER_IS_BACK = words("i i'm i've we my ich wir я мы tomorrow monday morgen montag завтра")
 # May stand inside of a phrase: "put it on hold", "I don't need this anymore".
-OBJECTS = words("it this that everything ça le tout")
+OBJECTS = words("it this that everything the whole thing work task ça le tout")
+# Before "myself", whatever it is that the user will do: "I'll clean this up myself".
+TAKES_OVER = words("i'll i'd let lemme")
 # A "continue" with anything behind one of these is one: "continue with the login page".
 OPENERS = phrases("""continue|go on|resume|proceed|carry on|keep going|keep working|go ahead|weiter|mach weiter|
     fahr fort|continuez|poursuis|reprends|continúa|sigue|prossiga|продолжай""")
-GOES_ON_WITH = words("""with but and until till from as where by then so using on to mit bei und bis avec et con y com
-    e с и пока""")
+GOES_ON_WITH = words("""with but and until till from as where by then so using on to mit bei und bis avec et con
+    y com e с и пока""")
 # A stop, "and", and something to say or to take back; and what comes before "and stop".
 AFTER_AND = words("""tell explain show think wait listen let answer summarize summarise report revert undo
     commit ask look read give describe leave rethink reconsider roll""")
@@ -381,7 +383,7 @@ for word in words("don't doesn't needn't won't can't that's there's what's let's
     APOSTROPHES[word.replace("'", "")] = word
 CONTRACTIONS = {  # typed in full
     "do not": "don't", "does not": "doesn't", "that is": "that's", "this is": "it's", "it is": "it's",
-    "you are": "you're", "we are": "we're", "i am": "i'm", "any more": "anymore",
+    "you are": "you're", "we are": "we're", "i am": "i'm", "i will": "i'll", "any more": "anymore",
 }  # fmt: skip
 PHRASES: dict[str, str] = {}
 PHRASES_BY_KIND = {**MARKS, "own work": OWN_WORK, "go": "|".join(GO.values()), "wait": "|".join(WAIT.values())}
