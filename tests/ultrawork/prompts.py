@@ -397,6 +397,7 @@ no no no, stop
 ok, you can stop now
 stop what you're doing
 stop changing my files
+we've had enough, you idiot
 stop making changes
 stop this is the wrong repo
 stop working on the login page
@@ -474,7 +475,7 @@ im gonna finish it myself
     "de": lines("""
 stopp
 hör bitte auf
-kannst du bitte aufhören
+kannst du bitte endlich aufhören
 brich die Aufgabe ab
 vergiss es
 lass gut sein

@@ -235,7 +235,7 @@ SMALL_BY_LANGUAGE = {
         heaven's sake heavens love ugh hell fuck fuck's fucks fucking around quite further asked twice beg else
         editing coding writing changing trying building fixing looping retrying processing executing making
         touching deleting wasting burning spending going generating typing talking thinking mind last way crap
-        shit""",
+        shit idiot had we've you've bothering bugging""",
     "de": """bitte mal doch jetzt sofort einfach eben kurz schon nun also ja ne danke gut super prima klar du
         ihr wir ich kannst könntest könnten können kann darfst dürft sollst solltest sollten soll möchte möchten
         würde wollen uns es das die der den dem des dies diese diesen dieses dieser eine einen ein einem einer
@@ -243,7 +243,7 @@ SMALL_BY_LANGUAGE = {
         auftrag lauf sitzung vorgang prozess aktion befehl ganze ganzen alle alles gesamte aktuelle aktuellen
         laufende laufenden erstmal erst vorerst heute gerade tust machst dass sache sachen mensch lieber besser
         gern gerne mir dir noch ruhig wieder bei deine deiner meine sind fertig deinen musst brauchst sich mehr
-        selbst muss machen kurze mist""",
+        selbst muss machen kurze mist endlich""",
     "fr": """s'il te vous plaît stp svp merci maintenant tout de suite immédiatement donc alors bon oui d'accord
         tu peux pouvez peut pourrais pourriez va allez faut il je veux voudrais j'aimerais que le la les l' un
         une d' ça cela ceci ce cette c'est travail tâche boulot en et ou mais pour avec sur au aux ici juste
@@ -253,9 +253,10 @@ SMALL_BY_LANGUAGE = {
         quisiera lo el los las una eso esto esa este estas todo toda todos del con o pero al aquí ahí así
         trabajo tarea tareas trabajar trabajando proceso operación ejecución sesión hoy simplemente solo mejor
         se nos hacer haciendo está más usted yo resto""",
-    "pt": """obrigado obrigada agora mesmo sim pouco você pode podem poderia deve deveria quero gostaria os uma isso
-        isto aquilo tudo do dos no na em com e aí trabalho trabalhar trabalhando tarefa tarefas processo
-        operação execução sessão hoje apenas melhor fazendo fazer pra assim eu precisas precisa daqui""",
+    "pt": """obrigado obrigada agora mesmo sim pouco imediatamente você pode podem poderia deve deveria quero
+        gostaria os uma isso isto aquilo tudo do dos no na em com e aí trabalho trabalhar trabalhando tarefa
+        tarefas processo operação execução sessão hoje apenas melhor fazendo fazer pra assim eu precisas precisa
+        daqui""",
     "ru": """пожалуйста пож плиз ну ок окей да всё это эту этот эти этого того то вот уже сейчас сразу
         немедленно просто теперь тогда давай давайте можешь можете можно мог бы ты вы я мы мне тебе хочу надо
         нужно следует лучше спасибо здесь тут на в с и а но или работу работа работы работать задачу задача
