@@ -35,6 +35,7 @@ ulw. no questions. no stopping.
 hey claude ulw fix this
 no, ulw
 - fix a\n- fix b\n- ulw
+- fix the login page\n    in ulw mode
 """),
     "asked for": lines(r"""
 please ulw this
@@ -44,8 +45,10 @@ don't forget to ulw the docs too
 do the first two by hand, then ulw the rest
 use ultrawork to finish the migration
 turn on ulw
+this is a job for ultrawork
 kick off ultrawork for the billing epic
 Don't use plan mode, use ulw
+don't ask and fix it with ulw
 if possible, use ulw
 I need you in ultrawork mode for this
 Put yourself in ultrawork mode and fix the login
@@ -87,9 +90,11 @@ TypeError: x is undefined, ulw fix it
 npm ERR! code 1\nnpm ERR! ulw\nplease ulw fix this
 ~~~\nulw\n~~~\nplease ulw
 <system-reminder>\nultrawork is off\n</system-reminder>\nulw fix the tests
+<bash-stdout>done</bash-stdout>\nulw fix the tests
 diff --git a/x b/x\n@@ -1 +1 @@\n-ulw\n+ultrawork\nulw apply this
 | a | b |\n|---|---|\n| ulw | 2 |\n\nulw implement this table
 /src/auth/login.py is broken, ulw fix it
+read docs/ulw.md and then ulw the rest
 """),
     "by command": lines(r"""
 /ulw fix this
@@ -154,6 +159,7 @@ fix these tests but whatever you do please remember that you should not\nuse ulw
 repariere die Tests ohne ulw
 benutze ulw nicht
 nicht im ulw Modus bitte, nur kurz anschauen
+nicht mit ulw
 n'utilise pas ulw
 no quiero usar ulw
 não use ulw
@@ -175,6 +181,7 @@ can I combine ulw with plan mode?
 are you in ulw mode?
 how do i use ulw to fix tests
 wie funktioniert ulw
+ulw 어떻게 써
 c'est quoi ulw ?
 ¿qué es ulw?
 как работает ulw
@@ -182,17 +189,21 @@ c'est quoi ulw ?
     "about": lines(r"""
 the ulw hook is broken
 the ulw keyword
+the ultrawork page has a typo
 ulw is stuck in a loop again
 ulw keeps looping, investigate
+ulw only works on mac
 ulw mode is active, why?
 ulw doesn't start on windows, look into it
 ulw vs ralph
+ulw stands for ultrawork
 ulw status
 ultrawork's loop is broken
 ulw → ultrawork
 I think ulw is overkill here
 fix ulw
 make ulw case insensitive
+document ulw and ultrawork
 we should document ulw
 can you explain what ulw does under the hood?
 write a test for ulw
@@ -205,6 +216,7 @@ when a user types ulw, the hook fires
 you told me to use ulw yesterday
 I used ulw yesterday and it was slow
 my colleague likes ultrawork
+list every file that mentions ulw
 our plugin has three modes: ulw, ralph and plan
 Does the ulw keyword work inside code blocks?
 ulw ist kaputt
@@ -287,6 +299,7 @@ ultraworking hard
 <task-notification>\nulw fix it
 Stop hook feedback:\n- [omo]: Ultrawork active\n\nsay stop ulw to end it
 why do I get this?\nStop hook feedback: ulw go on\n\nis it normal?
+<system-reminder>\nulw fix it\n</system-reminder>\nwhat is this?
 This session is being continued from a previous conversation that ran out of context. ulw fix auth
 """),
     "other-slash-command": lines(r"""
@@ -361,6 +374,7 @@ stop ulw and then fix X
 stop ulw because it loops
 stop ulw fix the build first
 stop ulw. What did you change?
+stop ulw, the ulw hook is broken
 stop ulw please, wrong branch
 stop ulw\n\n```\nsome log\n```
 no more ulw, just answer my question: why is the build red?
@@ -372,6 +386,8 @@ STOPS = {
     "en": lines("""
 stop
 STOP!!!
+stoooop
+stpo
 can you please stop?
 you can stop now
 we should stop here
@@ -380,7 +396,10 @@ I told you to stop
 no no no, stop
 ok, you can stop now
 stop what you're doing
+stop changing my files
+we've had enough, you idiot
 stop making changes
+stop this is the wrong repo
 stop working on the login page
 stop, that's wrong
 stop - wrong repo
@@ -406,12 +425,15 @@ call it a day
 leave it as it is
 drop it
 give up
+give it up
+no more
 pause please
 take a break
-put this on hold for now
+put the whole thing on hold for now
 hands off
 knock it off
 wtf stop
+fucking stop
 don't continue
 dont go on
 no need to keep going
@@ -419,9 +441,11 @@ you don't have to finish
 there's no need to continue, stop
 stop do not continue
 don't make any more changes
+do not write any more code
 I don't need this anymore
 please don't
 on second thought, don't
+actually don't
 let's not
 let's not do this
 let's continue later
@@ -437,17 +461,21 @@ wait, you're in the wrong file
 wait, that's not what I meant
 hold on, let me check something
 please wait until I have pushed
+stop until I say so
+pause until tomorrow
+don't do anything until I tell you
 I'll finish it myself
 thank you I'll finish it
 I'll continue with the login page myself
 I'll take it from here
+I will clean this up myself
 let me do it
 im gonna finish it myself
 """),
     "de": lines("""
 stopp
 hör bitte auf
-kannst du bitte aufhören
+kannst du bitte endlich aufhören
 brich die Aufgabe ab
 vergiss es
 lass gut sein
@@ -456,8 +484,12 @@ Schluss für heute
 mach nicht weiter
 du musst nicht weitermachen
 das ist falsch, hör auf
+hör auf, das ist zu teuer
+hör auf, daran zu arbeiten
+ändere nichts mehr
 ich habe es mir anders überlegt
 warte mal
+warte, bis ich wieder da bin
 wir machen morgen weiter
 hat sich erledigt, danke
 ich übernehme ab hier
@@ -472,6 +504,8 @@ peux-tu arrêter ?
 annule la tâche
 laisse tomber
 ça suffit
+merci, c'est tout
+ne touche plus à rien
 ne continue pas
 c'est faux, arrête
 j'ai changé d'avis
@@ -493,6 +527,7 @@ está mal, para
 he cambiado de opinión
 espera un momento
 no sigas
+no toques nada más
 no hace falta que sigas
 quiero que pares
 sigo yo
@@ -503,6 +538,7 @@ você pode parar
 cancela isso
 deixa pra lá
 já chega
+não mude mais nada
 está errado, pare
 mudei de ideia
 não precisas continuar
@@ -520,6 +556,8 @@ deixa que eu continuo
 это неправильно, стоп
 не продолжай
 больше не надо
+на сегодня всё
+подожди, пока я проверю
 я передумал
 подожди минутку
 я хочу, чтобы ты остановился
@@ -537,6 +575,7 @@ deixa que eu continuo
 等一下
 以后再说
 我自己来
+剩下的我来
 """),
     "ja": lines("""
 止めてください
@@ -544,6 +583,7 @@ deixa que eu continuo
 キャンセルして
 もういいです
 続けなくていい
+それ以上変更しないで
 作業を止めて
 ちょっと待って
 あとは自分でやります
@@ -554,6 +594,7 @@ deixa que eu continuo
 작업을 중단해줘
 취소해줘
 계속하지 마
+아무것도 하지 마
 됐어, 그만
 잠깐만
 내가 할게
@@ -593,7 +634,7 @@ dont worry, continue
 go on, I'll watch
 continue ralph
 """),
-    "de": ["mach bitte weiter", "ich möchte dass du weitermachst", "passt, mach weiter"],
+    "de": ["mach bitte weiter", "ich möchte dass du weitermachst", "passt, mach weiter, bis alles grün ist"],
     "fr": ["vas-y, continue", "je veux que tu continues"],
     "es": ["puedes seguir", "quiero que sigas"],
     "pt": ["pode continuar", "quero que você continue"],
@@ -628,6 +669,8 @@ let's not stop here
 run the tests, then stop
 once you are done, stop the server
 stop when the tests pass
+hör auf, wenn die Tests grün sind
+остановись, когда тесты пройдут
 do this and stop
 cancel and refund the order in the API
 cancelled orders are shown twice
@@ -639,6 +682,8 @@ don't forget the changelog
 drop support for python 3.9
 enough tests for the parser, now do the lexer
 no more than ten items per page
+no more failing tests please
+shut down the server after the tests
 that's wrong, the second parameter is the timeout
 that's not it
 not good enough
@@ -646,17 +691,21 @@ ok that should stop it
 the continue button is greyed out
 add a resume upload feature
 what is left?
+leave it running
+ok, I'll wait
 yes
 no need to test the getters
 let's not use lodash
 don't change anything in src/api
-I finished the API, now write the docs
+don't touch the tests until I say so
+I finished the API myself, now write the docs
 let me handle the click event in React
 let me know when you are done
 I'll be away for an hour, keep going
 take over
 can you handle this?
 stoppe den Server
+hör auf, Kommentare zu schreiben
 ich mache die API, du machst die Tests
 arrête pas
 para el login usa JWT

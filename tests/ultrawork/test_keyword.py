@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from omo.hooks import keyword, prose
+from omo.hooks import keyword, prose, stop_words, wordlists
 from omo.hooks.keyword import HEARD, PLACE_RULES, RULES, read_prompt
 from tests.ultrawork import prompts
 
@@ -92,9 +92,20 @@ def test_every_rule_has_a_prompt_and_a_reason() -> None:
     assert all(why.endswith(".") and change for why, change in RULES.values())
 
 
+@pytest.mark.parametrize("table", [wordlists.PHRASES_BY_KIND, wordlists.UNSPACED_BY_KIND])
+def test_a_phrase_has_one_meaning(table: dict[str, str]) -> None:
+    listed = [phrase for phrases in table.values() for phrase in wordlists.phrases(phrases)]
+    assert len(listed) == len(set(listed))
+
+
+def test_no_phrase_is_longer_than_what_is_looked_for() -> None:
+    assert max(len(phrase.split()) for phrase in wordlists.PHRASES) <= stop_words.LONGEST_PHRASE
+    assert max(len(phrase) for phrase in wordlists.UNSPACED) <= stop_words.LONGEST_UNSPACED
+
+
 def test_no_prompt_is_listed_twice() -> None:
     listed = [prompt for _, prompt in NOT_ACTED_ON]
-    for table in (prompts.USES, prompts.CONTINUES):
+    for table in (prompts.USES, prompts.CONTINUES, prompts.STOPS):
         listed += [prompt for prompts_of_one in table.values() for prompt in prompts_of_one]
     listed += [*prompts.CANCELS, *prompts.CANCELS_WITH_MORE, *prompts.WORK, *prompts.NOTHING_SAID]
     listed += [*prompts.NOT_USES_NOT_TUNED_TO, *prompts.TAKEN_FOR_USES]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from omo.hooks import wordlists
 from omo.hooks.prose import is_machine_text, is_unspaced, joins, rule_at, split
-from omo.hooks.stop_words import clause_at, clauses_of, stop_or_go, words_in
+from omo.hooks.stop_words import Clause, clauses_of, is_break, stop_or_go, words_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,8 +121,6 @@ def _read_keyword(prompt: str) -> Reading:
     spans = _keyword_spans(prompt)
     if not spans:
         return Reading("none", "no-keyword")
-    if len(spans) > 2 * MOST_EXAMINED:
-        spans = spans[:MOST_EXAMINED] + spans[-MOST_EXAMINED:]
     text, blanked = split(prompt)
     reading = Reading("none", "")
     trail: Trail = []
@@ -143,16 +141,18 @@ def _read_keyword(prompt: str) -> Reading:
 
 
 def _keyword_spans(text: str) -> list[Span]:
-    """Where the letters stand, in any case and inside any word."""
+    """Where the letters stand, in any case and inside any word: the first and the last that do."""
     low = text.lower()
     if len(low) != len(text):  # lower() makes two of some letters, and every place behind them would be off
         low = "".join(char.lower() if char.isascii() else char for char in text)
-    spans = []
+    spans = set()
     for word in KEYWORDS:
-        start = low.find(word)
-        while start >= 0:
-            spans.append((start, start + len(word)))
-            start = low.find(word, start + len(word))
+        first, last = low.find(word), low.rfind(word)
+        for _ in range(MOST_EXAMINED):
+            if first < 0 or first > last:
+                break
+            spans |= {(first, first + len(word)), (last, last + len(word))}
+            first, last = low.find(word, first + len(word)), low.rfind(word, 0, last)
     return sorted(spans)
 
 
@@ -188,7 +188,7 @@ class Place:
         self.said, self.rest = words_in(text[sentence_start:start]), words_in(text[end:sentence_end])
         self.asks = clause_end == sentence_end and text[sentence_end : sentence_end + 1] in ("?", "？")
         self.leads = all(word in wordlists.COURTESY for word in self.said)
-        self.clause = clause_at(text, start)
+        self.clause = Clause(text, *_bounds(text, start, end, is_break))
 
 
 def _bounds(text: str, start: int, end: int, is_end: Callable[[str, int], bool]) -> Span:
@@ -239,8 +239,6 @@ def _place_rule(place: Place) -> tuple[str, str]:
 def _rule_of_letters(place: Place) -> tuple[str, str]:
     """For scripts written without spaces: by the letters right before it, right behind it, or beside it."""
     before, behind = "".join(place.left.split()), "".join(place.right.split())
-    for mode in ("모드", "モード", "模式"):
-        behind = behind.removeprefix(mode)
     for rule, action, ends, begins in wordlists.LETTER_RULES:
         if before.endswith(ends) or behind.startswith(begins):
             return rule, action
@@ -252,7 +250,7 @@ def _rule_of_letters(place: Place) -> tuple[str, str]:
 def _stops_it(place: Place) -> bool:
     is_pause = any(word.startswith("paus") for word in place.clause.words)
     is_later = place.clause.is_later or (place.said[:1] and place.said[0] in wordlists.LATER)
-    return place.clause.kind == "stop" and "ulw" in place.clause.names and not is_pause and not is_later
+    return place.clause.kind == "stop" and not is_pause and not is_later
 
 
 def _is_negated(place: Place) -> bool:
@@ -282,13 +280,10 @@ def _is_subject(place: Place) -> bool:
 def _is_object(place: Place) -> bool:
     """What precedes makes it a thing: "fix ulw", "the docs of ulw", "why ulw stopped", "modes such as ulw"."""
     words = place.before
-    names_it = wordlists.NAMING.union(KEYWORDS)  # "rename ralph to ulw", "change ulw to ultrawork"
-    if not names_it.isdisjoint(words) or not wordlists.LISTING.isdisjoint(place.said):
+    if not wordlists.NAMING.isdisjoint(words) or not wordlists.LISTING.isdisjoint(place.said):
         return True
-    for start in range(len(words) - 1, 0, -1):
-        if words[start - 1] in wordlists.AND:
-            words = words[start:]
-            break
+    if any(keyword in place.left.lower().split() for keyword in KEYWORDS):  # "change ulw to ultrawork"
+        return True
     if not words:
         return False
     last, previous = words[-1], " ".join(words[-2:-1])

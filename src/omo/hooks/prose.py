@@ -59,8 +59,6 @@ def is_machine_text(prompt: str) -> bool:
 def split(prompt: str) -> tuple[str, list[Span]]:
     """The prompt with everything but prose blanked, and what was blanked: start, end and the rule, in order."""
     text = prompt.replace("\r\n", " \n").replace("\r", "\n").replace("’", "'")
-    for odd in "\ufeff\0\u200b\u2028":
-        text = text.replace(odd, " ")
     blanked: list[Span] = []
     last_read = len(text) - LONGEST_READ
     if last_read > LONGEST_READ + 1:
@@ -94,10 +92,7 @@ def joins(char: str) -> bool:
 def is_unspaced(char: str) -> bool:
     """A letter of Thai, Lao, Chinese, Japanese or Korean."""
     code = ord(char)
-    return char.isalnum() and (
-        0x0E00 <= code <= 0x0EFF or 0x1100 <= code <= 0x11FF or 0x2E80 <= code <= 0xD7FF
-        or 0xF900 <= code <= 0xFAFF or 0xFF66 <= code <= 0xFF9F or code >= 0x20000
-    )  # fmt: skip
+    return char.isalnum() and (0x0E00 <= code <= 0x0EFF or code >= 0x2E80)
 
 
 def _blocks(text: str) -> list[Span]:
@@ -113,9 +108,7 @@ def _blocks(text: str) -> list[Span]:
                 closer = ""
         elif not goes_on or (line and not line.startswith(goes_on)):
             rule, closer, goes_on = _opening(line, above, text, start)
-        if rule and spans and spans[-1][1:] == (start - 1, rule):
-            spans[-1] = (spans[-1][0], end, rule)
-        elif rule and line:
+        if rule and line:
             spans.append((start, end, rule))
         start, above = end + 1, line.strip()
     return spans
@@ -128,7 +121,7 @@ def _opening(line: str, above: str, text: str, start: int) -> tuple[str, str, tu
     if len(fence) >= 3:
         return "in-code", fence, ()
     for rule, openings, closer, goes_on in OPENINGS:
-        if line.startswith(openings) or plain.startswith(openings) or item.startswith(openings):
+        if plain.startswith(openings) or item.startswith(openings):
             return rule, closer, goes_on
     if closing := _closing_tag(plain):
         if closing in line:
@@ -145,11 +138,13 @@ def _opening(line: str, above: str, text: str, start: int) -> tuple[str, str, tu
 
 def _closing_tag(text: str) -> str:
     """Of an envelope that the text begins with: <task-notification> and its like, which people do not write by hand."""
+    if not text.startswith("<"):
+        return ""
     end = 1
     while text[end : end + 1].isalpha() or text[end : end + 1] in ("-", "_"):
         end += 1
     name = text[1:end]
-    is_envelope = text.startswith("<") and ("-" in name[1:] or "_" in name[1:])
+    is_envelope = "-" in name[1:] or "_" in name[1:]
     return f"</{name}>" if is_envelope else ""
 
 

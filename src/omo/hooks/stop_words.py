@@ -12,7 +12,7 @@ from omo.hooks.prose import HOLE, is_unspaced, split
 
 LONGEST_READ = 400  # no one writes a longer clause; behind it a stop at the end is no answer to the agent any more
 LONGEST_PHRASE = 7
-LONGEST_UNSPACED = 10
+LONGEST_UNSPACED = 12
 BREAKS = ",!?;，。！？；、…\n—–"
 NOT_PROSE = "/#>-`|<$@"  # a prompt that begins so is a command, a quotation or a paste
 MARKUP = '\n`"“„«「>'  # where one of these is, what was found may stand in code or in quotation marks
@@ -25,7 +25,7 @@ class Clause:
 
     def __init__(self, text: str, start: int, end: int) -> None:
         self.start, self.end = start, end
-        self.words = [wordlists.APOSTROPHES.get(word, word) for word in words_in(text[start:end])]
+        self.words = _as_listed(words_in(text[start:end]))
         self.asks = text[end : end + 1] in ("?", "？")
         self.is_later = bool(self.words) and self.words[0] in wordlists.LATER
         self.has_more = False  # behind the stop: "stop and tell me …"
@@ -46,11 +46,11 @@ class Clause:
 
     def _read(self) -> tuple[str, list[str]]:
         words = self.words
-        if " ".join(words) in wordlists.ALONE:
+        if " ".join([word for word in words if word not in wordlists.COURTESY]) in wordlists.ALONE:
             return "stop", []
+        if words[-1:] == ["myself"] and not wordlists.TAKES_OVER.isdisjoint(words):
+            return "take-over", []
         kind, names = meaning(words)
-        if kind == "take-over":
-            return kind, names
         is_condition = self.is_later and len(words) > 1 and words[0] not in wordlists.AND  # "once you are done"
         is_question = self.asks and kind == "stop" and wordlists.ASKS.isdisjoint(words)
         if is_condition or is_question:
@@ -82,9 +82,9 @@ def _opening(words: list[str], place: int) -> tuple[str, list[str]]:
     while start < place - 1 and opening[start] in wordlists.SMALL:
         start += 1
     core = " ".join(opening[start:])
-    if core in wordlists.WAIT_UNTIL:
-        return "wait", []
     kind, names = meaning(opening)
+    if kind in ("stop", "wait") and word in wordlists.UNTIL and rest and rest[0] in wordlists.USER_IS_BACK:
+        return kind, names
     if kind in ("stop", "take-over"):
         is_remark = word in wordlists.BECAUSE  # "stop because …"
         if word in wordlists.AND and rest:
@@ -127,7 +127,9 @@ def meaning(words: list[str]) -> tuple[str, list[str]]:
 
 def _longest(words: list[str], place: int) -> tuple[int, str]:
     for size in range(min(LONGEST_PHRASE, len(words) - place), 0, -1):
-        kind = wordlists.PHRASES.get(" ".join(words[place : place + size]))
+        phrase = words[place : place + size]
+        without_object = [word for word in phrase if word not in wordlists.OBJECTS]  # "put it on hold"
+        kind = wordlists.PHRASES.get(" ".join(phrase)) or wordlists.PHRASES.get(" ".join(without_object))
         if kind:
             return size, kind
     return 0, ""
@@ -189,27 +191,25 @@ def clauses_of(text: str) -> list[Clause]:
     clauses: list[Clause] = []
     start = 0
     for place in range(len(text) + 1):
-        if place < len(text) and not _is_break(text, place):
+        if place < len(text) and not is_break(text, place):
             continue
         if place > start:
             clause = Clause(text, start, place)
-            if clauses and clause.words and clause.words[0] in wordlists.SUBORDINATE:
+            if clauses and text[start - 1] == "," and _is_subordinate(clause):
                 clause = Clause(text, clauses.pop().start, place)
             clauses.append(clause)
         start = place + 1
     return clauses
 
 
-def clause_at(text: str, place: int) -> Clause:
-    start = end = place
-    while start and not _is_break(text, start - 1):
-        start -= 1
-    while end < len(text) and not _is_break(text, end):
-        end += 1
-    return Clause(text, start, end)
+def _is_subordinate(clause: Clause) -> bool:
+    """Also a German infinitive: "hör auf, Tabs zu benutzen"; but not "hör auf, das ist zu teuer"."""
+    words = clause.words
+    is_infinitive = words[-2:-1] == ["zu"] and words[-1].endswith("en")
+    return is_infinitive or (bool(words) and words[0] in wordlists.SUBORDINATE)
 
 
-def _is_break(text: str, place: int) -> bool:
+def is_break(text: str, place: int) -> bool:
     if text[place] == ".":  # "moment.js" has no break in it
         return not text[place + 1 : place + 2].isalnum()
     if text[place] == "-":
@@ -228,6 +228,21 @@ def words_in(text: str) -> list[str]:
             words.append(word)
             word = ""
     return words
+
+
+def _as_listed(words: list[str]) -> list[str]:
+    """As the lists spell it: "dont" and "do not" are "don't", "stoooop" is "stop"."""
+    listed = []
+    for word in words:
+        for letter in set(word):
+            if letter * 3 in word:
+                while letter * 2 in word:
+                    word = word.replace(letter * 2, letter)
+        listed.append(wordlists.APOSTROPHES.get(word, word))
+    text = f" {' '.join(listed)} "
+    for full, short in wordlists.CONTRACTIONS.items():
+        text = text.replace(f" {full} ", f" {short} ")
+    return text.split()
 
 
 def stop_or_go(prompt: str) -> tuple[str, str, tuple[int, int], tuple[str, ...]] | None:
