@@ -37,7 +37,7 @@ STOP = {
         leave things as they are|leave alone|full stop|shut down|no more changes|hands off|put on hold|park|
         shelve|postpone|suspend|exit|interrupt|seen enough|i'm cancelling|don't need anymore|don't want anymore|
         no longer want|that's everything|that was all|stop changes|stop files|stop code|stop commands|
-        stop tokens|stop circles|no more edits|no more code|leave code""",
+        stop tokens|stop circles|no more edits|no more code""",
     "de": """stopp|stoppe|stoppen|halt|halte an|anhalten|aufhören|aufzuhören|hör auf|höre auf|hört auf|
         abbrechen|abbruch|brich ab|breche ab|brechen ab|beende|beenden|schluss|feierabend|genug|reicht|reicht's|
         vergiss|vergesst es|vergessen|lass es|lass das|lass sein|lass mal|lass stecken|lass es bleiben|lassen|
@@ -234,7 +234,7 @@ SMALL_BY_LANGUAGE = {
         where were said told nonsense madness i've there's god omg wtf ffs damn dammit gosh jesus christ
         heaven's sake heavens love ugh hell fuck fuck's fucks fucking around quite further asked twice beg else
         editing coding writing changing trying building fixing looping retrying processing executing making
-        touching deleting wasting burning spending going generating typing talking thinking mind last way crap
+        touching deleting wasting burning spending going generating talking thinking mind last way crap
         shit idiot had we've you've bothering bugging""",
     "de": """bitte mal doch jetzt sofort einfach eben kurz schon nun also ja ne danke gut super prima klar du
         ihr wir ich kannst könntest könnten können kann darfst dürft sollst solltest sollten soll möchte möchten
