@@ -204,6 +204,15 @@ def _(run: Play) -> None:
     judged(run)
 
 
+@ending("ralph", "a run on the agent's own answers, cleared away at its end", ATTESTED)
+def _(run: Play) -> None:
+    begun(run, NOTES, ASKED)
+    worked(run)
+    (run.project.parent / "answer.md").write_text(answer(asked(run)), encoding="utf-8")
+    run.omo("ralph judge --result ../answer.md")
+    assert run.omo("state clear --mode ralph") == 0, run.printed
+
+
 @ending("ralph", "the judge asked for and never sent", HELD)
 def _(run: Play) -> None:
     begun(run, NOTES, ASKED, option="--max-iterations 1")

@@ -322,6 +322,24 @@ def _(run: Play) -> None:
     note_for_goals(run)
 
 
+@ending("ultragoal", "the same, the plan before it cleared away at its end", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run)
+    completed(run, "G001", "G002")
+    assert run.omo("state clear --mode ultragoal") == 0, run.printed
+    planned(run, NOTE)
+    note_for_goals(run)
+
+
+@ending("ultragoal", "honest: a goal reworded, and then as it was at first", JUDGED)
+def _(run: Play) -> None:
+    planned(run)
+    for title in ("Cards", "Payment API"):
+        steer = f"ultragoal steer --kind revise_pending_wording --goal-id G002 --title {shlex.quote(title)}"
+        assert run.omo(f"{steer} {WHY}") == 0, run.printed
+    judged(run, "G001", "G002")
+
+
 @ending("ultragoal", "honest: two plans, one after the other, each reviewed", JUDGED)
 def _(run: Play) -> None:
     planned(run, ONE)

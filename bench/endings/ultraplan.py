@@ -339,6 +339,15 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
+@ending("ultraplan", "a session with an exception, cleared away at its end", WAIVED)
+def _(run: Play) -> None:
+    planned(run)
+    run.omo(f"plan start plan.md {UNREVIEWED}")
+    done(run, 1, 2, 3)
+    run.omo("plan finish")
+    assert run.omo("state clear --mode ultraplan") == 0, run.printed
+
+
 @ending("ultraplan", "a forbidden change between two sessions", WAIVED)
 def _(run: Play) -> None:
     first_session_done(run)

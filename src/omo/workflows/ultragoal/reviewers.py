@@ -212,7 +212,8 @@ def _steered(goal: Goal) -> list[Row]:
     rationale = clip(str(steering.get("rationale") or "no reason given"), LONGEST)
     if goal.status == "superseded" and steering.get("noReplacementRequired"):
         return [exception(f"{goal.id} was dropped: {clip(goal.title, 80)}", "agent", rationale)]
-    if goal.is_required and first:
+    is_as_first = first == {"title": goal.title, "objective": goal.objective}
+    if goal.is_required and first and not is_as_first:
         what = f"{goal.id} was reworded: {_wording(first)} became {_wording(vars(goal))}"
         return [exception(what, "agent", rationale)]
     return []
