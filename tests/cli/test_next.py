@@ -43,9 +43,10 @@ def test_what_the_user_asked_for_by_name_is_next_until_it_is_begun(project: Proj
 
 
 def test_what_the_user_asks_for_after_an_end_is_next(project: Project) -> None:
+    project.prompt("/omo:ultraplan a file NOTES")
     project.prompt("ulw make it green")
     project.check("ulw", "done", "--because", "it was green before")
-    assert "Nothing is left to do" in project.agent("next").out
+    assert "Nothing is left to do" in project.agent("next").out, "what they typed before is not what they want now"
     project.prompt("/omo:ralph a file NOTES")
     out = project.agent("next").out
     assert "Nothing is left to do" not in out

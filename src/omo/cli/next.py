@@ -28,7 +28,7 @@ BEGINNINGS = {
     "ultragoal": (command("omo ultragoal create-goals --start --brief-file FILE", lead="write the goals down, then"),),
     "ultraplan": (
         command("omo plan critique PLAN", lead="write the plan, then"),
-        command("omo plan start PLAN", lead="when omo:critic found it sound"),
+        Command(lead="when omo:critic found it sound, tell the user: /omo:ultraexecute carries it out"),
     ),
 }
 
@@ -43,16 +43,15 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     if not rows and not arguments.session:
         return _nothing(context.named_session or "", rows)
     view = project.look_at(context, context.looked_at(arguments.session), rows=rows)
-    asked = _asked_for(context.state, view.name)
     if view.brief.mode == "off":
-        return _nothing(view.name, rows, asked)
+        return _nothing(view.name, rows, _asked_for(context.state, view.name))
     work = view.leading or Status("", "")
     step = view.next
-    if asked is not None and not step.commands and step.action in ("", "done"):
-        step = asked
     # What the step is about: the one item that it names, else every one that is open.
     items = [item for item in work.items if step.item == item.id or (not step.item and item.is_open)]
     waiting = [summary for summary in view.brief.work if summary.state in WAITING]
+    if not waiting and not step.commands and step.action in ("", "done"):
+        step = _asked_for(context.state, view.name) or step
     others = _beside(view)
     data: Row = {
         "session": view.name,
@@ -133,7 +132,7 @@ def _asked_for(state: str, session: str) -> NextStep | None:
     begun = set()
     for row in reversed(runtime.vouched_rows(state, session)):
         kind = str(row.get("kind"))
-        if kind == "cancelled":
+        if kind in ("cancelled", "activated", "rearmed"):  # their newer word
             break
         asked = "ralph" if kind == "ralph-asked" else str(row.get("workflow"))
         if row.get("actor") == "user" and kind in ("asked", "ralph-asked"):

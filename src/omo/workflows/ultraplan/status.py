@@ -274,7 +274,7 @@ def _state(state: PlanState, step: NextStep) -> Row:
     elif state.is_open:
         return {"state": "active"}
     elif state.end == "failed":
-        question = f"Report: {state.finished.get('report')}. {step.command}"
+        question = f"Report: {state.finished.get('report')}; {step.command}"
     elif state.end == "abandoned" and state.finished.get("actor") != "user":
         question = "Begin it again, or leave it? omo plan status"
     else:
