@@ -118,7 +118,9 @@ def with_earlier(old: Json, summary: Json) -> Json:
     """A run in the place of one whose end the user was not shown yet: that end is told with its own."""
     if old.get("told") is True:
         return summary
-    ends = [earlier for earlier in (old.get("earlier"),) if isinstance(earlier, dict)]
+    ends = []
+    if "earlier" in old:
+        ends.append(outcome.of({"outcome": old["earlier"]}))
     if old.get("state") == "done" and old.get("run") != summary.get("run"):
         ends.append(outcome.of(old))
     if not ends:
