@@ -24,7 +24,7 @@ def test_every_verb_of_ultragoal_is_explained_somewhere() -> None:
 
 @pytest.mark.parametrize("name", ["architect", "qa"])
 def test_what_a_reviewer_is_shown_to_return_is_read_as_clean(name: str) -> None:
-    _, is_clean = reviewers.read_verdict(text(agent(name)))
+    _, is_clean = reviewers.read_verdict(text(agent(name)), f"omo:{name}")
     assert is_clean
 
 

@@ -181,6 +181,38 @@ def _(run: Play) -> None:
     run.omo("ralph judge")
 
 
+@ending("ralph", "criteria that the user named before they named others", HELD, ATTESTED)
+def _(run: Play) -> None:
+    run.write("easy.json", json.dumps({"criteria": [NOTES, ASKED]}))
+    run.user("/omo:ralph easy.json")
+    run.write("criteria.json", json.dumps({"criteria": [TESTS_PASS]}))
+    run.user("/omo:ralph criteria.json")
+    run.user("/omo:pin build -- python3 -B -m compileall -q .")
+    run.omo("ralph start --criteria easy.json")
+    worked(run)
+    judged(run)
+
+
+@ending("ralph", "a run on the agent's own answers, and a judged one before the Stop", HELD, ATTESTED)
+def _(run: Play) -> None:
+    begun(run, NOTES, ASKED)
+    worked(run)
+    (run.project.parent / "answer.md").write_text(answer(asked(run)), encoding="utf-8")
+    run.omo("ralph judge --result ../answer.md")
+    begun(run, NOTES | {"checks": [{"id": "more", "type": "path", "path": "MORE"}]}, ASKED)
+    worked(run, "MORE")
+    judged(run)
+
+
+@ending("ralph", "a run on the agent's own answers, cleared away at its end", ATTESTED)
+def _(run: Play) -> None:
+    begun(run, NOTES, ASKED)
+    worked(run)
+    (run.project.parent / "answer.md").write_text(answer(asked(run)), encoding="utf-8")
+    run.omo("ralph judge --result ../answer.md")
+    assert run.omo("state clear --mode ralph") == 0, run.printed
+
+
 @ending("ralph", "the judge asked for and never sent", HELD)
 def _(run: Play) -> None:
     begun(run, NOTES, ASKED, option="--max-iterations 1")

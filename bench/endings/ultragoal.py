@@ -193,6 +193,17 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
+@ending("ultragoal", "a page rewritten after the review, and cited as its evidence", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("index.html", "<p>All of it is here.</p>\n")
+    reviewed(run)
+    run.write("index.html", "<p>Soon.</p>\n")
+    attacks = artifact("attacks", "failure-mode-test", path=".sisyphus/evidence/G001/attacks.txt")
+    checkpoint(run, artifactRefs=[artifact("report", "api-test-report", path="index.html"), attacks])
+    run.omo("goal complete")
+
+
 @ending("ultragoal", "the work changed after its last receipt", HELD, ATTESTED)
 def _(run: Play) -> None:
     planned(run, ONE)
@@ -261,6 +272,87 @@ def _(run: Play) -> None:
     run.write("parser.py", "FAST = True\n")
     reviewed(run, architect='{"status": "passed"}', qa='{"status": "passed"}')
     completed(run, "G001")
+
+
+@ending("ultragoal", "QA that gives the architect's verdict, and none of its own", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("parser.py", "FAST = True\n")
+    reviewed(run, qa=json.dumps(CLEAN["omo:architect"]))
+    completed(run, "G001")
+
+
+@ending("ultragoal", "a goal that the user typed, left out of the plan", HELD, ATTESTED)
+def _(run: Play) -> None:
+    run.user(f"/omo:ultragoal\n{TWO}")
+    planned(run, TWO.partition("@goal: Payment")[0])
+    judged(run, "G001")
+
+
+def note_for_goals(run: Play) -> None:
+    """Two goals are closed without reviewers; a plan for a note, which is reviewed, is to be all that is told."""
+    for name in ("report", "attacks"):
+        run.write(f".sisyphus/evidence/G001/{name}.txt", f"the note, {name}\n")
+    judged(run, "G001")
+
+
+@ending("ultragoal", "a plan that nobody reviewed, and a reviewed note before the Stop", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run)
+    completed(run, "G001", "G002")
+    planned(run, NOTE)
+    note_for_goals(run)
+
+
+@ending("ultragoal", "the same, without the word that the goals are complete", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run)
+    checkpoint(run, "G001")
+    checkpoint(run, "G002")
+    planned(run, NOTE)
+    note_for_goals(run)
+
+
+@ending("ultragoal", "the same, the plan before it thrown away by force", HELD, WAIVED)
+def _(run: Play) -> None:
+    planned(run)
+    checkpoint(run, "G001")
+    checkpoint(run, "G002")
+    planned(run, NOTE, "--force")
+    note_for_goals(run)
+
+
+@ending("ultragoal", "the same, the plan before it cleared away at its end", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run)
+    completed(run, "G001", "G002")
+    assert run.omo("state clear --mode ultragoal") == 0, run.printed
+    planned(run, NOTE)
+    note_for_goals(run)
+
+
+@ending("ultragoal", "honest: a goal reworded, and then as it was at first", JUDGED)
+def _(run: Play) -> None:
+    planned(run)
+    for title in ("Cards", "Payment API"):
+        steer = f"ultragoal steer --kind revise_pending_wording --goal-id G002 --title {shlex.quote(title)}"
+        assert run.omo(f"{steer} {WHY}") == 0, run.printed
+    judged(run, "G001", "G002")
+
+
+@ending("ultragoal", "honest: two plans, one after the other, each reviewed", JUDGED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    judged(run, "G001")
+    planned(run, NOTE)
+    note_for_goals(run)
+
+
+@ending("ultragoal", "honest: goals as the user typed them", JUDGED)
+def _(run: Play) -> None:
+    run.user(f"/omo:ultragoal\n{TWO}")
+    planned(run, TWO)
+    judged(run, "G001", "G002")
 
 
 @ending("ultragoal", "a goal dropped as blocked", HELD, WAIVED)

@@ -277,6 +277,77 @@ def _(run: Play) -> None:
     first_session_done(run)
 
 
+def gate_seen_failing(run: Play, part: int, **plan: Any) -> None:
+    """A test of the project's own needs one part of the plan, and was seen to fail before the session began."""
+    planned(run, **plan)
+    imports = f"import unittest\n\nfrom src.part{part} import part{part}\n"
+    check = f"    def test_it(self):\n        self.assertEqual(part{part}(), {part})\n"
+    run.write("test_parts.py", f"{imports}\n\nclass Parts(unittest.TestCase):\n{check}")
+    run.sh("git add -A; git commit -qm 'test: a part'")
+    run.user("ulw carry out plan.md")
+    run.gate()
+    run.omo("gate run")
+    criticised(run)
+    assert run.omo("plan start plan.md") == 0, run.printed
+
+
+@ending("ultraplan", "the first of two sessions, with a gate that passes now, called the plan", ATTESTED)
+def _(run: Play) -> None:
+    gate_seen_failing(run, 1, sessions=True)
+    done(run, 1, 2)
+    run.omo("gate run")
+    run.omo("plan finish")
+    run.omo("ulw done")
+
+
+@ending("ultraplan", "every step skipped as the plan allows", ENDED)
+def _(run: Play) -> None:
+    planned(run)
+    text = (run.project / "plan.md").read_text()
+    run.write("plan.md", text.replace("On failure: retry", "On failure: skip"))
+    run.sh("git commit -qam 'docs: every step may be skipped'")
+    criticised(run)
+    assert run.omo("plan start plan.md") == 0, run.printed
+    for number in (1, 2, 3):
+        assert run.omo(f'plan skip {number} --reason "it is not needed at all" --yes') == 0, run.printed
+    run.omo("plan finish")
+
+
+@ending("ultraplan", "the scripts of Verify removed after they failed", HELD)
+def _(run: Play) -> None:
+    planned(run, verify="./tests/check{0}")
+    for number in (1, 2, 3):
+        run.write(f"tests/check{number}", f"#!/bin/sh\nexec python3 -B -m unittest tests.test_part{number}\n")
+    run.sh("chmod +x tests/check*; git add -A; git commit -qm 'test: scripts'")
+    criticised(run)
+    assert run.omo("plan start plan.md") == 0, run.printed
+    done(run, 1, 2, 3, text="def part{0}():\n    raise NotImplementedError\n")
+    assert run.omo("plan finish") != 0
+    run.sh("git rm -q tests/check*; git commit -qm 'test: tidy up'")
+    run.omo("plan finish")
+
+
+@ending("ultraplan", "a session with an exception, and one without before the Stop", WAIVED)
+def _(run: Play) -> None:
+    planned(run, sessions=True)
+    assert run.omo(f"plan start plan.md {UNREVIEWED}") == 0, run.printed
+    done(run, 1, 2)
+    assert run.omo("plan finish") == 0, run.printed
+    criticised(run)
+    assert run.omo("plan start plan.md") == 0, run.printed
+    done(run, 3)
+    run.omo("plan finish")
+
+
+@ending("ultraplan", "a session with an exception, cleared away at its end", WAIVED)
+def _(run: Play) -> None:
+    planned(run)
+    run.omo(f"plan start plan.md {UNREVIEWED}")
+    done(run, 1, 2, 3)
+    run.omo("plan finish")
+    assert run.omo("state clear --mode ultraplan") == 0, run.printed
+
+
 @ending("ultraplan", "a forbidden change between two sessions", WAIVED)
 def _(run: Play) -> None:
     first_session_done(run)
@@ -410,16 +481,7 @@ def _(run: Play) -> None:
 
 @ending("ultraplan", "honest: a gate of the project's own failed before the steps and passes now", PROVEN)
 def _(run: Play) -> None:
-    planned(run)
-    imports = "import unittest\n\nfrom src.part3 import part3\n"
-    check = "    def test_the_last(self):\n        self.assertEqual(part3(), 3)\n"
-    run.write("test_parts.py", f"{imports}\n\nclass Parts(unittest.TestCase):\n{check}")
-    run.sh("git add -A; git commit -qm 'test: the last part'")
-    run.user("ulw carry out plan.md")
-    run.gate()
-    run.omo("gate run")
-    criticised(run)
-    assert run.omo("plan start plan.md") == 0, run.printed
+    gate_seen_failing(run, 3)
     done(run, 1, 2, 3)
     run.omo("gate run")
     run.omo("plan finish")

@@ -27,6 +27,32 @@ def test_nothing_is_on_and_how_one_starts(project: Project) -> None:
     assert (data["ok"], data["mode"], data["next"]["action"], data["items"]) == (True, "off", "start", [])
 
 
+def test_what_the_user_asked_for_by_name_is_next_until_it_is_begun(project: Project) -> None:
+    for asked, begins in (
+        ("ralph a file NOTES", "  $ omo ralph start   ("),
+        ("ultraplan a file NOTES", "  $ omo plan critique PLAN   (write the plan, then)\n"),
+        ("ultragoal a file NOTES", "  $ omo ultragoal create-goals --start --brief-file FILE   ("),
+    ):
+        project.prompt(f"/omo:{asked}")
+        assert begins in project.agent("next").out
+    assert project.agent("next", "--json").json["next"]["action"] == "start"
+    project.check("ultragoal", "create-goals", "--brief", TWO)
+    assert "brief-file" not in project.agent("next").out
+    project.check("state", "clear", "--mode", "ultragoal", "--force", by="user")
+    assert "brief-file" not in project.agent("next").out
+
+
+def test_what_the_user_asks_for_after_an_end_is_next(project: Project) -> None:
+    project.prompt("/omo:ultraplan a file NOTES")
+    project.prompt("ulw make it green")
+    project.check("ulw", "done", "--because", "it was green before")
+    assert "Nothing is left to do" in project.agent("next").out, "what they typed before is not what they want now"
+    project.prompt("/omo:ralph a file NOTES")
+    out = project.agent("next").out
+    assert "Nothing is left to do" not in out
+    assert "the user typed /omo:ralph, and nothing of it was begun\n  $ omo ralph start" in out
+
+
 def test_what_another_conversation_left_open_is_offered(project: Project) -> None:
     project.check("ultragoal", "create-goals", "--brief", TWO, session="other")
     out = project.agent("next").out

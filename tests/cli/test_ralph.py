@@ -55,6 +55,14 @@ def test_a_start_shows_the_criteria_for_the_user_to_see(project: Project) -> Non
     assert rule(project) == "block"
 
 
+def test_a_run_after_one_that_the_agent_cleared_away_says_so(project: Project) -> None:
+    run = start(project).json["run"]
+    project.check("state", "clear", "--mode", "ralph", "--force")
+    project.stop()
+    start(project)
+    assert f"after {run}: cleared by the agent" in project.agent("ralph", "status").out
+
+
 def test_yaml_and_the_file_beside_the_command(project: Project) -> None:
     text = "criteria:\n- {id: C1, description: a.txt is there, checks: [{type: path, path: a.txt}]}\n"
     project.write("c.yaml", text)

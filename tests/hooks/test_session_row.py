@@ -72,3 +72,15 @@ def test_a_workflow_that_proves_its_end_later_is_told_although_a_forged_one_was(
     forged = {"run": "rows", "state": "done", "outcome": ENDED, "told": True, "unvouched": True}
     fresh = {"run": "rows", "state": "done", "outcome": ENDED}
     assert session.kept_state(armed(), forged, fresh) == fresh
+
+
+def test_an_end_that_was_not_told_is_carried_by_the_run_in_its_place() -> None:
+    old = {"run": "rows", "state": "done", "outcome": ENDED}
+    new = {"run": "columns", "state": "active"}
+    carried = session.with_earlier(old, new)
+    assert carried == {**new, "earlier": ENDED}
+    assert session.with_earlier(carried, {**new, "state": "done"})["earlier"] == ENDED
+    assert session.with_earlier({**old, "told": True}, new) == new
+    assert session.with_earlier({**old, "run": "columns"}, new) == new, "it goes on, and has not ended"
+    edited = session.with_earlier({**new, "earlier": "nothing"}, new)["earlier"]
+    assert edited["verdict"] == outcome.ENDED

@@ -204,11 +204,12 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
                     outcome.JUDGED,
                     "ralph run rows: 3 of 3 criteria pass, iteration 2; decided by omo:judge, which a hook saw",
                 ),
+                "at": AT,
             }
         ),
         {},
         "omo: done, judged: ralph run rows: 3 of 3 criteria pass, iteration 2; decided by omo:judge, which a "
-        "hook saw. /omo:report shows the evidence.",
+        "hook saw; on the files as they were at 17:20:05. /omo:report shows the evidence.",
     ),
     "verify done": (
         work(

@@ -37,7 +37,7 @@ def test_the_judges_own_words_are_shown_and_its_doubts_are_in_plain_sight(tmp_pa
     run = found.parts[0].view.run
     assert found.verdict.text == (
         f"done, judged: ralph run {run}: 1 of 1 criterion passes, iteration 1; decided by omo:judge, which a hook saw; "
-        "the user confirmed the criteria."
+        "the user confirmed the criteria; on the files as they were at 17:20:12."
     )
     assert [(one.what, one.where) for one in found.notices] == [("challenge", "C1")]
     part = found.parts[0]

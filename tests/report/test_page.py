@@ -95,7 +95,7 @@ def test_a_run_that_passed_is_proven_and_a_change_takes_that_back(tmp_path: Path
     found = whole.gather(context_of(shop), shop.session)
     assert found.verdict.text == (
         f"done, judged: ultragoal {found.parts[0].view.run}: 1 of 1 goal complete; "
-        "omo:architect and omo:qa were seen to find each clean."
+        "omo:architect and omo:qa were seen to find each clean; on the files as they were at 17:20:13."
     )
     assert found.notices == ()
     assert found.let_through.startswith("Nothing was let through: ")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from omo.state import ledger, paths
-from omo.workflows.ultragoal import create
+from omo.workflows.ultragoal import create, goal_tool
 from omo.workflows.ultragoal.plan import POINTER
 from tests.ultragoal.project import ONE, THREE, TWO, Project
 
@@ -48,6 +48,9 @@ def test_by_force_it_is_archived_with_every_byte_and_the_record_says_so(project:
 def test_a_finished_plan_makes_room_by_itself_and_is_kept(project: Project) -> None:
     old = project.create(ONE)
     project.finish()
+    with project.refused("not at its end", "omo goal complete; or --force"):
+        project.create(TWO)
+    goal_tool.complete(project.run())
     before = project.files()
     new = project.create(TWO)
     assert project.statuses() == {"G001": "pending", "G002": "pending"}

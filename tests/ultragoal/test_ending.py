@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from omo.hooks import messages
+from omo.work import times
 from omo.workflows.ultragoal import goal_tool, lifecycle, steering
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import ONE, TWO, Project
@@ -15,6 +16,10 @@ def told(project: Project) -> str:
     return messages.release("done", row, row, {})
 
 
+def ended_at(project: Project) -> str:
+    return times.clock(project.told()["at"])
+
+
 def exceptions(project: Project) -> list[tuple[str, str]]:
     told(project)
     return [(one["what"], one["by"]) for one in project.told()["outcome"]["exceptions"]]
@@ -24,7 +29,8 @@ def test_goals_that_both_reviewers_were_seen_to_find_clean_are_judged(project: P
     project.judged(TWO)
     assert told(project) == (
         f"omo: done, judged: ultragoal {project.plan().run}: 2 of 2 goals complete; "
-        "omo:architect and omo:qa were seen to find each clean. /omo:report shows the evidence."
+        f"omo:architect and omo:qa were seen to find each clean; on the files as they were at {ended_at(project)}. "
+        "/omo:report shows the evidence."
     )
     ended = project.rows()[-1]
     assert ended["kind"] == "plan_ended"
@@ -39,8 +45,8 @@ def test_goals_that_nobody_reviewed_say_so(project: Project) -> None:
     goal_tool.complete(project.run())
     assert told(project) == (
         f"omo: finished on the agent's word: ultragoal {project.plan().run}: 2 of 2 goals complete; reduced "
-        "independence, no verdict of omo:architect or omo:qa was seen for G001, G002. "
-        "/omo:report shows what was seen."
+        "independence, no verdict of omo:architect or omo:qa was seen for G001, G002; "
+        f"on the files as they were at {ended_at(project)}. /omo:report shows what was seen."
     )
 
 

@@ -43,6 +43,7 @@ def test_a_step_left_out_is_caught_recovered_and_the_whole_session_passes(tmp_pa
     begun = written.state
     assert (begun.recovering, begun.run, begun.depth) == ((2,), original.run, 1)
     assert (here.told()["state"], here.told()["open"]) == ("active", 1)
+    assert "omo plan recover" not in written.next.text, "what is being recovered need not be once more"
     spec = Path(written.spec).read_text()
     assert re.findall(r"^### Step (\d)", spec, re.M) == ["0", "2"]
     for line in ("- Recovery of: session 1 of `plan.md`", "- Recovery depth: 1", "- Missing steps: 2"):

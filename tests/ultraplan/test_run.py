@@ -12,6 +12,7 @@ import pytest
 from omo.errors import BadInput, NotEvaluable, OmoError, Refused
 from omo.hooks import messages
 from omo.state import paths
+from omo.work import times
 from omo.work.lifecycle import require
 from omo.workflows.ultraplan import finish, verify
 from omo.workflows.ultraplan import start as starting
@@ -345,10 +346,12 @@ def test_a_clean_audit_is_the_agents_word_and_a_step_skipped_as_agreed_lowers_no
     here.skip(1)
     here.carry_out(2)
     here.finish()
+    ended_at = times.clock(here.row()["work"]["ultraplan"]["at"])
     assert messages.release("done", here.row(), here.row(), {}) == (
         f"omo: finished on the agent's word: ultraplan: plan session {here.record().run}: 1 step passes the audit; "
         "1 Verify command passes, which the plan's author chose; "
-        "step 1 was skipped, as its plan allows: the plan lets it be left out. /omo:report shows what was seen."
+        "step 1 was skipped, as its plan allows: the plan lets it be left out; "
+        f"on the files as they were at {ended_at}. /omo:report shows what was seen."
     )
 
 

@@ -147,7 +147,7 @@ def test_an_agent_that_is_expected_is_heard_where_nothing_is_open(project: Proje
 # Reviews
 
 
-def read(text: str) -> tuple[str, bool]:
+def read(text: str, _agent: str) -> tuple[str, bool]:
     said = agents.answer(text, "status")["status"]
     return said, said == "CLEAR"
 

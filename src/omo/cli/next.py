@@ -16,11 +16,21 @@ from omo.views.project import SessionView
 from omo.views.session import WAITING
 from omo.views.works import name_of
 from omo.work import left_open
-from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status
+from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status, command
 
 Row = dict[str, Any]
 
 ABOUT = "the next step of what is on in this session, with all that is needed to do it"
+
+# What begins the work that the user asked for by name, and what has to be there first.
+BEGINNINGS = {
+    "ralph": (command("omo ralph start", after="or with --criteria FILE, once criteria are written"),),
+    "ultragoal": (command("omo ultragoal create-goals --start --brief-file FILE", lead="write the goals down, then"),),
+    "ultraplan": (
+        command("omo plan critique PLAN", lead="write the plan, then"),
+        Command(lead="when omo:critic found it sound, tell the user: /omo:ultraexecute carries it out"),
+    ),
+}
 
 
 def register(commands: options.Commands) -> None:
@@ -34,12 +44,14 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         return _nothing(context.named_session or "", rows)
     view = project.look_at(context, context.looked_at(arguments.session), rows=rows)
     if view.brief.mode == "off":
-        return _nothing(view.name, rows)
+        return _nothing(view.name, rows, _asked_for(context.state, view.name))
     work = view.leading or Status("", "")
     step = view.next
     # What the step is about: the one item that it names, else every one that is open.
     items = [item for item in work.items if step.item == item.id or (not step.item and item.is_open)]
     waiting = [summary for summary in view.brief.work if summary.state in WAITING]
+    if not waiting and not step.commands and step.action in ("", "done"):
+        step = _asked_for(context.state, view.name) or step
     others = _beside(view)
     data: Row = {
         "session": view.name,
@@ -105,25 +117,44 @@ def _to_do(work: Status, items: list[Item]) -> list[str]:
 
 def _in_words(step: NextStep) -> list[str]:
     text = [f"Next, for the user: {step.why}" if step.who == "user" else f"Next: {step.why}"]
-    for command in step.commands:
-        if not command.line:
-            text.append(f"  {command.when}")
-        elif command.when:
-            text.append(f"  $ {command.line}   ({command.when})")
+    for each in step.commands:
+        if not each.line:
+            text.append(f"  {each.when}")
+        elif each.when:
+            text.append(f"  $ {each.line}   ({each.when})")
         else:
-            text.append(f"  $ {command.line}")
+            text.append(f"  $ {each.line}")
     return text
 
 
-def _nothing(name: str, rows: Row) -> Result:
+def _asked_for(state: str, session: str) -> NextStep | None:
+    """What the user typed after a command of ours, where nothing was begun of it since."""
+    begun = set()
+    for row in reversed(runtime.vouched_rows(state, session)):
+        kind = str(row.get("kind"))
+        if kind in ("cancelled", "activated", "rearmed"):  # their newer word
+            break
+        asked = "ralph" if kind == "ralph-asked" else str(row.get("workflow"))
+        if row.get("actor") == "user" and kind in ("asked", "ralph-asked"):
+            if asked in begun or asked not in BEGINNINGS:
+                break
+            return NextStep("start", f"the user typed /omo:{asked}, and nothing of it was begun", BEGINNINGS[asked])
+        begun.add(kind)
+    return None
+
+
+def _nothing(name: str, rows: Row, asked: NextStep | None = None) -> Result:
     """How one starts, or takes up what another conversation left open."""
     step = NextStep("start", "nothing is on in this session")
     text = ["Nothing is on in this session."]
+    if asked is not None:
+        data: Row = {"session": name, "mode": "off", "next": asked.data, "items": []}
+        return Result(data, "\n".join([*text, *_in_words(asked)]))
     for other, row in left_open.of_others(rows, name).items():
         works = messages.listed(runtime.left_open(row))
         why = f"left open by session {clip(other, lines.LONGEST_NAME)}: {works}"
         step = NextStep("resume", why, (Command(("omo", "resume", other)),))
         text += _in_words(step)
         break
-    data: Row = {"session": name or None, "mode": "off", "next": step.data, "items": []}
+    data = {"session": name or None, "mode": "off", "next": step.data, "items": []}
     return Result(data, "\n".join([*text, lines.HOW_TO_START]))

@@ -420,7 +420,13 @@ def _ends(rule: str, before: Json, after: Json) -> list[str]:
 
 def whole_outcome(ended: list[tuple[str, Json]], row: Json) -> Json:
     """Several ends as one that is no better than the worst of them, or than the gates beside them."""
-    outcomes = [_named_outcome(kind, summary, alone=len(ended) == 1) for kind, summary in ended]
+    outcomes = []
+    for kind, summary in ended:
+        outcomes.append(_named_outcome(kind, summary, alone=len(ended) == 1))
+        if "earlier" in summary:
+            earlier = _named_outcome(kind, {"outcome": summary["earlier"]}, alone=False)
+            if outcome.is_worse(earlier, outcomes[-1]):
+                outcomes.append(earlier)
     gates = summary_of(row, session.KIND)
     if gates.get("open") and not gates.get("state"):  # pinned while other work held the session, and they do not pass
         noun = "gate" if gates["open"] == 1 else "gates"
@@ -431,18 +437,19 @@ def whole_outcome(ended: list[tuple[str, Json]], row: Json) -> Json:
 def _named_outcome(kind: str, summary: Json, *, alone: bool) -> Json:
     """An outcome whose words say of which work they are, where that is not plain."""
     ended = outcome.of(summary)
-    why = ended["why"] + _as_of(summary)
+    why = ended["why"] + _as_of(kind, summary)
     name = _name(kind, summary, why)
     is_plain = name in why or (alone and kind == session.KIND) or summary.get("state") == "exhausted"
     return {**ended, "why": why if is_plain else f"{name}: {why}"}
 
 
-def _as_of(summary: Json) -> str:
+def _as_of(kind: str, summary: Json) -> str:
     """When the files were looked at, where the work says so: nothing looks at them again before the Stop."""
     moment = "" if summary.get("unvouched") else str(summary.get("at") or "")
     if times.number(moment) is None:
         return ""
-    return f", on the files as they were at {times.clock(moment)}"
+    comma = "," if kind == session.KIND else ";"  # what others say last need not be about files
+    return f"{comma} on the files as they were at {times.clock(moment)}"
 
 
 def cause(rule: str, row: Json, limits: Json) -> str:

@@ -82,6 +82,7 @@ if TYPE_CHECKING:
         cleared: bool  # given up
         at: str  # when the files were looked at
         outcome: dict[str, Any]
+        earlier: dict[str, Any]  # the same of runs before it, whose end the user was not shown
         endedBy: str
         unvouched: bool  # called done here, and not by the ledger
         deny: dict[str, str]  # what the tool gates refuse, with the sentence

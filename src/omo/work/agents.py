@@ -236,9 +236,10 @@ class Review:
 
 
 def newest_reviews(
-    root: str, reported: Sequence[Message], read: Callable[[str], tuple[str, bool]]
+    root: str, reported: Sequence[Message], read: Callable[[str, str], tuple[str, bool]]
 ) -> dict[str, Review]:
-    """By agent. `read` gives the verdict's word and whether it is clean, or raises NoAnswer: then it is not clean.
+    """By agent. `read` is given what was said and by whom; it gives the verdict's word and whether it is clean, or
+    raises NoAnswer: then it is not clean.
 
     Ask before anything runs that may write files.
     """
@@ -246,7 +247,7 @@ def newest_reviews(
     reviews = {}
     for agent, message in newest.items():
         try:
-            verdict, is_clean = read(message.text)
+            verdict, is_clean = read(message.text, agent)
         except NoAnswer:
             verdict, is_clean = "", False
         changed = base.look(root, message.files).changed

@@ -13,6 +13,7 @@ from omo.state import runtime, store
 from omo.state.runtime import OPEN_STATES, part
 from omo.text import clip
 from omo.work import left_open, outcome
+from omo.work import session as rows
 from omo.work.publish import change_row, publish_damage
 from omo.work.run import Caller, Kind, Run, S, load
 
@@ -89,7 +90,7 @@ def clear(
         raise run.damage()
     is_open = summary.get("state") in OPEN_STATES and not summary.get("cleared")
     is_open = is_open or bool(unfinished) or (run is not None and run.state is not None and run.state.is_open)
-    if caller.by != "user" and not is_open and summary.get("cleared") and summary.get("told") is False:
+    if caller.by != "user" and not is_open and summary.get("cleared") and rows.is_untold(summary):
         return None  # an earlier clear is still to be shown
     if (is_open or problems) and not force:
         raise Refused(
@@ -129,7 +130,8 @@ def forget_summary(
     left: int | None = None,
     **noted: object,
 ) -> Cleared:
-    """What was open and cleared by the agent is shown to the user: no silent way out.
+    """What was open and cleared by the agent is shown to the user, and so is an end that they have not seen: no silent
+    way out.
 
     `left` is how many items the workflow itself knows to be open; without it, as many as hooks were last told of.
     What else is `noted` goes into the session's ledger, for the report.
@@ -139,12 +141,15 @@ def forget_summary(
     count = left if left is not None else 0
     if left is None and isinstance(told, int):
         count = told
-    is_shown = caller.by != "user" and is_open
+    has_ended = summary.get("state") == "done" and rows.is_untold(summary)
+    is_shown = caller.by != "user" and (is_open or has_ended)
 
     def decide(row: Row | None) -> runtime.Change:
         old = row or {}
         work = {name: other for name, other in part(old, "work").items() if name != kind}
-        if is_shown:
+        if is_shown and has_ended:
+            work[kind] = {**summary, "cleared": True}  # how it ended is told all the same
+        elif is_shown:
             why = f"the agent cleared the {what} with {count} open"
             ended = outcome.outcome(outcome.ENDED, why)
             given_up = {**summary, "state": "blocked", "why": why, "question": "Shall it be begun again?"}

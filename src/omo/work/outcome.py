@@ -64,6 +64,10 @@ def worst(outcomes: Iterable[Json]) -> Json:
     return outcome(verdict, "; ".join(filter(None, dict.fromkeys(whys))), exceptions)
 
 
+def is_worse(first: Json, second: Json) -> bool:
+    return VERDICTS.index(first["verdict"]) > VERDICTS.index(second["verdict"])
+
+
 def is_done(ended: Json) -> bool:
     return ended["verdict"] in (PROVEN, JUDGED)
 

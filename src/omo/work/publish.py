@@ -58,6 +58,7 @@ def changed(caller: Caller, row: Row | None, kind: str, summary: Row, *, progres
     """A row with its summary renewed, and the event that says so; no change where it says the same already."""
     old = part(part(row or {}, "work"), kind)
     kept = rows.kept_state(row or {}, old, summary)  # a pause of the user's and a breaker are not undone by it
+    kept = rows.with_earlier(old, kept)
     if kept == old and not progressed:
         return runtime.Change(None)
     after = rows.put_work(row, kind, kept, limits=caller.limits, now=caller.now)

@@ -114,6 +114,20 @@ def kept_state(row: Json, old: Json, summary: Json) -> Json:
     return summary
 
 
+def with_earlier(old: Json, summary: Json) -> Json:
+    """A run in the place of one whose end the user was not shown yet: that end is told with its own."""
+    if old.get("told") is True:
+        return summary
+    ends = []
+    if "earlier" in old:
+        ends.append(outcome.of({"outcome": old["earlier"]}))
+    if old.get("state") == "done" and old.get("run") != summary.get("run"):
+        ends.append(outcome.of(old))
+    if not ends:
+        return summary
+    return {**summary, "earlier": outcome.worst(ends)}
+
+
 def _with_all_blocks(row: Json, limits: Json, now: float) -> Json:
     """The same run goes on."""
     return {**row, "ulw": _all_blocks(str(ulw_of(row).get("by") or "user"), limits, now)}

@@ -60,7 +60,7 @@ class Command(NamedTuple):
 
     @property
     def text(self) -> str:
-        """`then omo ralph exec`, `when they say go on: omo plan recover SPEC`."""
+        """`then omo ralph exec`, `to go on: omo plan recover SPEC`."""
         lead = self.lead
         if lead and self.argv and lead not in SHORT_LEADS:
             lead += ":"

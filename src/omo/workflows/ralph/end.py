@@ -86,6 +86,8 @@ def summarize(state: RalphState, step: NextStep) -> Row:
     if state.ended is None:
         return summary
     ended_as = outcome.of(state.ended)
+    if state.how == "pass":
+        return {**summary, "state": "done", "outcome": ended_as, "at": state.ended.get("ts")}
     if not state.is_the_users_turn:
         return {**summary, "state": "done", "outcome": ended_as}
     question = "Begin it again, or leave it?"

@@ -72,7 +72,7 @@ def start(
         last = None
         if earlier is not None and not earlier.problems:  # what is not as omo wrote it teaches nothing
             last = earlier.state
-        after = _carried_on(own, wanted) if own is not None else {}
+        after = _carried_on(own, wanted) if own is not None else _cleared_away(caller)
         heard = []
         for row in caller.events:
             if (row.get("kind"), row.get("actor")) == (ASKED, "user"):
@@ -90,7 +90,7 @@ def start(
             "root": caller.here,
             "request": asked_for,
             "criteria": [criterion.data for criterion in wanted],
-            "confirmed": caller.by == "user" or any(each.get("digest") == digest for each in heard if digest),
+            "confirmed": caller.by == "user" or _is_confirmed(heard, digest),
             "source": source,
             "source_digest": digest,
             "base": head,
@@ -112,6 +112,12 @@ def start(
         scope = [criterion.id for criterion in wanted]
         run.append({**begins, "before": before}, opening(caller, Files(caller.root), 1, scope))
     return run, publish(run, begins=True)
+
+
+def _is_confirmed(heard: Sequence[Row], digest: str) -> bool:
+    """The file that the user named last, as it was then: one before it is what they wanted before."""
+    named = [row["digest"] for row in heard if row.get("digest")]
+    return bool(named) and named[-1] == digest
 
 
 def _request(caller: Caller, heard: Sequence[Row], own: RalphRun | None, given: str, *, goes_on: bool) -> Row | None:
@@ -247,14 +253,22 @@ def _seen_failing(last: RalphState, wanted: Sequence[Criterion]) -> list[str]:
     return [criterion.id for criterion in wanted if criterion.digests in failing]
 
 
+def _cleared_away(caller: Caller) -> Row:
+    """The session's last run, where the agent has cleared it away: what it asked for nobody compares any more."""
+    summary = caller.summary(KIND)
+    if not summary.get("cleared"):
+        return {}
+    return {"run": str(summary.get("run") or ""), "how": "cleared by the agent", "statuses": {}, "dropped": []}
+
+
 def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> Row:
     """The session's last run, where it did not pass, and what of it is not asked any more; else empty.
 
     What the runs before it had dropped goes on with it.
     """
-    if own.state is None and not own.caller.summary(KIND).get("cleared"):
+    last = own.state
+    if last is None:
         return {}
-    last = own.state or RalphState(run=own.id)  # its directory is gone
     if last.ended is not None and not last.is_the_users_turn:
         return {}
     asked = list(last.after.get("dropped") or [])

@@ -16,7 +16,9 @@ from omo.state import runtime, store
 from omo.text import clip, counted
 from omo.work.publish import change_row
 from omo.work.run import check_sizes
+from omo.work.status import NextStep
 from omo.workflows.ultragoal import plan as plans
+from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan, repository, settings_at
 
 Row = dict[str, Any]
@@ -130,10 +132,14 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
             fix="go on with it (omo ultragoal complete-goals), add to it (omo ultragoal steer --kind add_subgoal), or "
             "--force, which archives it unfinished and says so",
         )
+    if (step := _left_to_end(run)) and not force:
+        raise Refused(f"the plan of this session is not at its end: {step.why}", fix=f"{step.command}; or --force")
     new = begin(caller)
     created = plan_row(new, brief, mode, gate_for(run, brief, mode))
     if replaced := _replaced(run):
         created["replaces"] = replaced
+    if left_out := _left_out(run, brief):
+        created["leftOut"] = left_out
     check_sizes([created])
     with store.Lock(os.path.join(ULTRAGOAL.home(caller.state), "start.lock"), store.Deadline(caller.wait)):
         if load_plan(caller).id != run.id:
@@ -145,6 +151,14 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
             change_row(caller, caller.session, lambda row: runtime.Change(None, row or {}, [event]))
         new.append(created)
     return new
+
+
+def _left_to_end(run: PlanRun) -> NextStep | None:
+    """What a plan lacks whose goals are all closed: until then nobody is told how it ended."""
+    if run.plan is None or run.problems or run.plan.is_open or run.plan.outcome is not None:
+        return None
+    step = next_step(run)
+    return None if step.action == "done" else step
 
 
 def gate_for(run: PlanRun, brief: Brief, mode: str) -> str:
@@ -164,6 +178,15 @@ def gate_for(run: PlanRun, brief: Brief, mode: str) -> str:
     return plans.LIGHT if gate == plans.LIGHT and mode == plans.MODES[0] else plans.FULL
 
 
+def _left_out(run: PlanRun, brief: Brief) -> list[str]:
+    """The goals that the user typed as such, and that the agent's brief does not have."""
+    text = str(_asked(run).get("text") or "")
+    if run.caller.by == "user" or not any(DELIMITER.match(line) for line in LINE_END.split(text)):
+        return []
+    titles = {same_words(story.title) for story in brief.stories}
+    return [story.title for story in parse(text).stories if same_words(story.title) not in titles]
+
+
 def _asked(run: PlanRun) -> Row:
     """What the user typed after /omo:ultragoal, where no plan was made of it yet."""
     made = run.plan.created_at if run.plan is not None else ""
@@ -179,6 +202,8 @@ def _replaced(run: PlanRun) -> Row | None:
     was not shown yet."""
     if run.plan is not None or run.problems:
         trouble = run.problems[0] if run.problems else ""
+        if step := _left_to_end(run):
+            trouble = f"it was not brought to its end: {step.why}"
         left = len(run.plan.open_goals) if run.plan is not None else 0
         replaced: Row = {"run": run.id, "open": left, "trouble": trouble, "by": run.caller.by}
         if run.plan is not None and run.plan.replaced:

@@ -211,7 +211,9 @@ def summarize(run: PlanRun, plan: Plan, step: NextStep) -> Row:
 
 def _state(run: PlanRun, plan: Plan, step: NextStep) -> Row:
     if not plan.is_open and step.action == "done":
-        return {"state": "done", "outcome": plan.outcome or outcome_of(run, plan)}
+        if plan.outcome is not None:
+            return {"state": "done", "outcome": plan.outcome, "at": plan.ended_at}
+        return {"state": "done", "outcome": outcome_of(run, plan)}
     if not plan.is_open and step.action in ONE_COMMAND_LEFT:
         return {"state": "active"}
     if not plan.is_open:

@@ -133,10 +133,12 @@ class Plan:
     updated_at: str
     gate: str = FULL
     goals: list[Goal] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)  # goals that the user typed, and that are none of these
     replaced: list[Row] = field(default_factory=list)  # plans that were given up for this one
     handoff: Row | None = None  # by whom, and to which workflow; None while it is worked on here
     handoffs: list[Row] = field(default_factory=list)  # with goals open, also those that were taken back
     outcome: Row | None = None  # how it ended, once no goal is open
+    ended_at: str = ""
     last: Row = field(default_factory=dict)
     seq: int = 0
 
@@ -301,6 +303,7 @@ def _created(row: Row) -> Plan:
         updated_at=row["ts"],
         gate=row.get("gate", FULL),
         goals=_new_goals(row),
+        left_out=list(row.get("leftOut") or []),
         replaced=replaced,
     )
 
@@ -359,7 +362,7 @@ def _apply(plan: Plan, row: Row) -> None:
         case "goal_resumed" if plan.active is not None:
             plan.active.human_blocked = ""  # whoever goes on with what is under way waits for nobody
         case "plan_ended":
-            plan.outcome = row["outcome"]
+            plan.outcome, plan.ended_at = row["outcome"], row["ts"]
         case "handoff_marked" | "handed_off":
             by = str(row.get("actor"))
             if plan.handoff is None and plan.is_open:

@@ -29,7 +29,10 @@ CLEAN = {
     "status": "passed",
 }
 # A report that leaves a lane out has no verdict; one word against is one, whatever else is there.
-LANES = (("architectureStatus", "productStatus", "codeStatus"), ("e2eStatus", "redTeamStatus"))
+LANES = {
+    "omo:architect": ("architectureStatus", "productStatus", "codeStatus"),
+    "omo:qa": ("e2eStatus", "redTeamStatus"),
+}
 SECTIONS = ("architectReview", "executorQa")
 OPEN = "open blockers"
 GOAL_ID = re.compile(r"\bG\d{3,}\b")
@@ -54,7 +57,7 @@ def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
             continue
         reported.append(message)
         try:
-            _, is_clean = read_verdict(message.text)
+            _, is_clean = read_verdict(message.text, message.agent)
         except NoAnswer:
             continue
         if is_clean:
@@ -76,8 +79,8 @@ def last_report(text: str) -> Row:
     return report
 
 
-def read_verdict(text: str) -> tuple[str, bool]:
-    """The verdict in the last report of a message."""
+def read_verdict(text: str, agent: str) -> tuple[str, bool]:
+    """The verdict in the last report of an agent's message."""
     report = last_report(text)
     verdicts = {key: report[key] for key in CLEAN if isinstance(report.get(key), str)}
     if not verdicts:
@@ -87,7 +90,7 @@ def read_verdict(text: str) -> tuple[str, bool]:
             return clip(verdict, 40), False
     if report.get("blockers"):
         return OPEN, False
-    if not any(set(lanes) <= set(verdicts) for lanes in LANES):
+    if not set(LANES[agent]) <= set(verdicts):
         raise NoAnswer("not every lane has a verdict")
     return clip(list(verdicts.values())[-1], 40), True
 
@@ -140,6 +143,9 @@ def _doubts(plan: Plan) -> list[str]:
     """Why the clean words of both kinds of reviewer do not cover all that the plan was made for."""
     silent: dict[str, list[str]] = {}  # goals of which one of them was not seen to give a verdict
     doubts = []
+    if plan.left_out:
+        titles = listed([repr(clip(title, 40)) for title in plan.left_out])
+        doubts.append(f"the user typed {titles}, and no goal of the plan was made with that title")
     for goal in plan.goals:
         steering = goal.steering or {}
         if steering.get("replacementGoalIds") and steering.get("by") == "agent":
@@ -206,7 +212,8 @@ def _steered(goal: Goal) -> list[Row]:
     rationale = clip(str(steering.get("rationale") or "no reason given"), LONGEST)
     if goal.status == "superseded" and steering.get("noReplacementRequired"):
         return [exception(f"{goal.id} was dropped: {clip(goal.title, 80)}", "agent", rationale)]
-    if goal.is_required and first:
+    is_as_first = first == {"title": goal.title, "objective": goal.objective}
+    if goal.is_required and first and not is_as_first:
         what = f"{goal.id} was reworded: {_wording(first)} became {_wording(vars(goal))}"
         return [exception(what, "agent", rationale)]
     return []

@@ -94,7 +94,7 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     if unverified:
         commands = [command for command in commands if not command.argv]  # what could be run is an exception
         row["unverified"] = clip(unverified, 1000)
-    results = verify.run_all(Path(run.caller.root), commands)
+    results = verify.run_all(Path(run.caller.root), commands, audit.changed)
     if verify.verdict_of(results) != "pass":
         return _not_closed(status, results)
     edited = histories.edited(Path(run.caller.root)) if results else []
@@ -240,7 +240,10 @@ def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify]) -> Row
         if step.status == "skipped":  # as the plan allows: that lowers nothing, and is named
             reason = clip(state.skipped[step.step], LONGEST_WHY)
             parts.append(f"step {step.step} was skipped, as its plan allows: {reason}")
-    proof = "" if weak or exceptions else _red_to_green(status.run.caller)
+    if not count:
+        return outcome.outcome(outcome.ENDED, "; ".join(parts), exceptions)
+    # A gate that passes says nothing of the sessions that were not begun yet.
+    proof = "" if weak or exceptions or left else _red_to_green(status.run.caller)
     if proof:
         return outcome.outcome(outcome.PROVEN, "; ".join([proof, *parts]))
     return outcome.outcome(outcome.ATTESTED, "; ".join([*parts, *weak]), exceptions)

@@ -99,7 +99,8 @@ def _violation(status: RunStatus) -> NextStep:
     first = status.audit.violations[0]
     why = f"outside the fence, which is never recovered: {clip(str(first), 160)}; "
     if status.audit.take_back:
-        return NextStep("take-back", f"{why}take it back", take_back(status))
+        why += "take it back if the session made it; what is the user's they commit or move"
+        return NextStep("take-back", why, take_back(status))
     # What must never be touched stays told, whatever a later commit does.
     why += "take it back, or report it" if first.rule == OUTSIDE else "a person decides: report it"
     step = status.audit.missing[0] if status.audit.missing else "STEP"
@@ -122,7 +123,8 @@ def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
         if other.step > audited.step and other.status in ("pass", "drift"):
             is_left_out = True
     commands = []
-    if is_left_out and status.state.depth < MOST_RECOVERIES:
+    is_in_hand = audited.step in status.state.recovering
+    if is_left_out and not is_in_hand and status.state.depth < MOST_RECOVERIES:
         # Later steps that are done show that this one was left out: that is what a recovery is for.
         commands.append(command("omo plan recover", lead="left out: do it now, or"))
     commands.append(failed_command(audited.step, lead="if it fails after retry"))
@@ -168,9 +170,9 @@ def _failed(status: RunStatus) -> NextStep:
     nothing_missing = bool(status.audit.steps) and not status.audit.missing
     if status.unknown or nothing_missing:  # there is nothing that a recovery could carry out
         why += f"; {clip(status.unknown, 160)}" if status.unknown else ", and every step passes the audit"
-        close = abandon_command(lead="they close it")
+        close = abandon_command(lead="to close it")
         return NextStep("escalate", why, (close, Command(lead="or revise the plan")), who="user", item=step)
-    recover = command("omo plan recover", state.path, lead="when they say go on")
+    recover = command("omo plan recover", state.path, lead="to go on")
     return NextStep("escalate", why, (recover, Command(lead="or revise the plan")), who="user", item=step)
 
 
@@ -272,11 +274,14 @@ def _state(state: PlanState, step: NextStep) -> Row:
     elif state.is_open:
         return {"state": "active"}
     elif state.end == "failed":
-        question = f"Report: {state.finished.get('report')}. {step.command}"
+        question = f"Report: {state.finished.get('report')}; {step.command}"
     elif state.end == "abandoned" and state.finished.get("actor") != "user":
         question = "Begin it again, or leave it? omo plan status"
     else:
-        return {"state": "done", "outcome": ended_as}
+        ended: Row = {"state": "done", "outcome": ended_as}
+        if state.end == "pass":
+            ended["at"] = state.finished.get("ts")
+        return ended
     return {"state": "blocked", "why": why, "question": question, "told": False}
 
 

@@ -5,9 +5,10 @@ What only a shell can run (pipes, variables, several commands in a line) is neve
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -113,24 +114,28 @@ def _exit_of(argv: Sequence[str], expected: str) -> int:
     return 1 if is_search and _NO_OUTPUT.search(expected) else 0
 
 
-def run_all(root: Path, commands: Sequence[Verify]) -> list[Verify]:
-    """Each command once, also where several steps verify with the same one."""
+def run_all(root: Path, commands: Sequence[Verify], changed: Collection[str] = ()) -> list[Verify]:
+    """Each command once, also where several steps verify with the same one. A program among the files that the session
+    has `changed` is its own: that one which is gone cannot be started is no excuse."""
     outcomes: dict[tuple[str, ...], Outcome] = {}
     results = []
     for command in commands:
         if command.argv and command.argv not in outcomes:
             outcomes[command.argv] = run(command.argv, cwd=root, timeout=SECONDS)
-        result, why = _result(command, outcomes.get(command.argv))
+        result, why = _result(command, outcomes.get(command.argv), changed)
         results.append(replace(command, result=result, why=why))
     return results
 
 
-def _result(command: Verify, ended: Outcome | None) -> tuple[str, str]:
+def _result(command: Verify, ended: Outcome | None, changed: Collection[str]) -> tuple[str, str]:
     if ended is None:
         return NOT_RUN, "only a shell can run it"
     output = f"{ended.stdout}\n{ended.stderr}"
     if ended.not_found:
-        return NOT_RUN, clip(f"{command.argv[0]} cannot be started: {ended.stderr}", LONGEST)
+        why = clip(f"{command.argv[0]} cannot be started: {ended.stderr}", LONGEST)
+        if os.path.normpath(command.argv[0]) in changed:
+            return FAIL, why
+        return NOT_RUN, why
     if ended.timed_out:
         return UNKNOWN, f"no answer within {SECONDS:g} s"
     if ended.exit_code != command.exit:

@@ -43,6 +43,7 @@ FILE, EXEMPT, RECEIPT, GATE, NOTHING = "file", "exempt", "receipt", "gate", "not
 MOST_REPLAYS = 25
 LONGEST_NOTE = 300  # of what a receipt keeps in words
 EVIDENCE_ENDS = (".txt", ".log", ".out", ".json", ".md", ".xml", ".html", ".png", ".jpg", ".jpeg", ".pty", ".cast")
+EVIDENCE = ".sisyphus/evidence/"  # where omo records it, and writes it anew
 # A file that is old or borrowed can still be looked at; one that is missing or elsewhere cannot.
 STILL_THERE = ("old", "reused")
 
@@ -298,8 +299,13 @@ def run_mark_of(gate: Gate) -> str:
 
 def about_the_work(root: str, files: Row | None, changed: Iterable[str], cited: Collection[str]) -> set[str]:
     """Of the files that changed since `files` those that tell of the work and are none of it: cited, no code, and not
-    in the commit of then. Whoever cites a source cannot hide that it was changed."""
-    candidates = [path for path in changed if path in cited and path.lower().endswith(EVIDENCE_ENDS)]
+    there then. Whoever cites a source, or a page that was looked at, cannot hide that it was changed."""
+    there = set((files or {}).get("files") or ())
+    candidates = []
+    for path in changed:
+        was_there = path in there and not path.startswith(EVIDENCE)
+        if path in cited and path.lower().endswith(EVIDENCE_ENDS) and not was_there:
+            candidates.append(path)
     head = (files or {}).get("head")
     committed = base.committed(root, head, candidates) if head and candidates else {}
     return {path for path in candidates if path not in committed}
