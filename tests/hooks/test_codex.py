@@ -16,6 +16,7 @@ import pytest
 from omo.hosts import codex_setup
 from omo.state import paths
 from tests.hooks.conftest import OF_CODEX, ROOT, Answer, Host
+from tests.hooks.test_launcher import HARSH_STDIN
 from tests.texts import SKILLS, frontmatter
 from tests.ultraplan.plans import plan_text
 
@@ -75,6 +76,14 @@ def test_the_model_is_told_in_json_and_the_user_in_its_spelling(codex: Codex) ->
     assert "ultrawork is paused" in heard["systemMessage"]
     assert codex.prompt("$omo:stop-continuation").json["decision"] == "block"
     codex.stop().assert_silent()
+
+
+@pytest.mark.parametrize("event", OF_CODEX)
+def test_any_stdin_is_survived(codex: Codex, event: str) -> None:
+    codex.prompt("ulw fix it")
+    for name, stdin in HARSH_STDIN.items():
+        answer = codex.raw(event, stdin)
+        assert (answer.code, answer.stderr) == (0, ""), name
 
 
 def test_what_a_skill_names_is_told_as_it_is_called_here(codex: Codex) -> None:
@@ -172,7 +181,7 @@ def test_what_another_conversation_left_open_is_offered_and_taken_up(codex: Code
     codex.send("SessionStart", session_id="next", source="startup").assert_silent()  # it may be open elsewhere
     refused = codex.prompt("$omo:resume", session_id="next").json["reason"]
     assert "session before was at work" in refused
-    assert "$omo:resume before here" in refused
+    assert "$omo:resume before in the client" in refused
     codex.now = time.time() - 20.5 * 60
     codex.change_row(lambda row: row, session="before")
     told = codex.send("SessionStart", session_id="next", source="startup").json["systemMessage"]
