@@ -167,11 +167,8 @@ is_tool() {
 concerns_omo() {
     case $input in
     *.sisyphus/cc-omo*) return 0 ;; # also as the directory in which the command runs
-    *'"tool_input"'*omo* | *'"tool_input"'*sisyphus* | *'"tool_input"'*git*clean* | *'"tool_input"'*git*stash*) ;;
-    *) return 1 ;;
-    esac
-    case ${input#*'"tool_input"'} in
-    *omo* | *sisyphus* | *git*clean* | *git*stash*) return 0 ;;
+    *'"tool_input"'*omo* | *'"tool_input"'*sisyphus*) return 0 ;;
+    *'"tool_input"'*git*clean* | *'"tool_input"'*git*stash*) return 0 ;;
     *) return 1 ;;
     esac
 }

@@ -433,6 +433,13 @@ def test_version_of_the_host(machine: Machine, script: str | None, result: str, 
     expect(machine.look("host-version"), result, words)
 
 
+def test_who_has_omo_in_codex_alone_is_not_sent_to_claude(machine: Machine) -> None:
+    machine.variables["CODEX_HOME"] = str(machine.user)
+    (machine.user / "config.toml").write_text('[plugins."omo@omo"]\nenabled = true\n', "utf-8")
+    expect(machine.look("plugin"), OK, "omo is not installed in Claude Code")
+    expect(machine.look("host-version"), OK, "claude is not on PATH")
+
+
 def test_a_host_that_hangs(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("omo.cli.doctor.PATIENCE", 0.2)
     machine.claude_says("exec sleep 60")
@@ -442,10 +449,10 @@ def test_a_host_that_hangs(machine: Machine, monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize(
     ("cap", "ours", "result", "words"),
     [
-        (None, None, OK, "after 8 blocks, the host after 8"),
+        (None, None, OK, "after 8 blocks, Claude Code after 8"),
         (None, "20", WARN, "after 8 blocks in a row without a tool call, omo would after 20"),
         ("4", None, WARN, "OMO_MAX_STOP_BLOCKS=4"),
-        ("30", "20", OK, "the host after 30"),
+        ("30", "20", OK, "Claude Code after 30"),
         ("0", "20", OK, "cap is off"),
         ("-1", "20", OK, "cap is off"),
         ("many", None, WARN, "'many'"),

@@ -39,7 +39,9 @@ def results_of(request: Request) -> list[str]:
 
 class ResponsesModel(ScriptedModel):
     def is_errand(self, request: Request) -> bool:
-        return '"request_kind":"turn"' not in request["client_metadata"]["x-codex-turn-metadata"]
+        """What it asks besides the conversation; the title of one is a turn of a thread of its own."""
+        about = request["client_metadata"]["x-codex-turn-metadata"]
+        return '"request_kind":"turn"' not in about or '"thread_source":"thread_title"' in about
 
     def is_agent(self, request: Request) -> bool:
         return "x-openai-subagent" in request["client_metadata"]

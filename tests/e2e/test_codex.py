@@ -350,7 +350,8 @@ def test_the_doctor_says_whether_codex_trusts_the_hooks_and_has_the_agents(codex
     removed = codex.omo("setup", "remove", "--yes")
     assert not (codex.settings / "agents").exists()
     command = "codex plugin remove omo@omo && codex plugin marketplace remove omo"
-    assert f"and in Codex: {command}" in removed
+    assert f"Now the plugin in Codex: {command}" in removed
+    assert "claude" not in removed  # nobody has installed it there
     for words in command.split(" && "):
         assert codex.call(*words.split()[1:]).exit_code == 0
     assert '[plugins."omo@' not in (codex.settings / "config.toml").read_text("utf-8")

@@ -16,6 +16,8 @@ import pytest
 from omo.hosts import codex_setup
 from omo.state import paths
 from tests.hooks.conftest import OF_CODEX, ROOT, Answer, Host
+from tests.hooks.test_launcher import HARSH_STDIN
+from tests.texts import SKILLS, frontmatter
 from tests.ultraplan.plans import plan_text
 
 # What Codex 0.166 takes; any other key voids the whole answer.
@@ -76,6 +78,23 @@ def test_the_model_is_told_in_json_and_the_user_in_its_spelling(codex: Codex) ->
     codex.stop().assert_silent()
 
 
+@pytest.mark.parametrize("event", OF_CODEX)
+def test_any_stdin_is_survived(codex: Codex, event: str) -> None:
+    codex.prompt("ulw fix it")
+    for name, stdin in HARSH_STDIN.items():
+        answer = codex.raw(event, stdin)
+        assert (answer.code, answer.stderr) == (0, ""), name
+
+
+def test_what_a_skill_names_is_told_as_it_is_called_here(codex: Codex) -> None:
+    """The client hands the model a skill as the file has it: no variable is put in, no command is spelled anew."""
+    told = codex.prompt("$omo:ultraplan add a thing").json["hookSpecificOutput"]["additionalContext"]
+    assert f"${{CLAUDE_PLUGIN_ROOT}} is {ROOT}, and for /omo:NAME the user types $omo:NAME" in told
+    codex.prompt("hello").assert_silent()
+    for path in SKILLS:  # which the client lists for the user
+        assert "/omo:" not in frontmatter(path)["description"]
+
+
 def test_a_word_that_is_heard_and_not_acted_on_is_told(codex: Codex) -> None:
     assert "was not turned on" in codex.prompt("what is ulw?").json["systemMessage"]
 
@@ -107,6 +126,10 @@ def test_a_command_that_calls_omo_is_given_what_it_needs(codex: Codex) -> None:
     done = subprocess.run(["sh", "-c", rewritten], env=environ, cwd="/tmp", capture_output=True, text=True, check=True)
     assert done.stdout == "Gate tests pinned by the agent: true\n"
     assert codex.kinds()[-1] == "gate-added"
+    continued = codex.rewritten("omo \\\n  --version", cwd="/tmp")
+    assert continued.startswith("# omo \\\n")  # the client shows the user no more than the first line
+    done = subprocess.run(["sh", "-c", continued], env=environ, cwd="/tmp", capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("omo ")
     for command in ("echo omo", "git commit -m 'use omo here'", "ls"):
         codex.shell(command).assert_silent()
 
@@ -158,7 +181,7 @@ def test_what_another_conversation_left_open_is_offered_and_taken_up(codex: Code
     codex.send("SessionStart", session_id="next", source="startup").assert_silent()  # it may be open elsewhere
     refused = codex.prompt("$omo:resume", session_id="next").json["reason"]
     assert "session before was at work" in refused
-    assert "$omo:resume before here" in refused
+    assert "$omo:resume before in the client" in refused
     codex.now = time.time() - 20.5 * 60
     codex.change_row(lambda row: row, session="before")
     told = codex.send("SessionStart", session_id="next", source="startup").json["systemMessage"]

@@ -30,6 +30,8 @@ HARSH_STDIN = {
     "bom": b'\xef\xbb\xbf{"session_id": "abc123"}\n',
     "crlf": b'{"session_id": "abc123"}\r\n',
     "surrogate": b'{"session_id": "abc123", "prompt": "ulw \\ud800", "last_assistant_message": "\\udfff"}\n',
+    "no path": b'{"session_id": "%b", "transcript_path": "\\u0000"}\n' % SESSION.encode(),
+    "long": b'{"cwd": "%b", "tool_name": "Bash", "tool_input": {"command": "omo"}}\n' % (b"x" * 300_000),
 }
 
 

@@ -282,6 +282,8 @@ def plugin(probe: Probe) -> Finding:
         return warn(seen, "mend its JSON", setup.problems)
     if on:
         return ok(f"{', '.join(on)} is enabled")
+    if codex_setup.has_plugin(probe.context.environ):
+        return ok(f"omo is not installed in {setup.title}")
     return unknown(
         "not installed as a plugin, or loaded with --plugin-dir",
         f"{setup.install_command}; nothing to do if you start {setup.version_command[0]} with --plugin-dir",
@@ -309,7 +311,8 @@ def host_version(probe: Probe) -> Finding:
     remedy = f"see that {asked} prints {oldest} or newer"
     answer = probe.run(*setup.version_command)
     if answer.not_found:
-        return unknown(f"{setup.version_command[0]} is not on PATH", remedy)
+        seen = f"{setup.version_command[0]} is not on PATH"
+        return ok(seen) if codex_setup.has_plugin(probe.context.environ) else unknown(seen, remedy)
     version = re.search(r"(\d+)\.(\d+)\.(\d+)", answer.stdout) if answer.ok else None
     if version is None:
         return unknown(f"{asked} did not tell ({why(answer)})", remedy)
@@ -320,20 +323,20 @@ def host_version(probe: Probe) -> Finding:
 
 
 def block_cap(probe: Probe) -> Finding:
-    """The host has a limit of its own; ours should come first, since it says why."""
+    """One host has a limit of its own; ours should come first, since it says why."""
     ours = probe.settings.values["max_stop_blocks"]
-    name = probe.setup.cap_variable
+    name, title = probe.setup.cap_variable, probe.setup.title
     text = probe.environ.get(name, "").strip()
     try:
         cap = int(text) if text else probe.setup.default_cap
     except ValueError:
-        return warn(f"{name} is {text!r}, not a whole number; what the host makes of it is not known", f"unset {name}")
+        return warn(f"{name} is {text!r}, not a whole number; what {title} makes of it is not known", f"unset {name}")
     if cap <= 0:
-        return ok(f"the host's cap is off; omo lets go after {ours} blocks")
+        return ok(f"the cap is off in {title}; omo lets go after {ours} blocks")
     if cap < ours:
-        seen = f"the host ends a turn first: after {cap} blocks in a row without a tool call, omo would after {ours}"
+        seen = f"{title} ends a turn first: after {cap} blocks in a row without a tool call, omo would after {ours}"
         return warn(seen, f"set OMO_MAX_STOP_BLOCKS={cap}, or {name}={ours}")
-    return ok(f"omo lets go after {ours} blocks, the host after {cap}")
+    return ok(f"omo lets go after {ours} blocks, {title} after {cap}")
 
 
 def trust_of_hooks(probe: Probe) -> Finding:

@@ -162,9 +162,11 @@ def remove(arguments: argparse.Namespace, context: Context) -> Result:
         first.append(f"Let go of them first with {here.command('stop-continuation', '--all')}, in each project.")
     result = _carry_out(removal_steps(here), "There is nothing to remove.", agreed=arguments.yes, first=first)
     if result.exit_code == 0:
-        result.text += f"\nNow the plugin itself: {here.setup.uninstall_command}"
-        if codex_setup.has_plugin(context.environ):
-            result.text += f"\nand in {codex_setup.TITLE}: {codex_setup.UNINSTALL}"
+        is_in_codex = codex_setup.has_plugin(context.environ)
+        if not is_in_codex or any(map(host.is_ours, here.setup.plugins)):
+            result.text += f"\nNow the plugin itself: {here.setup.uninstall_command}"
+        if is_in_codex:
+            result.text += f"\nNow the plugin in {codex_setup.TITLE}: {codex_setup.UNINSTALL}"
         result.text += f"\nOther projects keep their own {paths.STATE_DIR} until you remove it there."
     return result
 
@@ -226,7 +228,7 @@ def launcher_path(here: Installation) -> Path:
 def path_steps(here: Installation) -> list[Step]:
     launcher = launcher_path(here)
     text = host.LAUNCHER.replace("ROOT", shlex.quote(str(here.plugin)))
-    shown = f"writes {launcher}, a small script that runs the newest omo that {host.Setup.title} has installed"
+    shown = f"writes {launcher}, a small script that runs the newest omo installed"
     if os.path.lexists(launcher):
         if launcher.is_file() and launcher.read_bytes() == text.encode():
             return []

@@ -44,8 +44,7 @@ it looks finished. A turn that ends early is sent back. Fit the effort to the ta
 finish.
 
 1. Explore, unless you know where to change what: 2 to 5 leaf workers at once with the Agent tool (omo:explorer), one \
-question each. External documentation: omo:librarian, in the foreground, because background agents have no MCP tools. \
-Workers cannot start workers.
+question each. External documentation: omo:librarian, in the foreground. Workers cannot start workers.
 2. Pick a slice: 1 to 3 atomic changes, each with how it will be verified. Make them, and keep a plan or checklist up \
 to date.
 3. Verify. Pin each check the task needs, once:

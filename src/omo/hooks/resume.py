@@ -143,8 +143,8 @@ def _at_work(source: str, row: Row) -> Refused:
     name = clip(source, 64)
     return Refused(
         f"session {name} was at work at {clip(str(row.get('lastUsedAt')), 40)}",
-        fix=f"the user takes it away from there: /omo:resume {name} here, or omo resume {shlex.quote(name)} in a "
-        f"terminal of their own; or wait until it has been idle for {left_open.IDLE_FOR / 60:g} minutes",
+        fix=f"where nobody is at it any more: /omo:resume {name} in the client, or omo resume {shlex.quote(name)} in a "
+        f"terminal of the user's own; or wait until it has been idle for {left_open.IDLE_FOR / 60:g} minutes",
     )
 
 

@@ -88,7 +88,7 @@ class Transcript:
         """In bytes; 0 where there is none."""
         try:
             return os.path.getsize(self.path) if self.path else 0
-        except OSError:
+        except (OSError, ValueError):  # no path at all
             return 0
 
     def usage(self) -> tuple[list[Usage], int]:

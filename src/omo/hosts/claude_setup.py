@@ -54,7 +54,7 @@ newest=$(sed -n '/"omo@/,$s/.*"installPath": *"\\(.*\\)".*/\\1/p' "$list" 2>/dev
 for root in "$newest" ROOT "${CODEX_HOME:-$HOME/.codex}"/plugins/cache/omo/omo/*; do
     [ -x "$root/bin/omo" ] && exec "$root/bin/omo" "$@"
 done
-echo "omo: the plugin is gone; claude plugin install omo@omo brings it back, or remove $0" >&2
+echo "omo: the plugin is gone; install it again, or remove $0" >&2
 exit 77
 """
 LAUNCHER_MARK = LAUNCHER.splitlines()[1].partition(";")[0]

@@ -32,6 +32,8 @@ NO_AGENTS = (
     "Codex lacks omo's agents, so nobody can judge, review or criticise, and the work ends on your word: "
     "the user runs, in a terminal of their own, omo setup codex"
 )
+# A skill is handed to the model as it is in the file, which is written for Claude Code.
+IN_SKILLS = "[omo] In omo's skills ${{CLAUDE_PLUGIN_ROOT}} is {root}, and for /omo:NAME the user types $omo:NAME here."
 
 
 class Codex(Host):
@@ -71,6 +73,8 @@ class Codex(Host):
         output: Json = {"systemMessage": message} if message else {}
         if answer.decision in (hosts.KEEP_GOING, hosts.END_PROMPT):
             return claude.to_json({**output, "decision": "block", "reason": reason})
+        if "/omo:" in event.prompt:
+            context = f"{context}\n{IN_SKILLS.format(root=environ.get(self.root_variable, ''))}".strip()
         more: Json = {}
         if answer.decision == hosts.DENY:
             more = {"permissionDecision": "deny", "permissionDecisionReason": reason}
@@ -135,4 +139,5 @@ def _with_omo(command: str, environ: Mapping[str, str]) -> str:
         variables["OMO_ENV_HOME"] = home
     values = " ".join(f"{name}={quote(value)}" for name, value in variables.items())
     programs = quote(f"{environ.get('PLUGIN_ROOT', '')}/bin")
-    return f'export PATH="$PATH":{programs} {values}; {command}'
+    begins = command.strip().partition("\n")[0]  # all that the client shows the user of a command is its first line
+    return f'# {begins}\nexport PATH="$PATH":{programs} {values}\n{command}'
