@@ -271,7 +271,7 @@ def test_a_row_that_somebody_wrote_into_the_ledger_becomes_nobodys_pin(on: Host)
         ("/omo:pin --timeout soon tests -- true", "--timeout 'soon'"),
         ("/omo:pin --timeout 25h tests -- true", "--timeout '25h'"),
         ("/omo:pin 'tests -- true", "close the quote"),
-        ("/omo:unpin", "is not one name"),
+        ("/omo:unpin", "it needs a name; for example: /omo:unpin tests"),
         ("/omo:unpin nothing", "there is no gate 'nothing'"),
         ("/omo:allow nothing", "there is neither a gate nor a file 'nothing'"),
         ("/omo:allow below/", "there is neither a gate nor a file 'below/'"),

@@ -116,6 +116,8 @@ def _next(viewer: Viewer, summary: runtime.Json, items: tuple[Item, ...], pinned
         return NextStep()
     if summary.get("state") in ("waiting", "paused", "blocked"):
         why = clip(str(summary.get("why") or "it waits"), 200)
+        if summary["state"] == "paused":
+            return NextStep("wait", f'{why}: "continue" in the session sets it going')
         goes_on = 'your answer, or "continue" in the session, sets it going'
         return NextStep("wait", f"{why}: {goes_on}", (command("omo resume"),))
     if not items:
