@@ -29,7 +29,7 @@ ULTRAWORK = "ultrawork"
 NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it again."
 EVIDENCE = "/omo:report shows the evidence."
 DETAILS = "/omo:report shows what was seen."
-GO_ON = "Go on with a new `ulw`?"
+GO_ON = "Type `ulw` to go on."
 FROM_A_TERMINAL = "user: omo stop-continuation"
 
 # The rules of Stop that end the run, and those by which the user is told something: others go on by themselves.
