@@ -151,7 +151,7 @@ def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project
     project.prompt("/omo:allow tests")
     before = project.row()
     line, context = types(project, f"/omo:resume {run[:6]}")
-    assert line.startswith(f"omo: taken up from session {SESSION}: ultrawork (0 of 1 open), ultragoal {run}")
+    assert line.startswith(f"omo: taken up from session {SESSION}: ultrawork, ultragoal {run}")
     assert "The skill omo:ultragoal has the rules of ultragoal." in context
     row = project.row(NEXT)
     assert (row["budget"], row["spent"]["agents"], row["later"]) == (before["budget"], 3, {"x": 1})

@@ -274,6 +274,12 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
         "omo: ended, not proven: 8 blocks without verified progress. Open: ultragoal g1771780801000 (2 of 3 open). "
         "Type `ulw` to go on.",
     ),
+    "capped with nothing left but its end": (
+        {**ulw(stopBlocks=8), "work": {"ultragoal": {**plan(), "open": 0}}},
+        {},
+        "omo: ended, not proven: 8 blocks without verified progress. Open: ultragoal g1771780801000. "
+        "Type `ulw` to go on.",
+    ),
     "at its ceiling": (
         ulw(totalBlocks=64),
         {},

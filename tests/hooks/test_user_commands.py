@@ -329,6 +329,16 @@ def test_the_users_failing_gate_waits_for_the_user_and_only_they_let_it_through(
     assert told.startswith("omo: ended with exceptions: gate tests fails (exit 1) (by the user: /omo:allow); ")
 
 
+def test_what_waited_for_a_leave_goes_on_with_the_next_message_and_calls_no_failure_a_pass(on: Host) -> None:
+    on.prompt("/omo:pin tests -- grep -q new value")
+    agent(on, "gate", "run")
+    agent(on, "ulw", "done", "--skip-verification", "it cannot be mended here")
+    assert reason(on.prompt("/omo:allow tests")) == (
+        "omo: gate tests is let through by you, and the end will say so; the work goes on with your next message"
+    )
+    assert "No gate was open when they last ran: if the task is complete" in reason(on.stop())
+
+
 def test_what_is_shown_to_be_typed_is_what_was_pinned(on: Host) -> None:
     answer = reason(on.prompt("/omo:pin --timeout 0.2s slow -- sh -c 'sleep 5; true'"))
     assert answer == "omo: gate slow pinned by you: sh -c 'sleep 5; true' (within 0.2 s)"

@@ -227,7 +227,7 @@ def _unpin(event: Event, world: World, rest: str) -> str:
 def _allow(event: Event, world: World, rest: str) -> str:
     name = _one_word(rest, "/omo:allow tests")
     what = _gates(event, world).allow(name, world.root)
-    goes_on = "; the work goes on" if _wake(world) else ""
+    goes_on = "; the work goes on with your next message" if _wake(world) else ""
     return f"{what} is let through by you, and the end will say so{goes_on}"
 
 
