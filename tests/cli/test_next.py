@@ -106,7 +106,7 @@ def test_what_waits_for_the_user_says_so(project: Project) -> None:
     project.check("ulw", "blocked", "--evidence", "the key is missing here", "--question", "Which key?")
     out = project.agent("next").out
     assert "It waits for the user (ultrawork is waiting): the key is missing here" in out
-    assert out.endswith("  Which key?\nEnd the turn: their answer sets it going again.\n")
+    assert out.endswith("  Which key?\nEnd the turn: only they set it going again.\n")
     project.prompt("/omo:stop-continuation")
     out = project.agent("next").out
     assert "it stays off until you type ulw" in out

@@ -114,6 +114,17 @@ def test_the_exit_that_a_plan_expects_is_the_one_that_is_needed(project: Project
     assert project.agent("plan", "finish").code == 0
 
 
+def test_a_quiet_search_is_to_find_something_though_it_prints_nothing(project: Project) -> None:
+    planned(project, 1, step1={"Verify": "`grep -rq nowhere-to-be-found src` → expected: no output"})
+    start(project)
+    carry_out(project.root, 1)
+    ran = project.agent("plan", "finish")
+    assert ran.code == 3
+    assert "src fails (exit 1, 0 needed); mend it" in ran.out
+    told = project.row()["work"]["ultraplan"]["next"]
+    assert told.endswith("mend it"), "the command that follows is left out, not cut"
+
+
 def test_a_command_that_changes_the_work_it_looks_at_shows_nothing(project: Project) -> None:
     change = "from pathlib import Path; Path('src/app.py').write_text('VALUE = 2')"
     planned(project, 1, step1={"Verify": f'`python3 -c "{change}"` → expected: exit 0'})

@@ -46,7 +46,7 @@ def test_a_run_that_is_capped_rings_and_is_told_once_also_to_who_comes_back(stag
     stops = "The user stops this with /omo:stop-continuation"
     shows(terminal, f"Block 1 of 1. Cannot go on? omo ulw blocked --evidence TEXT. {stops}")
     capped = "omo: ended, not proven: 1 block without verified progress."
-    shows(terminal, f"Stop says: {capped} Go on with a new `ulw`?")
+    shows(terminal, f"Stop says: {capped} Type `ulw` to go on.")
     assert "hook error" not in terminal.screen()
     wait_until(lambda: OTHERS.sub(b"", written.read_bytes()).count(b"\a") == 1)
     assert "bell 1" in terminal._tmux("display-message", "-p", "bell #{window_bell_flag}")

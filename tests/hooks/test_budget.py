@@ -127,7 +127,7 @@ def test_without_one_there_is_none_and_nothing_is_read(record: Record) -> None:
     prompt(record, "ulw mend it")
     record.path.unlink()
     assert SENT_BACK in json.dumps(stop(record))
-    assert "There is no budget." in prompt(record, "/omo:budget")["reason"]
+    assert "There is no budget; for example: /omo:budget 2M tokens" in prompt(record, "/omo:budget")["reason"]
 
 
 def test_it_is_of_the_settings_as_they_were_when_the_run_was_armed(record: Record) -> None:

@@ -151,7 +151,7 @@ def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project
     project.prompt("/omo:allow tests")
     before = project.row()
     line, context = types(project, f"/omo:resume {run[:6]}")
-    assert line.startswith(f"omo: taken up from session {SESSION}: ultrawork (0 of 1 open), ultragoal {run}")
+    assert line.startswith(f"omo: taken up from session {SESSION}: ultrawork, ultragoal {run}")
     assert "The skill omo:ultragoal has the rules of ultragoal." in context
     row = project.row(NEXT)
     assert (row["budget"], row["spent"]["agents"], row["later"]) == (before["budget"], 3, {"x": 1})
@@ -198,7 +198,7 @@ def test_with_several_the_newest_or_the_one_that_is_named(project: Project) -> N
     assert "taken up from session one-1:" in types(project, "/omo:resume one", session="fourth")[0]
     told, context = types(project, "/omo:resume nothing", session="fifth")
     assert (told, context) == (
-        "omo: /omo:resume did nothing: 'nothing' has nothing open that could be taken up. "
+        "omo: /omo:resume did nothing: 'nothing' has nothing open that could be taken up; "
         f"sessions that have: two-2, {NEXT}, fourth",
         "",
     )
@@ -212,7 +212,7 @@ def test_nothing_to_resume_and_no_room_are_said_without_the_model(project: Proje
     assert "was at work at" in types(project)[0]
     project.prompt("ulw something else", session=NEXT)
     told, _ = types(project, f"/omo:resume {SESSION}")
-    assert "this session has open work of its own: ultrawork. finish it first; /omo:stop-continuation ends it" in told
+    assert "this session has open work of its own: ultrawork; finish it first; /omo:stop-continuation ends it" in told
     assert project.stop().blocks
 
 
@@ -340,7 +340,7 @@ def test_in_a_terminal_it_starts_the_agent_with_the_prompt_that_takes_it_up(proj
             )
         typed.append(done.stdout.decode().strip())
     assert typed == [
-        f"Type in this project: codex '$omo:resume {SESSION}'",
+        f"Type in this project: claude '/omo:resume {SESSION}'",
         f"codex $omo:resume {SESSION}",
         f"claude /omo:resume {SESSION}",
     ]

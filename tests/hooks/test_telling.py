@@ -267,29 +267,35 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
     "capped": (
         ulw(stopBlocks=8),
         {},
-        "omo: ended, not proven: 8 blocks without verified progress. Go on with a new `ulw`?",
+        "omo: ended, not proven: 8 blocks without verified progress. Type `ulw` to go on.",
     ),
     "ultragoal capped": (
         {**ulw(stopBlocks=8), "work": {"ultragoal": plan()}},
         {},
         "omo: ended, not proven: 8 blocks without verified progress. Open: ultragoal g1771780801000 (2 of 3 open). "
-        "Go on with a new `ulw`?",
+        "Type `ulw` to go on.",
+    ),
+    "capped with nothing left but its end": (
+        {**ulw(stopBlocks=8), "work": {"ultragoal": {**plan(), "open": 0}}},
+        {},
+        "omo: ended, not proven: 8 blocks without verified progress. Open: ultragoal g1771780801000. "
+        "Type `ulw` to go on.",
     ),
     "at its ceiling": (
         ulw(totalBlocks=64),
         {},
-        "omo: ended, not proven: the ceiling of 64 blocks in one run. Go on with a new `ulw`?",
+        "omo: ended, not proven: the ceiling of 64 blocks in one run. Type `ulw` to go on.",
     ),
     "at its ceiling of hours": (
         ulw(armedAt=stamp(NOW - 9 * 3600)),
         {},
-        "omo: ended, not proven: the ceiling of 8 hours in one run. Go on with a new `ulw`?",
+        "omo: ended, not proven: the ceiling of 8 hours in one run. Type `ulw` to go on.",
     ),
     "unusable": (
         ulw(stopBlocks="many"),
         {},
         "omo: ended, not proven: its state is unusable, somebody edited the counters into nonsense. "
-        "Go on with a new `ulw`?",
+        "Type `ulw` to go on.",
     ),
     "the host's limit": (
         ARMED,

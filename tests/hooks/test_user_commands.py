@@ -271,7 +271,7 @@ def test_a_row_that_somebody_wrote_into_the_ledger_becomes_nobodys_pin(on: Host)
         ("/omo:pin --timeout soon tests -- true", "--timeout 'soon'"),
         ("/omo:pin --timeout 25h tests -- true", "--timeout '25h'"),
         ("/omo:pin 'tests -- true", "close the quote"),
-        ("/omo:unpin", "is not one name"),
+        ("/omo:unpin", "it needs a name; for example: /omo:unpin tests"),
         ("/omo:unpin nothing", "there is no gate 'nothing'"),
         ("/omo:allow nothing", "there is neither a gate nor a file 'nothing'"),
         ("/omo:allow below/", "there is neither a gate nor a file 'below/'"),
@@ -327,6 +327,16 @@ def test_the_users_failing_gate_waits_for_the_user_and_only_they_let_it_through(
     assert agent(on, "ulw", "done", "--because", "the rest of it is done") == 0
     told = on.stop().json["systemMessage"]
     assert told.startswith("omo: ended with exceptions: gate tests fails (exit 1) (by the user: /omo:allow); ")
+
+
+def test_what_waited_for_a_leave_goes_on_with_the_next_message_and_calls_no_failure_a_pass(on: Host) -> None:
+    on.prompt("/omo:pin tests -- grep -q new value")
+    agent(on, "gate", "run")
+    agent(on, "ulw", "done", "--skip-verification", "it cannot be mended here")
+    assert reason(on.prompt("/omo:allow tests")) == (
+        "omo: gate tests is let through by you, and the end will say so; the work goes on with your next message"
+    )
+    assert "No gate was open when they last ran: if the task is complete" in reason(on.stop())
 
 
 def test_what_is_shown_to_be_typed_is_what_was_pinned(on: Host) -> None:

@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         if summary.question:
             text.append(f"  {summary.question}")
     if waiting and step.action in ("", "wait"):
-        text.append("End the turn: their answer sets it going again.")
+        text.append("End the turn: only they set it going again.")
     elif not step.commands and step.action in ("", "done"):
         text.append("Nothing is left to do: end the turn.")
     else:

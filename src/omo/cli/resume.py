@@ -45,8 +45,10 @@ def _start_the_agent(caller: Caller, wanted: str, context: Context) -> Result:
         source = left_open.named(caller.session_rows, "", wanted)
     else:
         source = resuming.newest(caller, "")
+    commands = []
     for host in hosts.likely(str(caller.session_rows[source].get("client") or "")):
         argv = [host.program, host.spell(f"/omo:resume {source}")]
         if shutil.which(host.program, path=context.environ.get("PATH", "")):
             os.execvp(argv[0], argv)
-    return Result({"session": source}, f"Type in this project: {shlex.join(argv)}")
+        commands.append(shlex.join(argv))
+    return Result({"session": source}, f"Type in this project: {commands[0]}")

@@ -29,7 +29,7 @@ ULTRAWORK = "ultrawork"
 NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it again."
 EVIDENCE = "/omo:report shows the evidence."
 DETAILS = "/omo:report shows what was seen."
-GO_ON = "Go on with a new `ulw`?"
+GO_ON = "Type `ulw` to go on."
 FROM_A_TERMINAL = "user: omo stop-continuation"
 
 # The rules of Stop that end the run, and those by which the user is told something: others go on by themselves.
@@ -341,7 +341,7 @@ def _open_work(kind: str, summary: Json) -> str:
         )
     if not left:
         return (
-            "Every gate passed when it last ran: if the task is complete, run omo ulw done, which looks at the files."
+            "No gate was open when they last ran: if the task is complete, run omo ulw done, which looks at the files."
         )
     names = f": {step}" if step else ""  # a new run has not looked at them yet
     return f"Open gates, {left} of {total}{names}. Fix, then omo gate run; when all pass, omo ulw done."
@@ -528,7 +528,7 @@ def listed(work: Works) -> str:
     names = []
     for kind, summary in work:
         left, total = summary.get("open"), summary.get("total")
-        is_known = isinstance(left, int) and isinstance(total, int) and total > 0
+        is_known = isinstance(left, int) and left > 0 and isinstance(total, int)
         names.append(_name(kind, summary) + (f" ({left} of {total} open)" if is_known else ""))
     return clip(", ".join(names), 240)
 

@@ -55,7 +55,9 @@ def answer(event: Event, world: World, *, is_agents: bool) -> Answer | None:
     try:
         said = COMMANDS[name](event, world, "".join(event.prompt.split(maxsplit=1)[1:]))
     except OmoError as error:
-        said = f"/omo:{name} did nothing: {error.message}. {error.fix}".strip()
+        said = f"/omo:{name} did nothing: {error.message}"
+        if error.fix:
+            said += f"; {error.fix}"
     return Answer(hosts.END_PROMPT, f"omo: {said}") if isinstance(said, str) else said
 
 
@@ -225,13 +227,15 @@ def _unpin(event: Event, world: World, rest: str) -> str:
 def _allow(event: Event, world: World, rest: str) -> str:
     name = _one_word(rest, "/omo:allow tests")
     what = _gates(event, world).allow(name, world.root)
-    goes_on = "; the work goes on" if _wake(world) else ""
+    goes_on = "; the work goes on with your next message" if _wake(world) else ""
     return f"{what} is let through by you, and the end will say so{goes_on}"
 
 
 def _one_word(rest: str, form: str) -> str:
     words = rest.split()
-    if len(words) != 1:
+    if not words:
+        raise BadInput("it needs a name", fix=f"for example: {form}")
+    if len(words) > 1:
         raise BadInput(f"{clip(rest, 60)!r} is not one name", fix=f"for example: {form}")
     return words[0]
 
@@ -255,7 +259,7 @@ def _budget(event: Event, world: World, rest: str) -> str | Answer:
     if not rest.strip():
         look = spending.Counter(world.state, event.session, keeps=False, may_be_new=True)
         row = look.counted(world.row() or {}, world.now)
-        return f"{messages.budget_set(row)} {budget.FORM}"
+        return f"{messages.budget_set(row).rstrip('.')}; {budget.FORM}"
     ceilings = budget.read_request(rest)
     in_force = settings.load(world.environ, world.root)
     counter = spending.Counter(world.state, event.session, may_be_new=True)

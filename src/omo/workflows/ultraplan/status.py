@@ -126,7 +126,7 @@ def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
     is_in_hand = audited.step in status.state.recovering
     if is_left_out and not is_in_hand and status.state.depth < MOST_RECOVERIES:
         # Later steps that are done show that this one was left out: that is what a recovery is for.
-        commands.append(command("omo plan recover", lead="left out: do it now, or"))
+        commands.append(command("omo plan recover", lead="if you do not do it now"))
     commands.append(failed_command(audited.step, lead="if it fails after retry"))
     item = str(audited.step)
     if audited.status == "missing" and step is not None:
@@ -258,6 +258,8 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
         first = step.text
         if step.action == "execute" and planned is not None:
             first = f"step {planned.number} {planned.title}"
+        elif len(first) > LONGEST_FIRST:
+            first = step.why  # rather than a command that is cut
         following = clip(first, LONGEST_FIRST)
     summary: Row = {"run": state.run, "open": len(left), "total": total, "next": following}
     if state.is_open:

@@ -27,6 +27,8 @@ _QUOTED = re.compile(r"'[^']*'|\"[^\"$`\\]*\"")
 _FOR_A_SHELL = re.compile(r"[|&;<>()$`\\*?\[\]{}~#!\n\"']")
 _EXIT = re.compile(r"\b(?:exit|exits|code|status)\b\D{0,12}(\d{1,3})\b", re.IGNORECASE)
 _NO_OUTPUT = re.compile(r"\bno (?:output|match(?:es)?|hits?|lines?)\b|\bnothing\b|\bempty\b", re.IGNORECASE)
+_NO_MATCH = re.compile(r"\bno (?:match(?:es)?|hits?)\b", re.IGNORECASE)
+_QUIET = re.compile(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet|--silent")
 _SEARCHES = ("grep", "egrep", "fgrep", "rg", "ag")
 
 
@@ -107,11 +109,16 @@ def _plain(line: str) -> tuple[str, ...]:
 
 
 def _exit_of(argv: Sequence[str], expected: str) -> int:
-    """As the plan says. A search that is to find nothing ends with 1 when it does."""
+    """As the plan says. A search that is to find nothing ends with 1 when it does; one that is quiet never prints,
+    so that its "no output" says nothing."""
     if stated := _EXIT.search(expected):
         return min(int(stated[1]), 255)
     is_search = argv[0] in _SEARCHES or tuple(argv[:2]) == ("git", "grep")
-    return 1 if is_search and _NO_OUTPUT.search(expected) else 0
+    if not is_search:
+        return 0
+    is_quiet = any(_QUIET.fullmatch(word) for word in argv[1:])
+    finds_nothing = _NO_MATCH if is_quiet else _NO_OUTPUT
+    return 1 if finds_nothing.search(expected) else 0
 
 
 def run_all(root: Path, commands: Sequence[Verify], changed: Collection[str] = ()) -> list[Verify]:
@@ -140,7 +147,10 @@ def _result(command: Verify, ended: Outcome | None, changed: Collection[str]) ->
         return UNKNOWN, f"no answer within {SECONDS:g} s"
     if ended.exit_code != command.exit:
         code = f"exit {ended.exit_code}" if ended.exit_code is not None else f"signal {ended.signal}"
-        return FAIL, f"{code}, {command.exit} needed: {last_line(output)}"
+        why = f"{code}, {command.exit} needed"
+        if last := last_line(output):
+            why += f": {last}"
+        return FAIL, why
     if ran_nothing(output):
         return FAIL, f"it says itself that it ran no test: {last_line(output)}"
     return PASS, ""

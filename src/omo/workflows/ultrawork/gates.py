@@ -129,7 +129,7 @@ class Gates:
 
     def known(self, name: str) -> Gate:
         if name not in self.by_name:
-            named = ", ".join(self.by_name) or "none yet; omo gate add"
+            named = ", ".join(self.by_name) or "none yet"
             raise BadInput(f"there is no gate {clip(name, LONGEST_NAME)!r}", fix=f"there are: {named}")
         return self.by_name[name]
 

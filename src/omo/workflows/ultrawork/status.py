@@ -116,8 +116,9 @@ def _next(viewer: Viewer, summary: runtime.Json, items: tuple[Item, ...], pinned
         return NextStep()
     if summary.get("state") in ("waiting", "paused", "blocked"):
         why = clip(str(summary.get("why") or "it waits"), 200)
-        goes_on = 'your answer, or "continue" in the session, sets it going'
-        return NextStep("wait", f"{why}: {goes_on}", (command("omo resume"),))
+        if summary["state"] == "paused":
+            return NextStep("wait", f'{why}: "continue" in the session sets it going')
+        return NextStep("wait", f"{why}: your answer in the session sets it going")
     if not items:
         cwd = paths.session_directory(viewer.context.environ, viewer.context.cwd)
         found = gates.Found(viewer.context.root, cwd, viewer.row, pinned).checks
