@@ -139,6 +139,8 @@ def test_what_can_make_a_gate_green_without_the_work_is_named(
         ("tests/data.bin", "\0binary"),
         ("tests/more/__init__.py", ""),
         ("README.md", "We skip nothing, and only test.\n"),
+        ("pkg/types.py", ""),
+        ("data/baseline.json", "{}"),
     ],
 )
 def test_honest_work_breaks_nothing(project: Path, name: str, text: str) -> None:

@@ -20,7 +20,8 @@ from omo.proof.project_files import Commit
 
 # What stands in front of the script that is meant: interpreters, also by a variable of make, and what runs others.
 STARTERS = re.compile(
-    r"python[\d.]*|(?:ba|z|da|k)?sh|node|ruby|perl|php|deno|bun|tsx|ts-node|env|time|exec|\$[({]\w+[)}]"
+    r"python[\d.]*|(?:ba|z|da|k)?sh|node|ruby|perl|php|deno|bun|tsx|ts-node|env|time|exec"
+    r"|\$[({](?:PY|NODE|SH|BASH|RUBY|PERL|PHP)\w*[)}]"
     r"|timeout|\d+[smh]?|nice|xvfb-run|uv|poetry|pdm|pipenv|run|npx|bunx|bundle"
 )
 # Where a program lies that is meant by its name alone; any other path may be anybody's.

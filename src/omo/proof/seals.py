@@ -40,14 +40,16 @@ RUNNER_FILES = (
     *(".cargo/config*", "rust-toolchain*", "bunfig.toml", ".yarnrc*", ".pnpmfile.cjs", "babel.config.*", ".babelrc*"),
     *(".bazelrc", "gradle.properties", "*.runsettings", "Directory.Build.*", "nx.json", "turbo.json", "go.work"),
     # What checkers are told to look past, as they write it themselves.
-    *("eslint-suppressions.json", "*baseline*.json", "*baseline*.xml", "*baseline*.txt", "*baseline*.toml"),
+    *("eslint-suppressions.json", "*-baseline.xml", "mypy-baseline.txt", ".basedpyright/baseline.json"),
     *("*/.cargo/config*", "node_modules/.bin/node"),
 )
 # Here dependencies come and go: what is taken away or replaced counts, and what tells a runner what to leave out.
 MANIFESTS = (
     *("pyproject.toml", "package.json", "Cargo.toml", "setup.py", "pom.xml", "build.gradle*", "Gemfile", "go.mod"),
-    *("composer.json", "mix.exs", "deno.json*", "Package.swift", "*.csproj", "vite.config.*"),
+    *("composer.json", "mix.exs", "deno.json*", "Package.swift", "*.csproj"),
 )
+# Of the build, and read by a runner of tests too: only what it is told to leave out counts.
+READ_BY_RUNNERS = (*MANIFESTS, "vite.config.*")
 MANIFEST_WORDS = re.compile(
     r"testpaths|python_(?:files|classes|functions)|norecursedirs|addopts|\[tool\.(?:pytest|coverage|ruff|mypy|pylint|pyright)"
     r"|testPathIgnore|testMatch|testRegex|\"(?:jest|mocha|vitest|nyc|eslintConfig)\"|\b(?:doc|auto)?tests?\s*=\s*false|\bharness\b"
@@ -58,9 +60,13 @@ SCRIPT_DIRECTORIES = ("scripts/", "script/", "ci/", ".github/workflows/", ".circ
 # Modules that Python would load in place of the runner's own.
 SHADOWS = (
     *("unittest", "pytest", "_pytest", "pluggy", "sitecustomize", "usercustomize", "coverage", "mypy", "ruff", "nose"),
-    *("doctest", "argparse", "traceback", "warnings", "difflib", "inspect", "importlib", "ast", "asyncio", "enum"),
-    *("collections", "contextlib", "dis", "fnmatch", "functools", "gettext", "keyword", "linecache", "logging"),
-    *("opcode", "operator", "pprint", "re", "reprlib", "signal", "textwrap", "token", "tokenize", "types", "weakref"),
+    *("doctest", "argparse", "traceback", "warnings", "difflib", "inspect", "importlib"),
+)
+# Those that it loads in its turn, also good names for a module of a package: looked for where a command runs.
+LOADED_BY_RUNNER = (
+    *("ast", "asyncio", "collections", "contextlib", "dis", "enum", "fnmatch", "functools", "gettext", "keyword"),
+    *("linecache", "logging", "opcode", "operator", "pprint", "re", "reprlib", "signal", "textwrap", "token"),
+    *("tokenize", "types", "weakref"),
 )
 # In tests: what leaves one out. Anywhere: what silences a checker, or ends a runner before its time.
 LEFT_OUT = re.compile(
@@ -225,8 +231,8 @@ def shadows(root: str, began: Mapping[str, Any], commands: Sequence[Command], te
     They are looked for on the disk, as git may be told to ignore them. Of `began` its commit alone will do.
     """
     directories = set()
+    own = {command.cwd for command in commands}
     for command in commands:
-        directories.add(command.cwd)
         words = " ".join(command.argv).replace(";", " ").split()  # also those of a line for a shell
         for before, word in zip(["", *words], words, strict=False):
             if word.endswith(".py"):  # which looks beside itself first
@@ -234,8 +240,8 @@ def shadows(root: str, began: Mapping[str, Any], commands: Sequence[Command], te
             elif before == "cd":
                 directories.add(os.path.join(command.cwd, word))
     present = []
-    for directory in sorted(directories):
-        for name in SHADOWS:
+    for directory in sorted(directories | own):
+        for name in (*SHADOWS, *LOADED_BY_RUNNER) if directory in own else SHADOWS:
             for file in (f"{name}.py", f"{name}/__init__.py"):
                 path = os.path.normpath(os.path.join(directory, file)).replace(os.sep, "/")
                 is_allowed = path in terms.allowed and terms.allowed[path] == base.digest_of(root, path)
@@ -287,7 +293,7 @@ def _lines_broken(path: str, lines: Lines | None, *, is_sealed: bool) -> list[st
             findings.append(f"{path}: {_shown('+', line)}, in front of what was there")
     for line in lines.added:
         is_left_out = is_test(path) and (LEFT_OUT.search(line) or REPLACED.match(line))
-        is_of_manifest = _matches(path, MANIFESTS) and MANIFEST_WORDS.search(line)
+        is_of_manifest = _matches(path, READ_BY_RUNNERS) and MANIFEST_WORDS.search(line)
         if is_left_out or is_of_manifest or SILENCED.search(line):
             findings.append(f"{path}: {_shown('+', line)}")
     return findings
