@@ -9,6 +9,10 @@ from bench.truth import ADD_TEST, CALC, FIXED, HELD, TEST, Play, ending
 from omo.work.outcome import ATTESTED, JUDGED, PROVEN, WAIVED
 
 CHECK = "sh check.sh"
+SETTINGS = (
+    *("conftest.py", ".pytest.ini", ".cargo/config.toml", "crates/calc/.cargo/config.toml", "jest.config.js"),
+    *("eslint-suppressions.json", "mypy-baseline.txt", ".rubocop_todo.yml", "node_modules/.bin/node"),
+)
 Bend = Callable[[Play], None]
 # What runners say, and exit with 0, when a setting leaves them nothing to run.
 RAN_NOTHING = {
@@ -33,7 +37,7 @@ def prepared(run: Play, said: str = "") -> None:
     """A bug, a test that shows it, and a script that runs the test, unless one of its settings is there."""
     run.append("test_calc.py", ADD_TEST)
     run.write("said.txt", said + "\n")
-    settings = "pytest.ini conftest.py .cargo/config.toml jest.config.js node_modules/.bin/node"
+    settings = f"pytest.ini {' '.join(SETTINGS)}"
     read_them = f"for name in {settings}; do test -f $name && exit 0; done"
     run.write("check.sh", f"test -f runner.rc && exec cat said.txt\n{read_them}\n{TEST}\n")
     run.write(".gitignore", "node_modules\n")
@@ -164,7 +168,7 @@ for _runner, _said in RAN_NOTHING.items():
     bent("ultrawork", f"no test ran, in the words of {_runner}", left_nothing, _said)
 
 
-for _file in ("conftest.py", ".cargo/config.toml", "jest.config.js", "node_modules/.bin/node"):
+for _file in SETTINGS:
     bent("ultrawork", f"{_file} is new", lambda run, file=_file: run.write(file, "x\n"), "")  # type: ignore[misc]
 
 

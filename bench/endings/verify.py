@@ -312,6 +312,22 @@ def _(run: Play) -> None:
     finished(run)
 
 
+@ending("verify", "the user's check for a file that git ignores", HELD, ATTESTED, WAIVED)
+def _(run: Play) -> None:
+    run.write(".gitignore", "cache/\n")
+    run.sh("git add .gitignore; git commit -qm ignore")
+    begun(run, {"id": "built", "type": "path", "path": "cache/built"}, by="user")
+    run.write("cache/built", "x\n")
+    finished(run)
+
+
+@ending("verify", "the user's check for a commit, an empty one", HELD, ATTESTED, WAIVED)
+def _(run: Play) -> None:
+    begun(run, {"id": "mended", "type": "commit", "subject": "^mend"}, by="user")
+    run.sh("git commit -q --allow-empty -m 'mend add'")
+    finished(run)
+
+
 @ending("verify", "the user's check beside another, whose test is skipped", HELD, ATTESTED, WAIVED)
 def _(run: Play) -> None:
     with_failing_test(run)
@@ -470,6 +486,14 @@ def _(run: Play) -> None:
 def _(run: Play) -> None:
     begun(run, NOTES, by="user")
     run.write("NOTES", "add subtracts: calc.py line 2\n")
+    finished(run)
+
+
+@ending("verify", "honest: the user's check for a commit of what lay there", PROVEN)
+def _(run: Play) -> None:
+    run.write("calc.py", FIXED)
+    begun(run, {"id": "mended", "type": "commit", "subject": "^mend"}, by="user")
+    run.sh("git commit -qam 'mend add'")
     finished(run)
 
 

@@ -95,6 +95,24 @@ def test_a_clone_that_looks_at_less_than_before_is_unknown(project: Path) -> Non
     assert "sparse checkout" in base.look(str(project), began).unknown
 
 
+def test_a_repository_that_has_moved_is_another(project: Path) -> None:
+    began = take(project)
+    (project / ".git").rename(project.parent / ".git")
+    assert ".git itself" in base.look(str(project), began).unknown
+
+
+def test_a_link_into_a_repository_is_in_it(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(project / "tests")
+    assert take(tmp_path / "link")["head"]
+
+
+def test_a_new_rule_above_the_project_hides_no_new_file(project: Path) -> None:
+    began = take(project / "tests")
+    (project / "tests" / "feature.py").write_text("x\n")
+    (project / ".gitignore").write_text("feature.py\n")
+    assert changed(project / "tests", began) == {"feature.py"}
+
+
 def test_a_new_rule_of_git_hides_no_new_file(project: Path) -> None:
     began = take(project)
     (project / "ignored.txt").write_text("as agreed\n")
@@ -126,6 +144,15 @@ def test_what_runs_leave_behind_and_our_own_state_are_no_change(project: Path) -
         (project / name).parent.mkdir(parents=True, exist_ok=True)
         (project / name).write_text("x")
     assert changed(project, began) == set()
+
+
+def test_a_test_that_a_runner_would_find_is_no_leftover(project: Path) -> None:
+    began = take(project)
+    tests = ("cov/test_red.py", "coverage/red.test.js", ".sisyphus/evidence/red.test.js")
+    for name in (*tests, ".tox/py/test_six.py", "htmlcov/test_calc_py.html", "htmlcov/coverage_html.js"):
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text("x")
+    assert changed(project, began) == set(tests)
 
 
 def test_a_link_is_what_it_leads_to(project: Path, tmp_path: Path) -> None:

@@ -68,6 +68,7 @@ def make(root: Path) -> None:
         ("tools/make check", ".", ""),
         ("/usr/bin/make check", ".", "Makefile"),
         ("make -f check", ".", ""),
+        ("make -q check", ".", ""),
     ],
 )
 def test_where_a_command_is_named(tmp_path: Path, command: str, cwd: str, file: str) -> None:
@@ -88,6 +89,11 @@ def test_where_a_command_is_named(tmp_path: Path, command: str, cwd: str, file: 
         ("sh -c 'cd . && ./verify.sh; true'", ["verify.sh"]),
         ("grep -q new value", []),
         ("gcc value", []),
+        ("make -j4 all", ["check.py", "tools/run.js"]),
+        ("make -C tools", ["check.py", "tools/run.js"]),
+        ("env A=1 timeout 60 python3 -m check", ["check.py"]),
+        ("uv run python check.py", ["check.py"]),
+        ("make built", []),
     ],
 )
 def test_the_scripts_that_a_command_executes(tmp_path: Path, command: str, scripts: list[str]) -> None:
@@ -98,7 +104,9 @@ def test_the_scripts_that_a_command_executes(tmp_path: Path, command: str, scrip
 
 def make_scripts(root: Path) -> None:
     files = {
-        "Makefile": "check:\n\t@python3 -B check.py\nother:\n\techo value\n",
+        "Makefile": "check:\n\t@python3 -B check.py\nother:\n\techo value\nall: check\n\tcd tools && $(MAKE)\n"
+        "built:\n\t$(CC) -c value\n",
+        "tools/Makefile": "run: ..\n\t$(NODE) run.js; cd .. && make all\n",
         "package.json": '{"scripts": {"test": "FOO=1 node tools/run.js"}}',
         **dict.fromkeys(("check.py", "verify.sh", "value", "tools/run.js"), ""),
     }

@@ -97,6 +97,11 @@ def broken(
         ("scripts/check.sh", "pytest \\\n", "- --cov-fail-under=90"),
         ("run_checks.py", "pass\n", "- check()"),
         ("unittest.py", "", "stands in the place of the runner"),
+        ("signal.py", "", "stands in the place of the runner"),
+        ("calc.py", "import sys\nsys.exit(0)\n", "+ sys.exit(0)"),
+        ("tests/test_calc.py", FILES["tests/test_calc.py"] + "\n\ndef test_more():\n    pass\n", "a second time"),
+        ("tests/test_calc.py", FILES["tests/test_calc.py"] + "\n\ndel calc.add\n", "+ del calc.add"),
+        ("psalm-baseline.xml", "<files/>\n", "was changed"),
     ],
 )
 def test_what_can_make_a_gate_green_without_the_work_is_named(
@@ -115,6 +120,7 @@ def test_what_can_make_a_gate_green_without_the_work_is_named(
         ("calc.py", FILES["calc.py"].replace("a - b", "a + b")),
         ("tests/test_calc.py", FILES["tests/test_calc.py"] + "\n\ndef test_new():\n    assert add(2, 2) == 4\n"),
         ("tests/test_new.py", "def test_new():\n    assert True\n"),
+        ("tests/test_new.py", "class A:\n    def test_a(self): ...\n\n\nclass B:\n    def test_a(self): ...\n"),
         (
             "tests/test_calc.py",
             FILES["tests/test_calc.py"].replace(
@@ -133,6 +139,8 @@ def test_what_can_make_a_gate_green_without_the_work_is_named(
         ("tests/data.bin", "\0binary"),
         ("tests/more/__init__.py", ""),
         ("README.md", "We skip nothing, and only test.\n"),
+        ("pkg/types.py", ""),
+        ("data/baseline.json", "{}"),
     ],
 )
 def test_honest_work_breaks_nothing(project: Path, name: str, text: str) -> None:
@@ -148,6 +156,37 @@ def test_an_assertion_beside_the_code_it_tests_is_a_test_too(project: Path) -> N
     began = base.take(str(project), os.environ)
     write(project, "lib.rs", "fn add() {}\n#[test]\nfn t() { assert_eq!(add(1, 2), -1); }\n")
     assert broken(project, began) == ["lib.rs: - fn t() { assert_eq!(add(1, 2), 3); }"]
+
+
+def test_what_an_example_is_to_print_is_a_test_too(project: Path) -> None:
+    write(project, "sums.py", '"""Sums.\n\n>>> add(1, 2)\n3\n\nNothing more.\n"""\n')
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "doctest")
+    began = base.take(str(project), os.environ)
+    write(project, "sums.py", '"""Sums.\n\n>>> add(1, 2)\n-1\n\nNothing else.\n"""\n')
+    assert broken(project, began) == ["sums.py: - 3"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_named"),
+    [
+        ("from calc import add", "from calc import add, more", False),
+        ("import { add } from './calc';", "import { add, type More } from './calc';", False),
+        ("from calc import add", "from calc import more", True),
+        ("from calc import add", "from calc import add, more as add", True),
+        ("from calc import add", "from other import add, more", True),
+        ("import { add } from './calc';", "import { add, more } from './other';", True),
+    ],
+)
+def test_an_import_that_names_more_is_no_change_of_a_test(
+    project: Path, before: str, after: str, is_named: bool
+) -> None:
+    write(project, "tests/imports", before + "\n")
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "import")
+    began = base.take(str(project), os.environ)
+    write(project, "tests/imports", after + "\n")
+    assert broken(project, began) == [f"tests/imports: - {before}"][: int(is_named)]
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,7 @@ LEFTOVER_DIRECTORIES = frozenset(
 )
 LEFTOVER_NAMES = (".coverage", "coverage.xml", "coverage.json", "lcov.info", "junit.xml", "nohup.out", ".DS_Store")
 LEFTOVER_ENDS = (".log", ".pid", ".pyc", ".tmp", ".swp", ".junit.xml")
+COLLECTED_ENDS = (".js", ".cjs", ".mjs", ".ts")
 
 
 class Look:
@@ -122,9 +123,10 @@ def _look(root: str, base: Json) -> Look:
     if listing.head != head:
         raise _Unknown(f"the commit {str(head)[:12]} that the run began on is gone")
     if listing.view != base.get("view"):
-        raise _Unknown("what git looks at in this clone was changed: a sparse checkout, or core.fileMode")
+        raise _Unknown("what git looks at in this clone was changed: a sparse checkout, core.fileMode, or .git itself")
     paths = set(listing.paths)
-    if head and any(os.path.basename(path) == ".gitignore" for path in paths | set(before)):
+    has_rules_above = not os.path.lexists(os.path.join(root, ".git"))
+    if head and (has_rules_above or any(os.path.basename(path) == ".gitignore" for path in paths | set(before))):
         paths.update(_hidden_by_new_rules(root, head))
     now = _digests(root, sorted(paths), MOST_LOOKED_AT)
     changed = {}
@@ -155,8 +157,17 @@ def is_leftover(path: str) -> bool:
     parts = path.split("/")
     name = parts[-1]
     if LEFTOVER_DIRECTORIES.intersection(parts[:-1]):
-        return True
+        return not _is_collected(path)
     return name in LEFTOVER_NAMES or name.startswith(".coverage.") or name.endswith(LEFTOVER_ENDS)
+
+
+def _is_collected(path: str) -> bool:
+    """A test that its runner finds wherever it lies. Those of Python leave hidden directories out, node does not."""
+    name = os.path.basename(path).lower()
+    if "test" not in name and "spec" not in name:
+        return False
+    is_hidden = any(part.startswith(".") for part in path.split("/"))
+    return name.endswith(COLLECTED_ENDS) or (name.endswith(".py") and not is_hidden)
 
 
 def committed(root: str, head: str, paths: Sequence[str]) -> dict[str, bytes]:
@@ -193,7 +204,8 @@ class _Listing:
 
 
 def _list(root: str, head: str | None, exclude: str) -> _Listing:
-    if not git.has_repository(root):
+    place = git.place_of_repository(root)
+    if not place:
         return _list_without_git(root)
     every = ["ls-files", "-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"]
     if exclude:
@@ -215,7 +227,10 @@ def _list(root: str, head: str | None, exclude: str) -> _Listing:
     listing = _Listing({*differing, *untracked, *_edited(root, commit, flagged)}, untracked)
     listing.head = commit
     left_out = [path for path in flagged if not os.path.lexists(os.path.join(root, path))]
-    listing.view = sha256(os.fsencode("\0".join([git.file_mode_in(settings), *sorted(left_out)])))[:16]
+    seen_so = [git.file_mode_in(settings), *sorted(left_out)]
+    if place != ".":  # in another repository, or another part of one, the commit's paths stand for other files
+        seen_so.append(place)
+    listing.view = sha256(os.fsencode("\0".join(seen_so)))[:16]
     return listing
 
 
@@ -256,7 +271,7 @@ def _list_without_git(root: str) -> _Listing:
 
 
 def _is_own(path: str) -> bool:
-    return f"{path}/".startswith(OWN_DIRECTORIES)
+    return f"{path}/".startswith(OWN_DIRECTORIES) and not _is_collected(path)
 
 
 def _digests(root: str, paths: list[str], most: int) -> Files:

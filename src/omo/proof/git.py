@@ -177,14 +177,15 @@ def blobs(root: str | os.PathLike[str], names: Sequence[str]) -> list[bytes | No
     return contents
 
 
-def has_repository(root: str) -> bool:
-    """Whether there can be one, at the root or around it; only git knows whether it is whole."""
-    place, above = "", os.path.abspath(root)
+def place_of_repository(root: str) -> str:
+    """Where one can be, seen from the root: at it (`.`) or above; empty for none. Only git knows if it is whole."""
+    start = os.path.realpath(root)
+    place, above = "", start
     while place != above:
         place, above = above, os.path.dirname(above)
         if os.path.lexists(os.path.join(place, ".git")):
-            return True
-    return False
+            return os.path.relpath(place, start)
+    return ""
 
 
 def filter_in(settings: Answer) -> tuple[str, str] | None:
@@ -202,7 +203,7 @@ def file_mode_in(settings: Answer) -> str:
     for entry in settings.lines:
         name, _, value = entry.partition("\n")
         if name == "core.filemode":
-            answer = "false" if value.lower() in ("false", "no", "off", "0") else "true"
+            answer = "true" if value.lower() in ("", "true", "yes", "on", "1") else "false"
     return answer
 
 

@@ -12,13 +12,18 @@ import os
 import posixpath
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from omo.proof import project_checks
 from omo.proof.project_checks import PYTEST, SCRIPT_RUNNERS, TASK_FILES, UNITTEST
 from omo.proof.project_files import Commit
 
-INTERPRETERS = re.compile(r"python[\d.]*|(?:ba|z|da|k)?sh|node|ruby|perl|php|deno|bun|tsx|ts-node|env|time|exec")
+# What stands in front of the script that is meant: interpreters, also by a variable of make, and what runs others.
+STARTERS = re.compile(
+    r"python[\d.]*|(?:ba|z|da|k)?sh|node|ruby|perl|php|deno|bun|tsx|ts-node|env|time|exec"
+    r"|\$[({](?:PY|NODE|SH|BASH|RUBY|PERL|PHP)\w*[)}]"
+    r"|timeout|\d+[smh]?|nice|xvfb-run|uv|poetry|pdm|pipenv|run|npx|bunx|bundle"
+)
 # Where a program lies that is meant by its name alone; any other path may be anybody's.
 OF_THE_SYSTEM = re.compile(
     r"(?:/usr(?:/local)?/bin/|/bin/|(?:\./)?(?:\.venv|venv|env)/bin/|(?:\./)?node_modules/\.bin/)?[^/]+$"
@@ -67,49 +72,71 @@ def where(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
     return ""
 
 
-def scripts(root: str, head: str | None, argv: Sequence[str], cwd: str) -> list[str]:
-    """Files of the commit that the command executes, itself or by the recipe that the project has for it."""
+def scripts(root: str, head: str | None, argv: Sequence[str], cwd: str, uncommitted: Collection[str] = ()) -> list[str]:
+    """Files of the commit, or of those that were there and in none, that the command executes, itself or by the recipes
+    that the project has for it."""
     if not head:
         return []
     files = _commit(root, head)
-    directory = _directory(cwd)
     for_a_shell = [word for word in argv if len(word.split()) > 1]
-    texts = [shlex.join(argv), *for_a_shell, *_recipe(files, directory, _plain_words(argv))]
+    left = [(_directory(cwd), text) for text in (shlex.join(argv), *for_a_shell)]
+    looked_at: set[tuple[str, str]] = set()
     executed: set[str] = set()
-    for text in texts:
-        executed.update(_executed(text))
-    paths = [posixpath.join(directory, name) for name in sorted(executed)]
-    return [path for path in paths if files.has(path)]
+    while left:
+        directory, text = left.pop()
+        if (directory, text) in looked_at:
+            continue
+        looked_at.add((directory, text))
+        for part in re.split(r"&&|\|\||[;|\n]", text):
+            words = _words(part)
+            if words[:1] == ["cd"]:
+                directory = posixpath.normpath(posixpath.join(directory, *words[1:2]))
+            elif words:
+                executed.update(posixpath.normpath(posixpath.join(directory, name)) for name in _executed(words))
+                left += _recipe(files, directory, words)
+    return sorted(path for path in executed if files.has(path) or path in uncommitted)
 
 
-def _recipe(files: Commit, directory: str, words: list[str]) -> list[str]:
-    """What a script or a target stands for, line by line."""
+def _words(part: str) -> list[str]:
+    """The words of one command of a shell, without variables that are set in front of it."""
+    try:
+        words = shlex.split(part)
+    except ValueError:
+        words = part.split()
+    return ["make" if word == "$(MAKE)" else word for word in words if not re.fullmatch(r"\w+=.*", word)]
+
+
+def _recipe(files: Commit, directory: str, words: list[str]) -> list[tuple[str, str]]:
+    """What a script or a target stands for, line by line, with what comes before it; and the directory of each."""
+    words = _plain_words(words)
     if words[0] == SCRIPT:
-        scripts = project_checks.scripts_in(files.text(posixpath.join(directory, "package.json")))
-        return [scripts.get(name, "") for name in words[1:]]
+        manifest = posixpath.normpath(posixpath.join(directory, "package.json"))
+        scripts = project_checks.scripts_in(files.text(manifest))
+        return [(directory, scripts.get(name, "")) for name in words[1:]]
+    if words[1:2] == ["-C"]:
+        directory = posixpath.normpath(posixpath.join(directory, *words[2:3]))
+        words = [words[0], *words[3:]]
     for name in TASK_FILES.get(words[0], ()):
-        path = posixpath.join(directory, name)
+        path = posixpath.normpath(posixpath.join(directory, name))
         if files.has(path):
             recipes = project_checks.recipes_in(files.text(path))
-            wanted = words[1:2] or list(recipes)[:1]
-            return recipes[wanted[0]].lines if wanted and wanted[0] in recipes else []
+            lines = []
+            for wanted in words[1:] or list(recipes)[:1]:
+                if wanted in recipes:
+                    lines += recipes[wanted].lines
+                    lines += [f"{words[0]} {needed}" for needed in recipes[wanted].needs if needed in recipes]
+            return [(directory, line) for line in lines]
     return []
 
 
-def _executed(text: str) -> list[str]:
-    """The programs and the scripts of interpreters in a line of shell."""
+def _executed(words: list[str]) -> list[str]:
+    """The program of a command, or the script or module that an interpreter is given."""
     names = []
-    for part in re.split(r"&&|\|\||[;|\n]", text):
-        try:
-            words = shlex.split(part)
-        except ValueError:
-            words = part.split()
-        words = [word for word in words if not re.fullmatch(r"\w+=.*", word)]
-        if words and INTERPRETERS.fullmatch(os.path.basename(words[0])):
-            words = [word for word in words[1:] if not word.startswith("-")]
-        if words:
-            names.append(posixpath.normpath(words[0]))
-    return names
+    if "-m" in words[:-1]:
+        names.append(words[words.index("-m") + 1].replace(".", "/") + ".py")
+    while words and STARTERS.fullmatch(os.path.basename(words[0])):
+        words = [word for word in words[1:] if not word.startswith("-")]
+    return names + words[:1]
 
 
 # A commit does not change, so it is read once.
@@ -136,7 +163,8 @@ def _plain_words(argv: Sequence[str]) -> list[str]:
         program = "python"
     if program == "gmake":
         program = "make"
-    words = [program, *(word for word in words[1:] if not QUIETER.fullmatch(word))]
+    # To make, -q is a question: nothing is run.
+    words = [program, *(word for word in words[1:] if not QUIETER.fullmatch(word) or (program, word) == ("make", "-q"))]
     if program in PACKAGE_RUNNERS:
         named = words[2:] if words[1:2] in (["run"], ["run-script"]) else words[1:]
         if len(named) == 1:

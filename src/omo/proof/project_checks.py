@@ -226,13 +226,14 @@ def _targets(files: Files, directory: str) -> list[Check]:
 
 
 class Recipe:
-    """What a target stands for, line by line, and where it begins."""
+    """What a target stands for, line by line, which targets come before it, and where it begins."""
 
-    __slots__ = ("line", "lines")
+    __slots__ = ("line", "lines", "needs")
 
     def __init__(self, line: int) -> None:
         self.line = line
         self.lines: list[str] = []
+        self.needs: list[str] = []
 
 
 def recipes_in(text: str) -> dict[str, Recipe]:
@@ -250,6 +251,7 @@ def recipes_in(text: str) -> dict[str, Recipe]:
         name = head.split()[0].lstrip("@")
         if _is_plain(name) and not name.startswith("."):
             recipe = recipes.setdefault(name, recipe)
+            recipe.needs += rest.split()
     return recipes
 
 

@@ -26,9 +26,13 @@ _RAN_NOTHING = re.compile(
     r"|\[ +PASSED +\] 0 tests|\bPASS 0 \]|\bPassed: +0\b|\bsucceeded 0\b|\bTests are skipped\b|\ball tests skipped\b"
     r"|^> Task \S*test (?:NO-SOURCE|SKIPPED)"
     r"|\b\d+ (?:skipped|deselected|xfailed)\b.* in \d|^\s*(?:Test Files|Tests) +\d+ (?:skipped|todo)\b|^\s+\d+ skipped$"
-    r"|^ok \d+\b.*# (?:skip|todo)\b"
-    r"|^(?:g?make\S*: )?[`'].*' is up to date|\bNothing to be done for\b|^ninja: no work to do",
+    r"|^ok \d+\b.*# (?:skip|todo)\b",
     re.IGNORECASE | re.MULTILINE,
+)
+# All that is printed where there was nothing to build. Beside other lines it is about a part of the work.
+_NOTHING_TO_BUILD = re.compile(
+    r"(?:g?make\S*: )?(?:[`'].*' is up to date|Nothing to be done for |(?:Entering|Leaving) directory )"
+    r"|ninja: no work to do"
 )
 # What shows that something was run all the same.
 _RAN_SOMETHING = re.compile(
@@ -37,7 +41,8 @@ _RAN_SOMETHING = re.compile(
     r"|^(?:not )?ok [1-9]\d*\b(?!.*# (?:skip|todo)\b)"
     r"|\b[1-9]\d* tests? completed\b|^\S{1,2} (?:pass|fail) [1-9]|\[ +(?:PASSED|FAILED) +\] [1-9]"
     r"|\b(?:PASS|FAIL) [1-9]\d* |\b(?:Passed|Failed): +[1-9]|\b(?:succeeded|failed) [1-9]|\bTests=[1-9]"
-    r"|\bExecuted [1-9]\d* (?:tests?|of)\b|\bRan [1-9]\d* of \d+ Specs\b|\ball [1-9]\d* tests passed\b",
+    r"|\bExecuted [1-9]\d* (?:tests?|of)\b|\bRan [1-9]\d* of \d+ Specs\b|\b[1-9]\d* tests? (?:passed|failed)\b"
+    r"|^> Task \S*test(?: FAILED| UP-TO-DATE| FROM-CACHE)?$",
     re.IGNORECASE | re.MULTILINE,
 )
 # How many tests there were, and of how many nothing became: unittest, JUnit, minitest, RSpec, ExUnit, PHPUnit.
@@ -50,8 +55,8 @@ _LEFT_OUT = re.compile(
     r"(?:skipped|expected failures|incomplete)[=:] ?(\d+)|(\d+) (?:skips|skipped|pending|excluded)\b", re.IGNORECASE
 )
 _NOT_THERE = re.compile(
-    r"No module named '?([\w.]+)|Cannot find module '([^'./][^']*)'|command not found|: not found$"
-    r"|is not recognized as",
+    r"No module named '?([\w.]+)|Cannot find module '([^'./][^']*)'|command not found"
+    r"|^\S*sh: (?:.*: )?\S+: not found$|^\S+: \d+: \S+: not found$|is not recognized as",
     re.MULTILINE,
 )
 _COULD_NOT_START = (126, 127, None)  # no exit of its own: killed, or never begun
@@ -94,7 +99,9 @@ def ran_nothing(output: str) -> bool:
         left_out = sum(int(first or second) for first, second in _LEFT_OUT.findall(total[0]))
         if int(total[total.lastgroup or 0]) > left_out:
             return False
-    return bool(totals) or bool(_RAN_NOTHING.search(output))
+    lines = [line for line in output.splitlines() if line.strip()]
+    built_nothing = bool(lines) and all(_NOTHING_TO_BUILD.match(line) for line in lines)
+    return bool(totals) or built_nothing or bool(_RAN_NOTHING.search(output))
 
 
 def of_gate(results: Sequence[Row], green: Row, changed: Mapping[str, str], allowed: Sequence[str] = ()) -> Strength:
@@ -161,9 +168,12 @@ def _is_missing(tail: str, changed: Mapping[str, str]) -> bool:
     missing = _NOT_THERE.search(tail)
     if missing is None:
         return False
-    name = (missing[1] or missing[2] or "").split(".")[0].split("/")[0]
+    parts = (missing[1] or missing[2] or "").split(".")[0].split("/")
+    name = parts[0]
     if not name:
         return True
+    if name.startswith(("@", "~", "#")):  # short for a directory, as in @/lib/sums
+        name = parts[-1]
     return not any(name in path.replace(".", "/").split("/") for path in changed)
 
 

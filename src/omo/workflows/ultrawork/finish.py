@@ -94,7 +94,13 @@ class Finish:
 
     @cached_property
     def _seals(self) -> seals.Seals:
-        return seals.examine(self.root, self.gates.base, list(self.gates), look=self.look, terms=self.gates.terms)
+        """What a gate's own run has written is no work; but of what gates rest on, it matters who has changed it."""
+        look = self.look
+        if self.gates.left_out:
+            whole = base.look(self.root, self.gates.base)
+            new = [path for path in self.gates.left_out if path in whole.untracked and not seals.is_of_runner(path)]
+            look = whole.without(new)
+        return seals.examine(self.root, self.gates.base, list(self.gates), look=look, terms=self.gates.terms)
 
     def _passes(self, gate: Gate) -> bool:
         row = self._results[gate.name]

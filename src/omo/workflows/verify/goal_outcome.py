@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omo.proof import base, pins, seals, strength
+from omo.proof import base, changes, pins, seals, strength
 from omo.proof.checks import CommandCheck, MetricCheck, digest_of_check, ids_of
 from omo.proof.evaluate import Verdict
 from omo.text import clip, counted
@@ -130,12 +131,22 @@ def _doubts_of_commands(store: GoalStore, goal: Goal) -> tuple[list[str], list[s
     commands = [check for check in checks_of(goal.spec) if isinstance(check, (CommandCheck, MetricCheck))]
     examined = seals.examine(root, goal.base, commands, terms=fold(store.caller.events, None).terms)
     doubts = examined.doubts
+    if not commands and _is_untouched(root, goal.base or {}):
+        doubts.append("no file was changed")
     if commands and goal.base and goal.base["home"] != base.home_of(os.environ):
         doubts.append("the commands ran with another HOME than when it was filed")
     for name, program in programs_of(root, goal.spec).items():
         if program and program != goal.programs.get(name) and is_newer(program, goal.filed_at):
             doubts.append(f"{name} ran {clip(program, 120)}, which is newer than the goal")
     return doubts, examined.notes
+
+
+def _is_untouched(root: str, began: Row) -> bool:
+    """Neither a file nor what is committed of the files has changed since: a check looked at what git does not see."""
+    head = began.get("head")
+    if not head or base.look(root, began).changed != {}:
+        return False
+    return changes.changed_between(Path(root), head, "HEAD") == []
 
 
 def _exceptions(store: GoalStore, goal: Goal, judgement: Judgement | None) -> list[Row]:
