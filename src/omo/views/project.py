@@ -263,11 +263,14 @@ def _worth_a_look(rows: Row, now: float) -> list[str]:
         if not isinstance(row, dict):
             continue
         is_live = runtime.is_live(row)
-        has_ended = False
+        has_ended, is_open = False, False
         for summary in part(row, "work").values():
-            if isinstance(summary, dict) and (summary.get("cleared") or summary.get("state") == "done"):
+            if not isinstance(summary, dict):
+                continue
+            if summary.get("cleared") or summary.get("state") == "done":
                 has_ended = True
-        is_open = any(not summary.get("cleared") for _, summary in runtime.work_in(row, *runtime.OPEN_STATES))
+            elif runtime.is_open(summary):
+                is_open = True
         if runtime.is_fenced(row) or (is_live and (is_open or not has_ended)):
             names.append(name)
         elif has_ended and age(row, now) < RECENT:

@@ -87,8 +87,9 @@ def clear(
     problems = run.problems if run is not None else []
     if problems and caller.by != "user" and run is not None:
         raise run.damage()
-    is_open = summary.get("state") in OPEN_STATES and not summary.get("cleared")
-    is_open = is_open or bool(unfinished) or (run is not None and run.state is not None and run.state.is_open)
+    is_open = runtime.is_open(summary) or bool(unfinished)
+    if run is not None and run.state is not None and run.state.is_open:
+        is_open = True
     if caller.by != "user" and not is_open and summary.get("cleared") and summary.get("told") is False:
         return None  # an earlier clear is still to be shown
     if (is_open or problems) and not force:
@@ -109,7 +110,7 @@ def release(caller: Caller, kind: str, what: str, *, force: bool) -> Cleared | N
     summary = caller.summary(kind)
     if not summary:
         return None
-    is_open = summary.get("state") in OPEN_STATES and not summary.get("cleared")
+    is_open = runtime.is_open(summary)
     if is_open and not force:
         raise Refused(
             f"the {what} of session {caller.session} are not finished",
