@@ -18,11 +18,10 @@ from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.proof import base, changes, pins
 from omo.proof.checks import dump, parse_checks
-from omo.state import paths, store
 from omo.state.runtime import part
 from omo.text import block, clip
 from omo.work.files import Files
-from omo.work.lifecycle import require_reason
+from omo.work.lifecycle import not_shown, require_reason, start_lock
 from omo.work.run import Caller, Run, check_sizes, load
 from omo.work.sections import listed
 from omo.work.status import NextStep, units
@@ -54,9 +53,7 @@ def start(
     _require_options(caller, path, max_iterations, reduced_scope)
     head = changes.head(Path(caller.root))
     wanted, source, digest = _criteria(caller, path, head, cwd)
-    store.make_state_dir(caller.state)
-    store.make_dir(paths.ralph_dir(caller.state), caller.state)
-    with store.Lock(os.path.join(paths.ralph_dir(caller.state), "start.lock"), store.Deadline(caller.wait)):
+    with start_lock(RALPH, caller):
         own = load(RALPH, caller)
         _require_over(caller, own)
         last = _last_state(caller, own)
@@ -121,9 +118,7 @@ def _require_options(caller: Caller, path: Path | None, max_iterations: int, red
 
 
 def _require_over(caller: Caller, own: RalphRun | None) -> None:
-    """One run per session at a time. A damaged one is in the way until the user has sealed it, and an agent whose run
-    was ended begins no other before Stop has shown the user how that one ended.
-    """
+    """One run per session at a time. A damaged one is in the way until the user has sealed it."""
     if own is not None and own.problems and not is_over(own):
         raise own.damage()
     if own is not None and own.state is not None and own.state.is_open and not own.problems:
@@ -131,13 +126,9 @@ def _require_over(caller: Caller, own: RalphRun | None) -> None:
             f"ralph run {own.id} of this session is open: {own.state.headline}",
             fix=f"go on with it: omo ralph status; or {ABANDON}",
         )
-    summary = caller.summary(KIND)
-    is_ended = summary.get("state") == "blocked" and summary.get("cleared")
-    if caller.by == "user" or not is_ended or summary.get("told") is not False:
-        return
-    why = clip(str(summary.get("why") or ""), 200)
-    what = f"ralph run {summary.get('run')} ended without a pass, and the user has not been shown it: {why}"
-    raise Refused(what, fix=NextStep(commands=THE_USERS_TURN).command)
+    refusal = not_shown(RALPH, caller, NextStep(commands=THE_USERS_TURN).command)
+    if refusal is not None and caller.summary(KIND).get("cleared"):
+        raise refusal
 
 
 # What is wanted
