@@ -359,6 +359,19 @@ def _require_restart_agreed(contract: Contract) -> None:
     raise not_agreed(f"session {number} of {path} was begun before and would begin anew", costs, *argv)
 
 
+def _recovery_not_agreed(state: PlanState, depth: int, missing: Sequence[int]) -> Refused:
+    allowed = "you, for the session is still open"
+    if state.end:
+        allowed = "the user, who was shown how it ended; recover only if they said so"
+    costs = [
+        f"used up: recovery {depth} of {MOST_RECOVERIES}",
+        "lost: nothing that is committed; the end answers for the whole session, from where it began",
+        at_best(has_exceptions=bool(state.exceptions)),
+        f"allowed by: {allowed}",
+    ]
+    return not_agreed(f"step {', '.join(map(str, missing))} would be recovered", costs, "recover")
+
+
 # recovery: a session goes on with just the steps that are missing, twice at most for one session of one plan
 
 
@@ -393,16 +406,7 @@ def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False
     depth = depth_of(runs_of_plan(caller, state.plan), state.number) + 1
     missing = _missing(status, depth)
     if not is_agreed:
-        allowed = "you, for the session is still open"
-        if state.end:
-            allowed = "the user, who was shown how it ended; recover only if they said so"
-        costs = [
-            f"used up: recovery {depth} of {MOST_RECOVERIES}",
-            "lost: nothing that is committed; the end answers for the whole session, from where it began",
-            at_best(has_exceptions=bool(state.exceptions)),
-            f"allowed by: {allowed}",
-        ]
-        raise not_agreed(f"step {', '.join(map(str, missing))} would be recovered", costs, "recover")
+        raise _recovery_not_agreed(state, depth, missing)
     plan = pinned_plan(caller.state, state)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
     document = next(each for each in cut if each.sessions[0].number == state.number)
