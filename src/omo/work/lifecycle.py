@@ -1,4 +1,4 @@
-"""What happens to runs of every workflow alike: they are begun, needed whole, given up, cleared."""
+"""What happens to runs of every workflow alike: they are needed whole, given up, cleared."""
 
 from __future__ import annotations
 
@@ -32,14 +32,6 @@ def require(kind: Kind[S], caller: Caller, named: str = "") -> Run[S]:
         publish_damage(run)
     run.require_whole()
     return run
-
-
-def start_lock(kind: Kind[S], caller: Caller) -> store.Lock:
-    """Of two that want to begin in one project, one is first."""
-    home = kind.home(caller.state)
-    store.make_state_dir(caller.state)
-    store.make_dir(home, caller.state)
-    return store.Lock(os.path.join(home, "start.lock"), store.Deadline(caller.wait))
 
 
 def not_shown(kind: Kind[S], caller: Caller, fix: str) -> Refused | None:

@@ -21,7 +21,7 @@ from omo.proof.checks import dump, parse_checks
 from omo.state.runtime import part
 from omo.text import block, clip
 from omo.work.files import Files
-from omo.work.lifecycle import not_shown, require_reason, start_lock
+from omo.work.lifecycle import not_shown, require_reason
 from omo.work.run import Caller, Run, check_sizes, load
 from omo.work.sections import listed
 from omo.work.status import NextStep, units
@@ -53,7 +53,7 @@ def start(
     _require_options(caller, path, max_iterations, reduced_scope)
     head = changes.head(Path(caller.root))
     wanted, source, digest = _criteria(caller, path, head, cwd)
-    with start_lock(RALPH, caller):
+    with RALPH.start_lock(caller):
         own = load(RALPH, caller)
         _require_over(caller, own)
         last = _last_state(caller, own)

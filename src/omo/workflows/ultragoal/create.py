@@ -14,7 +14,6 @@ from typing import Any
 from omo.errors import BadInput, Refused
 from omo.state import runtime, store
 from omo.text import clip, counted
-from omo.work.lifecycle import start_lock
 from omo.work.publish import change_row
 from omo.work.run import check_sizes
 from omo.workflows.ultragoal import plan as plans
@@ -136,7 +135,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
     if replaced := _replaced(run):
         created["replaces"] = replaced
     check_sizes([created])
-    with start_lock(ULTRAGOAL, caller):
+    with ULTRAGOAL.start_lock(caller):
         if load_plan(caller).id != run.id:
             raise Refused("another plan was made in this session just now", fix="omo ultragoal status")
         if (before is None or before.is_open) and os.path.lexists(run.directory):

@@ -12,7 +12,7 @@ from omo.proof import base, changes
 from omo.state import store
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.lifecycle import left_by_others, not_shown, require, require_reason, start_lock
+from omo.work.lifecycle import left_by_others, not_shown, require, require_reason
 from omo.work.outcome import ATTESTED, OPENINGS, WAIVED
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Row, Run, load
@@ -91,7 +91,7 @@ def start(
     plan, document = contract.plan, contract.document
     if not is_agreed:
         _require_restart_agreed(contract)
-    with start_lock(PLAN, caller):
+    with PLAN.start_lock(caller):
         caller.forget()
         require_free(caller)
         history, looked = clean_history(root, document)
@@ -410,7 +410,7 @@ def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False
     plan = pinned_plan(caller.state, state)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
     document = next(each for each in cut if each.sessions[0].number == state.number)
-    with start_lock(PLAN, caller):
+    with PLAN.start_lock(caller):
         caller.forget()
         require_free(caller, run.id)
         history, _ = clean_history(root, document)
