@@ -130,29 +130,34 @@ def end_of(state: RalphState, judged: Row) -> Row | None:
 
 def outcome_of(state: RalphState, how: str, *, by: str = "", reason: str = "") -> Row:
     """`state` is the run with the judgement that ended it; `by` and `reason` are whose end it was, where somebody's."""
-    verdict = outcome.ENDED
-    why = _why_ended(state, how, by, reason)
     if how == "pass":
-        count = len(state.criteria)
-        verb = "passes" if count == 1 else "pass"
-        why = f"ralph run {state.run}: {count} of {units(count, 'criterion')} {verb}, iteration {state.iteration}"
-        verdict, whose = outcome.ATTESTED, "decided by code alone, no judge was asked"
-        if state.questions and state.independence == "full":
-            verdict, whose = outcome.JUDGED, "decided by omo:judge, which a hook saw"
-        elif state.questions:
-            whose = "reduced independence, no hook saw the judge say it"
-        doubts = [str(doubt) for doubt in state.last_judged.get("doubts") or []]
-        is_asked_for = state.is_confirmed or state.is_request_heard
-        if doubts or not is_asked_for:  # what only the agent says was wanted is no more than the agent's word
-            verdict = outcome.ATTESTED
-        against = ""
-        if state.request:
-            against = f"judged against what the user asked for, {state.whose_request}"
-        allowed = state.last_judged.get("allowed") or []
-        why = "; ".join(filter(None, [why, whose, state.whose_criteria, against, *doubts, *allowed]))
+        verdict, why = _passed(state)
+    else:
+        verdict, why = outcome.ENDED, _why_ended(state, how, by, reason)
     if state.after:
         why += f"; {state.after_text}"
     return outcome.outcome(verdict, why, _exceptions(state))
+
+
+def _passed(state: RalphState) -> tuple[str, str]:
+    """Who decided that every criterion passes, whose criteria these are, and what speaks against it all the same."""
+    count = len(state.criteria)
+    verb = "passes" if count == 1 else "pass"
+    passes = f"ralph run {state.run}: {count} of {units(count, 'criterion')} {verb}, iteration {state.iteration}"
+    verdict, whose = outcome.ATTESTED, "decided by code alone, no judge was asked"
+    if state.questions and state.independence == "full":
+        verdict, whose = outcome.JUDGED, "decided by omo:judge, which a hook saw"
+    elif state.questions:
+        whose = "reduced independence, no hook saw the judge say it"
+    doubts = [str(doubt) for doubt in state.last_judged.get("doubts") or []]
+    is_asked_for = state.is_confirmed or state.is_request_heard
+    if doubts or not is_asked_for:  # what only the agent says was wanted is no more than the agent's word
+        verdict = outcome.ATTESTED
+    against = ""
+    if state.request:
+        against = f"judged against what the user asked for, {state.whose_request}"
+    allowed = state.last_judged.get("allowed") or []
+    return verdict, "; ".join(filter(None, [passes, whose, state.whose_criteria, against, *doubts, *allowed]))
 
 
 def _why_ended(state: RalphState, how: str, by: str, reason: str) -> str:
