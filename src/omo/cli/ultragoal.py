@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omo.cli import evidence, options
 from omo.cli import ultragoal_views as views
@@ -27,8 +27,6 @@ from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.gate.proof import Subject
-
-Row = dict[str, Any]
 
 LARGEST_BRIEF = 1_000_000
 REVIEW_MODES = ("review-only", "review-start")

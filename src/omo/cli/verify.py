@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omo.cli import options
 from omo.cli.result import Result
@@ -26,8 +26,6 @@ from omo.workflows.verify.steps import Step, ask_judge, steps
 
 if TYPE_CHECKING:
     from omo.workflows.verify.finish import Finished
-
-Row = dict[str, Any]
 
 EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
 MOST_NAMED = 5
