@@ -10,7 +10,7 @@ from omo.work import outcome
 from omo.work import publish as engine
 from omo.work.lifecycle import require_reason
 from omo.work.status import Command, NextStep, command, named, units
-from omo.workflows.ralph.rules import ASK, Row, State
+from omo.workflows.ralph.rules import ASK, CriterionState, Row
 from omo.workflows.ralph.run import ABANDON, KIND, START, THE_USERS_TURN, RalphRun, RalphState, fix
 
 LONGEST = 160
@@ -108,7 +108,7 @@ def end_of(state: RalphState, judged: Row) -> Row | None:
     """
     if judged["decision"] == "replan":
         return None
-    states = {criterion.id: State(**judged["states"][criterion.id]) for criterion in state.criteria}
+    states = {criterion.id: CriterionState(**judged["states"][criterion.id]) for criterion in state.criteria}
     after = replace(state, states=states, judged=[*state.judged, judged])
     how = "safeguard" if judged["decision"] == "safeguard" else after.verdict
     receipt = None

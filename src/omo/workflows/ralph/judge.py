@@ -32,7 +32,7 @@ from omo.workflows.ralph.evaluate_criteria import (
     result_of,
 )
 from omo.workflows.ralph.phases import PhaseReport, check
-from omo.workflows.ralph.rules import ASK, LONGEST_REQUEST, MOST_CIRCUMVENTIONS, PROMPT, Row, State, method
+from omo.workflows.ralph.rules import ASK, LONGEST_REQUEST, MOST_CIRCUMVENTIONS, PROMPT, CriterionState, Row, method
 from omo.workflows.ralph.run import RalphRun, RalphState, fix, opening, require_open
 from omo.workflows.ultrawork.gates import fold
 
@@ -201,7 +201,7 @@ def _results(state: RalphState, evaluation: Evaluation) -> dict[str, Row]:
     return results
 
 
-def _apply(state: RalphState, results: Mapping[str, Row]) -> tuple[Mapping[str, State], str, str]:
+def _apply(state: RalphState, results: Mapping[str, Row]) -> tuple[Mapping[str, CriterionState], str, str]:
     """The states after these results, the verdict, and the decision if the iteration were closed on them."""
     by_name, states = {}, {}
     has_failed = False
