@@ -147,7 +147,10 @@ def _doubts(plan: Plan) -> list[str]:
             doubts.append(f"that {goal.id} {clip(goal.title, 40)!r} is the same as {parts} is the agent's word")
     for goal in plan.required:
         reviews = _expected_reviews(goal)
-        unseen = [agent for agent, review in reviews.items() if not review.get("clean")]
+        unseen = []
+        for agent, review in reviews.items():
+            if not review.get("clean"):
+                unseen.append(agent)
         if unseen:
             silent.setdefault(" or ".join(unseen), []).append(goal.id)
         doubts += [*_goals_unnamed(plan, goal), *_changed_after(goal, reviews)]

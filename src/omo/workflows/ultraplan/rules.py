@@ -275,16 +275,16 @@ def _matches(pattern: str, subjects: Sequence[str]) -> bool:
 
 def _fences(document: Document) -> Iterator[Defect]:
     lines = document.text.splitlines()
-    named: list[tuple[str, str]] = []
+    named: list[tuple[str, Sequence[str]]] = []
     for fence in [document.fence, *(session.fence for session in document.sessions)]:
         if fence is not None:
-            named += [("Touch", glob) for glob in fence.touch]
-            named += [("Never touch", glob) for glob in fence.never]
-    for label, glob in named:
-        problem = _glob_problem(label, glob)
-        if problem:
-            line = next((number for number, text in enumerate(lines, start=1) if glob in text), 0)
-            yield Defect(line, "fence", f"{label} names {clip(glob, 80)!r}: {problem}")
+            named += [("Touch", fence.touch), ("Never touch", fence.never)]
+    for label, listed in named:
+        for glob in listed:
+            problem = _glob_problem(label, glob)
+            if problem:
+                line = next((number for number, text in enumerate(lines, start=1) if glob in text), 0)
+                yield Defect(line, "fence", f"{label} names {clip(glob, 80)!r}: {problem}")
 
 
 def _glob_problem(label: str, glob: str) -> str:
