@@ -23,6 +23,11 @@ def _written(text: str) -> str:
 Written = Annotated[str, AfterValidator(_written)]
 
 
+def lowered(value: object) -> object:
+    """For words of a fixed list, which may be written in any case."""
+    return value.strip().lower() if isinstance(value, str) else value
+
+
 class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.work.judge import RESULTS
-from omo.workflows.ralph.rules import STATUSES, State, after, decision, verdict
+from omo.workflows.ralph.rules import STATUSES, CriterionState, after, decision, verdict
 
 LETTERS = {"p": "pass", "f": "fail", "u": "unknown"}
 
 
-def walk(history: str) -> State:
-    state = State()
+def walk(history: str) -> CriterionState:
+    state = CriterionState()
     for iteration, letter in enumerate(history, start=1):
         state = after(state, LETTERS[letter], iteration)
     return state
@@ -66,7 +66,7 @@ def test_a_regression_is_remembered_until_the_next_pass() -> None:
     broken = walk("fpf")
     assert (broken.regressed_at_iteration, broken.last_pass_iteration, broken.fail_count) == (3, 2, 0)
     assert walk("fpff").regressed_at_iteration == 3
-    assert walk("fpfp") == State("PASS", 0, "REGRESSED", None, 4, 1)
+    assert walk("fpfp") == CriterionState("PASS", 0, "REGRESSED", None, 4, 1)
 
 
 def test_what_blocks_by_coming_and_going_is_told_from_what_never_passed() -> None:
@@ -74,7 +74,7 @@ def test_what_blocks_by_coming_and_going_is_told_from_what_never_passed() -> Non
     assert walk("fff").counts == ["failed 3 in a row"]
 
 
-def model(history: str) -> State:
+def model(history: str) -> CriterionState:
     """Written from the rules in words: runs of letters, no state carried along."""
     known = [(at, letter) for at, letter in enumerate(history, start=1) if letter != "u"]
     letters = "".join(letter for _, letter in known)
@@ -95,7 +95,7 @@ def model(history: str) -> State:
     else:
         status = "FAIL" if counted < 3 else "BLOCKED"
     passes = [at for at, letter in known if letter == "p"]
-    return State(
+    return CriterionState(
         status=status,
         fail_count=min(counted, 3),
         previous_status=model(history[: known[-1][0] - 1]).status if known else None,
@@ -130,7 +130,7 @@ CASES = list(itertools.product(STATUSES, RESULTS))
 @pytest.mark.parametrize("first", CASES, ids="-".join)
 def test_the_verdict_and_the_decision_on_two(first: tuple[str, str]) -> None:
     for second in CASES:
-        states = {"C1": State(first[0]), "C2": State(second[0])}
+        states = {"C1": CriterionState(first[0]), "C2": CriterionState(second[0])}
         results = {"C1": first[1], "C2": second[1]}
         together = {settled_by_hand(*first), settled_by_hand(*second)}
         expected = "fail" if "open" in together else "partial" if "blocked" in together else "pass"
@@ -142,4 +142,4 @@ def test_the_verdict_and_the_decision_on_two(first: tuple[str, str]) -> None:
 
 def test_nothing_judged_is_no_pass() -> None:
     assert verdict({}, {}) == "fail"
-    assert verdict({"C1": State("PASS")}, {}) == "fail"
+    assert verdict({"C1": CriterionState("PASS")}, {}) == "fail"

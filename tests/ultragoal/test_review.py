@@ -20,13 +20,12 @@ from omo.workflows.ultragoal.review import (
     WEAK_CONTRACT,
     Contract,
     Review,
-    Source,
-    find_source,
     measure,
     read_spec,
     review,
     start,
 )
+from omo.workflows.ultragoal.source import Source, find_source
 from tests.ultragoal.gates import Gate, code_of, valid_gate
 from tests.ultragoal.project import TWO, Project, commit, git, make
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import sys
 
 from omo import __version__
+from omo.cli import columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,6 @@ FOR_THE_AGENT = {
     "ledger": ("ledger", "a session's ledger: show, verify, repair"),
 }
 COMMANDS = {**FOR_YOU, **FOR_THE_AGENT}
-LONGEST_LIST = 60
 
 
 def help_text(width: int) -> str:
@@ -60,48 +59,11 @@ def help_text(width: int) -> str:
 
 def build_parser(*names: str) -> argparse.ArgumentParser:
     """The parser of the named commands. Where none of them is one, of all by name alone."""
-    import argparse
     import importlib
 
-    from omo.errors import BadInput
+    from omo.cli import options
 
-    width = _columns() - 2
-
-    class Parser(argparse.ArgumentParser):
-        """Usage errors take the same road as every other error, and name what may have been meant."""
-
-        def __init__(self, **options: Any) -> None:
-            super().__init__(formatter_class=Formatter, **options)
-
-        def error(self, message: str) -> Any:
-            raise BadInput(message, fix=f"{self.prog} --help")
-
-        def _check_value(self, action: argparse.Action, value: Any) -> None:
-            if not isinstance(action, argparse._SubParsersAction) or value in action.choices:
-                super()._check_value(action, value)
-                return
-            meant = _nearest(str(value), list(action.choices))
-            instead = meant or "|".join(action.choices)
-            if len(instead) > LONGEST_LIST:
-                instead = "--help"
-            raise BadInput(f"{self.prog} has no command {value}{_question(meant)}", fix=f"{self.prog} {instead}")
-
-        def parse_known_args(self, *arguments: Any, **more: Any) -> Any:
-            """The innermost parser, which knows its own options, says what it does not take."""
-            namespace, unknown = super().parse_known_args(*arguments, **more)
-            if unknown:
-                option = str(unknown[0]).partition("=")[0]
-                question = _question(_nearest(option, list(self._option_string_actions)))
-                raise BadInput(f"{self.prog} does not take {option}{question}", fix=f"{self.prog} --help")
-            return namespace, unknown
-
-    class Formatter(argparse.HelpFormatter):
-        """As wide as the terminal; argparse makes one for every option, and would load shutil to ask for that."""
-
-        def __init__(self, prog: str) -> None:
-            super().__init__(prog, width=width)
-
-    parser = Parser(prog="omo")
+    parser = options.Parser(prog="omo")
     parser.add_argument("--version", action="version", version=f"omo {__version__}")  # which `main` answers; offered
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     known = [name for name in names if name in COMMANDS]
@@ -113,34 +75,10 @@ def build_parser(*names: str) -> argparse.ArgumentParser:
     return parser
 
 
-def _nearest(word: str, words: list[str]) -> str:
-    import difflib
-
-    return "".join(difflib.get_close_matches(word, words, n=1))
-
-
-def _question(meant: str) -> str:
-    return f"; did you mean {meant}?" if meant else ""
-
-
-def _columns() -> int:
-    """Of the terminal, as shutil.get_terminal_size has it."""
-    try:
-        columns = int(os.environ["COLUMNS"])
-    except (KeyError, ValueError):
-        columns = 0
-    if columns > 0:
-        return columns
-    try:
-        return os.get_terminal_size(1).columns or 80
-    except OSError:
-        return 80
-
-
 def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, *, has_terminal: bool = False) -> int:
     # Before argparse, which takes longer to load than these to answer.
     if list(argv) in ([], ["--help"], ["-h"], ["help"]):
-        print(help_text(_columns() - 2), end="")
+        print(help_text(columns() - 2), end="")
         return 0
     if list(argv) == ["--version"]:
         print(f"omo {__version__}")

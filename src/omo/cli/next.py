@@ -13,7 +13,7 @@ from omo.state import runtime
 from omo.text import block, clip
 from omo.views import lines, project
 from omo.views.project import SessionView
-from omo.views.session import WAITING
+from omo.views.session import WAITING, Work
 from omo.views.works import name_of
 from omo.work import left_open
 from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status, command
@@ -67,17 +67,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         "beside": {other.kind: other.next.data for other in others},
         "outcome": view.brief.outcome,
     }
-    text = [*_standing(view, work), *_to_do(work, items)]
-    for summary in waiting:
-        text.append(f"It waits for the user ({name_of(summary.kind)} is {summary.state}): {summary.why}")
-        if summary.question:
-            text.append(f"  {summary.question}")
-    if waiting and step.action in ("", "wait"):
-        text.append("End the turn: only they set it going again.")
-    elif not step.commands and step.action in ("", "done"):
-        text.append("Nothing is left to do: end the turn.")
-    else:
-        text += _in_words(step)
+    text = [*_standing(view, work), *_to_do(work, items), *_going_on(waiting, step)]
     text += [f"Beside it, {name_of(other.kind)}: {other.next.text}" for other in others]
     return Result(data, "\n".join(text))
 
@@ -112,6 +102,22 @@ def _to_do(work: Status, items: list[Item]) -> list[str]:
             text.append(f"    {item.receipt_why}")
         whole = block(item.text, LONGEST_TEXT) or "\n".join(item.notes)
         text += [f"    {line}" for line in whole.splitlines()]
+    return text
+
+
+def _going_on(waiting: list[Work], step: NextStep) -> list[str]:
+    """Whom the work waits for, and what is done now: the next step, or the end of the turn."""
+    text = []
+    for summary in waiting:
+        text.append(f"It waits for the user ({name_of(summary.kind)} is {summary.state}): {summary.why}")
+        if summary.question:
+            text.append(f"  {summary.question}")
+    if waiting and step.action in ("", "wait"):
+        text.append("End the turn: only they set it going again.")
+    elif not step.commands and step.action in ("", "done"):
+        text.append("Nothing is left to do: end the turn.")
+    else:
+        text += _in_words(step)
     return text
 
 

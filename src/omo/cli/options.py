@@ -1,8 +1,12 @@
-"""Options that several commands share."""
+"""How what is typed after `omo` is read: the parser of every command, and the options that several of them share."""
 
 from __future__ import annotations
 
 import argparse
+from functools import partial
+
+from omo.cli import columns
+from omo.errors import BadInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +18,51 @@ if TYPE_CHECKING:
 
     Commands = argparse._SubParsersAction[Any]
     Run = Callable[[argparse.Namespace, Context], Result]
+
+
+LONGEST_LIST = 60
+
+
+class Parser(argparse.ArgumentParser):
+    """Usage errors take the same road as every other error, and name what may have been meant.
+
+    Help is as wide as the terminal; argparse makes a formatter for every option, and would load shutil to ask for that.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(formatter_class=partial(argparse.HelpFormatter, width=columns() - 2), **options)
+
+    def error(self, message: str) -> Any:
+        raise BadInput(message, fix=f"{self.prog} --help")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if not isinstance(action, argparse._SubParsersAction) or value in action.choices:
+            super()._check_value(action, value)
+            return
+        meant = _nearest(str(value), list(action.choices))
+        instead = meant or "|".join(action.choices)
+        if len(instead) > LONGEST_LIST:
+            instead = "--help"
+        raise BadInput(f"{self.prog} has no command {value}{_question(meant)}", fix=f"{self.prog} {instead}")
+
+    def parse_known_args(self, *arguments: Any, **more: Any) -> Any:
+        """The innermost parser, which knows its own options, says what it does not take."""
+        namespace, unknown = super().parse_known_args(*arguments, **more)
+        if unknown:
+            option = str(unknown[0]).partition("=")[0]
+            question = _question(_nearest(option, list(self._option_string_actions)))
+            raise BadInput(f"{self.prog} does not take {option}{question}", fix=f"{self.prog} --help")
+        return namespace, unknown
+
+
+def _nearest(word: str, words: list[str]) -> str:
+    import difflib
+
+    return "".join(difflib.get_close_matches(word, words, n=1))
+
+
+def _question(meant: str) -> str:
+    return f"; did you mean {meant}?" if meant else ""
 
 
 def group(commands: Commands, name: str, about: str) -> Commands:

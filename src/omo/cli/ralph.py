@@ -123,11 +123,21 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         request=arguments.request,
     )
     state = run.require_whole()
-    before = state.started["before"]
+    data = _shown(state, step, [criterion.data for criterion in state.criteria])
+    data |= {"base": state.base, "before": state.started["before"]}
+    result = Result(data, "\n".join([*_started(state), f"Next: {step.text}"]))
+    report = phases.check(run, Files(context.root), session_events(run))
+    if "SHIP" in report.missing and not report.gates:
+        result.notes.append(f"no gate is pinned in this session, and SHIP needs one: {phases.PIN}")
+    return result
+
+
+def _started(state: RalphState) -> list[str]:
+    """What the run is held to, what runs before it left, and the phases of each round: all that the user is shown."""
     most = counted(state.max_iterations, "iteration")
-    lines = [f"Ralph run {run.id}: {units(len(state.criteria), 'criterion')}, at most {most}"]
+    lines = [f"Ralph run {state.run}: {units(len(state.criteria), 'criterion')}, at most {most}"]
     for criterion in state.criteria:
-        now = f"now: {before.get(criterion.id)}"
+        now = f"now: {state.started['before'].get(criterion.id)}"
         if criterion.guard:
             now += ", a guard"
         if criterion.id in state.started["carried"]:
@@ -148,12 +158,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
     lines += [*_reductions(state), "Show this to the user. Iteration 1 is open."]
     lines.append(FEWER_PHASES if state.reduced_scope else ALL_PHASES)
     lines += [f"  {phase:7} {HOW_PROVEN.get(phase) or agent}" for phase, agent in PROVEN_BY.items()]
-    data = _shown(state, step, [criterion.data for criterion in state.criteria])
-    result = Result({**data, "base": state.base, "before": before}, "\n".join([*lines, f"Next: {step.text}"]))
-    report = phases.check(run, Files(context.root), session_events(run))
-    if "SHIP" in report.missing and not report.gates:
-        result.notes.append(f"no gate is pinned in this session, and SHIP needs one: {phases.PIN}")
-    return result
+    return lines
 
 
 def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
@@ -205,15 +210,7 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
     for criterion in state.criteria:
         entries.append(entry_of(files, state, criterion, row["results"][criterion.id]))
     lines = [f"Iteration {row['iteration']} of {state.max_iterations}: {verdict}", *_to_do(state, entries)]
-    challenges, gates = row.get("challenges", []), row.get("gates", [])
-    for challenge in challenges:
-        lines.append(f"Challenge to {challenge['criterion']}: {clip(challenge['text'], LONGEST_SHOWN)}")
-    if gates:
-        names = ", ".join(f"{gate['name']} (pinned by the {gate['by']})" for gate in gates)
-        lines.append(f"Gates: {clip(names, LONGEST_SHOWN)}")
-    if row["independence"] != "full":
-        lines.append("Independence: reduced (judge-inline-fallback); tell the user")
-    lines += _reductions(state)
+    lines += [*_judged(row), *_reductions(state)]
     if not judged.is_closed:
         calls = f"call {row['call']} of {judging.MOST_CALLS} that could not tell"
         lines.append(f"Not judged: {calls}; {judging.UNCOUNTED}")
@@ -227,11 +224,24 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
         "verdict": verdict,
         "decision": row.get("decision"),
         "independence": row["independence"],
-        "challenges": challenges,
-        "gates": gates,
+        "challenges": row.get("challenges", []),
+        "gates": row.get("gates", []),
         "notes": judged.notes,
     }
     return Result(data, "\n".join(lines), judging.EXIT_CODES[verdict], judged.notes)
+
+
+def _judged(row: Row) -> list[str]:
+    """What the judge doubts of the checks, whose gates passed, and whether a hook saw the judge say it."""
+    lines = []
+    for challenge in row.get("challenges", []):
+        lines.append(f"Challenge to {challenge['criterion']}: {clip(challenge['text'], LONGEST_SHOWN)}")
+    names = [f"{gate['name']} (pinned by the {gate['by']})" for gate in row.get("gates", [])]
+    if names:
+        lines.append(f"Gates: {clip(', '.join(names), LONGEST_SHOWN)}")
+    if row["independence"] != "full":
+        lines.append("Independence: reduced (judge-inline-fallback); tell the user")
+    return lines
 
 
 def ship(run: RalphRun, context: Context) -> Files:

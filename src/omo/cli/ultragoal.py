@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omo.cli import evidence, options
 from omo.cli import ultragoal_views as views
@@ -27,8 +27,6 @@ from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.gate.proof import Subject
-
-Row = dict[str, Any]
 
 LARGEST_BRIEF = 1_000_000
 REVIEW_MODES = ("review-only", "review-start")
@@ -347,6 +345,7 @@ def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
 
 def review(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultragoal import review as reviews
+    from omo.workflows.ultragoal.source import find_source
 
     is_start = arguments.mode == "review-start"
     if not is_start:  # a verdict alone belongs to no session, so none has to be known
@@ -355,7 +354,7 @@ def review(arguments: argparse.Namespace, context: Context) -> Result:
     root, given = Path(context.root), arguments.executor_qa_json
     done = reviews.review(
         run,
-        reviews.find_source(root, pr=arguments.pr, branch=arguments.branch, environ=context.environ),
+        find_source(root, pr=arguments.pr, branch=arguments.branch, environ=context.environ),
         spec=None if arguments.spec is None else reviews.read_spec(root, arguments.spec, context.cwd),
         executor_qa=None if given is None else json_of(given, context.cwd, "--executor-qa-json"),
     )

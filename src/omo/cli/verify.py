@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omo.cli import options
 from omo.cli.result import Result
@@ -26,8 +26,6 @@ from omo.workflows.verify.steps import Step, ask_judge, steps
 
 if TYPE_CHECKING:
     from omo.workflows.verify.finish import Finished
-
-Row = dict[str, Any]
 
 EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
 MOST_NAMED = 5
@@ -201,23 +199,28 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
         "inputs": list(goal.inputs.values()),
         "owed": [step.data for step in owed],
     }
+    notes = []
+    if not store.caller.session:
+        notes.append("no session is meant, so no Stop is held for this goal; name one with --session ID")
+    elif session.is_cancelled(context.row(store.caller.session)):
+        notes.append("the user cancelled continuation in this session: no Stop is held until they type ulw")
+    lines = [*_begun_lines(goal, is_new, lessons), *_input_lines(goal)]
+    lines += [f"  {check.result:8}{check.id}: {clip(check.reason, 200)}" for check in verdict.checks]
+    if filed is not None:
+        lines.insert(0, filed.text.rpartition("\n")[0])  # without what is next, which is done here
+        notes = [*filed.notes, *notes]
+    return Result(data, "\n".join([*lines, *_owed_lines(owed)]), notes=notes)
+
+
+def _begun_lines(goal: Goal, is_new: bool, lessons: list[str]) -> list[str]:
+    """What went wrong before, with this goal and with others of its category."""
     attempt = f"attempt {goal.failures + 1} of {goal.spec.max_retries}"
     lines = [f"Goal {goal.id} {'begun' if is_new else 'goes on'} ({attempt}): {clip(goal.spec.title, 200)}"]
     if goal.reason and goal.failures:
         lines.append(f"  last time it failed: {clip(goal.reason, 300)}")
     if lessons:
         lines += ["Earlier verifications of this category:", *(f"  - {lesson}" for lesson in lessons)]
-    lines += _input_lines(goal)
-    lines += [f"  {check.result:8}{check.id}: {clip(check.reason, 200)}" for check in verdict.checks]
-    notes = []
-    if not store.caller.session:
-        notes.append("no session is meant, so no Stop is held for this goal; name one with --session ID")
-    elif session.is_cancelled(context.row(store.caller.session)):
-        notes.append("the user cancelled continuation in this session: no Stop is held until they type ulw")
-    if filed is not None:
-        lines.insert(0, filed.text.rpartition("\n")[0])  # without what is next, which is done here
-        notes = [*filed.notes, *notes]
-    return Result(data, "\n".join([*lines, *_owed_lines(owed)]), notes=notes)
+    return lines
 
 
 def _input_lines(goal: Goal) -> list[str]:

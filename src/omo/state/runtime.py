@@ -95,6 +95,11 @@ def work_in(row: Json, *states: str) -> list[tuple[str, Json]]:
     return [(kind, one) for kind, one in work.items() if isinstance(one, dict) and one.get("state") in states]
 
 
+def is_open(summary: Json) -> bool:
+    """Work that is open in any way, and was not given up."""
+    return summary.get("state") in OPEN_STATES and not summary.get("cleared")
+
+
 def left_open(row: Json) -> list[tuple[str, Json]]:
     """The kinds of work that are not over, or that a breaker let go; not what was given up."""
     return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES, "exhausted") if not summary.get("cleared")]

@@ -6,7 +6,6 @@ import os
 from typing import NamedTuple
 
 from omo import settings
-from omo.clock import seconds
 from omo.context import Context
 from omo.errors import Unreadable
 from omo.hooks.messages import state_was_removed
@@ -14,7 +13,7 @@ from omo.state import markers, paths, runtime
 from omo.state.runtime import part
 from omo.text import clip
 from omo.views import session
-from omo.work import budget, outcome
+from omo.work import budget, left_open, outcome
 from omo.work.status import NextStep, Status, command
 from omo.work.viewer import Viewer
 
@@ -58,7 +57,7 @@ class SessionView(NamedTuple):
     @property
     def unused_for(self) -> float:
         """Seconds; for ever where nobody knows."""
-        return age(self.brief.row, self.brief.now.now)
+        return left_open.idle_for(self.brief.row, self.brief.now.now)
 
     @property
     def is_orphan(self) -> bool:
@@ -263,15 +262,18 @@ def _worth_a_look(rows: Row, now: float) -> list[str]:
         if not isinstance(row, dict):
             continue
         is_live = runtime.is_live(row)
-        has_ended = False
+        has_ended, is_open = False, False
         for summary in part(row, "work").values():
-            if isinstance(summary, dict) and (summary.get("cleared") or summary.get("state") == "done"):
+            if not isinstance(summary, dict):
+                continue
+            if summary.get("cleared") or summary.get("state") == "done":
                 has_ended = True
-        is_open = any(not summary.get("cleared") for _, summary in runtime.work_in(row, *runtime.OPEN_STATES))
+            elif runtime.is_open(summary):
+                is_open = True
         if runtime.is_fenced(row) or (is_live and (is_open or not has_ended)):
             names.append(name)
-        elif has_ended and age(row, now) < RECENT:
-            recent.append((age(row, now), name))
+        elif has_ended and left_open.idle_for(row, now) < RECENT:
+            recent.append((left_open.idle_for(row, now), name))
     recent.sort()
     return names + [name for _, name in recent[:MOST_RECENT]]
 
@@ -332,10 +334,3 @@ def claims_let_stand(context: Context) -> list[Row]:
     for row in claims.recorded(context.state, overridden=True):
         listed.append({key: clip(str(row.get(field) or ""), 160) for key, field in fields.items()})
     return listed
-
-
-def age(row: Row, now: float) -> float:
-    try:
-        return now - seconds(row["lastUsedAt"])
-    except (KeyError, ValueError, AttributeError, TypeError):
-        return float("inf")  # written by another hand, and nobody knows when

@@ -35,6 +35,16 @@ def require(kind: Kind[S], caller: Caller, named: str = "") -> Run[S]:
     return run
 
 
+def not_shown(kind: Kind[S], caller: Caller, fix: str) -> Refused | None:
+    """An agent whose run ended without a pass begins no other before Stop has shown the user how it ended."""
+    summary = caller.summary(kind.name)
+    if caller.by == "user" or summary.get("state") != "blocked" or summary.get("told") is not False:
+        return None
+    why = clip(str(summary.get("why") or ""), 200)
+    what = f"{kind.what} {summary.get('run')} ended without a pass, and the user has not been shown it: {why}"
+    return Refused(what, fix=fix)
+
+
 def require_reason(text: str, what: str, fix: str) -> str:
     """Why something is let through or given up, in at least a few words."""
     reason = text.strip()
@@ -88,8 +98,9 @@ def clear(
     problems = run.problems if run is not None else []
     if problems and caller.by != "user" and run is not None:
         raise run.damage()
-    is_open = summary.get("state") in OPEN_STATES and not summary.get("cleared")
-    is_open = is_open or bool(unfinished) or (run is not None and run.state is not None and run.state.is_open)
+    is_open = runtime.is_open(summary) or bool(unfinished)
+    if run is not None and run.state is not None and run.state.is_open:
+        is_open = True
     if caller.by != "user" and not is_open and summary.get("cleared") and rows.is_untold(summary):
         return None  # an earlier clear is still to be shown
     if (is_open or problems) and not force:
@@ -110,7 +121,7 @@ def release(caller: Caller, kind: str, what: str, *, force: bool) -> Cleared | N
     summary = caller.summary(kind)
     if not summary:
         return None
-    is_open = summary.get("state") in OPEN_STATES and not summary.get("cleared")
+    is_open = runtime.is_open(summary)
     if is_open and not force:
         raise Refused(
             f"the {what} of session {caller.session} are not finished",

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from omo.state import runtime
-from omo.state.runtime import OPEN_STATES, part
+from omo.state.runtime import part
 from omo.text import clip
 from omo.work import session as rows
 from omo.work.run import Caller, Run
@@ -46,7 +46,7 @@ def publish_damage(run: Run[Any]) -> None:
 
     def decide(row: Row | None) -> runtime.Change:
         old = part(part(row or {}, "work"), kind)
-        if old.get("run") != run.id or old.get("state") not in OPEN_STATES or old.get("cleared"):
+        if old.get("run") != run.id or not runtime.is_open(old):
             return runtime.Change(None)
         waits = {"state": "blocked", "why": why, "question": run.sealing, "told": False, "own": True}
         return changed(caller, row, kind, {**old, "next": None, **waits})

@@ -145,6 +145,13 @@ class Kind(Generic[S]):
             number += 1
         return f"{self.prefix}{number}-{ending}"
 
+    def start_lock(self, caller: Caller) -> store.Lock:
+        """Of two that want to begin in one project, one is first."""
+        home = self.home(caller.state)
+        store.make_state_dir(caller.state)
+        store.make_dir(home, caller.state)
+        return store.Lock(os.path.join(home, "start.lock"), store.Deadline(caller.wait))
+
 
 def tag(text: str) -> str:
     """A few letters that stand for a session or a document in the id of a run."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo.clock import stamp
 from omo.state.rows import cancel_of, circle_of, message_of, summary_of, ulw_of, work_of
-from omo.state.runtime import OPEN_STATES, is_live, part, unvouched, work_in
+from omo.state.runtime import OPEN_STATES, is_live, is_open, part, unvouched, work_in
 from omo.text import clip
 from omo.work import budget, outcome
 
@@ -267,7 +267,7 @@ def go_on(row: Json, *, limits: Json, now: float) -> Json:
 
 def not_given_up(row: Json) -> list[tuple[str, Json]]:
     """What is open in any way and can go on."""
-    return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES) if not summary.get("cleared")]
+    return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES) if is_open(summary)]
 
 
 def can_be_paused(row: Json) -> list[tuple[str, Json]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -203,28 +203,31 @@ def _task(events: Sequence[Row], parts: Sequence[Part]) -> str:
 def _changed_files(root: str, parts: Sequence[Part]) -> Changed:
     """Against what the work that leads began with."""
     for part in parts:
-        began = part.sections.base
-        if not began:
-            continue
-        try:
-            if isinstance(began, dict):
-                look = base.look(root, began).without(part.sections.left_out)
-                if look.changed is None:
-                    return Changed(unknown=clip(look.unknown, 200))
-                paths, commit, before = sorted(look.changed), began.get("head"), runtime.part(began, "files")
-            else:
-                paths, commit, before = changes.changed(Path(root), began), began, {}
-            known = {*before, *(base.names(root, str(commit)) if commit else ())}
-        except OmoError as error:
-            return Changed(unknown=clip(error.message, 200))
-        files = []
-        for path in paths:
-            how = "" if path in known else "new"
-            if not os.path.lexists(os.path.join(root, path)):
-                how = "gone"
-            files.append((path, how))
-        return Changed(tuple(files))
+        if part.sections.base:
+            try:
+                return _changed_since(root, part.sections.base, part.sections.left_out)
+            except OmoError as error:
+                return Changed(unknown=clip(error.message, 200))
     return Changed(unknown="nothing says what the work began with")
+
+
+def _changed_since(root: str, began: Row | str, left_out: Collection[str]) -> Changed:
+    """`began` is a commit, or the files as the row of an arming has them."""
+    if isinstance(began, dict):
+        look = base.look(root, began).without(left_out)
+        if look.changed is None:
+            return Changed(unknown=clip(look.unknown, 200))
+        paths, commit, before = sorted(look.changed), began.get("head"), runtime.part(began, "files")
+    else:
+        paths, commit, before = changes.changed(Path(root), began), began, {}
+    known = {*before, *(base.names(root, str(commit)) if commit else ())}
+    files = []
+    for path in paths:
+        how = "" if path in known else "new"
+        if not os.path.lexists(os.path.join(root, path)):
+            how = "gone"
+        files.append((path, how))
+    return Changed(tuple(files))
 
 
 def _ledger_problems(state: str, view: SessionView, run: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from omo.work import outcome
 from omo.work import publish as engine
 from omo.work.lifecycle import require_reason
 from omo.work.status import Command, NextStep, command, named, units
-from omo.workflows.ralph.rules import ASK, Row, State
+from omo.workflows.ralph.rules import ASK, CriterionState, Row
 from omo.workflows.ralph.run import ABANDON, KIND, START, THE_USERS_TURN, RalphRun, RalphState, fix
 
 LONGEST = 160
@@ -110,7 +110,7 @@ def end_of(state: RalphState, judged: Row) -> Row | None:
     """
     if judged["decision"] == "replan":
         return None
-    states = {criterion.id: State(**judged["states"][criterion.id]) for criterion in state.criteria}
+    states = {criterion.id: CriterionState(**judged["states"][criterion.id]) for criterion in state.criteria}
     after = replace(state, states=states, judged=[*state.judged, judged])
     how = "safeguard" if judged["decision"] == "safeguard" else after.verdict
     receipt = None
@@ -132,29 +132,34 @@ def end_of(state: RalphState, judged: Row) -> Row | None:
 
 def outcome_of(state: RalphState, how: str, *, by: str = "", reason: str = "") -> Row:
     """`state` is the run with the judgement that ended it; `by` and `reason` are whose end it was, where somebody's."""
-    verdict = outcome.ENDED
-    why = _why_ended(state, how, by, reason)
     if how == "pass":
-        count = len(state.criteria)
-        verb = "passes" if count == 1 else "pass"
-        why = f"ralph run {state.run}: {count} of {units(count, 'criterion')} {verb}, iteration {state.iteration}"
-        verdict, whose = outcome.ATTESTED, "decided by code alone, no judge was asked"
-        if state.questions and state.independence == "full":
-            verdict, whose = outcome.JUDGED, "decided by omo:judge, which a hook saw"
-        elif state.questions:
-            whose = "reduced independence, no hook saw the judge say it"
-        doubts = [str(doubt) for doubt in state.last_judged.get("doubts") or []]
-        is_asked_for = state.is_confirmed or state.is_request_heard
-        if doubts or not is_asked_for:  # what only the agent says was wanted is no more than the agent's word
-            verdict = outcome.ATTESTED
-        against = ""
-        if state.request:
-            against = f"judged against what the user asked for, {state.whose_request}"
-        allowed = state.last_judged.get("allowed") or []
-        why = "; ".join(filter(None, [why, whose, state.whose_criteria, against, *doubts, *allowed]))
+        verdict, why = _passed(state)
+    else:
+        verdict, why = outcome.ENDED, _why_ended(state, how, by, reason)
     if state.after:
         why += f"; {state.after_text}"
     return outcome.outcome(verdict, why, _exceptions(state))
+
+
+def _passed(state: RalphState) -> tuple[str, str]:
+    """Who decided that every criterion passes, whose criteria these are, and what speaks against it all the same."""
+    count = len(state.criteria)
+    verb = "passes" if count == 1 else "pass"
+    passes = f"ralph run {state.run}: {count} of {units(count, 'criterion')} {verb}, iteration {state.iteration}"
+    verdict, whose = outcome.ATTESTED, "decided by code alone, no judge was asked"
+    if state.questions and state.independence == "full":
+        verdict, whose = outcome.JUDGED, "decided by omo:judge, which a hook saw"
+    elif state.questions:
+        whose = "reduced independence, no hook saw the judge say it"
+    doubts = [str(doubt) for doubt in state.last_judged.get("doubts") or []]
+    is_asked_for = state.is_confirmed or state.is_request_heard
+    if doubts or not is_asked_for:  # what only the agent says was wanted is no more than the agent's word
+        verdict = outcome.ATTESTED
+    against = ""
+    if state.request:
+        against = f"judged against what the user asked for, {state.whose_request}"
+    allowed = state.last_judged.get("allowed") or []
+    return verdict, "; ".join(filter(None, [passes, whose, state.whose_criteria, against, *doubts, *allowed]))
 
 
 def _why_ended(state: RalphState, how: str, by: str, reason: str) -> str:

@@ -145,21 +145,26 @@ def cache_key(root: Path, check: Row, affected_paths: Sequence[str]) -> str:
     """
     if check["type"] not in COMMANDS:
         return ""
-    files: set[str] = set()
     contents = []
     try:
-        for glob in affected_paths:
-            for pattern in (glob, f"{glob}/**"):  # a directory stands for all that is in it
-                matches = globs.find(root, pattern)
-                files.update(path for path in matches.paths if not (root / path).is_dir() or (root / path).is_symlink())
-                if matches.strays or len(files) > MOST_FILES:
-                    return ""
-        for path in sorted(files):  # a link to a directory, or to nothing, cannot be read
-            content = (root / path).read_bytes()
+        for path in sorted(_declared_files(root, affected_paths)):
+            content = (root / path).read_bytes()  # a link to a directory, or to nothing, cannot be read
             contents.append([path, os.access(root / path, os.X_OK), sha256(content)])
     except (OSError, OmoError):
         return ""
     return sha256(repr([digest_of(check), contents]).encode("utf-8", "surrogateescape")) if contents else ""
+
+
+def _declared_files(root: Path, affected_paths: Sequence[str]) -> set[str]:
+    """A directory stands for all that is in it. None where they cannot be seen whole."""
+    files: set[str] = set()
+    for glob in affected_paths:
+        for pattern in (glob, f"{glob}/**"):
+            matches = globs.find(root, pattern)
+            files.update(path for path in matches.paths if not (root / path).is_dir() or (root / path).is_symlink())
+            if matches.strays or len(files) > MOST_FILES:
+                return set()
+    return files
 
 
 def remembered(state: RalphState, criterion: str, key: str) -> Row | None:

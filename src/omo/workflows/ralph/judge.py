@@ -32,7 +32,7 @@ from omo.workflows.ralph.evaluate_criteria import (
     result_of,
 )
 from omo.workflows.ralph.phases import PhaseReport, check
-from omo.workflows.ralph.rules import ASK, LONGEST_REQUEST, MOST_CIRCUMVENTIONS, PROMPT, Row, State, method
+from omo.workflows.ralph.rules import ASK, LONGEST_REQUEST, MOST_CIRCUMVENTIONS, PROMPT, CriterionState, Row, method
 from omo.workflows.ralph.run import RalphRun, RalphState, fix, opening, require_open
 from omo.workflows.ultrawork.gates import fold
 
@@ -90,12 +90,7 @@ def judge(
     before = files.now
     answers = _answers(run, state, files, events, result_text)
     notes = answers.notes
-    evaluation = Evaluation(run, state, answers.answers, heavy, clock)
-    results = evaluation.results(takes_over=True)
-    is_cached = any(result["cached_from"] for result in results.values())
-    if is_cached and _apply(state, results)[2] != "replan":
-        # A result that was taken over never ends a run: before it would, what was taken over is run.
-        results = evaluation.results(takes_over=False)
+    results = _results(state, Evaluation(run, state, answers.answers, heavy, clock))
     after = Files(files.root)
     if after.tree != files.tree:
         notes += [CHANGED, *_left_behind(after, {"files": before})]
@@ -197,7 +192,16 @@ def _seals(files: Files, state: RalphState, report: PhaseReport, events: Session
     return seals.examine(files.root, state.started.get("files"), commands, terms=fold(events.rows, None).terms)
 
 
-def _apply(state: RalphState, results: Mapping[str, Row]) -> tuple[Mapping[str, State], str, str]:
+def _results(state: RalphState, evaluation: Evaluation) -> dict[str, Row]:
+    """A result that was taken over never ends a run: before it would, what was taken over is run."""
+    results = evaluation.results(takes_over=True)
+    is_cached = any(result["cached_from"] for result in results.values())
+    if is_cached and _apply(state, results)[2] != "replan":
+        return evaluation.results(takes_over=False)
+    return results
+
+
+def _apply(state: RalphState, results: Mapping[str, Row]) -> tuple[Mapping[str, CriterionState], str, str]:
     """The states after these results, the verdict, and the decision if the iteration were closed on them."""
     by_name, states = {}, {}
     has_failed = False

@@ -140,11 +140,7 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
     if "IMPL" not in counting:
         proofs["IMPL"] = _own_work(files, state, proofs["IMPL"])
     if state.why_no_refine and proofs["REFINE"].status == MISSING:
-        lines = changed_lines(files, state)
-        text = f"{counted(lines, 'changed line')}: {clip(state.why_no_refine, 200)}"
-        proofs["REFINE"] = Proof(SKIPPED, text)
-        if lines >= SMALL_CHANGE:
-            proofs["REFINE"] = Proof(MISSING, f"left out, but {SMALL_CHANGE} lines are too many for that: {text}")
+        proofs["REFINE"] = _refine_left_out(files, state)
     proofs["SHIP"] = ship(gates, files.tree)
     if not gates and (name := _own_check(files, state)):
         proofs["SHIP"] = Proof(PRESENT, f"no gate is pinned; the judgement runs {name}, a check of the project's own")
@@ -153,11 +149,10 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
             proofs[phase] = Proof(REDUCED, f"the run was started with less: {clip(state.reduced_scope, 200)}")
     to_do = []
     for phase, proof in proofs.items():
-        if proof.status == MISSING:
-            remedy = REMEDIES[phase]
-            if phase == "SHIP" and not gates:
-                remedy = PIN
-            to_do.append(f"{phase}: {remedy}")
+        if phase == "SHIP" and proof.status == MISSING and not gates:
+            to_do.append(f"{phase}: {PIN}")
+        elif proof.status == MISSING:
+            to_do.append(f"{phase}: {REMEDIES[phase]}")
     if to_do and not is_live(events.row):
         to_do.insert(0, "no hook records agents while the session is released: the user types ulw to take it up again")
     return PhaseReport(state.iteration, proofs, to_do, gates=gates)
@@ -216,6 +211,14 @@ def _own_work(files: Files, state: RalphState, by_agent: Proof) -> Proof:
     if changed is None or any(not path.startswith(EVIDENCE) for path in changed):
         return Proof(PRESENT, f"{by_agent.text}, and files are others than when it began")
     return Proof(MISSING, f"{by_agent.text}, and no file is other than when it began", is_undone=True)
+
+
+def _refine_left_out(files: Files, state: RalphState) -> Proof:
+    lines = changed_lines(files, state)
+    text = f"{counted(lines, 'changed line')}: {clip(state.why_no_refine, 200)}"
+    if lines >= SMALL_CHANGE:
+        return Proof(MISSING, f"left out, but {SMALL_CHANGE} lines are too many for that: {text}")
+    return Proof(SKIPPED, text)
 
 
 def changed_lines(files: Files, state: RalphState) -> int:

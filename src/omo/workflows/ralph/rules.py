@@ -102,7 +102,7 @@ def method(check: Row) -> str:
 
 
 @dataclass(frozen=True)
-class State:
+class CriterionState:
     """`fail_count` counts failures in a row. `regressed_at_iteration` stays until the next pass."""
 
     status: str = "PENDING"
@@ -127,7 +127,7 @@ class State:
         return counts
 
 
-def after(state: State, result: str, iteration: int) -> State:
+def after(state: CriterionState, result: str, iteration: int) -> CriterionState:
     """One judgement. What nobody could tell changes nothing; a pass wipes everything but the count of regressions."""
     if result == "unknown":
         return state
@@ -144,7 +144,7 @@ def after(state: State, result: str, iteration: int) -> State:
     return replace(known, status="BLOCKED" if failures >= MOST_FAILURES else "FAIL", fail_count=failures)
 
 
-def verdict(states: Mapping[str, State], results: Mapping[str, str]) -> str:
+def verdict(states: Mapping[str, CriterionState], results: Mapping[str, str]) -> str:
     """`pass`: every criterion was seen to pass this time. `partial`: settled, and something is blocked.
 
     A criterion that passed before and could not be told now keeps its status, and settles nothing.
@@ -160,7 +160,9 @@ def verdict(states: Mapping[str, State], results: Mapping[str, str]) -> str:
     return "partial" if has_blocked else "pass"
 
 
-def decision(states: Mapping[str, State], iteration: int, max_iterations: int, results: Mapping[str, str]) -> str:
+def decision(
+    states: Mapping[str, CriterionState], iteration: int, max_iterations: int, results: Mapping[str, str]
+) -> str:
     """`done` before `safeguard` before `replan`: all that passes in the last iteration is done, not cut short."""
     if verdict(states, results) != "fail":
         return "done"

@@ -13,7 +13,7 @@ from omo.text import clip
 from omo.work.files import Files
 from omo.work.run import Caller, Kind, Run
 from omo.work.status import Command, NextStep, command, units
-from omo.workflows.ralph.rules import OPEN, Criterion, Row, State
+from omo.workflows.ralph.rules import OPEN, Criterion, CriterionState, Row
 
 KIND = "ralph"
 START = "omo ralph start"
@@ -36,7 +36,7 @@ class RalphState:
     session: str = ""
     root: str = ""
     criteria: list[Criterion] = field(default_factory=list)
-    states: dict[str, State] = field(default_factory=dict)
+    states: dict[str, CriterionState] = field(default_factory=dict)
     max_iterations: int = 0
     iteration: int = 0
     exec_row: Row = field(default_factory=dict)
@@ -272,7 +272,7 @@ def _begin(state: RalphState, row: Row) -> None:
     for given in row["criteria"]:
         criterion = Criterion(**given)
         state.criteria.append(criterion)
-        state.states[criterion.id] = State()
+        state.states[criterion.id] = CriterionState()
 
 
 def _apply(state: RalphState, row: Row) -> None:
@@ -282,7 +282,7 @@ def _apply(state: RalphState, row: Row) -> None:
     elif kind == "exec-circumvention":
         state.circumventions += 1
     elif kind == "judged":
-        state.states = {criterion.id: State(**row["states"][criterion.id]) for criterion in state.criteria}
+        state.states = {criterion.id: CriterionState(**row["states"][criterion.id]) for criterion in state.criteria}
         state.judged.append(row)
     elif kind == "ended":
         state.ended = row

@@ -18,11 +18,10 @@ from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.proof import base, changes, pins
 from omo.proof.checks import dump, parse_checks
-from omo.state import paths, store
 from omo.state.runtime import part
 from omo.text import block, clip
 from omo.work.files import Files
-from omo.work.lifecycle import require_reason
+from omo.work.lifecycle import not_shown, require_reason
 from omo.work.run import Caller, Run, check_sizes, load
 from omo.work.sections import listed
 from omo.work.status import NextStep, units
@@ -53,36 +52,21 @@ def start(
     """
     _require_options(caller, path, max_iterations, reduced_scope)
     head = changes.head(Path(caller.root))
-    if path is None:
-        wanted, source, digest = criteria.proposed(caller.root, head, cwd), "", ""
-    else:
-        wanted, digest = criteria.load(path), sha256(path.read_bytes())
-        source = os.path.realpath(path)
-        inside = os.path.relpath(source, caller.here)
-        if not inside.startswith(".."):
-            source = inside.replace(os.sep, "/")
-    store.make_state_dir(caller.state)
-    store.make_dir(paths.ralph_dir(caller.state), caller.state)
-    with store.Lock(os.path.join(paths.ralph_dir(caller.state), "start.lock"), store.Deadline(caller.wait)):
+    wanted, source, digest = _criteria(caller, path, head, cwd)
+    with RALPH.start_lock(caller):
         own = load(RALPH, caller)
         _require_over(caller, own)
-        earlier = own
-        if earlier is None and (names := RALPH.names(caller.state)):
-            earlier = Run(RALPH, caller, names[-1])  # the newest of the project
-        last = None
-        if earlier is not None and not earlier.problems:  # what is not as omo wrote it teaches nothing
-            last = earlier.state
+        last = _last_state(caller, own)
         after = _carried_on(own, wanted) if own is not None else _cleared_away(caller)
-        heard = []
+        typed = []
         for row in caller.events:
             if (row.get("kind"), row.get("actor")) == (ASKED, "user"):
-                heard.append(row)
-        asked_for = _request(caller, heard, own, request, goes_on=bool(after))
+                typed.append(row)
+        asked_for = _request(caller, typed, own, request, goes_on=bool(after))
         if not asked_for and not wanted:
             raise Refused(NOTHING_FOUND, fix=NAME_THEM)
         if asked_for:
-            checks: list[Any] = [dump(check) for check in parse_checks([rules.REQUEST_CHECK])]
-            wanted = [Criterion(rules.REQUEST, rules.REQUEST_DESCRIPTION, checks, [], False), *wanted]
+            wanted = [_request_criterion(), *wanted]
         begins: Row = {
             "kind": "started",
             "run": RALPH.new_id(caller),
@@ -90,15 +74,15 @@ def start(
             "root": caller.here,
             "request": asked_for,
             "criteria": [criterion.data for criterion in wanted],
-            "confirmed": caller.by == "user" or _is_confirmed(heard, digest),
+            "confirmed": caller.by == "user" or _is_confirmed(typed, digest),
             "source": source,
             "source_digest": digest,
             "base": head,
             "files": base.take(caller.root, os.environ),
             "max_iterations": max_iterations,
             "reduced_scope": clip(reduced_scope.strip(), 1000),
-            "lessons": _lessons(last, wanted) if last is not None else [],
-            "carried": _seen_failing(last, wanted) if last is not None else [],
+            "lessons": _lessons(last, wanted),
+            "carried": _seen_failing(last, wanted),
             "after": after,
         }
         check_sizes([begins])
@@ -114,24 +98,10 @@ def start(
     return run, publish(run, begins=True)
 
 
-def _is_confirmed(heard: Sequence[Row], digest: str) -> bool:
+def _is_confirmed(typed: Sequence[Row], digest: str) -> bool:
     """The file that the user named last, as it was then: one before it is what they wanted before."""
-    named = [row["digest"] for row in heard if row.get("digest")]
+    named = [row["digest"] for row in typed if row.get("digest")]
     return bool(named) and named[-1] == digest
-
-
-def _request(caller: Caller, heard: Sequence[Row], own: RalphRun | None, given: str, *, goes_on: bool) -> Row | None:
-    """As the user typed it since the session's last run, or for a run that goes on; else as it was handed in."""
-    last = own.state if own is not None else None
-    since = str(last.started.get("ts")) if last is not None else ""
-    typed = [str(row["text"]) for row in heard if row.get("text") and str(row.get("ts")) > since]
-    if typed:
-        return {"text": typed[-1], "by": "user"}
-    if given.strip():
-        return {"text": block(given.strip(), rules.LONGEST_REQUEST), "by": caller.by}
-    if goes_on and last is not None and last.request:
-        return part(last.started, "request")
-    return None
 
 
 def _require_options(caller: Caller, path: Path | None, max_iterations: int, reduced_scope: str) -> None:
@@ -154,9 +124,7 @@ def _require_options(caller: Caller, path: Path | None, max_iterations: int, red
 
 
 def _require_over(caller: Caller, own: RalphRun | None) -> None:
-    """One run per session at a time. A damaged one is in the way until the user has sealed it, and an agent whose run
-    was ended begins no other before Stop has shown the user how that one ended.
-    """
+    """One run per session at a time. A damaged one is in the way until the user has sealed it."""
     if own is not None and own.problems and not is_over(own):
         raise own.damage()
     if own is not None and own.state is not None and own.state.is_open and not own.problems:
@@ -164,13 +132,43 @@ def _require_over(caller: Caller, own: RalphRun | None) -> None:
             f"ralph run {own.id} of this session is open: {own.state.headline}",
             fix=f"go on with it: omo ralph status; or {ABANDON}",
         )
-    summary = caller.summary(KIND)
-    is_ended = summary.get("state") == "blocked" and summary.get("cleared")
-    if caller.by == "user" or not is_ended or summary.get("told") is not False:
-        return
-    why = clip(str(summary.get("why") or ""), 200)
-    what = f"ralph run {summary.get('run')} ended without a pass, and the user has not been shown it: {why}"
-    raise Refused(what, fix=NextStep(commands=THE_USERS_TURN).command)
+    refusal = not_shown(RALPH, caller, NextStep(commands=THE_USERS_TURN).command)
+    if refusal is not None and caller.summary(KIND).get("cleared"):
+        raise refusal
+
+
+# What is wanted
+
+
+def _criteria(caller: Caller, path: Path | None, head: str | None, cwd: str) -> tuple[list[Criterion], str, str]:
+    """Those of the file, how the run names it, and its digest; without a file the project's own checks."""
+    if path is None:
+        return criteria.proposed(caller.root, head, cwd), "", ""
+    wanted, digest = criteria.load(path), sha256(path.read_bytes())
+    source = os.path.realpath(path)
+    inside = os.path.relpath(source, caller.here)
+    if not inside.startswith(".."):
+        source = inside.replace(os.sep, "/")
+    return wanted, source, digest
+
+
+def _request(caller: Caller, typed: Sequence[Row], own: RalphRun | None, given: str, *, goes_on: bool) -> Row | None:
+    """As the user typed it since the session's last run, or for a run that goes on; else as it was handed in."""
+    last = own.state if own is not None else None
+    since = str(last.started.get("ts")) if last is not None else ""
+    texts = [str(row["text"]) for row in typed if row.get("text") and str(row.get("ts")) > since]
+    if texts:
+        return {"text": texts[-1], "by": "user"}
+    if given.strip():
+        return {"text": block(given.strip(), rules.LONGEST_REQUEST), "by": caller.by}
+    if goes_on and last is not None and last.request:
+        return part(last.started, "request")
+    return None
+
+
+def _request_criterion() -> Criterion:
+    checks: list[Any] = [dump(check) for check in parse_checks([rules.REQUEST_CHECK])]
+    return Criterion(rules.REQUEST, rules.REQUEST_DESCRIPTION, checks, [], False)
 
 
 def _pin(caller: Caller, wanted: Sequence[Criterion], row: Row) -> Row:
@@ -211,8 +209,20 @@ def _pin(caller: Caller, wanted: Sequence[Criterion], row: Row) -> Row:
 # The run before it
 
 
-def _lessons(last: RalphState, wanted: Sequence[Criterion]) -> list[Row]:
+def _last_state(caller: Caller, own: RalphRun | None) -> RalphState | None:
+    """Of the session's last run, else of the newest in the project; what is not as omo wrote it teaches nothing."""
+    run = own
+    if run is None and (names := RALPH.names(caller.state)):
+        run = Run(RALPH, caller, names[-1])
+    if run is None or run.problems:
+        return None
+    return run.state
+
+
+def _lessons(last: RalphState | None, wanted: Sequence[Criterion]) -> list[Row]:
     """What it left blocked, or took over and did not see pass; `again` are the new criteria that ask the same."""
+    if last is None:
+        return []
     passed = [_asked(criterion) for criterion in last.with_status("PASS")]
     blocked = []
     for criterion in last.with_status("BLOCKED"):
@@ -239,11 +249,11 @@ def _is_same(first: Row, second: Row) -> bool:
     return first.get("checks") == second["checks"] or words[0] == words[1]
 
 
-def _seen_failing(last: RalphState, wanted: Sequence[Criterion]) -> list[str]:
+def _seen_failing(last: RalphState | None, wanted: Sequence[Criterion]) -> list[str]:
     """Those that failed before a run which did not pass: their work may be done by now, and was never judged to the
     end, so that passing already does not make them vacuous.
     """
-    if last.ended is None or last.how == "pass":
+    if last is None or last.ended is None or last.how == "pass":
         return []
     before = part(last.started, "before")
     failing = []

@@ -388,24 +388,27 @@ def record_review_blockers(
                 "omo ultragoal steer --kind revise_pending_wording",
             )
         name = plan.new_ids(1)[0]
-        goal = {
-            "id": name,
-            "title": " ".join(title.split()) if title else title_of(f"Resolve for {parent.id}: {finding}"),
-            "objective": finding,
-            "steering": {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": review_evidence},
-        }
-        if parent.gate:
-            goal["gate"] = parent.gate
-        row = {
-            "kind": "review_blockers_recorded",
-            "goalId": parent.id,
-            "blockerGoalIds": [name],
-            "goals": [goal],
-            "evidence": review_evidence,
-            "findings": [finding],
-        }
-        return (name, False), [row]
+        return (name, False), [_blocker_row(parent, name, title, finding, review_evidence)]
 
     name, deduplicated = run.change_plan(decide)
     plan = run.require_plan()
     return Recorded(plan.goal(goal_id), plan.goal(name), deduplicated)
+
+
+def _blocker_row(parent: Goal, name: str, title: str | None, finding: str, evidence: str) -> Row:
+    goal: Row = {
+        "id": name,
+        "title": " ".join(title.split()) if title else title_of(f"Resolve for {parent.id}: {finding}"),
+        "objective": finding,
+        "steering": {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": evidence},
+    }
+    if parent.gate:
+        goal["gate"] = parent.gate
+    return {
+        "kind": "review_blockers_recorded",
+        "goalId": parent.id,
+        "blockerGoalIds": [name],
+        "goals": [goal],
+        "evidence": evidence,
+        "findings": [finding],
+    }

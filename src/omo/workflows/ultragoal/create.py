@@ -141,7 +141,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
     if left_out := _left_out(run, brief):
         created["leftOut"] = left_out
     check_sizes([created])
-    with store.Lock(os.path.join(ULTRAGOAL.home(caller.state), "start.lock"), store.Deadline(caller.wait)):
+    with ULTRAGOAL.start_lock(caller):
         if load_plan(caller).id != run.id:
             raise Refused("another plan was made in this session just now", fix="omo ultragoal status")
         if (before is None or before.is_open) and os.path.lexists(run.directory):

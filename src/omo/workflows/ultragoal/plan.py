@@ -346,12 +346,8 @@ def _apply(plan: Plan, row: Row) -> None:
             plan.outcome = None
             if row.get("goalId"):
                 goal = _touch(plan, row)
-                goal.status, goal.evidence, goal.receipt, goal.human_blocked = (
-                    "review_blocked",
-                    row["evidence"],
-                    None,
-                    "",
-                )
+                goal.status, goal.evidence = "review_blocked", row["evidence"]
+                goal.receipt, goal.human_blocked = None, ""
             plan.goals += _new_goals(row)
         case "blocker_classified":  # for one goal, or for whatever is under way or stuck
             waits_for = row["evidence"] if row["classification"] == "human_blocked" else ""

@@ -1,24 +1,18 @@
 """Review of work that is already there, by the rules of the gate. What it finds can become goals.
 
-Under review is a pull request, a branch or the working tree, held against the branch it left; the contract is a spec,
-and without one that obliges anybody to something no review passes.
+The contract is a spec, and without one that obliges anybody to something no review passes.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from omo.digest import sha256
-from omo.errors import BadInput, NotEvaluable
-from omo.proof import changes, globs
-from omo.proof.run import child_environment
-from omo.proof.run import run as run_command
+from omo.errors import BadInput
+from omo.proof import globs
 from omo.text import clip
 from omo.work.run import Caller
 from omo.workflows.ultragoal.create import Brief, plan_row, same_words, title_of
@@ -27,6 +21,7 @@ from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.gate.rules import inspect_qa
 from omo.workflows.ultragoal.plan import MODES, Plan
 from omo.workflows.ultragoal.run import PlanRun, begin, settings_at
+from omo.workflows.ultragoal.source import Source
 from omo.workflows.ultrawork import gates
 
 Row = dict[str, Any]
@@ -52,12 +47,49 @@ WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\\W\u3040-\u30ff\
 NO_PROSE = re.compile(r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1|\Z)|^[ \t]*#.*?$", re.MULTILINE | re.DOTALL)
 # Where a sentence ends (not after the number of a point), or a line that does not go on with a small letter.
 SENTENCE_END = re.compile(r"(?<=[^\d][.!?;])\s+|(?<=[。！？；])\s*|\n(?!\s*[a-z])")
-SECONDS = 30.0
-WITHOUT_GH = "gh auth status; or check its branch out, and review that: --branch REF"
-LARGEST_ANSWER = 8_000_000
-# gh may use what it was given to sign in; no other command of ours sees these.
-SIGN_IN = ("GH_TOKEN", "GITHUB_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN", "GH_HOST", "GH_CONFIG_DIR")
-QUIET = {"GH_PROMPT_DISABLED": "1", "GH_PAGER": "cat", "GH_NO_UPDATE_NOTIFIER": "1", "NO_COLOR": "1"}
+
+
+@dataclass(frozen=True)
+class Contract:
+    """How much the contract says. Derived: there is none, so what the work was to do is a guess."""
+
+    strength: str
+    why: str
+
+
+def measure(text: str) -> Contract:
+    """Words, and sentences or points of a list that oblige somebody. What is said twice counts once."""
+    is_statement: dict[str, bool] = {}
+    for part in SENTENCE_END.split(NO_PROSE.sub("", text)):
+        sentence = " ".join(part.split())
+        marker = ITEM.match(sentence)
+        if marker:
+            sentence = sentence[marker.end() :].strip()
+        obliges = marker is not None or bool(OBLIGES.search(sentence))
+        is_long = len(WORD.findall(sentence)) >= SHORTEST_STATEMENT
+        is_statement[sentence] = is_statement.get(sentence, False) or (is_long and obliges)
+    words = sum(len(WORD.findall(sentence)) for sentence in is_statement)
+    statements = sum(is_statement.values())
+    is_strong = words >= FEWEST_WORDS and statements >= FEWEST_STATEMENTS
+    why = f"{statements} of {FEWEST_STATEMENTS} acceptance statements, {words} of {FEWEST_WORDS} words"
+    return Contract(STRONG if is_strong else THIN, why)
+
+
+def read_spec(root: Path, name: str, cwd: str) -> tuple[str, str]:
+    """The spec's path in the project and its text. BadInput where it cannot be read, or lies outside."""
+    why = f"is no file of this project of at most {LARGEST_SPEC} bytes"
+    try:
+        real = os.path.realpath(os.path.join(cwd, name))
+        inside = os.path.relpath(real, os.path.realpath(root)).replace(os.sep, "/")
+        is_ours = globs.is_inside(os.path.realpath(root), real) and not globs.is_own(inside)
+        is_usable = is_ours and inside.split("/")[0] != ".git" and os.path.isfile(real)
+        if is_usable and os.path.getsize(real) <= LARGEST_SPEC:
+            with open(real, "rb") as file:
+                return inside, file.read(LARGEST_SPEC).decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        why = f"cannot be read: {error}"
+    fix = "name a UTF-8 text file of this project with the contract"
+    raise BadInput(f"--spec {clip(name, 200)} {clip(why, 200)}", fix=fix)
 
 
 @dataclass(frozen=True)
@@ -192,132 +224,3 @@ def start(run: PlanRun, done: Review) -> tuple[PlanRun, list[str]]:
         return run, run.change_plan(decide)
     run = begin(run.caller)
     return run, run.change(decide)
-
-
-@dataclass(frozen=True)
-class Contract:
-    """How much the contract says. Derived: there is none, so what the work was to do is a guess."""
-
-    strength: str
-    why: str
-
-
-def measure(text: str) -> Contract:
-    """Words, and sentences or points of a list that oblige somebody. What is said twice counts once."""
-    is_statement: dict[str, bool] = {}
-    for part in SENTENCE_END.split(NO_PROSE.sub("", text)):
-        sentence = " ".join(part.split())
-        marker = ITEM.match(sentence)
-        if marker:
-            sentence = sentence[marker.end() :].strip()
-        obliges = marker is not None or bool(OBLIGES.search(sentence))
-        is_long = len(WORD.findall(sentence)) >= SHORTEST_STATEMENT
-        is_statement[sentence] = is_statement.get(sentence, False) or (is_long and obliges)
-    words = sum(len(WORD.findall(sentence)) for sentence in is_statement)
-    statements = sum(is_statement.values())
-    is_strong = words >= FEWEST_WORDS and statements >= FEWEST_STATEMENTS
-    why = f"{statements} of {FEWEST_STATEMENTS} acceptance statements, {words} of {FEWEST_WORDS} words"
-    return Contract(STRONG if is_strong else THIN, why)
-
-
-def read_spec(root: Path, name: str, cwd: str) -> tuple[str, str]:
-    """The spec's path in the project and its text. BadInput where it cannot be read, or lies outside."""
-    why = f"is no file of this project of at most {LARGEST_SPEC} bytes"
-    try:
-        real = os.path.realpath(os.path.join(cwd, name))
-        inside = os.path.relpath(real, os.path.realpath(root)).replace(os.sep, "/")
-        is_ours = globs.is_inside(os.path.realpath(root), real) and not globs.is_own(inside)
-        is_usable = is_ours and inside.split("/")[0] != ".git" and os.path.isfile(real)
-        if is_usable and os.path.getsize(real) <= LARGEST_SPEC:
-            with open(real, "rb") as file:
-                return inside, file.read(LARGEST_SPEC).decode("utf-8-sig")
-    except (OSError, ValueError) as error:
-        why = f"cannot be read: {error}"
-    fix = "name a UTF-8 text file of this project with the contract"
-    raise BadInput(f"--spec {clip(name, 200)} {clip(why, 200)}", fix=fix)
-
-
-@dataclass(frozen=True)
-class Source:
-    """`changed` is None outside git. `away` says why the working tree is not what is under review, so that runs in it
-    prove nothing; empty where it is."""
-
-    kind: str
-    name: str
-    tip: str | None = None
-    base: str | None = None
-    base_commit: str | None = None
-    changed: list[str] | None = None
-    away: str = ""
-
-    @property
-    def key(self) -> str:
-        """Evidence is recorded for one source at one commit."""
-        return sha256(json.dumps([self.kind, self.name, self.tip]).encode())[:16]
-
-
-def find_source(root: Path, *, pr: int | None, branch: str | None, environ: Mapping[str, str]) -> Source:
-    if pr is not None:
-        return _pull_request(root, pr, environ)
-    return _branch(root, branch) if branch is not None else _worktree(root)
-
-
-def _worktree(root: Path) -> Source:
-    """Everything since the base branch was left, committed or not."""
-    tip = changes.head(root)
-    if tip is None:
-        return Source("worktree", "worktree")
-    own = changes.current_branch(root)
-    is_born = changes.commit_of(root, "HEAD") is not None
-    left = changes.branch_base(root, tip, own=own) if is_born else None
-    base, commit = left or ("HEAD", tip)
-    return Source("worktree", own or "worktree", tip, base, commit, changes.changed(root, commit))
-
-
-def _branch(root: Path, branch: str) -> Source:
-    tip = changes.commit_of(root, branch)
-    if tip is None:
-        what = f"--branch {clip(branch, 80)!r} names no commit of this repository"
-        raise BadInput(what, fix="git fetch, or see git branch -a")
-    left = changes.branch_base(root, tip, own=branch)
-    if left is None:
-        raise NotEvaluable(
-            f"{clip(branch, 80)} left none of {', '.join(changes.BASES)}",
-            fix="git fetch origin main, or check the branch out and review the working tree",
-        )
-    base, commit = left
-    return Source("branch", branch, tip, base, commit, changes.changed_between(root, commit, tip), _away(root, tip))
-
-
-def _away(root: Path, tip: str) -> str:
-    here = changes.commit_of(root, "HEAD")
-    nothing = "what runs there proves nothing here"
-    if here != tip:
-        return f"the working tree is at {(here or 'nothing')[:12]}, not at {tip[:12]}: {nothing}; check it out first"
-    edited = sorted({*changes.changed(root, tip)} - {*changes.untracked(root)})
-    return f"{clip(edited[0], 80)} is edited and not committed: {nothing}; commit it first" if edited else ""
-
-
-def _pull_request(root: Path, number: int, environ: Mapping[str, str]) -> Source:
-    """NotEvaluable where gh is missing, fails, or says something else than asked."""
-    try:
-        answer = json.loads(_gh(root, environ, "pr", "view", str(number), "--json", "baseRefName,headRefOid"))
-        tip, base = answer["headRefOid"], answer["baseRefName"]
-        if not isinstance(tip, str) or not isinstance(base, str):
-            raise TypeError(answer)
-    except (ValueError, RecursionError, KeyError, TypeError):
-        raise NotEvaluable("gh pr view did not answer with a pull request", fix=WITHOUT_GH) from None
-    listed = _gh(root, environ, "pr", "diff", str(number), "--name-only")
-    changed = sorted({line for line in listed.splitlines() if line.strip()})
-    commit = changes.commit_of(root, f"origin/{base}") or changes.commit_of(root, base)
-    return Source("pr", str(number), tip, base, commit, changed, _away(root, tip))
-
-
-def _gh(root: Path, environ: Mapping[str, str], *arguments: str) -> str:
-    sign_in = {name: environ[name] for name in SIGN_IN if name in environ}
-    environment = {**child_environment(os.environ), **sign_in, **QUIET}
-    outcome = run_command(("gh", *arguments), cwd=root, timeout=SECONDS, output_limit=LARGEST_ANSWER, env=environment)
-    if not outcome.ok or outcome.stdout_truncated:
-        why = clip(outcome.stderr, 160) or "no whole answer in time"
-        raise NotEvaluable(f"gh {' '.join(arguments[:2])} failed ({why})", fix=WITHOUT_GH)
-    return outcome.stdout

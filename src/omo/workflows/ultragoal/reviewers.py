@@ -152,34 +152,55 @@ def _doubts(plan: Plan) -> list[str]:
             parts = ", ".join(f"{name} {clip(plan.goal(name).title, 40)!r}" for name in steering["replacementGoalIds"])
             doubts.append(f"that {goal.id} {clip(goal.title, 40)!r} is the same as {parts} is the agent's word")
     for goal in plan.required:
-        receipt = goal.receipt or {}
-        last = {str(review["role"]): review for review in receipt.get("agents") or []}
+        reviews = _expected_reviews(goal)
         unseen = []
-        expected = INDEPENDENT
-        if receipt.get("gate") == LIGHT:  # the reviewers of the whole come with the final receipt
-            expected = {}
-        for review in last.values() if receipts.is_final(goal) else ():
-            unnamed = [name for name in receipts.unreviewed(plan) if name not in review.get("goals", [])]
-            if unnamed:
-                doubts.append(f"omo:{review['role']} did not say at the end that it looked at {', '.join(unnamed)}")
-        for agent, role in expected.items():
-            word = last.get(role, {})
-            changed = word.get("changed")
-            if not word.get("clean"):
+        for agent, review in reviews.items():
+            if not review.get("clean"):
                 unseen.append(agent)
-            elif changed is None:
-                doubts.append(f"on which files {agent} found {goal.id} clean is not known")
-            elif changed:
-                files = ", ".join(clip(path, 60) for path in changed[:MOST_FILES])
-                doubts.append(f"{agent} found {goal.id} clean before a change of {files}")
         if unseen:
             silent.setdefault(" or ".join(unseen), []).append(goal.id)
-        if receipt.get("seals"):
-            broken = listed(receipt["seals"], 6, "; ")
-            doubts.append(f"files that the gates of {goal.id} rest on were changed ({broken})")
+        doubts += [*_goals_unnamed(plan, goal), *_changed_after(goal, reviews)]
+        if seals := (goal.receipt or {}).get("seals"):
+            doubts.append(f"files that the gates of {goal.id} rest on were changed ({listed(seals, 6, '; ')})")
     for agents_named, goals in silent.items():
         named = ", ".join(goals[:MOST_NAMED])
         doubts.insert(0, f"reduced independence, no verdict of {agents_named} was seen for {named}")
+    return doubts
+
+
+def _expected_reviews(goal: Goal) -> dict[str, Row]:
+    """By agent, what the receipt has of each that the goal's gate asks for; nothing of one that was not seen."""
+    receipt = goal.receipt or {}
+    if receipt.get("gate") == LIGHT:  # the reviewers of the whole come with the final receipt
+        return {}
+    seen = {str(review["role"]): review for review in receipt.get("agents") or []}
+    return {agent: seen.get(role, {}) for agent, role in INDEPENDENT.items()}
+
+
+def _goals_unnamed(plan: Plan, goal: Goal) -> list[str]:
+    """Goals whose reviewers come with the final receipt, and that one of these did not say it looked at."""
+    doubts: list[str] = []
+    if not receipts.is_final(goal):
+        return doubts
+    last = {str(review["role"]): review for review in (goal.receipt or {}).get("agents") or []}
+    for role, review in last.items():
+        unnamed = [name for name in receipts.unreviewed(plan) if name not in review.get("goals", [])]
+        if unnamed:
+            doubts.append(f"omo:{role} did not say at the end that it looked at {', '.join(unnamed)}")
+    return doubts
+
+
+def _changed_after(goal: Goal, reviews: dict[str, Row]) -> list[str]:
+    doubts = []
+    for agent, review in reviews.items():
+        changed = review.get("changed")
+        if not review.get("clean"):
+            continue
+        if changed is None:
+            doubts.append(f"on which files {agent} found {goal.id} clean is not known")
+        elif changed:
+            files = ", ".join(clip(path, 60) for path in changed[:MOST_FILES])
+            doubts.append(f"{agent} found {goal.id} clean before a change of {files}")
     return doubts
 
 

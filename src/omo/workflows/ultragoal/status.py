@@ -85,23 +85,6 @@ def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
     if stale:
         mark, state = "stale", "stale"
     blockers = [blocker.id for blocker in plan.open_blockers_of(goal.id)]
-    notes = [clip(str(note), 200) for note in receipt.get("notes", [])]
-    why = clip(goal.evidence, 200) or f"it is {goal.status}, and no checkpoint has closed it"
-    if goal.human_blocked:
-        notes.append(f"waits for a person: {clip(goal.human_blocked, 160)}")
-        why = f"it waits for a person: {goal.human_blocked}"
-    elif goal.status in ("failed", "blocked", "review_blocked") and goal.evidence:
-        notes.append(clip(goal.evidence, 160))
-    if goal.status == "superseded":
-        replacements = (goal.steering or {}).get("replacementGoalIds")
-        notes.append(f"replaced by {', '.join(replacements)}" if replacements else "nothing took its place")
-    if blockers:
-        notes.append(f"blocked by {', '.join(blockers)}")
-        why = f"its review is open: {', '.join(blockers)}"
-    if state:
-        why = "its receipt covers it as it is now"
-    if stale:
-        why = f"its receipt does not hold: {clip(stale, 200)}"
     overrides = []
     if receipt.get("independence") == "reduced":
         overrides.append("independence: reduced")
@@ -112,14 +95,40 @@ def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
         clip(goal.title, 200),
         goal.status,
         mark,
-        tuple(notes),
-        state,
-        clip(stale, 200),
-        tuple(overrides),
-        why,
-        _facts(run, plan, goal, blockers),
-        plan.text_of(goal),
+        notes=tuple(_notes(goal, blockers)),
+        receipt=state,
+        receipt_why=clip(stale, 200),
+        overrides=tuple(overrides),
+        why=_why(goal, blockers, stale),
+        facts=_facts(run, plan, goal, blockers),
+        text=plan.text_of(goal),
     )
+
+
+def _notes(goal: Goal, blockers: list[str]) -> list[str]:
+    notes = [clip(str(note), 200) for note in (goal.receipt or {}).get("notes", [])]
+    if goal.human_blocked:
+        notes.append(f"waits for a person: {clip(goal.human_blocked, 160)}")
+    elif goal.status in ("failed", "blocked", "review_blocked") and goal.evidence:
+        notes.append(clip(goal.evidence, 160))
+    if goal.status == "superseded":
+        replacements = (goal.steering or {}).get("replacementGoalIds")
+        notes.append(f"replaced by {', '.join(replacements)}" if replacements else "nothing took its place")
+    if blockers:
+        notes.append(f"blocked by {', '.join(blockers)}")
+    return notes
+
+
+def _why(goal: Goal, blockers: list[str], stale: str) -> str:
+    if stale:
+        return f"its receipt does not hold: {clip(stale, 200)}"
+    if goal.status == "complete":
+        return "its receipt covers it as it is now"
+    if blockers:
+        return f"its review is open: {', '.join(blockers)}"
+    if goal.human_blocked:
+        return f"it waits for a person: {goal.human_blocked}"
+    return clip(goal.evidence, 200) or f"it is {goal.status}, and no checkpoint has closed it"
 
 
 def _facts(run: PlanRun, plan: Plan, goal: Goal, blockers: list[str]) -> tuple[Fact, ...]:

@@ -6,7 +6,7 @@ import difflib
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -259,19 +259,7 @@ def _manifest(block: Fenced, step: int, defects: list[Defect]) -> Manifest | Non
         name = re.match(r"\s*[\"']?([\w-]+)[\"']?\s*:", text)
         if name and name[1] in values:
             lines.setdefault(name[1], number)
-    for key in map(str, values):
-        if key in KEYS:
-            continue
-        # A misspelt key leaves its check out; one that is nothing like ours may belong to a newer tool.
-        near = difflib.get_close_matches(re.sub(r"[\s-]+", "_", key[:60].lower()), KEYS, n=1, cutoff=0.7)
-        hint = f"did you mean {near[0]}?" if near else f"it checks nothing ({', '.join(KEYS)})"
-        message = f"{where}.{clip(key, 60)} is no key of ours; {hint}"
-        defects.append(Defect(lines.get(key, block.line), "manifest-key", message, is_advisory=not near))
-    for key in REQUIRED:
-        if key not in values:
-            empty = json.dumps(Manifest.model_fields[key].default)
-            message = f"{where}.{key} is missing; write it even when empty: `{key}: {empty}`"
-            defects.append(Defect(block.line, "manifest-key", message))
+    defects += _key_defects(where, [str(key) for key in values], lines, block.line)
     known = {key: values[key] for key in KEYS if key in values}
     try:
         return Manifest(**known, line=block.line, lines=lines)
@@ -281,6 +269,25 @@ def _manifest(block: Fenced, step: int, defects: list[Defect]) -> Manifest | Non
             message = f"step {step}: {says.replace('valid tuple', 'list')}"
             defects.append(Defect(lines.get(str(problem["loc"][0]), block.line), "manifest-value", message))
         return None
+
+
+def _key_defects(where: str, keys: Sequence[str], lines: Mapping[str, int], line: int) -> list[Defect]:
+    """Keys that are none of ours, and those of ours that are missing; `line` is where the manifest begins."""
+    defects = []
+    for key in keys:
+        if key in KEYS:
+            continue
+        # A misspelt key leaves its check out; one that is nothing like ours may belong to a newer tool.
+        near = difflib.get_close_matches(re.sub(r"[\s-]+", "_", key[:60].lower()), KEYS, n=1, cutoff=0.7)
+        hint = f"did you mean {near[0]}?" if near else f"it checks nothing ({', '.join(KEYS)})"
+        message = f"{where}.{clip(key, 60)} is no key of ours; {hint}"
+        defects.append(Defect(lines.get(key, line), "manifest-key", message, is_advisory=not near))
+    for key in REQUIRED:
+        if key not in keys:
+            empty = json.dumps(Manifest.model_fields[key].default)
+            message = f"{where}.{key} is missing; write it even when empty: `{key}: {empty}`"
+            defects.append(Defect(line, "manifest-key", message))
+    return defects
 
 
 # sessions and fences

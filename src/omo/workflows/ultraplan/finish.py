@@ -209,29 +209,14 @@ def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify]) -> Row
     state = status.state
     count = len(status.audit.passed)
     parts = [f"plan session {state.run}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
-    weak: list[str] = []
-    exceptions = list(state.exceptions)
+    exceptions = [*state.exceptions, *_let_unverified(status, finished)]
     if state.sessions > 1:
         parts.append(f"session {state.number} of {state.sessions} of {clip(state.path, 100)}")
     left = sessions_left(status)
     if left:
         parts.append(f"next: omo plan start {state.path}")
-    if unverified := finished.get("unverified"):
-        for command in _pinned_commands(status):
-            if command.argv:
-                what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
-                exceptions.append(outcome.exception(what, finished["by"], clip(unverified, LONGEST_WHY)))
-    passing = [command for command in results if command.result == verify.PASS]
-    not_run = [str(command) for command in results if command.result == verify.NOT_RUN]
-    if passing:
-        verb = "passes" if len(passing) == 1 else "pass"
-        parts.append(f"{counted(len(passing), 'Verify command')} {verb}, which the plan's author chose")
-        examined = _examine(status, passing)
-        parts += examined.notes
-        weak += examined.doubts
-    if not_run:
-        more = f" and {len(not_run) - MOST_NAMED} more" if len(not_run) > MOST_NAMED else ""
-        weak.append(f"not run by omo: {'; '.join(not_run[:MOST_NAMED])}{more}")
+    verified, weak = _verified(status, results)
+    parts += verified
     if state.sessions > 1 and not left:
         whole, against = _whole_plan(status)
         parts.append(whole)
@@ -247,6 +232,33 @@ def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify]) -> Row
     if proof:
         return outcome.outcome(outcome.PROVEN, "; ".join([proof, *parts]))
     return outcome.outcome(outcome.ATTESTED, "; ".join([*parts, *weak]), exceptions)
+
+
+def _let_unverified(status: RunStatus, finished: Row) -> list[Row]:
+    """Verify commands that could have been run, and were let through with a reason."""
+    exceptions = []
+    for command in _pinned_commands(status):
+        if command.argv and finished.get("unverified"):
+            what = f"Verify of step {command.step} was not run: {clip(command.text, 80)}"
+            exceptions.append(outcome.exception(what, finished["by"], clip(finished["unverified"], LONGEST_WHY)))
+    return exceptions
+
+
+def _verified(status: RunStatus, results: Sequence[Verify]) -> tuple[list[str], list[str]]:
+    """What the plan's own Verify commands show, and what is in doubt of it."""
+    facts, doubts = [], []
+    passing = [command for command in results if command.result == verify.PASS]
+    not_run = [str(command) for command in results if command.result == verify.NOT_RUN]
+    if passing:
+        verb = "passes" if len(passing) == 1 else "pass"
+        facts.append(f"{counted(len(passing), 'Verify command')} {verb}, which the plan's author chose")
+        examined = _examine(status, passing)
+        facts += examined.notes
+        doubts += examined.doubts
+    if not_run:
+        more = f" and {len(not_run) - MOST_NAMED} more" if len(not_run) > MOST_NAMED else ""
+        doubts.append(f"not run by omo: {'; '.join(not_run[:MOST_NAMED])}{more}")
+    return facts, doubts
 
 
 def _examine(status: RunStatus, passing: Sequence[Verify]) -> seals.Seals:

@@ -275,23 +275,28 @@ def _matches(pattern: str, subjects: Sequence[str]) -> bool:
 
 def _fences(document: Document) -> Iterator[Defect]:
     lines = document.text.splitlines()
+    named: list[tuple[str, Sequence[str]]] = []
     for fence in [document.fence, *(session.fence for session in document.sessions)]:
-        if fence is None:
-            continue
-        for label, listed in (("Touch", fence.touch), ("Never touch", fence.never)):
-            for glob in listed:
-                problem = ""
-                is_prose = re.search(r"\s", glob) is not None and not re.search(r"[/.*]", glob)
-                if is_prose or _first(glob, _OPEN, _NO_GLOB):
-                    problem = "that is no path, so it has no effect; write globs such as `src/**`"
-                elif label == "Touch":  # what is never to be touched may lie elsewhere
-                    try:
-                        globs.normal(glob)
-                    except ValueError as error:
-                        problem = str(error)
-                if problem:
-                    line = next((number for number, text in enumerate(lines, start=1) if glob in text), 0)
-                    yield Defect(line, "fence", f"{label} names {clip(glob, 80)!r}: {problem}")
+        if fence is not None:
+            named += [("Touch", fence.touch), ("Never touch", fence.never)]
+    for label, listed in named:
+        for glob in listed:
+            problem = _glob_problem(label, glob)
+            if problem:
+                line = next((number for number, text in enumerate(lines, start=1) if glob in text), 0)
+                yield Defect(line, "fence", f"{label} names {clip(glob, 80)!r}: {problem}")
+
+
+def _glob_problem(label: str, glob: str) -> str:
+    is_prose = re.search(r"\s", glob) is not None and not re.search(r"[/.*]", glob)
+    if is_prose or _first(glob, _OPEN, _NO_GLOB):
+        return "that is no path, so it has no effect; write globs such as `src/**`"
+    if label == "Touch":  # what is never to be touched may lie elsewhere
+        try:
+            globs.normal(glob)
+        except ValueError as error:
+            return str(error)
+    return ""
 
 
 def _files(step: Step, manifest: Manifest) -> Iterator[Defect]:

@@ -27,10 +27,10 @@ def cut(plan: Document, *, has_remote: bool = False) -> list[Document]:
             fix=f"mend the plan, then omo plan validate {document.path}",
             defects=wrong,
         )
-    steps: dict[int, list[Step]] = {}
+    steps: dict[int, tuple[Step, ...]] = {}
     fences: dict[int, Fence] = {}
     for session in document.sessions:
-        steps[session.number] = [step for step in document.steps if step.number in session.steps]
+        steps[session.number] = tuple(step for step in document.steps if step.number in session.steps)
         fences[session.number] = fence_of_session(document, steps[session.number])
     needed = dependencies(document)
     needs = document.needs
@@ -38,31 +38,40 @@ def cut(plan: Document, *, has_remote: bool = False) -> list[Document]:
         needs = tuple(dict.fromkeys(["git_push", *needs]))
     parts = []
     for session in document.sessions:
-        number, fence = session.number, fences[session.number]
-        foreign: list[str] = []
-        apart, blocks = [], []
-        for other, its in fences.items():
-            if other == number:
-                continue
-            if overlap(fence.touch, its.touch):
-                apart.append(other)
-            if number in needed[other]:
-                blocks.append(other)
-            foreign += [glob for glob in its.touch if not overlap(fence.touch, [glob])]
-        waits_for = tuple(sorted(needed[number]))
-        own = replace(session, fence=None, depends_on=waits_for, blocks=tuple(blocks), apart=tuple(apart))
         part = replace(
             document,
             title=session.title or document.title,
-            steps=tuple(steps[number]),
-            sessions=(own,),
-            # What other sessions may change, this one may not, unless it may be the same file.
-            fence=Fence(fence.touch, tuple(dict.fromkeys([*fence.never, *foreign]))),
+            steps=steps[session.number],
+            sessions=(_among_others(session, needed, fences),),
+            fence=_without_others(session.number, fences),
             needs=needs,
             context="\n\n".join(filter(None, (session.context, document.context))),
         )
         parts.append(part)
     return parts
+
+
+def _among_others(session: Session, needed: dict[int, set[int]], fences: dict[int, Fence]) -> Session:
+    """Which it waits for, which wait for it, and which it may never run beside, for they may change the same file."""
+    number = session.number
+    apart, blocks = [], []
+    for other, its in fences.items():
+        if other != number and overlap(fences[number].touch, its.touch):
+            apart.append(other)
+        if other != number and number in needed[other]:
+            blocks.append(other)
+    waits_for = tuple(sorted(needed[number]))
+    return replace(session, fence=None, depends_on=waits_for, blocks=tuple(blocks), apart=tuple(apart))
+
+
+def _without_others(number: int, fences: dict[int, Fence]) -> Fence:
+    """What other sessions may change, this one may not, unless it may be the same file."""
+    own = fences[number]
+    foreign: list[str] = []
+    for other, its in fences.items():
+        if other != number:
+            foreign += [glob for glob in its.touch if not overlap(own.touch, [glob])]
+    return Fence(own.touch, tuple(dict.fromkeys([*own.never, *foreign])))
 
 
 # what keeps a plan from being cut

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -10,10 +9,10 @@ from pathlib import Path
 
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import base, changes
-from omo.state import paths, store
+from omo.state import store
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.lifecycle import left_by_others, require, require_reason
+from omo.work.lifecycle import left_by_others, not_shown, require, require_reason
 from omo.work.outcome import ATTESTED, OPENINGS, WAIVED
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Row, Run, load
@@ -92,7 +91,7 @@ def start(
     plan, document = contract.plan, contract.document
     if not is_agreed:
         _require_restart_agreed(contract)
-    with _start_lock(caller):
+    with PLAN.start_lock(caller):
         caller.forget()
         require_free(caller)
         history, looked = clean_history(root, document)
@@ -108,13 +107,6 @@ def start(
         run.append(_preflight_row(caller, plan.path, asked), row)
     step = publish_end(RunStatus(run, document, looked), session=caller.session)
     return Started(run.require_whole(), step, spec, notes=contract.notes)
-
-
-def _start_lock(caller: Caller) -> store.Lock:
-    """Of two that want to begin in one project, one is first."""
-    store.make_state_dir(caller.state)
-    store.make_dir(paths.plans_dir(caller.state), caller.state)
-    return store.Lock(os.path.join(paths.plans_dir(caller.state), "start.lock"), store.Deadline(caller.wait))
 
 
 def _write(run: PlanRun, name: str, text: str) -> str:
@@ -263,18 +255,15 @@ def _under_way(caller: Caller, run: str, session: str) -> Refused:
 
 def require_shown(caller: Caller) -> None:
     """An agent that failed or gave up goes on only once Stop has shown the user how that ended."""
-    summary = caller.summary(KIND)
-    run = str(summary.get("run") or "")
-    if caller.by == "user" or summary.get("state") != "blocked" or summary.get("told") is not False:
+    fix = "end your turn with what you would tell them; the next Stop shows it, and they say how to go on"
+    refusal = not_shown(PLAN, caller, fix)
+    if refusal is None:
         return
-    state = None if summary.get("cleared") else Run(PLAN, caller, run).state
+    summary = caller.summary(KIND)
+    state = None if summary.get("cleared") else Run(PLAN, caller, str(summary.get("run") or "")).state
     if state is not None and (state.lacks or not state.end):
         return  # something it needs was missing: nothing was begun, and what ended before was shown
-    why = clip(str(summary.get("why") or ""), 200)
-    raise Refused(
-        f"plan session {run} ended without a pass, and the user has not been shown it: {why}",
-        fix="end your turn with what you would tell them; the next Stop shows it, and they say how to go on",
-    )
+    raise refusal
 
 
 def require_reviewed(caller: Caller, plan: Document, history: History, unreviewed: str) -> str:
@@ -370,6 +359,19 @@ def _require_restart_agreed(contract: Contract) -> None:
     raise not_agreed(f"session {number} of {path} was begun before and would begin anew", costs, *argv)
 
 
+def _recovery_not_agreed(state: PlanState, depth: int, missing: Sequence[int]) -> Refused:
+    allowed = "you, for the session is still open"
+    if state.end:
+        allowed = "the user, who was shown how it ended; recover only if they said so"
+    costs = [
+        f"used up: recovery {depth} of {MOST_RECOVERIES}",
+        "lost: nothing that is committed; the end answers for the whole session, from where it began",
+        at_best(has_exceptions=bool(state.exceptions)),
+        f"allowed by: {allowed}",
+    ]
+    return not_agreed(f"step {', '.join(map(str, missing))} would be recovered", costs, "recover")
+
+
 # recovery: a session goes on with just the steps that are missing, twice at most for one session of one plan
 
 
@@ -404,20 +406,11 @@ def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False
     depth = depth_of(runs_of_plan(caller, state.plan), state.number) + 1
     missing = _missing(status, depth)
     if not is_agreed:
-        allowed = "you, for the session is still open"
-        if state.end:
-            allowed = "the user, who was shown how it ended; recover only if they said so"
-        costs = [
-            f"used up: recovery {depth} of {MOST_RECOVERIES}",
-            "lost: nothing that is committed; the end answers for the whole session, from where it began",
-            at_best(has_exceptions=bool(state.exceptions)),
-            f"allowed by: {allowed}",
-        ]
-        raise not_agreed(f"step {', '.join(map(str, missing))} would be recovered", costs, "recover")
+        raise _recovery_not_agreed(state, depth, missing)
     plan = pinned_plan(caller.state, state)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
     document = next(each for each in cut if each.sessions[0].number == state.number)
-    with _start_lock(caller):
+    with PLAN.start_lock(caller):
         caller.forget()
         require_free(caller, run.id)
         history, _ = clean_history(root, document)

@@ -1,4 +1,4 @@
-"""Plain ultrawork: its pinned gates."""
+"""Plain ultrawork as every view shows it: its pinned gates, whether each still passes on these files, what is next."""
 
 from __future__ import annotations
 

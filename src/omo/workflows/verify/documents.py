@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from omo.errors import BadInput
 from omo.proof.checks import parse_checks
-from omo.strict import Strict, defects_of
+from omo.strict import Strict, defects_of, lowered
 from omo.text import counted
 from omo.workflows.verify.goals import FORMS, Spec
 
@@ -31,10 +31,6 @@ def _needs(value: object) -> object:
 
 def _named(value: object, key: str = "id") -> object:
     return {key: value} if isinstance(value, str) else value
-
-
-def _lowered(value: object) -> object:
-    return value.strip().lower() if isinstance(value, str) else value
 
 
 Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
@@ -113,7 +109,7 @@ class Q1(Strict):
 class Item(Strict):
     question: SomeText
     dimension: Dimension
-    result: Annotated[Literal["pass", "fail", "na"], BeforeValidator(_lowered)]
+    result: Annotated[Literal["pass", "fail", "na"], BeforeValidator(lowered)]
     covered: bool
     evidence: Text = ""
 

@@ -14,7 +14,7 @@ from omo.work import claims
 from omo.work.files import Files
 from omo.work.statements import hedges
 from omo.workflows.verify.begin import checks_of
-from omo.workflows.verify.goal_outcome import outcome_of
+from omo.workflows.verify.goal_outcome import Decision, outcome_of
 from omo.workflows.verify.goals import (
     FOR_JUDGEMENT,
     OVER,
@@ -70,21 +70,6 @@ def _evaluated(goal: Goal, verdict: Verdict) -> Row:
 
 def observed(observation: Observation) -> Row:
     return {key: getattr(observation, key) for key in ("id", "type", "result", "reason", "observed")}
-
-
-@dataclass(frozen=True)
-class Decision:
-    """What follows from what was seen. `to` is the goal's next state; an unknown verdict leaves it where it is."""
-
-    verdict: str
-    reason: str
-    to: str = "in-progress"
-    gaps: Sequence[str] = ()
-    notes: Sequence[str] = ()
-
-    @property
-    def is_pass(self) -> bool:
-        return self.verdict == "pass"
 
 
 @dataclass
@@ -252,23 +237,8 @@ def _conclude(
     if decision.verdict != "unknown" or decision.to != "in-progress":  # else what is owed is still owed
         if decision.verdict == "fail":
             learned = learned or summary
-        finished: Row = {
-            "kind": "finished",
-            "goal": goal.id,
-            "category": goal.spec.category,
-            "verdict": decision.verdict,
-            "to": decision.to,
-            "summary": summary,
-            "reason": decision.reason,
-            "learned": learned,
-            "notes": list(decision.notes),
-            "outcome": outcome_of(store, goal, verdict, decision, judgement, unseen),
-        }
-        try:  # what the checks were evaluated on, after their commands have written what they write
-            finished["tree"] = Files(caller.root).tree
-        except NotEvaluable:
-            pass  # whoever looks later cannot tell either
-        rows.append(finished)
+        ended_as = outcome_of(store, goal, verdict, decision, judgement, unseen)
+        rows.append(_finished(caller.root, goal, decision, summary, learned, ended_as))
     if decision.is_pass and goal.spec.recurring:
         # The whole step as one row: count, streak and time change together or not at all.
         streak = goal.streak.achieved(goal.spec.interval, caller.now)
@@ -291,10 +261,36 @@ def _conclude(
 
     unblocked = store.change_whole(record)
     after = store.goal(goal.id)
-    # Recurring goals are never completed, so they do not count.
-    family = []
-    for other in store.goals.values():
-        if after.spec.parent and other.spec.parent == after.spec.parent and not other.spec.recurring:
-            family.append(other)
-    is_complete = after.state == "completed" and bool(family) and all(other.state == "completed" for other in family)
+    is_complete = _is_parent_complete(store.goals, after)
     return Finished(decision, after, unblocked, is_complete, claims.overrides(caller.state, goal.id))
+
+
+def _finished(root: str, goal: Goal, decision: Decision, summary: str, learned: str, outcome: Row | None) -> Row:
+    row: Row = {
+        "kind": "finished",
+        "goal": goal.id,
+        "category": goal.spec.category,
+        "verdict": decision.verdict,
+        "to": decision.to,
+        "summary": summary,
+        "reason": decision.reason,
+        "learned": learned,
+        "notes": list(decision.notes),
+        "outcome": outcome,
+    }
+    try:  # what the checks were evaluated on, after their commands have written what they write
+        row["tree"] = Files(root).tree
+    except NotEvaluable:
+        pass  # whoever looks later cannot tell either
+    return row
+
+
+def _is_parent_complete(goals: Goals, goal: Goal) -> bool:
+    """With this goal its parent's last one was completed. Recurring goals never are, so they do not count."""
+    if not goal.spec.parent or goal.state != "completed":
+        return False
+    family = []
+    for other in goals.values():
+        if other.spec.parent == goal.spec.parent and not other.spec.recurring:
+            family.append(other)
+    return bool(family) and all(other.state == "completed" for other in family)

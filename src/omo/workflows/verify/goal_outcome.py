@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from omo.proof import base, changes, pins, seals, strength
 from omo.proof.checks import CommandCheck, MetricCheck, digest_of_check, ids_of
@@ -18,11 +18,23 @@ from omo.workflows.verify.begin import checks_of, programs_of
 from omo.workflows.verify.goals import FOR_JUDGEMENT, Goal, GoalStore, Row
 from omo.workflows.verify.steps import Judgement
 
-if TYPE_CHECKING:
-    from omo.workflows.verify.finish import Decision
-
 LONGEST = 160
 LEG = "agent-leg-complete"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What follows from what was seen. `to` is the goal's next state; an unknown verdict leaves it where it is."""
+
+    verdict: str
+    reason: str
+    to: str = "in-progress"
+    gaps: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+    @property
+    def is_pass(self) -> bool:
+        return self.verdict == "pass"
 
 
 def outcome_of(

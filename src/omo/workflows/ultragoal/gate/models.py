@@ -23,7 +23,7 @@ from pydantic import (
 
 from omo.errors import BadInput
 from omo.proof.media import FAMILIES
-from omo.strict import field_name
+from omo.strict import field_name, lowered
 from omo.text import clip
 from omo.workflows.ultragoal.create import json_of
 
@@ -75,10 +75,6 @@ def _written(text: str) -> str:
     return text
 
 
-def _lower(value: object) -> object:
-    return value.strip().lower() if isinstance(value, str) else value
-
-
 def _yes(value: bool) -> bool:
     """Literal[True] would take 1 for it."""
     if not value:
@@ -93,13 +89,13 @@ def _no_blockers(blockers: list[Any]) -> list[Any]:
 
 
 Written = Annotated[str, AfterValidator(_written), Field(json_schema_extra={"pattern": r"\S"})]
-Success = Annotated[Literal["covered", "passed", "verified"], BeforeValidator(_lower)]
+Success = Annotated[Literal["covered", "passed", "verified"], BeforeValidator(lowered)]
 Surface = Annotated[
     Literal["gui", "web", "native", "desktop", "tui", "cli", "api", "package", "algorithm", "math"],
-    BeforeValidator(_lower),
+    BeforeValidator(lowered),
 ]
 Texts = Annotated[list[Written], Field(min_length=1)]
-NoUse = Annotated[Literal["not_applicable"], BeforeValidator(_lower)]
+NoUse = Annotated[Literal["not_applicable"], BeforeValidator(lowered)]
 Yes = Annotated[bool, AfterValidator(_yes), Field(json_schema_extra={"const": True})]
 NoBlockers = Annotated[list[Any], AfterValidator(_no_blockers), Field(json_schema_extra={"maxItems": 0})]
 
