@@ -99,7 +99,7 @@ def _violation(status: RunStatus) -> NextStep:
     first = status.audit.violations[0]
     why = f"outside the fence, which is never recovered: {clip(str(first), 160)}; "
     if status.audit.take_back:
-        why += "take it back if the session made it; what is the user's they commit or move"
+        why += "take it back if the session made it; what is the user's, they move away"
         return NextStep("take-back", why, take_back(status))
     # What must never be touched stays told, whatever a later commit does.
     why += "take it back, or report it" if first.rule == OUTSIDE else "a person decides: report it"
