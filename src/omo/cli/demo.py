@@ -19,6 +19,7 @@ from omo.context import Context, plugin_root
 from omo.errors import NotEvaluable
 from omo.hosts import claude_setup as host
 from omo.proof.run import child_environment
+from omo.text import counted
 
 SESSION = "demo-session"
 WIDTH = 71  # with who speaks before it, a line fits 80 columns
@@ -112,7 +113,7 @@ class Stage:
             self.say(f"{who:7}| {line}")
             who = ""
         if len(lines) > most:
-            self.say(f"{'':7}| … {len(lines) - most} more lines")
+            self.say(f"{'':7}| … {counted(len(lines) - most, 'more line')}")
 
 
 def play(stage: Stage) -> None:

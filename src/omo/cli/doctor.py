@@ -411,7 +411,7 @@ def runtime_file(probe: Probe) -> Finding:
     if wrong:
         return fail(f"{path} has sessions that cannot be read", remedy, wrong)
     live = sum(runtime.is_live(row) for row in sessions.values())
-    return ok(f"{len(sessions)} sessions, {live} live")
+    return ok(f"{counted(len(sessions), 'session')}, {live} live")
 
 
 def hook_errors(probe: Probe) -> Finding:
@@ -437,9 +437,17 @@ def hook_errors(probe: Probe) -> Finding:
 # Settings: what is in force, and from where
 
 
+def _shown(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
 def settings_in_force(probe: Probe) -> Finding:
     in_force = probe.settings
-    values = [f"{name} = {value} ({in_force.origins[name]})" for name, value in in_force.values.items()]
+    values = [f"{name} = {_shown(value)} ({in_force.origins[name]})" for name, value in in_force.values.items()]
     if in_force.problems:
         seen = f"{len(in_force.problems)} settings were refused"
         return warn(seen, "correct or remove them where they are set", [*in_force.problems, *values])
