@@ -20,7 +20,6 @@ from omo.text import clip, counted
 from omo.work.lifecycle import left_by_others
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import create, goal_tool
-from omo.workflows.ultragoal.create import json_of
 from omo.workflows.ultragoal.next_step import next_step, publish_status
 from omo.workflows.ultragoal.plan import LIGHT, MODES, STEERING
 from omo.workflows.ultragoal.run import PlanRun, load_plan
@@ -261,8 +260,15 @@ def _rerun(context: Context, run: PlanRun, subject: Subject, argv: list[str]) ->
 
 
 def _goal_json(arguments: argparse.Namespace, context: Context) -> object:
-    given = arguments.goal_json
-    return None if given is None else json_of(given, context.cwd, "--goal-json")
+    return _json_of(arguments.goal_json, context, "--goal-json")
+
+
+def _json_of(given: str | None, context: Context, option: str) -> object:
+    if given is None:
+        return None
+    from omo.proof import documents  # a YAML parser is behind it, which a status does not need
+
+    return documents.of_option(given, context.cwd, option)
 
 
 def steer(arguments: argparse.Namespace, context: Context) -> Result:
@@ -351,12 +357,12 @@ def review(arguments: argparse.Namespace, context: Context) -> Result:
     if not is_start:  # a verdict alone belongs to no session, so none has to be known
         arguments.session = arguments.session or context.named_session or "review"
     run = run_of(arguments, context)
-    root, given = Path(context.root), arguments.executor_qa_json
+    root = Path(context.root)
     done = reviews.review(
         run,
         find_source(root, pr=arguments.pr, branch=arguments.branch, environ=context.environ),
         spec=None if arguments.spec is None else reviews.read_spec(root, arguments.spec, context.cwd),
-        executor_qa=None if given is None else json_of(given, context.cwd, "--executor-qa-json"),
+        executor_qa=_json_of(arguments.executor_qa_json, context, "--executor-qa-json"),
     )
     ids: list[str] = []
     following = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,19 @@ def parse(text: str, name: str) -> object:
     if ending == "json" or (ending not in ("yaml", "yml") and text.lstrip()[:1] in ("{", "[")):
         return _load_json(text, name)
     return _load_yaml(text, name)
+
+
+def of_option(given: str, cwd: str | Path, option: str, *, fix: str = "") -> object:
+    """The JSON itself where the text begins like it, else what the file of that name holds."""
+    fix = fix or f"{option} takes JSON that begins with {{ or [, or the name of a file that holds it"
+    if not given.strip():
+        raise BadInput(f"{option} is empty", fix=fix)
+    if given.lstrip()[:1] in ("{", "["):
+        return parse(given.strip(), option)
+    path = Path(cwd, given)
+    if "\0" in given or not os.path.lexists(path):
+        raise BadInput(f"{option} {clip(given, 200)!r} is neither JSON nor a file", fix=fix)
+    return load(path)
 
 
 def _read(path: Path) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from omo.errors import BadInput, Refused
@@ -236,21 +235,6 @@ def plan_row(run: PlanRun, brief: Brief, mode: str, gate: str = plans.FULL) -> R
         "goalIds": [goal["id"] for goal in goals],
         "goals": goals,
     }
-
-
-def json_of(given: str, cwd: str | Path, option: str, *, fix: str = "") -> object:
-    """The JSON itself where the text begins like it, else what the file of that name holds."""
-    from omo.proof import documents  # a YAML parser is behind it, which a status does not need
-
-    fix = fix or f"{option} takes JSON that begins with {{ or [, or the name of a file that holds it"
-    if not given.strip():
-        raise BadInput(f"{option} is empty", fix=fix)
-    if given.lstrip()[:1] in ("{", "["):
-        return documents.parse(given.strip(), option)
-    path = Path(cwd, given)
-    if "\0" in given or not os.path.lexists(path):
-        raise BadInput(f"{option} {clip(given, 200)!r} is neither JSON nor a file", fix=fix)
-    return documents.load(path)
 
 
 def text_defects(option: str, text: object, *, longest: int = LONGEST, shortest: int = 1) -> list[str]:

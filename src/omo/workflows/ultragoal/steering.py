@@ -12,7 +12,7 @@ from omo.errors import BadInput, OmoError, Refused
 from omo.strict import Strict, validated
 from omo.text import clip
 from omo.work.run import check_sizes
-from omo.workflows.ultragoal.create import LONGEST, LONGEST_OBJECTIVE, LONGEST_TITLE, json_of, text_defects
+from omo.workflows.ultragoal.create import LONGEST, LONGEST_OBJECTIVE, LONGEST_TITLE, text_defects
 from omo.workflows.ultragoal.plan import Goal, Plan
 from omo.workflows.ultragoal.run import PlanRun
 
@@ -205,10 +205,12 @@ def _read(kind: str, given: dict[str, str], cwd: str) -> Steering:
             "not among them",
             fix=f"--kind is one of {', '.join(KINDS)}",
         )
+    from omo.proof import documents  # a YAML parser is behind it, which a status does not need
+
     options: Row = dict(given)
     for name in IN_JSON:
         if name in options and name in KINDS[kind].model_fields:
-            options[name] = json_of(options[name], cwd, f"--{name}-json")
+            options[name] = documents.of_option(options[name], cwd, f"--{name}-json")
     flags = [text for name, text in FLAGS.items() if name in KINDS[kind].model_fields]
     usage = " ".join([f"omo ultragoal steer --kind {kind} --evidence TEXT --rationale TEXT", *flags])
     return validated(KINDS[kind], options, what=f"this {kind}", fix=usage)

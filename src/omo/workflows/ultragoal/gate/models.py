@@ -22,10 +22,10 @@ from pydantic import (
 )
 
 from omo.errors import BadInput
+from omo.proof import documents
 from omo.proof.media import FAMILIES
 from omo.strict import field_name, lowered
 from omo.text import clip
-from omo.workflows.ultragoal.create import json_of
 
 SURFACES = FAMILIES
 MOST_ROWS = 500
@@ -59,7 +59,7 @@ def shown(value: object, longest: int = 80) -> str:
 
 def load(given: str, cwd: str | Path) -> object:
     """A gate as it is handed in: JSON itself, or the name of a file that holds it."""
-    document = json_of(given, cwd, "--quality-gate-json", fix=INIT)
+    document = documents.of_option(given, cwd, "--quality-gate-json", fix=INIT)
     try:
         json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False).encode("utf-8")
     except (TypeError, ValueError, RecursionError):
