@@ -48,7 +48,7 @@ def test_stop_holds_from_begin_until_finish_passes(stage: Stage) -> None:
     )
     run = stage.prompt("document the installation", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == ("Now it is.", 0)
-    assert [times > 0 for times in stage.times_told(" open, next G1 ")].index(True) == 2
+    assert [times > 0 for times in stage.times_told(" looked at, next G1 ")].index(True) == 2
     failed, passed = stage.tool_results()[1], stage.tool_results()[-1]
     assert "Exit code 3" in failed
     assert '"goal_completed": true' in passed
@@ -67,7 +67,7 @@ def test_the_user_can_start_it_and_the_escape_hatch_ends_it(stage: Stage) -> Non
     talk = stage.talk()
     talk.prompt("/omo:verify the README has an installation section")
     assert stage.times_told("in the words of the user: the README has an installation section")[0] == 1
-    assert stage.times_told(" open, next G1 ")[-1] > 0
+    assert stage.times_told(" looked at, next G1 ")[-1] > 0
     talk.prompt("/omo:stop-continuation")
     before = len(stage.model.turns)
     stage.model.script(bash("omo verify begin G1"), say("Let me go."))

@@ -165,7 +165,7 @@ def test_with_much_on_a_compaction_still_tells_workflow_item_and_command(host: H
     step = "G002 is under way: omo ultragoal checkpoint --goal-id G002 --evidence TEXT"
     open_run(host, next=step)
     text = host.send("SessionStart", source="compact").stdout.strip()
-    assert f"ultragoal: 2 of 3 open, next {step}." in text
+    assert f"ultragoal: 2 of 3 open when last looked at, next {step}." in text
     assert "`omo next`" in text
     assert len(text) <= 560  # 150 tokens, with what the host writes before it
     host.prompt("wait")

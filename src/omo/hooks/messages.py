@@ -332,7 +332,7 @@ def what_is_open(active: Works, longest: int) -> str:
 def _open_work(kind: str, summary: Json) -> str:
     total, left, step = summary.get("total", 0), summary.get("open", 0), clip(str(summary.get("next") or ""), 160)
     if kind != session.KIND:
-        return f"{kind}: {left} of {total} open" + (f", next {step}." if step else ".")
+        return f"{kind}: {left} of {total} open when last looked at" + (f", next {step}." if step else ".")
     if not total:
         pin = step if step and not step.endswith("…") else "omo gate add NAME -- COMMAND"
         return (
