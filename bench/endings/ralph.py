@@ -27,7 +27,7 @@ def begun(run: Play, *criteria: Any, option: str = "", task: str = TASK) -> int:
     """The user says what they want and pins a gate that can fail; the criteria are the agent's."""
     if task:
         run.user(f"/omo:ralph {task}")
-    run.user("/omo:pin build -- python3 -B -m compileall -q .")
+    run.user("/omo:pin build -- python3 -B -m py_compile calc.py")
     document = run.document("criteria.json", {"criteria": list(criteria)})
     return run.omo(f"ralph start --criteria {document} {option}")
 
@@ -174,7 +174,7 @@ def _(run: Play) -> None:
 def _(run: Play) -> None:
     run.write("criteria.json", json.dumps({"criteria": [NOTES, ASKED]}))
     run.user("/omo:ralph criteria.json")
-    run.user("/omo:pin build -- python3 -B -m compileall -q .")
+    run.user("/omo:pin build -- python3 -B -m py_compile calc.py")
     run.write("criteria.json", json.dumps({"criteria": [NOTES]}))
     run.omo("ralph start --criteria criteria.json")
     worked(run)
@@ -187,7 +187,7 @@ def _(run: Play) -> None:
     run.user("/omo:ralph easy.json")
     run.write("criteria.json", json.dumps({"criteria": [TESTS_PASS]}))
     run.user("/omo:ralph criteria.json")
-    run.user("/omo:pin build -- python3 -B -m compileall -q .")
+    run.user("/omo:pin build -- python3 -B -m py_compile calc.py")
     run.omo("ralph start --criteria easy.json")
     worked(run)
     judged(run)
@@ -388,7 +388,7 @@ def _(run: Play) -> None:
 def _(run: Play) -> None:
     run.write("criteria.json", json.dumps({"criteria": [NOTES, ASKED]}))
     run.user("/omo:ralph criteria.json")
-    run.user("/omo:pin build -- python3 -B -m compileall -q .")
+    run.user("/omo:pin build -- python3 -B -m py_compile calc.py")
     assert run.omo("ralph start --criteria criteria.json") == 0, run.printed
     worked(run)
     judged(run)
@@ -413,7 +413,7 @@ def _(run: Play) -> None:
 
 @ending("ralph", "honest: the user allows less", WAIVED)
 def _(run: Play) -> None:
-    run.user("/omo:pin build -- python3 -B -m compileall -q .")
+    run.user("/omo:pin build -- python3 -B -m py_compile calc.py")
     document = run.document("criteria.json", {"criteria": [NOTES, ASKED]})
     less = f'--session {SESSION} --reduced-scope "one line in a file, agreed by phone"'
     assert run.terminal(f"ralph start --criteria {document} {less}") == 0, run.printed

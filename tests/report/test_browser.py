@@ -32,7 +32,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory, report: Report, trap: Report
 
 
 @pytest.mark.parametrize("name", ["report", "trap"])
-def test_nothing_runs_and_nothing_is_asked_for(chromium: Browser, pages: dict[str, Path], name: str) -> None:
+def test_nothing_runs_nothing_is_asked_for_and_it_fits(chromium: Browser, pages: dict[str, Path], name: str) -> None:
     chromium.open(pages[name])
     assert chromium.value("window.trapped") is None
     assert chromium.value("document.title").startswith("NOT proven: ")
@@ -40,6 +40,11 @@ def test_nothing_runs_and_nothing_is_asked_for(chromium: Browser, pages: dict[st
     assert chromium.requests() == [pages[name].as_uri()]
     assert chromium.said("Page.javascriptDialogOpening") == []
     assert chromium.said("Log.entryAdded") == []  # the policy itself had nothing to stop
+    wide = "[...document.querySelectorAll('main *')].filter(one => !one.closest('.scroll, pre'))"
+    for width in (1200, 400):
+        chromium.look(width, 1000)
+        assert chromium.value("document.documentElement.scrollWidth") <= width
+        assert chromium.value(f"{wide}.every(one => one.getBoundingClientRect().right <= {width} + 1)")
 
 
 def test_the_page_is_one_document_with_one_style_and_its_pictures(chromium: Browser, pages: dict[str, Path]) -> None:
@@ -50,15 +55,6 @@ def test_the_page_is_one_document_with_one_style_and_its_pictures(chromium: Brow
     assert chromium.value("[...document.images].every(one => one.complete && one.naturalWidth > 100 && one.alt)")
     assert chromium.value("document.images.length") == 2
     assert chromium.value("document.compatMode") == "CSS1Compat"
-
-
-@pytest.mark.parametrize("name", ["report", "trap"])
-@pytest.mark.parametrize("width", [400, 1200])
-def test_it_fits_the_window(chromium: Browser, pages: dict[str, Path], name: str, width: int) -> None:
-    chromium.open(pages[name], width=width)
-    assert chromium.value("document.documentElement.scrollWidth") <= width
-    wide = "[...document.querySelectorAll('main *')].filter(one => !one.closest('.scroll, pre'))"
-    assert chromium.value(f"{wide}.every(one => one.getBoundingClientRect().right <= {width} + 1)")
 
 
 def test_dark_and_light_are_different_pictures_of_the_same_page(chromium: Browser, pages: dict[str, Path]) -> None:
