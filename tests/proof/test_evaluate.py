@@ -539,7 +539,7 @@ ITEMS = st.one_of(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=100)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=200)
 @given(items=st.lists(ITEMS, max_size=3))
 def test_evaluate_never_raises(root: Path, items: list[Any]) -> None:
     try:

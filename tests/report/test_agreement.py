@@ -144,7 +144,7 @@ blocked_now = {"ulw": {"enabled": True, "lastStopAt": stamp(NOW)}, "work": {}}
 blocked_in_the_future = {"ulw": {"enabled": True, "lastStopAt": stamp(NOW + 5)}, "work": {}}
 
 
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @example(row=blocked_now, ahead=blocked_in_the_future, disabled=False)
 @given(row=rows, ahead=st.none() | rows, disabled=st.sampled_from([False] * 19 + [True]))
 def test_every_view_says_what_the_stop_hook_then_does(row: Row, ahead: Row | None, disabled: bool) -> None:

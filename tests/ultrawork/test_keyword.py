@@ -169,7 +169,7 @@ PIECES = [
     *("$ ", ".", ",", "?", ":", "/", "\0", "\ufeff", "\ud800", "12:00:00 ", "Stop hook feedback:", "http://"),
 ]
 anything = st.text(st.characters()) | st.lists(st.sampled_from(PIECES)).map("".join)
-quick = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+quick = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 
 
 @quick
