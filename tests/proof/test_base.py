@@ -172,19 +172,56 @@ def test_without_git_every_file_counts_and_there_is_no_commit(tmp_path: Path) ->
     assert changed(tmp_path, began) == {"a"}
 
 
-def test_too_much_is_said_to_be_unknown(project: Path) -> None:
-    for number in range(base.MOST_FILES + 1):
+def test_six_hundred_untracked_files_are_an_ordinary_base(project: Path) -> None:
+    for number in range(600):
         (project / f"n{number}").write_text("x")
     began = take(project)
-    assert "more than" in str(began["unknown"])
-    look = base.look(str(project), began)
-    assert (look.changed, look.unknown) == (None, began["unknown"])
+    (project / "n7").write_text("edited")
+    assert changed(project, began) == {"n7"}
 
 
-def test_a_filter_that_rewrites_what_git_sees_makes_the_change_unknown(project: Path) -> None:
+def test_what_is_large_is_told_apart_by_its_times(project: Path) -> None:
+    with open(project / "model.bin", "wb") as file:
+        file.truncate(base.LARGEST_FILE + 1)
     began = take(project)
-    git(project, "config", "filter.x.clean", "cat calc.orig")
-    assert "filter.x.clean" in base.look(str(project), began).unknown
+    assert changed(project, began) == set()
+    with open(project / "model.bin", "r+b") as file:
+        file.write(b"x")
+    assert changed(project, began) == {"model.bin"}
+
+
+@pytest.mark.parametrize("is_filtered_before", [True, False])
+def test_a_filter_is_never_started_and_hides_nothing(project: Path, is_filtered_before: bool) -> None:
+    def set_filter() -> None:
+        (project / ".git" / "info" / "attributes").write_text("*.py filter=x\n")
+        git(project, "config", "filter.x.clean", "touch started; echo a")
+        git(project, "config", "filter.x.required", "true")
+
+    if is_filtered_before:
+        set_filter()
+    began = take(project)
+    set_filter()
+    assert changed(project, began) == set()
+    (project / "calc.py").write_text("edited\n")
+    git(project, "add", "calc.py")  # git notes the edit as what the filter makes of it: the commit's content
+    (project / "started").unlink()
+    assert changed(project, began) == {"calc.py"}
+    assert not (project / "started").exists()
+
+
+def test_what_the_commit_does_not_hold_is_kept_under_its_digest(project: Path) -> None:
+    (project / "calc.py").write_text("dirty\n")
+    (project / "new.py").write_text("untracked\n")
+    (project / "link").symlink_to("calc.py")
+    state = project / ".sisyphus" / "cc-omo"
+    began = base.take(str(project), os.environ, str(state))
+    kept = {path: (state / "base" / digest).read_bytes() for path, digest in began["files"].items()}
+    assert kept == {"calc.py": b"dirty\n", "new.py": b"untracked\n", "link": b"calc.py\0dirty\n"}
+
+
+def test_a_clean_tree_keeps_nothing(project: Path) -> None:
+    base.take(str(project), os.environ, str(project / ".sisyphus" / "cc-omo"))
+    assert not (project / ".sisyphus").exists()
 
 
 def test_the_look_of_a_session_below_the_top_names_paths_from_there(project: Path) -> None:

@@ -48,7 +48,7 @@ def register(commands: options.Commands) -> None:
 def start(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
     limits = context.limits
-    began = {**base.take(context.root, os.environ), "by": context.actor}
+    began = {**base.take(context.root, os.environ, context.state), "by": context.actor}
 
     def decide(row: Row | None) -> runtime.Change:
         if context.is_agent and session.was_released(row):

@@ -94,7 +94,7 @@ def _activate(event: Event, world: World, reading: Reading, by: str = "user") ->
     from omo.workflows.ultrawork import gates
 
     in_force = settings.load(world.environ, world.root)
-    tree = {**base.take(world.root, world.environ), "by": by}
+    tree = {**base.take(world.root, world.environ, world.state), "by": by}
     ceilings = in_force.budget if by == "user" else None
 
     def decide(row: Json | None) -> runtime.Change:

@@ -2,7 +2,8 @@
 
 A hook takes the base, so `take` and what it needs import nothing but `os` and what hooks have loaded anyway.
 In git the base is the commit and what differed from it; elsewhere it is every file. Files are told apart by a digest,
-so a commit alone changes nothing.
+so a commit alone changes nothing. What the commit does not hold is copied into the state, under its digest, so that
+the experiment can put it back (`contents.py`).
 """
 
 from __future__ import annotations
@@ -23,11 +24,14 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
     Files = dict[str, str]
 
-MOST_FILES = 500  # that differ when a run is armed, or that a ledger row names; more is said to be unknown
+MOST_FILES = 500  # that a ledger row names
 MOST_LOOKED_AT = 20_000
-MOST_BYTES = 64 * 1024 * 1024
+MOST_BYTES = 64 * 1024 * 1024  # read and kept of all that differs from the commit
+LARGEST_FILE = 8 * 1024 * 1024  # a larger one is told apart by its size and times, and its content is not kept
 GONE = "gone"
 LINK_MODE, FILE_MODE, PROGRAM_MODE = "l", "f", "x"
+BY_TIMES = "t"  # begins the digest of a file that was not read
+KEPT_DAYS = 30
 DIFF = (
     *("diff", "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv"),
     "--ignore-submodules=none",
@@ -71,17 +75,62 @@ class Look:
         return Look(tree_of(kept), kept, self.untracked, self.unknown)
 
 
-def take(root: str, environ: Mapping[str, str]) -> Json:
-    """The base of a run that begins now."""
+def take(root: str, environ: Mapping[str, str], state: str = "") -> Json:
+    """The base of a run that begins now. With `state`, what differs from the commit is kept there."""
     exclude = _exclude_file(root)
     base: Json = {"head": None, "files": {}, "unknown": "", "home": home_of(environ), "exclude": _rules_in(exclude)}
     try:
         listing = _list(root, "HEAD", exclude)
         base["head"], base["view"] = listing.head, listing.view
-        base["files"] = _digests(root, listing.paths, MOST_FILES)
+        base["files"] = _digests(root, listing.paths, {}, _Store(state))
     except (_Unknown, OmoError, OSError) as error:  # whatever is odd about the files, the run is armed
         base["unknown"] = str(error)
     return base
+
+
+def kept_dir(state: str) -> str:
+    return os.path.join(state, "base")
+
+
+class _Store:
+    """Keeps what files hold, under their digests; nothing without a state. A copy that cannot be written is missing
+    later, and the experiment says so: no disk that is full keeps a run from being armed."""
+
+    __slots__ = ("_directory", "left")
+
+    def __init__(self, state: str = "") -> None:
+        self._directory = ""
+        self.left = MOST_BYTES
+        if state:
+            self._directory = kept_dir(state)
+            self._forget_old()
+
+    def keep(self, digest: str, content: bytes) -> None:
+        self.left -= len(content)
+        if not self._directory:
+            return
+        path = os.path.join(self._directory, digest)
+        try:
+            if os.path.exists(path):
+                os.utime(path)
+                return
+            os.makedirs(self._directory, mode=0o700, exist_ok=True)
+            with open(f"{path}.{os.getpid()}", "wb") as file:
+                file.write(content)
+            os.replace(f"{path}.{os.getpid()}", path)
+        except OSError:
+            self._directory = ""
+
+    def _forget_old(self) -> None:
+        import time
+
+        try:
+            with os.scandir(self._directory) as entries:
+                for entry in entries:
+                    if entry.stat().st_mtime < time.time() - KEPT_DAYS * 86_400:
+                        os.unlink(entry.path)
+        except OSError:
+            return
 
 
 def home_of(environ: Mapping[str, str]) -> str:
@@ -128,7 +177,7 @@ def _look(root: str, base: Json) -> Look:
     has_rules_above = not os.path.lexists(os.path.join(root, ".git"))
     if head and (has_rules_above or any(os.path.basename(path) == ".gitignore" for path in paths | set(before))):
         paths.update(_hidden_by_new_rules(root, head))
-    now = _digests(root, sorted(paths), MOST_LOOKED_AT)
+    now = _digests(root, sorted(paths), before, _Store())
     changed = {}
     for path in sorted({*now, *before}):
         if now.get(path) == before.get(path):
@@ -140,7 +189,7 @@ def _look(root: str, base: Json) -> Look:
 
 def digest_of(root: str, path: str) -> str:
     """As `changed` has it for a file."""
-    return _digest(root, path)[0]
+    return _digest(root, path, _Store())
 
 
 def tree_of(changed: Files) -> str:
@@ -221,10 +270,12 @@ def _list(root: str, head: str | None, exclude: str) -> _Listing:
     known = {*tracked, *loose}
     untracked += [path for path in ALWAYS_LOOKED_AT if path not in known and os.path.lexists(os.path.join(root, path))]
     commit = named[0].text.strip() if named else head or ""
-    differing = _differing(root, commit, settings) if commit else None
+    as_they_are = git.without_filters(settings)
+    differing = _differing(root, commit, as_they_are) if commit else None
     if differing is None:
         return _Listing({*tracked, *untracked}, untracked)
-    listing = _Listing({*differing, *untracked, *_edited(root, commit, flagged)}, untracked)
+    overlooked = [*flagged, *_filtered(root, tracked, as_they_are)]
+    listing = _Listing({*differing, *untracked, *_edited(root, commit, overlooked, as_they_are)}, untracked)
     listing.head = commit
     left_out = [path for path in flagged if not os.path.lexists(os.path.join(root, path))]
     seen_so = [git.file_mode_in(settings), *sorted(left_out)]
@@ -234,25 +285,44 @@ def _list(root: str, head: str | None, exclude: str) -> _Listing:
     return listing
 
 
-def _differing(root: str, commit: str, settings: git.Answer) -> list[str] | None:
+def _differing(root: str, commit: str, as_they_are: Sequence[str]) -> list[str] | None:
     """The tracked files that git sees otherwise than in the commit; None where it has no such commit."""
-    if rewriting := git.filter_in(settings):  # asked first: git would start the filter
-        raise _Unknown(f"git's setting {rewriting[0]} rewrites what git sees of files")
-    answer = git.run_all(root, [[*DIFF, commit, "--"]], seconds=git.HOOK_SECONDS)[0]
+    answer = git.run_all(root, [[*as_they_are, *DIFF, commit, "--"]], seconds=git.HOOK_SECONDS)[0]
     return answer.lines if answer.ok else None
 
 
-def _edited(root: str, commit: str, paths: list[str]) -> list[str]:
+def _edited(root: str, commit: str, paths: list[str], as_they_are: Sequence[str]) -> list[str]:
     """Of paths that git may not look at, those that differ from the commit."""
-    edited = []
-    for path in paths:
-        if not os.path.lexists(os.path.join(root, path)):
-            continue  # left out by a sparse checkout
-        commands = [["rev-parse", "--verify", "--quiet", f"{commit}:./{path}"], ["hash-object", "--", path]]
-        committed, now = git.run_all(root, commands, seconds=git.HOOK_SECONDS)
-        if not committed.ok or committed.output != now.output:
-            edited.append(path)
-    return edited
+    present = [path for path in paths if os.path.lexists(os.path.join(root, path))]  # others: a sparse checkout
+    if not present:
+        return []
+    plain = [path for path in present if "\n" not in path and os.path.isfile(os.path.join(root, path))]
+    names = os.fsencode("".join(f"{commit}:./{path}\n" for path in plain))
+    files = os.fsencode("".join(f"{path}\n" for path in plain))
+    check = git.start(root, ["cat-file", "--batch-check"], seconds=git.HOOK_SECONDS, stdin=names)
+    hashing = [*as_they_are, "hash-object", "--stdin-paths"]
+    hashed = git.start(root, hashing, seconds=git.HOOK_SECONDS, stdin=files)
+    committed = [line.split(" ")[0] for line in check.answer().text.splitlines()]
+    now = hashed.answer().text.split()
+    as_committed = set()
+    for path, before, after in zip(plain, committed, now, strict=False):
+        if before == after:
+            as_committed.add(path)
+    return [path for path in present if path not in as_committed]
+
+
+def _filtered(root: str, tracked: list[str], as_they_are: Sequence[str]) -> list[str]:
+    """The files that a filter rewrites: what git has noted of them was noted through it, so they are all looked at."""
+    if not as_they_are:
+        return []
+    question = os.fsencode("".join(f"{path}\0" for path in tracked))
+    command = ["check-attr", "-z", "--stdin", "filter"]
+    fields = git.run_all(root, [command], seconds=git.HOOK_SECONDS, stdin=question)[0].lines
+    filtered = []
+    for path, value in zip(fields[0::3], fields[2::3], strict=False):
+        if value not in ("unspecified", "unset"):
+            filtered.append(path)
+    return filtered
 
 
 def _list_without_git(root: str) -> _Listing:
@@ -274,46 +344,50 @@ def _is_own(path: str) -> bool:
     return f"{path}/".startswith(OWN_DIRECTORIES) and not _is_collected(path)
 
 
-def _digests(root: str, paths: list[str], most: int) -> Files:
-    if len(paths) > most:
-        raise _Unknown(f"more than {most} files would have to be told apart")
+def _digests(root: str, paths: list[str], before: Files, store: _Store) -> Files:
+    """`before` says which files were not read at the base; they are not read now either."""
+    if len(paths) > MOST_LOOKED_AT:
+        raise _Unknown(f"more than {MOST_LOOKED_AT} files would have to be told apart")
     digests: Files = {}
-    left = MOST_BYTES
     for path in paths:
-        digests[path], size = _digest(root, path)
-        left -= size
-        if left < 0:
-            raise _Unknown(f"the files that differ hold more than {MOST_BYTES // 2**20} MB")
+        is_read = store.left > 0 and not before.get(path, "").startswith(BY_TIMES)
+        digests[path] = _digest(root, path, store, is_read=is_read)
     return digests
 
 
-def _digest(root: str, path: str) -> tuple[str, int]:
+def _digest(root: str, path: str, store: _Store, *, is_read: bool = True) -> str:
     """Mode and content of a file; of a link also where it leads, and what is there."""
     full = os.path.join(root, path)
     try:
         status = os.lstat(full)
         if stat.S_ISDIR(status.st_mode):
-            return _fingerprint(full), 0  # a repository inside this one
+            return _fingerprint(full)  # a repository inside this one
         mode, target = FILE_MODE, b""
         if stat.S_ISLNK(status.st_mode):
             mode, target = LINK_MODE, os.fsencode(os.readlink(full)) + b"\0"
         elif status.st_mode & stat.S_IXUSR:
             mode = PROGRAM_MODE
-        content = _content(full)
+        if mode != LINK_MODE and (not is_read or status.st_size > LARGEST_FILE):
+            return f"{BY_TIMES}{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
+        held = target + _content(full)
     except (FileNotFoundError, NotADirectoryError):
-        return GONE, 0
+        return GONE
     except OSError as error:
-        return f"unreadable: {error.strerror}", 0
-    return mode + sha256(target + content)[:24], len(content)
+        return f"unreadable: {error.strerror}"
+    digest = name_of(mode, held)
+    store.keep(digest, held)
+    return digest
+
+
+def name_of(mode: str, held: bytes) -> str:
+    return mode + sha256(held)[:24]
 
 
 def _content(full: str) -> bytes:
     try:
-        return safe_open.read_file(full, MOST_BYTES, follow_link=True)
-    except safe_open.NotAFile:
+        return safe_open.read_file(full, LARGEST_FILE, follow_link=True)
+    except (safe_open.NotAFile, safe_open.TooLarge):  # the second only behind a link
         return b""
-    except safe_open.TooLarge:
-        raise _Unknown(f"{full} is larger than {MOST_BYTES // 2**20} MB") from None
 
 
 def _fingerprint(directory: str) -> str:

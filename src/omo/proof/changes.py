@@ -63,8 +63,8 @@ def changed(root: Path, base: str) -> list[str]:
     nothing, nor can `info/exclude`, of which nobody knows when it was written.
     """
     since = resolve(root, base)
-    new = require_nothing_hidden(root)
-    differing = git.lines(root, *DIFF, since, "--")
+    new, as_they_are = _looked_at(root)
+    differing = git.require(git.run(root, *as_they_are, *DIFF, since, "--"), "diff").lines
     paths = {*differing, *new, *hidden_since(root, since)}
     return sorted(_not_own(paths))
 
@@ -73,11 +73,13 @@ def _not_own(paths: Iterable[str]) -> list[str]:
     return [path for path in paths if not globs.is_own(path.rstrip("/"))]
 
 
-def require_nothing_hidden(root: Path) -> list[str]:
-    """Raises NotEvaluable where flags in the index or filters in the configuration can make git overlook an edit.
+def require_nothing_hidden(root: Path) -> None:
+    """Raises NotEvaluable where flags in the index can make git overlook an edit."""
+    _looked_at(root)
 
-    What it has listed for that and is untracked is returned. No filter is started.
-    """
+
+def _looked_at(root: Path) -> tuple[list[str], list[str]]:
+    """What is untracked, and the options by which no filter of the configuration is started, or hides an edit."""
     settings, listed = git.run_all(root, [git.SETTINGS, ["ls-files", "-v", "-z", "--cached", "--others", _RULES]])
     _, untracked, looked_past = git.sorted_out(git.require(listed, "ls-files"))
     is_sparse = bool(looked_past) and git.run(root, "config", "--bool", "core.sparseCheckout").text.strip() == "true"
@@ -88,12 +90,7 @@ def require_nothing_hidden(root: Path) -> list[str]:
                 f"git is told not to look at {path}",
                 fix=f"git update-index --no-assume-unchanged --no-skip-worktree -- {path}",
             )
-    if rewriting := git.filter_in(settings):
-        name, command = rewriting
-        raise NotEvaluable(
-            f"{name} rewrites what git sees of files: {command}", fix=f"git config --unset {name}, then try again"
-        )
-    return untracked
+    return untracked, git.without_filters(settings)
 
 
 def current_branch(root: Path) -> str:

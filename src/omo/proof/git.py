@@ -49,7 +49,7 @@ ENVIRONMENT = {
     "XDG_CONFIG_HOME": os.devnull,
 }
 # What of a repository's configuration makes git see files otherwise than they are.
-SETTINGS = ("config", "-z", "--get-regexp", r"^(core\.filemode|filter\..*\.(clean|process))$")
+SETTINGS = ("config", "-z", "--get-regexp", r"^(core\.filemode|filter\..*\.(clean|smudge|process|required))$")
 _EMPTY = {
     "HEAD": "ref: refs/heads/none\n",
     "config": "[core]\n\tprotectNTFS = false\n\tprotectHFS = false\n",
@@ -188,13 +188,20 @@ def place_of_repository(root: str) -> str:
     return ""
 
 
-def filter_in(settings: Answer) -> tuple[str, str] | None:
-    """The setting by which git rewrites files before it looks at them, and the command in it, which git would start."""
+def without_filters(settings: Answer) -> list[str]:
+    """Options by which git takes files as they are on the disk and starts no program of a filter: configuration is
+    anybody's to write. Files of such a filter (git-lfs, git-crypt) then differ from the commit, and are told apart by
+    what they hold."""
+    drivers = {}
     for entry in settings.lines:
-        name, _, command = entry.partition("\n")
-        if name.startswith("filter.") and command.split()[:1] not in ([], ["git-lfs"]):
-            return name, command
-    return None
+        name = entry.partition("\n")[0]
+        if name.startswith("filter."):
+            drivers[name.rpartition(".")[0]] = True
+    options = []
+    for driver in drivers:
+        for end in ("clean=", "smudge=", "process=", "required=false"):
+            options += ["-c", f"{driver}.{end}"]
+    return options
 
 
 def file_mode_in(settings: Answer) -> str:

@@ -78,7 +78,7 @@ def start(
             "source": source,
             "source_digest": digest,
             "base": head,
-            "files": base.take(caller.root, os.environ),
+            "files": base.take(caller.root, os.environ, caller.state),
             "max_iterations": max_iterations,
             "reduced_scope": clip(reduced_scope.strip(), 1000),
             "lessons": _lessons(last, wanted),

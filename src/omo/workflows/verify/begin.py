@@ -56,7 +56,7 @@ def add(store: GoalStore, spec: Spec, *, source: str) -> tuple[Goal, pins.PinRep
     )
     artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
     event: Row = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": asdict(spec)}
-    event["base"] = base.take(caller.root, os.environ)
+    event["base"] = base.take(caller.root, os.environ, caller.state)
     event["programs"] = programs_of(caller.root, spec)
 
     def decide(goals: Goals) -> tuple[None, list[Row]]:
