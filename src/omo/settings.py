@@ -43,6 +43,10 @@ def positive_number(value: object) -> float:
     return number
 
 
+def minutes(value: object) -> float:
+    return positive_number(value)
+
+
 def one_of(*choices: str) -> Callable[[object], str]:
     def parse(value: object) -> str:
         choice = str(value).strip().lower()
@@ -138,6 +142,8 @@ KNOBS = (
     Knob("budget_tokens", None, whole_ceiling),
     Knob("budget_minutes", None, ceiling),
     Knob("budget_agents", None, whole_ceiling),
+    Knob("experiment", "on", on_or_off),
+    Knob("proof_minutes", 10.0, minutes),
 )
 LIMITS = tuple(knob for knob in KNOBS if knob.parse in (whole_number, positive_number))
 # What the project says about itself: in its file only, so that no shell can say otherwise.
@@ -177,6 +183,11 @@ class Settings:
     @property
     def notify(self) -> bool:
         return bool(self.values["notify"] == "on")
+
+    @property
+    def proof_minutes(self) -> float:
+        """How long the runs of a proof may take; 0 where none are to be made."""
+        return float(self.values["proof_minutes"]) if self.values["experiment"] == "on" else 0.0
 
     @property
     def budget(self) -> dict[str, Any]:

@@ -10,24 +10,15 @@ from typing import Any
 from omo import settings
 from omo.cli import options
 from omo.cli.result import Result
-from omo.cli.ulw import require_whole_ledger, session_gates, waits_for_user
+from omo.cli.ulw import waits_for_user
 from omo.context import Context
 from omo.errors import BadInput
-from omo.proof import base, globs, seals, strength, tree, typed_commands
-from omo.proof import run as runner
-from omo.state import ledger, paths, runtime
+from omo.proof import globs, typed_commands
+from omo.state import paths
 from omo.text import clip, listed
-from omo.workflows.ultrawork import gates
+from omo.workflows.ultrawork import gates, runs
 
 Row = dict[str, Any]
-
-TAIL = 4000
-# A new file with one of these ends is work, also where it appears while a gate runs.
-CODE = (
-    *(".py", ".pyi", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".go", ".rs", ".c", ".h", ".cc"),
-    *(".cpp", ".hpp", ".java", ".kt", ".scala", ".rb", ".php", ".cs", ".swift", ".sh", ".lua", ".ex", ".exs", ".sql"),
-    *(".toml", ".cfg", ".ini", ".yml", ".yaml", "Makefile"),
-)
 
 
 def register(commands: options.Commands) -> None:
@@ -72,7 +63,7 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
     cwd = os.path.relpath(directory, os.path.realpath(context.root))
     argv = list(arguments.argv)
     program = typed_commands.resolve(argv[0], os.path.join(context.root, cwd), os.environ.get("PATH", ""))
-    gate = session_gates(context, name).add(
+    gate = runs.session_gates(context, name).add(
         arguments.name, argv, cwd=cwd, program=program, timeout=timeout, sealed=arguments.sealed
     )
     text = f"Gate {gate.name} pinned by the {gate.by}: {gates.in_words(gate)}"
@@ -82,85 +73,8 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    results, known = run_gates(context, context.session(arguments.session), arguments.name)
+    results, known = runs.run_gates(context, context.session(arguments.session), arguments.name)
     return report_of(results, known)
-
-
-def run_gates(context: Context, name: str, wanted: str | None = None) -> tuple[list[Row], gates.Gates]:
-    """The gates of a session, or the one that is `wanted`, each judged on the files it was run on: looked at before and
-    after.
-    """
-    require_whole_ledger(context, name)
-    rows = ledger.rows(paths.events_file(context.state, name))
-    known = gates.fold(rows, gates.run_of(context.row(name)))
-    left_out = known.left_out
-    before = base.look(context.root, known.base).without(left_out)
-    results = []
-    for gate in known.select(wanted):
-        result = _run_one(gate, context, known)
-        after = base.look(context.root, known.base).without(left_out)
-        own, moved = _changed_meanwhile(before, after, gate)
-        left_out = [*left_out, *own]
-        before = after.without(own)
-        results.append(_judged(result, before, own, moved))
-    work = runtime.part(context.row(name) or {}, "work")
-    if "ultragoal" in work:  # its quality gates may cite the result, as long as these are the files
-        files = base.take(context.root, context.environ)
-        results = [{**result, "files": files} for result in results]
-    if "ralph" in work:  # it compares whole trees
-        whole = tree.fingerprint(Path(context.root))
-        results = [{**result, "fingerprint": whole} for result in results]
-    session_gates(context, name).record_results(results)
-    return results, known
-
-
-def _run_one(gate: gates.Gate, context: Context, known: gates.Gates) -> Row:
-    directory = os.path.join(context.root, gate.cwd)
-    environ = runner.child_environment(os.environ)
-    outcome = runner.run(gate.argv, cwd=Path(directory), timeout=gate.timeout, env=environ)
-    shadows = seals.shadows(context.root, known.base or {}, [gate], known.terms)
-    result, why = strength.result_of(outcome, shadows)
-    return {
-        "name": gate.name,
-        "command": gate.command,
-        "argv": gate.argv,
-        "result": result,
-        "exit": outcome.exit_code,
-        "why": why,
-        "timed_out": outcome.timed_out,
-        "seconds": round(outcome.duration, 3),
-        "tail": (outcome.stdout + outcome.stderr)[-TAIL:],
-        "program": typed_commands.resolve(gate.argv[0], directory, environ.get("PATH", "")),
-        "env": gates.environment_of(environ),
-    }
-
-
-def _changed_meanwhile(before: base.Look, after: base.Look, gate: gates.Gate) -> tuple[list[str], list[str]]:
-    """While a gate ran: the files that its own run wrote, and those that somebody else changed.
-
-    Its own are no code, and new and unknown to git, or changed by each of its runs: a report or a cache.
-    """
-    changed_before = {path for row in gate.results for path in row.get("moved", [])}
-    if before.changed is None or after.changed is None:
-        return [], []
-    own: list[str] = []
-    moved: list[str] = []
-    for path in base.differing(before.changed, after.changed):
-        is_new = path in after.untracked and path not in before.changed
-        is_own = (is_new or path in changed_before) and not path.endswith(CODE)
-        (own if is_own else moved).append(path)
-    return own, moved
-
-
-def _judged(result: Row, look: base.Look, own: list[str], moved: list[str]) -> Row:
-    """A pass on files that changed under it counts for none of them."""
-    changed = look.changed
-    if changed is not None and len(changed) > base.MOST_FILES:
-        changed = None
-    where = {"tree": look.tree, "changed": changed, "left_out": own, "moved": moved}
-    if moved and result["result"] == "pass":
-        return {**result, **where, "result": "unknown", "why": f"these changed while it ran: {listed(moved)}"}
-    return {**result, **where}
 
 
 def report_of(results: list[Row], known: gates.Gates) -> Result:
@@ -187,13 +101,13 @@ def record(arguments: argparse.Namespace, context: Context) -> Result:
     gate = gates.current(context.state, name, context.row(name)).get(arguments.name)
     if gate is not None and gate.is_users and gate.has_failed and context.is_agent:
         raise waits_for_user(context, name, [gate])
-    session_gates(context, name).record_pre_existing(arguments.name, arguments.evidence)
+    runs.session_gates(context, name).record_pre_existing(arguments.name, arguments.evidence)
     return Result({"gate": arguments.name}, f"Gate {arguments.name}: its failure is recorded as pre-existing.")
 
 
 def remove(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
-    session_gates(context, name).remove(arguments.name)
+    runs.session_gates(context, name).remove(arguments.name)
     return Result({"gate": arguments.name}, f"Gate {arguments.name} is gone.")
 
 

@@ -248,7 +248,8 @@ def ship(run: RalphRun, context: Context) -> Files:
     """The files to be judged. Where nothing else of the iteration is missing the gates are run on them, and what they
     print is told where one fails.
     """
-    from omo.cli.gate import report_of, run_gates
+    from omo.cli.gate import report_of
+    from omo.workflows.ultrawork.runs import run_gates
 
     events, files = session_events(run), Files(context.root)
     report = phases.check(run, files, events)

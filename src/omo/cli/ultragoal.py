@@ -248,12 +248,12 @@ def _gate(arguments: argparse.Namespace, context: Context) -> tuple[object, str]
 
 def _rerun(context: Context, run: PlanRun, subject: Subject, argv: list[str]) -> None:
     """Run on the files as they are now what is to show the goal: the session's gates, and the given command."""
-    from omo.cli import gate as gates
     from omo.workflows.ultragoal.gate.proof import gate_problem, run_mark_of
+    from omo.workflows.ultrawork import runs
 
     for gate in subject.gates or ():
         if gate_problem(subject, gate, ()) or run_mark_of(gate) in subject.used:
-            gates.run_gates(context, run.caller.session)
+            runs.run_gates(context, run.caller.session)
             break
     if argv:
         evidence.record_run(context, run, subject.name, argv)

@@ -12,14 +12,16 @@ from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.hooks import messages
 from omo.proof import base
-from omo.state import ledger, paths, runtime, store
+from omo.state import runtime, store
 from omo.text import clip
 from omo.work import outcome, session
-from omo.workflows.ultrawork import gates
+from omo.workflows.ultrawork import gates, runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    from omo.workflows.ultrawork.prove import Proof, Prover
 
     Row = dict[str, Any]
 
@@ -85,12 +87,14 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
             raise BadInput(f"{option} {text!r} explains nothing", fix="give a reason of 10 characters or more")
 
     from omo.workflows.ultrawork import finish
+    from omo.workflows.ultrawork.prove import Prover
 
-    # Looking at the files takes longer than a hook waits for the lock, so it is done before, and anew where the session
-    # went on meanwhile.
+    # Running gates takes longer than a hook waits for the lock, so it is done before, and what was decided is decided
+    # anew where the session went on meanwhile.
+    prover = Prover(context, name, makes=not because and not skipping)
     for _ in range(TRIES):
         try:
-            ended = _try_to_end(context, name, because, skipping)
+            ended = _try_to_end(context, name, prover, because, skipping)
         except finish.WaitsForUser as waiting:
             raise waits_for_user(context, name, waiting.gates) from None
         if ended is not None:
@@ -99,19 +103,20 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
     raise Refused(f"session {name} goes on meanwhile", fix="omo ulw done, when nothing else runs in it")
 
 
-def _try_to_end(context: Context, name: str, because: str, skipping: str) -> Row | None:
+def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipping: str) -> Row | None:
     row = context.row(name)
     if row is None or not runtime.is_live(row):
         raise Refused(f"ultrawork is not on in session {name}", fix="omo next")
-    row = runtime.caught_up(context.state, name, row)
-    _refuse_with_other_work(row)
-    require_whole_ledger(context, name)
-    ended, look = _outcome(context, name, row, because, skipping)
+    _refuse_with_other_work(runtime.caught_up(context.state, name, row))
+    runs.require_whole_ledger(context, name)
+    proof = prover.proof()
+    row = runtime.caught_up(context.state, name, context.row(name) or {})
+    ended = _outcome(context, name, row, proof, because, skipping)
 
     def decide(now: Row | None) -> runtime.Change:
         if now is None or now.get("ledger") != row.get("ledger"):
             return runtime.Change(None)
-        event = {"kind": "done", "outcome": ended, "tree": look.tree}
+        event = {"kind": "done", "outcome": ended, "tree": proof.look.tree}
         return runtime.Change(ended, session.finish(now, ended, at=stamp(context.now)), [event])
 
     answer: Row | None = change(context, name, decide)
@@ -129,7 +134,7 @@ def _refuse_with_other_work(row: Row) -> None:
         )
 
 
-def _outcome(context: Context, name: str, row: Row, because: str, skipping: str) -> tuple[Row, base.Look]:
+def _outcome(context: Context, name: str, row: Row, proof: Proof, because: str, skipping: str) -> Row:
     from omo.proof.run import child_environment
     from omo.work import claims
     from omo.work.run import caller_of
@@ -141,21 +146,12 @@ def _outcome(context: Context, name: str, row: Row, because: str, skipping: str)
         pinned = gates.pinned_commands(context.state, name)
         caller = caller_of(context, name)
         unseen = claims.require_statement(caller, "--because", because, since=armed_at, commands=pinned)
-    rows = ledger.rows(paths.events_file(context.state, name))
-    known = gates.fold(rows, gates.run_of(row))
-    look = base.look(context.root, known.base).without(known.left_out)
-    environ = child_environment(os.environ)
-    run = finish.Finish(context.root, known, look, environ, armed_at, because, skipping, unseen)
-    return run.outcome(), look
-
-
-def session_gates(context: Context, name: str) -> gates.SessionGates:
-    return gates.SessionGates(context.state, name, context.actor, context.now, store.CLI_WAIT)
+    return finish.Finish(proof, child_environment(os.environ), armed_at, because, skipping, unseen).outcome()
 
 
 def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Refused:
     """The refusal that goes with it, once the session waits."""
-    session_gates(context, name).wait_for_allowance(waiting)
+    runs.session_gates(context, name).wait_for_allowance(waiting)
     names = ", ".join(gate.name for gate in waiting)
     return Refused(
         f"the user pinned {names}, and only they can let it through; the work waits for them",
@@ -188,13 +184,3 @@ def change(context: Context, name: str, decide: Any) -> Any:
     return runtime.change_session(
         context.state, name, decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT
     )
-
-
-def require_whole_ledger(context: Context, name: str) -> None:
-    """Completion counts only on a ledger that nobody changed. What the row says matters less: it is written anew."""
-    if problems := runtime.chain_problems(context.state, name):
-        raise Refused(
-            f"the ledger of session {name} is damaged",
-            fix=f"the user runs omo ledger repair --session {name}, which seals it; gates are then pinned and run anew",
-            defects=problems,
-        )

@@ -37,25 +37,21 @@ LETS_GO = ("cap", "ceiling", "budget", "invalid-state")
 TELLING = (*LETS_GO, "done", "waiting", "host-limit", "message-quoted", "cooldown", "other-loop")
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
-EXAMPLE = "     omo gate add tests -- python3 -m pytest -q\n"
+FOUND = "{gates}"
 INSTRUCTIONS = f"""\
-[omo] The user turned ultrawork on for this session. The task is finished when its verification gates pass, not when \
-it looks finished. A turn that ends early is sent back. Fit the effort to the task: a one-line fix is change, verify, \
-finish.
+[omo] The user turned ultrawork on for this session. The task is finished when it is shown to be, not when it looks \
+finished. A turn that ends early is sent back. Fit the effort to the task: a one-line fix is change, verify, finish.
 
 1. Explore, unless you know where to change what: 2 to 5 leaf workers at once with the Agent tool (omo:explorer), one \
 question each. External documentation: omo:librarian, in the foreground. Workers cannot start workers.
-2. Pick a slice: 1 to 3 atomic changes, each with how it will be verified. Make them, and keep a plan or checklist up \
-to date.
-3. Verify. Pin each check the task needs, once:
-{EXAMPLE}\
-   `omo gate run` before the first edit and after every slice; read what it prints. Write the failing test first: a \
-command of the project or the user that failed before the change and passes after it ends the run as proven. Fix and \
-run again; a failure from before you came: omo gate record NAME --pre-existing --evidence "what you saw"
-4. Repeat until nothing is open, then `omo ulw done`. Where no gate can show the work (refactoring, documentation, a \
-question) end on your word, which the user is told: omo ulw done --because "why it is done"
+2. Work in slices: 1 to 3 atomic changes, each with a test that fails without it. Keep a plan or checklist up to date.
+3. When nothing is open: `omo ulw done`. It runs the project's tests and what is pinned, also without your work, puts \
+your files back, and says what that proved. It may take several runs of the tests: give it a long time-out.
+{FOUND}\
+   Where no test can show the work (refactoring, documentation, a question) end on your word, which the user is told: \
+omo ulw done --because "why it is done"
 
-- `omo next` says what to do now.
+- `omo next` says what to do now. `omo gate run` runs what is pinned, `omo gate add NAME -- COMMAND` pins more.
 - Do not weaken, skip or delete a test or a gate, and do not edit .sisyphus/cc-omo.
 - Stopped from outside (access, a decision of the user's)? Say so, and run
      omo ulw blocked --evidence "what is missing" [--question "what you need to know"]
@@ -124,14 +120,13 @@ def answered(work: Works) -> str:
 
 
 def instructions(gates: list[str]) -> str:
-    """The block, with `gates` that are pinned or can be in the place of its example, as far as the bound allows: a
-    command is left out rather than cut."""
+    """The block, with the `gates` that are pinned, as far as the bound allows: a command is left out rather than cut."""
     lines = ""
     for gate in gates:
         line = f"     {gate}\n"
-        if len(INSTRUCTIONS) + len(lines) + len(line) - len(EXAMPLE) < LONGEST_INSTRUCTIONS:
+        if len(INSTRUCTIONS) + len(lines) + len(line) < LONGEST_INSTRUCTIONS:
             lines += line
-    return INSTRUCTIONS.replace(EXAMPLE, lines or EXAMPLE)
+    return INSTRUCTIONS.replace(FOUND, lines)
 
 
 def turned_on(instructions: str, woken: Works, row: Json, problems: list[str]) -> Answer:
@@ -334,17 +329,16 @@ def _open_work(kind: str, summary: Json) -> str:
     if kind != session.KIND:
         return f"{kind}: {left} of {total} open when last looked at" + (f", next {step}." if step else ".")
     if not total:
-        pin = step if step and not step.endswith("…") else "omo gate add NAME -- COMMAND"
-        return (
-            f"No verification gate is pinned yet: {pin}, then omo gate run; "
-            'or, if none can apply, omo ulw done --because "why it is done".'
-        )
+        on_word = 'or, if none can apply, omo ulw done --because "why it is done".'
+        if not step:
+            return f"No verification gate is pinned yet: omo gate add NAME -- COMMAND, then omo ulw done; {on_word}"
+        return f"Nothing has shown the work yet: when it is complete, omo ulw done, which runs {step}; {on_word}"
     if not left:
         return (
             "No gate was open when they last ran: if the task is complete, run omo ulw done, which looks at the files."
         )
     names = f": {step}" if step else ""  # a new run has not looked at them yet
-    return f"Open gates, {left} of {total}{names}. Fix, then omo gate run; when all pass, omo ulw done."
+    return f"Open gates, {left} of {total}{names}. When the work is complete: omo ulw done, which runs them."
 
 
 def release(rule: str, before: Json, after: Json, limits: Json) -> str:

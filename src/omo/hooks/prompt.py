@@ -12,7 +12,7 @@ from omo.hooks.keyword import HEARD, RULES, read_prompt
 from omo.hosts import Answer
 from omo.state import paths, runtime
 from omo.state.rows import budget_of, cancel_of, ulw_of
-from omo.text import block
+from omo.text import block, clip
 from omo.work import budget, session
 
 TYPE_CHECKING = False
@@ -131,21 +131,22 @@ def _activate(event: Event, world: World, reading: Reading, by: str = "user") ->
 
 
 def _gates(event: Event, world: World, row: Json | None, tree: Json) -> tuple[str, list[str]]:
-    """The next step, and lines for the model: the gates that are pinned, or how the best checks are that the project's
+    """What shows the work, and lines for the model: the gates that are pinned, or the test command that the project's
     files name. A file that differs from the commit is left out: what it names may be the agent's own."""
     from omo.proof import project_checks, project_files
+    from omo.proof.typed_commands import typed
     from omo.workflows.ultrawork import gates
 
     pinned = list(gates.current(world.state, event.session, row))
     if pinned:
         names = ", ".join(gate.name for gate in pinned[:MOST_GATES])
-        return names, [f"(pinned already: {gate.name}: {gates.in_words(gate)})" for gate in pinned[:MOST_GATES]]
+        return names, [f"(pinned: {gate.name}: {gates.in_words(gate)})" for gate in pinned[:MOST_GATES]]
     is_known = tree["head"] and not tree["unknown"]
     files = project_files.Disk(world.root, tree["files"] if is_known else None)
     cwd = paths.session_directory(world.environ, event.project)
     checks = project_checks.suggest(files, world.root, cwd)
-    lines = [gates.pin_line(check, cwd) for check in checks[:MOST_GATES]]
-    return "".join(lines[:1]), lines
+    tests = [clip(typed(check.argv), 120) for check in checks if check.kind in ("", project_checks.TESTS)]
+    return "".join(tests[:1]), [f"(the project's tests: {command})" for command in tests[:1]]
 
 
 def _cancel(event: Event, world: World, reading: Reading) -> Answer:

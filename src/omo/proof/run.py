@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -90,8 +90,9 @@ def run(
     output_limit: int = OUTPUT_LIMIT,
     env: Mapping[str, str] | None = None,
     stdin: bytes = b"",
+    started: Callable[[int], None] | None = None,
 ) -> Outcome:
-    """Run `argv` in `cwd` and say how it ended; only bad input raises.
+    """Run `argv` in `cwd` and say how it ended; only bad input raises. `started` is told its process group.
 
     `env` is the whole environment of the child, by default the allowed part of ours. A program that cannot be
     started is `not_found`, with the reason in `stderr`. Nothing of the command's process group outlives the call.
@@ -112,6 +113,8 @@ def run(
     timed_out = False
     with progress.doing(f"running {shlex.join(command)}"):
         try:
+            if started is not None:
+                started(process.pid)
             readers = _pump(process, out, err, stdin)
             process.wait(max(0.0, started + timeout - time.monotonic()))
         except subprocess.TimeoutExpired:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
+from omo.digest import sha256
 from omo.errors import BadInput
+from omo.json_text import dumps
 from omo.text import clip
 
 TYPE_CHECKING = False
@@ -151,6 +153,11 @@ def needs_shell(command: str) -> bool:
             return True
     name, equals, _ = "".join(command.split()[:1]).partition("=")
     return bool(equals) and name.isidentifier()
+
+
+def command_id(argv: Sequence[str], cwd: str) -> str:
+    """The same for the same words in the same directory: results belong to it, whatever a gate is called."""
+    return sha256(dumps([list(argv), cwd]).encode("utf-8", "backslashreplace"))[:16]
 
 
 def typed(argv: Sequence[str]) -> str:

@@ -116,6 +116,10 @@ def ralph_dir(state: str) -> str:
     return os.path.join(state, "ralph")
 
 
+def proof_dir(state: str) -> str:
+    return os.path.join(state, "proof")
+
+
 def evidence_dir(state: str) -> str:
     return os.path.join(state, "evidence")
 

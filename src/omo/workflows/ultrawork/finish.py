@@ -6,26 +6,21 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from omo.clock import seconds
 from omo.errors import BadInput, Refused
-from omo.proof import base, own_commands, seals, strength
-from omo.proof.strength import FLAKY, GREEN_TO_GREEN, RED_TO_GREEN, UNSEEN, Strength
+from omo.proof import base, experiment
+from omo.proof.experiment import Experiment
 from omo.text import clip, listed
 from omo.work import outcome
-from omo.workflows.ultrawork.gates import Gate, Gates, environment_of, is_newer
+from omo.workflows.ultrawork.gates import Gate, Gates, is_newer
+from omo.workflows.ultrawork.prove import Proof
 
 Row = dict[str, Any]
 
 MOST_NAMED = 8
-MOST_TO_STASH = 40
 BECAUSE = 'omo ulw done --because "why the work is done"'
-WEAK = {
-    GREEN_TO_GREEN: "passes, as it did before the work",
-    FLAKY: "both fails and passes on the same files",
-    UNSEEN: "passes, and nobody saw it fail before the work",
-}
 
 
 class WaitsForUser(Exception):
@@ -36,21 +31,11 @@ class WaitsForUser(Exception):
         self.gates = gates
 
 
-class Pass(NamedTuple):
-    """A gate that passes on the files as they are. `owner` is whose it is, empty where the agent chose it."""
-
-    gate: Gate
-    shown: Strength
-    owner: str
-
-
 @dataclass
 class Finish:
-    """One look at a run that is said to be finished. `look` is the tree as it is, without what gates wrote."""
+    """One look at a run that is said to be finished."""
 
-    root: str
-    gates: Gates
-    look: base.Look
+    proof: Proof
     environ: Mapping[str, str]
     armed_at: str
     because: str = ""
@@ -63,24 +48,29 @@ class Finish:
         self._let_through_or_refuse()
         self._note_what_was_dropped()
         self._note_other_programs()
-        passing = [self._pass(gate) for gate in self.gates if self._passes(gate)]
         # Whoever chooses when a run begins chooses what counts as before.
         began_itself = self._base.get("by") == "agent"
-        if not began_itself and not self._seals.doubts and not self.exceptions:
-            for proof in passing:
-                if proof.shown.kind == RED_TO_GREEN and proof.owner:
-                    return outcome.outcome(outcome.PROVEN, self._proven(proof, passing))
-        weak = self._why_not_proven(passing)
+        proven = self._proven_gate()
+        if proven is not None and not began_itself and not self.exceptions and not self.proof.tests_not_run:
+            return outcome.outcome(outcome.PROVEN, self._proven(proven))
+        weak = self._why_not_proven()
         if began_itself:
             weak.append("the agent began the run itself")
-        weak += [*self._seals.doubts, *self._seals.notes]
         if not self.because and not self.skipping:
-            raise self._refusal(passing, [*weak, *(row["what"] for row in self.exceptions)])
+            raise self._refusal([*weak, *(row["what"] for row in self.exceptions)])
         if self.unseen:
             weak = [f"cited and not looked at: {clip(', '.join(self.unseen), 120)}", *weak]
         if self.because:
             weak = [f"“{clip(self.because, 200)}”", *weak]
         return outcome.outcome(outcome.ATTESTED, "; ".join(weak), self.exceptions)
+
+    @property
+    def gates(self) -> Gates:
+        return self.proof.gates
+
+    @property
+    def look(self) -> base.Look:
+        return self.proof.look
 
     @property
     def _base(self) -> Row:
@@ -89,36 +79,26 @@ class Finish:
     @cached_property
     def _results(self) -> dict[str, Row | None]:
         """What each gate said of exactly these files, with the variables that a command has here."""
-        env = environment_of(self.environ)
+        env = experiment.environment_id(self.environ)
         return {gate.name: gate.result_on(self.look.tree, env) for gate in self.gates}
 
-    @cached_property
-    def _seals(self) -> seals.Seals:
-        """What a gate's own run has written is no work; but of what gates rest on, it matters who has changed it."""
-        look = self.look
-        if self.gates.left_out:
-            whole = base.look(self.root, self.gates.base)
-            new = [path for path in self.gates.left_out if path in whole.untracked and not seals.is_of_runner(path)]
-            look = whole.without(new)
-        return seals.examine(self.root, self.gates.base, list(self.gates), look=look, terms=self.gates.terms)
+    def _experiment(self, gate: Gate) -> Experiment | None:
+        return self.proof.experiments.get(gate.name)
 
     def _passes(self, gate: Gate) -> bool:
+        """Also where only tests fail that failed before the work, if the gate is not one of the user's."""
         row = self._results[gate.name]
-        return row is not None and row["result"] == "pass"
+        if row is None:
+            return False
+        made = self._experiment(gate)
+        return row["result"] == "pass" or (made is not None and made.holds and not gate.is_users)
 
-    def _pass(self, gate: Gate) -> Pass:
-        row = self._results[gate.name]
-        assert row is not None
-        shown = Strength(UNSEEN)
-        if self.look.changed is not None:
-            shown = strength.of_gate(gate.results, row, self.look.changed, self._seals.allowed)
-        owner = "pinned by the user"
-        if not gate.is_users and shown.kind not in (RED_TO_GREEN, UNSEEN):
-            owner = ""  # of no account
-        elif not gate.is_users:
-            file = own_commands.where(self.root, self._base.get("head"), gate.argv, gate.cwd)
-            owner = f"the project's own ({file})" if file else ""
-        return Pass(gate, shown, owner)
+    def _proven_gate(self) -> Gate | None:
+        for gate in self.gates:
+            made = self._experiment(gate)
+            if made is not None and made.holds and self.proof.owners[gate.name] and self._passes(gate):
+                return gate
+        return None
 
     def _let_through_or_refuse(self) -> None:
         """Every gate passes on the files as they are, or somebody who may has let it through."""
@@ -177,7 +157,11 @@ class Finish:
         if last is None:
             return "was not run in this run"
         if last["result"] == "fail":
-            return f"fails (exit {last['exit']})"
+            made = self._experiment(gate)
+            if made is not None and made.still_failing:
+                return made.reason
+            said = experiment.run_of(last).summary
+            return f"fails ({said})" if said else f"fails (exit {last['exit']})"
         if last["result"] != "pass":
             return f"cannot be judged: {last['why']}"
         if last.get("tree") == self.look.tree:
@@ -211,61 +195,67 @@ class Finish:
             what = "the gates ran with another HOME than the session has"
             self._except(what, "agent", "it was given with the command")
 
-    def _proven(self, proof: Pass, passing: Sequence[Pass]) -> str:
-        gate = proof.gate
-        red = f" ({proof.shown.red})" if proof.shown.red else ""
+    def _proven(self, gate: Gate) -> str:
+        made = self.proof.experiments[gate.name]
         below = "" if gate.cwd == "." else f" in {clip(gate.cwd, 80)}"
-        parts = [
-            f"gate {gate.name} ({clip(shlex.join(gate.argv), 80)}{below}), {proof.owner}, "
-            f"failed before the change{red} and passes now"
-        ]
-        others = [each.gate.name for each in passing if each is not proof]
+        command = f"{clip(shlex.join(gate.argv), 80)}{below}"
+        parts = [f"gate {gate.name} ({command}), {self.proof.owners[gate.name]}, {made.reason}"]
+        others = [each.name for each in self.gates if each is not gate and self._passes(each)]
         if others:
             parts.append(f"{', '.join(others[:MOST_NAMED])} {'passes' if len(others) == 1 else 'pass'} too")
-        return "; ".join([*parts, *self._seals.notes])
+        if made.still_failing:
+            parts.append(f"failed before the work and still: {listed(made.still_failing, 6)}")
+        if allowed := self._allowed():
+            parts.append(f"changed as the user allowed: {listed(allowed)}")
+        return "; ".join([*parts, *made.notes])
 
-    def _why_not_proven(self, passing: Sequence[Pass]) -> list[str]:
+    def _allowed(self) -> list[str]:
+        changed = self.look.changed or {}
+        return [path for path, digest in self.gates.allowed_changes.items() if changed.get(path) == digest]
+
+    def _why_not_proven(self) -> list[str]:
         reasons = []
         if not len(self.gates):
             reasons.append("no gate was pinned")
-            if self.look.changed == {}:
-                reasons.append("no file was changed")
-        for gate, shown, owner in passing[:MOST_NAMED]:
-            weakness = WEAK.get(shown.kind, "failed before the work and passes")
-            if shown.kind == RED_TO_GREEN and not owner:
-                weakness += ", but the agent chose it"
-            reasons.append(f"gate {gate.name} {weakness}")
+        if self.look.changed == {}:
+            reasons.append("no file was changed")
+        for gate in list(self.gates)[:MOST_NAMED]:
+            if not self._passes(gate):
+                continue
+            made = self._experiment(gate)
+            if not self.proof.owners[gate.name]:
+                reasons.append(f"gate {gate.name} passes, and the agent chose it")
+            elif made is None:
+                reasons.append(f"gate {gate.name} passes")
+            elif made.holds:
+                reasons.append(f"gate {gate.name} {made.reason}")
+            elif self.look.changed:
+                reasons.append(f"gate {gate.name} passes; {made.reason}")
+            if made is not None:
+                reasons += made.notes
+        if self.proof.tests_not_run:
+            reasons.append(self.proof.tests_not_run)
+        if allowed := self._allowed():
+            reasons.append(f"changed as the user allowed: {listed(allowed)}")
         return reasons
 
-    def _refusal(self, passing: Sequence[Pass], weak: Sequence[str]) -> Refused:
-        """Both ways on: how a failure can still be shown, and how to finish on the agent's word."""
+    def _refusal(self, weak: Sequence[str]) -> Refused:
+        """The ways on: what would count, what the user can allow, and how to finish on the agent's word."""
         ways = []
+        made = list(self.proof.experiments.values())
         if not len(self.gates):
-            ways.append("omo gate add NAME -- COMMAND, then omo gate run")
-        elif any(shown.kind == UNSEEN and owner for _, shown, owner in passing):
-            ways += self._ways_to_show_it_failing()
-        if self._seals.broken:
-            ways.append("a change of such a file that the user wants they allow: /omo:allow FILE")
+            ways.append("omo gate add NAME -- COMMAND, if a command shows it")
+        elif not any(self.proof.owners.values()):
+            ways.append("a command of the project's own would count, or one that the user pins: /omo:pin NAME -- COMMAND")
+        if any(each.verdict in experiment.SHOWS_NO_RED for each in made):
+            ways.append("a test that fails without the work would show it; then omo ulw done again")
+        changed_rest = next((each.changed_rest for each in made if each.verdict in experiment.TESTS_CHANGED), ())
+        if changed_rest:
+            ways.append(f"if the user wants this change, they type /omo:allow {clip(changed_rest[0], 80)}")
         ways.append(f"to finish as it is, on your word: {BECAUSE}")
         return Refused(
             f"nothing that omo saw proves the work: {'; '.join(weak) or 'no gate shows it'}", fix="; or ".join(ways)
         )
-
-    def _ways_to_show_it_failing(self) -> list[str]:
-        """The commands that put the files back as the run began with them, all but the tests, and forth again."""
-        head = self._base.get("head")
-        source = [path for path in self.look.changed or {} if not seals.is_test(path)]
-        if not head or not source or len(source) > MOST_TO_STASH:
-            return []
-        files = " ".join(shlex.quote(path) for path in source)
-        began, last = (base.committed(self.root, commit, source) for commit in (head, "HEAD"))
-        committed = [path for path in source if last.get(path) == seals.content_of(self.root, path)]
-        if not committed:
-            return [f"to show it failing: git stash push -u -- {files}; omo gate run; git stash pop"]
-        if committed == source and all(path in began for path in source):
-            back, forth = f"git checkout {head[:12]} -- {files}", f"git checkout HEAD -- {files}"
-            return [f"to show it failing: {back}; omo gate run; {forth}"]
-        return []
 
 
 def _names(gates: Sequence[Gate]) -> str:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import os
 
-from omo.digest import sha256
 from omo.errors import BadInput, Refused
-from omo.json_text import dumps
-from omo.proof.typed_commands import LONGEST_COMMAND, LONGEST_NAME, NAME_LETTERS, typed
+from omo.proof.typed_commands import LONGEST_COMMAND, LONGEST_NAME, NAME_LETTERS, command_id, typed
 from omo.state import ledger, paths, runtime, store
 from omo.text import clip
 from omo.work import session
@@ -54,8 +52,7 @@ class Gate:
 
     @property
     def command(self) -> str:
-        """The same for the same words in the same directory: results belong to it, whatever the gate is called."""
-        return sha256(store.encode(dumps([self.argv, self.cwd])))[:16]
+        return command_id(self.argv, self.cwd)
 
     @property
     def last(self) -> Json | None:
@@ -449,9 +446,3 @@ def is_newer(program: str, than: float) -> bool:
         return max(os.lstat(program).st_ctime, os.stat(program).st_ctime) > than
     except OSError:
         return True
-
-
-def environment_of(environ: Mapping[str, str]) -> str:
-    """What a command is told of its surroundings; with another PATH, HOME or TZ it is another result."""
-    told = sorted(f"{name}={value}" for name, value in environ.items())
-    return sha256(store.encode("\0".join(told)))[:16]

@@ -1,0 +1,100 @@
+"""What reading files still does beside the experiment: a file in the runner's place, and source that looks at its tests.
+
+Neither changes with the arrangement of the files: the first would be loaded in every run, the second would pass them all.
+Each name below stands for an ending of `bench/truth.py`; what no ending needs goes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from omo import safe_open
+from omo.proof import base
+from omo.proof.swap import File
+from omo.text import clip
+
+# Modules that Python would load in place of the runner's own: "a module in the place of the runner".
+SHADOWS = (
+    *("unittest", "pytest", "_pytest", "pluggy", "sitecustomize", "usercustomize", "coverage", "mypy", "ruff", "nose"),
+    *("doctest", "argparse", "traceback", "warnings", "difflib", "inspect", "importlib"),
+)
+# Those that it loads in its turn, also good names for a module of a package: looked for where a command runs.
+LOADED_BY_RUNNER = (
+    *("ast", "asyncio", "collections", "contextlib", "dis", "enum", "fnmatch", "functools", "gettext", "keyword"),
+    *("linecache", "logging", "opcode", "operator", "pprint", "re", "reprlib", "signal", "textwrap", "token"),
+    *("tokenize", "types", "weakref"),
+)
+# Words by which source asks whether a test runs it, or changes what an assertion does.
+PEEKS = re.compile(
+    r"PYTEST_(?:CURRENT_TEST|VERSION)|JEST_WORKER_ID|VITEST_WORKER_ID|\bcfg!\(test\)|\btesting\.Testing\(\)"
+    r"|\bTestCase\.\w+\s*=|\bsetattr\(\s*(?:\w+\.)*TestCase\b|\bsys\._getframe\b|\binspect\.(?:stack|currentframe)\("
+    r"|\bos\._exit\(0?\)|\batexit\.register\(.*_exit|[\"'](?:pytest|unittest|_pytest)[\"']\s+in\s+sys\.modules"
+    r"|\b(?:sys\.)?modules\b.*[\"'](?:pytest|unittest|_pytest)[\"']"
+)
+LONGEST_LINE = 100
+LARGEST_FILE = 1_000_000
+
+
+class Command(Protocol):
+    @property
+    def argv(self) -> Sequence[str]: ...
+    @property
+    def cwd(self) -> str: ...
+
+
+def shadows(
+    root: str, began: Mapping[str, Any], commands: Sequence[Command], allowed: Mapping[str, str] | None = None
+) -> list[str]:
+    """Files beside a command that Python would load in place of the runner's own, and that were not there before.
+
+    They are looked for on the disk, as git may be told to ignore them. Of `began` its commit alone will do; `allowed`
+    are changes that the user wants, by the digest of what they saw.
+    """
+    directories = set()
+    own = {command.cwd for command in commands}
+    for command in commands:
+        words = " ".join(command.argv).replace(";", " ").split()  # also those of a line for a shell
+        for before, word in zip(["", *words], words, strict=False):
+            if word.endswith(".py"):  # which looks beside itself first
+                directories.add(os.path.join(command.cwd, os.path.dirname(word)))
+            elif before == "cd":
+                directories.add(os.path.join(command.cwd, word))
+    present = []
+    for directory in sorted(directories | own):
+        for name in (*SHADOWS, *LOADED_BY_RUNNER) if directory in own else SHADOWS:
+            for file in (f"{name}.py", f"{name}/__init__.py"):
+                path = os.path.normpath(os.path.join(directory, file)).replace(os.sep, "/")
+                is_allowed = path in (allowed or {}) and (allowed or {})[path] == base.digest_of(root, path)
+                if os.path.lexists(os.path.join(root, path)) and path not in began.get("files", ()) and not is_allowed:
+                    present.append(path)
+    if not present or not began.get("head"):
+        return present
+    committed = base.committed(root, began["head"], present)
+    return [path for path in present if committed.get(path) != _content_of(root, path)]
+
+
+def peeks(before: Mapping[str, File], after: Mapping[str, File]) -> list[str]:
+    """Lines that the work has added and that look at the tests, each with its file."""
+    findings = []
+    for path, held in after.items():
+        old = set(_lines(before[path].content))
+        for line in _lines(held.content):
+            if line not in old and PEEKS.search(line):
+                findings.append(f"{path}: + {clip(line.strip(), LONGEST_LINE)}")
+    return findings
+
+
+def _lines(content: bytes | None) -> list[str]:
+    if content is None or len(content) > LARGEST_FILE:
+        return []
+    return content.decode("utf-8", "replace").splitlines()
+
+
+def _content_of(root: str, path: str) -> bytes | None:
+    try:
+        return safe_open.read_file(os.path.join(root, path), LARGEST_FILE)
+    except OSError:
+        return None

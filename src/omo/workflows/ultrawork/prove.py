@@ -1,0 +1,142 @@
+"""What `omo ulw done` runs before it says anything: the gates that nobody saw on these files, and the experiment."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+from omo.context import Context
+from omo.proof import base, experiment, kinds, own_commands, typed_commands
+from omo.proof.experiment import Experiment, Run
+from omo.proof.project_checks import Check
+from omo.state import paths
+from omo.text import clip
+from omo.workflows.ultrawork import runs
+from omo.workflows.ultrawork.gates import Gate, Gates
+
+USERS = "pinned by the user"
+
+
+@dataclass
+class Proof:
+    """What was shown of a session's gates on the files as they are. `tests_not_run` says why the project's own tests
+    were not; it is empty where they were, or where there are none."""
+
+    gates: Gates
+    look: base.Look
+    owners: dict[str, str] = field(default_factory=dict)  # by gate whose it is, empty where the agent chose it
+    experiments: dict[str, Experiment] = field(default_factory=dict)
+    tests_not_run: str = ""
+
+
+class Prover:
+    """Makes what is missing, and remembers it: `omo ulw done` asks again when the session went on meanwhile."""
+
+    def __init__(self, context: Context, session: str, *, makes: bool) -> None:
+        self.context = context
+        self.session = session
+        self.makes = makes  # swapped runs; the agent that gives its word asks for none
+        self._known: dict[tuple[str, str], Experiment] = {}
+
+    def proof(self) -> Proof:
+        proof = self._look()
+        if self.makes:
+            proof = self._with_project_tests(proof)
+        else:
+            self._name_project_tests(proof)
+        counting = sorted(
+            (gate for gate in proof.gates if proof.owners[gate.name]),
+            key=lambda gate: (kinds.is_form(gate.argv), not gate.is_users),
+        )
+        for gate in proof.gates:
+            if gate not in counting:
+                self._run_unseen(proof, gate)
+        if not self._fails(proof):
+            for gate in counting:
+                proof.experiments[gate.name] = self._experiment(proof, gate)
+                if proof.experiments[gate.name].holds:
+                    break
+        for gate in counting:
+            self._run_unseen(proof, gate)
+        after = self._look()
+        after.experiments, after.tests_not_run = proof.experiments, proof.tests_not_run
+        return after
+
+    def _look(self) -> Proof:
+        known = runs.known_gates(self.context, self.session)
+        look = base.look(self.context.root, known.base).without(known.left_out)
+        proof = Proof(known, look)
+        for gate in known:
+            proof.owners[gate.name] = self._owner(gate, known)
+        return proof
+
+    def _owner(self, gate: Gate, known: Gates) -> str:
+        if gate.is_users:
+            return USERS
+        head = (known.base or {}).get("head")
+        file = own_commands.where(self.context.root, head, gate.argv, gate.cwd)
+        return f"the project's own ({file})" if file else ""
+
+    def _test_gate(self, proof: Proof) -> Check | None:
+        """The project's own tests as its files named them when the run began, unless a gate runs them already."""
+        head = (proof.gates.base or {}).get("head")
+        cwd = paths.session_directory(self.context.environ, self.context.cwd)
+        check = own_commands.test_gate(self.context.root, head, cwd)
+        if check is None or any(own_commands.covers(gate.argv, gate.cwd, check) for gate in proof.gates):
+            return None
+        return check
+
+    def _name_project_tests(self, proof: Proof) -> None:
+        check = self._test_gate(proof)
+        if check is not None:
+            proof.tests_not_run = f"the project's tests ({clip(typed_commands.typed(check.argv), 80)}) were not run"
+
+    def _with_project_tests(self, proof: Proof) -> Proof:
+        """Nothing is proven past the project's own tests, so they become a gate, unless only documents were changed."""
+        check = self._test_gate(proof)
+        changed = proof.look.changed
+        which = kinds.Kinds()
+        if check is None or (changed is not None and all(which.of(path) == kinds.NEITHER for path in changed)):
+            return proof
+        directory = os.path.join(self.context.root, check.cwd)
+        program = typed_commands.resolve(check.argv[0], directory, os.environ.get("PATH", ""))
+        if program is None:
+            command = clip(typed_commands.typed(check.argv), 80)
+            proof.tests_not_run = f"the project's tests ({command}) cannot be started here: there is no {check.argv[0]}"
+            return proof
+        taken = {gate.name: gate.argv for gate in proof.gates}
+        name = check.name
+        if name in taken:
+            name = typed_commands.name_for(check.argv, taken)
+        runs.session_gates(self.context, self.session).add(name, check.argv, cwd=check.cwd, program=program)
+        return self._look()
+
+    def _result(self, proof: Proof, gate: Gate) -> str:
+        subject = runs.subject_of(self.context, proof.gates, proof.look)
+        row = gate.result_on(proof.look.tree, experiment.environment_id(subject.environ))
+        return str(row["result"]) if row is not None else ""
+
+    def _fails(self, proof: Proof) -> bool:
+        """A gate that fails and was not let through: nothing can be proven, so no file is swapped for it."""
+        for gate in proof.gates:
+            if self._result(proof, gate) == "fail" and not gate.allowed and not gate.recorded:
+                row = gate.last or {}
+                if not row.get("names_are_whole"):
+                    return True
+        return False
+
+    def _run_unseen(self, proof: Proof, gate: Gate) -> None:
+        if not self._result(proof, gate) and gate.name not in proof.experiments:
+            runs.run_gates(self.context, self.session, gate.name)
+
+    def _experiment(self, proof: Proof, gate: Gate) -> Experiment:
+        key = (gate.command, proof.look.tree)
+        if key not in self._known:
+            subject = runs.subject_of(self.context, proof.gates, proof.look, makes=self.makes)
+            seen = runs.seen(gate, experiment.environment_id(subject.environ))
+            self._known[key] = experiment.prove(subject, gate, seen, lambda: self._as_it_is(gate))
+        return self._known[key]
+
+    def _as_it_is(self, gate: Gate) -> Run:
+        results, _ = runs.run_gates(self.context, self.session, gate.name, asks=True)
+        return experiment.run_of(results[0])

@@ -1,0 +1,149 @@
+"""Gates at work: each is run on the files as they are, which are looked at before and after, and what came is kept."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from omo.context import Context
+from omo.errors import Refused
+from omo.proof import base, experiment, outputs, reading, tree, typed_commands
+from omo.proof import run as runner
+from omo.state import ledger, paths, runtime, store
+from omo.text import listed
+from omo.workflows.ultrawork import gates
+
+Row = dict[str, Any]
+
+# A new file with one of these ends is work, also where it appears while a gate runs.
+CODE = (
+    *(".py", ".pyi", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".go", ".rs", ".c", ".h", ".cc"),
+    *(".cpp", ".hpp", ".java", ".kt", ".scala", ".rb", ".php", ".cs", ".swift", ".sh", ".lua", ".ex", ".exs", ".sql"),
+    *(".toml", ".cfg", ".ini", ".yml", ".yaml", "Makefile"),
+)
+
+
+def session_gates(context: Context, name: str) -> gates.SessionGates:
+    return gates.SessionGates(context.state, name, context.actor, context.now, store.CLI_WAIT)
+
+
+def require_whole_ledger(context: Context, name: str) -> None:
+    """Completion counts only on a ledger that nobody changed. What the row says matters less: it is written anew."""
+    if problems := runtime.chain_problems(context.state, name):
+        raise Refused(
+            f"the ledger of session {name} is damaged",
+            fix=f"the user runs omo ledger repair --session {name}, which seals it; gates are then pinned and run anew",
+            defects=problems,
+        )
+
+
+def known_gates(context: Context, name: str) -> gates.Gates:
+    rows = ledger.rows(paths.events_file(context.state, name))
+    return gates.fold(rows, gates.run_of(context.row(name)))
+
+
+def subject_of(context: Context, known: gates.Gates, look: base.Look, *, makes: bool = True) -> experiment.Subject:
+    """The files of a run, for the experiment."""
+    return experiment.Subject(
+        root=context.root,
+        state=context.state,
+        began=known.base or {"head": None, "files": {}},
+        look=look,
+        environ=runner.child_environment(os.environ),
+        now=context.now,
+        minutes=context.settings.proof_minutes,
+        makes=makes,
+        allowed=known.allowed_changes,
+        by=context.actor,
+    )
+
+
+def run_gates(
+    context: Context, name: str, wanted: str | None = None, *, asks: bool = False
+) -> tuple[list[Row], gates.Gates]:
+    """The gates of a session, or the one that is `wanted`. With `asks` a runner is asked to name what it ran."""
+    require_whole_ledger(context, name)
+    known = known_gates(context, name)
+    left_out = known.left_out
+    before = base.look(context.root, known.base).without(left_out)
+    results = []
+    for gate in known.select(wanted):
+        result = _run_one(gate, context, known, asks=asks)
+        after = base.look(context.root, known.base).without(left_out)
+        own, moved = _changed_meanwhile(before, after, gate)
+        left_out = [*left_out, *own]
+        before = after.without(own)
+        results.append(_judged(result, before, own, moved, _files_id(context, known, before, gate)))
+    work = runtime.part(context.row(name) or {}, "work")
+    if "ultragoal" in work:  # its quality gates may cite the result, as long as these are the files
+        files = base.take(context.root, context.environ)
+        results = [{**result, "files": files} for result in results]
+    if "ralph" in work:  # it compares whole trees
+        whole = tree.fingerprint(Path(context.root))
+        results = [{**result, "fingerprint": whole} for result in results]
+    session_gates(context, name).record_results(results)
+    return results, known
+
+
+def _files_id(context: Context, known: gates.Gates, look: base.Look, gate: gates.Gate) -> str:
+    if look.changed is None:
+        return ""
+    return experiment.files_key(look.changed, experiment.kinds_of(subject_of(context, known, look), gate))
+
+
+def _run_one(gate: gates.Gate, context: Context, known: gates.Gates, *, asks: bool) -> Row:
+    directory = os.path.join(context.root, gate.cwd)
+    environ = runner.child_environment(os.environ)
+    argv = outputs.asking(gate.argv) if asks else gate.argv
+    outcome = runner.run(argv, cwd=Path(directory), timeout=gate.timeout, env=experiment.environment(environ))
+    shadows = reading.shadows(context.root, known.base or {}, [gate], known.allowed_changes)
+    ran = experiment.read_run(outcome, "", shadows)
+    return {
+        "name": gate.name,
+        "command": gate.command,
+        "argv": gate.argv,
+        **asdict(ran),
+        "timed_out": outcome.timed_out,
+        "program": typed_commands.resolve(gate.argv[0], directory, environ.get("PATH", "")),
+        "env": experiment.environment_id(environ),
+    }
+
+
+def _changed_meanwhile(before: base.Look, after: base.Look, gate: gates.Gate) -> tuple[list[str], list[str]]:
+    """While a gate ran: the files that its own run wrote, and those that somebody else changed.
+
+    Its own are no code, and new and unknown to git, or changed by each of its runs: a report or a cache.
+    """
+    changed_before = {path for row in gate.results for path in row.get("moved", [])}
+    if before.changed is None or after.changed is None:
+        return [], []
+    own: list[str] = []
+    moved: list[str] = []
+    for path in base.differing(before.changed, after.changed):
+        is_new = path in after.untracked and path not in before.changed
+        is_own = (is_new or path in changed_before) and not path.endswith(CODE)
+        (own if is_own else moved).append(path)
+    return own, moved
+
+
+def _judged(result: Row, look: base.Look, own: list[str], moved: list[str], on_files: str) -> Row:
+    """A pass on files that changed under it counts for none of them."""
+    changed = look.changed
+    if changed is not None and len(changed) > base.MOST_FILES:
+        changed = None
+    where = {"tree": look.tree, "on_files": on_files, "changed": changed, "left_out": own, "moved": moved}
+    if moved and result["result"] == "pass":
+        return {**result, **where, "result": "unknown", "why": f"these changed while it ran: {listed(moved)}"}
+    return {**result, **where}
+
+
+def seen(gate: gates.Gate, env: str) -> list[experiment.Run]:
+    """What this run saw of a gate, with these variables. A run under which files moved is none of any files."""
+    runs = []
+    for row in gate.results:
+        if row.get("env") == env:
+            run = experiment.run_of(row)
+            runs.append(replace(run, on_files="") if row.get("moved") else run)
+    return runs
