@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 # The runners, and the options of each that choose nothing: they change what is printed, how fast it is, or add to it.
 # Each has its own list, because a letter means something else to the next: -v prints the version of jest and runs no
-# test, -n runs pytest on many cores and nothing at all with tox.
+# test, -n runs pytest on many cores and nothing at all with tox, -count=0 no test of go's.
+QUIET = r"-q|--quiet|--verbose|--no-color"
 OF_TESTS = {
     "pytest": r"-[qvxsl]+|-r\w+|-n ?\w+|--(quiet|verbose|exitfirst|no-header|no-summary|showlocals|full-trace|no-cov)"
     r"|--(tb|maxfail|durations|timeout|numprocesses|dist|cov-report|capture|colou?r)[= ]\S+|--cov([= ][^-]\S*)?"
@@ -35,35 +36,23 @@ OF_TESTS = {
     r"|(-w|--maxWorkers|--reporters|--testTimeout)[= ]\S+|--watch(All)?=false",
     "vitest": r"run|--(run|silent|coverage|no-color|no-file-parallelism)|--(reporter|bail|pool)[= ]\S+|--watch=false",
     "mocha": r"-b|--(bail|exit|colors?|no-colors?|parallel)|(-R|--reporter)[= ]\S+",
-    "ava": r"--(verbose|tap|fail-fast|serial)",
     "node --test": r"--test-(reporter|concurrency)[= ]\S+|--experimental-test-coverage",
-    "bun test": r"--(coverage|bail)(=\d+)?",
-    "deno test": r"-[qA]|--(quiet|allow-all|no-prompt|coverage|fail-fast|parallel)",
     "go test": r"-(v|race|cover|json|failfast)|-(timeout|p|parallel)[= ]\w+|-count[= ][1-9]\d*",
     "cargo test": r"-[qv]+|-j ?\d+|--(quiet|verbose|all|workspace|all-features|release|locked|offline|frozen)"
     r"|--no-fail-fast|--colou?r[= ]\w+|-- --(nocapture|show-output|test-threads=\d+)",
-    "cargo nextest run": r"--(all|workspace|all-features|release|locked|offline|frozen|no-fail-fast|no-capture)",
-    "mvn test": r"-[Bq]|-ntp|--(batch-mode|quiet|no-transfer-progress)",
-    "mvn verify": r"-[Bq]|-ntp|--(batch-mode|quiet|no-transfer-progress)",
-    "gradle test": r"-q|--(quiet|info|stacktrace|no-daemon|rerun-tasks|console=\w+)",
-    "gradle check": r"-q|--(quiet|info|stacktrace|no-daemon|rerun-tasks|console=\w+)",
-    "rspec": r"--(fail-fast|no-color|color|force-color|backtrace)|(-f|--format)[= ]\w+",
-    "rake test": r"-[qv]|--(quiet|verbose|trace)",
-    "rails test": r"-[vbf]|--(verbose|backtrace|fail-fast)",
-    "phpunit": r"--(testdox|stop-on-failure|no-progress|colors(=\w+)?)",
-    "mix test": r"--(trace|cover|color|no-color)",
-    "dotnet test": r"--(nologo|no-restore)|(-v|--verbosity|--logger)[= ]\S+",
-    "swift test": r"-v|--(verbose|parallel|quiet)",
+    **dict.fromkeys(
+        ("mvn test", "mvn verify", "gradle test", "gradle check", "rspec", "rake test", "rails test"), QUIET
+    ),
+    **dict.fromkeys(("phpunit", "mix test", "deno test", "bun test", "ava"), QUIET),
 }
 OF_FORM = {
-    "mypy": r"-v|--(strict|pretty|verbose|no-error-summary|show-error-codes|no-incremental)|--colou?r-output",
-    "pyright": r"--(warnings|stats)",
-    "ruff check": r"-[qv]|--(quiet|verbose|no-cache|no-fix|output-format[= ]\w+)",
-    "flake8": r"-[qv]+|--(count|statistics|show-source)",
+    "mypy": r"-v|--(strict|pretty|verbose|no-error-summary|show-error-codes|no-incremental)",
     "tsc": r"--(noEmit|strict)|--pretty( false| true)?|(-p|--project) \.",
-    "eslint": r"--(cache|color|no-color)|--max-warnings[= ]0",
+    "eslint": r"--(cache|color|no-color)|--max-warnings[= ]0",  # --quiet hides warnings
     "go vet": r"-(v|json)",
-    "cargo clippy": r"-[qv]+|--(quiet|verbose|all|workspace|all-targets|all-features|locked|offline)",
+    "ruff check": rf"{QUIET}|--(no-cache|no-fix|output-format[= ]\w+)",
+    "cargo clippy": rf"{QUIET}|--(all|workspace|all-targets|all-features|locked|offline)",
+    **dict.fromkeys(("flake8", "pyright"), QUIET),
 }
 RUNNERS = {**OF_TESTS, **OF_FORM}
 # Options that name a part of what there is, as a path does.
@@ -190,17 +179,11 @@ def _call_of_script(program: str, words: list[str], directory: str, is_certain: 
         return Call(directory, (program,), is_certain)
     name, *given = words
     if program == "npm":
-        if name in ("t", "tst"):
-            name = "test"
-        before, after = given, []
-        if "--" in given:
-            before, after = given[: given.index("--")], given[given.index("--") + 1 :]
-        given = after
-        for word in before:
-            if not word.startswith("-"):
-                given = [*given, word]
-            elif not QUIET_SCRIPTS.fullmatch(word):
-                is_certain = False
+        name = "test" if name in ("t", "tst") else name
+        end = given.index("--") if "--" in given else len(given)
+        options = [word for word in given[:end] if word.startswith("-")]
+        is_certain = is_certain and all(QUIET_SCRIPTS.fullmatch(word) for word in options)
+        given = [word for word in given[:end] if word not in options] + given[end + 1 :]
     given = [word for word in given if word != "--silent"]
     return Call(directory, (SCRIPT, name, *given), is_certain)
 
