@@ -71,7 +71,7 @@ def make(root: Path) -> None:
         ("python3 -m pytest -x -n 4 --cov=src", ".", "pyproject.toml"),
         ("coverage run -m pytest", ".", "pyproject.toml"),
         ("timeout 60 pytest -q", ".", "pyproject.toml"),
-        ("env CI=1 pytest", ".", "pyproject.toml"),
+        ("env CI=1 PYTHONPATH=src pytest", ".", "pyproject.toml"),
         ("pytest -m slow", ".", "Makefile"),
         ("python3 -m unittest test_calc", "lib", "pyproject.toml"),
         ("tox", ".", ".github/workflows/ci.yml"),
@@ -131,6 +131,7 @@ def make(root: Path) -> None:
         ("make -f other.mk check", ".", ""),
         ("make check VAR=2", ".", ""),
         ("env PYTEST_ADDOPTS=-kadd pytest", ".", ""),
+        ("env PYTHONPATH=/tmp/b pytest", ".", ""),
         ("sh -c 'PYTEST_ADDOPTS=\"-k add\" make check'", ".", ""),
         ("sh -c 'pytest || true'", ".", ""),
         ("sh -c 'pytest | tail -3'", ".", ""),
@@ -231,7 +232,7 @@ COVERED: list[tuple[dict[str, str], str, list[str], list[str]]] = [
         ["tox -e py", "tox -l", "pytest"],
     ),
     ({"noxfile.py": ""}, "nox", ["nox -R"], ["nox -s tests", "nox -l"]),
-    ({"justfile": "test:\n  cargo test\n"}, "just test", ["cargo test", "just"], ["cargo test a"]),
+    ({"justfile": "test:\n  cargo test\n"}, "just test", ["cargo test", "just"], ["cargo test a", "just -s test"]),
     (
         {"manage.py": "import django\n"},
         "python3 manage.py test",
@@ -286,7 +287,7 @@ def test_a_target_covers_the_runner_that_it_is_called_for(tmp_path: Path) -> Non
     [
         ({"README.md": ""}, ".", []),
         ({"pytest.ini": "", "package.json": '{"scripts": {"test": "jest"}}'}, ".", ["npm test", "pytest"]),
-        # The nearest directory that names tests; one that only names types is not asked further.
+        # The nearest directory that names tests; one that only names types is passed by.
         ({"Makefile": "test:\n\tx\n", "web/tsconfig.json": "{}"}, "web", ["make test"]),
         ({"Makefile": "test:\n\tx\n", "web/package.json": '{"scripts": {"test": "x"}}'}, "web", ["npm test"]),
         ({".sisyphus/omo.json": '{"gates": {"a": "./a.sh", "b": "./b.sh"}}'}, ".", ["./a.sh", "./b.sh"]),
@@ -301,6 +302,13 @@ def test_the_gates_of_tests(tmp_path: Path, files: dict[str, str], cwd: str, gat
     assert [" ".join(check.argv) for check in found] == gates
     first = own_commands.test_gate(str(tmp_path), head, cwd)
     assert (first.argv if first else []) == (found[0].argv if found else [])
+
+
+def test_a_script_that_calls_itself_without_end_is_nobody_s(tmp_path: Path) -> None:
+    lay_out(tmp_path, {"package.json": '{"scripts": {"test": "jest", "round": "jest && npm run round -- more"}}'})
+    head = git(tmp_path, "rev-parse", "HEAD").strip()
+    assert own_commands.where(str(tmp_path), head, ["npm", "run", "round", "x"], ".") == ""
+    assert own_commands.scripts(str(tmp_path), head, ["npm", "run", "round"], ".") == []
 
 
 def test_without_a_commit_the_gate_is_known_and_nobody_s_own(tmp_path: Path) -> None:

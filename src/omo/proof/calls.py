@@ -71,7 +71,9 @@ WRAPPERS = (
 )
 SET_VARIABLE = re.compile(r"\w+=.*")
 # These choose nothing where they are set in front of a command. PYTEST_ADDOPTS does.
-HARMLESS_VARIABLE = re.compile(r"(CI|NODE_ENV|RUST_BACKTRACE|PYTHONPATH|PYTHONDONTWRITEBYTECODE|\w*COLOR)=.*")
+HARMLESS_VARIABLE = re.compile(
+    r"(CI|NODE_ENV|RUST_BACKTRACE|PYTHONDONTWRITEBYTECODE|\w*COLOR)=.*|PYTHONPATH=(\./?)?(src|lib)?/?"
+)
 # Where a program lies that is meant by its name alone; any other path may be anybody's.
 OF_THE_SYSTEM = re.compile(
     r"(?:/usr(?:/local)?/bin/|/bin/|(?:\.{1,2}/)*(?:(?:\.venv|venv|env|vendor)/bin/|node_modules/\.bin/))?[^/]+"
@@ -81,11 +83,12 @@ INTERPRETER = re.compile(r"python[\d.]*|(?:ba|z|da|k)?sh|node|ruby|perl|php|tsx|
 ALIASES = {"gmake": "make", "./mvnw": "mvn", "./gradlew": "gradle"}
 VARIABLES = {"$PY": "python", "$BASH": "sh"}  # of makefiles; of others the name is the program's, as in $(PYTEST)
 PACKAGE_RUNNERS = ("npm", *SCRIPT_RUNNERS.values())
-# To make, -q is a question and -n a rehearsal: nothing is run.
-QUIET_TASKS = re.compile(r"-s|-k|-B|-j\d*|--silent|--no-print-directory")
+# To make, -q is a question and -n a rehearsal: nothing is run. Nor does `just -s` run anything.
+QUIET_MAKE = re.compile(r"-s|-k|-B|-j\d*|--silent|--no-print-directory")
 QUIET_SCRIPTS = re.compile(r"-s|--silent|--quiet")
 OTHER_DIRECTORY = {"make": ("-C",), "go": ("-C",), "npm": ("--prefix",), "pnpm": ("-C", "--dir"), "yarn": ("--cwd",)}
 PRINTS_ONLY = ("echo", "printf", "true", ":")
+MOST_CALLS = 200  # a script that calls itself with one word more each time never ends
 SCRIPT = "\0script"  # in the place of a program, and the name of none
 
 
@@ -135,8 +138,8 @@ def call_of(argv: Sequence[str], directory: str, is_certain: bool = True) -> Cal
     if given and given[0] in OTHER_DIRECTORY.get(program, ()):
         directory = _below(directory, *given[1:2])
         given = given[2:]
-    if program in TASK_FILES:
-        given = [word for word in given if not QUIET_TASKS.fullmatch(word)]
+    if program == "make":
+        given = [word for word in given if not QUIET_MAKE.fullmatch(word)]
     elif program in PACKAGE_RUNNERS and (program, *given[:1]) != ("bun", "test"):
         return _call_of_script(program, given, directory, is_certain)
     words = [program, *given]
@@ -223,7 +226,7 @@ def unfold(files: Files, call: Call) -> list[Call]:
     programs: list[Call] = []
     left = [call]
     looked_at: set[Call] = set()  # targets may need each other in a circle
-    while left:
+    while left and len(looked_at) < MOST_CALLS:
         call = left.pop()
         if call in looked_at or call.words[0] in PRINTS_ONLY:
             continue
@@ -233,7 +236,7 @@ def unfold(files: Files, call: Call) -> list[Call]:
             programs.append(call)
         else:
             left += reversed(meant)
-    return programs
+    return programs + left
 
 
 def _meant(files: Files, call: Call) -> list[Call] | None:
