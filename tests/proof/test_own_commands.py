@@ -1,4 +1,4 @@
-"""Whose a command is: the project's own where its files named it before the work."""
+"""Whose a command is, which command is the project's test gate, and which other does as much."""
 
 from __future__ import annotations
 
@@ -8,22 +8,29 @@ from pathlib import Path
 import pytest
 
 from omo.proof import own_commands
+from omo.proof.project_checks import Check
 from tests.kept import copied
 from tests.proof.test_base import git
 
 FILES = {
     "pyproject.toml": "[project]\nname = 'x'\n",
     "package.json": '{"scripts": {"test": "jest", "lint": "eslint ."}}',
-    "Makefile": "VAR := 1\ncheck: deps\n\tpytest\ndeps:\n",
+    "Makefile": "VAR := 1\ncheck: deps\n\tpytest\nslow:\n\tpytest -m slow\ndeps:\n",
     "justfile": "test:\n  cargo test\n",
     "crate/Cargo.toml": "[package]\n",
     ".github/workflows/ci.yml": "steps:\n  - run: ./ci/check.sh --all\n  - run: |\n      tox -e py312\n",
     "lib/test_x.py": "",
+    "noxfile.py": "",
+    "manage.py": "import django\n",
+    "test.sh": "pytest\n",
+    "deploy.sh": "",
+    "go/go.mod": "module x\n",
+    "web/package.json": '{"scripts": {"test": "vitest"}}',
 }
 
 
-def make(root: Path) -> None:
-    for name, text in FILES.items():
+def lay_out(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     git(root, "init", "-q")
@@ -31,44 +38,121 @@ def make(root: Path) -> None:
     git(root, "commit", "-qm", "base")
 
 
+def make(root: Path) -> None:
+    lay_out(root, FILES)
+
+
 @pytest.mark.parametrize(
     ("command", "cwd", "file"),
     [
+        # What a file names.
         ("pytest", ".", "pyproject.toml"),
         ("python3 -m pytest -q --tb=short", ".", "pyproject.toml"),
         (".venv/bin/python -B -m unittest discover", ".", "pyproject.toml"),
         ("uv run pytest -x", ".", "pyproject.toml"),
         ("ruff check .", ".", "pyproject.toml"),
         ("npm test", ".", "package.json, script test"),
+        ("npm test -- --silent", ".", "package.json, script test"),
+        ("npm run -s test", ".", "package.json, script test"),
         ("npm run lint", ".", "package.json, script lint"),
         ("yarn lint", ".", "package.json, script lint"),
         ("make check", ".", "Makefile"),
+        ("make -s check", ".", "Makefile"),
         ("make", ".", "Makefile"),
         ("just test", ".", "justfile"),
         ("cargo test", "crate", "Cargo.toml"),
         ("./ci/check.sh --all", ".", ".github/workflows/ci.yml"),
         ("tox -e py312", ".", ".github/workflows/ci.yml"),
-        ("python3 -m unittest", "lib", "lib/test_x.py"),
-        ("pytest tests/test_one.py", ".", ""),
+        ("/usr/bin/make check", ".", "Makefile"),
+        # The same runner called plainly.
+        ("pytest tests/", ".", "Makefile"),
+        ("pytest -q tests/test_calc.py", ".", "Makefile"),
+        ("pytest tests/test_calc.py::test_mul -v", ".", "Makefile"),
+        ("python3 -m pytest -x -n 4 --cov=src", ".", "pyproject.toml"),
+        ("coverage run -m pytest", ".", "pyproject.toml"),
+        ("timeout 60 pytest -q", ".", "pyproject.toml"),
+        ("env CI=1 PYTHONPATH=src pytest", ".", "pyproject.toml"),
+        ("pytest -m slow", ".", "Makefile"),
+        ("python3 -m unittest test_calc", "lib", "pyproject.toml"),
+        ("tox", ".", ".github/workflows/ci.yml"),
+        ("tox -e py", ".", ".github/workflows/ci.yml"),
+        ("nox -s tests", ".", "noxfile.py"),
+        ("sh -c 'cd lib && pytest -q'", ".", "lib/test_x.py"),
+        ("bash -c 'cd crate && cargo test && cd .. && npm test'", ".", "crate/Cargo.toml"),
+        ("npx jest", ".", "package.json, script test"),
+        ("npx jest src/calc.test.js --runInBand", ".", "package.json, script test"),
+        ("node_modules/.bin/jest", ".", "package.json, script test"),
+        ("yarn jest", ".", "package.json, script test"),
+        ("npx vitest run src", "web", "web/package.json, script test"),
+        ("npm --prefix web test", ".", "web/package.json, script test"),
+        ("cargo test --all", "crate", "crate/Cargo.toml"),
+        ("cargo test one", "crate", "crate/Cargo.toml"),
+        ("cargo test", ".", "justfile"),
+        ("python3 manage.py test", ".", "manage.py"),
+        ("./manage.py test app.tests -v 2", ".", "manage.py"),
+        ("./test.sh", ".", "test.sh"),
+        ("sh test.sh", ".", "test.sh"),
+        ("go test ./pkg/...", "go", "go/go.mod"),
+        ("go test -v -count=1 ./...", "go", "go/go.mod"),
+        # Options that choose.
         ("pytest -k something", ".", ""),
+        ("pytest -kadd", ".", ""),
+        ("pytest -m 'not slow'", ".", ""),
+        ("pytest --deselect tests/test_x.py::test_mul", ".", ""),
+        ("pytest --ignore=tests/test_calc.py", ".", ""),
         ("pytest --co", ".", ""),
+        ("pytest --collect-only -q", ".", ""),
+        ("pytest --lf", ".", ""),
+        ("pytest -o addopts= -q", ".", ""),
+        ("pytest -p no:randomly", ".", ""),
         ("python3 -m pytest -c other.ini", ".", ""),
-        ("npm run build", ".", ""),
+        ("python3 -O -m pytest", ".", ""),
+        ("pytest --cov-fail-under=0", ".", ""),
+        ("npx jest --testNamePattern add", ".", ""),
+        ("npx jest -t add", ".", ""),
+        ("npx jest --config other.js", ".", ""),
+        ("npx jest --passWithNoTests", ".", ""),
+        ("npx jest -v", ".", ""),
+        ("npm test -- -t add", ".", ""),
+        ("npm test --script-shell=true", ".", ""),
+        ("yarn test -t add", ".", ""),
+        ("npx vitest run --exclude src/a.test.ts", "web", ""),
+        ("go test -run TestAdd ./...", "go", ""),
+        ("go test -count=0 ./...", "go", ""),
+        ("cargo test -- --skip mul", "crate", ""),
+        ("cargo test --no-run", "crate", ""),
+        ("tox -n", ".", ""),
+        ("tox -e py -- -k add", ".", ""),
+        ("nox -k add", ".", ""),
+        ("./test.sh --fast", ".", ""),
         ("make -n check", ".", ""),
+        ("make -q check", ".", ""),
+        ("make -f check", ".", ""),
         ("make -f other.mk check", ".", ""),
         ("make check VAR=2", ".", ""),
-        ("make VAR", ".", ""),
-        ("cargo test", ".", ""),
-        ("cargo test one", "crate", ""),
-        ("./ci/check.sh", ".", ""),
+        ("env PYTEST_ADDOPTS=-kadd pytest", ".", ""),
+        ("env PYTHONPATH=/tmp/b pytest", ".", ""),
+        ("sh -c 'PYTEST_ADDOPTS=\"-k add\" make check'", ".", ""),
         ("sh -c 'pytest || true'", ".", ""),
-        ("true", ".", ""),
-        ("tox", ".", ""),
+        ("sh -c 'pytest | tail -3'", ".", ""),
+        ("sh -c 'pytest; true'", ".", ""),
+        ("sh -c 'pytest\ntrue'", ".", ""),
+        ("sh -c '! pytest'", ".", ""),
+        ("sh -c '$PYTEST'", ".", ""),
+        ("sh -c 'pytest && grep -q mul calc.py'", ".", ""),
+        # What nobody named.
+        ("npm run build", ".", ""),
+        ("npx mocha", ".", ""),
+        ("make VAR", ".", ""),
+        ("./ci/check.sh", ".", ""),
+        ("./deploy.sh", ".", ""),
+        ("python3 manage.py check", ".", ""),
+        ("python3 pytest", ".", ""),
+        ("./pytest", ".", ""),
         ("/tmp/b/pytest -q", ".", ""),
         ("tools/make check", ".", ""),
-        ("/usr/bin/make check", ".", "Makefile"),
-        ("make -f check", ".", ""),
-        ("make -q check", ".", ""),
+        ("grep -q mul calc.py", ".", ""),
+        ("true", ".", ""),
     ],
 )
 def test_where_a_command_is_named(tmp_path: Path, command: str, cwd: str, file: str) -> None:
@@ -77,6 +161,163 @@ def test_where_a_command_is_named(tmp_path: Path, command: str, cwd: str, file: 
     (tmp_path / "tox.ini").write_text("new since the base")
     found = own_commands.where(str(tmp_path), head, shlex.split(command), cwd)
     assert found.endswith(file) if file else found == ""
+
+
+MAKE = {"Makefile": "test:\n\tpytest -q\nsmoke:\n\tpytest -q -k add\nall: lint test\nlint:\n\truff check\n"}
+PYTEST = {"pytest.ini": "[pytest]\n"}
+JEST = {"package.json": '{"scripts": {"test": "jest", "all": "eslint . && jest"}}'}
+
+# The files, the test gate that they name, and commands that do as much or do not.
+COVERED: list[tuple[dict[str, str], str, list[str], list[str]]] = [
+    (
+        PYTEST,
+        "pytest",
+        ["pytest -q", "python3 -m pytest -x", "uv run pytest", "pytest .", "sh -c 'pytest -q && true'", "pytest --cov"],
+        ["pytest tests/", "pytest tests/test_a.py::test_b", "pytest -k add", "pytest --lf", "sh -c 'pytest || true'"],
+    ),
+    (
+        MAKE,
+        "make test",
+        ["make test", "make -s test", "pytest", "make all", "make lint test", "sh -c 'ruff check && pytest'"],
+        # A target that the project has for a part of its tests is its own, and still a part.
+        ["make smoke", "make lint", "pytest -k add", "pytest tests", "make -n test", "make test smoke=1", "sh -c true"],
+    ),
+    (
+        {"Makefile": "test: types\n\tpytest -m 'not slow' tests unit/a\ntypes:\n\tmypy src\n"},
+        "make test",
+        ["sh -c 'mypy && pytest'", "sh -c \"mypy src && pytest -m 'not slow' tests unit/a\""],
+        ["pytest", "sh -c 'mypy src && pytest tests'", "sh -c \"mypy src && pytest -m 'not slow' tests\"", "mypy src"],
+    ),
+    (
+        {"Makefile": "test:\n\tpytest tests unit/a\n"},
+        "make test",
+        ["pytest unit tests", "pytest tests/ unit/a", "pytest"],
+        ["pytest tests", "pytest unit/a/b tests", "sh -c 'cd tests && pytest'"],
+    ),
+    (
+        JEST,
+        "npm test",
+        ["npx jest", "yarn test", "npm run all", "npm t -- --silent", "npm test --silent"],
+        ["npx jest src", "npx jest -t add", "npm test src/a", "npm test --ignore-scripts", "npx eslint ."],
+    ),
+    (
+        {"package.json": '{"scripts": {"pretest": "tsc", "test": "node run.js"}}'},
+        "npm test",
+        ["npm test", "yarn test", "sh -c 'npx tsc && node run.js'"],
+        ["node run.js", "npx tsc"],
+    ),
+    (
+        {"go.mod": "module x\n"},
+        "go test ./...",
+        ["go test -v ./...", "go test -race -count=1 ./..."],
+        [
+            "go test",
+            "go test .",
+            "go test ./pkg/...",
+            "go test -run Add ./...",
+            "go test -count=0 ./...",
+            "go vet ./...",
+        ],
+    ),
+    (
+        {"Cargo.toml": "[package]\n"},
+        "cargo test",
+        ["cargo test --all", "cargo test -- --nocapture"],
+        ["cargo test --lib", "cargo test -p a", "cargo test add", "cargo build"],
+    ),
+    (
+        {"tox.ini": "[testenv]\n"},
+        "tox",
+        ["tox -q", "python3 -m tox", "tox -p auto"],
+        ["tox -e py", "tox -l", "pytest"],
+    ),
+    ({"noxfile.py": ""}, "nox", ["nox -R"], ["nox -s tests", "nox -l"]),
+    ({"justfile": "test:\n  cargo test\n"}, "just test", ["cargo test", "just"], ["cargo test a", "just -s test"]),
+    (
+        {"manage.py": "import django\n"},
+        "python3 manage.py test",
+        ["./manage.py test", "python manage.py test --parallel"],
+        ["python3 manage.py test app", "python3 manage.py check", "pytest"],
+    ),
+    # In a makefile a minus says that a failure is of no account.
+    ({**PYTEST, "Makefile": "soft:\n\t-pytest\nhard:\n\t@pytest\n"}, "pytest", ["make hard"], ["make soft"]),
+    (
+        {".sisyphus/omo.json": '{"gates": {"lint": "ruff check", "unit": "pytest -q tests"}}', **MAKE},
+        "pytest -q tests",
+        ["pytest tests", "pytest", "make test"],
+        ["ruff check", "make smoke", "pytest unit"],
+    ),
+    (
+        {".sisyphus/omo.json": '{"gates": {"a": "./a.sh", "b": "./b.sh"}}'},
+        "./a.sh",
+        ["./a.sh", "sh a.sh"],
+        ["./b.sh", "./a.sh --fast"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "gate", "enough", "too_little"), COVERED)
+def test_the_test_gate_and_what_covers_it(
+    tmp_path: Path, files: dict[str, str], gate: str, enough: list[str], too_little: list[str]
+) -> None:
+    lay_out(tmp_path, files)
+    head = git(tmp_path, "rev-parse", "HEAD").strip()
+    (tmp_path / "Makefile").write_text("test:\n\ttrue\n")  # new since the base
+    found = own_commands.test_gate(str(tmp_path), head, ".")
+    assert found is not None
+    assert found.argv == gate.split()
+    for command in (gate, *enough):
+        assert own_commands.covers(str(tmp_path), head, shlex.split(command), ".", found), command
+    for command in too_little:
+        assert not own_commands.covers(str(tmp_path), head, shlex.split(command), ".", found), command
+
+
+def test_a_target_covers_the_runner_that_it_is_called_for(tmp_path: Path) -> None:
+    lay_out(tmp_path, {**MAKE, "api/a.py": ""})
+    head = git(tmp_path, "rev-parse", "HEAD").strip()
+    gate = Check(["pytest", "-q"], "pytest.ini", "python")
+    assert own_commands.covers(str(tmp_path), head, ["make", "test"], ".", gate)
+    assert not own_commands.covers(str(tmp_path), head, ["make", "smoke"], ".", gate)
+    gate.cwd = "api"
+    assert not own_commands.covers(str(tmp_path), head, ["make", "test"], ".", gate)
+
+
+@pytest.mark.parametrize(
+    ("files", "cwd", "gates"),
+    [
+        ({"README.md": ""}, ".", []),
+        ({"pytest.ini": "", "package.json": '{"scripts": {"test": "jest"}}'}, ".", ["npm test", "pytest"]),
+        # The nearest directory that names tests; one that only names types is passed by.
+        ({"Makefile": "test:\n\tx\n", "web/tsconfig.json": "{}"}, "web", ["make test"]),
+        ({"Makefile": "test:\n\tx\n", "web/package.json": '{"scripts": {"test": "x"}}'}, "web", ["npm test"]),
+        ({".sisyphus/omo.json": '{"gates": {"a": "./a.sh", "b": "./b.sh"}}'}, ".", ["./a.sh", "./b.sh"]),
+        ({".sisyphus/omo.json": '{"gates": {"a": "./a.sh", "test": "./b.sh"}}'}, "src", ["./b.sh"]),
+        ({"Makefile": "lint:\n\tx\n"}, ".", []),
+    ],
+)
+def test_the_gates_of_tests(tmp_path: Path, files: dict[str, str], cwd: str, gates: list[str]) -> None:
+    lay_out(tmp_path, files)
+    head = git(tmp_path, "rev-parse", "HEAD").strip()
+    found = own_commands.test_gates(str(tmp_path), head, cwd)
+    assert [" ".join(check.argv) for check in found] == gates
+    first = own_commands.test_gate(str(tmp_path), head, cwd)
+    assert (first.argv if first else []) == (found[0].argv if found else [])
+
+
+def test_a_script_that_calls_itself_without_end_is_nobody_s(tmp_path: Path) -> None:
+    lay_out(tmp_path, {"package.json": '{"scripts": {"test": "jest", "round": "jest && npm run round -- more"}}'})
+    head = git(tmp_path, "rev-parse", "HEAD").strip()
+    assert own_commands.where(str(tmp_path), head, ["npm", "run", "round", "x"], ".") == ""
+    assert own_commands.scripts(str(tmp_path), head, ["npm", "run", "round"], ".") == []
+
+
+def test_without_a_commit_the_gate_is_known_and_nobody_s_own(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("")
+    gate = own_commands.test_gate(str(tmp_path), None, ".")
+    assert gate is not None
+    assert gate.argv == ["pytest"]
+    assert own_commands.covers(str(tmp_path), None, ["pytest", "-q"], ".", gate)
+    assert own_commands.where(str(tmp_path), None, ["pytest"], ".") == ""
 
 
 @pytest.mark.parametrize(
@@ -94,6 +335,14 @@ def test_where_a_command_is_named(tmp_path: Path, command: str, cwd: str, file: 
         ("env A=1 timeout 60 python3 -m check", ["check.py"]),
         ("uv run python check.py", ["check.py"]),
         ("make built", []),
+        ("python3 manage.py test", ["manage.py"]),
+        ("./verify.sh --all", ["verify.sh"]),
+        ("node tools/run.js", ["tools/run.js"]),
+        ("npm run all", ["check.py", "tools/pre.js", "tools/run.js"]),
+        ("npm --prefix tools run js", ["tools/run.js"]),
+        ("sh -c '. ./verify.sh && pytest | tail -1'", ["verify.sh"]),
+        ("python3 -m tools", ["tools/__main__.py"]),
+        ("pytest -q", []),
     ],
 )
 def test_the_scripts_that_a_command_executes(tmp_path: Path, command: str, scripts: list[str]) -> None:
@@ -103,16 +352,14 @@ def test_the_scripts_that_a_command_executes(tmp_path: Path, command: str, scrip
 
 
 def make_scripts(root: Path) -> None:
+    recipes = "check:\n\t@python3 -B check.py\nother:\n\techo value\nall: check\n\tcd tools && $(MAKE)\n"
+    scripts = '"test": "FOO=1 node tools/run.js", "preall": "node tools/pre.js", "all": "npm test && make check"'
     files = {
-        "Makefile": "check:\n\t@python3 -B check.py\nother:\n\techo value\nall: check\n\tcd tools && $(MAKE)\n"
-        "built:\n\t$(CC) -c value\n",
+        "Makefile": recipes + "built:\n\t$(CC) -c value\n",
         "tools/Makefile": "run: ..\n\t$(NODE) run.js; cd .. && make all\n",
-        "package.json": '{"scripts": {"test": "FOO=1 node tools/run.js"}}',
-        **dict.fromkeys(("check.py", "verify.sh", "value", "tools/run.js"), ""),
+        "tools/package.json": '{"scripts": {"js": "node ./run.js"}}',
+        "package.json": f'{{"scripts": {{{scripts}}}}}',
+        **dict.fromkeys(("check.py", "verify.sh", "value", "tools/run.js", "tools/pre.js", "manage.py"), ""),
+        "tools/__main__.py": "",
     }
-    for name, text in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(text)
-    git(root, "init", "-q")
-    git(root, "add", ".")
-    git(root, "commit", "-qm", "base")
+    lay_out(root, files)

@@ -1,8 +1,7 @@
-"""Which commands are a project's own: those its files named before the work began.
+"""Whose a command is: the project's own where its files named it, or the runner in it, before the work began.
 
-A gate of the project's, a script or target by its runner, a line of its CI, or the plain command of its ecosystem
-beside its manifest. Options that select what is run make it somebody's choice again, so only those that change how much
-is printed are allowed.
+`where` says which file did. A command may take a part of the tests by path or name, because "proven" asks for the
+project's whole test gate beside it: `test_gate` is that, and `covers` says whether a command does as much.
 """
 
 from __future__ import annotations
@@ -12,131 +11,172 @@ import os
 import posixpath
 import re
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from omo.proof import project_checks
-from omo.proof.project_checks import PYTEST, SCRIPT_RUNNERS, TASK_FILES, UNITTEST
-from omo.proof.project_files import Commit
+from omo.proof import calls, project_checks
+from omo.proof.calls import Call
+from omo.proof.project_checks import Check
+from omo.proof.project_files import Commit, Disk
 
-# What stands in front of the script that is meant: interpreters, also by a variable of make, and what runs others.
+if TYPE_CHECKING:
+    from omo.proof.project_files import Files
+
+# Words in the name of a script that a project keeps for its tests: test.sh, run_tests.py, scripts/check.
+OF_TEST_SCRIPT = {"test", "tests", "runtests", "check", "checks", "verify", "spec", "ci"}
+# What stands in front of the script that is meant, where its options were not understood.
 STARTERS = re.compile(
-    r"python[\d.]*|(?:ba|z|da|k)?sh|node|ruby|perl|php|deno|bun|tsx|ts-node|env|time|exec"
-    r"|\$[({](?:PY|NODE|SH|BASH|RUBY|PERL|PHP)\w*[)}]"
+    r"python[\d.]*|(?:ba|z|da|k)?sh|node|ruby|perl|php|deno|bun|tsx|ts-node|env|time|exec|source|\."
     r"|timeout|\d+[smh]?|nice|xvfb-run|uv|poetry|pdm|pipenv|run|npx|bunx|bundle"
 )
-# Where a program lies that is meant by its name alone; any other path may be anybody's.
-OF_THE_SYSTEM = re.compile(
-    r"(?:/usr(?:/local)?/bin/|/bin/|(?:\./)?(?:\.venv|venv|env)/bin/|(?:\./)?node_modules/\.bin/)?[^/]+$"
-)
-WRAPPERS = (
-    ("uv", "run"),
-    ("poetry", "run"),
-    ("pdm", "run"),
-    ("pipenv", "run"),
-    ("bundle", "exec"),
-    ("npx",),
-    ("bunx",),
-)
-QUIETER = re.compile(
-    r"-q+|-v+|-x|-s|-B|-ra|--quiet|--verbose|--silent|--no-header|--exitfirst|--failfast"
-    r"|--tb=\w+|--colou?r(=\w+)?|--maxfail=\d+|--no-color"
-)
-PACKAGE_RUNNERS = ("npm", *SCRIPT_RUNNERS.values())
-SCRIPT = "\0script"  # in the place of a program, and the name of none
 
 
 def where(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
-    """The file that names this command at the commit; empty where none does."""
+    """The file that names this command at the commit, or the runner that it calls plainly; empty where none does."""
     if not head:
         return ""
     files = _commit(root, head)
-    directory = _directory(cwd)
+    wanted = calls.call_of(argv, _directory(cwd))
     for gate in project_checks.project_gates(files):
-        if gate.argv == list(argv) and not directory:
+        if gate.argv == list(argv) and not wanted.directory:
             return gate.source
-    wanted = _plain_words(argv)
-    for check in project_checks.read(files, root, directory):
-        if check.language != project_checks.CI and _plain_words(check.argv) == wanted:
+    for check in project_checks.read(files, root, wanted.directory):
+        if check.language != project_checks.CI and calls.call_of(check.argv, wanted.directory) == wanted:
             return check.source
-    if wanted in [_plain_words(command.split()) for command in (*PYTEST, *UNITTEST)]:
-        start = f"{directory}/" if directory else ""
-        for name in sorted(files.names):
-            if name.startswith(start) and project_checks.is_python_test(name):
-                return name
     for line in project_checks.ci_lines(files):
-        try:
-            if line.command and shlex.split(line.command) == list(argv):
-                return line.file
-        except ValueError:
-            continue
+        if _words(line.command) == list(argv):
+            return line.file
+    sources = [_source(files, root, call) for call in calls.unfold(files, wanted)]
+    return sources[0] if sources and all(sources) else ""
+
+
+def _words(command: str) -> list[str]:
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
+
+
+def _source(files: Commit, root: str, call: Call) -> str:
+    """The file that names the runner of a call, in its directory or in one above."""
+    if not call.is_certain:
+        return ""
+    path = posixpath.normpath(posixpath.join(call.directory, call.words[0]))
+    if "/" in call.words[0] and files.has(path) and _is_test_script(path) and not call.chooses:
+        return path
+    for check, own in _own_calls(files, root, call.directory):
+        if own.runner and own.runner == call.runner and (not call.chooses or own.parts == call.parts):
+            return check.source
+    if call.runner in ("pytest", "unittest") and not call.chooses:
+        return _python_test_below(files, call.directory)
     return ""
 
 
-def scripts(root: str, head: str | None, argv: Sequence[str], cwd: str, uncommitted: Collection[str] = ()) -> list[str]:
-    """Files of the commit, or of those that were there and in none, that the command executes, itself or by the recipes
-    that the project has for it."""
-    if not head:
-        return []
-    files = _commit(root, head)
-    for_a_shell = [word for word in argv if len(word.split()) > 1]
-    left = [(_directory(cwd), text) for text in (shlex.join(argv), *for_a_shell)]
-    looked_at: set[tuple[str, str]] = set()
-    executed: set[str] = set()
-    while left:
-        directory, text = left.pop()
-        if (directory, text) in looked_at:
-            continue
-        looked_at.add((directory, text))
-        for part in re.split(r"&&|\|\||[;|\n]", text):
-            words = _words(part)
-            if words[:1] == ["cd"]:
-                directory = posixpath.normpath(posixpath.join(directory, *words[1:2]))
-            elif words:
-                executed.update(posixpath.normpath(posixpath.join(directory, name)) for name in _executed(words))
-                left += _recipe(files, directory, words)
-    return sorted(path for path in executed if files.has(path) or path in uncommitted)
+def _own_calls(files: Files, root: str, directory: str) -> Iterator[tuple[Check, Call]]:
+    """What the commands come down to that the files of a directory name, and of those above it."""
+    for above in project_checks.upwards(directory):
+        for check in project_checks.read(files, root, above):
+            for call in calls.unfold(files, calls.call_of(check.argv, above)):
+                yield check, call
 
 
-def _words(part: str) -> list[str]:
-    """The words of one command of a shell, without variables that are set in front of it."""
-    try:
-        words = shlex.split(part)
-    except ValueError:
-        words = part.split()
-    return ["make" if word == "$(MAKE)" else word for word in words if not re.fullmatch(r"\w+=.*", word)]
+def _is_test_script(path: str) -> bool:
+    return not OF_TEST_SCRIPT.isdisjoint(re.split(r"[-_.]", posixpath.basename(path).lower()))
 
 
-def _recipe(files: Commit, directory: str, words: list[str]) -> list[tuple[str, str]]:
-    """What a script or a target stands for, line by line, with what comes before it; and the directory of each."""
-    words = _plain_words(words)
-    if words[0] == SCRIPT:
-        manifest = posixpath.normpath(posixpath.join(directory, "package.json"))
-        scripts = project_checks.scripts_in(files.text(manifest))
-        return [(directory, scripts.get(name, "")) for name in words[1:]]
-    if words[1:2] == ["-C"]:
-        directory = posixpath.normpath(posixpath.join(directory, *words[2:3]))
-        words = [words[0], *words[3:]]
-    for name in TASK_FILES.get(words[0], ()):
-        path = posixpath.normpath(posixpath.join(directory, name))
-        if files.has(path):
-            recipes = project_checks.recipes_in(files.text(path))
-            lines = []
-            for wanted in words[1:] or list(recipes)[:1]:
-                if wanted in recipes:
-                    lines += recipes[wanted].lines
-                    lines += [f"{words[0]} {needed}" for needed in recipes[wanted].needs if needed in recipes]
-            return [(directory, line) for line in lines]
+def _python_test_below(files: Commit, directory: str) -> str:
+    start = f"{directory}/" if directory else ""
+    for name in sorted(files.names):
+        if name.startswith(start) and project_checks.is_python_test(name):
+            return name
+    return ""
+
+
+def test_gates(root: str, head: str | None, cwd: str) -> list[Check]:
+    """The project's own tests, as its files name them at the commit: one for each language, the best first.
+
+    What the project calls its gates comes before anything else: those of tests, or all where none is. Then it is the
+    nearest directory that names any, a script or a target before the runner called plainly.
+    """
+    files = _files(root, head)
+    for above in project_checks.upwards(_directory(cwd)):
+        checks = project_checks.suggest(files, root, above)
+        of_tests = [check for check in checks if _is_of_tests(files, check)]
+        is_projects = any(check.key.startswith("gate ") for check in checks)
+        if of_tests or is_projects:
+            return of_tests or checks
     return []
 
 
-def _executed(words: list[str]) -> list[str]:
-    """The program of a command, or the script or module that an interpreter is given."""
-    names = []
+def test_gate(root: str, head: str | None, cwd: str) -> Check | None:
+    gates = test_gates(root, head, cwd)
+    return gates[0] if gates else None
+
+
+def _is_of_tests(files: Files, check: Check) -> bool:
+    if check.kind:
+        return check.kind == project_checks.TESTS
+    if check.name in project_checks.NAMES[project_checks.TESTS]:
+        return True
+    programs = calls.unfold(files, calls.call_of(check.argv, _directory(check.cwd)))
+    return any(call.runner in calls.OF_TESTS for call in programs)
+
+
+def covers(root: str, head: str | None, argv: Sequence[str], cwd: str, gate: Check) -> bool:
+    """Whether a command is this gate, or calls the same runners over at least as much."""
+    files = _files(root, head)
+    command = calls.call_of(argv, _directory(cwd))
+    wanted = calls.call_of(gate.argv, _directory(gate.cwd))
+    if command == wanted:
+        return True
+    programs = calls.unfold(files, command)
+    needed = calls.unfold(files, wanted)
+    return bool(needed) and all(any(_does(call, need) for call in programs) for need in needed)
+
+
+def _does(call: Call, need: Call) -> bool:
+    if not call.is_certain or call.directory != need.directory:
+        return False
+    if not call.runner or call.runner != need.runner:
+        return call.words == need.words
+    if not call.parts or call.parts == need.parts:
+        return True
+    if call.chooses or need.chooses or not need.parts:
+        return False
+    for part in need.parts:
+        if not any(f"{part}/".startswith(given.rstrip("/") + "/") for given in call.parts):
+            return False
+    return True
+
+
+def scripts(root: str, head: str | None, argv: Sequence[str], cwd: str, uncommitted: Collection[str] = ()) -> list[str]:
+    """Files of the commit, or of those that were there and in none, that the command starts, itself or by the scripts
+    and targets that the project has for it. Without a commit it is the files that are there."""
+    files = _files(root, head)
+    started = set()
+    for call in calls.unfold(files, calls.call_of(argv, _directory(cwd))):
+        for name in _started(list(call.words)):
+            started.add(posixpath.normpath(posixpath.join(call.directory, name)))
+    return sorted(path for path in started if files.has(path) or path in uncommitted)
+
+
+def _started(words: list[str]) -> list[str]:
+    """The program of a call, or the script or module that an interpreter is given."""
+    modules = [words[0]]
     if "-m" in words[:-1]:
-        names.append(words[words.index("-m") + 1].replace(".", "/") + ".py")
-    while words and STARTERS.fullmatch(os.path.basename(words[0])):
+        modules.append(words[words.index("-m") + 1])
+    names = []
+    for module in modules:
+        if "/" not in module:
+            path = module.replace(".", "/")
+            names += [f"{path}.py", f"{path}/__main__.py"]
+    while words and STARTERS.fullmatch(posixpath.basename(words[0])):
         words = [word for word in words[1:] if not word.startswith("-")]
     return names + words[:1]
+
+
+def _files(root: str, head: str | None) -> Files:
+    return _commit(root, head) if head else Disk(root)
 
 
 # A commit does not change, so it is read once.
@@ -146,27 +186,5 @@ def _commit(root: str, head: str) -> Commit:
 
 
 def _directory(cwd: str) -> str:
-    return "" if cwd in ("", ".") else cwd.replace(os.sep, "/")
-
-
-def _plain_words(argv: Sequence[str]) -> list[str]:
-    """The command without a wrapper, the path of its program, and what only changes how much it prints; a script of
-    package.json as that, whoever runs it."""
-    words = list(argv)
-    for wrapper in WRAPPERS:
-        if tuple(words[: len(wrapper)]) == wrapper and len(words) > len(wrapper):
-            words = words[len(wrapper) :]
-    program = words[0]
-    if OF_THE_SYSTEM.match(program):
-        program = os.path.basename(program)
-    if re.fullmatch(r"python[\d.]*", program):
-        program = "python"
-    if program == "gmake":
-        program = "make"
-    # To make, -q is a question: nothing is run.
-    words = [program, *(word for word in words[1:] if not QUIETER.fullmatch(word) or (program, word) == ("make", "-q"))]
-    if program in PACKAGE_RUNNERS:
-        named = words[2:] if words[1:2] in (["run"], ["run-script"]) else words[1:]
-        if len(named) == 1:
-            return [SCRIPT, "test" if named[0] == "t" else named[0]]
-    return words
+    path = posixpath.normpath(cwd.replace(os.sep, "/") or ".")
+    return "" if path == "." else path

@@ -54,6 +54,7 @@ PLAIN: tuple[tuple[str, str, tuple[str, ...], dict[str, str | None]], ...] = (
         },
     ),
     ("python", TESTS, UNITTEST, dict.fromkeys(PYTHON_MANIFESTS)),
+    ("python", TESTS, ("python3 manage.py test",), {"manage.py": "django"}),
     ("python", TESTS, ("tox",), {"tox.ini": "[testenv"}),
     ("python", TESTS, ("nox",), {"noxfile.py": ""}),
     ("python", TYPES, MYPY, {"mypy.ini": "", "pyproject.toml": "[tool.mypy", "setup.cfg": "[mypy"}),
@@ -145,7 +146,7 @@ def suggest(files: Files, root: str, cwd: str = ".") -> list[Check]:
     gates = project_gates(files) if files.is_committed else []
     if gates:
         return gates
-    for directory in _upwards(cwd):
+    for directory in upwards(cwd):
         found = [check for check in read(files, root, directory) if check.kind]
         checks = []
         for kind in KINDS:
@@ -168,7 +169,7 @@ def _best(checks: list[Check]) -> list[Check]:
     return best
 
 
-def _upwards(cwd: str) -> list[str]:
+def upwards(cwd: str) -> list[str]:
     directory = "" if cwd in ("", ".") else cwd.replace(os.sep, "/")
     directories = [directory]
     while directory:
@@ -242,7 +243,10 @@ def recipes_in(text: str) -> dict[str, Recipe]:
     recipe = Recipe(0)
     for number, line in enumerate(text.splitlines(), start=1):
         if line[:1] in ("\t", " "):
-            recipe.lines.append(line.strip().lstrip("@-"))
+            command = line.strip().lstrip("@-")
+            if "-" in line.strip()[: -len(command)]:
+                command += " || true"  # that is what the sign says
+            recipe.lines.append(command)
             continue
         recipe = Recipe(number)
         head, colon, rest = line.partition(":")
@@ -311,7 +315,7 @@ def _is_no_check(text: str) -> bool:
 
 
 def _by_lock_file(files: Files, directory: str, runners: dict[str, str]) -> str:
-    for above in _upwards(directory):
+    for above in upwards(directory):
         for name, runner in runners.items():
             if files.has(posixpath.join(above, name)):
                 return runner
