@@ -60,6 +60,7 @@ BY_KIND = {
         .github/dependabot.yml .gitlab-ci.yml .gitlab/ci.yml Jenkinsfile .circleci/config.yml .travis.yml codecov.yml
         .readthedocs.yaml azure-pipelines.yml logo.png src/logo.svg public/favicon.ico fonts/a.woff2 guide.adoc
         src/notes.md src/README.md paper.pdf .changeset/a.md .vscode/settings.json .devcontainer/Dockerfile
+        .claude/settings.json
         """,
     NEVER: """
         .gitignore src/.gitignore .gitattributes .gitmodules .gitkeep .git/config sub/.git/HEAD .git

@@ -6,6 +6,7 @@ wrong side makes it say something else. What is not known to be a test, configur
 
 from __future__ import annotations
 
+import bisect
 import fnmatch
 import posixpath
 import re
@@ -69,16 +70,19 @@ TEST_TREE = re.compile(r"(?:^|/)src/(?:test|testFixtures|\w+Test)/|(?:^|/)[\w.]*
 STEPS = re.compile(r"(?:^|/)features/(?:environment\.py|steps/.*\.py)$")  # of behave
 TEST_WORDS = frozenset(("test", "tests", "testing", "spec", "specs", "bench", "benches", "benchmark", "benchmarks"))
 
-MANIFESTS = (
-    *("pyproject.toml", "setup.py", "setup.cfg", "package.json", "Cargo.toml", "go.mod", "go.work", "pom.xml"),
-    *("build.gradle*", "settings.gradle*", "Gemfile", "*.gemspec", "composer.json", "mix.exs", "deno.json*"),
-    *("Package.swift", "*.csproj", "*.fsproj", "*.sln", "pubspec.yaml", "Pipfile", "*requirements*.txt"),
+# The files that make a directory a package; the globs of others are among the configuration.
+MANIFESTS = frozenset(
+    (
+        *("pyproject.toml", "setup.py", "setup.cfg", "package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle"),
+        *("build.gradle.kts", "Gemfile", "composer.json", "mix.exs", "deno.json", "Package.swift", "pubspec.yaml"),
+    )
 )
-MANIFEST = _any_of(*MANIFESTS)
 # What runners and checkers read, and what they are told to look past.
 CONFIGURATION = _any_of(
     *MANIFESTS,
     *LOCK_FILES,
+    *("go.work", "settings.gradle*", "*.gemspec", "deno.jsonc", "*.csproj", "*.fsproj", "*.sln", "Pipfile"),
+    *("*requirements*.txt", "MANIFEST.in"),
     *(
         "pytest.ini",
         ".pytest.ini",
@@ -145,7 +149,7 @@ DOCUMENT_DIRECTORIES = frozenset(
     (
         *("docs", "doc", "documentation", "examples", "example", "changelog", "changelog.d", "changelogs"),
         *("newsfragments", ".changeset", ".changes", ".github", ".gitlab", ".circleci", ".buildkite", ".woodpecker"),
-        *(".vscode", ".idea", ".devcontainer"),
+        *(".vscode", ".idea", ".devcontainer", ".claude", ".codex", ".cursor"),
     )
 )
 OF_CI = _any_of(
@@ -158,6 +162,8 @@ RUNNERS_KEY = re.compile(
     r"\s*[\"']?(?:testpaths|addopts|doctest\w*|\w*test_?(?:match|files|paths?))[\"']?\s*[=:]", re.I
 )
 ANY_KEY = re.compile(r"\s*(?:\[[\w.\"-]+\]\s*$|[\w.\"'-]+\s*[=:])")
+
+LAST_LETTER = chr(0x10FFFF)
 
 
 class Kinds:
@@ -181,11 +187,12 @@ class Kinds:
         self._sealed = sealed
         self._is_form = is_form
         self._documents = documents
-        self._present = present
+        self._present = sorted(present)
         self._tops = {""}
         for path in present:
-            if MANIFEST.match(posixpath.basename(path)):
-                self._tops.add(posixpath.dirname(path))
+            directory, _, name = path.rpartition("/")
+            if name in MANIFESTS:
+                self._tops.add(directory)
         self._of_tests: dict[str, bool] = {}
 
     def of(self, path: str) -> str:
@@ -215,7 +222,9 @@ class Kinds:
             if directory == "features" or not TEST_WORDS.isdisjoint(words):
                 below = "/".join(directories[:depth]) + "/"
                 if below not in self._of_tests:
-                    self._of_tests[below] = _holds_tests([path for path in self._present if path.startswith(below)])
+                    first = bisect.bisect_left(self._present, below)
+                    last = bisect.bisect_left(self._present, below + LAST_LETTER)
+                    self._of_tests[below] = _holds_tests(self._present[first:last])
                 if self._of_tests[below]:
                     return True
         return False
