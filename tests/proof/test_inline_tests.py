@@ -1,0 +1,179 @@
+"""Rust's modules of tests, parted from the code of their file."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omo.proof.inline_tests import has_inline_tests, with_tests_of
+
+OLD = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn old() {}\n}"
+NEW = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn new() { assert!(add() > 0); }\n}"
+
+
+def parted(work: str, tests: str) -> str | None:
+    joined = with_tests_of(work.encode(), tests.encode())
+    return None if joined is None else joined.decode()
+
+
+def test_the_code_of_one_file_with_the_tests_of_another() -> None:
+    assert parted(f"fn a() {{}}\n\n{OLD}\n", f"fn b() {{}}\n\n{NEW}\n") == f"fn a() {{}}\n\n{NEW}\n"
+
+
+def test_tests_that_a_file_did_not_have_come_to_its_end() -> None:
+    assert parted("fn a() {}\n", f"fn b() {{}}\n{NEW}\n") == f"fn a() {{}}\n\n{NEW}\n"
+
+
+def test_tests_that_the_other_file_does_not_have_are_left_out() -> None:
+    assert parted(f"fn a() {{}}\n{OLD}\nfn c() {{}}\n", "fn b() {}\n") == "fn a() {}\n\nfn c() {}\n"
+
+
+# What stands in a file between two functions, and is or is not a module of tests.
+@pytest.mark.parametrize(
+    "tests",
+    [
+        OLD,
+        "#[cfg(test)] mod tests { }",
+        "#[cfg(test)]\nmod tests;",
+        "#[cfg(test)]\npub(crate) mod helpers { }",
+        "#[cfg(test)]\nmod r#try { }",
+        '#[cfg(all(test, feature = "x"))]\nmod tests { }',
+        '#[cfg(all(not(any(miri, unix)), feature = "}", test))]\nmod tests { }',
+        "#[allow(dead_code)]\n#[cfg(test)]\n#[allow(clippy::all)]\nmod tests { }",
+        "/// Of the sum.\n#[cfg(test)]\n// and more\nmod tests { }",
+        "/** Of the sum { */ #[cfg(test)] mod tests { }",
+        '#[cfg(test)]\nmod tests { const A: &str = "}"; }',
+        '#[cfg(test)]\nmod tests { const A: &str = "\\"}"; const B: &[u8] = b"{"; }',
+        '#[cfg(test)]\nmod tests { const A: &str = r#"}" \\"#; const B: &str = r"{\\"; }',
+        '#[cfg(test)]\nmod tests { const A: &[u8] = br##"}"#{"##; }',
+        "#[cfg(test)]\nmod tests { const A: char = '}'; const B: char = '\\''; const C: u8 = b'{'; }",
+        "#[cfg(test)]\nmod tests { const A: char = '\\u{7d}'; const B: char = '\\x7d'; const C: char = 'é'; }",
+        "#[cfg(test)]\nmod tests { fn f<'a>(x: &'a str) -> &'a str { x } }",
+        "#[cfg(test)]\nmod tests { // }\n /* } /* } */ } */ /// }\n fn f() {} }",
+        "#[cfg(test)]\nmod tests { mod inner { } #[cfg(test)] mod more { } }",
+        "#[cfg(test)]\nmod tests { macro_rules! m { () => { {} } } }",
+    ],
+)
+def test_modules_of_tests(tests: str) -> None:
+    work = f"fn a<'a>(x: &'a str) {{}}\n{tests}\nfn c() {{ '\"'; }}\n"
+    assert parted(work, "") == "fn a<'a>(x: &'a str) {}\n\nfn c() { '\"'; }\n"
+    assert parted(work, work) == work
+    assert has_inline_tests("src/lib.rs", work.encode())
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "#[cfg(test)]\nuse std::fs;\n\nfn work() {}",
+        "#[cfg(test)]\nfn helper() {}",
+        "#[cfg(not(test))]\nmod real { }",
+        '#[cfg(any(test, feature = "testing"))]\nmod testing { }',
+        '#[cfg(all(not(test), feature = "test"))]\nmod real { }',
+        "mod tests { }",
+        "// #[cfg(test)] mod tests { }",
+        'const A: &str = "#[cfg(test)] mod tests { }";',
+        "/// ```\n/// #[cfg(test)] mod tests { }\n/// ```\nfn a() {}",
+        "#[cfg(test)]\nuse a::b;\nmod work { }",
+    ],
+)
+def test_what_is_no_module_of_tests_stays(code: str) -> None:
+    assert parted(code, "") == code
+    assert not has_inline_tests("src/lib.rs", code.encode())
+
+
+def test_several_modules_each_take_the_place_of_its_own() -> None:
+    work = "#[cfg(test)] mod a { 1 }\nmod b { fn f() {} #[cfg(test)] mod a { 2 } }\n#[cfg(test)] mod c { 3 }\n"
+    tests = "#[cfg(test)] mod c { 6 }\nmod b { #[cfg(test)] mod a { 5 } }\n#[cfg(test)] mod a { 4 }\n"
+    joined = "#[cfg(test)] mod a { 4 }\nmod b { fn f() {} #[cfg(test)] mod a { 5 } }\n#[cfg(test)] mod c { 6 }\n"
+    assert parted(work, tests) == joined
+
+
+def test_two_modules_of_one_name_keep_their_order() -> None:
+    work = "#[cfg(all(test, unix))] mod t { 1 }\n#[cfg(all(test, windows))] mod t { 2 }\n"
+    assert parted(work, work.replace("1", "3").replace("2", "4")) == work.replace("1", "3").replace("2", "4")
+
+
+@pytest.mark.parametrize(
+    ("work", "tests"),
+    [
+        ("fn a() {", OLD),
+        ("fn a() {}", OLD + "}"),
+        ('fn a() { "open }', OLD),
+        ("fn a() {} /* open", OLD),
+        ("fn a() {}", "mod inner { #[cfg(test)] mod tests { } }"),
+    ],
+)
+def test_what_cannot_be_parted(work: str, tests: str) -> None:
+    assert parted(work, tests) is None
+
+
+def test_bytes_that_are_no_text_cannot_be_parted() -> None:
+    assert with_tests_of(b"fn a() {} // \xff", OLD.encode()) is None
+    assert not has_inline_tests("src/lib.rs", OLD.encode() + b"\xff")
+
+
+def test_line_ends_stay_as_they_are() -> None:
+    work = f"fn a() {{}}\r\n{OLD}\r\n".encode()
+    assert with_tests_of(work, work) == work
+
+
+def test_only_rust_has_modules_of_tests() -> None:
+    assert not has_inline_tests("src/lib.py", OLD.encode())
+
+
+PIECES = st.lists(
+    st.sampled_from(
+        (
+            *(
+                OLD,
+                NEW,
+                "#[cfg(test)]",
+                "mod m {",
+                "}",
+                "{",
+                '"',
+                "'",
+                "'a",
+                "'{'",
+                'r#"',
+                '"#',
+                "/*",
+                "*/",
+                "//",
+                "\n",
+            ),
+            *("/// doc", "fn f() {}", "\\", "#[allow(x)]", "pub mod tests;", "é", "\r\n"),
+        )
+    ),
+    max_size=12,
+)
+
+
+@given(PIECES)
+def test_a_file_with_its_own_tests_is_itself(pieces: list[str]) -> None:
+    text = " ".join(pieces)
+    assert parted(text, text) in (text, None)
+
+
+ITEMS = st.lists(
+    st.sampled_from(
+        (
+            *(OLD, NEW, "fn f() {}", 'const A: &str = "{";', "// {", "/// doc\nfn g() {}", "#[cfg(test)]\nuse a::b;"),
+            *("mod m { #[cfg(test)] mod tests { } }", "#[cfg(test)] mod more;", "/// {\n#[cfg(test)] mod last { '{' }"),
+        )
+    ),
+    max_size=6,
+)
+
+
+@given(ITEMS, ITEMS)
+def test_the_code_is_of_the_one_and_the_tests_of_the_other(first: list[str], second: list[str]) -> None:
+    work, tests = "\n".join(first), "\n".join(second)
+    joined, code = parted(work, tests), parted(work, "")
+    if joined is None:
+        assert "mod m {" in tests
+        return
+    assert code is not None
+    assert parted(joined, tests) == joined
+    assert (parted(joined, "") or "").split() == code.split()
