@@ -37,6 +37,12 @@ class NotEvaluable(OmoError):
     exit_code = 4
 
 
+class NotMade(NotEvaluable):
+    """The experiment cannot be made here; the files are as they were."""
+
+    code = "not-made"
+
+
 class Unreadable(OmoError):
     """A state file is there but cannot be understood. Never raised for a file that is absent."""
 

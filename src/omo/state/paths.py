@@ -76,6 +76,25 @@ def tree_cache(state: str) -> str:
     return os.path.join(state, "tree.cache")
 
 
+def swap_journal(state: str) -> str:
+    """There while files of the project are swapped; the launcher of the hooks looks for it too."""
+    return os.path.join(state, "swap.journal")
+
+
+def swap_lock(state: str) -> str:
+    return os.path.join(state, "swap.lock")
+
+
+def swap_dir(state: str) -> str:
+    """Where originals wait to be put back."""
+    return os.path.join(state, "swap")
+
+
+def kept_dir(state: str) -> str:
+    """What stood in the project's files instead of what was put there."""
+    return os.path.join(state, "kept")
+
+
 def session_dir(state: str, session: str) -> str:
     return os.path.join(state, "sessions", file_name_of(session))
 
