@@ -14,7 +14,7 @@ from omo.hooks import messages
 from omo.proof import base
 from omo.state import ledger, paths, runtime, store
 from omo.text import clip
-from omo.work import outcome, session
+from omo.work import bound, outcome, session
 from omo.workflows.ultrawork import gates
 
 TYPE_CHECKING = False
@@ -107,12 +107,13 @@ def _try_to_end(context: Context, name: str, because: str, skipping: str) -> Row
     _refuse_with_other_work(row)
     require_whole_ledger(context, name)
     ended, look = _outcome(context, name, row, because, skipping)
+    files = bound.files_of_end(context.root, ledger.rows(paths.events_file(context.state, name)))
 
     def decide(now: Row | None) -> runtime.Change:
         if now is None or now.get("ledger") != row.get("ledger"):
             return runtime.Change(None)
         event = {"kind": "done", "outcome": ended, "tree": look.tree}
-        return runtime.Change(ended, session.finish(now, ended, at=stamp(context.now)), [event])
+        return runtime.Change(ended, session.finish(now, ended, at=stamp(context.now), files=files), [event])
 
     answer: Row | None = change(context, name, decide)
     return answer

@@ -293,4 +293,8 @@ def summarize(caller: Caller, files: Files, held: list[Goal], before: Row) -> Ro
     if waiting:
         why = f"the hypothesis of goal {waiting[0].id} has not resolved yet"
         return {**summary, "state": "waiting", "why": why, "question": "", "told": False, "own": True}
-    return {**summary, "state": "done", "outcome": outcome.worst(ended.values())}
+    done: Row = {**summary, "state": "done", "outcome": outcome.worst(ended.values())}
+    passed = [goal for goal in held if goal.outcome is not None and goal.files and goal.receipt is not None]
+    if passed:  # work on one goal may change what another was met on: the newest end speaks of all files
+        done["files"] = max(passed, key=lambda goal: goal.receipt or 0).files
+    return done
