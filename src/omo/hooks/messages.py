@@ -356,7 +356,7 @@ def _open_work(kind: str, summary: Json) -> str:
     total, left, step = summary.get("total", 0), summary.get("open", 0), clip(str(summary.get("next") or ""), 160)
     changed = summary.get("changed")
     if isinstance(changed, list) and changed:
-        again = SAYS_SO_AGAIN.get(kind, "omo next")
+        again = SAYS_SO_AGAIN.get(kind, "omo next").replace("GOAL", clip(str(summary.get("run")), 60))
         return f"{_name(kind, {})}: {files_changed(changed)}; {again} says so again."
     if kind != session.KIND:
         return f"{kind}: {left} of {total} open when last looked at" + (f", next {step}." if step else ".")

@@ -148,7 +148,7 @@ def mark(root: str, left_out: Iterable[str] = ()) -> Json:
     try:
         listing = _list(root, "HEAD", exclude)
         marked["head"], marked["view"] = listing.head, listing.view
-        now = _look(root, marked).without(left_out)
+        now = _marked(root, marked, left_out)
     except (_Unknown, OmoError, OSError) as error:
         return {"unknown": str(error)}
     assert now.changed is not None
@@ -166,7 +166,7 @@ def changed_since(root: str, marked: Json) -> tuple[list[str], str]:
     if why := marked.get("unknown"):
         return [], str(why)
     try:
-        now = _look(root, marked).without(marked["left_out"])
+        now = _marked(root, marked, marked["left_out"])
     except (_Unknown, OmoError, OSError) as error:
         return [], str(error)
     except (KeyError, TypeError, AttributeError):
@@ -176,6 +176,12 @@ def changed_since(root: str, marked: Json) -> tuple[list[str], str]:
     if "changed" not in marked or now.changed is None:
         return [f"some of {marked.get('count')} files that differ from the commit"], ""
     return differing(marked["changed"], now.changed), ""
+
+
+def _marked(root: str, marked: Json, left_out: Iterable[str]) -> Look:
+    """A leftover counts in neither look: `git add -A` after the mark would make one of a tracked file."""
+    now = _look(root, marked)
+    return now.without([*left_out, *filter(is_leftover, now.changed or ())])
 
 
 def digest_of(root: str, path: str) -> str:

@@ -198,7 +198,11 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
     Of a damaged journal nothing is believed: the goals wait for the user, who alone can seal it.
     """
     caller = store.caller
-    sessions = [name for name in caller.session_rows if caller.summary(KIND, name).get("goals")]
+    sessions = []
+    for name in caller.session_rows:
+        summary = caller.summary(KIND, name)
+        if summary.get("goals") or summary.get("changed"):  # it holds goals, or Stop has opened those again that ended
+            sessions.append(name)
     if began and caller.session and caller.session not in sessions:
         sessions.insert(0, caller.session)
     files = Files(caller.root, cached_in=caller.state)
