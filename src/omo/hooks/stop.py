@@ -203,7 +203,8 @@ class Situation:
             since = self.look_again(summary)
             if since.unknown:
                 self.doubts[kind] = messages.files_unknown(since.unknown)
-            elif since.changed and summary.get("cleared"):  # its ledger was put away: nobody can go on with it
+            elif since.changed and (summary.get("cleared") or summary.get("stopped")):
+                # Its ledger was put away, or the user said stop since: nobody is to go on with it.
                 self.doubts[kind] = messages.files_changed(since.changed)
             elif since.changed:
                 self.row = session.reopened(self.row, kind, since.changed)

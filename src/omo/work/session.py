@@ -19,7 +19,7 @@ WAITING = ("waiting", "paused", "blocked")
 # Of a summary, what goes when its state does.
 OF_A_STATE = (
     *("why", "question", "told", "own", "at", "outcome", "unvouched", "endedBy", "stoppedByName", "hostLimit"),
-    *("files", "changed"),
+    *("files", "changed", "stopped"),
 )
 LONGEST_MESSAGE = 200
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
@@ -281,7 +281,10 @@ def can_be_paused(row: Json) -> list[tuple[str, Json]]:
 def pause(row: Json, *, why: str, told: bool) -> Json:
     """The user said stop. What waited for an answer of theirs waits for their "continue" now."""
     paused = {"state": "paused", "why": why, "question": "", "told": told}
-    return _with_work(row, {kind: {**_active(summary), **paused} for kind, summary in can_be_paused(row)})
+    work: Json = {kind: {**_active(summary), **paused} for kind, summary in can_be_paused(row)}
+    for kind, summary in bound_ends(row):  # the user's word comes before that of the files
+        work[kind] = {**summary, "stopped": True}
+    return _with_work(row, work)
 
 
 def stop_by_name(row: Json, kind: str, *, why: str, told: bool) -> Json:
@@ -423,10 +426,11 @@ def in_doubt(row: Json, doubts: dict[str, str]) -> Json:
     """Ends of which nobody can say that they hold on the files as they are: on the agent's word at best."""
     work: Json = {}
     for kind, why in doubts.items():
-        summary = summary_of(row, kind)
-        ended = outcome.of(dict(summary))
-        least = outcome.outcome(outcome.ATTESTED, why)
-        work[kind] = {**summary, "outcome": outcome.worst([ended, least])}
+        summary: Json = dict(summary_of(row, kind))
+        at_best = outcome.outcome(outcome.ATTESTED, why)
+        summary["outcome"] = outcome.worst([outcome.of(summary), at_best])
+        summary.pop("at", None)  # when the files were looked at says nothing of them any more
+        work[kind] = summary
     return _with_work(row, work)
 
 
