@@ -66,6 +66,12 @@ def answer(nonce: str, result: str = "pass", request: str = "pass") -> str:
     return "I looked.\n```json\n" + json.dumps({"nonce": nonce, "answers": [found, task]}) + "\n```"
 
 
+def answer_to_request(nonce: str) -> str:
+    """Where nothing but the user's request is asked."""
+    task = {"criterion": "C0", "check": "request", "result": "pass", "evidence": "calc.py says `return a + b`"}
+    return "I looked.\n```json\n" + json.dumps({"nonce": nonce, "answers": [task]}) + "\n```"
+
+
 def judged(run: Play, result: str = "pass", request: str = "pass") -> None:
     """By an independent judge that a hook sees, where it comes to that."""
     if run.omo("ralph judge") == 4:

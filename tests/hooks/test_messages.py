@@ -61,6 +61,10 @@ class Material:
         return messages.release(rule, row, row, LIMITS)
 
 
+AFTER_AN_END: list[tuple[str, Row]] = [
+    ("ulw", {"changed": ["calc.py", *"abcd"]}),
+    ("verify", {"run": "G1", "changed": ["calc.py"]}),
+]
 SPENT = {"budget": {"agents": 2}, "spent": {"agents": 2}}
 
 
@@ -106,6 +110,9 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "no budget": lambda m: "omo: " + messages.budget_set({}),
     "a budget is raised": lambda m: line(messages.budget_raised(m.work, m.row)),
     "a block": lambda m: messages.reason_to_go_on(m.row, m.work, 8),
+    "a block after an end": lambda m: messages.reason_to_go_on(m.row, AFTER_AN_END, 8),
+    "an end, and files changed": lambda m: messages.files_changed([m.text] * 5),
+    "an end, and files unknown": lambda m: messages.files_unknown(m.text[:100]),
     "a block in circles": lambda m: messages.reason_to_go_on(
         *(m.row, m.work, 8),
         circle={"kind": "files", "gate": "tests", "since": stamp(NOW), "last": m.text, "tried": [m.text]},

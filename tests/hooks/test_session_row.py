@@ -36,7 +36,7 @@ ENDS: dict[str, Callable[[Row], Row]] = {
     "taken back": session.withdraw,
     "taken back, then cancelled": lambda row: cancelled(session.withdraw(row)),
     "cancelled, armed, taken back": lambda row: session.withdraw(armed(cancelled(row))),
-    "done": lambda row: session.finish(row, ENDED, at=AT),
+    "done": lambda row: session.finish(row, ENDED, at=AT, files={}),
     "exhausted": lambda row: session.exhaust(row, rule="cap", why="8 blocks"),
 }
 
@@ -61,7 +61,7 @@ def test_gates_pinned_between_two_runs_are_counted_by_the_pin() -> None:
 
 
 def test_an_end_has_its_moment_until_the_work_goes_on() -> None:
-    row = session.finish(armed(), ENDED, at=AT)
+    row = session.finish(armed(), ENDED, at=AT, files={})
     assert (row["work"]["ulw"]["at"], row["work"]["ulw"]["outcome"]) == (AT, ENDED)
     again = armed(row, now=NOW + 9)["work"]["ulw"]
     assert "at" not in again

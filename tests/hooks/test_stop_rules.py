@@ -75,7 +75,7 @@ CASES: list[tuple[str, dict[str, Any] | None, dict[str, Any]]] = [
     ("waiting", session.suspend(ARMED, state="waiting", why="w"), {}),
     ("waiting", session.suspend(ARMED, state="paused", why="w"), {}),
     ("waiting", session.suspend(ARMED, state="blocked", why="w"), {}),
-    ("done", session.finish(ARMED, outcome.outcome("attested", "it is"), at=stamp(NOW)), {}),
+    ("done", session.finish(ARMED, outcome.outcome("attested", "it is"), at=stamp(NOW), files={}), {}),
     ("block", with_work(total=2, open=0), {}),
     ("not-active", {**ARMED, "work": {"ralph": {"state": "exhausted"}}}, {}),
     ("block", ARMED, {"last_assistant_message": "API Error handling is implemented and the tests pass."}),

@@ -121,19 +121,28 @@ def given_up() -> Row:
 
 TOLD: dict[str, tuple[Row, Row, str]] = {
     "done": (
-        session.finish(ARMED, PROVEN, at=AT),
+        session.finish(ARMED, PROVEN, at=AT, files={}),
         {},
         f"omo: done, proven: {GATES}, on the files as they were at 17:20:05. /omo:report shows the evidence.",
     ),
     "gates that passed before as well": (
-        session.finish(ARMED, outcome.outcome(outcome.ATTESTED, BEFORE), at=AT),
+        session.finish(ARMED, outcome.outcome(outcome.ATTESTED, BEFORE), at=AT, files={}),
         {},
         f"omo: finished on the agent's word: {BEFORE}, on the files as they were at 17:20:05. "
         "/omo:report shows what was seen.",
     ),
+    "files that cannot be looked at": (
+        session.finish(ARMED, PROVEN, at=AT, files={"unknown": "git ls-files gave no answer in time"}),
+        {},
+        f"omo: finished on the agent's word: {GATES}; the files could not be looked at again before this was told "
+        "(git ls-files gave no answer in time). /omo:report shows what was seen.",
+    ),
     "verification skipped": (
         session.finish(
-            ARMED, outcome.outcome(outcome.WAIVED, "gate tests passes, as it did before the work", [SKIPPED]), at=""
+            ARMED,
+            outcome.outcome(outcome.WAIVED, "gate tests passes, as it did before the work", [SKIPPED]),
+            at="",
+            files={},
         ),
         {},
         "omo: ended with exceptions: gate docs was not run in this run (by the agent: only a comment changed); "
@@ -409,7 +418,7 @@ def test_a_gate_of_the_agents_own_does_not_turn_a_failure_let_through_into_a_pro
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     let_through = outcome.exception("gate b fails", "agent", "it failed before I came here")
     ended_as = outcome.outcome(outcome.PROVEN, "gates passed: ok", [let_through])
-    desk.put(session.finish(desk.row(), ended_as, at=AT))
+    desk.put(session.finish(desk.row(), ended_as, at=AT, files={}))
     said = "omo: ended with exceptions: gate b fails (by the agent: it failed before I came here)"
     assert desk.says().startswith(said)
 
@@ -448,7 +457,6 @@ def test_done_is_said_of_the_files_as_they_were_when_they_were_looked_at(desk: D
     desk.omo("gate", "add", "check", "--session", SESSION, "--", "test", "!", "-e", "broken")
     desk.omo("gate", "run", "--session", SESSION)
     desk.omo("ulw", "done", "--because", "the value is new", "--session", SESSION)
-    (desk.project / "broken").touch()
     desk.now += 600
     assert "on the files as they were at 17:20:01" in desk.says()
 
@@ -493,7 +501,7 @@ def test_only_the_forged_one_of_two_ends_is_not_proven(desk: Desk) -> None:
 
 
 def test_a_session_that_lost_its_ledger_proves_nothing(desk: Desk) -> None:
-    desk.put(session.finish(ARMED, PROVEN, at=AT))
+    desk.put(session.finish(ARMED, PROVEN, at=AT, files={}))
     Path(paths.events_file(desk.state, SESSION)).unlink()
     assert desk.says() == NOT_IN_THE_LEDGER
 
@@ -560,7 +568,7 @@ def test_what_was_told_is_not_told_again_at_the_end_of_another_run(desk: Desk) -
     desk.put(work(ultragoal=plan(**ended(outcome.JUDGED, PASSED))))
     assert PASSED in desk.says()
     desk.send("UserPromptSubmit", prompt="ulw fix the rest")
-    desk.put(session.finish(desk.row(), PROVEN, at=AT))
+    desk.put(session.finish(desk.row(), PROVEN, at=AT, files={}))
     assert desk.says() == TOLD["done"][2]
 
 
@@ -575,7 +583,7 @@ def test_a_summary_written_anew_is_the_same_end(desk: Desk) -> None:
 def test_what_waited_and_then_ended_is_told_twice_because_it_is_two_events(desk: Desk) -> None:
     desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which?"))
     assert "Which?" in desk.says()
-    desk.put(session.finish(desk.row(), PROVEN, at=AT))
+    desk.put(session.finish(desk.row(), PROVEN, at=AT, files={}))
     assert desk.says() == TOLD["done"][2]
 
 

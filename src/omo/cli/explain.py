@@ -63,7 +63,10 @@ def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:
 
     name = context.looked_at(arguments.session)
     known = context.settings
-    view = session.look(context.state, name, known.limits, context.now, context.environ, patience=stop.LONGEST_WAIT)
+    patience = stop.LONGEST_WAIT
+    view = session.look(
+        context.state, name, known.limits, context.now, context.environ, patience=patience, root=context.root
+    )
     explanation = decisions.explain_stop(view, known)
     return Result(explanation.data, explanation.text)
 

@@ -12,9 +12,9 @@ from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.hooks import messages
 from omo.proof import base
-from omo.state import runtime, store
+from omo.state import ledger, paths, runtime, store
 from omo.text import clip
-from omo.work import outcome, session
+from omo.work import bound, outcome, session
 from omo.workflows.ultrawork import gates, runs
 
 TYPE_CHECKING = False
@@ -112,12 +112,13 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     proof = prover.proof()
     row = runtime.caught_up(context.state, name, context.row(name) or {})
     ended = _outcome(context, name, row, proof, because, skipping)
+    files = bound.files_of_end(context.root, ledger.rows(paths.events_file(context.state, name)))
 
     def decide(now: Row | None) -> runtime.Change:
         if now is None or now.get("ledger") != row.get("ledger"):
             return runtime.Change(None)
         event = {"kind": "done", "outcome": ended, "tree": proof.look.tree}
-        return runtime.Change(ended, session.finish(now, ended, at=stamp(context.now)), [event])
+        return runtime.Change(ended, session.finish(now, ended, at=stamp(context.now), files=files), [event])
 
     answer: Row | None = change(context, name, decide)
     return answer

@@ -25,6 +25,7 @@ STOP = "/omo:stop-continuation"
 LONGEST_TOLD = 1200
 LONGEST_END = 700
 LONGEST_QUESTION = 600
+MOST_CHANGED = 3
 ULTRAWORK = "ultrawork"
 NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it again."
 EVIDENCE = "/omo:report shows the evidence."
@@ -269,6 +270,28 @@ CANNOT_GO_ON = {
 }
 
 
+# What calls work done again whose files changed after it was.
+SAYS_SO_AGAIN = {
+    session.KIND: "omo ulw done",
+    "ultragoal": "omo goal complete",
+    "ultraplan": "omo plan finish",
+    "ralph": "omo ralph judge",
+    "verify": "omo verify finish GOAL --summary TEXT",
+}
+
+
+def files_changed(changed: list[str]) -> str:
+    """Anybody may have named a file, and the names come from a file that anybody can edit."""
+    names = [clip(str(name), 60) for name in changed[:MOST_CHANGED]]
+    if len(changed) > MOST_CHANGED:
+        names.append(f"{len(changed) - MOST_CHANGED} more")
+    return f"files changed since it was called done: {', '.join(names)}"
+
+
+def files_unknown(why: str) -> str:
+    return f"the files could not be looked at again before this was told ({clip(why, 120)})"
+
+
 def reason_to_go_on(row: Json, active: Works, most: int, message: str = "", circle: Circle | None = None) -> str:
     """Why the turn goes on: what is open, how many blocks are left, how to stop; and once, that it goes in circles.
 
@@ -326,6 +349,10 @@ def what_is_open(active: Works, longest: int) -> str:
 
 def _open_work(kind: str, summary: Json) -> str:
     total, left, step = summary.get("total", 0), summary.get("open", 0), clip(str(summary.get("next") or ""), 160)
+    changed = summary.get("changed")
+    if isinstance(changed, list) and changed:
+        again = SAYS_SO_AGAIN.get(kind, "omo next").replace("GOAL", clip(str(summary.get("run")), 60))
+        return f"{_name(kind, {})}: {files_changed(changed)}; {again} says so again."
     if kind != session.KIND:
         return f"{kind}: {left} of {total} open when last looked at" + (f", next {step}." if step else ".")
     if not total:

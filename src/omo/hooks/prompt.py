@@ -203,6 +203,8 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer:
                 row = session.shown_on(session.stop_by_name(row, kind, why=messages.BY_NAME, told=told))
             return runtime.Change(messages.paused(named, runtime.work_in(row, "active")), row, [noted])
         work = session.can_be_paused(row)
+        if not work and session.bound_ends(row):
+            return runtime.Change(Answer(), session.pause(row, why=messages.FOR_NOW, told=told), [noted])
         if not work:
             return runtime.Change(None)
         after = session.shown_on(session.pause(row, why=messages.FOR_NOW, told=told))

@@ -12,7 +12,7 @@ from omo.hosts import Answer
 from omo.state import markers, runtime, store
 from omo.state.rows import budget_of, circle_of, message_of, other_loop_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
-from omo.work import budget, session, spending
+from omo.work import bound, budget, session, spending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,10 @@ def _decide_and_write(
             queued.append(event.transcript.stays_queued(wait))
         return queued[0]
 
-    def change_of(row: Json | None) -> Change:
+    def look(summary: Json) -> bound.Since:
+        return bound.look_again(world.root, summary)
+
+    def change_of(row: Json | None, *, is_locked: bool = True) -> Change:
         if row is not None and not event.limit_notice:
             row = session.host_goes_on(row)  # this turn was none that a limit ended
         size = 0
@@ -76,7 +79,14 @@ def _decide_and_write(
             event.transcript.start = _read_to(row)
         situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=LONGEST_WAIT - waited)
         situation.is_queued = is_queued
-        return _with_budget(situation, size)
+        if is_locked:
+            situation.look_again = look
+        change = _with_budget(situation, size)
+        if change.row is not None:
+            for kind in situation.reopened:
+                summary = part(part(situation.row, "work"), kind)
+                bound.reopen(world.state, event.session, kind, summary, now=now, wait=store.HOOK_WAIT)
+        return change
 
     try:
         row = runtime.session(world.state, event.session)
@@ -89,7 +99,7 @@ def _decide_and_write(
         return Answer(message=messages.unreadable(error.message, kept) if kept else ""), 0.0
     if row is not None and not waited:
         _await_last_answer(event, row, wait)
-    change = change_of(row)
+    change = change_of(row, is_locked=False)
     if row is None or (change.row is None and not change.answer[1]):
         return Answer(), 0.0
     answer: tuple[Answer, float] = runtime.change_session(
@@ -138,17 +148,24 @@ def _read_to(row: Json) -> int:
 
 
 class Situation:
-    """Everything the rules look at. `patience` is how many seconds the hook may still wait for a cooldown."""
+    """Everything the rules look at. `patience` is how many seconds the hook may still wait for a cooldown.
+
+    `look_again` says what became of the files that an end speaks of; without it nobody looks. `reopened` and `doubts`
+    are what came of it.
+    """
 
     __slots__ = (
         "_loop",
         "_message",
         "disabled",
+        "doubts",
         "event",
         "is_queued",
         "limits",
+        "look_again",
         "now",
         "patience",
+        "reopened",
         "row",
         "unreadable",
     )
@@ -172,8 +189,27 @@ class Situation:
         self.unreadable = unreadable
         self.patience = patience
         self.is_queued: Callable[[], bool] = lambda: event.transcript.queued_prompts() > 0
+        self.look_again: Callable[[Json], bound.Since] | None = None
+        self.reopened: list[str] = []
+        self.doubts: dict[str, str] = {}
         self._message: Message | None = None
         self._loop: OtherLoop | None = None
+
+    def look_at_ends(self) -> bool:
+        """Before an end is told: work whose files have changed since is active again. Did any change?"""
+        if self.look_again is None:
+            return False
+        for kind, summary in session.bound_ends(self.row):
+            since = self.look_again(summary)
+            if since.unknown:
+                self.doubts[kind] = messages.files_unknown(since.unknown)
+            elif since.changed and (summary.get("cleared") or summary.get("stopped")):
+                # Its ledger was put away, or the user said stop since: nobody is to go on with it.
+                self.doubts[kind] = messages.files_changed(since.changed)
+            elif since.changed:
+                self.row = session.reopened(self.row, kind, since.changed)
+                self.reopened.append(kind)
+        return bool(self.reopened)
 
     @property
     def ulw(self) -> Json:
@@ -426,6 +462,14 @@ BLOCK = Rule("block", "work is open, and no rule above lets the session stop", l
 
 
 def decide(situation: Situation) -> Rule:
+    """An end that would be told is held against the files first; what they changed under is decided on as open."""
+    rule = _first_match(situation)
+    if rule.name in messages.TELLING and situation.look_at_ends():
+        return _first_match(situation)
+    return rule
+
+
+def _first_match(situation: Situation) -> Rule:
     for rule in RULES:
         if rule.when(situation):
             return rule
@@ -446,6 +490,7 @@ def carry_out(situation: Situation) -> Change:
     if rule.then is None:
         return Change((rule, ""))
     after = rule.then(situation, rule.name)
+    events = _reopenings(situation)
     if rule.blocks:
         message, circle = "", None
         if rule is not BLOCK:
@@ -454,7 +499,8 @@ def carry_out(situation: Situation) -> Change:
             circle = circle_of(situation.row)
         most = situation.limits["max_stop_blocks"]
         reason = messages.reason_to_go_on(after, situation.active(), most, message, circle)
-        return Change((rule, reason), after, [{"kind": "blocked", "rule": rule.name, "reason": reason}])
+        return Change((rule, reason), after, [*events, {"kind": "blocked", "rule": rule.name, "reason": reason}])
+    after = session.in_doubt(after, situation.doubts)
     text = messages.release(rule.name, situation.row, after, situation.limits)
     if text:
         after = session.told(after)
@@ -462,4 +508,12 @@ def carry_out(situation: Situation) -> Change:
     event: Json = {"kind": "allowed", "rule": rule.name}
     if doubts := unvouched(after):
         event["unvouched"] = doubts
-    return Change((rule, text), after, [event])
+    return Change((rule, text), after, [*events, event])
+
+
+def _reopenings(situation: Situation) -> list[Json]:
+    events: list[Json] = []
+    for kind in situation.reopened:
+        changed = part(part(situation.row, "work"), kind).get("changed")
+        events.append({"kind": bound.REOPENED, "work": kind, "changed": changed})
+    return events

@@ -187,6 +187,52 @@ def _look(root: str, base: Json) -> Look:
     return Look(tree_of(changed), changed, frozenset(listing.untracked))
 
 
+def mark(root: str, left_out: Iterable[str] = ()) -> Json:
+    """Which files an end speaks of, for `changed_since`: in what they differ from the commit now, by digests alone.
+
+    `left_out` are files that do not count. Of more than MOST_FILES only one digest of them all is kept.
+    """
+    exclude = _exclude_file(root)
+    marked: Json = {"head": None, "view": "", "exclude": _rules_in(exclude), "files": {}}
+    try:
+        listing = _list(root, "HEAD", exclude)
+        marked["head"], marked["view"] = listing.head, listing.view
+        now = _marked(root, marked, left_out)
+    except (_Unknown, OmoError, OSError) as error:
+        return {"unknown": str(error)}
+    assert now.changed is not None
+    marked["tree"], marked["count"], marked["left_out"] = now.tree, len(now.changed), sorted(set(left_out))
+    if len(now.changed) <= MOST_FILES:
+        marked["changed"] = now.changed
+    return marked
+
+
+def changed_since(root: str, marked: Json) -> tuple[list[str], str]:
+    """The files that are others than when they were marked; or why nobody can tell. A commit alone changes nothing.
+
+    Nothing but these files is read: a hook asks.
+    """
+    if why := marked.get("unknown"):
+        return [], str(why)
+    try:
+        now = _marked(root, marked, marked["left_out"])
+    except (_Unknown, OmoError, OSError) as error:
+        return [], str(error)
+    except (KeyError, TypeError, AttributeError):
+        return [], "what was noted of them is not as omo wrote it"
+    if now.tree == marked.get("tree"):
+        return [], ""
+    if "changed" not in marked or now.changed is None:
+        return [f"some of {marked.get('count')} files that differ from the commit"], ""
+    return differing(marked["changed"], now.changed), ""
+
+
+def _marked(root: str, marked: Json, left_out: Iterable[str]) -> Look:
+    """A leftover counts in neither look: `git add -A` after the mark would make one of a tracked file."""
+    now = _look(root, marked)
+    return now.without([*left_out, *filter(is_leftover, now.changed or ())])
+
+
 def digest_of(root: str, path: str) -> str:
     """As `changed` has it for a file."""
     return _digest(root, path, _Store())

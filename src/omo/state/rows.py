@@ -81,6 +81,9 @@ if TYPE_CHECKING:
         hostLimit: bool  # waits for the host alone, and goes on with it
         cleared: bool  # given up
         at: str  # when the files were looked at
+        files: dict[str, Any]  # which files an end speaks of, until the user was told of it
+        stopped: bool  # the user said stop after it had ended
+        changed: list[str]  # those that changed after it was called done, so that it is active again
         outcome: dict[str, Any]
         earlier: dict[str, Any]  # the same of runs before it, whose end the user was not shown
         endedBy: str

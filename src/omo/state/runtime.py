@@ -26,7 +26,7 @@ KEPT_FOR = 14 * 24 * 3600.0
 OPEN_STATES = ("active", "waiting", "paused", "blocked")
 ANY_SESSION = "*"
 INDEX = ("version", "live", "fenced", "left", "sessions")
-AN_END = ("state", "outcome", "run", "at")  # what a summary says of an end; the ledger has to say the same
+AN_END = ("state", "outcome", "run", "at", "files")  # what a summary says of an end; the ledger has to say the same
 
 
 class Change:

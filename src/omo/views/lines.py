@@ -234,6 +234,8 @@ def why_stop(view: SessionView) -> str:
 
 def what_is_open(work: Work, status: Status | None) -> str:
     """As its ledger and the files show it, where somebody looked; else as its row was last told."""
+    if work.changed:
+        return work.changed
     total, left, stale = work.total, work.open, 0
     if status is not None and status.total and status.unit == unit_of(work):
         total, left, stale = status.total, status.total - status.done, status.stale

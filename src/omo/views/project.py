@@ -306,6 +306,7 @@ def look_at(
         known=known,
         head=chain.head if chain else None,
         asks_ledger=asks_ledger,
+        root=context.root if asks_ledger else "",
     )
     works: list[Status] | None = None
     problems: list[str] = []

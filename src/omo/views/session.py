@@ -12,7 +12,7 @@ from omo.hosts import Event
 from omo.state import ledger, runtime
 from omo.state.runtime import OPEN_STATES, part
 from omo.text import clip
-from omo.work import budget, outcome, session, spending
+from omo.work import bound, budget, outcome, session, spending
 from omo.work.budget import Meter
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ LONGEST = 300
 class Work:
     """One kind of work, as the session's row sums it up for the hooks."""
 
-    __slots__ = ("ended_by", "kind", "next", "open", "outcome", "question", "run", "state", "total", "why")
+    __slots__ = ("changed", "ended_by", "kind", "next", "open", "outcome", "question", "run", "state", "total", "why")
 
     def __init__(self, kind: str, summary: Json) -> None:
         self.kind = kind
@@ -46,6 +46,9 @@ class Work:
         self.question = _line(summary.get("question"))
         self.run = _line(summary.get("run"))
         self.ended_by = _line(summary.get("endedBy"))
+        self.changed = ""  # after it was called done, so that it is open again
+        if isinstance(summary.get("changed"), list):
+            self.changed = messages.files_changed(summary["changed"])
         self.outcome: Json | None = None
         if self.state in ENDS or summary.get("cleared"):  # given up: no word of the user's wakes it
             self.outcome = outcome.of(summary)
@@ -64,7 +67,7 @@ class Work:
     @property
     def data(self) -> Json:
         data: Json = {"kind": self.kind, "state": self.state, "done": self.done, "total": self.total}
-        for name in ("next", "why", "question", "how", "run", "ended_by", "outcome"):
+        for name in ("next", "why", "question", "changed", "how", "run", "ended_by", "outcome"):
             if value := getattr(self, name):
                 data[name] = value
         return data
@@ -185,8 +188,10 @@ def look(
     head: ledger.Head | None = None,
     asks_ledger: bool = True,
     patience: float = float("inf"),
+    root: str = "",
 ) -> View:
-    """What the Stop hook would look at now; of what only the host tells it, nothing.
+    """What the Stop hook would look at now; of what only the host tells it, nothing. Files only where `root` says
+    whose.
 
     A cooldown is over in seconds, and what is shown stays, so it is left out but where `patience` is that of a hook.
     `known` is the session's row and `head` its ledger's end, where these were read already. Without `asks_ledger` the
@@ -201,6 +206,8 @@ def look(
         disabled = settings.is_disabled(environ)
         event = Event(name)
         situation = stop.Situation(event, row, limits, now, disabled=disabled, unreadable=unreadable, patience=patience)
+        if root:
+            situation.look_again = lambda summary: bound.look_again(root, summary)
         return View(name, situation, is_vouched=asks_ledger)
 
     row = known

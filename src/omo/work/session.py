@@ -19,6 +19,7 @@ WAITING = ("waiting", "paused", "blocked")
 # Of a summary, what goes when its state does.
 OF_A_STATE = (
     *("why", "question", "told", "own", "at", "outcome", "unvouched", "endedBy", "stoppedByName", "hostLimit"),
+    *("files", "changed", "stopped"),
 )
 LONGEST_MESSAGE = 200
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
@@ -110,7 +111,7 @@ def kept_state(row: Json, old: Json, summary: Json) -> Json:
         return {**summary, "told": old.get("told", False)}
     is_same_end = was == state == "done" and old.get("run") == summary.get("run") and not old.get("unvouched")
     if is_same_end and old.get("told") is True:
-        return {**summary, "told": True}
+        return _told(summary)
     return summary
 
 
@@ -280,7 +281,10 @@ def can_be_paused(row: Json) -> list[tuple[str, Json]]:
 def pause(row: Json, *, why: str, told: bool) -> Json:
     """The user said stop. What waited for an answer of theirs waits for their "continue" now."""
     paused = {"state": "paused", "why": why, "question": "", "told": told}
-    return _with_work(row, {kind: {**_active(summary), **paused} for kind, summary in can_be_paused(row)})
+    work: Json = {kind: {**_active(summary), **paused} for kind, summary in can_be_paused(row)}
+    for kind, summary in bound_ends(row):  # the user's word comes before that of the files
+        work[kind] = {**summary, "stopped": True}
+    return _with_work(row, work)
 
 
 def stop_by_name(row: Json, kind: str, *, why: str, told: bool) -> Json:
@@ -393,13 +397,41 @@ def with_next(row: Json, step: str) -> Json:
     return _with_work(row, {KIND: {**summary, "next": step}})
 
 
-def finish(row: Json, ended: Json, *, at: str) -> Json:
+def finish(row: Json, ended: Json, *, at: str, files: Json) -> Json:
     """The run is over, and `ended` is its outcome. The next Stop is let through and closes it.
 
-    `at` is when the tree was looked at: until that Stop it may change.
+    `at` is when the tree was looked at, and `files` which it was: until that Stop it may change.
     """
-    done = {**_active(summary_of(row, KIND)), "state": "done", "outcome": ended, "at": at}
+    done = {**_active(summary_of(row, KIND)), "state": "done", "outcome": ended, "at": at, "files": files}
     return _with_work(row, {KIND: done})
+
+
+def bound_ends(row: Json) -> list[tuple[str, Json]]:
+    """What ended, is bound to the files it speaks of, and was not told yet. What the ledger does not vouch for is told
+    as such, whatever its files are."""
+    ends = []
+    for kind, summary in work_in(row, "done"):
+        if is_untold(summary) and part(summary, "files") and not summary.get("unvouched"):
+            ends.append((kind, summary))
+    return ends
+
+
+def reopened(row: Json, kind: str, changed: list[str]) -> Json:
+    """Called done, and files were changed after that: it is active again."""
+    summary = {**_active(summary_of(row, kind)), "changed": changed, "next": None}
+    return _with_work(row, {kind: summary})
+
+
+def in_doubt(row: Json, doubts: dict[str, str]) -> Json:
+    """Ends of which nobody can say that they hold on the files as they are: on the agent's word at best."""
+    work: Json = {}
+    for kind, why in doubts.items():
+        summary: Json = dict(summary_of(row, kind))
+        at_best = outcome.outcome(outcome.ATTESTED, why)
+        summary["outcome"] = outcome.worst([outcome.of(summary), at_best])
+        summary.pop("at", None)  # when the files were looked at says nothing of them any more
+        work[kind] = summary
+    return _with_work(row, work)
 
 
 def disowned(row: Json) -> Json:
@@ -430,8 +462,13 @@ def told(row: Json) -> Json:
     work: Json = dict(work_of(row))
     for kind, summary in work.items():
         if is_untold(summary):
-            work[kind] = {**summary, "told": True}
+            work[kind] = _told(summary)
     return {**row, "work": work}
+
+
+def _told(summary: Any) -> Json:
+    """An end that was told stays told: files that change later are a new matter."""
+    return {**{key: value for key, value in summary.items() if key != "files"}, "told": True}
 
 
 def _with_active(row: Json, changes: Json) -> Json:

@@ -91,7 +91,7 @@ def _work_facts(view: View) -> list[Fact]:
         parts = [work.state]
         if work.total:
             parts.append(f"{work.open} of {work.total} open")
-        for field in ("next", "why", "how"):
+        for field in ("changed", "next", "why", "how"):
             if value := getattr(work, field):
                 parts.append(f"{field}: {value}")
         facts.append(Fact(f"work.{work.kind}", RUNTIME, ", ".join(parts)))

@@ -221,6 +221,7 @@ LINES: dict[str, dict[str, Line]] = {
         "ralph-asked": Line("The user typed what they want of ralph", ("text", "criteria"), mark="active"),
         "change-allowed": Line("The user let {path} be changed", mark="steer"),
         "done": Line("The run was ended", (), "stale", "outcome"),
+        "reopened": Line("{work} goes on: files were changed after it was called done", ("changed",), "stale"),
         "denied": Line("{tool} was denied by gate {gate}", ("reason",), "block"),
         "agent-finished": Line("{agentType} finished", mark="agent"),
         "plan-archived": Line("The plan {run} was archived for a new one, with {open} goals open", mark="stale"),
@@ -242,6 +243,7 @@ LINES: dict[str, dict[str, Line]] = {
         "blocker_classified": Line("A blocker{of_goal} was classified {classification}", ("evidence",), "waiting"),
         "goal_resumed": Line("The paused goal goes on", mark="active"),
         "plan_ended": Line("The plan came to its end", mark="done"),
+        "reopened": Line("The plan goes on: files were changed after its end", ("changed",), "stale"),
         "handoff_marked": Line("The plan was marked ready for handoff", mark="steer"),
         "handed_off": Line("The plan was handed off to {to}", mark="steer"),
         "taken_up": Line("The plan was taken up again", mark="steer"),
@@ -252,6 +254,7 @@ LINES: dict[str, dict[str, Line]] = {
         "goal_paused": Line("The session's goal was paused", ("why",), "waiting"),
         "goal_resumed": Line("The session's goal goes on", mark="active"),
         "goal_completed": Line("The session's goal is complete", mark="done"),
+        "goal_reopened": Line("The session's goal goes on: files were changed after it was completed", mark="stale"),
         "goal_dropped": Line("The session's goal was dropped", ("why", "kept"), "cut"),
     },
     "ultraplan": {
@@ -268,6 +271,7 @@ LINES: dict[str, dict[str, Line]] = {
             "failed",
             "verdict",
         ),
+        "reopened": Line("The plan session goes on: files were changed after its end", ("changed",), "stale"),
         "moved": Line("The project was moved to {root}"),
         "critique": Line("The critic said {verdict}", ("findings",), "failed", "clean"),
     },
@@ -290,6 +294,7 @@ LINES: dict[str, dict[str, Line]] = {
             "verdict",
         ),
         "ended": Line("The run ended: {how}, verdict {verdict}", mark="failed", by="how"),
+        "reopened": Line("The run goes on: files were changed after its end", ("changed",), "stale"),
     },
     "verify": {
         "goal-added": Line("{goal} was filed", mark="active"),
@@ -300,6 +305,7 @@ LINES: dict[str, dict[str, Line]] = {
         "finished": Line(
             "{goal} was verified: {verdict}, now {to}", ("reason", "summary", "notes"), "waiting", "verdict"
         ),
+        "reopened": Line("{goal} goes on: files were changed after it was verified", ("changed",), "stale"),
         "achieved": Line("{goal} was achieved: {streak} in a row", mark="done"),
         "unblocked": Line("{goal} freed {freed}", ("summary",)),
         "gap": Line("{question} of {goal} left a gap", ("why",), "stale"),

@@ -82,6 +82,9 @@ def verdict(session: SessionView, run: str = "") -> Verdict:
             reasons.append(_open(view))
         elif not outcome.is_done(ended):
             reasons.append(outcome.in_words(ended))
+    for work in session.brief.work:
+        if work.changed and not run:
+            reasons.append(f"{name_of(work.kind)}: {work.changed}")
     if gates:
         reasons.append(f"beside it {gates}")
     # Where the session's own ledger has problems, whatever it says of any work is worth nothing.

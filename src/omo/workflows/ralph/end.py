@@ -87,7 +87,13 @@ def summarize(state: RalphState, step: NextStep) -> Row:
         return summary
     ended_as = outcome.of(state.ended)
     if state.how == "pass":
-        return {**summary, "state": "done", "outcome": ended_as, "at": state.ended.get("ts")}
+        return {
+            **summary,
+            "state": "done",
+            "outcome": ended_as,
+            "at": state.ended.get("ts"),
+            "files": state.ended.get("files"),
+        }
     if not state.is_the_users_turn:
         return {**summary, "state": "done", "outcome": ended_as}
     question = "Begin it again, or leave it?"

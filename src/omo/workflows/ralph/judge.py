@@ -17,6 +17,7 @@ from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import base, changes, seals
 from omo.proof.checks import parse_checks
 from omo.text import block, clip
+from omo.work import bound
 from omo.work.agents import FULL, Message, NoAnswer, SessionEvents, expect_of, session_events
 from omo.work.files import Files
 from omo.work.judge import JUDGE, JudgeAnswer, brief_text, failed, match, read, read_messages
@@ -123,7 +124,10 @@ def judge(
         if known.status in rules.OPEN:
             scope.append(name)
     opens = opening(run.caller, after, state.iteration + 1, scope)
-    _record(run, state, [row, end_of(state, row) or opens], answers.digest)
+    ended = end_of(state, row)
+    if ended is not None and ended["how"] == "pass":
+        ended["files"] = bound.files_of_end(run.caller.root, run.caller.events)
+    _record(run, state, [row, ended or opens], answers.digest)
     expect_of(run, events, None)
     return Judgement(row, notes, publish(run))
 

@@ -10,6 +10,7 @@ from omo.errors import Refused, Unreadable
 from omo.state import ledger, paths
 from omo.state.runtime import part
 from omo.text import clip
+from omo.work.bound import REOPENED
 from omo.work.files import Files
 from omo.work.run import Caller, Kind, Run
 from omo.work.status import Command, NextStep, command, units
@@ -286,6 +287,8 @@ def _apply(state: RalphState, row: Row) -> None:
         state.judged.append(row)
     elif kind == "ended":
         state.ended = row
+    elif kind == REOPENED:  # in the iteration that it ended in
+        state.ended = None
     elif kind == "adopted":
         state.session = str(row["session"])
     elif kind == "moved":

@@ -13,6 +13,7 @@ from omo.errors import BadInput, Refused
 from omo.state import paths, store
 from omo.state.journal import Journal
 from omo.text import clip, counted
+from omo.work.bound import GOAL_REOPENED, files_of_end
 from omo.work.run import Caller
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.create import text_defects
@@ -151,6 +152,8 @@ def _after(goal: ToolGoal | None, row: Row) -> ToolGoal | None:
     kind, when = str(row.get("kind")), str(row.get("ts", ""))
     if kind == "goal_created":
         return ToolGoal(str(row.get("goal")), str(row.get("objective")), "active", when, when, str(row.get("run", "")))
+    if kind == GOAL_REOPENED and goal is not None and goal.status == "complete" and goal.run == row.get("run"):
+        return replace(goal, status="active", updated_at=when)
     if goal is None or kind not in LEADS_TO:
         return goal
     why = str(row.get("why", "")) if kind == "goal_paused" else goal.why
@@ -215,8 +218,9 @@ def complete(run: PlanRun) -> Outcome:
     completed = _change(run.tool, "complete", lambda goal: _proof(run, goal) if goal else {})
     plan = run.plan
     if completed.changed and plan is not None and not plan.is_open and next_step(run).action == "done":
-        ended = outcome_of(run, plan)
-        run.change_plan(lambda plan: (None, [{"kind": "plan_ended", "outcome": ended}]))
+        event = {"kind": "plan_ended", "outcome": outcome_of(run, plan)}
+        event["files"] = files_of_end(run.caller.root, run.caller.events)
+        run.change_plan(lambda plan: (None, [event]))
     return completed
 
 

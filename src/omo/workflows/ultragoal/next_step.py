@@ -12,6 +12,7 @@ from typing import Any
 
 from omo.proof import artifacts
 from omo.text import clip
+from omo.work.bound import files_of_end
 from omo.work.publish import publish, publish_damage
 from omo.work.status import LONGEST_SHORT, Command, NextStep, command
 from omo.workflows.ultragoal import receipts
@@ -212,8 +213,8 @@ def summarize(run: PlanRun, plan: Plan, step: NextStep) -> Row:
 def _state(run: PlanRun, plan: Plan, step: NextStep) -> Row:
     if not plan.is_open and step.action == "done":
         if plan.outcome is not None:
-            return {"state": "done", "outcome": plan.outcome, "at": plan.ended_at}
-        return {"state": "done", "outcome": outcome_of(run, plan)}
+            return {"state": "done", "outcome": plan.outcome, "at": plan.ended_at, "files": plan.files_at_end}
+        return _ended_without_goal(run, outcome_of(run, plan))
     if not plan.is_open and step.action in ONE_COMMAND_LEFT:
         return {"state": "active"}
     if not plan.is_open:
@@ -230,6 +231,17 @@ def _state(run: PlanRun, plan: Plan, step: NextStep) -> Row:
     if step.action == "wait":
         return {"state": "blocked", "why": step.why, "question": TELL, "told": False}
     return {"state": "active"}
+
+
+def _ended_without_goal(run: PlanRun, ended: Row) -> Row:
+    """No goal of the session's was completed with the plan, so its ledger has no end: the session's row alone notes
+    the files, when it says so for the first time."""
+    told = run.caller.summary(run.kind.name)
+    is_noted = told.get("state") == "done" and told.get("run") == run.id and told.get("outcome") == ended
+    files = told.get("files")
+    if not is_noted:
+        files = files_of_end(run.caller.root, run.caller.events)
+    return {"state": "done", "outcome": ended, "files": files}
 
 
 def denials(run: PlanRun, plan: Plan, step: NextStep) -> Row:

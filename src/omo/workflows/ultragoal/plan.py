@@ -139,6 +139,7 @@ class Plan:
     handoffs: list[Row] = field(default_factory=list)  # with goals open, also those that were taken back
     outcome: Row | None = None  # how it ended, once no goal is open
     ended_at: str = ""
+    files_at_end: Row | None = None
     last: Row = field(default_factory=dict)
     seq: int = 0
 
@@ -358,7 +359,9 @@ def _apply(plan: Plan, row: Row) -> None:
         case "goal_resumed" if plan.active is not None:
             plan.active.human_blocked = ""  # whoever goes on with what is under way waits for nobody
         case "plan_ended":
-            plan.outcome, plan.ended_at = row["outcome"], row["ts"]
+            plan.outcome, plan.ended_at, plan.files_at_end = row["outcome"], row["ts"], row.get("files")
+        case "reopened":
+            plan.outcome = None
         case "handoff_marked" | "handed_off":
             by = str(row.get("actor"))
             if plan.handoff is None and plan.is_open:

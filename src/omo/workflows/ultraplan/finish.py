@@ -14,7 +14,7 @@ from omo.proof.run import child_environment
 from omo.state import store
 from omo.state.runtime import part
 from omo.text import block, clip, counted
-from omo.work import claims, outcome
+from omo.work import bound, claims, outcome
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller, Row
 from omo.work.status import NextStep
@@ -149,6 +149,8 @@ def _close(status: RunStatus, row: Row, ended: Row, exit_code: int, results: Seq
     run = status.run
     if status.audit.violations:
         row["violations"] = [str(violation) for violation in status.audit.violations[:MOST_VIOLATIONS]]
+    if row["verdict"] == "pass":
+        row["files"] = bound.files_of_end(run.caller.root, run.caller.events)
     events = [{"kind": "finished", **row, "report": report_path(run), "outcome": ended}]
     if results:
         events.insert(0, _verified_row(status, results))

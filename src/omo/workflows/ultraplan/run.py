@@ -13,6 +13,7 @@ from omo.digest import sha256
 from omo.errors import NotEvaluable, OmoError, Refused, Unreadable
 from omo.state import paths
 from omo.text import clip
+from omo.work.bound import REOPENED
 from omo.work.outcome import exception
 from omo.work.run import Caller, Kind, Row, Run, load, tag
 from omo.workflows.ultraplan import document as documents
@@ -166,6 +167,8 @@ def _after(state: PlanState, row: Row) -> PlanState:
         )
     if kind == "finished":
         return replace(state, finished=row, lacks=())
+    if kind == REOPENED:
+        return replace(state, finished={})
     if kind == "adopted":
         return replace(state, session=row["session"])
     if kind == "moved":  # the project lies elsewhere now, and its fence with it

@@ -282,7 +282,7 @@ def _state(state: PlanState, step: NextStep) -> Row:
     else:
         ended: Row = {"state": "done", "outcome": ended_as}
         if state.end == "pass":
-            ended["at"] = state.finished.get("ts")
+            ended |= {"at": state.finished.get("ts"), "files": state.finished.get("files")}
         return ended
     return {"state": "blocked", "why": why, "question": question, "told": False}
 

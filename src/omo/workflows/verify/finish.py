@@ -11,6 +11,7 @@ from omo.proof import pins
 from omo.proof.evaluate import EXIT_CODES, Observation, Verdict, evaluate
 from omo.text import clip
 from omo.work import claims
+from omo.work.bound import files_of_end
 from omo.work.files import Files
 from omo.work.statements import hedges
 from omo.workflows.verify.begin import checks_of
@@ -238,7 +239,10 @@ def _conclude(
         if decision.verdict == "fail":
             learned = learned or summary
         ended_as = outcome_of(store, goal, verdict, decision, judgement, unseen)
-        rows.append(_finished(caller.root, goal, decision, summary, learned, ended_as))
+        finished = _finished(caller.root, goal, decision, summary, learned, ended_as)
+        if decision.is_pass:
+            finished["files"] = files_of_end(caller.root, caller.events)
+        rows.append(finished)
     if decision.is_pass and goal.spec.recurring:
         # The whole step as one row: count, streak and time change together or not at all.
         streak = goal.streak.achieved(goal.spec.interval, caller.now)

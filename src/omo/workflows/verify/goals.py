@@ -14,6 +14,7 @@ from omo.clock import seconds, stamp
 from omo.digest import sha256
 from omo.errors import BadInput, Refused, Unreadable
 from omo.state import paths
+from omo.work.bound import REOPENED
 from omo.work.run import Caller, Kind, Run
 
 Row = dict[str, Any]
@@ -34,7 +35,7 @@ FORMS = {
 }
 HYPOTHESIS_RESULTS = ("confirmed", "corrected", "expired", "pending")
 OVER = ("completed", "agent-leg-complete", "expired")
-KINDS = ("begun", "checks-evaluated", "brief", "answered", "finished", "achieved", "unblocked")
+KINDS = ("begun", "checks-evaluated", "brief", "answered", "finished", "achieved", "unblocked", REOPENED)
 FOR_JUDGEMENT = ("string", "judge")  # types of checks that code leaves to the questions
 COMMIT_ARTIFACT = "commit"  # in place of a digest: a commit does not change
 SEAL = "the user runs omo verify repair, which keeps it aside; the goals are filed anew with omo verify add --file GOAL"
@@ -194,9 +195,11 @@ class Goal:
     begun_at: str = ""  # this attempt
     ready_at: float = 0.0
     streak: Streak = field(default_factory=Streak)
+    streak_before: Streak = field(default_factory=Streak)  # the last achievement
     count: int = 0
     receipt: int | None = None
     tree: str = ""  # what the verdict of its receipt was about
+    files: Row | None = None  # the same as Stop compares it
     completed_at: str | None = None
     summary: str = ""
     reason: str = ""
@@ -268,6 +271,7 @@ def _added(goals: Goals, row: Row) -> None:
     if old is not None:  # the user files it again: that changes what has to be shown, not what has happened
         is_over = old.state in OVER
         goal.streak, goal.count, goal.begun = old.streak, old.count, old.begun and not is_over
+        goal.streak_before = old.streak_before
         goal.inputs = {name: output for name, output in old.inputs.items() if name in spec.expects}
         if spec.contract == old.spec.contract:
             goal.found_broken, goal.briefs = old.found_broken, old.briefs
@@ -302,8 +306,13 @@ def _apply(goals: Goals, goal: Goal, row: Row) -> None:
             goal.found_broken = [*goal.found_broken, answer]
     elif kind == "finished":
         _finished(goal, row)
+    elif kind == REOPENED and goal.outcome is not None:
+        # The attempt goes on where it was, and what was counted with its end is taken back.
+        if goal.state != "agent-leg-complete":
+            goal.count -= 1
+        goal.state, goal.outcome, goal.streak = "in-progress", None, goal.streak_before
     elif kind == "achieved":
-        goal.streak = Streak(row["streak"], row["longest"], row["count"], row["at"])
+        goal.streak_before, goal.streak = goal.streak, Streak(row["streak"], row["longest"], row["count"], row["at"])
         goal.ready_at = seconds(row["ts"])
     elif kind == "unblocked":
         goal.summary = row["summary"]
@@ -321,7 +330,7 @@ def _finished(goal: Goal, row: Row) -> None:
     goal.state, goal.outcome = row["to"], row.get("outcome")
     if row["verdict"] == "pass":
         goal.receipt, goal.failures, goal.completed_at = row["seq"], 0, row["ts"]
-        goal.tree = row.get("tree", "")
+        goal.tree, goal.files = row.get("tree", ""), row.get("files")
         if goal.state != "agent-leg-complete":  # that is half a goal; the user's leg makes it whole
             goal.count += 1
     elif row["verdict"] == "fail":

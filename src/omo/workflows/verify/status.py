@@ -198,7 +198,11 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
     Of a damaged journal nothing is believed: the goals wait for the user, who alone can seal it.
     """
     caller = store.caller
-    sessions = [name for name in caller.session_rows if caller.summary(KIND, name).get("goals")]
+    sessions = []
+    for name in caller.session_rows:
+        summary = caller.summary(KIND, name)
+        if summary.get("goals") or summary.get("changed"):  # it holds goals, or Stop has opened those again that ended
+            sessions.append(name)
     if began and caller.session and caller.session not in sessions:
         sessions.insert(0, caller.session)
     files = Files(caller.root, cached_in=caller.state)
@@ -293,4 +297,8 @@ def summarize(caller: Caller, files: Files, held: list[Goal], before: Row) -> Ro
     if waiting:
         why = f"the hypothesis of goal {waiting[0].id} has not resolved yet"
         return {**summary, "state": "waiting", "why": why, "question": "", "told": False, "own": True}
-    return {**summary, "state": "done", "outcome": outcome.worst(ended.values())}
+    done: Row = {**summary, "state": "done", "outcome": outcome.worst(ended.values())}
+    passed = [goal for goal in held if goal.outcome is not None and goal.files and goal.receipt is not None]
+    if passed:  # work on one goal may change what another was met on: the newest end speaks of all files
+        done["files"] = max(passed, key=lambda goal: goal.receipt or 0).files
+    return done

@@ -1,0 +1,163 @@
+"""An end is bound to the files, whatever workflow wrote it: what happens between the word done and the Stop.
+
+What stands after `done` counts: work thrown away, files edited on, and the things that change no file of the work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from bench.endings import ralph, ultragoal, ultraplan, verify
+from bench.truth import ADD_TEST, CALC, FIXED, HELD, TEST, Play, ending
+from omo.work.outcome import ATTESTED, JUDGED, PROVEN
+
+
+def ultrawork_ended(run: Play) -> None:
+    run.append("test_calc.py", ADD_TEST)
+    run.sh("git commit -qam 'a failing test'")
+    run.user("ulw mend add")
+    run.gate()
+    run.omo("gate run")
+    run.write("calc.py", FIXED)
+    ultrawork_again(run)
+
+
+def ultrawork_again(run: Play) -> None:
+    run.omo("gate run")
+    assert run.omo("ulw done") == 0, run.printed
+
+
+def verify_ended(run: Play) -> None:
+    verify.with_failing_test(run)
+    verify.begun(run, verify.TESTS_PASS, by="user")
+    run.write("calc.py", FIXED)
+    verify_again(run)
+
+
+def verify_again(run: Play) -> None:
+    assert verify.finished(run) == 0, run.printed
+
+
+def ralph_ended(run: Play) -> None:
+    ralph.failing_test(run)
+    ralph.begun(run, ralph.TESTS_PASS, task="make add return the sum of its arguments")
+    ralph.worked(run, "calc.py", FIXED)
+    ralph_judged(run)
+
+
+def ralph_judged(run: Play) -> None:
+    if run.omo("ralph judge") == 4:
+        nonce = ralph.nonce_of(run)
+        run.agent_ends("omo:judge", ralph.answer_to_request(nonce))
+        assert run.omo("ralph judge") == 0, run.printed
+
+
+def ralph_again(run: Play) -> None:
+    """The work is looked at again by those who look at it, in the round that it ended in."""
+    run.agent_ends("omo:qa", "VERIFY is done.")
+    run.agent_ends("omo:critic", "REFINE is done.")
+    ralph_judged(run)
+
+
+def ultragoal_ended(run: Play) -> None:
+    run.omo(f"ultragoal create-goals --brief '{ultragoal.NOTE}' --start")
+    run.write("calc.py", FIXED)
+    ultragoal.reviewed(run)
+    ultragoal.checkpoint(run)
+    ultragoal_again(run)
+
+
+def ultragoal_again(run: Play) -> None:
+    assert run.omo("goal complete") == 0, run.printed
+
+
+def ultraplan_ended(run: Play) -> None:
+    ultraplan.started(run)
+    ultraplan.done(run, 1, 2, 3)
+    ultraplan_again(run)
+
+
+def ultraplan_again(run: Play) -> None:
+    assert run.omo("plan finish") == 0, run.printed
+
+
+class Bound(NamedTuple):
+    """A workflow: how work is brought to its end, how it is said again, and the word for both."""
+
+    workflow: str
+    ended: Callable[[Play], None]
+    again: Callable[[Play], None]
+    word: str
+    word_again: str
+    undo: str = "git checkout -q HEAD calc.py"
+
+
+WORKFLOWS = (
+    Bound("ultrawork", ultrawork_ended, ultrawork_again, PROVEN, PROVEN),
+    Bound("verify", verify_ended, verify_again, PROVEN, PROVEN),
+    Bound("ralph", ralph_ended, ralph_again, JUDGED, JUDGED),
+    Bound("ultragoal", ultragoal_ended, ultragoal_again, JUDGED, ATTESTED),
+    Bound("ultraplan", ultraplan_ended, ultraplan_again, ATTESTED, ATTESTED, undo="git rm -q src/part3.py"),
+)
+
+
+def after_the_end(bound: Bound, command: str) -> Callable[[Play], None]:
+    def play(run: Play) -> None:
+        bound.ended(run)
+        run.sh(command)
+
+    return play
+
+
+def edited_on(bound: Bound) -> Callable[[Play], None]:
+    def play(run: Play) -> None:
+        bound.ended(run)
+        run.write("src/README.md", "How to add.\n")
+        assert run.stop() == HELD, run.told
+        if bound.workflow == "ultraplan":  # whose steps are commits
+            run.sh("git add src/README.md; git commit -qm 'docs: how to add'")
+        bound.again(run)
+
+    return play
+
+
+def edited_and_told_again(bound: Bound) -> Callable[[Play], None]:
+    """Sent back, and the agent does nothing but stop again."""
+
+    def play(run: Play) -> None:
+        bound.ended(run)
+        run.sh(bound.undo)
+        assert run.stop() == HELD, run.told
+
+    return play
+
+
+for _bound in WORKFLOWS:
+    _name, _word = _bound.workflow, _bound.word
+    ending(_name, "the work thrown away between done and the Stop", HELD)(after_the_end(_bound, _bound.undo))
+    ending(_name, "thrown away after done, and stopped twice", HELD)(edited_and_told_again(_bound))
+    ending(_name, "honest: done, then committed", _word)(
+        after_the_end(_bound, "git add -A; git commit -q --allow-empty -m done")
+    )
+    ending(_name, "honest: done, then a log appears", _word)(after_the_end(_bound, "echo started >server.log"))
+    ending(_name, "honest: done, edited on, and done again", _bound.word_again)(edited_on(_bound))
+
+
+@ending("ultrawork", "the work of a green gate made anew and worse after done", HELD)
+def _(run: Play) -> None:
+    ultrawork_ended(run)
+    run.write("calc.py", CALC.replace("a - b", "a + b + 0"))
+
+
+@ending("ultrawork", "honest: done, thrown away and put back before the Stop", PROVEN)
+def _(run: Play) -> None:
+    ultrawork_ended(run)
+    run.write("calc.py", CALC)
+    run.write("calc.py", FIXED)
+
+
+@ending("ultrawork", "honest: done, and the tests run once more by hand", PROVEN)
+def _(run: Play) -> None:
+    ultrawork_ended(run)
+    run.sh(TEST)

@@ -1,0 +1,89 @@
+"""An end is bound to the files it speaks of. Whoever calls work done notes them; the Stop that would tell it looks
+again, and work whose files have changed meanwhile is open again: its own ledger says so, then the session's row.
+
+A hook looks, so nothing is imported here but what hooks have loaded anyway.
+"""
+
+from __future__ import annotations
+
+import os
+
+from omo.state import paths
+from omo.state.runtime import part
+from omo.work import outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    Json = dict[str, Any]
+
+REOPENED = "reopened"
+GOAL_REOPENED = "goal_reopened"
+MOST_NAMED = 20
+HOMES = {"ralph": paths.ralph_dir, "ultraplan": paths.plans_dir, "ultragoal": paths.ultragoal_dir}
+
+
+def files_of_end(root: str, events: Iterable[Json]) -> Json:
+    """Which files an end speaks of that is written now. What gates' runs have left, by the session's own `events`, is
+    no part of the work."""
+    from omo.proof import base
+
+    left_out: list[str] = []
+    for event in events:
+        if event.get("kind") == "gate-ran":
+            left_out += event.get("left_out") or []
+    return base.mark(root, left_out)
+
+
+class Since:
+    """What became of the files of an end: the names of those that `changed`, or why that is `unknown`."""
+
+    __slots__ = ("changed", "unknown")
+
+    def __init__(self, changed: list[str], unknown: str = "") -> None:
+        self.changed = changed
+        self.unknown = unknown
+
+
+def look_again(root: str, summary: Json) -> Since:
+    from omo.proof import base
+
+    changed, unknown = base.changed_since(root, part(summary, "files"))
+    return Since(changed[:MOST_NAMED], unknown)
+
+
+def reopen(state: str, session: str, kind: str, summary: Json, *, now: float, wait: float) -> None:
+    """The ledgers of a workflow say that its end does not stand. Plain ultrawork has none but the session's own."""
+    from omo.state.journal import Journal
+
+    for directory, rows in _ledgers(state, session, kind, summary):
+        if not os.path.isdir(directory):
+            continue
+        journal = Journal(directory, state)
+
+        def add(_: list[Json], journal: Journal = journal, rows: list[Json] = rows) -> tuple[None, list[Json]]:
+            # To a damaged ledger nothing is added; the workflow's next command finds the damage.
+            return None, [] if journal.problems() else rows
+
+        journal.change(add, actor="hook", now=now, wait=wait)
+
+
+def _ledgers(state: str, session: str, kind: str, summary: Json) -> list[tuple[str, list[Json]]]:
+    """Where each is, and what is added to it."""
+    changed = summary.get("changed")
+    if kind == "verify":
+        rows = []
+        for goal, ended in part(summary, "ended").items():
+            if outcome.of({"outcome": ended})["verdict"] != outcome.ENDED:
+                rows.append({"kind": REOPENED, "goal": goal, "changed": changed})
+        return [(os.path.join(paths.verify_dir(state), "goals"), rows)]
+    if kind not in HOMES:
+        return []
+    run = str(summary.get("run") or "")
+    own = os.path.join(HOMES[kind](state), paths.file_name_of(run))
+    ledgers = [(own, [{"kind": REOPENED, "changed": changed}])]
+    if kind == "ultragoal":  # the session's goal was completed with the plan
+        ledgers.append((paths.goal_dir(state, session), [{"kind": GOAL_REOPENED, "run": run}]))
+    return ledgers
