@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -24,7 +24,7 @@ from omo import progress
 from omo.digest import sha256
 from omo.errors import OmoError
 from omo.json_text import dumps
-from omo.proof import base, contents, kinds, outputs, own_commands, reading, swap
+from omo.proof import base, contents, form, inline_tests, kinds, manifests, outputs, own_commands, reading, swap
 from omo.proof import run as runner
 from omo.proof.outputs import Counts
 from omo.proof.swap import File
@@ -148,6 +148,12 @@ class Subject:
     by: str = "agent"
 
     @cached_property
+    def present(self) -> frozenset[str]:
+        """The paths of the base."""
+        head = self.began.get("head")
+        return frozenset([*self.began["files"], *(base.names(self.root, head) if head else ())])
+
+    @cached_property
     def base_id(self) -> str:
         known = [self.began.get("head"), sorted(self.began["files"].items())]
         return sha256(store.encode(dumps(known)))[:16]
@@ -200,7 +206,9 @@ def kinds_of(subject: Subject, command: Command) -> kinds.Kinds:
     started = own_commands.scripts(
         subject.root, head, command.argv, command.cwd, uncommitted=subject.began.get("files", ())
     )
-    return kinds.Kinds(started=started, sealed=command.sealed, is_form=kinds.is_form(command.argv))
+    return kinds.Kinds(
+        started=started, sealed=command.sealed, is_form=form.is_form(command.argv), present=subject.present
+    )
 
 
 def arrange(subject: Subject, command: Command) -> Arrangements:
@@ -216,7 +224,9 @@ def arrange(subject: Subject, command: Command) -> Arrangements:
         after = {path: contents.now(subject.root, path) for path in counting}
     except contents.Unknown as why:
         raise CannotTell(str(why)) from None
-    work, rest, manifests = [], [], []
+    work: list[str] = []
+    rest: list[str] = []
+    adding: list[str] = []
     without: dict[str, File] = {}
     old_tests: dict[str, File] = {}
     for path in counting:
@@ -225,8 +235,8 @@ def arrange(subject: Subject, command: Command) -> Arrangements:
             rest.append(path)
             if not is_allowed:
                 old_tests[path] = before[path]
-            if kinds.only_adds(path, before[path].content or b"", after[path].content or b""):
-                manifests.append(path)
+            if manifests.only_adds(path, before[path].content or b"", after[path].content or b""):
+                adding.append(path)
             continue
         parted = _parted(path, before[path], after[path])
         if parted is None:
@@ -249,7 +259,7 @@ def arrange(subject: Subject, command: Command) -> Arrangements:
     keys = {name: _key_of(changed, which, put, before) for name, put in files.items()}
     keys[AS_IT_IS] = files_key(changed, which)
     peeks = reading.peeks(without, {path: after[path] for path in without})
-    return Arrangements(work, rest, files, keys, manifests, peeks)
+    return Arrangements(work, rest, files, keys, adding, peeks)
 
 
 def _parted(path: str, before: File, after: File) -> tuple[File, File] | None:
@@ -257,9 +267,9 @@ def _parted(path: str, before: File, after: File) -> tuple[File, File] | None:
     old, new = before.content, after.content
     if old is None or new is None:
         return None
-    if not kinds.has_inline_tests(path, old) and not kinds.has_inline_tests(path, new):
+    if not inline_tests.has_inline_tests(path, old) and not inline_tests.has_inline_tests(path, new):
         return None
-    with_new_tests, with_old_tests = kinds.with_tests_of(old, new), kinds.with_tests_of(new, old)
+    with_new_tests, with_old_tests = inline_tests.with_tests_of(old, new), inline_tests.with_tests_of(new, old)
     if with_new_tests is None or with_old_tests is None:
         return None
     return File(with_new_tests, after.mode), File(with_old_tests, after.mode)
@@ -269,9 +279,8 @@ def _has_tests_at_base(subject: Subject, which: kinds.Kinds, old_tests: Mapping[
     """Whether there was anything to run: one of the changed files itself, or any other test."""
     if any(held.content is not None for held in old_tests.values()):
         return True
-    head = subject.began.get("head")
-    present = [*subject.began["files"], *(base.names(subject.root, head) if head else ())]
-    return any(kinds.is_test(path) or which.is_started(path) for path in present)
+    present = subject.present
+    return any(kinds.is_test(path, present) or path in which.started for path in present)
 
 
 def _key_of(
@@ -316,6 +325,25 @@ def run_of(row: Mapping[str, Any]) -> Run:
     if values.get("counts") is not None:
         values["counts"] = Counts(*values["counts"])
     return Run(**{"on_files": "", "result": "unknown", **values})
+
+
+def run_asking(
+    command: Command,
+    root: str,
+    environ: Mapping[str, str],
+    limit: float,
+    started: Callable[[int], None] | None = None,
+) -> runner.Outcome:
+    """Run it, and have the runner name what it runs where it would not by itself."""
+    argv = list(command.argv)
+    asked = outputs.asking(argv)
+    told = dict(environ)
+    for name, words in outputs.asking_environment(argv).items():
+        told[name] = f"{told.get(name, '')} {words}".strip()
+    most = runner.OUTPUT_LIMIT if asked == argv else outputs.ASKED_OUTPUT_LIMIT
+    return runner.run(
+        asked, cwd=Path(root, command.cwd), timeout=limit, env=told, output_limit=most, started=started
+    )
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -382,17 +410,18 @@ class _Trial:
         """The runs on swapped files. The second is not needed where the first has shown enough."""
         subject, arranged = self.subject, self.arranged
         runs: dict[str, Run] = {}
-        with swap.Swap(subject.root, subject.state, arranged.files | self._lenient(), self._untracked) as swapped:
+        with swap.Swap(subject.root, subject.state, {**arranged.files, **self._lenient()}, self._untracked) as swapped:
             for name in names:
                 runs[name] = self._run(swapped, name)
-                if name == WITHOUT and runs[name].result == "pass":
-                    break
                 if name == OLD_TESTS and _could_not_be_built(runs[name]) and MANIFESTS in self._lenient():
                     runs[name] = self._run(swapped, MANIFESTS)
+                _record(subject, self.command, name, runs[name])
+                if name == WITHOUT and runs[name].result == "pass":
+                    break
         if swapped.moved:
+            for name, run in runs.items():
+                _record(subject, self.command, name, replace(run, result="unknown", why=swapped.moved))
             raise CannotTell(f"{swapped.moved} while files were swapped, so that the runs count for nothing")
-        for name, run in runs.items():
-            _record(subject, self.command, name, run)
         if swapped.kept:
             kept = [f"{clip(kept.path, 80)} (kept as {kept.kept_as})" for kept in swapped.kept]
             self.notes.append(f"put back over what stood there instead: {listed(kept, 6)}")
@@ -413,18 +442,11 @@ class _Trial:
 
     def _run(self, swapped: swap.Swap, arrangement: str) -> Run:
         swapped.put(arrangement)
-        argv = outputs.asking(list(self.command.argv))
         environ = swapped.environment(environment(self.subject.environ))
         lasted = max([run.seconds for run in self.seen], default=0.0)
         limit = min(self.command.timeout, max(SHORTEST_LIMIT, 10 * lasted)) if lasted else self.command.timeout
         with progress.doing(f"{shlex.join(self.command.argv)}, {arrangement}"):
-            outcome = runner.run(
-                argv,
-                cwd=Path(self.subject.root, self.command.cwd),
-                timeout=limit,
-                env=environ,
-                started=swapped.group_started,
-            )
+            outcome = run_asking(self.command, self.subject.root, environ, limit, swapped.group_started)
         name = OLD_TESTS if arrangement == MANIFESTS else arrangement
         return read_run(outcome, self.arranged.keys[name])
 
@@ -473,7 +495,7 @@ class _Trial:
             return "it could not be started"
         if not without.broke_before_tests:
             return ""
-        if without.missing:
+        if without.missing:  # of what a test could not find
             if any(self._provides(name) for name in without.missing):
                 return ""
             what = listed([clip(name, 60) for name in without.missing], MOST_NAMED)

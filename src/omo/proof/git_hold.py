@@ -158,7 +158,7 @@ def find(root: str, mark: str) -> Hold | None:
     hold = Hold(root, os.fsdecode(found.output).removesuffix("\n"), mark)
     is_plain = place == "." and os.path.isdir(os.path.join(root, ".git"))
     # A clean filter is a program that git would start to add a file.
-    hold.may_have_own_index = is_plain and os.access(hold.directory, os.W_OK) and git.filter_in(settings) is None
+    hold.may_have_own_index = is_plain and os.access(hold.directory, os.W_OK) and not git.without_filters(settings)
     return hold
 
 

@@ -183,7 +183,7 @@ class Kinds:
         documents: Sequence[str] = (),
         present: Collection[str] = (),
     ) -> None:
-        self._started = frozenset(started)
+        self.started = frozenset(started)
         self._sealed = sealed
         self._is_form = is_form
         self._documents = documents
@@ -199,7 +199,7 @@ class Kinds:
         *directories, name = path.split("/")
         if _is_of_git(directories, name) or ".sisyphus" in directories:
             return NEVER
-        if path in self._started or any(globs.covers(path, glob) for glob in self._sealed):
+        if path in self.started or any(globs.covers(path, glob) for glob in self._sealed):
             return REST
         is_configuration = bool(CONFIGURATION.match(name)) or not PACKAGES.isdisjoint(directories)
         if self._is_form:

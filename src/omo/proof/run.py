@@ -102,13 +102,13 @@ def run(
     if not where.is_dir():
         raise BadInput(f"a command cannot run in {where}: not a directory", fix="name an existing directory")
     environment = {**QUIET, **(child_environment(os.environ) if env is None else env)}
-    started = time.monotonic()
+    began = time.monotonic()
     try:
         process = _start(command, where, environment, feed=bool(stdin))
     except ValueError as error:
         raise BadInput(f"the system does not take this command or its environment: {error}") from error
     except OSError as error:
-        return Outcome(command, where, time.monotonic() - started, not_found=True, stderr=str(error))
+        return Outcome(command, where, time.monotonic() - began, not_found=True, stderr=str(error))
     out, err = _Kept(output_limit), _Kept(output_limit)
     timed_out = False
     with progress.doing(f"running {shlex.join(command)}"):
@@ -116,7 +116,7 @@ def run(
             if started is not None:
                 started(process.pid)
             readers = _pump(process, out, err, stdin)
-            process.wait(max(0.0, started + timeout - time.monotonic()))
+            process.wait(max(0.0, began + timeout - time.monotonic()))
         except subprocess.TimeoutExpired:
             timed_out = True
         finally:
@@ -128,7 +128,7 @@ def run(
     return Outcome(
         argv=command,
         cwd=where,
-        duration=time.monotonic() - started,
+        duration=time.monotonic() - began,
         exit_code=code if code is not None and code >= 0 and not timed_out else None,
         signal=-code if code is not None and code < 0 else None,
         timed_out=timed_out,

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from omo.clock import stamp
+from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.proof import base, seals
 from omo.proof.run import child_environment
@@ -35,6 +36,7 @@ from omo.workflows.ultraplan.status import (
 from omo.workflows.ultraplan.verify import Verify
 from omo.workflows.ultrawork import gates
 from omo.workflows.ultrawork.finish import Finish, WaitsForUser
+from omo.workflows.ultrawork.prove import Prover
 
 LONGEST = 8000
 LONGEST_WHY = 160
@@ -279,14 +281,13 @@ def _examine(status: RunStatus, passing: Sequence[Verify]) -> seals.Seals:
 def _red_to_green(caller: Caller) -> str:
     """What a gate of the session's own run proves beside the plan; empty where none does."""
     row = caller.session_rows.get(caller.session, {})
-    known = gates.fold(list(caller.events), gates.run_of(row))
-    if not len(known):
+    if not len(gates.fold(list(caller.events), gates.run_of(row))):
         return ""
-    look = base.look(caller.root, known.base).without(known.left_out)
+    context = Context(os.environ, caller.root, caller.now, has_terminal=caller.by == "user")
     armed_at = str(part(row, "ulw").get("armedAt") or "")
-    environ = child_environment(os.environ)
     try:
-        ended = Finish(caller.root, known, look, environ, armed_at).outcome()
+        proof = Prover(context, caller.session, makes=True).proof()
+        ended = Finish(proof, child_environment(os.environ), armed_at).outcome()
     except (Refused, WaitsForUser):
         return ""
     return str(ended["why"]) if ended["verdict"] == outcome.PROVEN else ""

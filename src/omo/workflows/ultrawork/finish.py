@@ -94,6 +94,7 @@ class Finish:
         return row["result"] == "pass" or (made is not None and made.holds and not gate.is_users)
 
     def _proven_gate(self) -> Gate | None:
+        gate: Gate
         for gate in self.gates:
             made = self._experiment(gate)
             if made is not None and made.holds and self.proof.owners[gate.name] and self._passes(gate):

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 
 from omo.context import Context
-from omo.proof import base, experiment, kinds, own_commands, typed_commands
+from omo.proof import base, experiment, form, kinds, own_commands, typed_commands
 from omo.proof.experiment import Experiment, Run
 from omo.proof.project_checks import Check
 from omo.state import paths
@@ -46,7 +46,7 @@ class Prover:
             self._name_project_tests(proof)
         counting = sorted(
             (gate for gate in proof.gates if proof.owners[gate.name]),
-            key=lambda gate: (kinds.is_form(gate.argv), not gate.is_users),
+            key=lambda gate: (form.is_form(gate.argv), not gate.is_users),
         )
         for gate in proof.gates:
             if gate not in counting:
@@ -82,8 +82,11 @@ class Prover:
         head = (proof.gates.base or {}).get("head")
         cwd = paths.session_directory(self.context.environ, self.context.cwd)
         check = own_commands.test_gate(self.context.root, head, cwd)
-        if check is None or any(own_commands.covers(gate.argv, gate.cwd, check) for gate in proof.gates):
+        if check is None:
             return None
+        for gate in proof.gates:
+            if own_commands.covers(self.context.root, head, gate.argv, gate.cwd, check):
+                return None
         return check
 
     def _name_project_tests(self, proof: Proof) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from omo.context import Context
 from omo.errors import Refused
-from omo.proof import base, experiment, outputs, reading, tree, typed_commands
+from omo.proof import base, experiment, reading, tree, typed_commands
 from omo.proof import run as runner
 from omo.state import ledger, paths, runtime, store
 from omo.text import listed
@@ -96,8 +96,11 @@ def _files_id(context: Context, known: gates.Gates, look: base.Look, gate: gates
 def _run_one(gate: gates.Gate, context: Context, known: gates.Gates, *, asks: bool) -> Row:
     directory = os.path.join(context.root, gate.cwd)
     environ = runner.child_environment(os.environ)
-    argv = outputs.asking(gate.argv) if asks else gate.argv
-    outcome = runner.run(argv, cwd=Path(directory), timeout=gate.timeout, env=experiment.environment(environ))
+    told = experiment.environment(environ)
+    if asks:
+        outcome = experiment.run_asking(gate, context.root, told, gate.timeout)
+    else:
+        outcome = runner.run(gate.argv, cwd=Path(directory), timeout=gate.timeout, env=told)
     shadows = reading.shadows(context.root, known.base or {}, [gate], known.allowed_changes)
     ran = experiment.read_run(outcome, "", shadows)
     return {
