@@ -208,7 +208,7 @@ class Kinds:
             return REST if is_configuration else WORK
         if is_test(path, self._tops) or self._is_among_tests(directories):
             return REST
-        if _lies_in(directories, DOCUMENT_DIRECTORIES, self._tops) or (_is_document(name) and not is_configuration):
+        if _lies_in(directories, DOCUMENT_DIRECTORIES, self._tops) or _is_document(name):
             is_read = any(_is_named(path, glob) for glob in self._documents)
             is_expected = not EXPECTED_VALUES.isdisjoint(directories)
             return REST if is_read or is_expected else NEITHER
