@@ -102,6 +102,7 @@ ONLY_ADDS = [
     ("setup.cfg", "    pytest", "    pytest\n    hypothesis"),
     ("setup.cfg", "version = 1.0", "version = 1.1\ndescription = sums"),
     ("go.mod", "one v1.0.0", "one v1.2.0"),
+    ("go.mod", "two v1.0.0 // indirect", "two v1.1.0"),
     ("go.mod", "\texample.com/two", "\texample.com/three v0.1.0\n\texample.com/two"),
     ("requirements-dev.txt", "click>=8", "Click>=8.1\nrich"),
     ("package-lock.json", "jest-29.tgz", "jest-30.tgz"),

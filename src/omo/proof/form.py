@@ -48,7 +48,7 @@ PACKAGE_RUNNERS = ("npm", "pnpm", "yarn", "bun", "composer")
 TARGET_RUNNERS = ("make", "gmake", "just", "task", "tox", "nox", "rake")
 # A target or a script is known by its name: lint, lint:css, check-types, format-check; lint-and-test is more than that.
 FORM_WORDS = frozenset(("lint", "linter", "linters", "linting", "type", "types", "typecheck", "format", "fmt", "style"))
-TEST_WORDS = frozenset(("test", "tests", "unit", "e2e"))
+MORE_THAN_FORM = frozenset(("test", "tests", "unit", "e2e"))
 BY_NAME = re.compile(r"(?:.*/)?\.?bin/[^/]+|[^/]+")  # also of a virtual environment, node_modules/.bin, vendor/bin
 SHELL = re.compile(r"(?:ba|z|da|k)?sh")
 INTERPRETER = re.compile(r"(?:python|pypy)[\d.]*")
@@ -103,7 +103,7 @@ def _is_name_of_form(name: str) -> bool:
     if name in CHECKERS:
         return True
     words = re.split(r"[:_-]", name.lower())
-    if not TEST_WORDS.isdisjoint(words):
+    if not MORE_THAN_FORM.isdisjoint(words):
         return False
     if words[0] == "check":
         words = words[1:]

@@ -73,7 +73,7 @@ TEST_WORDS = frozenset(("test", "tests", "testing", "spec", "specs", "bench", "b
 # The files that make a directory a package; the globs of others are among the configuration.
 MANIFESTS = frozenset(
     (
-        *("pyproject.toml", "setup.py", "setup.cfg", "package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle"),
+        *("pyproject.toml", "setup.cfg", "package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle"),
         *("build.gradle.kts", "Gemfile", "composer.json", "mix.exs", "deno.json", "Package.swift", "pubspec.yaml"),
     )
 )
@@ -82,7 +82,7 @@ CONFIGURATION = _any_of(
     *MANIFESTS,
     *LOCK_FILES,
     *("go.work", "settings.gradle*", "*.gemspec", "deno.jsonc", "*.csproj", "*.fsproj", "*.sln", "Pipfile"),
-    *("*requirements*.txt", "MANIFEST.in"),
+    *("*requirements*.txt", "MANIFEST.in", "*.pth"),
     *(
         "pytest.ini",
         ".pytest.ini",
@@ -149,7 +149,7 @@ DOCUMENT_DIRECTORIES = frozenset(
     (
         *("docs", "doc", "documentation", "examples", "example", "changelog", "changelog.d", "changelogs"),
         *("newsfragments", ".changeset", ".changes", ".github", ".gitlab", ".circleci", ".buildkite", ".woodpecker"),
-        *(".vscode", ".idea", ".devcontainer", ".claude", ".codex", ".cursor"),
+        *(".vscode", ".idea", ".devcontainer"),
     )
 )
 OF_CI = _any_of(
@@ -163,7 +163,7 @@ RUNNERS_KEY = re.compile(
 )
 ANY_KEY = re.compile(r"\s*(?:\[[\w.\"-]+\]\s*$|[\w.\"'-]+\s*[=:])")
 
-LAST_LETTER = chr(0x10FFFF)
+LAST_LETTER = chr(0x10FFFF)  # behind every path of a directory, in their order
 
 
 class Kinds:
@@ -202,11 +202,13 @@ class Kinds:
         if path in self.started or any(globs.covers(path, glob) for glob in self._sealed):
             return REST
         is_configuration = bool(CONFIGURATION.match(name)) or not PACKAGES.isdisjoint(directories)
+        if name == "setup.py":  # deeper in a project it is a module like any other
+            is_configuration = "/".join(directories) in self._tops
         if self._is_form:
             return REST if is_configuration else WORK
         if is_test(path, self._tops) or self._is_among_tests(directories):
             return REST
-        if _lies_in(directories, DOCUMENT_DIRECTORIES, self._tops) or (_is_document(name) and not is_configuration):
+        if _lies_in(directories, DOCUMENT_DIRECTORIES, self._tops) or _is_document(name):
             is_read = any(_is_named(path, glob) for glob in self._documents)
             is_expected = not EXPECTED_VALUES.isdisjoint(directories)
             return REST if is_read or is_expected else NEITHER

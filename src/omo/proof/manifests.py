@@ -112,13 +112,13 @@ def _read_setup_cfg(text: str) -> Manifest:
 
 
 def _read_requirements(text: str) -> Manifest:
-    """Options (`-r`, `-e`, `--index-url`) and addresses are other lines."""
+    """Options (`-r`, `-e`, `--index-url`) are other lines."""
     packages: dict[str, str] = {}
     others: dict[str, str] = {}
     for line in text.splitlines():
         requirement = re.sub(r"(?:^|\s)#.*", "", line).strip()
         match = REQUIREMENT.fullmatch(requirement)
-        if match and "/" not in match["version"]:
+        if match:
             packages[_same(match["name"])] = packages.get(_same(match["name"]), "") + match["version"]
         elif requirement:
             others[requirement] = ""
