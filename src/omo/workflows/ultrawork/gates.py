@@ -191,10 +191,10 @@ class Found:
     """The checks that the project's files name, as they stood when the run began; without one, as committed.
 
     `unlike` are the project gates in the file as it is that were not in it then: whoever wrote them, it was not the
-    user who began the run.
+    user who began the run. `head` is the commit that was read.
     """
 
-    __slots__ = ("checks", "unlike")
+    __slots__ = ("checks", "head", "unlike")
 
     def __init__(self, root: str, cwd: str, row: Json | None, known: Gates) -> None:
         from omo.proof import git, project_checks, project_files
@@ -202,6 +202,7 @@ class Found:
         head = (known.base or {}).get("head") if row and runtime.is_live(row) else None
         if head is None:
             head = git.run(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").text.strip() or None
+        self.head: str | None = head
         files = project_files.files_at(root, head)
         self.checks: list[Check] = project_checks.suggest(files, root, cwd)
         committed = {}
