@@ -13,7 +13,7 @@ from omo.cli.result import Result
 from omo.cli.ulw import require_whole_ledger, session_gates, waits_for_user
 from omo.context import Context
 from omo.errors import BadInput
-from omo.proof import base, globs, seals, strength, tree, typed_commands
+from omo.proof import base, globs, outputs, seals, tree, typed_commands
 from omo.proof import run as runner
 from omo.state import ledger, paths, runtime
 from omo.text import clip, listed
@@ -119,7 +119,7 @@ def _run_one(gate: gates.Gate, context: Context, known: gates.Gates) -> Row:
     environ = runner.child_environment(os.environ)
     outcome = runner.run(gate.argv, cwd=Path(directory), timeout=gate.timeout, env=environ)
     shadows = seals.shadows(context.root, known.base or {}, [gate], known.terms)
-    result, why = strength.result_of(outcome, shadows)
+    result, why = outputs.result_of(outcome, shadows)
     return {
         "name": gate.name,
         "command": gate.command,
