@@ -18,7 +18,7 @@ import yaml
 
 from omo import safe_open
 from omo.errors import BadInput, NotEvaluable, OmoError
-from omo.proof import changes, documents, globs, patterns, seals, strength
+from omo.proof import changes, documents, globs, outputs, patterns, seals
 from omo.proof.checks import (
     Check,
     CommandCheck,
@@ -237,7 +237,7 @@ def _run(check: CommandCheck | MetricCheck, tree: Tree) -> Outcome | Finding:
         return Finding("fail", f"its directory {check.cwd} is not there")
     outcome = run(check.argv, cwd=where, timeout=check.timeout, output_limit=OUTPUT_LIMIT)
     began = {"head": tree.pinned[digest_of_check(check)]}
-    result, why = strength.result_of(outcome, seals.shadows(str(tree.root), began, [check]))
+    result, why = outputs.result_of(outcome, seals.shadows(str(tree.root), began, [check]))
     return Finding("unknown", why, _said(outcome)) if result == "unknown" else outcome
 
 

@@ -280,7 +280,7 @@ def _has_tests_at_base(subject: Subject, which: kinds.Kinds, old_tests: Mapping[
     if any(held.content is not None for held in old_tests.values()):
         return True
     present = subject.present
-    return any(kinds.is_test(path, present) or path in which.started for path in present)
+    return any(kinds.is_test(path) or path in which.started for path in present)
 
 
 def _key_of(

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof import changes, globs, strength
+from omo.proof import changes, globs, outputs
 from omo.proof.run import run
 from omo.state import paths
 from omo.state.journal import Journal
@@ -205,7 +205,7 @@ def _run_cited(caller: Caller, command: Pinned, exits: int | None) -> str:
     where = globs.directory_inside(Path(caller.root), command.cwd)
     ran = run(command.argv, cwd=where, timeout=command.timeout)
     wanted = command.exit if exits is None else exits
-    result, why = strength.result_of(ran)
+    result, why = outputs.result_of(ran)
     if result == "unknown":
         return why
     if ran.exit_code == wanted:

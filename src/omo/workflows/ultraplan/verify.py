@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from omo.proof.outputs import quoted, ran_nothing
 from omo.proof.run import Outcome, run
-from omo.proof.strength import last_line, ran_nothing
 from omo.text import clip
 from omo.workflows.ultraplan.markdown import code_texts, expectation, shell_texts
 from omo.workflows.ultraplan.models import Step
@@ -148,9 +148,9 @@ def _result(command: Verify, ended: Outcome | None, changed: Collection[str]) ->
     if ended.exit_code != command.exit:
         code = f"exit {ended.exit_code}" if ended.exit_code is not None else f"signal {ended.signal}"
         why = f"{code}, {command.exit} needed"
-        if last := last_line(output):
-            why += f": {last}"
+        if line := quoted(output):
+            why += f": {line}"
         return FAIL, why
     if ran_nothing(output):
-        return FAIL, f"it says itself that it ran no test: {last_line(output)}"
+        return FAIL, f"it says itself that it ran no test: {quoted(output)}"
     return PASS, ""

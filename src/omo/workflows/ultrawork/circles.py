@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from omo.proof import base, strength
+from omo.proof import base, outputs
 from omo.state.rows import circle_of
 from omo.text import clip
 from omo.work import session
@@ -138,7 +138,7 @@ def _circle(kind: str, result: Row, times: int, first: Row, others: Sequence[Row
             tried += base.differing(result["changed"], other["changed"])
     if tried is not None:
         tried = [clip(path, 80) for path in dict.fromkeys(tried)][:MOST_TRIED]
-    last = strength.last_line(str(result.get("tail") or "")) or f"exit {result.get('exit')}"
+    last = outputs.quoted(str(result.get("tail") or "")) or f"exit {result.get('exit')}"
     return {
         "kind": kind,
         "gate": result["name"],

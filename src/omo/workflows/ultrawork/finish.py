@@ -94,6 +94,11 @@ class Finish:
         return row["result"] == "pass" or (made is not None and made.holds and not gate.is_users)
 
     def _proven_gate(self) -> Gate | None:
+        """The gate whose experiment held. What shows a part of the project shows nothing where its own tests do not
+        hold as they were."""
+        tests = self.proof.experiments.get(self.proof.tests)
+        if tests is not None and tests.verdict in experiment.TESTS_CHANGED:
+            return None
         gate: Gate
         for gate in self.gates:
             made = self._experiment(gate)

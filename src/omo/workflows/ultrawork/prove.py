@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from omo.context import Context
 from omo.proof import base, experiment, form, kinds, own_commands, typed_commands
@@ -27,6 +28,7 @@ class Proof:
     owners: dict[str, str] = field(default_factory=dict)  # by gate whose it is, empty where the agent chose it
     experiments: dict[str, Experiment] = field(default_factory=dict)
     tests_not_run: str = ""
+    tests: str = ""  # the gate that runs the project's own tests
 
 
 class Prover:
@@ -44,23 +46,31 @@ class Prover:
             proof = self._with_project_tests(proof)
         else:
             self._name_project_tests(proof)
-        counting = sorted(
-            (gate for gate in proof.gates if proof.owners[gate.name]),
-            key=lambda gate: (form.is_form(gate.argv), not gate.is_users),
-        )
+        counting = self._counting(proof)
         for gate in proof.gates:
             if gate not in counting:
                 self._run_unseen(proof, gate)
         if not self._fails(proof):
             for gate in counting:
-                proof.experiments[gate.name] = self._experiment(proof, gate)
-                if proof.experiments[gate.name].holds:
+                made = proof.experiments[gate.name] = self._experiment(proof, gate)
+                if made.holds and (self._tests is None or self._covers_tests(proof, gate)):
                     break
         for gate in counting:
             self._run_unseen(proof, gate)
         after = self._look()
         after.experiments, after.tests_not_run = proof.experiments, proof.tests_not_run
+        after.tests = self._tests_gate(after)
         return after
+
+    def _counting(self, proof: Proof) -> list[Gate]:
+        """The gates by which something can be proven, those of tests first. Of the project's own commands one over a
+        part of the tests is none, where the whole is a gate too: a test could have been weakened in the other part."""
+        counting = []
+        for gate in proof.gates:
+            is_whole = self._covers_tests(proof, gate) or self._tests is None
+            if gate.is_users or (proof.owners[gate.name] and is_whole):
+                counting.append(gate)
+        return sorted(counting, key=lambda gate: (form.is_form(gate.argv), not gate.is_users))
 
     def _look(self) -> Proof:
         known = runs.known_gates(self.context, self.session)
@@ -77,29 +87,35 @@ class Prover:
         file = own_commands.where(self.context.root, head, gate.argv, gate.cwd)
         return f"the project's own ({file})" if file else ""
 
-    def _test_gate(self, proof: Proof) -> Check | None:
-        """The project's own tests as its files named them when the run began, unless a gate runs them already."""
-        head = (proof.gates.base or {}).get("head")
+    @cached_property
+    def _tests(self) -> Check | None:
+        """The project's own tests as its files named them when the run began."""
+        head = (runs.known_gates(self.context, self.session).base or {}).get("head")
         cwd = paths.session_directory(self.context.environ, self.context.cwd)
-        check = own_commands.test_gate(self.context.root, head, cwd)
-        if check is None:
-            return None
+        return own_commands.test_gate(self.context.root, head, cwd) if head else None
+
+    def _covers_tests(self, proof: Proof, gate: Gate) -> bool:
+        head = (proof.gates.base or {}).get("head")
+        check = self._tests
+        return check is not None and own_commands.covers(self.context.root, head, gate.argv, gate.cwd, check)
+
+    def _tests_gate(self, proof: Proof) -> str:
         for gate in proof.gates:
-            if own_commands.covers(self.context.root, head, gate.argv, gate.cwd, check):
-                return None
-        return check
+            if self._covers_tests(proof, gate):
+                return str(gate.name)
+        return ""
 
     def _name_project_tests(self, proof: Proof) -> None:
-        check = self._test_gate(proof)
-        if check is not None:
+        check = self._tests
+        if check is not None and not self._tests_gate(proof):
             proof.tests_not_run = f"the project's tests ({clip(typed_commands.typed(check.argv), 80)}) were not run"
 
     def _with_project_tests(self, proof: Proof) -> Proof:
         """Nothing is proven past the project's own tests, so they become a gate, unless only documents were changed."""
-        check = self._test_gate(proof)
+        check = self._tests
         changed = proof.look.changed
         which = kinds.Kinds()
-        if check is None or (changed is not None and all(which.of(path) == kinds.NEITHER for path in changed)):
+        if check is None or self._tests_gate(proof) or (changed is not None and all(which.of(path) == kinds.NEITHER for path in changed)):
             return proof
         directory = os.path.join(self.context.root, check.cwd)
         program = typed_commands.resolve(check.argv[0], directory, os.environ.get("PATH", ""))
