@@ -192,6 +192,29 @@ def prove(
         return Experiment(NOT_MADE, error.message)
 
 
+def weakened(subject: Subject, command: Command) -> str:
+    """For an end that others have judged: why a pass of this command need not mean what it did before. Empty where no
+    test, configuration or data was changed, or where it passes with them as they were too."""
+    try:
+        arranged = arrange(subject, command)
+        if not arranged.has_old_tests:
+            return ""
+        trial = _Trial(subject, command, arranged, _recorded(subject, command), lambda: run_now(subject, command))
+        made = trial.with_old_tests()
+    except CannotTell as why:
+        return str(why)
+    except swap.NotMade as error:
+        return error.message
+    return "" if made.holds else made.reason
+
+
+def run_now(subject: Subject, command: Command) -> Run:
+    """As it is."""
+    outcome = run_asking(command, subject.root, environment(subject.environ), command.timeout)
+    shadows = reading.shadows(subject.root, subject.began, [command], subject.allowed)
+    return read_run(outcome, files_key(subject.look.changed or {}, kinds_of(subject, command)), shadows)
+
+
 # Which files stand how
 
 
@@ -375,6 +398,20 @@ class _Trial:
         if missing or now is None:
             runs[AS_IT_IS] = self.run_as_it_is()
         return self._judged(runs)
+
+    def with_old_tests(self) -> Experiment:
+        """The second run and the last, for who need not know whether it fails without the work."""
+        seen = self._seen(OLD_TESTS)
+        if seen is None:
+            self._require_time(2, None)
+            seen = self._make([OLD_TESTS])[OLD_TESTS]
+        now = self.run_as_it_is()
+        runs = {WITHOUT: now, OLD_TESTS: seen, AS_IT_IS: now}
+        if seen.result != "pass":
+            return self._old_tests_fail(runs)
+        if reason := _fewer(seen, now, OLD_TESTS):
+            return self._result(FEWER_TESTS, reason, runs)
+        return self._result(HOLDS, "", runs)
 
     def _seen(self, name: str) -> Run | None:
         """The newest run on these files. A failure that may have been the machine's, before a package was installed,

@@ -25,6 +25,7 @@ class Proof:
 
     gates: Gates
     look: base.Look
+    whole: base.Look  # with what gates' own runs have written
     owners: dict[str, str] = field(default_factory=dict)  # by gate whose it is, empty where the agent chose it
     experiments: dict[str, Experiment] = field(default_factory=dict)
     tests_not_run: str = ""
@@ -53,7 +54,8 @@ class Prover:
         if not self._fails(proof):
             for gate in counting:
                 made = proof.experiments[gate.name] = self._experiment(proof, gate)
-                if made.holds and (self._tests is None or self._covers_tests(proof, gate)):
+                is_of_tests = self._tests is None or self._covers_tests(proof, gate)
+                if made.holds and (is_of_tests or form.is_form(gate.argv)):
                     break
         for gate in counting:
             self._run_unseen(proof, gate)
@@ -67,15 +69,15 @@ class Prover:
         part of the tests is none, where the whole is a gate too: a test could have been weakened in the other part."""
         counting = []
         for gate in proof.gates:
-            is_whole = self._covers_tests(proof, gate) or self._tests is None
+            is_whole = self._tests is None or form.is_form(gate.argv) or self._covers_tests(proof, gate)
             if gate.is_users or (proof.owners[gate.name] and is_whole):
                 counting.append(gate)
         return sorted(counting, key=lambda gate: (form.is_form(gate.argv), not gate.is_users))
 
     def _look(self) -> Proof:
         known = runs.known_gates(self.context, self.session)
-        look = base.look(self.context.root, known.base).without(known.left_out)
-        proof = Proof(known, look)
+        whole = base.look(self.context.root, known.base)
+        proof = Proof(known, whole.without(known.left_out), whole)
         for gate in known:
             proof.owners[gate.name] = self._owner(gate, known)
         return proof
@@ -131,7 +133,7 @@ class Prover:
         return self._look()
 
     def _result(self, proof: Proof, gate: Gate) -> str:
-        subject = runs.subject_of(self.context, proof.gates, proof.look)
+        subject = runs.subject_of(self.context, proof.gates, proof.whole)
         row = gate.result_on(proof.look.tree, experiment.environment_id(subject.environ))
         return str(row["result"]) if row is not None else ""
 
@@ -151,7 +153,7 @@ class Prover:
     def _experiment(self, proof: Proof, gate: Gate) -> Experiment:
         key = (gate.command, proof.look.tree)
         if key not in self._known:
-            subject = runs.subject_of(self.context, proof.gates, proof.look, makes=self.makes)
+            subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
             seen = runs.seen(gate, experiment.environment_id(subject.environ))
             self._known[key] = experiment.prove(subject, gate, seen, lambda: self._as_it_is(gate))
         return self._known[key]

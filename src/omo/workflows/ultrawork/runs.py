@@ -44,8 +44,10 @@ def known_gates(context: Context, name: str) -> gates.Gates:
     return gates.fold(rows, gates.run_of(context.row(name)))
 
 
-def subject_of(context: Context, known: gates.Gates, look: base.Look, *, makes: bool = True) -> experiment.Subject:
-    """The files of a run, for the experiment."""
+def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes: bool = True) -> experiment.Subject:
+    """The files of a run, for the experiment. What gates' runs have written is no work, but where it was there before
+    it counts: the work itself may have a run write what is expected of it ("the expected output, written anew")."""
+    look = whole.without([path for path in known.left_out if path in whole.untracked])
     return experiment.Subject(
         root=context.root,
         state=context.state,
@@ -71,26 +73,29 @@ def run_gates(
     results = []
     for gate in known.select(wanted):
         result = _run_one(gate, context, known, asks=asks)
-        after = base.look(context.root, known.base).without(left_out)
+        whole = base.look(context.root, known.base)
+        after = whole.without(left_out)
         own, moved = _changed_meanwhile(before, after, gate)
         left_out = [*left_out, *own]
         before = after.without(own)
-        results.append(_judged(result, before, own, moved, _files_id(context, known, before, gate)))
+        whole = whole.without([path for path in own if path in whole.untracked])
+        results.append(_judged(result, before, own, moved, _files_id(context, known, whole, gate)))
     work = runtime.part(context.row(name) or {}, "work")
     if "ultragoal" in work:  # its quality gates may cite the result, as long as these are the files
         files = base.take(context.root, context.environ)
         results = [{**result, "files": files} for result in results]
     if "ralph" in work:  # it compares whole trees
-        whole = tree.fingerprint(Path(context.root))
-        results = [{**result, "fingerprint": whole} for result in results]
+        fingerprint = tree.fingerprint(Path(context.root))
+        results = [{**result, "fingerprint": fingerprint} for result in results]
     session_gates(context, name).record_results(results)
     return results, known
 
 
-def _files_id(context: Context, known: gates.Gates, look: base.Look, gate: gates.Gate) -> str:
-    if look.changed is None:
+def _files_id(context: Context, known: gates.Gates, whole: base.Look, gate: gates.Gate) -> str:
+    subject = subject_of(context, known, whole)
+    if subject.look.changed is None:
         return ""
-    return experiment.files_key(look.changed, experiment.kinds_of(subject_of(context, known, look), gate))
+    return experiment.files_key(subject.look.changed, experiment.kinds_of(subject, gate))
 
 
 def _run_one(gate: gates.Gate, context: Context, known: gates.Gates, *, asks: bool) -> Row:
