@@ -78,6 +78,8 @@ class Swap:
             raise NotMade(UNDER_WAY, fix="try again when it has ended")
         try:
             self.recovered = _recover(self.state, self.root)
+            if os.path.lexists(paths.swap_journal(self.state)):
+                raise NotMade("what was swapped before is not put back yet", fix="omo status")
             identity = os.urandom(6).hex()
             self._git = git_hold.find(self.root, identity)
             self._tree = swap_files.read(self.root, self.state, identity, self._arrangements)
@@ -98,13 +100,13 @@ class Swap:
         if name is None:
             self._put_back(tree)
             return
-        self._move_appeared(tree)
         if not self._is_touched:
             for listed in tree.files:
                 if not tree.stands_as_read(listed):
                     raise NotMade(f"{listed.path} was changed just now", fix="try again")
         arrangement = self._arrangements[name]
         try:
+            self._move_appeared(tree)
             if not self._is_armed:
                 self._arm(tree)
             self._is_touched = True
@@ -145,8 +147,8 @@ class Swap:
 
     def _arm(self, tree: swap_files.Tree) -> None:
         """The journal first: whatever lies about after a kill is named in it."""
-        tree.write_journal(self._git.directory if self._git else "")
         self._is_armed = True
+        tree.write_journal(self._git.directory if self._git else "")
         tree.stage()
         if self._git is not None:
             self._git.take()
@@ -175,9 +177,7 @@ class Swap:
             self._standing = {}
             self._is_touched = False
             self._is_armed = False
-            # If one of these fails the files are right all the same, and the journal that stays is cleared by the next.
-            if _repeat(self._release_git) and _repeat(tree.clear):
-                _repeat(lambda: swap_files.remove(paths.swap_journal(self.state)))
+            _finish(tree, self._release_git)
 
     def _release_git(self) -> None:
         if self._git is None:
@@ -197,12 +197,10 @@ class Swap:
         except OmoError:
             return  # who cannot tell what is new moves nothing
         listed = {listed.path for listed in tree.files}
-        own = os.path.join(os.path.realpath(self.state), "")
         for path in sorted(untracked - self._untracked - listed):
             full = os.path.join(self.root, path.rstrip("/"))
-            if os.path.realpath(full).startswith(own) or tree.is_stage(full) or not os.path.lexists(full):
-                continue
-            self.appeared.append(tree.keep(full, path.rstrip("/")))
+            if os.path.lexists(full) and not tree.is_own(full):
+                self.appeared.append(tree.move_away(full, path.rstrip("/")))
 
 
 def is_under_way(state: str) -> bool:
@@ -229,6 +227,12 @@ def recover(state: str, root: str) -> list[str]:
         os.close(lock)
 
 
+def _finish(tree: swap_files.Tree, release_git: Callable[[], object]) -> None:
+    """The files are back. If one of these steps fails, the journal that stays is cleared by whoever finds it."""
+    if _repeat(release_git) and _repeat(tree.clear):
+        _repeat(lambda: swap_files.remove(paths.swap_journal(tree.state)))
+
+
 def _recover(state: str, root: str) -> list[str]:
     """Call with the lock held."""
     journal = paths.swap_journal(state)
@@ -236,18 +240,18 @@ def _recover(state: str, root: str) -> list[str]:
         return []
     try:
         tree, hold = swap_files.Tree.from_journal(state, root)
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except OSError as error:
+        return [f"files are still swapped, and {journal} cannot be read: {error.strerror or error}"]
+    except (ValueError, KeyError, TypeError) as error:
         kept = store.keep_as(journal, "corrupt", time.time())
         return [f"the journal of swapped files cannot be read ({error}) and is kept as {kept}: look at git status"]
     _end_group(state)
     changed = tree.put_back()
-    if hold is not None:
-        hold.sweep()
-    tree.clear()
-    swap_files.remove(journal)
+    _finish(tree, hold.sweep if hold is not None else lambda: None)
     lines = []
     if changed or tree.kept:
-        lines.append(f"a run of the tests with swapped files was ended in the middle: {changed} put back as before")
+        count = f"{len(changed)} file{'' if len(changed) == 1 else 's'}"
+        lines.append(f"a run of the tests with swapped files was ended in the middle: {count} put back as before")
     for kept_file in tree.kept:
         lines.append(f"what stood in {kept_file.path} instead is kept in {kept_file.kept_as}")
     return lines

@@ -31,6 +31,7 @@ MOST_NAMED = 3
 MOST_KEPT = 9  # versions of one path in one swap, each below a directory of its own
 SECOND = 1_000_000_000
 GROUP_FILE = "group"
+UNFINISHED = ".tmp"
 DIRECTORY, ODD = "d", "?"  # modes of what can stand at a path and is no file of ours
 
 
@@ -72,7 +73,12 @@ class Listed:
         self.inode = 0
         self.owner = (-1, -1)
         self.ours: set[str] = set()
-        self.stood: set[tuple[int, int]] = set()  # size and second of files that stood there
+        self.stood: set[tuple[int, int, str]] = set()  # size, second and digest of files that stood there
+
+    def has_other(self, file: File, second: int) -> bool:
+        """Another file of the same size was there in this second."""
+        size, digest = len(file.content or b""), _digest(file)
+        return any(stood[:2] == (size, second) and stood[2] != digest for stood in self.stood)
 
     def permissions_of(self, file: File) -> int | None:
         """A private or read-only file stays that, whatever its content; None: as the user's new files are."""
@@ -95,6 +101,7 @@ class Tree:
         self.files: list[Listed] = []
         self.directories: dict[str, list[int] | None] = {}  # permissions and owner; None where there was none
         self.kept: list[Kept] = []
+        self._moved_away = 0
         self._keeps_whole_seconds = False
         self._last_second = 0
 
@@ -113,7 +120,7 @@ class Tree:
         head |= {"git": self._named(git_directory) if git_directory else ""}
         head |= {"directories": self.directories, "files": rows}
         journal = paths.swap_journal(self.state)
-        aside = f"{journal}.tmp"
+        aside = f"{journal}{UNFINISHED}"
         remove(aside)
         descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         try:
@@ -164,8 +171,12 @@ class Tree:
 
     # -- originals that wait ----------------------------------------------------------------------------------------
 
-    def is_stage(self, full: str) -> bool:
-        return any(f"{full}/".startswith(f"{listed.stage}/") for listed in self.files)
+    def is_own(self, full: str) -> bool:
+        """A place of ours beside the project's files."""
+        if os.path.basename(full).startswith(f".omo-kept-{self.identity}"):
+            return True
+        places = {self.state, *(listed.stage for listed in self.files)}
+        return any(f"{full}/".startswith(f"{place}/") for place in places)
 
     def stage(self) -> None:
         """Before the first change, a copy of every original lies where a rename alone puts it back: on a full disk
@@ -174,7 +185,12 @@ class Tree:
             os.makedirs(stage, mode=0o700, exist_ok=True)
         for listed in self.files:
             if listed.original.content is not None and not os.path.lexists(listed.waiting):
-                self._write(listed.waiting, listed, listed.original)
+                self._write_original(listed)
+
+    def _write_original(self, listed: Listed) -> None:
+        """By a rename too: one that a kill has torn would be taken for what somebody wrote into it."""
+        self._write(listed.fresh, listed, listed.original)
+        os.replace(listed.fresh, listed.waiting)
 
     def clear(self) -> None:
         """Nothing is left of what waited, but what somebody has written into it."""
@@ -186,6 +202,7 @@ class Tree:
             remove(listed.waiting)
             remove(listed.fresh)
         remove(os.path.join(paths.swap_dir(self.state), GROUP_FILE))
+        remove(paths.swap_journal(self.state) + UNFINISHED)
         for stage in {paths.swap_dir(self.state), *(listed.stage for listed in self.files)}:
             _remove_empty(stage)
 
@@ -195,9 +212,9 @@ class Tree:
 
     # -- arranging --------------------------------------------------------------------------------------------------
 
-    def put_back(self) -> str:
+    def put_back(self) -> set[str]:
         """Everything as it was, whatever fails on the way: a file that cannot be put back does not hold up the next.
-        Says how many files that were, or nothing."""
+        The paths that were not."""
         changed: set[str] = set()
         for _ in range(TRIES):
             failures = self.arrange({}, changed, goes_on=True)
@@ -211,7 +228,7 @@ class Tree:
                 fix="mend what it says, then call omo status: every command and every hook tries again",
             )
         self._give_later_second(changed)
-        return f"{len(changed)} file{'' if len(changed) == 1 else 's'}" if changed else ""
+        return changed
 
     def arrange(self, arrangement: Arrangement, changed: set[str] | None = None, *, goes_on: bool = False) -> list[str]:
         """Removals before writes, so that a directory can become a file and Foo.py foo.py. What is not in the
@@ -246,18 +263,19 @@ class Tree:
     def _wanted_directories(self, targets: Iterable[tuple[Listed, File]]) -> set[str]:
         """Those with a file in them, and those that were there without one of the list. Others would be found by who
         looks for packages."""
-        wanted, had_files = set(), set()
+        wanted: set[str] = set()
+        had_files: set[str] = set()
+        files: set[str] = set()
         for listed, file in targets:
-            for directory in _above(listed.path):
-                if file.content is not None:
-                    wanted.add(directory)
-                if listed.original.content is not None:
-                    had_files.add(directory)
+            if file.content is not None:
+                files.add(listed.path)
+                wanted.update(_above(listed.path))
+            if listed.original.content is not None:
+                had_files.update(_above(listed.path))
         for directory, before in self.directories.items():
-            if before is not None and directory not in had_files:
-                wanted.add(directory)
-        for directory in sorted(wanted):
-            wanted.update(_above(directory))
+            if before is None or directory in had_files or not files.isdisjoint([directory, *_above(directory)]):
+                continue
+            wanted.update([directory, *_above(directory)])
         return wanted
 
     def _make_directory(self, directory: str) -> bool:
@@ -322,7 +340,7 @@ class Tree:
         if not _is_same(waits, listed.original):
             if waits != NOTHING:
                 self.keep(listed.waiting, listed.path)
-            self._write(listed.waiting, listed, listed.original)
+            self._write_original(listed)
         _give_permissions(listed.waiting, listed.original, listed.permissions)
         if listed.original.mode != LINK_MODE and os.lstat(listed.waiting).st_ino != listed.inode:
             descriptor = os.open(listed.waiting, os.O_RDONLY | os.O_NOFOLLOW)
@@ -333,18 +351,17 @@ class Tree:
 
     def _move_aside(self, listed: Listed) -> None:
         self._look_at_aside(listed)
-        status = os.lstat(listed.full)
         os.rename(listed.full, listed.aside)
-        listed.stood.add((status.st_size, int(status.st_mtime)))
 
     def _look_at_aside(self, listed: Listed) -> None:
         """The original itself waits rather than its copy: it has its owner, its links and its attributes."""
         found = _look(listed.aside)
         if found == NOTHING:
             return
+        status = os.lstat(listed.aside)
+        listed.stood.add((status.st_size, int(status.st_mtime), _digest(found)))
         if _is_same(found, listed.original):
-            is_itself = os.lstat(listed.aside).st_ino == listed.inode
-            if is_itself or not os.path.lexists(listed.waiting):
+            if status.st_ino == listed.inode or not os.path.lexists(listed.waiting):
                 os.replace(listed.aside, listed.waiting)
             else:
                 os.unlink(listed.aside)
@@ -373,11 +390,14 @@ class Tree:
         finally:
             os.close(descriptor)
 
-    def keep(self, full: str, path: str) -> Kept:
+    def keep(self, full: str, path: str) -> None:
+        self.kept.append(self.move_away(full, path))
+
+    def move_away(self, full: str, path: str) -> Kept:
         """Moved, never copied or removed: below our state, on a full disk without new directories, and where that is
         another file system beside the project's files."""
         kept_dir = paths.kept_dir(self.state)
-        number = len(self.kept) + 1
+        number = self._moved_away + 1
         top = _top_on_file_system(self.root, os.path.dirname(full))
         places = [os.path.join(kept_dir, f"{self.identity}-{count}", path) for count in range(1, MOST_KEPT)]
         places.append(os.path.join(self.state, f"kept-{self.identity}-{number}"))
@@ -393,9 +413,8 @@ class Tree:
             except OSError as error:
                 problem = error  # also a file that is kept where this one needs a directory
                 continue
-            kept = Kept(path, self._named(place))
-            self.kept.append(kept)
-            return kept
+            self._moved_away += 1
+            return Kept(path, self._named(place))
         raise problem
 
     # -- times ------------------------------------------------------------------------------------------------------
@@ -403,24 +422,23 @@ class Tree:
     def await_later_second(self, arrangement: Arrangement) -> None:
         """Bytecode caches compare the second and the size of a source: a file of the same size that was there in this
         second would be taken for this one. Never a time of the future: ninja builds such a file again and again."""
-        for listed in self.files:
-            self._note_standing(listed)
         while self._is_second_taken(int(time.time()), arrangement):
             _sleep_to_next_second()
-
-    def _note_standing(self, listed: Listed) -> None:
-        try:
-            status = os.lstat(listed.full)
-        except OSError:
-            return
-        listed.stood.add((status.st_size, int(status.st_mtime)))
 
     def _is_second_taken(self, second: int, arrangement: Arrangement) -> bool:
         if self._keeps_whole_seconds and second == self._last_second:
             return True
         for listed in self.files:
             file = arrangement.get(listed.path, listed.original)
-            if file.content is not None and (len(file.content), second) in listed.stood:
+            if file.content is None or file.mode == LINK_MODE:
+                continue
+            if listed.has_other(file, second):
+                return True
+            try:
+                status = os.lstat(listed.full)
+            except OSError:
+                continue
+            if (status.st_size, int(status.st_mtime)) == (len(file.content), second):
                 if not _is_same(self._standing(listed), file):
                     return True
         return False
@@ -429,17 +447,17 @@ class Tree:
         """The same after putting back, which does not wait: files first, their times then."""
         late = []
         for listed in self.files:
-            if listed.path not in changed or listed.original.content is None or listed.original.mode == LINK_MODE:
+            if listed.path not in changed or listed.original.mode not in (FILE_MODE, PROGRAM_MODE):
                 continue
             try:
-                status = os.lstat(listed.full)
+                second = int(os.lstat(listed.full).st_mtime)
             except OSError:
                 continue
-            if (status.st_size, int(status.st_mtime)) in listed.stood:
-                late.append((listed.full, int(status.st_mtime)))
-        if late and any(second >= int(time.time()) for _, second in late):
+            if listed.has_other(listed.original, second):
+                late.append(listed.full)
+        if late:
             _sleep_to_next_second()
-        for full, _ in late:
+        for full in late:
             try:
                 os.utime(full, follow_symlinks=False)
             except OSError:
@@ -499,16 +517,21 @@ def _read_directories(tree: Tree, path: str, names: list[str]) -> bool:
         full = os.path.join(tree.root, directory)
         mode = _mode_at(full) if is_real else ""
         if mode == DIRECTORY:
-            status = os.lstat(full)
-            tree.directories[directory] = [stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid]
-            if not os.access(full, os.W_OK | os.X_OK):
-                raise NotMade(f"{directory} cannot be written", fix=f"make {directory} writable")
+            _note_directory(tree, directory)
             continue
         if mode and directory not in names:
             raise NotMade(f"{directory} is a link or a file, and {path} would lie below it")
         tree.directories[directory] = None
         is_real = False
     return is_real
+
+
+def _note_directory(tree: Tree, directory: str) -> None:
+    full = os.path.join(tree.root, directory)
+    status = os.lstat(full)
+    tree.directories[directory] = [stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid]
+    if not os.access(full, os.W_OK | os.X_OK):
+        raise NotMade(f"{directory} cannot be written", fix=f"make {directory} writable")
 
 
 def _read_original(listed: Listed, left: int) -> int:
@@ -546,20 +569,24 @@ def _tell_cases_apart(tree: Tree) -> None:
                 listed.original = NOTHING
 
 
-def _require_free_directories(tree: Tree, names: list[str]) -> None:
+def _require_free_directories(tree: Tree, listed_names: list[str]) -> None:
     """Where a directory stands, a file can be put only if all that is in it is on the list."""
     standing = [listed for listed in tree.files if tree.is_directory(listed)]
     if not standing:
         return
-    known = set(names)
+    known = set(listed_names)
     links = git_hold.gitlinks(tree.root, [listed.path for listed in standing])
     for listed in standing:
         if listed.path in links or os.path.lexists(os.path.join(listed.full, ".git")):
             raise NotMade(f"{listed.path} is a submodule, and those are not swapped")
-        for directory, _, files in os.walk(listed.full):
-            for name in files:
+        if not listed.ours:
+            continue
+        for directory, names, files in os.walk(listed.full):
+            _note_directory(tree, os.path.relpath(directory, tree.root))
+            links_to_directories = [name for name in names if os.path.islink(os.path.join(directory, name))]
+            for name in [*files, *links_to_directories]:
                 path = os.path.relpath(os.path.join(directory, name), tree.root)
-                if path not in known and listed.ours:
+                if path not in known:
                     raise NotMade(f"{listed.path} would become a file, and {path} lies below it")
 
 
