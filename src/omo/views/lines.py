@@ -221,7 +221,9 @@ def why_stop(view: SessionView) -> str:
     brief = view.brief
     parts = []
     if brief.decision == "block":
-        parts = [what_is_open(work, view.view_of(work)) for work in brief.work if work.state == "active"]
+        parts = [
+            what_is_open(work, view.view_of(work)) for work in brief.work if work.state == "active" or work.changed
+        ]
     elif brief.rule.name == "waiting":
         waiting = [work for work in brief.work if work.state in WAITING]
         parts = [f"{name_of(work.kind)} is {work.state}: {work.why}" for work in waiting]

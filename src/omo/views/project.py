@@ -95,7 +95,7 @@ class SessionView(NamedTuple):
         for work in self.brief.work:
             if work.outcome is not None and (why := lapsed(work.outcome, self.view_of(work))):
                 return why
-        return ""
+        return next((work.changed for work in self.brief.work if work.changed), "")
 
     @property
     def overrides(self) -> list[str]:

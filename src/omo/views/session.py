@@ -46,7 +46,7 @@ class Work:
         self.question = _line(summary.get("question"))
         self.run = _line(summary.get("run"))
         self.ended_by = _line(summary.get("endedBy"))
-        self.changed = ""  # after it was called done, so that it is open again
+        self.changed = ""  # after it was called done, so that it is open again, or will be at the next Stop
         if isinstance(summary.get("changed"), list):
             self.changed = messages.files_changed(summary["changed"])
         self.outcome: Json | None = None
@@ -85,8 +85,13 @@ class View:
         self.name = name
         self.now = now
         self.is_vouched = is_vouched
+        stored = now.row
         self.rule = stop.decide(now)
-        self.work = _works_in(now.row)
+        decided, now.row = now.row, stored  # nobody but Stop opens again what was called done
+        self.work = _works_in(stored)
+        for work in self.work:
+            if work.kind in now.reopened:
+                work.changed = Work(work.kind, part(part(decided, "work"), work.kind)).changed
 
     @property
     def row(self) -> Json:

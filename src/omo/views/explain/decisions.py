@@ -118,8 +118,9 @@ def stop_numbers(view: View) -> Row:
         since_last_stop = now.since("lastStopAt")
     except (ValueError, TypeError, AttributeError):
         since_last_stop = float("inf")  # written by another hand; the rule invalid-state says so
+    open_again = [f"{work.kind}: {work.changed}." for work in view.work if work.changed]
     return {
-        "open": messages.what_is_open(now.active(), messages.LONGEST_REASON),
+        "open": " ".join(open_again) or messages.what_is_open(now.active(), messages.LONGEST_REASON),
         "blocks_left": counted(int(left["blocks"]), "more block"),
         "total_left": counted(int(left["total"]), "more block"),
         "hours_left": left["hours"],

@@ -77,14 +77,15 @@ def verdict(session: SessionView, run: str = "") -> Verdict:
         ended = ended_as(view, session)
         if ended is not None:
             ends.append(ended)
+        changed = _changed_after_end(view, session)
         if ended is None or view.problems or lapsed(ended, view):
             is_held = False
             reasons.append(_open(view))
+        elif changed:
+            is_held = False
+            reasons.append(changed)
         elif not outcome.is_done(ended):
             reasons.append(outcome.in_words(ended))
-    for work in session.brief.work:
-        if work.changed and not run:
-            reasons.append(f"{name_of(work.kind)}: {work.changed}")
     if gates:
         reasons.append(f"beside it {gates}")
     # Where the session's own ledger has problems, whatever it says of any work is worth nothing.
@@ -123,6 +124,14 @@ def ended_as(view: Status, session: SessionView) -> Row | None:
         if work.state and work.kind == view.kind and work.run in ("", view.run):
             return work.outcome
     return view.outcome
+
+
+def _changed_after_end(view: Status, session: SessionView) -> str:
+    """By which the next Stop opens it again, though its own ledger finds nothing amiss."""
+    for work in session.brief.work:
+        if work.changed and work.kind == view.kind and work.run in ("", view.run):
+            return f"{name_of(work.kind)}: {work.changed}"
+    return ""
 
 
 def does_count(view: Status, session: SessionView) -> bool:
