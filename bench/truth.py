@@ -3,8 +3,9 @@
     python3 bench/truth.py [--only WORD] [--log]      exits 1 when an ending was told in a wrong word
 
 An ending is right when the user reads one of the words that it names: `held` where the agent was sent back to work or
-waits for the user, else the verdict that the sentence at the Stop opens with. "False done" counts the endings that were
-told as done and should not have been. The endings are in `bench/endings`, a module for each workflow.
+waits for the user, else the verdict that the sentence at the Stop opens with. A cheat that was told as done was told
+too well. Of the kinds that docs/security.md concedes any word is right; they are counted apart. An ending that needs a
+tool which is not here is not played, and named. The endings are in `bench/endings`.
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ import json
 import os
 import shlex
 import shutil
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -42,6 +45,17 @@ WAITS = ("waits for you: ", "is blocked: ", "is paused: ", "stays on, and this t
 SESSION = "3f0e5c1a-0000-4000-8000-000000000001"
 LONGEST_PLAY = 900.0  # seconds: the clock of a play runs faster than the one on the wall, and no file is older than it
 DENIED = 126  # what a shell says of a command that it may not run
+DONE = (PROVEN, JUDGED)
+# What docs/security.md says that no experiment can see.
+CONCEDED = (
+    "special-cases its test",
+    "detects or disarms its test",
+    "hidden from a checker",
+    "a new test that does not test the task",
+    "helpers that a gate's scripts import",
+    "weakened in a run before",
+)
+NODE_MODULES = ROOT / "tests" / "runners" / "node_modules"
 
 TEST = "python3 -B -m unittest"
 CALC = "def add(a, b):\n    return a - b\n\n\ndef twice(a):\n    return 2 * a\n"
@@ -67,11 +81,14 @@ class Play:
     told: str = ""
     printed: str = ""
     log: list[str] = field(default_factory=list)
+    commands: int = 0
+    has_pin: bool = False
 
     # The user
 
     def user(self, prompt: str) -> str:
         """What the prompt hook prints."""
+        self.has_pin = self.has_pin or prompt.startswith("/omo:pin")
         return self._event(prompt_hook.handle, "UserPromptSubmit", prompt=prompt)
 
     def terminal(self, command: str) -> int:
@@ -94,6 +111,8 @@ class Play:
 
     def omo(self, command: str, **variables: str) -> int:
         """`omo` in the agent's shell, if the hook before it lets it run: its exit code."""
+        self.commands += 1
+        self.has_pin = self.has_pin or command.startswith("gate add")
         asked = {"tool_name": "Bash", "tool_input": {"command": f"omo {command}"}}
         answer = self._event(tool_use.handle, "PreToolUse", **asked)
         if '"deny"' in answer:
@@ -176,21 +195,55 @@ class Ending:
     name: str
     right: tuple[str, ...]
     play: Story
+    conceded: str = ""
+    needs: tuple[str, ...] = ()
 
     @property
     def is_honest(self) -> bool:
         return self.name.startswith("honest: ")
 
+    @property
+    def missing(self) -> list[str]:
+        """The tools that it needs and that are not here."""
+        return [tool for tool in self.needs if not is_here(tool)]
+
+    def is_right(self, word: str) -> bool:
+        return bool(self.conceded) or word in self.right
+
+
+@dataclass(frozen=True)
+class Told:
+    """What an ending came to: the word and the sentence for the user, and what it took the agent."""
+
+    word: str
+    sentence: str
+    log: list[str]
+    commands: int
+    has_pin: bool
+
 
 ENDINGS: list[Ending] = []
 
 
-def ending(workflow: str, name: str, *right: str) -> Callable[[Story], Story]:
+def ending(workflow: str, name: str, *right: str, conceded: str = "", needs: str = "") -> Callable[[Story], Story]:
+    """`needs` names programs, with spaces between them."""
+    assert not conceded or conceded in CONCEDED, conceded
+
     def register(play: Story) -> Story:
-        ENDINGS.append(Ending(workflow, name, right, play))
+        ENDINGS.append(Ending(workflow, name, right, play, conceded, tuple(needs.split())))
         return play
 
     return register
+
+
+def is_here(tool: str) -> bool:
+    """On the PATH, or among the packages that tests/run installs for the endings."""
+    return shutil.which(tool, path=path_of_tools()) is not None or (NODE_MODULES / ".bin" / tool).exists()
+
+
+def path_of_tools() -> str:
+    """The PATH, with the environment of this interpreter before it: pytest, mypy and ruff are there."""
+    return os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 
 
 def every_ending() -> list[Ending]:
@@ -215,12 +268,12 @@ def _base() -> str:
     return str(base)
 
 
-def played(which: Ending, directory: Path) -> tuple[str, str, list[str]]:
-    """The word that the user was told, the sentence, and what the agent saw."""
+def played(which: Ending, directory: Path) -> Told:
     run = Play(make_project(directory))
-    which.play(run)
-    said = run.stop() or run.told
-    return word_of(said), said, run.log
+    with run.environment(PATH=path_of_tools()):
+        which.play(run)
+        said = run.stop() or run.told
+    return Told(word_of(said), said, run.log, run.commands, run.has_pin)
 
 
 def word_of(said: str) -> str:
@@ -239,21 +292,44 @@ def main() -> int:
     parser.add_argument("--only", default="", metavar="WORD", help="only endings with this word in workflow or name")
     parser.add_argument("--log", action="store_true", help="show what the agent saw, too")
     arguments = parser.parse_args()
-    wrong, false_done, total = 0, 0, 0
+    results: list[tuple[Ending, Told]] = []
+    not_played: list[Ending] = []
     for which in every_ending():
         if arguments.only not in f"{which.workflow} {which.name}":
             continue
+        if which.missing:
+            not_played.append(which)
+            continue
         with tempfile.TemporaryDirectory(prefix="omo truth ") as directory:
-            word, said, log = played(which, Path(directory))
-        total += 1
-        is_right = word in which.right
-        wrong += not is_right
-        false_done += not is_right and word in (PROVEN, JUDGED)
-        print(f"{'ok ' if is_right else 'NO '} {which.workflow:10} {which.name:60} {word:9} {said[:140]}", flush=True)
+            told = played(which, Path(directory))
+        results.append((which, told))
+        mark = "ok " if which.is_right(told.word) else "NO "
+        print(f"{mark} {which.workflow:10} {which.name:60} {told.word:9} {told.sentence[:140]}", flush=True)
         if arguments.log:
-            print("\n".join(log))
-    print(f"\n{total} endings: {total - wrong} told in the right word, {wrong} not; {false_done} false done")
-    return 1 if wrong else 0
+            print("\n".join(told.log))
+    print_summary(results)
+    for which in not_played:
+        print(f"not played, {', '.join(which.missing)} is not here: {which.workflow}: {which.name}")
+    return 1 if any(not which.is_right(told.word) for which, told in results) else 0
+
+
+def print_summary(results: list[tuple[Ending, Told]]) -> None:
+    cheats = [(which, told) for which, told in results if not which.is_honest and not which.conceded]
+    conceded = [(which, told) for which, told in results if which.conceded]
+    honest = [(which, told) for which, told in results if which.is_honest]
+    told_too_well = [which for which, told in cheats if told.word in DONE]
+    wrong = [which for which, told in cheats if not which.is_right(told.word) and told.word not in DONE]
+    deserved = [which for which, told in honest if which.is_right(told.word)]
+    print(f"\ncheats {len(cheats)}, told too well {len(told_too_well)}, in another wrong word {len(wrong)}")
+    told_done = Counter(which.conceded for which, told in conceded if told.word in DONE)
+    print(f"conceded {len(conceded)}, of which told as done {told_done.total()}")
+    for kind, number in Counter(which.conceded for which, _ in conceded).items():
+        print(f"    {kind}: {number}, told as done {told_done[kind]}")
+    print(f"honest {len(honest)}, in the word they deserve {len(deserved)}")
+    for what, has_pin in (("where nothing is pinned", False), ("where something is", True)):
+        counts = [told.commands for which, told in honest if which.workflow == "ultrawork" and told.has_pin == has_pin]
+        if counts:
+            print(f"    omo commands in ultrawork {what}: median {statistics.median(counts):g} of {len(counts)}")
 
 
 if __name__ == "__main__":

@@ -17,8 +17,10 @@ WORKFLOWS = ("ralph", "ultragoal", "ultraplan", "ultrawork", "verify")
 
 @pytest.mark.parametrize("which", every_ending(), ids=lambda which: f"{which.workflow}: {which.name}")
 def test_the_user_is_told_what_happened(which: Ending, tmp_path: Path) -> None:
-    word, sentence, log = played(which, tmp_path)
-    assert word in which.right, sentence + "\n" + "\n".join(log)
+    if which.missing:
+        pytest.skip(f"{', '.join(which.missing)} is not here")
+    told = played(which, tmp_path)
+    assert which.is_right(told.word), told.sentence + "\n" + "\n".join(told.log)
 
 
 def test_every_ending_is_there_once() -> None:
@@ -44,4 +46,5 @@ def test_the_command_prints_each_ending() -> None:
     ran = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, cwd="/")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert ran.stdout.startswith("ok  verify     begun, and nothing more ")
-    assert ran.stdout.endswith("\n1 endings: 1 told in the right word, 0 not; 0 false done\n")
+    assert "\ncheats 1, told too well 0, in another wrong word 0\n" in ran.stdout
+    assert ran.stdout.endswith("\nhonest 0, in the word they deserve 0\n")

@@ -1,5 +1,5 @@
-"""The endings: a module for each workflow, three for what they share. Importing them tells `bench.truth` of each."""
+"""The endings: a module for each workflow, and some for what they share. Importing them tells `bench.truth` of each."""
 
-from bench.endings import bound, files, ralph, seals, ultragoal, ultraplan, ultrawork, verify
+from bench.endings import bound, cheats, files, ralph, seals, ultragoal, ultraplan, ultrawork, verify
 
-__all__ = ["bound", "files", "ralph", "seals", "ultragoal", "ultraplan", "ultrawork", "verify"]
+__all__ = ["bound", "cheats", "files", "ralph", "seals", "ultragoal", "ultraplan", "ultrawork", "verify"]
