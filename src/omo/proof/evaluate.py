@@ -18,7 +18,7 @@ import yaml
 
 from omo import safe_open
 from omo.errors import BadInput, NotEvaluable, OmoError
-from omo.proof import changes, documents, globs, outputs, patterns, seals
+from omo.proof import changes, documents, globs, outputs, patterns, reading
 from omo.proof.checks import (
     Check,
     CommandCheck,
@@ -213,11 +213,13 @@ def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
 
 def _command(check: CommandCheck, tree: Tree) -> Finding:
     outcome = _run(check, tree)
-    if isinstance(outcome, Finding):
-        return outcome
+    return outcome if isinstance(outcome, Finding) else _judged_command(check, outcome, tree.searching)
+
+
+def _judged_command(check: CommandCheck, outcome: Outcome, searching: patterns.Budget) -> Finding:
     if outcome.exit_code != check.exit:
         return Finding("fail", f"{_ending(outcome)}, {check.exit} needed", _said(outcome))
-    if check.stdout is None or tree.searching.found(check.stdout, outcome.stdout.replace("\r\n", "\n")):
+    if check.stdout is None or searching.found(check.stdout, outcome.stdout.replace("\r\n", "\n")):
         return Finding("pass", _ending(outcome), _said(outcome))
     if outcome.stdout_truncated:
         return Finding(
@@ -237,7 +239,7 @@ def _run(check: CommandCheck | MetricCheck, tree: Tree) -> Outcome | Finding:
         return Finding("fail", f"its directory {check.cwd} is not there")
     outcome = run(check.argv, cwd=where, timeout=check.timeout, output_limit=OUTPUT_LIMIT)
     began = {"head": tree.pinned[digest_of_check(check)]}
-    result, why = outputs.result_of(outcome, seals.shadows(str(tree.root), began, [check]))
+    result, why = outputs.result_of(outcome, reading.shadows(str(tree.root), began, [check]))
     return Finding("unknown", why, _said(outcome)) if result == "unknown" else outcome
 
 
@@ -337,10 +339,25 @@ def _is_covered(path: str, wanted: Sequence[str]) -> bool:
     return any(globs.covers(path, glob) for glob in wanted)
 
 
+def judge_of(check: CommandCheck | MetricCheck) -> Callable[[Outcome], tuple[str, str]]:
+    """Whether a run of the check's command passes it, for the experiment."""
+
+    def judge(outcome: Outcome) -> tuple[str, str]:
+        if isinstance(check, MetricCheck):
+            finding = _measured(check, outcome)
+        else:
+            finding = _judged_command(check, outcome, patterns.Budget(SEARCH_SECONDS))
+        return finding.result, finding.reason
+
+    return judge
+
+
 def _metric(check: MetricCheck, tree: Tree) -> Finding:
     outcome = _run(check, tree)
-    if isinstance(outcome, Finding):
-        return outcome
+    return outcome if isinstance(outcome, Finding) else _measured(check, outcome)
+
+
+def _measured(check: MetricCheck, outcome: Outcome) -> Finding:
     value = _extract(check, outcome)
     if value is None:
         return Finding("unknown", f"{_ending(outcome)}: no {check.extract} to be had", _said(outcome))

@@ -34,6 +34,7 @@ from omo.state.journal import Journal
 from omo.text import clip, counted, listed
 
 Row = dict[str, Any]
+Judge = Callable[[runner.Outcome], tuple[str, str]]  # pass, fail or unknown, and why
 
 WITHOUT, OLD_TESTS, AS_IT_IS = "without the work", "with the old tests", "as it is"
 MANIFESTS = "with the old tests, manifests as they are"
@@ -180,12 +181,14 @@ class Arrangements:
 
 
 def prove(
-    subject: Subject, command: Command, seen: Sequence[Run], run_as_it_is: Callable[[], Run]
+    subject: Subject, command: Command, seen: Sequence[Run], run_as_it_is: Callable[[], Run], judge: Judge | None = None
 ) -> Experiment:
-    """Make what was not seen. `seen` are runs of this command that the caller knows of, the newest last."""
+    """Make what was not seen. `seen` are runs of this command that the caller knows of, the newest last; `judge` says
+    whether one passed where that is not only its exit code."""
     try:
         arranged = arrange(subject, command)
-        return _Trial(subject, command, arranged, [*_recorded(subject, command), *seen], run_as_it_is).experiment()
+        known = [*_recorded(subject, command), *seen]
+        return _Trial(subject, command, arranged, known, run_as_it_is, judge=judge).experiment()
     except CannotTell as why:
         return Experiment(NOT_MADE, str(why))
     except swap.NotMade as error:
@@ -208,11 +211,11 @@ def weakened(subject: Subject, command: Command) -> str:
     return "" if made.holds else made.reason
 
 
-def run_now(subject: Subject, command: Command) -> Run:
+def run_now(subject: Subject, command: Command, judge: Judge | None = None) -> Run:
     """As it is."""
     outcome = run_asking(command, subject.root, environment(subject.environ), command.timeout)
     shadows = reading.shadows(subject.root, subject.began, [command], subject.allowed)
-    return read_run(outcome, files_key(subject.look.changed or {}, kinds_of(subject, command)), shadows)
+    return read_run(outcome, files_key(subject.look.changed or {}, kinds_of(subject, command)), shadows, judge)
 
 
 # Which files stand how
@@ -321,10 +324,14 @@ def _key_of(
 # The runs
 
 
-def read_run(outcome: runner.Outcome, on_files: str, shadows: Sequence[str] = ()) -> Run:
+def read_run(
+    outcome: runner.Outcome, on_files: str, shadows: Sequence[str] = (), judge: Judge | None = None
+) -> Run:
     """What a run that has ended shows; of its output only the end is kept, so it is read now."""
     text = outcome.stdout + outcome.stderr
     result, why = outputs.result_of(outcome, shadows)
+    if judge is not None and result != "unknown":
+        result, why = judge(outcome)
     printed = outputs.read(text, outcome.exit_code)
     return Run(
         on_files,
@@ -382,6 +389,7 @@ class _Trial:
     seen: Sequence[Run]
     run_as_it_is: Callable[[], Run]
     notes: list[str] = field(default_factory=list)
+    judge: Judge | None = None
 
     def experiment(self) -> Experiment:
         flaky = self._flaky()
@@ -485,7 +493,7 @@ class _Trial:
         with progress.doing(f"{shlex.join(self.command.argv)}, {arrangement}"):
             outcome = run_asking(self.command, self.subject.root, environ, limit, swapped.group_started)
         name = OLD_TESTS if arrangement == MANIFESTS else arrangement
-        return read_run(outcome, self.arranged.keys[name])
+        return read_run(outcome, self.arranged.keys[name], judge=self.judge)
 
     # What they show
 

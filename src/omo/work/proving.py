@@ -1,19 +1,41 @@
-"""The experiment for a workflow's own commands: on the base that its run began with, in the words of its end."""
+"""The experiment for a workflow's own commands: on the base that its run began with, in the words of its end.
+
+The same story ends in the same word in every workflow: a command of the user's or of the project's own, the three runs,
+and the project's own tests beside it.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from omo import settings
 from omo.proof import base, experiment, own_commands
-from omo.proof.experiment import Command, Experiment, Subject
+from omo.proof.experiment import Command, Judge, Plain, Subject
 from omo.proof.run import child_environment
+from omo.proof.typed_commands import typed
 from omo.text import clip, listed
 from omo.work.run import Caller
 
-Row = dict[str, Any]
+
+@dataclass(frozen=True)
+class Candidate:
+    """A command that passes as it is. `owner` is whose it is; empty where the agent chose it."""
+
+    name: str
+    command: Command
+    owner: str
+    judge: Judge | None = None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """`proof` is the sentence of what was proven, empty where nothing was; then `reasons` say why."""
+
+    proof: str = ""
+    reasons: Sequence[str] = field(default_factory=list)
 
 
 def subject_of(
@@ -33,14 +55,52 @@ def subject_of(
     )
 
 
-def prove(subject: Subject, command: Command) -> Experiment:
-    """All three runs, for a command that passes as it is."""
-    return experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command))
+def owner_of(subject: Subject, command: Command, *, is_users: bool) -> str:
+    if is_users:
+        return "the user's"
+    file = own_commands.where(subject.root, subject.began.get("head"), command.argv, command.cwd)
+    return f"the project's own ({file})" if file else ""
 
 
-def is_projects(subject: Subject, command: Command) -> bool:
-    """Whether the project's files named the command when the run began."""
-    return bool(own_commands.where(subject.root, subject.began.get("head"), command.argv, command.cwd))
+def shown(subject: Subject, candidates: Sequence[Candidate]) -> Shown:
+    """What the candidates prove, all of which pass on these files."""
+    if subject.look.changed == {}:
+        return Shown(reasons=["no file was changed"])
+    reasons = []
+    for candidate in candidates:
+        if not candidate.owner:
+            reasons.append(f"{candidate.name} passes, and the agent chose it")
+            continue
+        command, judge = candidate.command, candidate.judge
+        made = experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command, judge), judge)
+        if not made.holds:
+            reasons.append(f"{candidate.name} passes; {made.reason}")
+            continue
+        if missing := _tests_missing(subject, [each.command for each in candidates]):
+            reasons.append(missing)
+            continue
+        parts = [f"{candidate.name} ({clip(typed(command.argv), 80)}), {candidate.owner}, {made.reason}", *made.notes]
+        return Shown("; ".join([*parts, *allowed_notes(subject)]))
+    return Shown(reasons=list(dict.fromkeys(reasons)))
+
+
+def _tests_missing(subject: Subject, passing: Sequence[Command]) -> str:
+    """Why the project's own tests do not stand beside it: they are run here where nothing that passes covers them."""
+    head = subject.began.get("head")
+    check = own_commands.test_gate(subject.root, head, ".") if head else None
+    if check is None:
+        return ""
+    for command in passing:
+        if own_commands.covers(subject.root, head, command.argv, command.cwd, check):
+            return ""
+    tests = Plain(check.argv, check.cwd)
+    name = f"the project's tests ({clip(typed(check.argv), 80)})"
+    ran = experiment.run_now(subject, tests)
+    if ran.result != "pass":
+        return f"{name} do not pass ({ran.why or ran.summary})"
+    if reason := experiment.weakened(subject, tests):
+        return f"{name}: {reason}"
+    return ""
 
 
 def doubts(subject: Subject, commands: Sequence[Command]) -> list[str]:
@@ -52,7 +112,7 @@ def doubts(subject: Subject, commands: Sequence[Command]) -> list[str]:
     reasons = []
     for command in commands:
         if reason := experiment.weakened(subject, command):
-            reasons.append(f"{clip(' '.join(command.argv), 80)}: {reason}")
+            reasons.append(f"{clip(typed(command.argv), 80)}: {reason}")
     return list(dict.fromkeys(reasons))
 
 

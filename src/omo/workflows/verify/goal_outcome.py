@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from omo.proof import base, changes, pins, seals, strength
-from omo.proof.checks import CommandCheck, MetricCheck, digest_of_check, ids_of
-from omo.proof.evaluate import Verdict
+from omo.proof import base, pins
+from omo.proof.checks import CommandCheck, ContentCheck, MetricCheck, digest_of_check, ids_of
+from omo.proof.evaluate import Verdict, judge_of
+from omo.proof.experiment import Subject
 from omo.text import clip, counted
-from omo.work import claims, outcome
+from omo.work import claims, outcome, proving
 from omo.work.judge import JUDGE
 from omo.workflows.ultrawork.gates import fold, is_newer
+from omo.workflows.ultrawork.runs import CODE
 from omo.workflows.verify.begin import checks_of, programs_of
 from omo.workflows.verify.goals import FOR_JUDGEMENT, Goal, GoalStore, Row
 from omo.workflows.verify.steps import Judgement
 
 LONGEST = 160
 LEG = "agent-leg-complete"
+NO_BASE: Row = {"head": None, "files": {}, "unknown": "no base was recorded for this goal"}
 
 
 @dataclass(frozen=True)
@@ -64,19 +66,19 @@ def outcome_of(
             facts.append("the agent wrote them itself")
             reached = outcome.ATTESTED
     on_word = _on_the_agents_word(goal, judgement)
-    red = ""
     doubts: list[str] = []
     if goal.state == LEG:
         on_word = ["the user closed their leg", *on_word]
     elif not on_word and by_code:
-        red = _users_red(store, goal, verdict)
-        if red:
-            facts.append(f"{red} is the user's, and failed when the goal was begun")
-        elif reached == outcome.PROVEN:
-            on_word.append("no check of the user's was seen to fail before")
-        if red or reached == outcome.JUDGED:
-            doubts, allowed = _doubts_of_commands(store, goal)
-            facts += allowed
+        subject = proving.subject_of(store.caller, goal.base or NO_BASE, fold(store.caller.events, None).allowed_changes)
+        doubts = _other_programs(store, goal)
+        if reached == outcome.JUDGED:
+            doubts += proving.doubts(subject, _commands(goal))
+            facts += proving.allowed_notes(subject)
+        elif reached == outcome.PROVEN and not doubts:
+            shown = _shown(store, goal, verdict, subject)
+            facts += [shown.proof] if shown.proof else []
+            on_word += shown.reasons
     cited = list(unseen)
     for answer in goal.answers.values():
         cited += answer.unseen
@@ -104,61 +106,54 @@ def _on_the_agents_word(goal: Goal, judgement: Judgement | None) -> list[str]:
     return facts
 
 
-def _users_red(store: GoalStore, goal: Goal, verdict: Verdict) -> str:
-    """A check of the user's that failed the first time code looked at it after the goal was begun with this contract,
-    and passes now; empty where none did.
-    """
-    if goal.by != "user":
-        return ""
-    at_begin: list[Row] = []
+def _commands(goal: Goal) -> list[CommandCheck | MetricCheck]:
+    return [check for check in checks_of(goal.spec) if isinstance(check, (CommandCheck, MetricCheck))]
+
+
+def _shown(store: GoalStore, goal: Goal, verdict: Verdict, subject: Subject) -> proving.Shown:
+    """What the goal's checks prove: a command by the experiment, else what a file holds, if the user asked for it and it
+    did not when the goal was begun."""
+    pinned = pins.pinned(store.caller.state)
+    passing = {check.id for check in verdict.checks if check.result == "pass"}
+    checks = checks_of(goal.spec)
+    red = _red_at_begin(store, goal)
+    candidates = []
+    for name, check in zip(ids_of(checks), checks, strict=True):
+        is_users = goal.by == "user" and pinned.of(digest_of_check(check), goal.id).by == "user"
+        if isinstance(check, (CommandCheck, MetricCheck)):
+            owner = proving.owner_of(subject, check, is_users=is_users)
+            candidates.append(proving.Candidate(name, check, owner, judge_of(check)))
+        elif is_users and name in passing and name in red and isinstance(check, ContentCheck):
+            # In code a pattern is met by a comment as well: that is its form, and no proof.
+            if not check.path.endswith(CODE) and subject.look.changed:
+                return proving.Shown(f"{name} ({check.path}) is the user's, and did not hold when the goal was begun")
+    if not candidates:
+        return proving.Shown(reasons=["its checks look at the form of files, and nothing that runs showed it"])
+    return proving.shown(subject, candidates)
+
+
+def _red_at_begin(store: GoalStore, goal: Goal) -> set[str]:
+    """The checks that failed the first time code looked at them after the goal was begun with this contract."""
     is_begun = False
     for row in store.rows:
         if row.get("goal") != goal.id:
             continue
         is_begun = is_begun or row.get("kind") == "begun"
         if is_begun and row.get("kind") == "checks-evaluated" and row.get("contract") == goal.spec.contract:
-            at_begin = row["checks"]
-            break
-    changed = base.look(store.caller.root, goal.base).changed or {}
-    red = set()
-    for first in at_begin:
-        # Of a command that was missing, or ran no test, nothing was seen; a shell's "not found" is in what it printed.
-        ran = {"result": first["result"], "exit": 1, "tail": first["observed"]}
-        is_command = first["type"] in ("command", "metric")
-        if first["result"] == "fail" and (not is_command or strength.is_red(ran, changed)):
-            red.add(first["id"])
-    pinned = pins.pinned(store.caller.state)
-    passing = {check.id for check in verdict.checks if check.result == "pass"}
-    checks = checks_of(goal.spec)
-    for name, check in zip(ids_of(checks), checks, strict=True):
-        is_users = pinned.of(digest_of_check(check), goal.id).by == "user"
-        if is_users and name in passing and name in red:
-            return name
-    return ""
+            return {check["id"] for check in row["checks"] if check["result"] == "fail"}
+    return set()
 
 
-def _doubts_of_commands(store: GoalStore, goal: Goal) -> tuple[list[str], list[str]]:
-    """Why a command that failed and passes need not mean that the work was done, and what the user allowed."""
+def _other_programs(store: GoalStore, goal: Goal) -> list[str]:
+    """What the commands ran with, where that was not there when the goal was filed."""
     root = store.caller.root
-    commands = [check for check in checks_of(goal.spec) if isinstance(check, (CommandCheck, MetricCheck))]
-    examined = seals.examine(root, goal.base, commands, terms=fold(store.caller.events, None).terms)
-    doubts = examined.doubts
-    if not commands and _is_untouched(root, goal.base or {}):
-        doubts.append("no file was changed")
-    if commands and goal.base and goal.base["home"] != base.home_of(os.environ):
+    doubts = []
+    if _commands(goal) and goal.base and goal.base["home"] != base.home_of(os.environ):
         doubts.append("the commands ran with another HOME than when it was filed")
     for name, program in programs_of(root, goal.spec).items():
         if program and program != goal.programs.get(name) and is_newer(program, goal.filed_at):
             doubts.append(f"{name} ran {clip(program, 120)}, which is newer than the goal")
-    return doubts, examined.notes
-
-
-def _is_untouched(root: str, began: Row) -> bool:
-    """Neither a file nor what is committed of the files has changed since: a check looked at what git does not see."""
-    head = began.get("head")
-    if not head or base.look(root, began).changed != {}:
-        return False
-    return changes.changed_between(Path(root), head, "HEAD") == []
+    return doubts
 
 
 def _exceptions(store: GoalStore, goal: Goal, judgement: Judgement | None) -> list[Row]:
