@@ -13,6 +13,7 @@ was not seen is made here, in the user's own tree (`swap.py`), and kept by the f
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -54,6 +55,7 @@ MOST_NAMED = 3
 TAIL = 4000
 SHORTEST_LIMIT = 60.0  # seconds that a run on other files may take, or ten times what it takes as it is
 COULD_NOT_START = (126, 127)
+KILLED = re.compile(r"\bKilled$|\bError 137$|\bSIGKILL\b", re.MULTILINE)
 
 
 class Command(Protocol):
@@ -179,6 +181,20 @@ class Arrangements:
     def has_old_tests(self) -> bool:
         return OLD_TESTS in self.files
 
+    def without_products(self) -> Arrangements:
+        """The same, but new data stays: where nothing has to fail without the work, a report is what was asked for."""
+        old_tests = self.files.get(OLD_TESTS, {})
+        kept = {}
+        for path, held in old_tests.items():
+            if held.content is not None or not kinds.is_plain_data(path):
+                kept[path] = held
+        if kept == old_tests:
+            return self
+        files = {WITHOUT: self.files[WITHOUT]}
+        if kept:
+            files[OLD_TESTS] = kept
+        return replace(self, files=files, keys={**self.keys, OLD_TESTS: f"{self.keys[OLD_TESTS]}:products"})
+
 
 def prove(
     subject: Subject, command: Command, seen: Sequence[Run], run_as_it_is: Callable[[], Run], judge: Judge | None = None
@@ -199,7 +215,7 @@ def weakened(subject: Subject, command: Command) -> str:
     """For an end that others have judged: why a pass of this command need not mean what it did before. Empty where no
     test, configuration or data was changed, or where it passes with them as they were too."""
     try:
-        arranged = arrange(subject, command)
+        arranged = arrange(subject, command).without_products()
         if not arranged.has_old_tests:
             return ""
         trial = _Trial(subject, command, arranged, _recorded(subject, command), lambda: run_now(subject, command))
@@ -309,9 +325,7 @@ def _has_tests_at_base(subject: Subject, which: kinds.Kinds, old_tests: Mapping[
     return any(kinds.is_test(path) or path in which.started for path in present)
 
 
-def _key_of(
-    changed: Mapping[str, str], which: kinds.Kinds, put: Mapping[str, File], before: Mapping[str, File]
-) -> str:
+def _key_of(changed: Mapping[str, str], which: kinds.Kinds, put: Mapping[str, File], before: Mapping[str, File]) -> str:
     arranged = dict(changed)
     for path, held in put.items():
         if held == before[path]:
@@ -324,9 +338,7 @@ def _key_of(
 # The runs
 
 
-def read_run(
-    outcome: runner.Outcome, on_files: str, shadows: Sequence[str] = (), judge: Judge | None = None
-) -> Run:
+def read_run(outcome: runner.Outcome, on_files: str, shadows: Sequence[str] = (), judge: Judge | None = None) -> Run:
     """What a run that has ended shows; of its output only the end is kept, so it is read now."""
     text = outcome.stdout + outcome.stderr
     result, why = outputs.result_of(outcome, shadows)
@@ -371,9 +383,7 @@ def run_asking(
     for name, words in outputs.asking_environment(argv).items():
         told[name] = f"{told.get(name, '')} {words}".strip()
     most = runner.OUTPUT_LIMIT if asked == argv else outputs.ASKED_OUTPUT_LIMIT
-    return runner.run(
-        asked, cwd=Path(root, command.cwd), timeout=limit, env=told, output_limit=most, started=started
-    )
+    return runner.run(asked, cwd=Path(root, command.cwd), timeout=limit, env=told, output_limit=most, started=started)
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:
@@ -522,7 +532,9 @@ class _Trial:
             if reason := _fewer(other, now, name):
                 return self._result(FEWER_TESTS, reason, runs)
         if self.arranged.peeks:
-            return self._result(LOOKS_AT_TESTS, f"the work looks at its tests ({listed(self.arranged.peeks, 3, '; ')})", runs)
+            return self._result(
+                LOOKS_AT_TESTS, f"the work looks at its tests ({listed(self.arranged.peeks, 3, '; ')})", runs
+            )
         if now.counts is None or (without.counts is None and old is None):
             self.notes.append("how many tests ran was not compared, as it does not say")
         return self._result(HOLDS, self._proof(runs), runs, still_failing=still_failing)
@@ -538,6 +550,8 @@ class _Trial:
             return f"nothing is shown: {without.why}"
         if without.exit is None or without.exit in COULD_NOT_START:
             return "it could not be started"
+        if KILLED.search(without.tail):  # bench/endings: "red by being killed"
+            return "it was killed"
         if not without.broke_before_tests:
             return ""
         if without.missing:  # of what a test could not find

@@ -232,6 +232,14 @@ class Kinds:
         return False
 
 
+def is_plain_data(path: str) -> bool:
+    """Data that no runner reads by itself and no directory calls a test's: it may be what the work has made."""
+    name = posixpath.basename(path)
+    return (
+        "." in name and name.rpartition(".")[2].lower() in DATA and not CONFIGURATION.match(name) and not is_test(path)
+    )
+
+
 def is_test(path: str, tops: Collection[str] = ("",)) -> bool:
     """Whether a runner collects the name by its defaults, or the file lies below a directory of tests; `tops` are the
     directories of the project that have a manifest.

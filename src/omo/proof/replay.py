@@ -18,8 +18,8 @@ from omo.errors import BadInput, Refused
 from omo.proof import globs, own_commands
 from omo.proof.checks import Argv
 from omo.proof.media import plain
+from omo.proof.reading import Command
 from omo.proof.run import Outcome, child_environment, run
-from omo.proof.seals import Command
 from omo.strict import Strict, Written, validated
 from omo.text import clip
 

@@ -12,12 +12,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from omo import settings
-from omo.proof import base, experiment, own_commands
+from omo.proof import base, contents, experiment, own_commands, patterns
+from omo.proof.checks import Check, CommandCheck, ContentCheck, MetricCheck
+from omo.proof.evaluate import SEARCH_SECONDS, judge_of
 from omo.proof.experiment import Command, Judge, Plain, Subject
 from omo.proof.run import child_environment
 from omo.proof.typed_commands import typed
 from omo.text import clip, listed
 from omo.work.run import Caller
+
+# Ends of files that are code, where text alone says little.
+CODE = (
+    *(".py", ".pyi", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".go", ".rs", ".c", ".h", ".cc"),
+    *(".cpp", ".hpp", ".java", ".kt", ".scala", ".rb", ".php", ".cs", ".swift", ".sh", ".lua", ".ex", ".exs", ".sql"),
+    *(".toml", ".cfg", ".ini", ".yml", ".yaml", "Makefile"),
+)
 
 
 @dataclass(frozen=True)
@@ -82,6 +91,36 @@ def shown(subject: Subject, candidates: Sequence[Candidate]) -> Shown:
         parts = [f"{candidate.name} ({clip(typed(command.argv), 80)}), {candidate.owner}, {made.reason}", *made.notes]
         return Shown("; ".join([*parts, *allowed_notes(subject)]))
     return Shown(reasons=list(dict.fromkeys(reasons)))
+
+
+def shown_by_checks(subject: Subject, checks: Sequence[tuple[str, Check | str, bool]]) -> Shown:
+    """What checks prove that all pass: commands by the experiment, and what the user wants a file to hold, if it did
+    not at the base. Each with its name, and whether it is the user's."""
+    candidates = []
+    held = []
+    for name, check, is_users in checks:
+        if isinstance(check, (CommandCheck, MetricCheck)):
+            candidates.append(Candidate(name, check, owner_of(subject, check, is_users=is_users), judge_of(check)))
+        elif is_users and isinstance(check, ContentCheck) and _was_not_so(subject, check):
+            held.append(f"{name}: {check.path} has what the user asked for, and had not before the work")
+    if held:
+        return Shown("; ".join([*held, *allowed_notes(subject)]))
+    if not candidates:
+        return Shown(reasons=["nothing that runs showed it: its checks look at the form of files"])
+    return shown(subject, candidates)
+
+
+def _was_not_so(subject: Subject, check: ContentCheck) -> bool:
+    """In code a pattern is met by a comment as well: that is its form, and no proof."""
+    changed = subject.look.changed or {}
+    if check.path not in changed or check.path.endswith(CODE):
+        return False
+    try:
+        before = contents.at_base(subject.root, subject.state, subject.began, [check.path])[check.path].content
+    except contents.Unknown:
+        return False
+    text = (before or b"").decode("utf-8-sig", "replace").replace("\r\n", "\n")
+    return patterns.Budget(SEARCH_SECONDS).found(check.regex, text) is check.absent
 
 
 def _tests_missing(subject: Subject, passing: Sequence[Command]) -> str:

@@ -157,6 +157,9 @@ def _passed(state: RalphState) -> tuple[str, str]:
         verdict, whose = outcome.JUDGED, "decided by omo:judge, which a hook saw"
     elif state.questions:
         whose = "reduced independence, no hook saw the judge say it"
+    proof = str(state.last_judged.get("proof") or "")
+    if proof and not state.questions:
+        verdict, whose = outcome.PROVEN, proof
     doubts = [str(doubt) for doubt in state.last_judged.get("doubts") or []]
     is_asked_for = state.is_confirmed or state.is_request_heard
     if doubts or not is_asked_for:  # what only the agent says was wanted is no more than the agent's word

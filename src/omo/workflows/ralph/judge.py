@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 
 from omo.digest import sha256
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof import base, changes, seals
-from omo.proof.checks import parse_checks
+from omo.proof import base, changes
+from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
 from omo.text import block, clip
-from omo.work import bound
+from omo.work import bound, proving
 from omo.work.agents import FULL, Message, NoAnswer, SessionEvents, expect_of, session_events
 from omo.work.files import Files
 from omo.work.judge import JUDGE, JudgeAnswer, brief_text, failed, match, read, read_messages
@@ -25,7 +25,6 @@ from omo.work.status import NextStep, command
 from omo.workflows.ralph import rules
 from omo.workflows.ralph.end import end_of, outcome_of, publish
 from omo.workflows.ralph.evaluate_criteria import (
-    COMMANDS,
     EARLIER_BRIEF,
     HEAVY_SECONDS,
     CheckResult,
@@ -116,8 +115,7 @@ def judge(
         "challenges": answers.challenges,
     }
     if verdict == "pass":
-        sealed = _seals(files, state, report, events)
-        row |= {"doubts": sealed.doubts, "allowed": sealed.notes}
+        row |= _proof(run, state, report, events)
     # Unless the run is over, the next iteration is open at once, on the files as they are after it.
     scope = []
     for name, known in states.items():
@@ -186,14 +184,22 @@ def _left_behind(files: Files, row: Row) -> list[str]:
     return [LEFT_BEHIND.format(names)]
 
 
-def _seals(files: Files, state: RalphState, report: PhaseReport, events: SessionEvents) -> seals.Seals:
-    """What was done since the start to files that the gates and the commands of the criteria rest on."""
-    commands: list[Any] = [*report.gates]
+def _proof(run: RalphRun, state: RalphState, report: PhaseReport, events: SessionEvents) -> Row:
+    """What the commands show beside the judge's word: why they need not mean that the work was done. Where no judge was
+    asked they speak alone, and prove what the user confirmed or the project names."""
+    began = state.started.get("files") or {"head": None, "files": {}}
+    subject = proving.subject_of(run.caller, began, fold(events.rows, None).allowed_changes)
+    checks = []
     for criterion in state.criteria:
-        for each in criterion.checks:
-            if each["type"] in COMMANDS:
-                commands += parse_checks([each])
-    return seals.examine(files.root, state.started.get("files"), commands, terms=fold(events.rows, None).terms)
+        for number, parsed in enumerate(parse_checks(criterion.checks)):
+            name = criterion.id if len(criterion.checks) == 1 else f"{criterion.id}.{number + 1}"
+            checks.append((name, parsed, state.is_confirmed))
+    if not state.questions:
+        shown = proving.shown_by_checks(subject, checks)
+        return {"proof": shown.proof, "doubts": list(shown.reasons), "allowed": []}
+    commands: list[Any] = [*report.gates]
+    commands += [check for _, check, _ in checks if isinstance(check, (CommandCheck, MetricCheck))]
+    return {"proof": "", "doubts": proving.doubts(subject, commands), "allowed": proving.allowed_notes(subject)}
 
 
 def _results(state: RalphState, evaluation: Evaluation) -> dict[str, Row]:

@@ -10,9 +10,10 @@ from typing import Any
 
 from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof import artifacts, changes, seals, tree
+from omo.proof import artifacts, changes, tree
+from omo.proof.experiment import Command
 from omo.text import clip, counted
-from omo.work import agents, claims
+from omo.work import agents, claims, proving
 from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
 from omo.workflows.ultragoal.create import LONGEST_OBJECTIVE, LONGEST_TITLE, same_words, text_defects, title_of
@@ -26,7 +27,7 @@ Row = dict[str, Any]
 
 SHORTEST_BLOCKER = 10
 MOST_OPEN_BLOCKERS = 3
-MOST_SEALS = 20  # in a receipt
+MOST_WEAKENED = 20  # in a receipt
 
 
 def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = False) -> bool:
@@ -291,12 +292,16 @@ def _register(run: PlanRun, subject: Subject, cited: list[str]) -> Row:
 def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspection: Inspection, registered: Row) -> Row:
     """What the receipt notes besides the gate: what reviewers were seen to say, what was waived, what it looked at, and
     what was done to files that the commands rest on which omo ran: those it cites, and the session's own gates."""
-    commands = list(inspection.commands)
-    commands += [seals.Plain(gate.argv, gate.cwd) for gate in subject.gates or () if gate.last is not None]
-    examined = seals.Seals()
-    if commands:
-        began, terms = run.require_plan().repository.get("files"), gates_of(run).terms
-        examined = seals.examine(run.caller.root, began, commands, terms=terms)
+    commands: list[Command] = list(inspection.commands)
+    commands += [gate for gate in subject.gates or () if gate.last is not None]
+    weakened: list[str] = []
+    allowed: list[str] = []
+    began = run.require_plan().repository.get("files")
+    if commands and began:
+        examined = proving.subject_of(run.caller, began, gates_of(run).allowed_changes)
+        if examined.look.changed != {}:
+            weakened = proving.doubts(examined, commands)
+        allowed = proving.allowed_notes(examined)
     independence = agents.independence_of_reviews(reviews, reviewers.INDEPENDENT)
     if subject.is_light:
         independence = LIGHT  # reviewers come at the end, as the user chose
@@ -307,8 +312,8 @@ def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspectio
         "artifacts": registered,
         "proofs": inspection.proofs,
         "replays": inspection.replays,
-        "seals": [examined.unknown] if examined.unknown else list(examined.broken[:MOST_SEALS]),
-        "allowed": list(examined.allowed[:MOST_SEALS]),
+        "weakened": weakened[:MOST_WEAKENED],
+        "allowed": allowed,
         "notes": [clip(note, LONGEST_NOTE) for note in inspection.notes],
         "tree": tree.fingerprint(Path(run.caller.root)),
         "by": run.caller.by,

@@ -120,7 +120,7 @@ def outcome_of(run: PlanRun, plan: Plan) -> Row:
     allowed: list[str] = []
     for goal in plan.required:
         allowed += (goal.receipt or {}).get("allowed") or []
-    notes = [f"changed as the user allowed: {listed(list(dict.fromkeys(allowed)))}"] if allowed else []
+    notes = list(dict.fromkeys(allowed))
     verdict, words = outcome.JUDGED, ["omo:architect and omo:qa were seen to find each clean"]
     if plan.gate == LIGHT:
         words = ["omo:architect and omo:qa were seen to find the whole clean at its end"]
@@ -160,8 +160,8 @@ def _doubts(plan: Plan) -> list[str]:
         if unseen:
             silent.setdefault(" or ".join(unseen), []).append(goal.id)
         doubts += [*_goals_unnamed(plan, goal), *_changed_after(goal, reviews)]
-        if seals := (goal.receipt or {}).get("seals"):
-            doubts.append(f"files that the gates of {goal.id} rest on were changed ({listed(seals, 6, '; ')})")
+        for reason in (goal.receipt or {}).get("weakened") or ():
+            doubts.append(f"{goal.id}: {reason}")
     for agents_named, goals in silent.items():
         named = ", ".join(goals[:MOST_NAMED])
         doubts.insert(0, f"reduced independence, no verdict of {agents_named} was seen for {named}")

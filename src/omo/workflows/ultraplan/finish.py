@@ -10,12 +10,13 @@ from pathlib import Path
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
-from omo.proof import base, seals
+from omo.proof import base
+from omo.proof.experiment import Plain, Subject
 from omo.proof.run import child_environment
 from omo.state import store
 from omo.state.runtime import part
 from omo.text import block, clip, counted
-from omo.work import bound, claims, outcome
+from omo.work import bound, claims, outcome, proving
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller, Row
 from omo.work.status import NextStep
@@ -232,7 +233,9 @@ def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify]) -> Row
     if not count:
         return outcome.outcome(outcome.ENDED, "; ".join(parts), exceptions)
     # A gate that passes says nothing of the sessions that were not begun yet.
-    proof = "" if weak or exceptions or left else _red_to_green(status.run.caller)
+    proof = ""
+    if not weak and not exceptions and not left:
+        proof = _red_to_green(status.run.caller) or _shown_by_verify(status, results)
     if proof:
         return outcome.outcome(outcome.PROVEN, "; ".join([proof, *parts]))
     return outcome.outcome(outcome.ATTESTED, "; ".join([*parts, *weak]), exceptions)
@@ -256,26 +259,39 @@ def _verified(status: RunStatus, results: Sequence[Verify]) -> tuple[list[str], 
     if passing:
         verb = "passes" if len(passing) == 1 else "pass"
         facts.append(f"{counted(len(passing), 'Verify command')} {verb}, which the plan's author chose")
-        examined = _examine(status, passing)
-        facts += examined.notes
-        doubts += examined.doubts
+        subject = _subject(status)
+        facts += proving.allowed_notes(subject)
+        doubts += proving.doubts(subject, [Plain(command.argv, timeout=verify.SECONDS) for command in passing])
     if not_run:
         more = f" and {len(not_run) - MOST_NAMED} more" if len(not_run) > MOST_NAMED else ""
         doubts.append(f"not run by omo: {'; '.join(not_run[:MOST_NAMED])}{more}")
     return facts, doubts
 
 
-def _examine(status: RunStatus, passing: Sequence[Verify]) -> seals.Seals:
-    """What was done since the session began to files that the commands rest on."""
+def _subject(status: RunStatus) -> Subject:
+    """The files of the session, for the experiment: what the audit saw changed, and what a runner reads all the same."""
     state, root = status.state, status.state.root
     changed = {path: base.digest_of(root, path) for path in status.audit.changed}
     for path, digest in state.runner.items():  # looked at also where git ignores them
         if base.digest_of(root, path) != digest:
             changed[path] = base.digest_of(root, path)
-    commands = [seals.Plain(command.argv) for command in passing]
-    look = base.Look("", changed, frozenset())
-    began = {"head": state.base, "files": {}}
-    return seals.examine(root, began, commands, look=look, terms=gates.fold(status.run.caller.events, None).terms)
+    caller = status.run.caller
+    look = base.Look(base.tree_of(changed), changed, frozenset())
+    allowed = gates.fold(caller.events, None).allowed_changes
+    return proving.subject_of(caller, {"head": state.base, "files": {}}, allowed, look)
+
+
+def _shown_by_verify(status: RunStatus, results: Sequence[Verify]) -> str:
+    """What the plan's own Verify commands prove, where the user named the plan or the project names the command."""
+    subject = _subject(status)
+    candidates = []
+    for result in results:
+        if result.result == verify.PASS:
+            command = Plain(result.argv, timeout=verify.SECONDS)
+            owner = proving.owner_of(subject, command, is_users=status.state.named)
+            name = f"Verify of step {result.step}"
+            candidates.append(proving.Candidate(name, command, owner, verify.judge_of(result)))
+    return proving.shown(subject, candidates).proof
 
 
 def _red_to_green(caller: Caller) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from omo.errors import NotEvaluable
 from omo.proof import git, globs
-from omo.proof.seals import is_test
+from omo.proof.kinds import is_test
 from omo.safe_open import TooLarge, read_file
 from omo.workflows.ultraplan.document import parse
 from omo.workflows.ultraplan.markdown import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -132,6 +132,15 @@ def run_all(root: Path, commands: Sequence[Verify], changed: Collection[str] = (
         result, why = _result(command, outcomes.get(command.argv), changed)
         results.append(replace(command, result=result, why=why))
     return results
+
+
+def judge_of(command: Verify) -> Callable[[Outcome], tuple[str, str]]:
+    """Whether a run of the command ends as the plan says, for the experiment."""
+
+    def judge(outcome: Outcome) -> tuple[str, str]:
+        return ("pass", "") if outcome.exit_code == command.exit else ("fail", "")
+
+    return judge
 
 
 def _result(command: Verify, ended: Outcome | None, changed: Collection[str]) -> tuple[str, str]:

@@ -252,7 +252,9 @@ class Finish:
         if not len(self.gates):
             ways.append("omo gate add NAME -- COMMAND, if a command shows it")
         elif not any(self.proof.owners.values()):
-            ways.append("a command of the project's own would count, or one that the user pins: /omo:pin NAME -- COMMAND")
+            ways.append(
+                "a command of the project's own would count, or one that the user pins: /omo:pin NAME -- COMMAND"
+            )
         if any(each.verdict in experiment.SHOWS_NO_RED for each in made):
             ways.append("a test that fails without the work would show it; then omo ulw done again")
         changed_rest = next((each.changed_rest for each in made if each.verdict in experiment.TESTS_CHANGED), ())

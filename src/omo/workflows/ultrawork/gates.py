@@ -12,11 +12,10 @@ from omo.work import session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any
 
     from omo.proof.project_checks import Check
-    from omo.proof.seals import Terms
     from omo.work.claims import Pinned
 
     Json = dict[str, Any]
@@ -108,12 +107,6 @@ class Gates:
 
     def get(self, name: str) -> Gate | None:
         return self.by_name.get(name)
-
-    @property
-    def terms(self) -> Terms:
-        from omo.proof.seals import Terms
-
-        return Terms(list(self), self.allowed_changes)
 
     @property
     def left_out(self) -> list[str]:

@@ -117,7 +117,11 @@ class Prover:
         check = self._tests
         changed = proof.look.changed
         which = kinds.Kinds()
-        if check is None or self._tests_gate(proof) or (changed is not None and all(which.of(path) == kinds.NEITHER for path in changed)):
+        if (
+            check is None
+            or self._tests_gate(proof)
+            or (changed is not None and all(which.of(path) == kinds.NEITHER for path in changed))
+        ):
             return proof
         directory = os.path.join(self.context.root, check.cwd)
         program = typed_commands.resolve(check.argv[0], directory, os.environ.get("PATH", ""))

@@ -13,16 +13,10 @@ from omo.proof import base, experiment, reading, tree, typed_commands
 from omo.proof import run as runner
 from omo.state import ledger, paths, runtime, store
 from omo.text import listed
+from omo.work.proving import CODE
 from omo.workflows.ultrawork import gates
 
 Row = dict[str, Any]
-
-# A new file with one of these ends is work, also where it appears while a gate runs.
-CODE = (
-    *(".py", ".pyi", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".go", ".rs", ".c", ".h", ".cc"),
-    *(".cpp", ".hpp", ".java", ".kt", ".scala", ".rb", ".php", ".cs", ".swift", ".sh", ".lua", ".ex", ".exs", ".sql"),
-    *(".toml", ".cfg", ".ini", ".yml", ".yaml", "Makefile"),
-)
 
 
 def session_gates(context: Context, name: str) -> gates.SessionGates:
@@ -131,7 +125,9 @@ def _changed_meanwhile(before: base.Look, after: base.Look, gate: gates.Gate) ->
     moved: list[str] = []
     for path in base.differing(before.changed, after.changed):
         is_new = path in after.untracked and path not in before.changed
-        is_own = (is_new or path in changed_before) and not path.endswith(CODE)
+        is_own = (is_new or path in changed_before) and not path.endswith(
+            CODE
+        )  # a new file that is code is work, whenever it appears
         (own if is_own else moved).append(path)
     return own, moved
 

@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from omo.proof import base, pins
-from omo.proof.checks import CommandCheck, ContentCheck, MetricCheck, digest_of_check, ids_of
-from omo.proof.evaluate import Verdict, judge_of
+from omo.proof.checks import CommandCheck, MetricCheck, digest_of_check, ids_of
+from omo.proof.evaluate import Verdict
 from omo.proof.experiment import Subject
 from omo.text import clip, counted
 from omo.work import claims, outcome, proving
 from omo.work.judge import JUDGE
 from omo.workflows.ultrawork.gates import fold, is_newer
-from omo.workflows.ultrawork.runs import CODE
 from omo.workflows.verify.begin import checks_of, programs_of
 from omo.workflows.verify.goals import FOR_JUDGEMENT, Goal, GoalStore, Row
 from omo.workflows.verify.steps import Judgement
@@ -70,13 +69,15 @@ def outcome_of(
     if goal.state == LEG:
         on_word = ["the user closed their leg", *on_word]
     elif not on_word and by_code:
-        subject = proving.subject_of(store.caller, goal.base or NO_BASE, fold(store.caller.events, None).allowed_changes)
+        subject = proving.subject_of(
+            store.caller, goal.base or NO_BASE, fold(store.caller.events, None).allowed_changes
+        )
         doubts = _other_programs(store, goal)
         if reached == outcome.JUDGED:
             doubts += proving.doubts(subject, _commands(goal))
             facts += proving.allowed_notes(subject)
         elif reached == outcome.PROVEN and not doubts:
-            shown = _shown(store, goal, verdict, subject)
+            shown = _shown(store, goal, subject)
             facts += [shown.proof] if shown.proof else []
             on_word += shown.reasons
     cited = list(unseen)
@@ -110,38 +111,14 @@ def _commands(goal: Goal) -> list[CommandCheck | MetricCheck]:
     return [check for check in checks_of(goal.spec) if isinstance(check, (CommandCheck, MetricCheck))]
 
 
-def _shown(store: GoalStore, goal: Goal, verdict: Verdict, subject: Subject) -> proving.Shown:
-    """What the goal's checks prove: a command by the experiment, else what a file holds, if the user asked for it and it
-    did not when the goal was begun."""
+def _shown(store: GoalStore, goal: Goal, subject: Subject) -> proving.Shown:
     pinned = pins.pinned(store.caller.state)
-    passing = {check.id for check in verdict.checks if check.result == "pass"}
     checks = checks_of(goal.spec)
-    red = _red_at_begin(store, goal)
-    candidates = []
+    named = []
     for name, check in zip(ids_of(checks), checks, strict=True):
         is_users = goal.by == "user" and pinned.of(digest_of_check(check), goal.id).by == "user"
-        if isinstance(check, (CommandCheck, MetricCheck)):
-            owner = proving.owner_of(subject, check, is_users=is_users)
-            candidates.append(proving.Candidate(name, check, owner, judge_of(check)))
-        elif is_users and name in passing and name in red and isinstance(check, ContentCheck):
-            # In code a pattern is met by a comment as well: that is its form, and no proof.
-            if not check.path.endswith(CODE) and subject.look.changed:
-                return proving.Shown(f"{name} ({check.path}) is the user's, and did not hold when the goal was begun")
-    if not candidates:
-        return proving.Shown(reasons=["its checks look at the form of files, and nothing that runs showed it"])
-    return proving.shown(subject, candidates)
-
-
-def _red_at_begin(store: GoalStore, goal: Goal) -> set[str]:
-    """The checks that failed the first time code looked at them after the goal was begun with this contract."""
-    is_begun = False
-    for row in store.rows:
-        if row.get("goal") != goal.id:
-            continue
-        is_begun = is_begun or row.get("kind") == "begun"
-        if is_begun and row.get("kind") == "checks-evaluated" and row.get("contract") == goal.spec.contract:
-            return {check["id"] for check in row["checks"] if check["result"] == "fail"}
-    return set()
+        named.append((name, check, is_users))
+    return proving.shown_by_checks(subject, named)
 
 
 def _other_programs(store: GoalStore, goal: Goal) -> list[str]:

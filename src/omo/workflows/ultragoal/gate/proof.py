@@ -15,7 +15,8 @@ from typing import Any
 
 from omo.clock import seconds
 from omo.errors import BadInput, OmoError
-from omo.proof import artifacts, base, documents, media, own_commands, replay, seals, typed_commands
+from omo.proof import artifacts, base, documents, media, own_commands, replay, typed_commands
+from omo.proof.experiment import Plain
 from omo.proof.replay import Record
 from omo.text import clip
 from omo.workflows.ultragoal import receipts
@@ -84,7 +85,7 @@ class Inspection:
     replays: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     proofs: list[str] = field(default_factory=list)  # marks of the receipts and gate runs that prove
-    commands: list[seals.Plain] = field(default_factory=list)  # that omo ran for it
+    commands: list[Plain] = field(default_factory=list)  # that omo ran for it, and that are checks of the project's own
 
 
 @dataclass
@@ -218,8 +219,8 @@ class Prover:
             command = clip(shlex.join(record.command), LONGEST_NOTE)
             ran = {"artifact": clip(evidence.id, 100), "command": command, "executable": program}
             self.inspection.replays.append(ran)
-            if not runs_the_work(self.subject, record):
-                self.inspection.commands.append(seals.Plain(record.command, record.cwd))
+            if own_commands.where(str(self.subject.root), self.subject.head, record.command, record.cwd):
+                self.inspection.commands.append(Plain(record.command, record.cwd))
         return defects_at(place, self.outcomes[evidence.id])
 
     def _outcome(self, evidence: Evidence, record: Record) -> list[str]:
@@ -245,7 +246,7 @@ class Prover:
             ]
         if why := gate_problem(self.subject, gate, self.cited_files):
             return [Defect(place, f"{shown(name)} {why}: omo gate run {name}")]
-        self.inspection.commands.append(seals.Plain(gate.argv, gate.cwd))
+        self.inspection.commands.append(Plain(gate.argv, gate.cwd, gate.sealed, gate.timeout))
         return self._spend(evidence, run_mark_of(gate))
 
     def _spend(self, evidence: Evidence, mark: str) -> list[Defect]:
@@ -260,14 +261,6 @@ class Prover:
 def refs_of(row: Named, key: str) -> list[tuple[str, str]]:
     """Each name a row gives, with the place it stands at."""
     return [(f"{row.place}.{key}[{index}]", name) for index, name in enumerate(getattr(row, key))]
-
-
-def runs_the_work(subject: Subject, record: Record) -> bool:
-    """Whether a command starts a program of the project by its path: what it shows is that program, which is the work
-    and no check of it. Tests and what a runner starts are checks, and nobody may bend them."""
-    words = [os.path.normpath(os.path.join(record.cwd, word)) for word in record.command]
-    scripts = own_commands.scripts(str(subject.root), subject.head, record.command, record.cwd)
-    return bool(scripts) and all(path in words and not seals.is_test(path) for path in scripts)
 
 
 def changed_since(subject: Subject, files: Row | None, cited: Collection[str]) -> str:
