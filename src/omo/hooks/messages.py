@@ -121,7 +121,7 @@ def answered(work: Works) -> str:
 
 
 def instructions(gates: list[str]) -> str:
-    """The block, with the `gates` that are pinned, as far as the bound allows: a command is left out rather than cut."""
+    """The block, with the `gates` that are pinned, as far as the bound allows: a command is left out, never cut."""
     lines = ""
     for gate in gates:
         line = f"     {gate}\n"

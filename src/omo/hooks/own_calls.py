@@ -56,10 +56,34 @@ def may_run(event: Event, world: World) -> bool:
     words = words_of(event.command)
     if words[:1] != ["omo"] or not _is_listed(words[1:]):
         return False
+    if is_done(words) and runs_found_tests(event, world):
+        return False  # a command that nobody pinned: the host asks, as it does for `omo gate add`
     here = paths.project_root({}, event.directory)  # elsewhere, somebody else may have written what is pinned
     if os.path.realpath(here) != os.path.realpath(world.root):
         return False
     return _is_ours(world.environ.get("PATH", ""), event)
+
+
+def is_done(words: list[str]) -> bool:
+    """`omo ulw done`, which runs gates; with a reason of the agent's own only those that are pinned."""
+    return words[:3] == ["omo", "ulw", "done"] and "--because" not in words
+
+
+def runs_found_tests(event: Event, world: World) -> str:
+    """The project's own test command, if `omo ulw done` would run it and nobody has pinned it yet."""
+    from omo.proof import own_commands, typed_commands
+    from omo.workflows.ultrawork import gates
+
+    known = gates.current(world.state, event.session, world.row())
+    head = (known.base or {}).get("head")
+    cwd = paths.session_directory(world.environ, event.project)
+    check = own_commands.test_gate(world.root, head, cwd) if head else None
+    if check is None:
+        return ""
+    for gate in known:
+        if own_commands.covers(world.root, head, gate.argv, gate.cwd, check):
+            return ""
+    return f"{typed_commands.typed(check.argv)} ({check.source})"
 
 
 def words_of(text: str) -> list[str]:

@@ -137,8 +137,7 @@ def result_of(outcome: Outcome, shadows: Sequence[str] = ()) -> tuple[str, str]:
     """What a command that was run for the work says of it: pass, fail or unknown, and why it is unknown.
 
     Every workflow asks this of every gate or pinned command that it ran. A program that is missing, one that did not
-    end, one that ran no test, and one in whose place another may have run (`shadows`, from `reading.shadows`) have shown
-    nothing.
+    end, one that ran no test, and one in whose place another may have run (`shadows`, of `reading`) have shown nothing.
     """
     if outcome.timed_out:
         return "unknown", f"timed out after {outcome.duration:.3g} s"

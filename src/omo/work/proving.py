@@ -80,17 +80,22 @@ def shown(subject: Subject, candidates: Sequence[Candidate]) -> Shown:
         if not candidate.owner:
             reasons.append(f"{candidate.name} passes, and the agent chose it")
             continue
-        command, judge = candidate.command, candidate.judge
-        made = experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command, judge), judge)
+        made = _proved(subject, candidate)
         if not made.holds:
             reasons.append(f"{candidate.name} passes; {made.reason}")
             continue
         if missing := _tests_missing(subject, [each.command for each in candidates]):
             reasons.append(missing)
             continue
-        parts = [f"{candidate.name} ({clip(typed(command.argv), 80)}), {candidate.owner}, {made.reason}", *made.notes]
+        command = clip(typed(candidate.command.argv), 80)
+        parts = [f"{candidate.name} ({command}), {candidate.owner}, {made.reason}", *made.notes]
         return Shown("; ".join([*parts, *allowed_notes(subject)]))
     return Shown(reasons=list(dict.fromkeys(reasons)))
+
+
+def _proved(subject: Subject, candidate: Candidate) -> experiment.Experiment:
+    command, judge = candidate.command, candidate.judge
+    return experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command, judge), judge)
 
 
 def shown_by_checks(subject: Subject, checks: Sequence[tuple[str, Check | str, bool]]) -> Shown:

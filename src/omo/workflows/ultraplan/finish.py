@@ -269,7 +269,7 @@ def _verified(status: RunStatus, results: Sequence[Verify]) -> tuple[list[str], 
 
 
 def _subject(status: RunStatus) -> Subject:
-    """The files of the session, for the experiment: what the audit saw changed, and what a runner reads all the same."""
+    """The files of the session, for the experiment: what the audit saw changed, and what a runner reads anyway."""
     state, root = status.state, status.state.root
     changed = {path: base.digest_of(root, path) for path in status.audit.changed}
     for path, digest in state.runner.items():  # looked at also where git ignores them
