@@ -46,6 +46,7 @@ find_runtime() {
         *) return 1 ;;
         esac
     done
+    [ -e "$directory/.sisyphus/cc-omo/swap.journal" ] && swapped=yes
     runtime=$directory/.sisyphus/cc-omo/runtime.local.json
     [ -f "$runtime" ] && IFS= read -r index <"$runtime" || [ -f "$runtime" ]
 }
@@ -220,6 +221,7 @@ input=
 was_read=
 index=
 runtime=
+swapped=
 start=${OMO_PROJECT_DIR:-$project}
 [ -n "$start" ] || start_from_event
 if [ -z "$start" ] || [ -n "${OMO_STATE_DIR-}" ]; then
@@ -227,6 +229,15 @@ if [ -z "$start" ] || [ -n "${OMO_STATE_DIR-}" ]; then
 else
     find_runtime || runtime=
 fi
+
+# Files of the project are swapped: every session is held off, or whoever swapped them is gone and they are put back.
+case $swapped$event in
+yessession-start | yesuser-prompt-submit | yesstatusline) ;;
+yes*)
+    decide
+    exit 0
+    ;;
+esac
 
 case $event in
 session-start)
@@ -237,7 +248,7 @@ user-prompt-submit)
     read_event
     if has_words; then
         decide || say_not_ready
-    elif is_live || was_removed; then
+    elif [ -n "$swapped" ] || is_live || was_removed; then
         decide
     fi
     ;;

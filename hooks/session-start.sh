@@ -37,6 +37,6 @@ if [ -n "${CLAUDE_ENV_FILE-}" ]; then
 fi
 
 case $input in
-*'"resume"'* | *'"compact"'* | *'"clear"'*) if [ -n "$runtime" ] || was_removed; then decide; fi ;;
-*) is_left && decide ;;
+*'"resume"'* | *'"compact"'* | *'"clear"'*) if [ -n "$swapped$runtime" ] || was_removed; then decide; fi ;;
+*) if [ -n "$swapped" ] || is_left; then decide; fi ;;
 esac

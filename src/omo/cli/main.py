@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.cli.result import Result
+    from omo.context import Context
     from omo.errors import OmoError
 
 # Each command with the module that has it and what it is for; only the one that was asked for is imported.
@@ -96,12 +97,33 @@ def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, 
 
     context = Context(environ, cwd, now, has_terminal)
     try:
+        _put_back_first(arguments, context)
         result: Result = arguments.run(arguments, context)
     except OmoError as error:
         return _render_error(error, wants_json, environ)
     for note in [*context.settings.problems, *context.notes]:
         print(f"omo: {_spelled(note, environ)}", file=sys.stderr)
     return _render(result, wants_json, environ)
+
+
+def _put_back_first(arguments: argparse.Namespace, context: Context) -> None:
+    """Files that somebody who was killed had swapped. While somebody who lives has, only what looks goes on."""
+    import os
+
+    from omo.state import paths
+
+    if not os.path.lexists(paths.swap_journal(context.state)):
+        return
+    from omo.errors import Busy
+    from omo.hooks import own_calls
+    from omo.proof import swap
+
+    for line in swap.recover(context.state, context.root):
+        print(f"omo: {line}", file=sys.stderr)
+    words = [arguments.command, getattr(arguments, "verb", "")]
+    if arguments.command in FOR_YOU or own_calls.only_looks(words) or not swap.is_under_way(context.state):
+        return
+    raise Busy(swap.UNDER_WAY, fix="call it again when that has ended; omo status can be called now")
 
 
 def _render(result: Result, wants_json: bool, environ: Mapping[str, str]) -> int:

@@ -132,10 +132,39 @@ def answer(
             return b""  # an agent has started a client on its own conversation, which is held where it is
         world = World(event, environ, cwd, now)
         state = world.state
-        return host.write(handle(event, world), event, environ)
+        put_back = _put_back(name, world)
+        return host.write(_with(put_back, handle(event, world), event), event, environ)
     except Exception as error:
         log(state, name, error)
         return b""
+
+
+def _put_back(name: str, world: World) -> list[str]:
+    """Files that somebody who was killed had swapped, before anything else. Lines for the user."""
+    if name == "statusline" or not os.path.lexists(paths.swap_journal(world.state)):
+        return []
+    from omo.proof import swap
+
+    try:
+        lines = swap.recover(world.state, world.root)
+    except OSError as error:
+        log(world.state, name, error)
+        lines = [str(error)]
+    return [f"omo: {line}" for line in lines]
+
+
+def _with(lines: list[str], answer: Answer, event: Event) -> Answer:
+    """Wherever this answer has room for a line that the user reads."""
+    if not lines:
+        return answer
+    text = "\n".join(lines)
+    if answer.decision == hosts.END_PROMPT:
+        answer.reason = f"{answer.reason}\n{text}"
+    elif answer.context and not event.shows_messages:
+        answer.context = f"{answer.context}\n{text}"
+    else:
+        answer.message = f"{text}\n{answer.message}".strip()
+    return answer
 
 
 def log(state: str, name: str, error: BaseException) -> None:

@@ -44,6 +44,8 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("verify", "brief"): (),
     ("verify", "status"): (),
 }
+# Of these, what needs the project's files as they are.
+NEED_THE_FILES = (("gate", "run"), ("ulw", "done"), ("plan", "audit"), ("ralph", "artifacts"), ("ralph", "judge"))
 MOST_WORDS = max(map(len, CALLS))
 LARGEST_LAUNCHER = 4096
 ANYWHERE = ("--json", "--help", "-h")
@@ -84,6 +86,11 @@ def runs_found_tests(event: Event, world: World) -> str:
         if own_commands.covers(world.root, head, gate.argv, gate.cwd, check):
             return ""
     return f"{typed_commands.typed(check.argv)} ({check.source})"
+
+
+def only_looks(words: list[str]) -> bool:
+    """`omo WORDS` changes nothing and runs nothing, however the project's files stand."""
+    return _is_listed(words) and tuple(words[:2]) not in NEED_THE_FILES
 
 
 def words_of(text: str) -> list[str]:

@@ -28,6 +28,7 @@ LONGEST_REASON = 1000
 MOST_REASONS = 3
 PERMITTED = "omo: it only looks, or runs what is pinned."
 OWN_STATE = "own-state"
+SWAPPED = "swapped"
 RUN = "ultragoal"
 # What the user is told when the run comes to wait. These gates stay shut: only the Stop is let go.
 # A completion or a subagent's call that is refused waits for nobody: the leader goes on.
@@ -78,11 +79,41 @@ class Denial:
 def handle(event: Event, world: World) -> Answer:
     for gate in GATES:
         if denial := gate.asks(event, world):
-            _count_denial(event, world, denial)
+            if denial.gate != SWAPPED:  # which ends by itself, for whoever was held off
+                _count_denial(event, world, denial)
             return Answer(hosts.DENY, denial.reason, message=denial.message)
     if event.tool == hosts.START_AGENT:
         return Answer(message=_count_agent(event, world))
-    return Answer(hosts.PERMIT, PERMITTED) if permits(event, world) else Answer()
+    if permits(event, world):
+        return Answer(hosts.PERMIT, PERMITTED)
+    if what := _swapped_files(world):
+        return Answer(context=f"[omo] {what}: what you read of its files now may be the old version.")
+    return Answer()
+
+
+def waits_for_swapped_files(event: Event, world: World) -> Denial | None:
+    """What is written into swapped files is lost to the work; a command that the host has moved to the background left
+    an agent editing the old version. Of any session, at work or not."""
+    if event.tool not in (hosts.WRITE, hosts.SHELL, hosts.POWERSHELL):
+        return None
+    what = _swapped_files(world)
+    if not what:
+        return None
+    from omo.hooks import own_calls
+
+    words = own_calls.words_of(event.command)
+    if event.tool == hosts.SHELL and words[:1] == ["omo"] and own_calls.only_looks(words[1:]):
+        return None
+    return Denial(SWAPPED, f"{what}. Wait for it: until then files can be read, and nothing can be written or run.")
+
+
+def _swapped_files(world: World) -> str:
+    """What is going on, where somebody who lives has swapped files of this project."""
+    if not os.path.lexists(paths.swap_journal(world.state)):
+        return ""
+    from omo.proof import swap
+
+    return swap.UNDER_WAY if swap.is_under_way(world.state) else ""
 
 
 def permits(event: Event, world: World) -> bool:
@@ -336,6 +367,12 @@ class Gate:
 
 
 GATES = (
+    Gate(
+        SWAPPED,
+        "whatever writes or runs while files are swapped for a run of the tests",
+        waits_for_swapped_files,
+        {SWAPPED: "the end of that run, by itself"},
+    ),
     Gate(
         OWN_STATE,
         "writes of omo's own state, and of the user's settings while work is open",

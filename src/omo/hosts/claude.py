@@ -92,7 +92,7 @@ class ClaudeCode(Host):
         elif answer.decision in PERMISSIONS:
             more = {"hookEventName": "PreToolUse", "permissionDecision": PERMISSIONS[answer.decision]}
             more["permissionDecisionReason"] = reason
-        elif context and message and event.shows_messages:
+        elif context and (event.name == "PreToolUse" or (message and event.shows_messages)):
             more["additionalContext"] = context
         elif context:
             return _bytes(context.lstrip("{ \n") + "\n")  # plain text; with a brace in front it would be taken for JSON

@@ -175,14 +175,13 @@ class Tree:
         """A place of ours beside the project's files."""
         if os.path.basename(full).startswith(f".omo-kept-{self.identity}"):
             return True
-        places = {self.state, *(listed.stage for listed in self.files)}
-        return any(f"{full}/".startswith(f"{place}/") for place in places)
+        return any(f"{full}/".startswith(f"{place}/") for place in (self.state, *self._stages()))
 
     def stage(self) -> None:
         """Before the first change, a copy of every original lies where a rename alone puts it back: on a full disk
         nothing else could be done."""
-        for stage in sorted({paths.swap_dir(self.state), *(listed.stage for listed in self.files)}):
-            os.makedirs(stage, mode=0o700, exist_ok=True)
+        for stage in self._stages():
+            _make_stage(stage)
         for listed in self.files:
             if listed.original.content is not None and not os.path.lexists(listed.waiting):
                 self._write_original(listed)
@@ -191,6 +190,9 @@ class Tree:
         """By a rename too: one that a kill has torn would be taken for what somebody wrote into it."""
         self._write(listed.fresh, listed, listed.original)
         os.replace(listed.fresh, listed.waiting)
+
+    def _stages(self) -> set[str]:
+        return {paths.swap_dir(self.state), *(listed.stage for listed in self.files)}
 
     def clear(self) -> None:
         """Nothing is left of what waited, but what somebody has written into it."""
@@ -203,7 +205,7 @@ class Tree:
             remove(listed.fresh)
         remove(os.path.join(paths.swap_dir(self.state), GROUP_FILE))
         remove(paths.swap_journal(self.state) + UNFINISHED)
-        for stage in {paths.swap_dir(self.state), *(listed.stage for listed in self.files)}:
+        for stage in self._stages():
             _remove_empty(stage)
 
     def stands_as_read(self, listed: Listed) -> bool:
@@ -238,6 +240,8 @@ class Tree:
         targets = [(listed, arrangement.get(listed.path, listed.original)) for listed in self.files]
         wanted = self._wanted_directories(targets)
         steps: list[tuple[str, Callable[[], bool]]] = []
+        for stage in self._stages():  # a kill may have come before they were made
+            steps.append(("", partial(_make_stage, stage)))
         for listed, file in reversed(targets):
             if file.content is None:
                 steps.append((listed.path, partial(self._clear_path, listed)))
@@ -680,6 +684,11 @@ def _give_permissions(full: str, file: File, permissions: int | None) -> bool:
         return False
     os.chmod(full, permissions)
     return True
+
+
+def _make_stage(stage: str) -> bool:
+    os.makedirs(stage, mode=0o700, exist_ok=True)
+    return False
 
 
 def _give_owner(place: str | int, user: int, group: int) -> None:

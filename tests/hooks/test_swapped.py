@@ -1,0 +1,130 @@
+"""While files are swapped every session is held off; once their owner is gone, the next hook puts them back."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.proof.swap import File, Swap
+from omo.state import paths
+from tests.hooks.conftest import Answer, Host
+
+ALL = ("SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop", "SubagentStart", "SubagentStop")
+FIELDS: dict[str, dict[str, Any]] = {
+    "SessionStart": {"source": "startup"},
+    "UserPromptSubmit": {"prompt": "hello"},
+    "PreToolUse": {"tool_name": "Bash", "tool_input": {"command": "ls"}},
+    "PostToolUse": {"tool_name": "Bash", "tool_input": {"command": "omo status"}},
+}
+
+
+def swapped(host: Host) -> Swap:
+    (host.project / "work.py").write_bytes(b"the work")
+    arrangements = {"without": {"work.py": File(b"base", "f")}}
+    swap = Swap(str(host.project), host.state, arrangements, list)
+    swap.__enter__()
+    swap.put("without")
+    return swap
+
+
+@pytest.fixture
+def under_way(host: Host) -> Iterator[Swap]:
+    swap = swapped(host)
+    yield swap
+    swap.__exit__(None, None, None)
+
+
+def left_by_a_kill(host: Host) -> None:
+    swap = swapped(host)
+    swap._signals.give_back()
+    os.close(swap._lock)
+
+
+def call(host: Host, tool: str, **given: Any) -> Answer:
+    return host.send("PreToolUse", tool_name=tool, tool_input=given, session_id="anybody's")
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("Write", {"file_path": "a"}),
+        ("Edit", {"file_path": "a"}),
+        ("PowerShell", {"command": "ls"}),
+        ("Bash", {"command": "git commit -am x"}),
+        ("Bash", {"command": "ls"}),
+        ("Bash", {"command": "omo ulw done"}),
+        ("Bash", {"command": "omo gate run"}),
+        ("Bash", {"command": "omo status; rm a"}),
+    ],
+)
+def test_what_can_write_is_refused_to_every_session(
+    host: Host, under_way: Swap, tool: str, given: dict[str, str]
+) -> None:
+    output = call(host, tool, **given).json["hookSpecificOutput"]
+    assert output["permissionDecision"] == "deny"
+    assert "puts them back by itself when it ends" in output["permissionDecisionReason"]
+    assert host.kinds("anybody's") == [], "a refusal that ends by itself is not counted"
+
+
+@pytest.mark.parametrize("command", ["omo status", "omo next", "omo ulw status --json", "omo gate list"])
+def test_a_look_of_omo_goes_on(host: Host, under_way: Swap, command: str) -> None:
+    output = call(host, "Bash", command=command).json["hookSpecificOutput"]
+    assert "permissionDecision" not in output
+    assert "may be the old version" in output["additionalContext"]
+
+
+def test_what_reads_is_told_that_it_reads_swapped_files(host: Host, under_way: Swap) -> None:
+    output = call(host, "Read", file_path="work.py").json["hookSpecificOutput"]
+    assert "permissionDecision" not in output
+    assert "what you read of its files now may be the old version" in output["additionalContext"]
+
+
+@pytest.mark.parametrize("event", ALL)
+def test_every_hook_puts_back_what_a_kill_has_left(host: Host, event: str) -> None:
+    """A session in which nothing is on, in a project where nothing ever was."""
+    left_by_a_kill(host)
+    said = host.send(event, **FIELDS.get(event, {})).stdout
+    assert (host.project / "work.py").read_bytes() == b"the work"
+    assert not Path(paths.swap_journal(host.state)).exists()
+    assert "1 file put back as before" in said
+
+
+def test_the_user_reads_what_is_kept(host: Host) -> None:
+    left_by_a_kill(host)
+    (host.project / "work.py").write_bytes(b"an edit meanwhile")
+    message = json.loads(host.send("Stop").stdout)["systemMessage"]
+    kept = host.project / message.partition("is kept in ")[2]
+    assert message.startswith("omo: a run of the tests with swapped files was ended in the middle")
+    assert kept.read_bytes() == b"an edit meanwhile"
+
+
+def test_a_hook_leaves_a_swap_alone_whose_owner_lives(host: Host, under_way: Swap) -> None:
+    for event in ALL:
+        host.send(event, **FIELDS.get(event, {}))
+    assert (host.project / "work.py").read_bytes() == b"base"
+
+
+def test_a_command_puts_back_first_and_says_so(host: Host) -> None:
+    left_by_a_kill(host)
+    ran = host.user("status")
+    assert (host.project / "work.py").read_bytes() == b"the work"
+    assert "1 file put back as before" in ran.err
+
+
+@pytest.mark.parametrize("argv", [("gate", "run"), ("ulw", "done"), ("ulw", "start"), ("evidence", "replay", "x")])
+def test_a_command_that_needs_the_files_is_refused_meanwhile(
+    host: Host, under_way: Swap, argv: tuple[str, ...]
+) -> None:
+    ran = host.agent(*argv)
+    assert (ran.code, ran.out) == (3, "")
+    assert "puts them back by itself when it ends" in ran.err
+
+
+@pytest.mark.parametrize("argv", [("status",), ("stop-continuation",), ("gate", "list")])
+def test_a_command_that_looks_or_lets_go_is_not(host: Host, under_way: Swap, argv: tuple[str, ...]) -> None:
+    assert "swapped" not in host.agent(*argv).err
