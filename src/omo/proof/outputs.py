@@ -80,6 +80,11 @@ _BEGAN = re.compile(
     r"|^\[INFO\] +T E S T S$|^PHPUnit \d",
     re.MULTILINE,
 )
+# Where one run follows another, each has to come to its end.
+_BEGINNINGS_AND_ENDS = (
+    (re.compile(r"^=+ test session starts =+$", re.MULTILINE), re.compile(r"^=+ .* in [\d.]+s.* =+$", re.MULTILINE)),
+    (re.compile(r"^running \d+ tests?$", re.MULTILINE), re.compile(r"^test result: ", re.MULTILINE)),
+)
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,9 @@ def read(text: str, exit_code: int | None) -> Output:
     for summary in summaries:
         failing |= summary.failing
     nothing = _ran_nothing(page)
-    is_whole = exit_code is not None and (bool(summaries) or nothing or not _BEGAN.search(page.text))
+    is_whole = exit_code is not None and not _ended_early(page)
+    if not summaries and not nothing and _BEGAN.search(page.text):
+        is_whole = False
     return Output(
         counts=counts,
         failing=failing,
@@ -247,6 +254,15 @@ def _event(line: str) -> dict[str, object] | None:
     except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) else None
+
+
+def _ended_early(page: Page) -> bool:
+    if page.has_gap:
+        return False
+    for beginning, end in _BEGINNINGS_AND_ENDS:
+        if len(beginning.findall(page.text)) > len(end.findall(page.text)):
+            return True
+    return False
 
 
 def _tests_failed(summary: Summary) -> bool:
