@@ -361,7 +361,7 @@ def test_a_session_that_a_failing_test_ran_is_not_counted() -> None:
         ("(fail) sums > mul [0.10ms]\n\n 2 pass\n 1 skip\n 1 fail\n", Counts(2, 1, 1), {"sums > mul"}),
         ("FAILED | 2 passed | 1 failed (5ms)", Counts(2, 1, 0), set()),
         (
-            "     Summary [ 0.005s] 3 tests run: 2 passed, 1 failed, 1 skipped\n        FAIL [   0.004s] calc::sums mul",
+            "     Summary [ 0.005s] 3 tests run: 2 passed, 1 failed, 1 skipped\n        FAIL [ 0.004s] calc::sums mul",
             Counts(2, 1, 1),
             {"calc::sums mul"},
         ),

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from omo.proof import messages, runners
+from omo.proof import error_messages, runners
 from omo.proof.run import Outcome
 from omo.proof.runners import Counts, Page, Summary
 from omo.proof.seals import IN_PLACE_OF_RUNNER
@@ -174,7 +174,7 @@ def quoted(text: str) -> str:
         line = _broken_line(page) or summaries[-1].line
     else:
         line = _missing_line(page) or _broken_line(page) or _nothing_line(page) or _telling_line(page)
-    return clip(messages.TIMES.sub("", line).strip(" ="), _LONGEST_QUOTE)
+    return clip(error_messages.TIMES.sub("", line).strip(" ="), _LONGEST_QUOTE)
 
 
 def asking(argv: list[str]) -> list[str]:
@@ -281,12 +281,12 @@ def _broke(page: Page, summaries: Sequence[Summary], exit_code: int | None) -> b
         return True
     # pytest refuses a configuration in words of the plugin's own, and exits with 4.
     refused = exit_code == 4 and any(line.startswith("ERROR: ") for line in page.lines)
-    return refused or messages.BROKE.search(page.text) is not None
+    return refused or error_messages.BROKE.search(page.text) is not None
 
 
 def _missing(page: Page) -> frozenset[str]:
     names = set()
-    for message in messages.MISSING.finditer(page.text):
+    for message in error_messages.MISSING.finditer(page.text):
         for name in message.groups():
             if name:
                 names.add(name.rstrip("."))
@@ -307,16 +307,16 @@ def _ran_nothing(page: Page) -> bool:
 
 def _missing_line(page: Page) -> str:
     for line in page.lines:
-        if messages.MISSING.search(line) and not messages.SAYS_LITTLE.match(line):
+        if error_messages.MISSING.search(line) and not error_messages.SAYS_LITTLE.match(line):
             line = line.removeprefix("E ").strip()
             return f"cannot find {line}" if line.startswith("symbol:") else line  # javac has it in two lines
     return ""
 
 
 def _broken_line(page: Page) -> str:
-    lines = [line for line in page.lines if messages.BROKE.search(line)]
+    lines = [line for line in page.lines if error_messages.BROKE.search(line)]
     for line in lines:
-        if not messages.SAYS_LITTLE.match(line):
+        if not error_messages.SAYS_LITTLE.match(line):
             return line
     return lines[0] if lines else ""
 
@@ -330,9 +330,9 @@ def _nothing_line(page: Page) -> str:
 
 def _telling_line(page: Page) -> str:
     for line in reversed(page.lines):
-        if messages.SAYS_WRONG.search(line) and not messages.SAYS_LITTLE.match(line):
+        if error_messages.SAYS_WRONG.search(line) and not error_messages.SAYS_LITTLE.match(line):
             return line
     for line in reversed(page.lines):
-        if not messages.SAYS_LITTLE.match(line):
+        if not error_messages.SAYS_LITTLE.match(line):
             return line
     return page.lines[-1] if page.lines else ""
