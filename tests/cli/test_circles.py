@@ -72,7 +72,7 @@ def test_the_same_failure_three_times_is_said_once(running: Project) -> None:
     try_value(running, "c\n")
     reason = sent_back(running)
     assert "In circles: gate tests failed 3 times since " in reason
-    assert "with the same output (1 failed in " in reason
+    assert "with the same output (1 failed)" in reason
     assert "changed meanwhile: value." in reason
     try_value(running, "d\n")
     assert "In circles" not in sent_back(running)

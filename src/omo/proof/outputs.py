@@ -8,10 +8,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from omo.proof import messages, runners
-from omo.proof.reading import IN_PLACE_OF_RUNNER
+from omo.proof import error_messages, runners
 from omo.proof.run import Outcome
 from omo.proof.runners import Counts, Page, Summary
+from omo.proof.reading import IN_PLACE_OF_RUNNER
 from omo.text import clip
 
 __all__ = [
@@ -80,6 +80,11 @@ _BEGAN = re.compile(
     r"|^\[INFO\] +T E S T S$|^PHPUnit \d",
     re.MULTILINE,
 )
+# Where one run follows another, each has to come to its end.
+_BEGINNINGS_AND_ENDS = (
+    (re.compile(r"^=+ test session starts =+$", re.MULTILINE), re.compile(r"^=+ .* in [\d.]+s.* =+$", re.MULTILINE)),
+    (re.compile(r"^running \d+ tests?$", re.MULTILINE), re.compile(r"^test result: ", re.MULTILINE)),
+)
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,9 @@ def read(text: str, exit_code: int | None) -> Output:
     for summary in summaries:
         failing |= summary.failing
     nothing = _ran_nothing(page)
-    is_whole = exit_code is not None and (bool(summaries) or nothing or not _BEGAN.search(page.text))
+    is_whole = exit_code is not None and not _ended_early(page)
+    if not summaries and not nothing and _BEGAN.search(page.text):
+        is_whole = False
     return Output(
         counts=counts,
         failing=failing,
@@ -137,7 +144,8 @@ def result_of(outcome: Outcome, shadows: Sequence[str] = ()) -> tuple[str, str]:
     """What a command that was run for the work says of it: pass, fail or unknown, and why it is unknown.
 
     Every workflow asks this of every gate or pinned command that it ran. A program that is missing, one that did not
-    end, one that ran no test, and one in whose place another may have run (`shadows`, of `reading`) have shown nothing.
+    end, one that ran no test, and one in whose place another may have run (`shadows`, from `reading.shadows`) have shown
+    nothing.
     """
     if outcome.timed_out:
         return "unknown", f"timed out after {outcome.duration:.3g} s"
@@ -166,7 +174,7 @@ def quoted(text: str) -> str:
         line = _broken_line(page) or summaries[-1].line
     else:
         line = _missing_line(page) or _broken_line(page) or _nothing_line(page) or _telling_line(page)
-    return clip(messages.TIMES.sub("", line).strip(" ="), _LONGEST_QUOTE)
+    return clip(error_messages.TIMES.sub("", line).strip(" ="), _LONGEST_QUOTE)
 
 
 def asking(argv: list[str]) -> list[str]:
@@ -248,6 +256,15 @@ def _event(line: str) -> dict[str, object] | None:
     return event if isinstance(event, dict) else None
 
 
+def _ended_early(page: Page) -> bool:
+    if page.has_gap:
+        return False
+    for beginning, end in _BEGINNINGS_AND_ENDS:
+        if len(beginning.findall(page.text)) > len(end.findall(page.text)):
+            return True
+    return False
+
+
 def _tests_failed(summary: Summary) -> bool:
     """Tests, or findings of a checker, and not only files that could not be loaded."""
     failed = len(summary.failing)
@@ -264,12 +281,12 @@ def _broke(page: Page, summaries: Sequence[Summary], exit_code: int | None) -> b
         return True
     # pytest refuses a configuration in words of the plugin's own, and exits with 4.
     refused = exit_code == 4 and any(line.startswith("ERROR: ") for line in page.lines)
-    return refused or messages.BROKE.search(page.text) is not None
+    return refused or error_messages.BROKE.search(page.text) is not None
 
 
 def _missing(page: Page) -> frozenset[str]:
     names = set()
-    for message in messages.MISSING.finditer(page.text):
+    for message in error_messages.MISSING.finditer(page.text):
         for name in message.groups():
             if name:
                 names.add(name.rstrip("."))
@@ -290,16 +307,16 @@ def _ran_nothing(page: Page) -> bool:
 
 def _missing_line(page: Page) -> str:
     for line in page.lines:
-        if messages.MISSING.search(line) and not messages.SAYS_LITTLE.match(line):
+        if error_messages.MISSING.search(line) and not error_messages.SAYS_LITTLE.match(line):
             line = line.removeprefix("E ").strip()
             return f"cannot find {line}" if line.startswith("symbol:") else line  # javac has it in two lines
     return ""
 
 
 def _broken_line(page: Page) -> str:
-    lines = [line for line in page.lines if messages.BROKE.search(line)]
+    lines = [line for line in page.lines if error_messages.BROKE.search(line)]
     for line in lines:
-        if not messages.SAYS_LITTLE.match(line):
+        if not error_messages.SAYS_LITTLE.match(line):
             return line
     return lines[0] if lines else ""
 
@@ -313,9 +330,9 @@ def _nothing_line(page: Page) -> str:
 
 def _telling_line(page: Page) -> str:
     for line in reversed(page.lines):
-        if messages.SAYS_WRONG.search(line) and not messages.SAYS_LITTLE.match(line):
+        if error_messages.SAYS_WRONG.search(line) and not error_messages.SAYS_LITTLE.match(line):
             return line
     for line in reversed(page.lines):
-        if not messages.SAYS_LITTLE.match(line):
+        if not error_messages.SAYS_LITTLE.match(line):
             return line
     return page.lines[-1] if page.lines else ""

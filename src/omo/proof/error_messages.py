@@ -1,4 +1,4 @@
-"""Messages of compilers, loaders and shells: which say that no test was reached, what is missing, and which say little."""
+"""Messages of compilers, loaders and shells: that no test was reached, what is missing, and those that say little."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _BROKE = (
     # JavaScript and TypeScript
     r"^ +● Test suite failed to run$",
     r"^● Validation Error",
-    r"^\W*Failed Suites \d+\b",
+    r"^[^\w\n]*Failed Suites \d+\b",
     r"^ ?Exception during run: ",
     r"^(?:Uncaught )?(?:Error: Cannot find (?:module|package)|Error \[ERR_MODULE_NOT_FOUND\])",
     r"^failed to load config from ",
@@ -124,7 +124,7 @@ _SAYS_LITTLE = (
     r"^\s*\d* *\|",
     r"^(?:FAIL|PASS|OK|ok)$",
     r"^\[… ",
-    r"^(?:npm|pnpm|yarn) (?:ERR!|error|warn)\b.*(?:A complete log|code ELIFECYCLE|errno \d|Lifecycle script|Test failed\.)",
+    r"^(?:npm|pnpm|yarn) (?:ERR!|error|warn)\b.*(?:A complete log|code ELIFECYCLE|errno \d|Lifecycle|Test failed\.)",
     r"^(?:npm|pnpm|yarn) (?:ERR!|error|warn)\b.*(?:Exit status|workspace|at location|command (?:failed|sh)|path /)",
     r"^npm warn ",
     r"^npm (?:ERR!|error)$",

@@ -1,0 +1,583 @@
+"""What runners print, and what is read from it. The pages in `outputs/` were printed by the runners themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from omo.proof import outputs
+from omo.proof.outputs import Counts, asking, asking_environment, quoted, read
+
+PAGES = Path(__file__).parent / "outputs"
+FAILING = {"bad/test_calc.py::test_mul[3]", "bad/test_calc.py::test_mul[4]", "bad/test_calc.py::test_server"}
+PYTEST_LINE = "2 failed, 1 passed, 1 skipped, 1 xfailed, 1 xpassed, 1 error"
+UNITTEST = {
+    "test_error (test_calc.Sums.test_error)",
+    "test_mul (test_calc.Sums.test_mul)",
+    "test_parts (test_calc.Sums.test_parts)",
+}
+GO = {"example.com/calc/a: TestMul", "example.com/calc/a: TestMul/small"}
+RUST_LINE = "test result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out"
+JEST_LINE = "Tests: 1 failed, 1 skipped, 1 todo, 1 passed, 4 total"
+VITEST_LINE = "Tests 1 failed | 1 passed | 1 skipped | 1 todo (4)"
+MAVEN_LINE = "[ERROR] Tests run: 5, Failures: 1, Errors: 1, Skipped: 1"
+TSC = {
+    "b.ts: TS2305: Module '\"./a\"' has no exported member 'gone'.",
+    "b.ts: TS2307: Cannot find module './zzz' or its corresponding type declarations.",
+    "b.ts: TS2307: Cannot find module 'left-pad' or its corresponding type declarations.",
+    "b.ts: TS2339: Property 'b' does not exist on type '{ a: number; }'.",
+    "b.ts: TS2345: Argument of type 'string' is not assignable to parameter of type 'number'.",
+    "b.ts: TS2552: Cannot find name 'undefinedName'. Did you mean 'undefined'?",
+}
+TSC_MISSING = {"./a", "./zzz", "b", "gone", "left-pad", "undefinedName"}
+RUFF = {
+    "c.py: F401 [*] `os` imported but unused",
+    "c.py: F841 Local variable `l` is assigned to but never used",
+    "c.py: I001 [*] Import block is un-sorted or un-formatted",
+}
+MYPY = {
+    'a.py: Argument 1 to "f" has incompatible type "str"; expected "int" [arg-type]',
+    'a.py: Cannot find implementation or library stub for module named "gone" [import-not-found]',
+    'a.py: Incompatible return value type (got "int", expected "str") [return-value]',
+    'a.py: Module "b" has no attribute "nothing" [attr-defined]',
+    'a.py: Name "undefined" is not defined [name-defined]',
+}
+ESLINT = {
+    "/home/dev/project/a.js: 'foo' is not defined no-undef",
+    "/home/dev/project/a.js: 'y' is not defined no-undef",
+    "/home/dev/project/a.js: Expected '===' and instead saw '==' eqeqeq",
+}
+
+
+class Ran(NamedTuple):
+    """Tests ran, or a checker did: what it counted, what it named, and the line to quote."""
+
+    page: str
+    exit_code: int
+    counts: tuple[int, int, int] | None
+    failing: set[str]
+    quoted: str
+    names_are_whole: bool = True
+
+
+RAN = [
+    Ran("pytest-passed", 0, (2, 0, 1), set(), "2 passed, 1 skipped"),
+    Ran("pytest-failed", 1, (2, 3, 2), FAILING, PYTEST_LINE),
+    Ran("pytest-quiet", 1, (2, 3, 2), FAILING, PYTEST_LINE),
+    Ran("pytest-very-quiet", 1, None, FAILING, "FAILED bad/test_calc.py::test_mul[3]"),
+    Ran("pytest-no-summary", 1, (2, 3, 2), set(), PYTEST_LINE, names_are_whole=False),
+    Ran("pytest-xdist", 1, (2, 3, 2), FAILING, PYTEST_LINE),
+    Ran("make-pytest", 2, (2, 3, 2), FAILING, PYTEST_LINE),
+    Ran("tox-failed", 1, (4, 3, 3), FAILING, PYTEST_LINE),
+    Ran("nox-failed", 1, (4, 3, 3), FAILING, PYTEST_LINE),
+    Ran("unittest-passed", 0, (1, 0, 1), set(), "OK (skipped=1)"),
+    Ran("unittest-failed", 1, (1, 3, 1), UNITTEST, "FAILED (failures=2, errors=1, skipped=1)"),
+    Ran(
+        "unittest-import",
+        1,
+        (1, 4, 1),
+        {*UNITTEST, "test_wrap (unittest.loader._FailedTest.test_wrap)"},
+        "FAILED (failures=2, errors=2, skipped=1)",
+    ),
+    Ran("jest-passed", 0, (1, 0, 3), set(), "Tests: 3 skipped, 1 passed, 4 total"),
+    Ran("jest-failed", 1, (1, 1, 2), {"j/a.test.js › sums › multiplies"}, JEST_LINE),
+    Ran("jest-verbose", 1, (1, 1, 2), {"j/a.test.js › sums › multiplies"}, JEST_LINE),
+    Ran("jest-module", 1, (1, 2, 2), {"j/a.test.js › sums › multiplies", "j/b.test.js"}, JEST_LINE),
+    Ran("vitest-passed", 0, (1, 0, 0), set(), "Tests 1 passed (1)"),
+    Ran("vitest-failed", 1, (1, 1, 2), {"a.test.mjs > sums > multiplies"}, VITEST_LINE),
+    Ran("vitest-verbose", 1, (1, 1, 2), {"a.test.mjs > sums > multiplies"}, VITEST_LINE),
+    Ran("mocha-failed", 2, (1, 2, 1), {"sums multiplies", "sums wraps nothing"}, "1 passing, 2 failing"),
+    Ran("npm-mocha", 2, (1, 2, 1), {"sums multiplies", "sums wraps nothing"}, "1 passing, 2 failing"),
+    Ran("mocha-tap", 2, (1, 2, 1), {"sums multiplies", "sums wraps nothing"}, "1 ok, 2 not ok"),
+    Ran("node-failed-tap", 1, (2, 3, 2), {"alone", "sums", "sums > multiplies"}, "tests 7, pass 2, fail 3"),
+    Ran("node-failed-spec", 1, (2, 3, 2), {"alone", "sums", "sums > multiplies"}, "tests 7, pass 2, fail 3"),
+    Ran("node-suite-tap", 1, (1, 1, 0), {"sums", "sums > multiplies"}, "tests 2, pass 1, fail 1"),
+    Ran("node-suite-spec", 1, (1, 1, 0), {"sums", "sums > multiplies"}, "tests 2, pass 1, fail 1"),
+    Ran("go-passed", 0, None, set(), "ok example.com/calc/b"),
+    Ran("go-passed-json", 0, (1, 0, 0), set(), "ok example.com/calc/b"),
+    Ran("go-failed", 1, None, GO, "FAIL: example.com/calc/a: TestMul and 1 more"),
+    Ran("go-verbose", 1, (3, 2, 1), GO, "FAIL: example.com/calc/a: TestMul and 1 more"),
+    Ran("go-json", 1, (3, 2, 1), GO, "FAIL: example.com/calc/a: TestMul and 1 more"),
+    Ran("go-panic", 1, (0, 1, 0), {"example.com/calc/p: TestP"}, "FAIL: example.com/calc/p: TestP", False),
+    Ran("go-panic-plain", 1, None, {"example.com/calc/p: TestP"}, "FAIL: example.com/calc/p: TestP", False),
+    Ran("cargo-failed", 101, (2, 1, 1), {"multiplies"}, RUST_LINE, names_are_whole=False),
+    Ran("cargo-no-fail-fast", 101, (3, 1, 1), {"multiplies"}, RUST_LINE),
+    Ran("cargo-passed", 0, (4, 0, 1), set(), RUST_LINE.replace("FAILED", "ok").replace("1 failed", "0 failed")),
+    Ran("rspec-failed", 1, (1, 1, 1), {"./calc_spec.rb sums multiplies"}, "3 examples, 1 failure, 1 pending"),
+    Ran(
+        "minitest-failed",
+        1,
+        (1, 2, 1),
+        {"TestCalc#test_err", "TestCalc#test_mul"},
+        "4 runs, 2 assertions, 1 failures, 1 errors, 1 skips",
+    ),
+    Ran("phpunit-passed", 0, (1, 0, 0), set(), "OK (1 test, 1 assertion)"),
+    Ran(
+        "phpunit-failed",
+        2,
+        (2, 3, 1),
+        {"CalcTest::testError", "CalcTest::testMul", 'CalcTest::testRows with data set "two" (2)'},
+        "Tests: 6, Assertions: 4, Errors: 1, Failures: 2, Skipped: 1.",
+    ),
+    Ran("maven-failed", 1, (2, 2, 1), {"CalcTest.breaks", "CalcTest.multiplies"}, MAVEN_LINE),
+    Ran("exunit-failed", 2, (1, 1, 1), {"test multiplies (CalcTest)"}, "3 tests, 1 failure, 1 skipped"),
+    Ran("exunit-undefined", 2, (0, 2, 0), {"test gone (WrapTest)", "test wraps (WrapTest)"}, "2 tests, 2 failures"),
+    Ran("prove-passed", 0, (1, 0, 0), set(), "Tests=1, Failed: 0"),
+    Ran("prove-failed", 1, (3, 2, 1), {"multiplies"}, "Tests=6, Failed: 2", names_are_whole=False),
+    Ran("tap-failed", 1, (1, 1, 0), {"multiplies"}, "1 ok, 1 not ok"),
+    Ran("mypy-errors", 1, None, MYPY, "Found 5 errors in 1 file (checked 1 source file)"),
+    Ran("ruff-errors", 1, None, RUFF, "Found 3 errors."),
+    Ran("ruff-concise", 1, None, RUFF, "Found 3 errors."),
+    Ran(
+        "ruff-format",
+        1,
+        None,
+        {"a.py: unformatted: File would be reformatted", "c.py: unformatted: File would be reformatted"},
+        "2 files would be reformatted, 1 file already formatted",
+    ),
+    Ran("tsc-errors", 1, None, TSC, "b.ts(1,15): error TS2305: Module '\"./a\"' has no exported member 'gone'."),
+    Ran("tsc-pretty", 1, None, TSC, "Found 6 errors in the same file, starting at: b.ts:1"),
+    Ran("eslint-errors", 1, None, ESLINT, "✖ 4 problems (3 errors, 1 warning)"),
+]
+
+
+class Broke(NamedTuple):
+    """No test was reached, or only others were: what is missing, and the line to quote."""
+
+    page: str
+    exit_code: int
+    counts: tuple[int, int, int] | None
+    missing: set[str]
+    quoted: str
+
+
+BROKE = [
+    Broke(
+        "pytest-collection",
+        2,
+        (0, 1, 0),
+        {"calc.extra"},
+        "ModuleNotFoundError: No module named 'calc.extra'; 'calc' is not a package",
+    ),
+    Broke(
+        "pytest-import-name",
+        2,
+        (0, 1, 0),
+        {"calc", "wrap"},
+        "ImportError: cannot import name 'wrap' from 'calc' (/home/dev/project/calc.py)",
+    ),
+    Broke("pytest-usage", 4, None, set(), "pytest: error: unrecognized arguments: --frobnicate"),
+    Broke("pytest-no-file", 4, (0, 0, 0), {"tests/gone.py"}, "ERROR: file or directory not found: tests/gone.py"),
+    Broke("unittest-no-module", 1, (0, 1, 0), {"test_gone"}, "ModuleNotFoundError: No module named 'test_gone'"),
+    Broke(
+        "jest-ts",
+        1,
+        (0, 1, 0),
+        {"./sums", "wrap"},
+        "c.test.ts:1:10 - error TS2305: Module '\"./sums\"' has no exported member 'wrap'.",
+    ),
+    Broke(
+        "vitest-module",
+        1,
+        (1, 1, 0),
+        {"./wraps.mjs"},
+        "Error: Cannot find module './wraps.mjs' imported from /home/dev/project/b.test.mjs",
+    ),
+    Broke("mocha-module", 1, None, {"./wraps"}, "Exception during run: Error: Cannot find module './wraps'"),
+    Broke("node-module", 1, (0, 1, 0), {"./wraps"}, "Error: Cannot find module './wraps'"),
+    Broke("node-syntax", 1, (0, 1, 0), set(), "# SyntaxError: Unexpected token '='"),
+    Broke("npm-missing", 1, None, {"zzz"}, 'npm error Missing script: "zzz"'),
+    Broke("go-undefined", 2, None, {"Wrap"}, "bad/u/u_test.go:6:5: undefined: Wrap"),
+    Broke("go-undefined-json", 2, (1, 1, 0), {"Wrap"}, "bad/u/u_test.go:6:5: undefined: Wrap"),
+    Broke(
+        "go-import",
+        1,
+        None,
+        {"example.com/calc/gone"},
+        "bad/m/m_test.go:6:2: no required module provides package example.com/calc/gone; to add it:",
+    ),
+    Broke(
+        "cargo-compile",
+        101,
+        None,
+        {"Unknown", "calc", "calc::gone", "calc::wraps", "div", "gone", "missing", "nothing", "pad", "wraps"},
+        "error[E0432]: unresolved import `calc::wraps`",
+    ),
+    Broke("cargo-resolve", 101, None, {"serde"}, "error: no matching package named `serde` found"),
+    Broke(
+        "rspec-load",
+        1,
+        (0, 1, 0),
+        {"/home/dev/project/wraps"},
+        "cannot load such file -- /home/dev/project/wraps",
+    ),
+    Broke("maven-compile", 1, None, {"Gone", "wrap"}, "cannot find symbol: method wrap(int)"),
+    Broke(
+        "maven-resolve",
+        1,
+        None,
+        set(),
+        "[ERROR] Failed to execute goal org.apache.maven.plugins:maven-surefire-plugin:3.5.2:test (default-test)"
+        " on project calc: Execution default-test of goal org.apa…",
+    ),
+]
+NOTHING = {"pytest-nothing": 5, "jest-nothing": 1, "vitest-nothing": 1}
+QUIET = {"mypy-ok": 0}
+
+
+def page(name: str) -> str:
+    return (PAGES / f"{name}.txt").read_text(encoding="utf-8")
+
+
+def test_every_page_is_read() -> None:
+    names = [case.page for case in RAN] + [case.page for case in BROKE] + [*NOTHING, *QUIET]
+    assert sorted(names) == sorted(path.stem for path in PAGES.iterdir())
+
+
+@pytest.mark.parametrize("case", RAN, ids=lambda case: case.page)
+def test_what_ran(case: Ran) -> None:
+    output = read(page(case.page), case.exit_code)
+    counts = case.counts and Counts(*case.counts)
+    assert output.counts == counts
+    assert set(output.failing) == case.failing
+    assert output.names_are_whole is case.names_are_whole
+    assert (output.is_whole, output.broke_before_tests, output.ran_nothing) == (True, False, False)
+    assert quoted(page(case.page)) == case.quoted
+
+
+@pytest.mark.parametrize("case", BROKE, ids=lambda case: case.page)
+def test_what_broke_before_its_tests(case: Broke) -> None:
+    output = read(page(case.page), case.exit_code)
+    counts = case.counts and Counts(*case.counts)
+    assert (output.broke_before_tests, output.counts) == (True, counts)
+    assert set(output.missing) == case.missing
+    assert quoted(page(case.page)) == case.quoted
+
+
+@pytest.mark.parametrize(("name", "exit_code"), NOTHING.items())
+def test_what_ran_nothing(name: str, exit_code: int) -> None:
+    output = read(page(name), exit_code)
+    assert (output.ran_nothing, output.is_whole, output.broke_before_tests) == (True, True, False)
+    assert output.counts is None or output.counts.total == 0
+
+
+@pytest.mark.parametrize(("name", "exit_code"), QUIET.items())
+def test_what_prints_no_summary(name: str, exit_code: int) -> None:
+    output = read(page(name), exit_code)
+    assert (output.counts, output.is_whole, output.ran_nothing) == (None, True, False)
+    assert not output.failing
+
+
+@pytest.mark.parametrize("name", ["pytest-failed", "go-json", "mypy-ok"])
+def test_a_run_that_was_killed_is_not_whole(name: str) -> None:
+    output = read(page(name), None)
+    assert (output.is_whole, output.names_are_whole) == (False, False)
+
+
+@pytest.mark.parametrize(
+    ("name", "end"),
+    [
+        ("pytest-failed", "= short test"),
+        ("cargo-failed", "failures:"),
+        ("go-verbose", "FAIL\n"),
+        ("maven-failed", "Results:"),
+    ],
+)
+def test_a_run_that_ended_before_its_summary_is_not_whole(name: str, end: str) -> None:
+    output = read(page(name).partition(end)[0], 1)
+    assert (output.is_whole, output.names_are_whole) == (False, False)
+
+
+def with_gap(text: str) -> str:
+    """As a long output is kept: its beginning and its end."""
+    filler = "a line that a test printed\n" * 50
+    return f"{text[:300]}\n[… 123456 bytes left out …]\n{filler}{text[-700:]}"
+
+
+def test_counts_at_the_end_count_where_the_middle_was_left_out() -> None:
+    output = read(with_gap(page("pytest-failed")), 1)
+    assert (output.counts, output.names_are_whole) == (Counts(2, 3, 2), True)
+    assert set(output.failing) == FAILING
+
+
+@pytest.mark.parametrize("name", ["go-verbose", "go-json"])
+def test_what_is_counted_line_by_line_is_not_where_lines_were_left_out(name: str) -> None:
+    output = read(with_gap(page(name)), 1)
+    assert (output.counts, output.names_are_whole) == (None, False)
+
+
+def test_packages_that_run_at_once_are_told_apart() -> None:
+    text = (
+        '{"Action":"output","Package":"a","Test":"TestX","Output":"=== RUN   TestX\\n"}\n'
+        '{"Action":"output","Package":"b","Test":"TestX","Output":"=== RUN   TestX\\n"}\n'
+        '{"Action":"output","Package":"a","Test":"TestX","Output":"--- FAIL: TestX (0.00s)\\n"}\n'
+        '{"Action":"output","Package":"b","Test":"TestX","Output":"--- PASS: TestX (0.00s)\\n"}\n'
+        '{"Action":"output","Package":"b","Output":"ok  \\tb\\t0.1s\\n"}\n'
+        '{"Action":"output","Package":"a","Output":"FAIL\\ta\\t0.1s\\n"}\n'
+    )
+    output = read(text, 1)
+    assert output.counts == Counts(1, 1, 0)
+    assert set(output.failing) == {"a: TestX"}
+
+
+def test_a_session_that_a_failing_test_ran_is_not_counted() -> None:
+    inner = page("pytest-failed")
+    outer = (
+        "=== test session starts ===\ncollected 2 items\n=== FAILURES ===\n___ test_plugin ___\n"
+        f"--- Captured stdout call ---\n{inner}"
+        "=== short test summary info ===\nFAILED t.py::test_plugin - assert 1\n=== 1 failed, 1 passed in 1.00s ===\n"
+    )
+    output = read(outer, 1)
+    assert output.counts == Counts(1, 1, 0)
+    assert set(output.failing) == {"t.py::test_plugin"}
+
+
+@pytest.mark.parametrize(
+    ("text", "counts", "failing"),
+    [
+        # A test that fails while it is torn down passed before: it is one test.
+        (
+            "_ ERROR at teardown of test_a _\n=== short test summary info ===\nERROR t.py::test_a - OSError\n"
+            "1 passed, 1 error in 0.1s",
+            Counts(0, 1, 0),
+            {"t.py::test_a"},
+        ),
+        (
+            "=== short test summary info ===\nFAILED t.py::test_a[x - y] - assert 1 - 2\n1 failed in 65.1s (0:01:05)",
+            Counts(0, 1, 0),
+            {"t.py::test_a[x - y]"},
+        ),
+        (
+            "3 tests completed, 1 failed, 1 skipped\nCalcTest > multiplies() FAILED",
+            Counts(1, 1, 1),
+            {"CalcTest > multiplies()"},
+        ),
+        ("Passed!  - Failed:     0, Passed:     5, Skipped:     1, Total:     6", Counts(5, 0, 1), set()),
+        ("50% tests passed, 1 tests failed out of 2\n\t  2 - mul (Failed)", Counts(1, 1, 0), {"mul"}),
+        ("(fail) sums > mul [0.10ms]\n\n 2 pass\n 1 skip\n 1 fail\n", Counts(2, 1, 1), {"sums > mul"}),
+        ("FAILED | 2 passed | 1 failed (5ms)", Counts(2, 1, 0), set()),
+        (
+            "     Summary [ 0.005s] 3 tests run: 2 passed, 1 failed, 1 skipped\n        FAIL [ 0.004s] calc::sums mul",
+            Counts(2, 1, 1),
+            {"calc::sums mul"},
+        ),
+        # Two projects in one workspace
+        ("5 tests, 0 failures\n3 tests, 1 failure", Counts(7, 1, 0), set()),
+    ],
+)
+def test_summaries(text: str, counts: Counts, failing: set[str]) -> None:
+    output = read(text, 1)
+    assert output.counts == counts
+    assert set(output.failing) == failing
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        ("AttributeError: module 'calc' has no attribute 'mul'", {"calc", "mul"}),
+        ("AttributeError: 'Calc' object has no attribute 'mul'", {"mul"}),
+        (
+            "SyntaxError: The requested module './sums.mjs' does not provide an export named 'wrap'",
+            {"./sums.mjs", "wrap"},
+        ),
+        ("TypeError: (0 , _sums.wrap) is not a function", {"wrap"}),
+        ('Error: Failed to resolve import "./wraps" from "a.test.ts"', {"./wraps"}),
+        ("a_test.go:3:5: c.Mul undefined (type Calc has no field or method Mul)", {"Mul"}),
+        ("error[E0583]: file not found for module `wraps`", {"wraps"}),
+        ("/bin/sh: 1: pytest: not found", {"pytest"}),
+        ("bash: line 1: pytest: command not found", {"pytest"}),
+        ("a_test.go:12: item 3: not found", set()),
+    ],
+)
+def test_what_is_missing(text: str, missing: set[str]) -> None:
+    assert set(read(text, 1).missing) == missing
+
+
+@pytest.mark.parametrize(
+    ("text", "exit_code", "broke"),
+    [
+        ("/bin/sh: 1: pytest: not found", 127, True),
+        ("/usr/bin/python3: No module named pytest", 1, True),
+        ("Traceback (most recent call last):\nModuleNotFoundError: No module named 'a'", 1, True),
+        ("ERROR: pyproject.toml: unknown option", 4, True),
+        ("make: *** No rule to make target 'test'.  Stop.", 2, True),
+        ("a.c:3:5: error: expected ';'", 2, True),
+        ("Traceback (most recent call last):\nAssertionError: 1", 1, False),
+        ("== FAILURES ==\nE   ModuleNotFoundError: No module named 'a'\n1 failed in 0.1s", 1, False),
+        ("3 passed in 0.1s\nsh: 1: eslint: not found", 127, True),
+        ("ModuleNotFoundError: No module named 'speedups'\n3 passed in 0.1s", 0, False),
+    ],
+)
+def test_what_breaks_before_tests(text: str, exit_code: int, broke: bool) -> None:
+    assert read(text, exit_code).broke_before_tests is broke
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            "F\n======\nFAIL: test_mul (t.Sums)\n------\nTraceback (most recent call last):\n"
+            '  File "t.py", line 1, in test_mul\nAssertionError: 15 != 12\n\n------\nRan 1 test in 0.000s\n\n'
+            "FAILED (failures=1)\n",
+            "test_mul: AssertionError: 15 != 12",
+        ),
+        (
+            "checking\nmul(3, 4): expected 12, got 7\nmake: *** [Makefile:2: test] Error 1",
+            "mul(3, 4): expected 12, got 7",
+        ),
+        ("assertion failed: x\nnote: run with `RUST_BACKTRACE=1` to display a backtrace", "assertion failed: x"),
+        (
+            "Error: wrong sum\n    at Object.<anonymous> (/a.js:1:1)\nnpm ERR! A complete log of this run is in: x",
+            "Error: wrong sum",
+        ),
+        ("make: *** [Makefile:2: test] Error 1", "make: *** [Makefile:2: test] Error 1"),
+        ("\x1b[31m1 failed\x1b[0m, 2 passed in 0.07s", "1 failed, 2 passed"),
+        ("all good", "all good"),
+        ("", ""),
+    ],
+)
+def test_the_line_to_quote(text: str, line: str) -> None:
+    assert quoted(text) == line
+
+
+@pytest.mark.parametrize(
+    ("command", "asked"),
+    [
+        ("go test ./...", "go test -json ./..."),
+        ("go test ./... -args -v", "go test -json ./... -args -v"),
+        ("go test -run v", "go test -json -run v"),
+        ("go test -v ./...", "go test -v ./..."),
+        ("go vet ./...", "go vet ./..."),
+        ("cargo test -- --nocapture", "cargo test --no-fail-fast -- --nocapture"),
+        ("cargo +nightly test --all", "cargo +nightly test --no-fail-fast --all"),
+        ("cargo nextest run", "cargo nextest run --no-fail-fast"),
+        ("cargo test --no-run", "cargo test --no-run"),
+        ("cargo run --bin test", "cargo run --bin test"),
+        ("cargo", "cargo"),
+        ("npm test", "npm test"),
+        ("", ""),
+    ],
+)
+def test_a_command_is_asked_for_counts_and_names(command: str, asked: str) -> None:
+    assert asking(command.split()) == asked.split()
+
+
+def test_pytest_is_asked_for_the_names_it_gives_by_default() -> None:
+    assert asking_environment(["make", "test"]) == {"PYTEST_ADDOPTS": "-rfE"}
+    assert asking_environment([]) == {}
+
+
+PIECES = [line for path in sorted(PAGES.iterdir()) for line in path.read_text(encoding="utf-8").splitlines() if line]
+
+
+@given(
+    st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=20)), max_size=30), st.sampled_from([None, 0, 1, 4])
+)
+def test_anything_is_read(lines: list[str], exit_code: int | None) -> None:
+    text = "\n".join(lines)
+    output = read(text, exit_code)
+    assert output.counts is None or min(output.counts) >= 0
+    assert not output.names_are_whole or output.is_whole
+    assert not (output.broke_before_tests and exit_code == 0)
+    assert "\n" not in quoted(text)
+    assert len(quoted(text)) <= 160
+
+
+def test_a_line_is_read_up_to_a_length() -> None:
+    """Patterns look back and forth within a line: without a bound, one long line takes the square of its length."""
+    assert quoted("error " * 20_000).startswith("error error")
+    assert read(f"{'x' * 2000} 1 passed in 0.1s", 0).counts is None
+
+
+@pytest.mark.parametrize(
+    ("output", "nothing"),
+    [
+        ("Ran 0 tests in 0.000s\n\nOK", True),
+        ("collected 0 items\n\n=== no tests ran in 0.01s ===", True),
+        ("?   \texample.com/a\t[no test files]", True),
+        ("ok  \texample.com/b\t0.2s\n?   \texample.com/a\t[no test files]", False),
+        ("running 0 tests\n\ntest result: ok. 0 passed", True),
+        ("running 3 tests\ntest result: ok. 3 passed; 0 failed\nrunning 0 tests\n", False),
+        ("  0 passing (1ms)", True),
+        ("No tests found, exiting with code 0", True),
+        ("Tests run: 0, Failures: 0", True),
+        ("0 examples, 0 failures", True),
+        ("make: 'check' is up to date.", True),
+        ("make: Nothing to be done for 'test'.", True),
+        ("make[1]: Entering directory 'a'\nmake[1]: 'a.o' is up to date.\nmake[1]: Leaving directory 'a'", True),
+        ("make[1]: Nothing to be done for 'all'.\n./run-tests\nall good", False),
+        ("> Task :lib:test NO-SOURCE\n> Task :app:test\nBUILD SUCCESSFUL", False),
+        ("Executed 0 tests, with 0 failures\nTest run with 3 tests passed after 0.1 seconds.", False),
+        ("# tests 0\n# pass 0", True),
+        ("0 runs, 0 assertions, 0 failures", True),
+        ("1..0", True),
+        ("Tests:       0 total", True),
+        ("5 skipped in 0.01s", True),
+        ("Ran 5 tests in 0.1s\n\nOK (skipped=5)", True),
+        ("Ran 5 tests in 0.1s\n\nOK (skipped=2)", False),
+        ("3 passed, 2 skipped in 0.1s", False),
+        ("ok  \texample.com/a\t0.002s [no tests to run]", True),
+        ("1 passed in 0.1s", False),
+        ("Ran 12 tests in 0.1s", False),
+        ("5 tests collected in 0.01s", True),
+        ("2 xfailed in 0.10s", True),
+        ("3 deselected in 0.01s", True),
+        ("1 error in 0.10s", False),
+        ("Ran 2 tests in 0.1s\n\nOK (skipped=1, expected failures=1)", True),
+        ("Ran 0 tests in 0.000s\n\nNO TESTS RAN", True),
+        ("Found 0 test(s).\n\nRan 0 tests in 0.000s\n\nOK", True),
+        ("running 2 tests\ntest a ... ignored\ntest result: ok. 0 passed; 0 failed; 2 ignored", True),
+        ("Starting 0 tests across 1 binary\nerror: no tests to run", True),
+        ("Tests:       3 skipped, 3 total", True),
+        ("Test Suites: 1 failed, 1 total\nTests:       0 total", False),
+        ("Tests:       1 skipped, 2 passed, 3 total", False),
+        ("No test files found, exiting with code 0", True),
+        (" Test Files  1 skipped (1)\n      Tests  2 skipped (2)", True),
+        (" Test Files  1 failed (1)\n      Tests  no tests", False),
+        ("  0 passing (2ms)\n  2 pending", True),
+        ("ℹ tests 2\nℹ pass 0\nℹ fail 0\nℹ skipped 2", True),
+        ("ℹ tests 2\nℹ pass 1\nℹ fail 0\nℹ skipped 1", False),
+        (" 0 pass\n 0 fail\nRan 0 tests across 1 files.", True),
+        (" 3 pass\n 0 fail\nRan 3 tests across 1 files.", False),
+        ("ok | 0 passed | 0 failed (5ms)", True),
+        ("1..2\nok 1 a # skip\nok 2 b # SKIP later", True),
+        ("1..2\nok 1 a\nok 2 b # skip", False),
+        ("Files=0, Tests=0\nResult: NOTESTS", True),
+        ("Tests run: 3, Failures: 0, Errors: 0, Skipped: 3", True),
+        ("Tests run: 3, Failures: 0, Errors: 0, Skipped: 1", False),
+        ("[INFO] No tests to run.", True),
+        ("> Task :app:test NO-SOURCE\nBUILD SUCCESSFUL", True),
+        ("No test is available in /app/bin/a.dll.", True),
+        ("Skipped! - Failed:     0, Passed:     0, Skipped:     2, Total:     2", True),
+        ("Passed!  - Failed:     0, Passed:     5, Skipped:     0, Total:     5", False),
+        ("2 examples, 0 failures, 2 pending", True),
+        ("3 examples, 0 failures, 1 pending", False),
+        ("2 runs, 0 assertions, 0 failures, 0 errors, 2 skips", True),
+        ("OK, but incomplete, skipped, or risky tests!\nTests: 2, Assertions: 0, Skipped: 2.", True),
+        ("OK (5 tests, 5 assertions)", False),
+        ("No tests executed!", True),
+        ("3 tests, 0 failures, 3 excluded", True),
+        ("5 tests, 0 failures", False),
+        ("[==========] Running 0 tests from 0 test suites.\n[  PASSED  ] 0 tests.", True),
+        ("[  PASSED  ] 4 tests.", False),
+        ("No tests were found!!!", True),
+        ("Executed 0 tests, with 0 failures", True),
+        ("[ FAIL 0 | WARN 0 | SKIP 2 | PASS 0 ]", True),
+        ("[ FAIL 0 | WARN 0 | SKIP 0 | PASS 7 ]", False),
+        ("  3 skipped\n", True),
+        ("1 passed, 3 skipped in 2.1s", False),
+        ("No known vulnerabilities found, 1 skipped", False),
+        ("ok=3 changed=0 skipped=1", False),
+        ("12 files checked, 2 ignored", False),
+        ("ninja: no work to do.", True),
+        ("Your branch is up to date with 'origin/main'.", False),
+        ("", False),
+        ("Success: no issues found in 3 source files", False),
+    ],
+)
+def test_runners_that_ran_nothing_say_so(output: str, nothing: bool) -> None:
+    assert outputs.ran_nothing(output) is nothing
