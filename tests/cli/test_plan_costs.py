@@ -17,6 +17,7 @@ from tests.project import Project
 from tests.ultraplan.plans import begin_repository, carry_out, plan_text
 
 MOST_GIT = 10
+GIT_OF_AN_END = 4  # which files it speaks of
 MOST_READS = 3
 MOST_READS_IN_ALL = 11
 
@@ -95,7 +96,8 @@ def planned(project: Project) -> Project:
 def test_no_command_costs_more_because_of_earlier_runs(planned: Project) -> None:
     earlier_runs(planned, 200)
     for name, costs in walk(planned).items():
-        assert len(costs.git) <= MOST_GIT, (name, costs.git)
+        most = MOST_GIT + (GIT_OF_AN_END if name == "finish" else 0)
+        assert len(costs.git) <= most, (name, costs.git)
         own = planned.row()["work"]["ultraplan"]["run"]
         assert [path for path in costs.read if path.startswith("plans/p") and own not in path] == [], name
         # What was written a moment ago is read once more under the lock: two writes may share a tick of the clock.
@@ -112,5 +114,5 @@ def test_the_end_of_several_sessions_costs_no_more(project: Project) -> None:
         with counted(project) as costs:
             ran = project.agent("plan", "finish")
         assert ran.code == 0, ran.err
-        assert len(costs.git) <= MOST_GIT, (number, costs.git)
+        assert len(costs.git) <= MOST_GIT + GIT_OF_AN_END, (number, costs.git)
     assert "of the whole plan, from its first session on, 3 of 3 steps hold" in ran.out

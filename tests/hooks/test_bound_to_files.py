@@ -102,6 +102,14 @@ def test_every_change_of_a_file_is_seen(ended: Host, then: object) -> None:
     assert ended.stop().blocks
 
 
+def test_once_gates_ran_again_a_block_says_what_they_say(ended: Host) -> None:
+    ended.write("calc.py", BROKEN)
+    assert ended.stop().blocks
+    ended.check("gate", "add", "t", "--", "grep", "-q", "2", "calc.py")
+    ended.omo("gate", "run")
+    assert "Open gates, 1 of 1: t." in ended.stop(stop_hook_active=True).json["reason"]
+
+
 def test_what_a_gates_run_has_left_does_not_count(host: Host) -> None:
     host.write("calc.py", BROKEN)
     host.commit("base")

@@ -86,6 +86,18 @@ def test_a_stop_after_a_message_imports_no_more(host: Host, tmp_path: Path) -> N
     assert {name for name in foreign if name.partition(".")[0] != "omo"} <= FREE
 
 
+@pytest.mark.parametrize(("text", "decision"), [("x = 1\n", "allowed:done"), ("x = 2\n", "blocked:block")])
+def test_a_stop_that_looks_at_the_files_of_an_end_imports_no_more(host: Host, text: str, decision: str) -> None:
+    host.write("calc.py", "x = 1\n")
+    host.commit("base")
+    host.prompt("ulw begin")
+    host.check("ulw", "done", "--because", "there was nothing to do")
+    host.write("calc.py", text)
+    foreign = imported(host, "Stop", "stop")
+    assert host.kinds()[-1] == decision
+    assert {name for name in foreign if name.partition(".")[0] != "omo"} <= FREE
+
+
 def test_a_shell_command_is_parsed_only_where_it_could_matter(host: Host) -> None:
     def parses(command: str) -> bool:
         fields: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": command}}

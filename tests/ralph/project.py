@@ -12,7 +12,7 @@ from omo.hooks.main import World
 from omo.hosts.claude import event_of
 from omo.proof.tree import fingerprint
 from omo.state import ledger, paths
-from omo.work import session
+from omo.work import bound, session
 from omo.work.agents import session_events
 from omo.work.files import Files
 from omo.work.lifecycle import require
@@ -145,7 +145,10 @@ class Project(AnyProject):
         }
         scope = [name for name, state in states.items() if state.status in rules.OPEN]
         opens = opening(run.caller, self.files, status.iteration + 1, scope)
-        run.append(row, end.end_of(status, row) or opens)
+        ended = end.end_of(status, row)
+        if ended is not None:
+            ended["files"] = bound.files_of_end(run.caller.root, [])
+        run.append(row, ended or opens)
         end.publish(run)
         return run.require_whole()
 

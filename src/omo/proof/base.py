@@ -164,7 +164,7 @@ def look(root: str, base: Json | None) -> Look:
 
 
 def _look(root: str, base: Json) -> Look:
-    head, before = base.get("head"), base["files"]
+    head = base.get("head")
     exclude = _exclude_file(root)
     # What was agreed on when the run began hides what it hid then; a rule that was written since hides nothing.
     is_as_before = _rules_in(exclude) == base.get("exclude")
@@ -173,6 +173,11 @@ def _look(root: str, base: Json) -> Look:
         raise _Unknown(f"the commit {str(head)[:12]} that the run began on is gone")
     if listing.view != base.get("view"):
         raise _Unknown("what git looks at in this clone was changed: a sparse checkout, core.fileMode, or .git itself")
+    return _compare(root, base, listing)
+
+
+def _compare(root: str, base: Json, listing: _Listing) -> Look:
+    head, before = base.get("head"), base["files"]
     paths = set(listing.paths)
     has_rules_above = not os.path.lexists(os.path.join(root, ".git"))
     if head and (has_rules_above or any(os.path.basename(path) == ".gitignore" for path in paths | set(before))):
@@ -197,7 +202,7 @@ def mark(root: str, left_out: Iterable[str] = ()) -> Json:
     try:
         listing = _list(root, "HEAD", exclude)
         marked["head"], marked["view"] = listing.head, listing.view
-        now = _marked(root, marked, left_out)
+        now = _without_leftovers(_compare(root, marked, listing), left_out)
     except (_Unknown, OmoError, OSError) as error:
         return {"unknown": str(error)}
     assert now.changed is not None
@@ -215,7 +220,7 @@ def changed_since(root: str, marked: Json) -> tuple[list[str], str]:
     if why := marked.get("unknown"):
         return [], str(why)
     try:
-        now = _marked(root, marked, marked["left_out"])
+        now = _without_leftovers(_look(root, marked), marked["left_out"])
     except (_Unknown, OmoError, OSError) as error:
         return [], str(error)
     except (KeyError, TypeError, AttributeError):
@@ -227,10 +232,9 @@ def changed_since(root: str, marked: Json) -> tuple[list[str], str]:
     return differing(marked["changed"], now.changed), ""
 
 
-def _marked(root: str, marked: Json, left_out: Iterable[str]) -> Look:
-    """A leftover counts in neither look: `git add -A` after the mark would make one of a tracked file."""
-    now = _look(root, marked)
-    return now.without([*left_out, *filter(is_leftover, now.changed or ())])
+def _without_leftovers(look: Look, left_out: Iterable[str]) -> Look:
+    """Also those that git tracks: `git add -A` after an end would otherwise be a change."""
+    return look.without([*left_out, *filter(is_leftover, look.changed or ())])
 
 
 def digest_of(root: str, path: str) -> str:

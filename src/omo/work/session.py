@@ -386,7 +386,10 @@ def _without(row: Json, *keys: str) -> Json:
 def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:
     """The summary hooks read: how many gates are open, and which is next."""
     gates = {"open": len(open_gates), "total": total, "next": ", ".join(open_gates[:3]) or None}
-    return _with_work(row, {KIND: {**summary_of(row, KIND), **gates}})
+    summary: Json = {**summary_of(row, KIND), **gates}
+    if summary.get("state") == "active":
+        summary.pop("changed", None)  # what the gates say now is nearer
+    return _with_work(row, {KIND: summary})
 
 
 def with_next(row: Json, step: str) -> Json:

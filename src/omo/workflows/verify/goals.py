@@ -311,6 +311,7 @@ def _apply(goals: Goals, goal: Goal, row: Row) -> None:
         if goal.state != "agent-leg-complete":
             goal.count -= 1
         goal.state, goal.outcome, goal.streak = "in-progress", None, goal.streak_before
+        goal.reason = ""
     elif kind == "achieved":
         goal.streak_before, goal.streak = goal.streak, Streak(row["streak"], row["longest"], row["count"], row["at"])
         goal.ready_at = seconds(row["ts"])
