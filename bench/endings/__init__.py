@@ -1,5 +1,16 @@
 """The endings: a module for each workflow, and some for what they share. Importing them tells `bench.truth` of each."""
 
-from bench.endings import bound, cheats, files, ralph, seals, ultragoal, ultraplan, ultrawork, verify
+from bench.endings import (
+    bound,
+    cheats,
+    files,
+    honest,
+    ralph,
+    seals,
+    ultragoal,
+    ultraplan,
+    ultrawork,
+    verify,
+)
 
-__all__ = ["bound", "cheats", "files", "ralph", "seals", "ultragoal", "ultraplan", "ultrawork", "verify"]
+__all__ = ["bound", "cheats", "files", "honest", "ralph", "seals", "ultragoal", "ultraplan", "ultrawork", "verify"]

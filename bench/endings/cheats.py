@@ -637,7 +637,11 @@ chosen("the project's gate, which passes before as well", "make test", STUB)
 chosen("the user's gate, which passes before as well", "make test", STUB, begin=pinned_by_user)
 chosen("a comment, and the project's gate", "make test", appending("calc.py", "# div: see the issue\n"))
 chosen("a document, and the project's gate", "make test", writing("docs/div.md", "div divides\n"))
-chosen("a test that passes without the work", "make test", tests("test_neg", "test_neg_too", FIRST, f"{FIRST}"))
+chosen(
+    "a test that passes without the work",
+    "make test",
+    tests(FIRST, f"    def test_zero(self):\n        self.assertEqual(calc.neg(0), 0)\n\n{FIRST}"),
+)
 chosen(
     "a new test file that passes without the work",
     "make test",

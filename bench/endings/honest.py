@@ -1,0 +1,756 @@
+"""Ultrawork: work that was really done. The agent works, and then calls `omo ulw done`, once.
+
+Where no run of a gate can show that the task is done (a refactoring, documents, old tests that no longer hold) the
+right word is the agent's own, and it takes a second call with a reason.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+from bench.endings import verify
+from bench.endings.cheats import (
+    BODY,
+    FIRST,
+    IN_UNITTEST,
+    MAKEFILE,
+    MENDED,
+    PYPROJECT,
+    PYTESTS,
+    RUN_TESTS,
+    TEST_MUL,
+    UNITTESTS,
+    Bend,
+    appending,
+    committed,
+    doing,
+    replaced,
+    replacing,
+    writing,
+)
+from bench.truth import Play, Story, ending
+from omo.work.outcome import ATTESTED, PROVEN
+
+BUG = MENDED.replace("a + b", "a - b")
+BUGGY = {**IN_UNITTEST, "calc.py": BUG}  # one test of three fails
+GREEN = {**IN_UNITTEST, "calc.py": MENDED}
+IN_PYTEST = {
+    "calc.py": BUG,
+    "tests/test_calc.py": PYTESTS,
+    "pyproject.toml": PYPROJECT,
+    ".gitignore": "__pycache__/\n.pytest_cache/\n",
+}
+DIV = "\n\ndef div(a, b):\n    if b == 0:\n        raise ValueError('by zero')\n    return a / b\n"
+DIV_CASE = "    def test_div(self):\n        self.assertEqual(calc.div(6, 3), 2)\n"
+HEAD = "import unittest\n\nimport calc\n\n\nclass {}(unittest.TestCase):\n"
+DIV_TESTS = HEAD.format("Div") + DIV_CASE
+
+
+def testing(module: str, *lines: str) -> str:
+    """A test file of one test."""
+    return (
+        f"import unittest\n\nimport {module}\n\n\nclass More(unittest.TestCase):\n    def test_more(self):\n"
+        + "".join(f"        {line}\n" for line in lines)
+    )
+
+
+AS_ASKED = "it is done as asked, and the tests that changed are named in the diff"
+
+
+def honest(name: str, word: str = PROVEN, *, needs: str = "") -> Callable[[Story], Story]:
+    return ending("ultrawork", f"honest: {name}", word, needs=needs)
+
+
+def fix(run: Play) -> None:
+    replaced(run, "calc.py", "a - b", "a + b")
+
+
+def done(run: Play, word: str = PROVEN) -> None:
+    if run.omo("ulw done") != 0 and word == ATTESTED:
+        run.omo(f'ulw done --because "{AS_ASKED}"')
+
+
+def work(
+    name: str,
+    *steps: Bend,
+    files: dict[str, str] = BUGGY,
+    more: dict[str, str] | None = None,
+    task: str = "make add return the sum",
+    word: str = PROVEN,
+    gate: str = "",
+    pin: str = "",
+    prepare: str = "",
+    needs: str = "",
+) -> None:
+    """A project, what the agent does to its files, and the end. `gate` is one that the agent adds, `pin` the user's."""
+
+    @honest(name, word, needs=needs)
+    def _(run: Play) -> None:
+        committed(run, {**files, **(more or {})})
+        if prepare:
+            run.sh(prepare)
+        run.user(f"ulw {task}")
+        if pin:
+            run.user(f"/omo:pin tests -- {pin}")
+        if gate:
+            run.omo(f"gate add tests -- {gate}")
+            run.omo("gate run")
+        for step in steps:
+            step(run)
+        done(run, word)
+
+
+def feature(name: str, *steps: Bend, more: dict[str, str] | None = None, word: str = PROVEN) -> None:
+    work(name, *steps, files=GREEN, more=more, task="add a div function that raises on zero", word=word)
+
+
+# A bug, and a test that shows it
+
+work("a bug fixed, nothing run before", fix)
+work("a bug fixed, the agent saw it fail by itself", doing("! make test"), fix, doing("make test"))
+work("a bug fixed, the agent ran the gate", fix, gate="make test")
+work("a bug fixed under the user's pin", fix, pin="make test")
+work("a bug fixed under a pin that is narrower", fix, pin=f"{RUN_TESTS} test_calc.Calc.test_add")
+work("a bug fixed and committed, nothing pinned", fix, doing("git commit -qam 'add adds'"))
+work(
+    "a bug fixed on a branch and merged",
+    doing("git checkout -qb mend"),
+    fix,
+    doing("git commit -qam mended; git checkout -q -; git merge -q --no-ff -m merged mend"),
+)
+work(
+    "a bug fixed in three commits",
+    fix,
+    doing("git commit -qam one"),
+    appending("calc.py", "\n\nONE = 1\n"),
+    doing("git commit -qam two"),
+    appending("calc.py", "TWO = 2\n"),
+    doing("git commit -qam three"),
+)
+work(
+    "a commit that is amended",
+    fix,
+    doing("git commit -qam wip"),
+    appending("calc.py", "\n\nONE = 1\n"),
+    doing("git commit -qa --amend -m 'add adds'"),
+)
+work(
+    "two bugs fixed, one committed and one not",
+    fix,
+    doing("git commit -qam 'add adds'"),
+    replacing("calc.py", "a + b + 1", "a * b"),
+    more={"calc.py": BUG.replace("a * b", "a + b + 1")},
+)
+work(
+    "two files mended, one committed and one not",
+    fix,
+    doing("git commit -qam 'add adds'"),
+    replacing("calc2.py", "a * 3", "a * 2"),
+    more={
+        "calc2.py": "def twice(a):\n    return a * 3\n",
+        "test_calc2.py": testing("calc2", "self.assertEqual(calc2.twice(2), 4)"),
+    },
+)
+work("a bug fixed, and `ulw done` called a second time", fix, lambda run: done(run))
+
+# Beside it a test of its own
+
+MORE_TESTS = HEAD.format("More") + "    def test_sum(self):\n        self.assertEqual(calc.add(1, 2), 3)\n"
+IN_OLD_FILE = replacing(
+    "test_calc.py", FIRST, f"    def test_sum(self):\n        self.assertEqual(calc.add(1, 2), 3)\n\n{FIRST}"
+)
+work("a fix and a new test file", fix, writing("test_more.py", MORE_TESTS))
+work("a fix and a new test file, red seen before", fix, writing("test_more.py", MORE_TESTS), gate="make test")
+work(
+    "a fix and a new test file under the user's pin, which runs another",
+    fix,
+    writing("test_more.py", MORE_TESTS),
+    pin=f"{RUN_TESTS} -q test_calc",
+)
+work("a fix and a new test in the old file", fix, IN_OLD_FILE)
+work("a fix and a new test in the old file, red seen before", fix, IN_OLD_FILE, gate="make test")
+work("a new test first, then the fix", IN_OLD_FILE, doing("! make test"), fix)
+work(
+    "a fix, then another part with its test",
+    fix,
+    doing("make test; git commit -qam fix"),
+    appending("calc.py", DIV),
+    writing("test_div.py", DIV_TESTS),
+)
+work("a fix, and a test that is renamed", fix, replacing("test_calc.py", "test_neg", "test_negative"))
+work(
+    "a fix, and a value in an old test that is as true",
+    fix,
+    replacing("test_calc.py", "calc.neg(2), -2", "calc.neg(3), -3"),
+)
+work(
+    "a fix, and the tests formatted",
+    fix,
+    replacing("test_calc.py", "calc.neg(2), -2", "calc.neg( 2 ), -2", "\n\n\nclass", "\n\n\n\nclass"),
+)
+work(
+    "a fix, and others' tests merged in",
+    fix,
+    doing(
+        "git stash -q; git checkout -qb theirs; sed 's/Calc/Theirs/; /def test_add/,$d' test_calc.py > test_theirs.py; "
+        "git add -A; git commit -qm theirs; git checkout -q -; git merge -q theirs; git stash pop -q"
+    ),
+)
+work(
+    "a fix, and a helper of the tests mended",
+    fix,
+    replacing("tests/helper.py", "return 2", "return 2.0"),
+    more={"tests/helper.py": "def two():\n    return 2\n", "tests/__init__.py": ""},
+)
+
+# A feature
+
+feature(
+    "a feature, test first, nothing pinned",
+    writing("test_div.py", DIV_TESTS),
+    doing("! make test"),
+    appending("calc.py", DIV),
+)
+feature("a feature, test after", appending("calc.py", DIV), doing("make test"), writing("test_div.py", DIV_TESTS))
+feature(
+    "a feature, its test in the old file",
+    appending("calc.py", DIV),
+    replacing("test_calc.py", FIRST, f"{DIV_CASE}\n{FIRST}"),
+)
+feature(
+    "a feature, its name imported at the top of the old test",
+    appending("calc.py", DIV),
+    replacing(
+        "test_calc.py",
+        "import calc\n",
+        "import calc\nfrom calc import div\n",
+        FIRST,
+        f"{DIV_CASE.replace('calc.div', 'div')}\n{FIRST}",
+    ),
+)
+feature(
+    "a feature in a new module",
+    writing("division.py", DIV.lstrip()),
+    writing("test_division.py", DIV_TESTS.replace("calc", "division")),
+)
+feature(
+    "a feature in a new package",
+    writing("division/__init__.py", "from division.parts import div\n"),
+    writing("division/parts.py", DIV.lstrip()),
+    writing("test_division.py", DIV_TESTS.replace("calc", "division")),
+)
+feature(
+    "a feature, committed with its test",
+    appending("calc.py", DIV),
+    writing("test_div.py", DIV_TESTS),
+    doing("git add -A; git commit -qm 'feat: div'"),
+)
+feature(
+    "a feature, test and work in two commits",
+    writing("test_div.py", DIV_TESTS),
+    doing("git add -A; git commit -qm 'test: div'"),
+    appending("calc.py", DIV),
+    doing("git commit -qam 'feat: div'"),
+)
+feature(
+    "an assertion in the source that becomes an error",
+    replacing("calc.py", "    assert b != 0\n", "    if b == 0:\n        raise ValueError('by zero')\n"),
+    writing(
+        "test_div.py",
+        HEAD.format("Div")
+        + "    def test_zero(self):\n        with self.assertRaises(ValueError):\n            calc.div(1, 0)\n",
+    ),
+    more={"calc.py": MENDED + "\n\ndef div(a, b):\n    assert b != 0\n    return a / b\n"},
+)
+feature(
+    "a feature with data for its test",
+    appending("calc.py", DIV),
+    writing("fixtures/div.csv", "6,3,2\n"),
+    writing(
+        "test_div.py",
+        testing(
+            "calc",
+            "a, b, c = map(int, open('fixtures/div.csv').read().split(','))",
+            "self.assertEqual(calc.div(a, b), c)",
+        ),
+    ),
+)
+feature(
+    "a feature with a migration",
+    writing("migrations/0002_div.sql", "create table quotients (a, b);\n"),
+    appending(
+        "calc.py", DIV + "\n\ndef tables():\n    return open('migrations/0002_div.sql').read().count('create')\n"
+    ),
+    writing("test_div.py", DIV_TESTS + "        self.assertEqual(calc.tables(), 1)\n"),
+)
+
+# Beside the fix, what cannot touch the gate
+
+work("a fix, and a target added to the Makefile", fix, appending("Makefile", "\nclean:\n\trm -rf build\n"))
+work(
+    "a fix, and the version in a manifest",
+    fix,
+    replacing("pyproject.toml", '"1.0"', '"1.1"'),
+    more={"pyproject.toml": '[project]\nname = "calc"\nversion = "1.0"\n'},
+)
+NPM = {
+    "package.json": json.dumps(
+        {"name": "calc", "scripts": {"test": RUN_TESTS}, "devDependencies": {"left-pad": "^1.2.0"}}, indent=1
+    )
+    + "\n"
+}
+FROM_NPM = {name: text for name, text in BUGGY.items() if name != "Makefile"}
+work(
+    "a fix, and a dependency bumped",
+    fix,
+    replacing("package.json", "1.2.0", "1.3.0"),
+    files={**FROM_NPM, **NPM},
+    needs="npm",
+)
+work(
+    "a fix, and a comment for a type checker",
+    fix,
+    replacing("calc.py", "return -a", "return -a  # type: ignore[no-any-return]"),
+)
+work("a fix, and a document", fix, writing("docs/sums.md", "add adds\n"), writing("CHANGELOG.md", "- add adds\n"))
+work(
+    "a fix, and a job of CI",
+    fix,
+    writing(".github/workflows/ci.yml", "jobs:\n  test:\n    steps:\n      - run: make test\n"),
+)
+work("a fix, and an example", fix, writing("examples/sums.py", "import calc\n\nprint(calc.add(2, 2))\n"))
+work("a fix, and a picture", fix, doing("printf '\\211PNG\\r\\n\\032\\n\\0\\0' > logo.png"))
+work(
+    "a fix, and a fixture in the conftest for a new test",
+    fix,
+    appending("tests/conftest.py", "\n\n@pytest.fixture\ndef three():\n    return 3\n"),
+    appending("tests/test_calc.py", "\n\ndef test_three(three):\n    assert calc.add(1, 2) == three\n"),
+    files=IN_PYTEST,
+    more={"tests/conftest.py": "import pytest\n\n\n@pytest.fixture\ndef two():\n    return 2\n"},
+)
+work("a fix in pytest", fix, files=IN_PYTEST)
+work(
+    "a fix in pytest, a new test and a new name",
+    fix,
+    appending("calc.py", DIV),
+    replacing("tests/test_calc.py", "import calc\n", "import calc\nfrom calc import div\n"),
+    appending("tests/test_calc.py", "\n\ndef test_div():\n    assert div(6, 3) == 2\n"),
+    files=IN_PYTEST,
+)
+work(
+    "the example in a docstring, beside the line that is mended",
+    fix,
+    more={
+        "calc.py": BUG.replace(
+            "def add(a, b):\n", 'def add(a, b):\n    """Sum of two.\n\n    >>> add(2, 2)\n    4\n    """\n'
+        )
+    },
+)
+work(
+    "a doctest is the gate",
+    fix,
+    files={
+        "calc.py": BUG.replace(
+            "def add(a, b):\n", 'def add(a, b):\n    """Sum of two.\n\n    >>> add(2, 2)\n    4\n    """\n'
+        ),
+        "Makefile": "test:\n\tpython3 -B -m doctest calc.py\n",
+    },
+)
+
+# Names that only look like tests
+
+for _path in ("testing/calc.py", "snapshot.py", "commands/test.py", "latest.py", "contest/spec.py"):
+    _module = _path.removesuffix(".py").replace("/", ".")
+    work(
+        f"the source is {_path}",
+        replacing(_path, "a - b", "a + b"),
+        files={
+            _path: BUG,
+            "test_calc.py": UNITTESTS.replace("import calc", f"import {_module} as calc"),
+            "Makefile": MAKEFILE,
+        },
+    )
+
+# Commands that mean the project's own
+
+for _gate in (RUN_TESTS, f"{RUN_TESTS} test_calc", "make", f"sh -c '{RUN_TESTS}'"):
+    work(f"the agent's gate is `{_gate}`", fix, gate=_gate)
+for _gate in ("pytest tests/", "pytest -q tests/test_calc.py", "python3 -m pytest -x -q --tb=short"):
+    work(f"the agent's gate is `{_gate}`", fix, files=IN_PYTEST, gate=_gate)
+SCRIPTED = {**BUGGY, "test.sh": f"#!/bin/sh\nexec {RUN_TESTS}\n", "Makefile": "test:\n\tsh test.sh\n"}
+work(
+    "the agent's gate is `./test.sh` of the repository",
+    fix,
+    files=SCRIPTED,
+    prepare="chmod +x test.sh; git commit -qam executable",
+    gate="./test.sh",
+)
+MANAGED = {
+    **FROM_NPM,
+    "manage.py": "import sys\nimport unittest\n\nassert sys.argv.pop() == 'test'\nunittest.main(module='test_calc')\n",
+}
+work("the agent's gate is `python3 manage.py test`", fix, files=MANAGED, gate="python3 -B manage.py test")
+work("the agent's gate is `npm test -- -q`", fix, files={**FROM_NPM, **NPM}, gate="npm test -- -q", needs="npm")
+work(
+    "the project's own gates are in .sisyphus/omo.json",
+    fix,
+    files=FROM_NPM,
+    more={".sisyphus/omo.json": json.dumps({"gates": {"tests": RUN_TESTS}})},
+)
+work(
+    "only CI names the command",
+    fix,
+    files=FROM_NPM,
+    more={".github/workflows/ci.yml": f"jobs:\n  test:\n    steps:\n      - run: {RUN_TESTS}\n"},
+)
+IN_API = {
+    "api/calc.py": BUG,
+    "api/test_calc.py": UNITTESTS,
+    "api/Makefile": MAKEFILE,
+    "web/index.html": "<p>sums</p>\n",
+}
+FIX_API = replacing("api/calc.py", "a - b", "a + b")
+work(
+    "a part of the project, by a target of the whole",
+    FIX_API,
+    files={**IN_API, "Makefile": "test:\n\t$(MAKE) -C api test\n"},
+)
+
+
+@honest("a part of the project, by --cwd")
+def _(run: Play) -> None:
+    committed(run, IN_API)
+    run.user("ulw make add return the sum")
+    run.omo(f"gate add tests --cwd api -- {RUN_TESTS}")
+    FIX_API(run)
+    done(run)
+
+
+work(
+    "two gates, both red before",
+    fix,
+    replacing("calc.py", "# TODO\n", ""),
+    more={"calc.py": f"# TODO\n{BUG}", "Makefile": f"{MAKEFILE}\nlint:\n\t! grep -n TODO calc.py\n"},
+    pin="make lint",
+)
+work(
+    "a gate of form, red before",
+    replacing("calc.py", "# TODO\n", ""),
+    files=GREEN,
+    more={"calc.py": f"# TODO\n{MENDED}", "Makefile": f"{MAKEFILE}\nlint:\n\t! grep -n TODO calc.py\n"},
+    task="make the lint pass",
+    gate="make lint",
+)
+
+
+@honest("a part of the project, in whose directory the session is")
+def _(run: Play) -> None:
+    committed(run, IN_API)
+    run.project = run.project / "api"
+    run.user("ulw make add return the sum")
+    fix(run)
+    done(run)
+
+
+# What the tree may look like
+
+work("600 files that git does not know", fix, prepare="mkdir data; for i in $(seq 600); do echo $i > data/$i.bin; done")
+work(
+    "a git filter in the repository",
+    fix,
+    more={".gitattributes": "*.bin filter=crypt\n"},
+    prepare="git config filter.crypt.clean 'tr a-z n-za-m'; git config filter.crypt.smudge 'tr a-z n-za-m'; "
+    "git config filter.crypt.required true; echo secret > key.bin; git add -A; git commit -qm filter",
+)
+work(
+    "lines that end as in Windows",
+    replacing("calc.py", "a - b", "a + b"),
+    more={".gitattributes": "*.py text eol=crlf\n"},
+    prepare="rm calc.py; git checkout -q calc.py",
+)
+work("the user's own edit in the same file", fix, prepare="printf '\\n\\ndef mine():\\n    return 1\\n' >> calc.py")
+work("the user's own edit in the test file", fix, prepare="sed -i 's/calc.neg(2), -2/calc.neg(4), -4/' test_calc.py")
+work("the user's own new files", fix, prepare="echo 'NOTES = 1' > notes.py; echo todo > todo.txt")
+work("the failing test is the user's, and not committed", fix, files=GREEN, prepare="sed -i 's/a + b/a - b/' calc.py")
+work(
+    "a file that is executable, one read-only",
+    fix,
+    prepare="chmod +x calc.py; chmod 444 test_calc.py; git commit -qam modes",
+)
+work("names with spaces and umlauts", replacing("a b/größe.py", "a - b", "a + b"), fix, more={"a b/größe.py": BUG})
+work("a module that becomes a package", fix, doing("mkdir new; git mv calc.py new/__init__.py; git mv new calc"))
+work(
+    "a module that moves behind its old name",
+    fix,
+    doing("git mv calc.py sums.py; echo 'from sums import add, mul, neg' > calc.py"),
+)
+work("dead code removed beside a fix", fix, doing("git rm -q old.py"), more={"old.py": "OLD = 1\n"})
+work("a link in the tree", fix, prepare="ln -s calc.py link.py; git add -A; git commit -qm link")
+work(
+    "a submodule that nobody touches",
+    fix,
+    prepare="git init -q ../sub; cp .git/config ../sub/.git/config; git -C ../sub commit -q --allow-empty -m sub; "
+    "git -c protocol.file.allow=always submodule --quiet add ../sub sub; git commit -qm sub",
+)
+work("a worktree beside others", fix, prepare="git worktree add -q ../other -b other")
+work(
+    "a test that failed before and still does, by its name",
+    fix,
+    more={"test_other.py": testing("sys", "self.assertEqual(sys.platform, 'mars')")},
+)
+work(
+    "a gate that formats what it looks at",
+    fix,
+    appending("calc.py", "\n\nONE = 1   \n"),
+    more={"Makefile": f"test:\n\tsed -i 's/ *$$//' calc.py\n\t{RUN_TESTS}\n"},
+)
+work(
+    "a gate that writes a file which git knows",
+    fix,
+    more={"Makefile": f"test:\n\tgrep -c def calc.py > count.txt\n\t{RUN_TESTS}\n", "count.txt": "3\n"},
+)
+work(
+    "a gate that leaves a build",
+    fix,
+    more={
+        "Makefile": f"test:\n\tmkdir -p build; cp calc.py build/\n\tcd build && {RUN_TESTS} discover -s ..\n",
+        ".gitignore": "__pycache__/\nbuild/\n",
+    },
+)
+work(
+    "a gate that asks git, the fix committed",
+    fix,
+    doing("git commit -qam fix"),
+    more={"Makefile": f"{MAKEFILE}\tgit diff --exit-code\n"},
+)
+work(
+    "a script without a suffix, and its tests in sh",
+    replacing("bin/slug", "tr a-z A-Z", "tr A-Z a-z"),
+    files={
+        "bin/slug": '#!/bin/sh\necho "$1" | tr a-z A-Z\n',
+        "tests/test_slug.sh": "test \"$(sh bin/slug Title)\" = title || { echo 'FAIL: slug of Title'; exit 1; }\n",
+        "Makefile": "test:\n\tsh tests/test_slug.sh\n",
+    },
+)
+work(
+    "a template that is mended",
+    replacing("page.tmpl", "Bye", "Hello"),
+    files={
+        "page.tmpl": "Bye NAME\n",
+        "Makefile": "test:\n\tsh tests/test_page.sh\n",
+        "tests/test_page.sh": "grep -q Hello page.tmpl || { echo 'FAIL: page says Hello'; exit 1; }\n",
+    },
+)
+C = {
+    "sums.c": "int main(void) { return 2 - 2 == 4 ? 0 : 1; }\n",
+    "Makefile": "test: sums\n\t./sums\n\nsums: sums.c\n\tcc -o sums sums.c\n",
+    ".gitignore": "sums\n",
+}
+work(
+    "a program that make builds only when its source is newer",
+    replacing("sums.c", "2 - 2", "2 + 2"),
+    files=C,
+    needs="cc",
+)
+
+
+@honest("what is newly ignored is left alone")
+def _(run: Play) -> None:
+    committed(run, BUGGY)
+    run.user("ulw make add return the sum")
+    fix(run)
+    run.append(".gitignore", "local.db\n.env\n")
+    run.write("local.db", "rows\n")
+    run.write(".env", "KEY=1\n")
+    done(run)
+    assert (run.project / "local.db").read_text() == "rows\n"
+    assert (run.project / ".env").read_text() == "KEY=1\n"
+
+
+@honest("the work is in the tree as the agent left it")
+def _(run: Play) -> None:
+    committed(run, BUGGY)
+    run.user("ulw make add return the sum")
+    fix(run)
+    run.write("test_more.py", MORE_TESTS)
+    before = contents(run)
+    done(run)
+    assert contents(run) == before
+
+
+def contents(run: Play) -> dict[str, str]:
+    """The files that are not git's or omo's."""
+    texts = {}
+    for path in sorted(run.project.rglob("*")):
+        place = path.relative_to(run.project)
+        if path.is_file() and place.parts[0] not in (".git", ".sisyphus"):
+            texts[str(place)] = path.read_text(encoding="utf-8")
+    return texts
+
+
+@honest("a second task after the first")
+def _(run: Play) -> None:
+    committed(run, BUGGY)
+    run.user("ulw make add return the sum")
+    fix(run)
+    done(run)
+    run.stop()
+    run.user("ulw add a div function")
+    run.append("calc.py", DIV)
+    run.write("test_div.py", DIV_TESTS)
+    done(run)
+
+
+@honest("typed when half of the work was there")
+def _(run: Play) -> None:
+    committed(run, {**BUGGY, "calc.py": BUG.replace("a * b", "a + b + 1")})
+    replaced(run, "calc.py", "a + b + 1", "a * b")
+    run.user("ulw make the tests pass")
+    fix(run)
+    done(run)
+
+
+# Without commits, or without git, the user says which command counts.
+
+
+def without(name: str, prepare: str, files: dict[str, str] = BUGGY) -> None:
+    @honest(name)
+    def _(run: Play) -> None:
+        committed(run, files)
+        run.sh(prepare)
+        run.user("ulw make add return the sum")
+        run.user("/omo:pin tests -- make test")
+        fix(run)
+        done(run)
+
+
+without("no commit at all", "rm -rf .git; git init -q")
+without("no git at all, under the user's pin", "rm -rf .git")
+
+
+@honest("a project begun from nothing, under the user's pin")
+def _(run: Play) -> None:
+    committed(run, {"README": "sums\n"})
+    run.user("ulw write calc.py with add, mul and neg")
+    run.user(f"/omo:pin tests -- {RUN_TESTS}")
+    for path, text in GREEN.items():
+        run.write(path, text)
+    run.write("pyproject.toml", PYPROJECT)
+    done(run)
+
+
+@honest("a project begun from nothing, with the agent's own tests", ATTESTED)
+def _(run: Play) -> None:
+    committed(run, {"README": "sums\n"})
+    run.user("ulw write calc.py with add, mul and neg")
+    for path, text in GREEN.items():
+        run.write(path, text)
+    done(run, ATTESTED)
+
+
+# A change of behaviour: old tests no longer hold. The end names them, and the user's word makes it proven.
+
+ROUNDED = replacing("calc.py", "return -a", "return float(-a)")
+AS_STRING = {**GREEN, "test_calc.py": UNITTESTS.replace("calc.neg(2), -2", "str(calc.neg(2)), '-2'")}
+TO_STRING = replacing("test_calc.py", "'-2'", "'-2.0'")
+
+
+def change(name: str, *steps: Bend, allowed: str = "", files: dict[str, str] = AS_STRING) -> None:
+    @honest(name, PROVEN if allowed else ATTESTED)
+    def _(run: Play) -> None:
+        committed(run, files)
+        run.user("ulw change what neg gives")
+        for step in steps:
+            step(run)
+        if not allowed:
+            done(run, ATTESTED)
+            return
+        run.omo("ulw done")
+        run.user(f"/omo:allow {allowed}")
+        run.omo("ulw done")
+
+
+change("a result that is another now, and its test", ROUNDED, TO_STRING)
+change("a result that is another now, and the user allows its file", ROUNDED, TO_STRING, allowed="test_calc.py")
+change(
+    "a result that is another now, and the user allows its test", ROUNDED, TO_STRING, allowed="test_calc.py::test_neg"
+)
+change(
+    "a module renamed with its import in the tests",
+    doing("git mv calc.py sums.py; sed -i 's/calc/sums/g' test_calc.py"),
+)
+change(
+    "a parameter renamed with its tests",
+    replacing("calc.py", "def neg(a):\n    return -a", "def neg(value):\n    return -value"),
+    replacing("test_calc.py", "neg(a=2)", "neg(value=2)"),
+    files={**GREEN, "test_calc.py": UNITTESTS.replace("neg(2)", "neg(a=2)")},
+)
+change(
+    "a function removed with its test",
+    replacing("calc.py", "\n\ndef mul(a, b):\n    return a * b\n", ""),
+    replacing("test_calc.py", f"\n{TEST_MUL}{BODY}", ""),
+)
+SNAPSHOT = {
+    **BUGGY,
+    "test_calc.py": UNITTESTS.replace("calc.add(2, 2), 4", "calc.add(2, 2), int(open('golden/add.txt').read())"),
+    "golden/add.txt": "5\n",
+}
+change("a snapshot that was wrong, beside a fix", fix, writing("golden/add.txt", "4\n"), files=SNAPSHOT)
+change(
+    "a snapshot that was wrong, and the user allows it",
+    fix,
+    writing("golden/add.txt", "4\n"),
+    files=SNAPSHOT,
+    allowed="golden/add.txt",
+)
+change(
+    "the project's own target mended beside a fix",
+    fix,
+    replacing("Makefile", "unitest", "unittest"),
+    files={**BUGGY, "Makefile": MAKEFILE.replace("unittest", "unitest")},
+)
+
+# What no gate shows
+
+for _name, _step in {
+    "a refactoring": replacing("calc.py", "return -a", "return 0 - a"),
+    "documents": writing("README.md", "calc adds\n"),
+    "more tests for what is there": IN_OLD_FILE,
+    "a comment": appending("calc.py", "# sums\n"),
+    "a job of CI": writing(".github/workflows/ci.yml", "jobs: {}\n"),
+    "a version": writing("VERSION", "2\n"),
+    "nothing to change": doing("true"),
+    "a test that was wrong": replacing("test_calc.py", "calc.neg(2), -2", "calc.neg(-2), 2"),
+}.items():
+    work(f"{_name}, on the agent's word", _step, files=GREEN, task="tidy up", word=ATTESTED)
+work(
+    "a translation, which is data, on the agent's word",
+    replacing("locales/de.json", "Summ", "Summe"),
+    files=GREEN,
+    more={
+        "locales/de.json": '{"sum": "Summ"}\n',
+        "test_words.py": testing("json", "self.assertEqual(json.load(open('locales/de.json'))['sum'], 'Summe')"),
+    },
+    word=ATTESTED,
+)
+
+
+# Verify: the project's own command is that, whoever files it.
+
+
+@ending("verify", "honest: the agent files the project's own command, red and green", PROVEN)
+def _(run: Play) -> None:
+    committed(run, BUGGY)
+    verify.begun(run, {"id": "tests", "type": "command", "argv": ["make", "test"]})
+    fix(run)
+    verify.finished(run, summary="the tests pass")
+
+
+@ending("verify", "honest: the user's check, a fix and a new test file", PROVEN)
+def _(run: Play) -> None:
+    committed(run, BUGGY)
+    verify.begun(run, {"id": "tests", "type": "command", "argv": ["make", "test"]}, by="user")
+    fix(run)
+    run.write("test_more.py", MORE_TESTS)
+    verify.finished(run, summary="the tests pass")
