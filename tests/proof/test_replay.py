@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
+from omo.proof.experiment import Plain
 from omo.proof.replay import REASON_CODES, Record, normalise, parse_exemption, record, replay, speaks_of_project
 from omo.proof.replay import parse_replay as parse
-from omo.proof.experiment import Plain
 from tests.proof.test_evaluate import git, write
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs, links and signals as POSIX has them")

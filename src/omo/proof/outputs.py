@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from omo.proof import error_messages, runners
+from omo.proof.reading import IN_PLACE_OF_RUNNER
 from omo.proof.run import Outcome
 from omo.proof.runners import Counts, Page, Summary
-from omo.proof.reading import IN_PLACE_OF_RUNNER
 from omo.text import clip
 
 __all__ = [
@@ -144,7 +144,7 @@ def result_of(outcome: Outcome, shadows: Sequence[str] = ()) -> tuple[str, str]:
     """What a command that was run for the work says of it: pass, fail or unknown, and why it is unknown.
 
     Every workflow asks this of every gate or pinned command that it ran. A program that is missing, one that did not
-    end, one that ran no test, and one in whose place another may have run (`shadows`, from `reading.shadows`) have shown
+    end, one that ran no test, and one in whose place another may have run (`shadows`) have shown
     nothing.
     """
     if outcome.timed_out:
