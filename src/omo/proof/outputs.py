@@ -203,7 +203,7 @@ def asking(argv: list[str]) -> list[str]:
 def asking_environment(argv: list[str]) -> dict[str, str]:
     """What to add to a variable of the same name, by a space. pytest then names what failed, as it does by default.
 
-    It stands behind the project's own settings and before the command's own options, so these are kept.
+    `addopts = -rs` in the settings takes the names away: this goes over it, and the command's own `-r` over this.
     """
     return {"PYTEST_ADDOPTS": "-rfE"} if argv else {}
 
