@@ -7,6 +7,7 @@ import os
 from omo import hosts
 from omo.hosts import Answer
 from omo.state import paths, runtime
+from omo.state.rows import ulw_of
 from omo.text import clip
 from omo.work import budget, session
 
@@ -84,11 +85,35 @@ def handle(event: Event, world: World) -> Answer:
             return Answer(hosts.DENY, denial.reason, message=denial.message)
     if event.tool == hosts.START_AGENT:
         return Answer(message=_count_agent(event, world))
+    notice = _tells_of_experiment(event, world)
     if permits(event, world):
-        return Answer(hosts.PERMIT, PERMITTED)
+        return Answer(hosts.PERMIT, PERMITTED, message=notice)
+    if notice:
+        return Answer(message=notice)
     if what := _swapped_files(world):
         return Answer(context=f"[omo] {what}: what you read of its files now may be the old version.")
     return Answer()
+
+
+def _tells_of_experiment(event: Event, world: World) -> str:
+    """Once in a run, before files are swapped for the first time: what is going to happen, and how to switch it off."""
+    if "omo ulw done" not in event.command or event.tool != hosts.SHELL:
+        return ""
+    from omo import settings
+    from omo.hooks import own_calls
+
+    row = world.live_row()
+    is_told = row is None or bool(ulw_of(row).get("toldOfRuns"))
+    if is_told or not own_calls.is_done(own_calls.words_of(event.command)):
+        return ""
+    if not settings.load(world.environ, world.root).proof_minutes:
+        return ""
+    world.change_live(lambda row: runtime.Change(None, session.note(row, toldOfRuns=True)))
+    runs = own_calls.runs_found_tests(event, world) or "the pinned gates"
+    return (
+        f"omo: to see what proves the work, omo ulw done runs {clip(runs, 120)}, also with the changed files as they "
+        "were before the work, and puts them back. The setting experiment: off switches that off."
+    )
 
 
 def waits_for_swapped_files(event: Event, world: World) -> Denial | None:

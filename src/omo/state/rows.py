@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         otherLoop: OtherLoop  # what held the session at its last Stop, in place of omo
         shownOn: list[str]  # the kinds of work that the user was shown to be on
         readTo: int  # where in the transcript the last Stop had read to
+        toldOfRuns: bool  # that omo ulw done swaps files for its runs
 
     class StopContinuation(TypedDict, total=False):
         """The user's cancel, and who still has to hear of it."""

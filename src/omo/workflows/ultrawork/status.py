@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from omo.proof import base
+from omo.proof.typed_commands import typed
 from omo.state import paths, runtime
 from omo.text import block, clip, counted
 from omo.work import outcome, session
@@ -122,12 +123,17 @@ def _next(viewer: Viewer, summary: runtime.Json, items: tuple[Item, ...], pinned
     if not items:
         cwd = paths.session_directory(viewer.context.environ, viewer.context.cwd)
         found = gates.Found(viewer.context.root, cwd, viewer.row, pinned).checks
-        pin = command(*gates.pin_words(found[0], cwd)) if found else command("omo gate add NAME -- COMMAND")
-        return NextStep("pin", "no verification gate is pinned yet", (pin,))
+        if not found:
+            pin = command("omo gate add NAME -- COMMAND")
+            return NextStep("pin", "no verification gate is pinned, and no test command was found", (pin,))
+        why = f"nothing has shown the work yet; it runs {clip(typed(found[0].argv), 120)}"
+        return NextStep("done", why, (command("omo ulw done", lead="when the work is complete"),))
     if all(item.mark in ("done", "cut") for item in items):
         return NextStep("done", "no gate is open on the files as they are", (command("omo ulw done"),))
-    told = [_named("open", items, "failed", "open"), _named("stale", items, "stale")]
-    return NextStep("run", "; ".join(filter(None, told)), (RUN,))
+    why = "; ".join(filter(None, [_named("open", items, "failed", "open"), _named("stale", items, "stale")]))
+    if any(item.mark == "failed" for item in items):
+        return NextStep("run", why, (RUN,))
+    return NextStep("done", why, (command("omo ulw done", lead="when the work is complete"),))
 
 
 def _named(word: str, items: tuple[Item, ...], *marks: str) -> str:
