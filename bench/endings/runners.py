@@ -442,7 +442,7 @@ def _(run: Play) -> None:
     runner.prepare(run)
     runner.begin(run)
     runner.mul(run)
-    replaced(run, "src/add.ts", "'a'", "'a' as any")
+    replacing("src/add.ts", "'a'", "'a' as any")(run)
     finish_without_gate(run)
 
 
