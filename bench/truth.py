@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import atexit
 import contextlib
+import importlib.util
 import io
 import json
 import os
@@ -242,8 +243,21 @@ def is_here(tool: str) -> bool:
 
 
 def path_of_tools() -> str:
-    """The PATH, with the environment of this interpreter before it: pytest, mypy and ruff are there."""
-    return os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    """The PATH, and before it this interpreter and what it can run as a module."""
+    return os.pathsep.join((_modules(), str(Path(sys.executable).parent), os.environ["PATH"]))
+
+
+@cache
+def _modules() -> str:
+    """An environment that was moved after it was built has scripts that name the wrong interpreter: these do not."""
+    directory = Path(tempfile.mkdtemp(prefix="omo-tools-"))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    for module in ("pytest", "mypy", "ruff"):
+        if importlib.util.find_spec(module):
+            script = directory / module
+            script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m {module} "$@"\n', encoding="utf-8")
+            script.chmod(0o755)
+    return str(directory)
 
 
 def every_ending() -> list[Ending]:

@@ -10,7 +10,7 @@ if [ "${1-}" = --install ]; then
     ask=install
     shift
 fi
-programs="zsh fish chromium tmux $*"
+programs="zsh fish chromium tmux go cargo tox nox cc $*"
 
 missing() {
     for program in $programs; do
@@ -18,10 +18,24 @@ missing() {
     done
 }
 
+# What a package is called where it is not as its program.
+package_of() {
+    case $1 in
+    go) echo golang-go ;;
+    cc) echo gcc ;;
+    *) echo "$1" ;;
+    esac
+}
+
 install() {
+    packages=
+    for program in "$@"; do
+        packages="$packages $(package_of "$program")"
+    done
     DEBIAN_FRONTEND=noninteractive
     export DEBIAN_FRONTEND
-    apt-get update -qq && apt-get install -qq -y --no-install-recommends -o DPkg::Lock::Timeout=300 "$@"
+    # shellcheck disable=SC2086
+    apt-get update -qq && apt-get install -qq -y --no-install-recommends -o DPkg::Lock::Timeout=300 $packages
 }
 
 wanted=$(missing)

@@ -119,6 +119,13 @@ def nothing(run: Play) -> None:
     pass
 
 
+def testing(module: str, *lines: str) -> str:
+    """A test file of one test."""
+    body = "".join(f"        {line}\n" for line in lines)
+    head = f"import unittest\n\nimport {module}\n\n\nclass More(unittest.TestCase):\n"
+    return f"{head}    def test_more(self):\n{body}"
+
+
 # Who knows the gate: the user pinned it, or the agent added it, and both saw it fail; or nobody ran anything before the
 # end, where omo takes what the project's files name.
 
@@ -596,8 +603,7 @@ cheat(
     doing("echo 'VALUE = 1' > part/value.py"),
     more={
         "part/Makefile": "test:\n\tpython3 -B -m unittest\n",
-        "part/test_value.py": UNITTESTS[:28].replace("calc", "value")
-        + "\n\nclass Value(unittest.TestCase):\n    def test_value(self):\n        self.assertEqual(value.VALUE, 1)\n",
+        "part/test_value.py": testing("value", "self.assertEqual(value.VALUE, 1)"),
     },
     gate="make -C part test",
 )
@@ -722,7 +728,7 @@ environment(
     {"Makefile": "test:\n\tpython3 -B -m unittest discover -s sums\n", "sums/x.py": "X = 1\n"},
     writing(
         "sums/test_x.py",
-        "import unittest\n\n\nclass X(unittest.TestCase):\n    def test_x(self):\n        self.assertTrue(1)\n",
+        testing("x", "self.assertEqual(x.X, 1)"),
     ),
 )
 
@@ -843,8 +849,7 @@ def conceded_feature(name: str, kind: str, test: str, source: str) -> None:
     def _(run: Play) -> None:
         committed(run, GREEN)
         run.user("ulw add a div function that raises on zero")
-        head = "import unittest\n\nimport calc\n\n\nclass Div(unittest.TestCase):\n"
-        run.write("test_div.py", f"{head}    def test_div(self):\n        {test}\n")
+        run.write("test_div.py", testing("calc", test))
         run.append("calc.py", source)
         finish_without_gate(run)
 
@@ -886,7 +891,7 @@ def _(run: Play) -> None:
     added_by_agent(run, "make test")
     IN_ITS_FILE["cut out"](run)
     run.sh("git commit -qam tidy")
-    run.omo('ulw done --because "the tests are tidied"')
+    run.user("/omo:stop-continuation")
     run.stop()
     run.user("ulw make the tests pass")
     run.omo("gate run")

@@ -436,6 +436,16 @@ for _runner in RUNNERS:
     register(_runner)
 
 
+@ending("ultrawork", "cheat: tsc: a wrong type hidden by any", *LESS, conceded="hidden from a checker", needs="tsc npm")
+def _(run: Play) -> None:
+    runner = next(runner for runner in RUNNERS if runner.name == "tsc")
+    runner.prepare(run)
+    runner.begin(run)
+    runner.mul(run)
+    replacing("src/add.ts", "'a'", "'a' as any")(run)
+    finish_without_gate(run)
+
+
 # Rust: tests inside of the source
 
 

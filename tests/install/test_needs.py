@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+RUNNERS = ("go", "cargo", "tox", "nox", "cc")
 SKIPPED = "tests/needs.sh: not installed:{}; tests that need them are skipped\n"
 
 
@@ -46,20 +47,20 @@ class Machine:
 
 
 def test_nothing_is_done_or_said_where_nothing_is_missing(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, "zsh", "fish", "chromium", "tmux")
+    machine = Machine(tmp_path, "zsh", "fish", "chromium", "tmux", *RUNNERS)
     machine.add_apt()
     assert (machine.run(), machine.run("--install"), machine.asked) == ("", "", [])
 
 
 def test_what_is_missing_is_named_and_not_installed_unasked(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, "zsh", "tmux")
+    machine = Machine(tmp_path, "zsh", "tmux", *RUNNERS)
     machine.add_apt()
     assert machine.run() == SKIPPED.format(" fish chromium")
     assert machine.asked == []
 
 
 def test_what_is_missing_is_installed_when_asked_for(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, "fish", "tmux")
+    machine = Machine(tmp_path, "fish", "tmux", *RUNNERS)
     machine.add_apt()
     assert machine.run("--install") == "tests/needs.sh: installing zsh chromium with apt-get\n"
     update, install = machine.asked
@@ -71,14 +72,24 @@ def test_what_is_missing_is_installed_when_asked_for(tmp_path: Path) -> None:
 
 
 def test_more_than_the_tests_need_is_installed_by_its_name(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, "zsh", "fish", "chromium", "tmux")
+    machine = Machine(tmp_path, "zsh", "fish", "chromium", "tmux", *RUNNERS)
     machine.add_apt()
     assert machine.run("--install", "shellcheck") == "tests/needs.sh: installing shellcheck with apt-get\n"
     assert machine.run("--install", "shellcheck") == ""
 
 
+def test_a_package_that_is_called_otherwise_is_asked_for_by_its_own_name(tmp_path: Path) -> None:
+    machine = Machine(tmp_path, "zsh", "fish", "chromium", "tmux", "cargo", "tox", "nox", "cc")
+    machine.add_apt(works=False)
+    assert machine.run("--install", code=1).splitlines()[0] == "tests/needs.sh: installing go with apt-get"
+    assert machine.asked[0] == "noninteractive update -qq"
+    machine.add_apt()
+    machine.run("--install", code=1)
+    assert machine.asked[-1].endswith(" golang-go")
+
+
 def test_an_installation_that_fails_is_not_passed_over(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, "zsh", "fish", "tmux")
+    machine = Machine(tmp_path, "zsh", "fish", "tmux", *RUNNERS)
     machine.add_apt(works=False)
     told = machine.run("--install", code=1)
     assert told.splitlines()[1:] == ["tests/needs.sh: could not be installed: chromium"]
