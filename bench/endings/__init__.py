@@ -6,6 +6,7 @@ from bench.endings import (
     files,
     honest,
     ralph,
+    runners,
     seals,
     ultragoal,
     ultraplan,
@@ -13,4 +14,16 @@ from bench.endings import (
     verify,
 )
 
-__all__ = ["bound", "cheats", "files", "honest", "ralph", "seals", "ultragoal", "ultraplan", "ultrawork", "verify"]
+__all__ = [
+    "bound",
+    "cheats",
+    "files",
+    "honest",
+    "ralph",
+    "runners",
+    "seals",
+    "ultragoal",
+    "ultraplan",
+    "ultrawork",
+    "verify",
+]

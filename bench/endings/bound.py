@@ -98,7 +98,7 @@ WORKFLOWS = (
     Bound("verify", verify_ended, verify_again, PROVEN, PROVEN),
     Bound("ralph", ralph_ended, ralph_again, JUDGED, JUDGED),
     Bound("ultragoal", ultragoal_ended, ultragoal_again, JUDGED, ATTESTED),
-    Bound("ultraplan", ultraplan_ended, ultraplan_again, ATTESTED, ATTESTED, undo="git rm -q src/part3.py"),
+    Bound("ultraplan", ultraplan_ended, ultraplan_again, PROVEN, PROVEN, undo="git rm -q src/part3.py"),
 )
 
 

@@ -488,9 +488,16 @@ work(
 )
 work("a worktree beside others", fix, prepare="git worktree add -q ../other -b other")
 work(
-    "a test that failed before and still does, by its name",
+    "a test that failed before and still does, by its name, beside a test of its own",
+    fix,
+    writing("test_sum.py", testing("calc", "self.assertEqual(calc.add(1, 2), 3)")),
+    more={"test_other.py": testing("sys", "self.assertEqual(sys.platform, 'mars')")},
+)
+work(
+    "one of two old failures mended, the other no part of the task: on the agent's word",
     fix,
     more={"test_other.py": testing("sys", "self.assertEqual(sys.platform, 'mars')")},
+    word=ATTESTED,
 )
 work(
     "a gate that formats what it looks at",

@@ -457,21 +457,21 @@ def _(run: Play) -> None:
 # Honest
 
 
-@ending("ultraplan", "honest: every step done as the plan says", ATTESTED)
+@ending("ultraplan", "honest: every step done as the plan says", PROVEN)
 def _(run: Play) -> None:
     started(run)
     done(run, 1, 2, 3)
     run.omo("plan finish")
 
 
-@ending("ultraplan", "honest: a plan that leaves to omo what omo can know", ATTESTED)
+@ending("ultraplan", "honest: a plan that leaves to omo what omo can know", PROVEN)
 def _(run: Play) -> None:
     started(run, step=SHORT_STEP)
     done(run, 1, 2, 3)
     run.omo("plan finish")
 
 
-@ending("ultraplan", "honest: a step skipped as the plan allows", ATTESTED)
+@ending("ultraplan", "honest: a step skipped as the plan allows", PROVEN)
 def _(run: Play) -> None:
     started(run, skippable=3)
     done(run, 1, 2)
@@ -494,7 +494,7 @@ def _(run: Play) -> None:
     second_session_done(run)
 
 
-@ending("ultraplan", "honest: a step left out, recovered", ATTESTED)
+@ending("ultraplan", "honest: a step left out, recovered", PROVEN)
 def _(run: Play) -> None:
     started(run)
     done(run, 1, 3)

@@ -482,14 +482,14 @@ def _(run: Play) -> None:
     finished(run)
 
 
-@ending("verify", "honest: a new file that the user's check asks for", PROVEN)
+@ending("verify", "honest: a new file that the user's check asks for", ATTESTED)
 def _(run: Play) -> None:
     begun(run, NOTES, by="user")
     run.write("NOTES", "add subtracts: calc.py line 2\n")
     finished(run)
 
 
-@ending("verify", "honest: the user's check for a commit of what lay there", PROVEN)
+@ending("verify", "honest: the user's check for a commit of what lay there", ATTESTED)
 def _(run: Play) -> None:
     run.write("calc.py", FIXED)
     begun(run, {"id": "mended", "type": "commit", "subject": "^mend"}, by="user")
@@ -497,7 +497,7 @@ def _(run: Play) -> None:
     finished(run)
 
 
-@ending("verify", "honest: the agent's own check, red and green", ATTESTED)
+@ending("verify", "honest: the agent's own check, red and green", PROVEN)
 def _(run: Play) -> None:
     with_failing_test(run)
     begun(run, TESTS_PASS)

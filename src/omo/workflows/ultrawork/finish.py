@@ -93,6 +93,12 @@ class Finish:
         made = self._experiment(gate)
         return row["result"] == "pass" or (made is not None and made.holds and not gate.is_users)
 
+    def _failed_before(self, gate: Gate) -> bool:
+        """Only tests fail that failed before the work, and others were mended. Whether they were asked for too nobody
+        can tell; over a gate of the user's only they go."""
+        made = self._experiment(gate)
+        return made is not None and bool(made.still_failing) and not gate.is_users
+
     def _proven_gate(self) -> Gate | None:
         """The gate whose experiment held. What shows a part of the project shows nothing where its own tests do not
         hold as they were."""
@@ -114,6 +120,8 @@ class Finish:
             fails_here = row is not None and row["result"] == "fail"
             if self._passes(gate):
                 continue
+            if self._failed_before(gate) and self.because:
+                continue  # named among what is not proven
             if gate.allowed is not None:
                 self._except(f"gate {gate.name} {self._state(gate)}", "user", "/omo:allow")
             elif gate.recorded is not None and fails_here and not gate.is_users:
@@ -146,10 +154,12 @@ class Finish:
 
     def _not_all_hold(self, left: list[Gate]) -> Refused:
         fix = "omo gate run"
+        if all(self._failed_before(gate) for gate in left):
+            fix = f"mend them too; or, if they are no part of the task: {BECAUSE}"
         users = [gate for gate in left if gate.is_users and gate.has_failed]
         if users:
             fix += f'; the user pinned {_names(users)}: omo ulw done --skip-verification "why" asks them'
-        elif any(gate.has_failed for gate in left):
+        elif any(gate.has_failed and not self._failed_before(gate) for gate in left):
             fix += "; a failure that was there before the work: omo gate record NAME --pre-existing --evidence TEXT"
         return Refused(
             f"{len(left)} of {len(self.gates)} gates do not hold on the files as they are",
@@ -226,9 +236,11 @@ class Finish:
         if self.look.changed == {}:
             reasons.append("no file was changed")
         for gate in list(self.gates)[:MOST_NAMED]:
+            made = self._experiment(gate)
+            if made is not None and not self._passes(gate) and self._failed_before(gate):
+                reasons.append(f"gate {gate.name}: {made.reason}")
             if not self._passes(gate):
                 continue
-            made = self._experiment(gate)
             if not self.proof.owners[gate.name]:
                 reasons.append(f"gate {gate.name} passes, and the agent chose it")
             elif made is None:

@@ -97,7 +97,7 @@ class Gates:
         self.dropped: list[tuple[Gate, str]] = []  # those that had failed when somebody removed or replaced them
         self.base: Json | None = None
         self.began_at = ""  # the run, whoever armed it again since
-        self.allowed_changes: dict[str, str] = {}  # of files that gates rest on, by the digest that the user saw
+        self.allowed_changes: dict[str, str] = {}  # of files, or FILE::TEST, by the digest that the user saw
 
     def __iter__(self) -> Any:
         return iter(self.by_name.values())
@@ -315,24 +315,29 @@ class SessionGates:
         self._change(decide)
 
     def allow(self, name: str, root: str) -> str:
-        """The user lets a gate through as it is, or a file that gates rest on be changed. What it was, in words."""
+        """The user lets a gate through as it is, a file that gates rest on be changed, or one test in it (FILE::TEST) no
+        longer hold as it was. What it was, in words."""
 
         def decide(gates: Gates) -> tuple[str, list[Json]]:
             if gates.get(name) is not None:
                 return f"gate {name}", [{"kind": "gate-allowed", "name": name}]
             from omo.proof import base
 
-            path = os.path.normpath(name).replace(os.sep, "/")
+            file, separator, test = name.partition("::")
+            path = os.path.normpath(file).replace(os.sep, "/")
             head = (gates.base or {}).get("head")
             is_file = os.path.isfile(os.path.join(root, path)) or bool(head and base.committed(root, head, [path]))
             if path.startswith(("../", "/")) or not is_file:
                 named = ", ".join(gates.by_name) or "none"
                 raise BadInput(
                     f"there is neither a gate nor a file {clip(name, LONGEST_NAME)!r}",
-                    fix=f"gates: {named}; or name one file",
+                    fix=f"gates: {named}; or name one file, or one test as FILE::TEST",
                 )
             digest = base.digest_of(root, path)
-            return f"the change of {path}, as it is now,", [{"kind": "change-allowed", "path": path, "digest": digest}]
+            row = {"kind": "change-allowed", "path": f"{path}{separator}{test}", "digest": digest}
+            if test:
+                return f"that {clip(test, 80)} of {path} no longer holds as it was", [row]
+            return f"the change of {path}, as it is now,", [row]
 
         return str(self._change(decide))
 

@@ -16,6 +16,7 @@ from omo.workflows.ultrawork import runs
 from omo.workflows.ultrawork.gates import Gate, Gates
 
 USERS = "pinned by the user"
+MOST_ROUNDS = 3
 
 
 @dataclass
@@ -42,11 +43,19 @@ class Prover:
         self._known: dict[tuple[str, str], Experiment] = {}
 
     def proof(self) -> Proof:
-        proof = self._look()
-        if self.makes:
-            proof = self._with_project_tests(proof)
-        else:
-            self._name_project_tests(proof)
+        """What was shown on files that no run has changed: a gate that formats them is asked once more."""
+        for _ in range(MOST_ROUNDS):
+            proof = self._look()
+            if self.makes:
+                proof = self._with_project_tests(proof)
+            else:
+                self._name_project_tests(proof)
+            after = self._after_runs(proof)
+            if after.look.tree == proof.look.tree:
+                break
+        return after
+
+    def _after_runs(self, proof: Proof) -> Proof:
         counting = self._counting(proof)
         for gate in proof.gates:
             if gate not in counting:
@@ -57,8 +66,9 @@ class Prover:
                 is_of_tests = self._tests is None or self._covers_tests(proof, gate)
                 if made.holds and (is_of_tests or form.is_form(gate.argv)):
                     break
-        for gate in counting:
-            self._run_unseen(proof, gate)
+        between = self._look()
+        for gate in between.gates:
+            self._run_unseen(between, gate)
         after = self._look()
         after.experiments, after.tests_not_run = proof.experiments, proof.tests_not_run
         after.tests = self._tests_gate(after)
@@ -151,7 +161,7 @@ class Prover:
         return False
 
     def _run_unseen(self, proof: Proof, gate: Gate) -> None:
-        if not self._result(proof, gate) and gate.name not in proof.experiments:
+        if not self._result(proof, gate):
             runs.run_gates(self.context, self.session, gate.name)
 
     def _experiment(self, proof: Proof, gate: Gate) -> Experiment:
