@@ -647,8 +647,9 @@ def is_alive(process: int) -> bool:
         return False
 
 
-def test_killed_at_random_moments_nothing_is_lost() -> None:
-    done = subprocess.run([sys.executable, str(KILLS), "40"], capture_output=True, text=True, check=False)
+def test_killed_at_any_moment_nothing_is_lost() -> None:
+    """A sample; the bench kills before every single call, and several hundred times at random."""
+    done = subprocess.run([sys.executable, str(KILLS), "8", "13"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
