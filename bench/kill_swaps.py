@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Kill a process that swaps files, at random moments, and see what a user is left with.
+"""Kill a process that swaps files, and see what a user is left with.
 
-    python3 bench/kill_swaps.py [N]
+    python3 bench/kill_swaps.py [N [STEP]]
 
-A child swaps one tree again and again; it is killed; the tree is put back as the next hook or command would. Every
-third time somebody edits a file meanwhile. A tree is wrong if a file is not as it was (or as it was edited), or if
+First before each single call by which it changes anything, or each STEP-th; then N times (300) at random moments,
+while it swaps one tree again and again. Then the tree is put back as the next hook or command would. Every third time
+somebody edits a file meanwhile. A tree is wrong if a file is not as it was (or as it was edited), or if
 anything of ours lies about; an edit is lost if it is neither in the tree nor kept. Exits 1 if there was one.
 """
 
@@ -19,14 +20,18 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
 from omo.proof.swap import NOTHING, File, Swap, recover
 
-LONGEST_WAIT = 0.06  # seconds until the kill: several rounds of the child
+LONGEST_WAIT = 0.3  # seconds until the kill: several rounds of the child, which never waits: no two files are as long
+CALLS = ("open", "write", "fsync", "replace", "rename", "link", "unlink", "symlink", "mkdir", "rmdir", "chmod", "utime")
 FILES = 12
+EDITED = ("src/work5.py", "tests/test_a.py", "new/pkg/a.py")
 Seen = dict[str, tuple[object, ...]]
 
 
@@ -37,7 +42,7 @@ def lay(root: Path) -> dict[str, dict[str, File]]:
         path = root / "src" / f"work{number}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"new %d\n" % number * (number * 500 + 1))
-        without[f"src/work{number}.py"] = File(b"old %d\n" % number * (number * 400 + 1), "f")
+        without[f"src/work{number}.py"] = File(b"old %d\n" % number * (number * 400 + 2), "f")
     (root / "src/work0.py").chmod(0o444)
     (root / "src/work1.py").chmod(0o755)
     for name in ("new/pkg/a.py", "tests/test_a.py", "tests/test_new.py", "mod", ".env"):
@@ -54,9 +59,47 @@ def swap_until_killed(root: Path) -> None:
     arrangements = lay_again(root)
     print("begins", flush=True)
     while True:
-        with Swap(str(root), str(state_of(root)), arrangements, list) as swap:
-            swap.put("without")
-            swap.put("tests")
+        swap_once(root, arrangements)
+
+
+def swap_once(root: Path, arrangements: dict[str, dict[str, File]]) -> None:
+    with Swap(str(root), str(state_of(root)), arrangements, list) as swap:
+        swap.put("without")
+        swap.put("tests")
+
+
+def kill_before_call(root: Path, number: int, count: Count) -> bool:
+    """False where it makes no such call any more."""
+    arrangements = lay(root)
+    was = seen(root)
+    child = os.fork()
+    if not child:
+        left = [number]
+        for name in CALLS:
+            setattr(os, name, counted(getattr(os, name), left))
+        swap_once(root, arrangements)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if not os.WIFSIGNALED(status):
+        return False
+    edited, text = "", b""
+    if count.kills % 3 == 2:
+        edited, text = EDITED[count.edits % len(EDITED)], b"edited from outside %d\n" % number
+        edit(root / edited, text, by_rename=False)
+        count.edits += 1
+    count.kills += 1
+    put_back(root, count, was, edited, text)
+    return True
+
+
+def counted(real: Callable[..., Any], left: list[int]) -> Callable[..., Any]:
+    def call(*arguments: Any, **options: Any) -> Any:
+        left[0] -= 1
+        if not left[0]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return real(*arguments, **options)
+
+    return call
 
 
 def lay_again(root: Path) -> dict[str, dict[str, File]]:
@@ -93,14 +136,16 @@ class Count:
 
 def one(root: Path, count: Count, luck: random.Random) -> None:
     was = seen(root)
-    child = subprocess.Popen([sys.executable, __file__, "--child", str(root)], stdout=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [sys.executable, __file__, "--child", str(root)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
     assert child.stdout is not None
     child.stdout.readline()
     wait = luck.random() * LONGEST_WAIT
     edited, text = "", b""
     if count.kills % 3 == 2:
         time.sleep(wait / 2)
-        edited = luck.choice(["src/work5.py", "tests/test_a.py", "new/pkg/a.py"])
+        edited = luck.choice(EDITED)
         text = b"edited from outside %d\n" % count.kills
         edit(root / edited, text, by_rename=luck.random() < 0.5)
         count.edits += 1
@@ -109,6 +154,10 @@ def one(root: Path, count: Count, luck: random.Random) -> None:
     child.wait()
     child.stdout.close()
     count.kills += 1
+    put_back(root, count, was, edited, text)
+
+
+def put_back(root: Path, count: Count, was: Seen, edited: str, text: bytes) -> None:
     if recover(str(state_of(root)), str(root)):
         count.put_back += 1
     judge(root, count, was, edited, text)
@@ -159,16 +208,24 @@ def main(arguments: list[str]) -> int:
     if arguments[:1] == ["--child"]:
         swap_until_killed(Path(arguments[1]))
     kills = int(arguments[0]) if arguments else 300
+    step = int(arguments[1]) if len(arguments) > 1 else 1
     count, luck = Count(), random.Random(20)
+    at_each = Count()
     with tempfile.TemporaryDirectory() as directory:
+        number = 1
+        while kill_before_call(Path(directory, f"call{number}"), number, at_each):
+            shutil.rmtree(Path(directory, f"call{number}"))
+            number += step
         for number in range(kills):
             root = Path(directory, str(number))
             lay(root)
             one(root, count, luck)
             shutil.rmtree(root)
+    print(f"{'':9} {'each call':>10} {'at random':>10}")
     for name, value in vars(count).items():
-        print(f"{name:9} {value:5}")
-    return 1 if count.wrong or count.lost or count.left else 0
+        print(f"{name:9} {vars(at_each)[name]:10} {value:10}")
+    wrong = [total.wrong + total.lost + total.left for total in (at_each, count)]
+    return 1 if any(wrong) or not at_each.put_back else 0
 
 
 if __name__ == "__main__":

@@ -226,6 +226,7 @@ def test_one_arrangement_follows_another_and_what_none_names_stands_as_it_was(pl
         swap.put(None)
         assert seen(place.root) == was
         assert not is_under_way(place.state)
+        swap.group_started(os.getpid())  # of the run as it is, which nobody need end
         (place.root / "work.py").write_bytes(b"edited while nothing was swapped")
     assert (place.root / "work.py").read_bytes() == b"edited while nothing was swapped"
     assert (swap.kept, place.left()) == ([], [])
@@ -647,8 +648,9 @@ def is_alive(process: int) -> bool:
         return False
 
 
-def test_killed_at_random_moments_nothing_is_lost() -> None:
-    done = subprocess.run([sys.executable, str(KILLS), "40"], capture_output=True, text=True, check=False)
+def test_killed_at_any_moment_nothing_is_lost() -> None:
+    """A sample; the bench kills before every single call, and several hundred times at random."""
+    done = subprocess.run([sys.executable, str(KILLS), "8", "13"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

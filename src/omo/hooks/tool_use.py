@@ -393,12 +393,6 @@ class Gate:
 
 GATES = (
     Gate(
-        SWAPPED,
-        "whatever writes or runs while files are swapped for a run of the tests",
-        waits_for_swapped_files,
-        {SWAPPED: "the end of that run, by itself"},
-    ),
-    Gate(
         OWN_STATE,
         "writes of omo's own state, and of the user's settings while work is open",
         guards_own_state,
@@ -431,5 +425,11 @@ GATES = (
             "complete": "a fresh final receipt that covers the plan: omo ultragoal checkpoint",
             "subagent": "the session that leads the run makes the call, or the run is over",
         },
+    ),
+    Gate(
+        SWAPPED,
+        "whatever writes or runs while files are swapped for a run of the tests",
+        waits_for_swapped_files,
+        {SWAPPED: "the end of that run, by itself"},
     ),
 )

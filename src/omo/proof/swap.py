@@ -131,6 +131,8 @@ class Swap:
 
     def group_started(self, pgid: int) -> None:
         """The gate's process group. If we are killed, it goes on writing into files that are no longer swapped."""
+        if not self._is_armed:
+            return
         row = {"group": pgid, "started": _started(pgid), "boot": _boot()}
         with open(os.path.join(paths.swap_dir(self.state), swap_files.GROUP_FILE), "w", encoding="ascii") as file:
             file.write(dumps(row))

@@ -58,7 +58,7 @@ class Listed:
 
     __slots__ = (
         *("aside", "fresh", "full", "inode", "original", "ours", "owner", "path", "permissions", "stage", "stood"),
-        "waiting",
+        *("version", "waiting"),
     )
 
     def __init__(self, path: str, root: str, stage: str, number: int) -> None:
@@ -73,12 +73,13 @@ class Listed:
         self.inode = 0
         self.owner = (-1, -1)
         self.ours: set[str] = set()
-        self.stood: set[tuple[int, int, str]] = set()  # size, second and digest of files that stood there
+        self.stood: set[tuple[int, int, int]] = set()  # size, second and hash of files that stood there
+        self.version: tuple[int, ...] = ()  # of the original, when it was read
 
     def has_other(self, file: File, second: int) -> bool:
         """Another file of the same size was there in this second."""
-        size, digest = len(file.content or b""), _digest(file)
-        return any(stood[:2] == (size, second) and stood[2] != digest for stood in self.stood)
+        size, content = len(file.content or b""), hash(file.content)
+        return any(stood[:2] == (size, second) and stood[2] != content for stood in self.stood)
 
     def permissions_of(self, file: File) -> int | None:
         """A private or read-only file stays that, whatever its content; None: as the user's new files are."""
@@ -198,8 +199,7 @@ class Tree:
         """Nothing is left of what waited, but what somebody has written into it."""
         for listed in self.files:
             self._look_at_aside(listed)
-            waits = _look(listed.waiting)
-            if waits != NOTHING and not _is_same(waits, listed.original):
+            if _mode_at(listed.waiting) and not _holds(listed.waiting, listed.original):
                 self.keep(listed.waiting, listed.path)
             remove(listed.waiting)
             remove(listed.fresh)
@@ -209,8 +209,14 @@ class Tree:
             _remove_empty(stage)
 
     def stands_as_read(self, listed: Listed) -> bool:
-        found = self._standing(listed)
-        return found.content == listed.original.content and found.mode in (listed.original.mode, DIRECTORY)
+        if listed.original.content is None:
+            return not self._has_real_parents(listed) or _mode_at(listed.full) in ("", DIRECTORY)
+        try:
+            if _version(os.lstat(listed.full)) == listed.version:
+                return True
+        except OSError:
+            return False
+        return _look(listed.full) == listed.original
 
     # -- arranging --------------------------------------------------------------------------------------------------
 
@@ -303,10 +309,8 @@ class Tree:
         return True
 
     def _place(self, listed: Listed, file: File) -> bool:
-        found = self._standing(listed)
-        permissions = listed.permissions_of(file)
-        if _is_same(found, file):
-            return _give_permissions(listed.full, file, permissions)
+        if self._stands(listed, file):
+            return _give_permissions(listed.full, file, listed.permissions_of(file))
         source = listed.fresh
         if file == listed.original:
             source = listed.waiting
@@ -315,9 +319,10 @@ class Tree:
         else:
             self._write(source, listed, file)
         for _ in range(TRIES):
-            if found.mode == DIRECTORY and _remove_empty(listed.full):
-                found = NOTHING
-            if _mode_at(listed.full):
+            mode = _mode_at(listed.full)
+            if mode == DIRECTORY and _remove_empty(listed.full):
+                mode = ""
+            if mode:
                 self._move_aside(listed)
             if _move_to_free(source, listed.full):
                 break
@@ -327,8 +332,8 @@ class Tree:
         self._look_at_aside(listed)
         return True
 
-    def _standing(self, listed: Listed) -> File:
-        return _look(listed.full) if self._has_real_parents(listed) else NOTHING
+    def _stands(self, listed: Listed, file: File) -> bool:
+        return self._has_real_parents(listed) and _holds(listed.full, file)
 
     def is_directory(self, listed: Listed) -> bool:
         return self._has_real_parents(listed) and _mode_at(listed.full) == DIRECTORY
@@ -340,9 +345,8 @@ class Tree:
     def _make_wait(self, listed: Listed) -> None:
         """An editor that has the original open may have written into it: that is kept, and we know the bytes."""
         self._look_at_aside(listed)
-        waits = _look(listed.waiting)
-        if not _is_same(waits, listed.original):
-            if waits != NOTHING:
+        if not _holds(listed.waiting, listed.original):
+            if _mode_at(listed.waiting):
                 self.keep(listed.waiting, listed.path)
             self._write_original(listed)
         _give_permissions(listed.waiting, listed.original, listed.permissions)
@@ -363,7 +367,7 @@ class Tree:
         if found == NOTHING:
             return
         status = os.lstat(listed.aside)
-        listed.stood.add((status.st_size, int(status.st_mtime), _digest(found)))
+        listed.stood.add((status.st_size, int(status.st_mtime), hash(found.content)))
         if _is_same(found, listed.original):
             if status.st_ino == listed.inode or not os.path.lexists(listed.waiting):
                 os.replace(listed.aside, listed.waiting)
@@ -443,7 +447,7 @@ class Tree:
             except OSError:
                 continue
             if (status.st_size, int(status.st_mtime)) == (len(file.content), second):
-                if not _is_same(self._standing(listed), file):
+                if not self._stands(listed, file):
                     return True
         return False
 
@@ -554,6 +558,7 @@ def _read_original(listed: Listed, left: int) -> int:
     listed.original = found
     listed.permissions = stat.S_IMODE(status.st_mode)
     listed.inode = status.st_ino
+    listed.version = _version(status)
     listed.owner = (status.st_uid, status.st_gid)
     return len(found.content)
 
@@ -655,6 +660,20 @@ def _look(full: str) -> File:
     except OSError:
         mode = ODD  # unreadable, or larger than anything of ours
     return File(None, mode)
+
+
+def _holds(full: str, file: File) -> bool:
+    """What is not as long is not read."""
+    try:
+        if os.lstat(full).st_size != len(file.content or b""):
+            return False
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    return _is_same(_look(full), file)
+
+
+def _version(status: os.stat_result) -> tuple[int, ...]:
+    return (status.st_ino, status.st_mode, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def _is_same(one: File, other: File) -> bool:
