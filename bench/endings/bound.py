@@ -122,6 +122,19 @@ def edited_on(bound: Bound) -> Callable[[Play], None]:
     return play
 
 
+def said_again_at_once(bound: Bound) -> Callable[[Play], None]:
+    """The agent knows by itself that it went on."""
+
+    def play(run: Play) -> None:
+        bound.ended(run)
+        run.write("src/README.md", "How to add.\n")
+        if bound.workflow == "ultraplan":
+            run.sh("git add src/README.md; git commit -qm 'docs: how to add'")
+        bound.again(run)
+
+    return play
+
+
 def edited_and_told_again(bound: Bound) -> Callable[[Play], None]:
     """Sent back, and the agent does nothing but stop again."""
 
@@ -142,6 +155,7 @@ for _bound in WORKFLOWS:
     )
     ending(_name, "honest: done, then a log appears", _word)(after_the_end(_bound, "echo started >server.log"))
     ending(_name, "honest: done, edited on, and done again", _bound.word_again)(edited_on(_bound))
+    ending(_name, "honest: done, edited on, and said again at once", _bound.word_again)(said_again_at_once(_bound))
 
 
 @ending("ultrawork", "the work of a green gate made anew and worse after done", HELD)

@@ -75,7 +75,4 @@ def test_no_goal_is_stuck(seed: int, tmp_path: Path) -> None:
     for _ in range(MOVES):
         agent.chance.choice(agent.moves)()
     agent.work_honestly()
-    if run.stop() == HELD:  # it went on writing after the goal was met, which opens that again
-        assert "files changed since it was called done: NOTES" in run.log[-1], "\n".join(run.log)
-        agent.work_honestly()
-        assert run.stop() != HELD, "\n".join(run.log)
+    assert run.stop() != HELD, "\n".join(run.log)

@@ -12,10 +12,12 @@ from omo.cli.ultragoal import changing, run_of
 from omo.context import Context
 from omo.errors import Unreadable
 from omo.text import clip, counted
+from omo.work.publish import reopen_if_changed
+from omo.work.run import caller_of
 from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.goal_tool import Outcome, ToolGoal
 from omo.workflows.ultragoal.next_step import publish_status
-from omo.workflows.ultragoal.run import PlanRun
+from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun
 
 
 def register(commands: options.Commands) -> None:
@@ -52,6 +54,7 @@ def create(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def complete(arguments: argparse.Namespace, context: Context) -> Result:
+    reopen_if_changed(caller_of(context, context.session(arguments.session)), ULTRAGOAL.name)
     run = run_of(arguments, context)
     result = _operate(run, goal_tool.complete)
     if run.plan is not None:

@@ -329,10 +329,14 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.work.publish import reopen_if_changed
     from omo.workflows.ultraplan import finish as finishing
+    from omo.workflows.ultraplan.run import PLAN
 
     if arguments.failed is None and (arguments.error or arguments.tried):
         raise BadInput("--error and --tried belong to --failed STEP", fix="omo plan finish --help")
+    if arguments.abandon is None:
+        reopen_if_changed(_caller(arguments, context), PLAN.name)
     run = _own_run(arguments, context)
     if arguments.abandon is not None:
         done = finishing.abandon(run, arguments.abandon)

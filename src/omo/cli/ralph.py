@@ -24,6 +24,7 @@ from omo.text import clip, counted
 from omo.work.agents import session_events
 from omo.work.files import Files
 from omo.work.lifecycle import require
+from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of, load, require_own
 from omo.work.status import NextStep, units
 from omo.workflows.ralph import end, phases
@@ -201,6 +202,7 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ralph import judge as judging
 
     given = None if arguments.result is None else _message(arguments.result, context)
+    reopen_if_changed(caller_of(context, context.session(arguments.session)), RALPH.name)
     run = _run(arguments, context)
     if arguments.no_refine:
         phases.leave_out_refine(run, arguments.no_refine)

@@ -18,6 +18,7 @@ from omo.errors import BadInput, Refused
 from omo.text import clip, counted
 from omo.work import claims, session
 from omo.work.files import Files
+from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.work.statements import LONGEST_TEXT
 from omo.workflows.verify.goals import ANSWERS, HYPOTHESIS_RESULTS, VERIFY, Goal, GoalStore
@@ -294,6 +295,8 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify.finish import finish as finish_goal
 
     store = _store(arguments, context)
+    if reopen_if_changed(store.caller, VERIFY.name):
+        store = _store(arguments, context)
     name = _meant(arguments, store)
     given = {"summary": arguments.summary, "learned": arguments.learned, "hypothesis": arguments.hypothesis_result}
     try:

@@ -85,7 +85,7 @@ def _decide_and_write(
         if change.row is not None:
             for kind in situation.reopened:
                 summary = part(part(situation.row, "work"), kind)
-                bound.reopen(world.state, event.session, kind, summary, now=now, wait=store.HOOK_WAIT)
+                bound.reopen(world.state, event.session, kind, summary, actor="hook", now=now, wait=store.HOOK_WAIT)
         return change
 
     try:

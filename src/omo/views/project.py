@@ -8,6 +8,7 @@ from typing import NamedTuple
 from omo import settings
 from omo.context import Context
 from omo.errors import Unreadable
+from omo.hooks import messages
 from omo.hooks.messages import state_was_removed
 from omo.state import markers, paths, runtime
 from omo.state.runtime import part
@@ -119,6 +120,10 @@ class SessionView(NamedTuple):
 
         After a breaker or a cancel it is the user's word alone.
         """
+        for work in self.brief.work:
+            if work.changed and work.state == "done":
+                again = messages.SAYS_SO_AGAIN.get(work.kind, "omo next").replace("GOAL", work.run)
+                return NextStep("again", work.changed, (command(again),))
         why = LET_GO.get(self.brief.mode)
         if self.brief.mode == "exhausted" and budget.is_used_up(self.brief.row):
             why = f"it was let go with work open; {budget.way_on(self.brief.row)}"

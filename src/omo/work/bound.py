@@ -54,7 +54,7 @@ def look_again(root: str, summary: Json) -> Since:
     return Since(changed[:MOST_NAMED], unknown)
 
 
-def reopen(state: str, session: str, kind: str, summary: Json, *, now: float, wait: float) -> None:
+def reopen(state: str, session: str, kind: str, summary: Json, *, actor: str, now: float, wait: float) -> None:
     """The ledgers of a workflow say that its end does not stand. Plain ultrawork has none but the session's own."""
     from omo.state.journal import Journal
 
@@ -67,7 +67,7 @@ def reopen(state: str, session: str, kind: str, summary: Json, *, now: float, wa
             # To a damaged ledger nothing is added; the workflow's next command finds the damage.
             return None, [] if journal.problems() else rows
 
-        journal.change(add, actor="hook", now=now, wait=wait)
+        journal.change(add, actor=actor, now=now, wait=wait)
 
 
 def _ledgers(state: str, session: str, kind: str, summary: Json) -> list[tuple[str, list[Json]]]:

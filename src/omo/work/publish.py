@@ -8,6 +8,7 @@ from typing import Any
 from omo.state import runtime
 from omo.state.runtime import part
 from omo.text import clip
+from omo.work import bound
 from omo.work import session as rows
 from omo.work.run import Caller, Run
 
@@ -37,6 +38,27 @@ def publish(
     known = caller.session_rows.get(holder)
     if known is None or decide(known).row is not None:  # nothing is locked and read anew to write the same again
         change_row(caller, holder, decide)
+
+
+def reopen_if_changed(caller: Caller, kind: str) -> bool:
+    """What was called done, and has other files now, is open again for whoever goes on with it, as it would be at the
+    next Stop. Was it so?"""
+    if rows.is_bound_end(caller.summary(kind)):
+        return bool(change_row(caller, caller.session, lambda row: _reopened(caller, kind, row)))
+    return False
+
+
+def _reopened(caller: Caller, kind: str, row: Row | None) -> runtime.Change:
+    ended = dict(rows.bound_ends(row or {})).get(kind)
+    if row is None or ended is None or ended.get("cleared"):
+        return runtime.Change(False)
+    changed = bound.look_again(caller.root, ended).changed
+    if not changed:
+        return runtime.Change(False)
+    after = rows.reopened(row, kind, changed)
+    summary = part(part(after, "work"), kind)
+    bound.reopen(caller.state, caller.session, kind, summary, actor=caller.by, now=caller.now, wait=caller.wait)
+    return runtime.Change(True, after, [{"kind": bound.REOPENED, "work": kind, "changed": changed}])
 
 
 def publish_damage(run: Run[Any]) -> None:

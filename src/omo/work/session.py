@@ -410,13 +410,14 @@ def finish(row: Json, ended: Json, *, at: str, files: Json) -> Json:
 
 
 def bound_ends(row: Json) -> list[tuple[str, Json]]:
-    """What ended, is bound to the files it speaks of, and was not told yet. What the ledger does not vouch for is told
-    as such, whatever its files are."""
-    ends = []
-    for kind, summary in work_in(row, "done"):
-        if is_untold(summary) and part(summary, "files") and not summary.get("unvouched"):
-            ends.append((kind, summary))
-    return ends
+    """What ended, is bound to the files it speaks of, and was not told yet."""
+    return [(kind, summary) for kind, summary in work_in(row, "done") if is_bound_end(summary)]
+
+
+def is_bound_end(summary: Json) -> bool:
+    """What the ledger does not vouch for is told as such, whatever its files are."""
+    is_to_tell = summary.get("state") == "done" and is_untold(summary) and not summary.get("unvouched")
+    return is_to_tell and bool(part(summary, "files"))
 
 
 def reopened(row: Json, kind: str, changed: list[str]) -> Json:
