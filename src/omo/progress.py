@@ -14,6 +14,13 @@ stream: TextIO | None = None
 _outermost: doing | None = None
 
 
+def say(text: str) -> None:
+    """A line of its own, once."""
+    if stream is not None:
+        stream.write(f"omo: {text}\n")
+        stream.flush()
+
+
 class doing:
     """`with doing("running the tests"):`. Inside another nothing is shown: the outer one says what was asked for."""
 

@@ -101,7 +101,9 @@ def record(arguments: argparse.Namespace, context: Context) -> Result:
     gate = gates.current(context.state, name, context.row(name)).get(arguments.name)
     if gate is not None and gate.is_users and gate.has_failed and context.is_agent:
         raise waits_for_user(context, name, [gate])
-    runs.session_gates(context, name).record_pre_existing(arguments.name, arguments.evidence)
+    failed_without = gate is not None and runs.failed_without_work(context, name, gate)
+    gates_of_session = runs.session_gates(context, name)
+    gates_of_session.record_pre_existing(arguments.name, arguments.evidence, failed_without=failed_without)
     return Result({"gate": arguments.name}, f"Gate {arguments.name}: its failure is recorded as pre-existing.")
 
 

@@ -53,6 +53,7 @@ TESTS_CHANGED = (OLD_TESTS_FAIL, FEWER_TESTS)
 
 MOST_NAMED = 3
 TAIL = 4000
+WORTH_TELLING = 20.0  # seconds
 SHORTEST_LIMIT = 60.0  # seconds that a run on other files may take, or ten times what it takes as it is
 COULD_NOT_START = (126, 127)
 KILLED = re.compile(r"\bKilled$|\bError 137$|\bSIGKILL\b", re.MULTILINE)
@@ -460,6 +461,12 @@ class _Trial:
         if estimate > self.subject.minutes * 60:
             allowed = f"the setting proof_minutes allows {self.subject.minutes:g}"
             raise CannotTell(f"{counted(count, 'run')} of it would take about {estimate / 60:.0f} min; {allowed}")
+        if estimate > WORTH_TELLING:
+            takes = f"about {estimate / 60:.0f} min" if estimate > 90 else f"about {estimate:.0f} s"
+            progress.say(
+                f"{counted(count, 'run')} of {clip(shlex.join(self.command.argv), 60)}, {takes}: give this command a "
+                f"time-out of {2 * estimate / 60 + 1:.0f} min; called again it goes on where it was"
+            )
 
     def _make(self, names: Sequence[str]) -> dict[str, Run]:
         """The runs on swapped files. The second is not needed where the first has shown enough."""
@@ -675,13 +682,22 @@ def environment_id(environ: Mapping[str, str]) -> str:
 
 
 def _recorded(subject: Subject, command: Command) -> list[Run]:
+    return [run_of(row) for row in _rows(subject, command)]
+
+
+def failed_without(subject: Subject, command: Command) -> bool:
+    rows = _rows(subject, command)
+    return any(row.get("arrangement") == WITHOUT and row.get("result") == "fail" for row in rows)
+
+
+def _rows(subject: Subject, command: Command) -> list[Row]:
     """Runs on swapped files that were made for this base. Of a ledger that is not whole none counts: they are only
     made again."""
     rows, problems = _journal(subject.state).read()
     if problems:
         return []
     wanted = (subject.base_id, command_id(command.argv, command.cwd), environment_id(subject.environ))
-    return [run_of(row) for row in rows if (row.get("base"), row.get("command"), row.get("env")) == wanted]
+    return [row for row in rows if (row.get("base"), row.get("command"), row.get("env")) == wanted]
 
 
 def _record(subject: Subject, command: Command, arrangement: str, run: Run) -> None:

@@ -362,8 +362,9 @@ class SessionGates:
 
         self._change(lambda _: (None, [{"kind": "gate-ran", **result} for result in results]), after=judged)
 
-    def record_pre_existing(self, name: str, evidence: str) -> None:
-        """A failure from before the work, documented instead of mended. It counts if this run saw it there."""
+    def record_pre_existing(self, name: str, evidence: str, *, failed_without: bool) -> None:
+        """A failure from before the work, documented instead of mended. It counts if this run saw it on the files as
+        they were, or the gate `failed_without` the work."""
         if len(evidence.strip()) < SHORTEST_REASON:
             raise BadInput(
                 f"--evidence {evidence!r} is too short to show anything", fix="say what fails and how you know"
@@ -375,10 +376,11 @@ class SessionGates:
                 raise Refused(
                     f"gate {name} has no failure to record: {gate.status}", fix=f"run it first: omo gate run {name}"
                 )
-            if not any(row["result"] == "fail" and row.get("changed") == {} for row in gate.results):
+            was_seen = any(row["result"] == "fail" and row.get("changed") == {} for row in gate.results)
+            if not was_seen and not failed_without:
                 raise Refused(
-                    f"nobody has seen gate {name} fail on the files as they were when the run began",
-                    fix=f"git stash push -u, omo gate run {name}, git stash pop; then omo gate run, and record it",
+                    f"nobody has seen gate {name} fail without the work",
+                    fix="omo ulw done, which runs it without the work; then record it",
                 )
             return None, [{"kind": "gate-recorded", "name": name, "how": "pre-existing", "evidence": evidence.strip()}]
 

@@ -143,6 +143,12 @@ def _judged(result: Row, look: base.Look, own: list[str], moved: list[str], on_f
     return {**result, **where}
 
 
+def failed_without_work(context: Context, name: str, gate: gates.Gate) -> bool:
+    """Whether the experiment has seen it fail on the files as they were."""
+    known = known_gates(context, name)
+    return experiment.failed_without(subject_of(context, known, base.look(context.root, known.base)), gate)
+
+
 def seen(gate: gates.Gate, env: str) -> list[experiment.Run]:
     """What this run saw of a gate, with these variables. A run under which files moved is none of any files."""
     runs = []
