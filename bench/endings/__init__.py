@@ -1,5 +1,5 @@
-"""The endings: a module for each workflow, two for what they share. Importing them tells `bench.truth` of each."""
+"""The endings: a module for each workflow, three for what they share. Importing them tells `bench.truth` of each."""
 
-from bench.endings import files, ralph, seals, ultragoal, ultraplan, ultrawork, verify
+from bench.endings import files, judged, ralph, seals, ultragoal, ultraplan, ultrawork, verify
 
-__all__ = ["files", "ralph", "seals", "ultragoal", "ultraplan", "ultrawork", "verify"]
+__all__ = ["files", "judged", "ralph", "seals", "ultragoal", "ultraplan", "ultrawork", "verify"]

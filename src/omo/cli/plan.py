@@ -152,6 +152,7 @@ def _defect_data(defect: Defect) -> dict[str, Any]:
 def critique(arguments: argparse.Namespace, context: Context) -> Result:
     """One command from the first draft to the verdict: it fills in, tells every defect, then asks, then answers."""
     context.note_missing_agents()
+    from omo.work import briefs
     from omo.workflows.ultraplan import critique as critiques
     from omo.workflows.ultraplan import rules
     from omo.workflows.ultraplan.run import runs_of_plan
@@ -171,7 +172,9 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
         return _verdict(document, verdict, data, notes)
     critiques.await_critic(caller)
     brief = critiques.brief(document)
-    following = f"Send this to {critiques.CRITIC}, then: omo plan start {shlex.quote(arguments.plan)}"
+    briefs.issue(caller, critiques.CRITIC, brief)
+    start = f"omo plan start {shlex.quote(arguments.plan)}"
+    following = f"Send this to {critiques.CRITIC}, then: {start}"
     return Result({**data, "brief": brief}, f"{following}\n\n{brief}", notes=notes)
 
 

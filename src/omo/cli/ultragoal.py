@@ -17,11 +17,13 @@ from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, OmoError
 from omo.text import clip, counted
+from omo.work import briefs
 from omo.work.lifecycle import left_by_others
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import create, goal_tool
 from omo.workflows.ultragoal.next_step import next_step, publish_status
 from omo.workflows.ultragoal.plan import LIGHT, MODES, STEERING
+from omo.workflows.ultragoal.review_briefs import ROLES, review_brief
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 if TYPE_CHECKING:
@@ -53,6 +55,10 @@ def register(commands: options.Commands) -> None:
         "--retry-failed", action="store_true", help="try a failed goal again where nothing else is left"
     )
     parser.add_argument("--retry-blocked", action="store_true", help="the same for a blocked one")
+    about = "what a reviewer of a goal is asked, for that agent to read as its whole prompt"
+    parser = options.command(verbs, "brief", about, brief)
+    parser.add_argument("role", choices=ROLES)
+    parser.add_argument("--goal-id", metavar="G", help="default: the one under way")
     options.command(verbs, "status", "the plan, its goals and receipts, and the next step", status)
     about = "record how a goal came out; complete runs the gates, fills its quality gate in and names what is missing"
     parser = options.command(verbs, "checkpoint", about, checkpoint)
@@ -201,6 +207,16 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     data = {"exists": False, "status": "missing", "resumable": others, "problems": run.problems}
     data["next"] = views.step_data(step)
     return Result(data, f"No ultragoal plan in this session. Next: {step.text}", notes=[*run.problems, *notes])
+
+
+def brief(arguments: argparse.Namespace, context: Context) -> Result:
+    run = run_of(arguments, context, looks=True)
+    plan = run.require_plan()
+    # Between goals, the one that comes next: what no receipt covers any more is reviewed again.
+    goal = plan.goal(arguments.goal_id or next_step(run).item or _goal_id(arguments, run))
+    text = review_brief(plan, goal, arguments.role)
+    briefs.issue(run.caller, f"omo:{arguments.role}", text)
+    return Result({"goal_id": goal.id, "role": arguments.role, "brief": text}, text)
 
 
 def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:

@@ -134,6 +134,7 @@ if TYPE_CHECKING:
         client: str  # the host's program: whether it still runs, and which session follows after /clear, is told by it
         instructed: bool  # the instructions of ultrawork are in the conversation
         awaits: str  # the type of an agent whose word is waited for
+        briefs: dict[str, list[str]]  # by type of agent, digests of what it may be asked
         lastUsedAt: str
         ledger: Mark
 

@@ -18,6 +18,7 @@ from omo.proof import base, changes, seals
 from omo.proof.checks import parse_checks
 from omo.text import block, clip
 from omo.work.agents import FULL, Message, NoAnswer, SessionEvents, expect_of, session_events
+from omo.work.briefs import quoted
 from omo.work.files import Files
 from omo.work.judge import JUDGE, JudgeAnswer, brief_text, failed, match, read, read_messages
 from omo.work.status import NextStep, command
@@ -335,8 +336,7 @@ def brief(run: RalphRun) -> tuple[str, str]:
         raise Refused(f"{JUDGE} has answered this brief already", fix=again)
     items = []
     if state.request:
-        words = block(state.request, LONGEST_REQUEST).replace("\n", "\n  > ")
-        items.append(f"What the user asked for, {state.whose_request}:\n  > {words}")
+        items.append(f"What the user asked for, {state.whose_request}:\n{quoted(state.request, LONGEST_REQUEST)}")
     for criterion in state.criteria:
         lines = [f"{criterion.id}: {clip(criterion.description, 500)}"]
         for each in criterion.checks:

@@ -36,9 +36,9 @@ PIN = "omo gate add NAME -- COMMAND (omo gate suggest names the project's own), 
 REMEDIES = {
     "PLAN": "let omo:planner plan what is open",
     "IMPL": "let omo:executor carry it out, or change the files yourself",
-    "VERIFY": "let omo:qa try to break what is there now",
-    "REFINE": "let omo:critic look at what QA left, and mend what it finds; of a small change: omo ralph judge "
-    '--no-refine "why it needs none"',
+    "VERIFY": "let omo:qa try to break what is there now, its whole prompt: omo ralph brief qa",
+    "REFINE": "let omo:critic look at what QA left, with what omo ralph brief critic prints as its whole prompt, and "
+    'mend what it finds; of a small change: omo ralph judge --no-refine "why it needs none"',
     "SHIP": "mend what its gates say; omo ralph judge runs them on the files as they are",
 }
 TOO_EARLY = {

@@ -109,7 +109,8 @@ class Filled:
         """Why the word of a reviewer is missing; empty where it was seen to find the files as they are now clean."""
         name = self.goal.id
         if review is None:
-            return f"{agent} was not seen to review {name}: start that agent with the goal and the diff"
+            brief = f"omo ultragoal brief {reviewers.INDEPENDENT[agent]}"
+            return f"{agent} was not seen to review {name}: start that agent with this as its whole prompt: {brief}"
         if not review.is_clean:
             return f"{agent} ended without its verdict: let it end with the block that it is given"
         root = str(self.subject.root)
