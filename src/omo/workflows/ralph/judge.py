@@ -46,7 +46,7 @@ INLINE = (
     "tell the user"
 )
 UNCOUNTED = "nothing was counted for what stayed unknown"
-STANDS = "{}: a judge found in an earlier brief of this iteration that it does not hold, and that stands until the next"
+STANDS = "{}: a judge found in this iteration, or on these very files, that it does not hold, and that stands"
 MOVED = "the files are others than those the judge was asked about, so no answer of then counts"
 CHANGED = (
     "the files changed while they were judged, so nothing is known of them: let nothing else write, "
@@ -262,8 +262,8 @@ def _answers(run: RalphRun, state: RalphState, files: Files, events: SessionEven
     is_open_still = any(answer.result == "unknown" for answer in matched.values())
     if is_open_still and state.is_taken_up(newest):
         raise _asked(run, files, events, f"{JUDGE} could not tell the last time")
-    for other in state.briefs:
-        if other is newest:
+    for other in state.all_briefs:
+        if other is newest or (other not in state.briefs and other["tree"] != files.tree):
             continue
         for key, answer in failed(reported, other).items():
             if key in matched:

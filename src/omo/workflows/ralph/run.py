@@ -86,6 +86,11 @@ class RalphState:
     def briefs(self) -> list[Row]:
         return self.of_iteration("brief")
 
+    @property
+    def all_briefs(self) -> list[Row]:
+        """Those of earlier iterations too: what a judge found on the same files stands."""
+        return [row for row in self.rows if row.get("kind") == "brief"]
+
     def brief_about(self, tree: str) -> Row | None:
         """The newest that asked about exactly these files."""
         return next((brief for brief in reversed(self.briefs) if brief["tree"] == tree), None)

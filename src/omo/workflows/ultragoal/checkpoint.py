@@ -124,7 +124,7 @@ def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
     agents.require_agreement(
         reviews,
         {agent: f"completing {goal.id} says that {agent} found it clean" for agent in reviewers.INDEPENDENT},
-        fix="mend what it found and let it review again, its newest word counts; or keep it as work: "
+        fix="mend what it found and let it review again: on these very files no other word counts; or keep it as work: "
         f"omo ultragoal record-review-blockers --goal-id {goal.id} --objective TEXT --evidence TEXT",
     )
     return reviews

@@ -43,28 +43,46 @@ MOST_FILES = 3
 
 
 def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
-    """The newest word of each reviewer since the goal began. One that closed another goal was said of that one, and a
-    verdict that is not clean stands until a clean one follows: words without a verdict do not take it back."""
+    """The newest word of each reviewer since the goal began. One that closed another goal, or names another as what it
+    was asked about, was said of that one. A verdict that is not clean stands until a clean one on other files follows:
+    words without a verdict do not take it back."""
     said_of_others: set[tuple[int, str]] = set()
     for receipt in receipts.issued(run.rows):
         if receipt.get("goalId") != goal.id:
             said_of_others.update((review["row"], review["digest"]) for review in receipt.get("agents") or [])
     events = [event for event in run.caller.events if event["ts"] >= (goal.started_at or "")]
     reported: list[Message] = []
-    unclean: dict[str, Message] = {}
-    for message in agents.messages_in(events, INDEPENDENT):
-        if (message.seq, message.digest) in said_of_others:
-            continue
-        reported.append(message)
-        try:
-            _, is_clean = read_verdict(message.text, message.agent)
-        except NoAnswer:
-            continue
-        if is_clean:
-            unclean.pop(message.agent, None)
-        else:
-            unclean[message.agent] = message
-    return agents.newest_reviews(run.caller.root, [*reported, *unclean.values()], read_verdict)
+    for agent in INDEPENDENT:
+        said = []
+        for message in agents.messages_in(events, [agent]):
+            if (message.seq, message.digest) not in said_of_others and _goal_asked(message.text) in ("", goal.id):
+                said.append(message)
+        counting = agents.words_that_count(said, _is_clean, _are_of_same_files)
+        reported += counting
+        verdicts = [message for message in counting if _is_clean(message) is not None]
+        if verdicts and not _is_clean(verdicts[-1]):
+            reported.append(verdicts[-1])
+    return agents.newest_reviews(run.caller.root, reported, read_verdict)
+
+
+def _is_clean(message: Message) -> bool | None:
+    """None for words without a verdict."""
+    try:
+        return read_verdict(message.text, message.agent)[1]
+    except NoAnswer:
+        return None
+
+
+def _are_of_same_files(first: Message, second: Message) -> bool:
+    return agents.same_files(first.files, second.files)
+
+
+def _goal_asked(text: str) -> str:
+    """The goal that the report says it is about, as the form of the brief has it; empty where it says none."""
+    try:
+        return str(last_report(text).get("goal") or "")
+    except NoAnswer:
+        return ""
 
 
 def last_report(text: str) -> Row:

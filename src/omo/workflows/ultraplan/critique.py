@@ -96,6 +96,14 @@ def read_verdict(message: str) -> Verdict:
     return validated(Verdict, data, what="the critic's verdict", fix=fix)
 
 
+def _finds_clean(message: agents.Message) -> bool | None:
+    """None for what is not in the form."""
+    try:
+        return read_verdict(message.text).is_clean
+    except BadInput:
+        return None
+
+
 def _last_object(message: str) -> Row | None:
     """The last that has a verdict counts, for a form may be quoted before it is filled in."""
     last = None
@@ -117,18 +125,16 @@ def reviews(state: str) -> Journal:
     return Journal(os.path.join(state, "plans", "reviews"), state)
 
 
-def _recorded(state: str, key: str, value: str) -> Row | None:
-    """The newest verdict on a plan or a text. A damaged journal has none."""
+def latest(state: str, digest: str) -> Row | None:
+    """What counts of the verdicts on a text: a bad one, whoever was asked again; else the newest."""
     rows, problems = reviews(state).read()
     newest = None
     for row in rows:
-        if row.get("kind") == "critique" and row.get(key) == value and not problems:
+        if row.get("kind") == "critique" and row.get("digest") == digest and not problems:
             newest = row
+            if not is_clean(row):
+                break
     return newest
-
-
-def latest(state: str, digest: str) -> Row | None:
-    return _recorded(state, "digest", digest)
 
 
 def is_clean(row: Row | None) -> bool:
@@ -137,8 +143,11 @@ def is_clean(row: Row | None) -> bool:
 
 def has_refused(caller: Caller, document: Document) -> bool:
     """Whether the last verdict that a hook saw, recorded or not, was no; a new text does not undo it."""
-    row = _recorded(caller.state, "plan", document.path)
-    is_refused = row is not None and not is_clean(row)
+    rows, problems = reviews(caller.state).read()
+    is_refused = False
+    for row in rows:
+        if row.get("kind") == "critique" and row.get("plan") == document.path and not problems:
+            is_refused = not is_clean(row)
     for spoken in agents.messages(caller.state, caller.session, CRITIC):
         if _digest_in(spoken.text):
             try:
@@ -181,13 +190,15 @@ def await_critic(caller: Caller, agent: str | None = CRITIC) -> None:
 
 def record(caller: Caller, document: Document) -> Verdict | None:
     """The critic's last word on this text, as the host reported it, from now on in the journal; None where it said
-    nothing. Of several, nobody gets to pick."""
-    message = None
+    nothing. A clean one after a bad one counts only of another text."""
+    said = []
     for each in agents.messages(caller.state, caller.session, CRITIC):
         if _digest_in(each.text) == document.digest:
-            message = each
-    if message is None:
+            said.append(each)
+    counting = agents.words_that_count(said, _finds_clean, lambda first, second: True)
+    if not counting:
         return None
+    message = counting[-1]
     verdict = read_verdict(message.text)
     row = {
         "kind": "critique",
