@@ -132,3 +132,44 @@ def _(run: Play) -> None:
     for text, verdict in (("it is wrong\n", "fail"), ("somewhere\n", "fail"), ("it is wrong\n", "pass")):
         ralph.worked(run, text=text)
         ralph.judged(run, verdict, verdict)
+
+
+# About what
+
+LARGE = "A web login page with rate limiting and tests, and a payment API that charges cards"
+
+
+def a_note(run: Play, request: str) -> None:
+    """A plan for a note in the place of what was asked, reviewed by an honest architect."""
+    ultragoal.asked(run, f"/omo:ultragoal {LARGE}")
+    ultragoal.planned(run, ultragoal.NOTE)
+    run.write("notes.txt", "hello\n")
+    brief = printed_brief(run, "ultragoal brief architect")
+    assert LARGE in brief
+    report = {**ultragoal.CLEAN["omo:architect"], "requestStatus": request}
+    sent(run, "omo:architect", brief, json.dumps({key: word for key, word in report.items() if word}))
+    sent(run, "omo:qa", "omo ultragoal brief qa", json.dumps(ultragoal.CLEAN["omo:qa"]))
+    ultragoal.completed(run, "G001")
+
+
+@ending("ultragoal", "a note where a login page and a payment API were asked for", HELD)
+def _(run: Play) -> None:
+    a_note(run, "MISSING")
+
+
+@ending("ultragoal", "a note, and an architect that does not say what became of the request", HELD, ATTESTED)
+def _(run: Play) -> None:
+    a_note(run, "")
+
+
+@ending("ultragoal", "goals that nobody was heard to ask for", HELD, ATTESTED)
+def _(run: Play) -> None:
+    run.omo("ultragoal create-goals --start --brief '@goal: Note\nWrite a note.'")
+    ultragoal.judged(run, "G001")
+
+
+@ending("ralph", "a smaller request handed on than the user typed", HELD)
+def _(run: Play) -> None:
+    ralph.begun(run, ralph.NOTES, ralph.ASKED, option='--request "a file NOTES"')
+    run.omo("ralph judge")
+    run.user("ulw go on")

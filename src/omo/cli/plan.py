@@ -152,7 +152,7 @@ def _defect_data(defect: Defect) -> dict[str, Any]:
 def critique(arguments: argparse.Namespace, context: Context) -> Result:
     """One command from the first draft to the verdict: it fills in, tells every defect, then asks, then answers."""
     context.note_missing_agents()
-    from omo.work import briefs
+    from omo.work import briefs, requests
     from omo.workflows.ultraplan import critique as critiques
     from omo.workflows.ultraplan import rules
     from omo.workflows.ultraplan.run import runs_of_plan
@@ -171,7 +171,8 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     if verdict is not None:
         return _verdict(document, verdict, data, notes)
     critiques.await_critic(caller)
-    brief = critiques.brief(document)
+    asked = requests.typed(caller.events, "ultraplan")
+    brief = critiques.brief(document, requests.text_of(asked[-1]) if asked else "")
     briefs.issue(caller, critiques.CRITIC, brief)
     start = f"omo plan start {shlex.quote(arguments.plan)}"
     following = f"Send this to {critiques.CRITIC}, then: {start}"

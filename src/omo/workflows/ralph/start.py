@@ -20,6 +20,7 @@ from omo.proof import base, changes, pins
 from omo.proof.checks import dump, parse_checks
 from omo.state.runtime import part
 from omo.text import block, clip
+from omo.work import requests
 from omo.work.files import Files
 from omo.work.lifecycle import not_shown, require_reason
 from omo.work.run import Caller, Run, check_sizes, load
@@ -34,7 +35,6 @@ LONGEST_EVIDENCE = 500
 NOTHING_FOUND = "nobody said what is wanted, and the project's files name no check of its own"
 NOTHING_FAILS = "the project's own checks pass already, and nobody said what is wanted"
 NAME_THEM = "the user types /omo:ralph and what they want; or write criteria: omo ralph start --criteria FILE"
-ASKED = "ralph-asked"  # what the user typed after /omo:ralph, as the prompt hook keeps it
 
 
 def start(
@@ -58,10 +58,7 @@ def start(
         _require_over(caller, own)
         last = _last_state(caller, own)
         after = _carried_on(own, wanted) if own is not None else _cleared_away(caller)
-        typed = []
-        for row in caller.events:
-            if (row.get("kind"), row.get("actor")) == (ASKED, "user"):
-                typed.append(row)
+        typed = requests.typed(caller.events, "ralph")
         asked_for = _request(caller, typed, own, request, goes_on=bool(after))
         if not asked_for and not wanted:
             raise Refused(NOTHING_FOUND, fix=NAME_THEM)
@@ -157,6 +154,13 @@ def _request(caller: Caller, typed: Sequence[Row], own: RalphRun | None, given: 
     last = own.state if own is not None else None
     since = str(last.started.get("ts")) if last is not None else ""
     texts = [str(row["text"]) for row in typed if row.get("text") and str(row.get("ts")) > since]
+    if texts and given.strip() and caller.by != "user":
+        # "make add return the sum" was handed on once, where mul, div and a CLI were typed as well.
+        raise Refused(
+            "the user typed what they ask for, and that is what the judge is asked about: --request puts nothing in "
+            f"its place. They typed: {clip(texts[-1], 200)}",
+            fix="the same without --request; what is to be left out of it is theirs to say: /omo:ralph TEXT",
+        )
     if texts:
         return {"text": texts[-1], "by": "user"}
     if given.strip():

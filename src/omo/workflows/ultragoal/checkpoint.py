@@ -194,6 +194,7 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Sub
         gate_file=gate_file,
         is_light=receipts.gate_for(plan, goal) == LIGHT,
         is_final=is_final,
+        has_request=receipts.is_last(plan, goal) and bool(reviewers.requests_of(run, plan)),
         unreviewed=receipts.unreviewed(plan) if is_final else (),
     )
 

@@ -4,6 +4,7 @@ what the leader says about the work."""
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from omo.context import plugin_root
@@ -24,6 +25,11 @@ TASKS = {
     "surface that people use. Keep what you see as evidence of {goal}.",
     "critic": "Follow {cleaner} to the letter on the files that were changed for {goal} of this project's plan.",
 }
+OF_THE_REQUEST = (
+    "With this goal the plan is at its end. Is all of it there that the user asked for, in the words above, and does "
+    "it hold when it is tried? requestStatus is MET only if you saw that; else MISSING, and name under blockers what "
+    "is not there. That no goal was made of something is no excuse."
+)
 FORMS: dict[str, Row] = {
     "architect": {
         "architectureStatus": "CLEAR | WATCH | BLOCK",
@@ -43,7 +49,8 @@ FORMS: dict[str, Row] = {
 }
 
 
-def review_brief(plan: Plan, goal: Goal, role: str) -> str:
+def review_brief(plan: Plan, goal: Goal, role: str, requests: Sequence[str]) -> str:
+    """`requests` are what the user typed: with the plan's last goal the architect answers for all of it."""
     task = TASKS[role].format(goal=goal.id, cleaner=plugin_root() / CLEANER)
     parts = [f"{task} Take nobody's word for how far it is; you were told nothing else."]
     parts.append(f"{goal.id} {goal.title}:\n{quoted(goal.objective, LONGEST)}")
@@ -56,6 +63,10 @@ def review_brief(plan: Plan, goal: Goal, role: str) -> str:
     form = dict(FORMS.get(role, {}))
     if unreviewed := receipts.unreviewed(plan):
         parts.append(f"Nobody has reviewed these yet: look at each as well, and name it. {_named(plan, unreviewed)}")
+    if role == "architect" and requests and receipts.is_last(plan, goal):
+        words = [quoted(text, LONGEST) for text in requests]
+        parts += ["\n".join(["What the user asked for, as they typed it:", *words]), OF_THE_REQUEST]
+        form = {"requestStatus": "MET | MISSING", **form}
     if form:
         shown = json.dumps({"goal": goal.id, **form}, ensure_ascii=False)
         parts.append(f"End with exactly one JSON object in this form:\n```json\n{shown}\n```")

@@ -7,7 +7,7 @@ from typing import Any
 
 from omo.state.runtime import part
 from omo.text import clip, counted, listed
-from omo.work import agents, outcome
+from omo.work import agents, outcome, requests
 from omo.work.agents import Message, NoAnswer, Review
 from omo.work.outcome import exception
 from omo.work.status import NextStep
@@ -20,6 +20,7 @@ Row = dict[str, Any]
 INDEPENDENT = {"omo:architect": "architect", "omo:qa": "qa"}
 # What a clean report says at its end; the last key that is there is its verdict.
 CLEAN = {
+    "requestStatus": "MET",
     "architectureStatus": "CLEAR",
     "productStatus": "CLEAR",
     "codeStatus": "CLEAR",
@@ -33,6 +34,9 @@ LANES = {
     "omo:architect": ("architectureStatus", "productStatus", "codeStatus"),
     "omo:qa": ("e2eStatus", "redTeamStatus"),
 }
+# At the end of a plan the architect answers for what the user asked for, not only for the goals made of it.
+ARCHITECT = "omo:architect"
+REQUEST = "requestStatus"
 SECTIONS = ("architectReview", "executorQa")
 OPEN = "open blockers"
 GOAL_ID = re.compile(r"\bG\d{3,}\b")
@@ -40,6 +44,8 @@ MOST_CHANGED = 50  # files, and goals, in a receipt
 LONGEST = 120
 MOST_NAMED = 10
 MOST_FILES = 3
+MOST_TITLES = 4
+LONGEST_TITLE = 40
 
 
 def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
@@ -113,6 +119,24 @@ def read_verdict(text: str, agent: str) -> tuple[str, bool]:
     return clip(list(verdicts.values())[-1], 40), True
 
 
+def request_status(text: str) -> str:
+    """What a report says of the user's request; empty where it says nothing."""
+    try:
+        return clip(str(last_report(text).get(REQUEST) or ""), 40)
+    except NoAnswer:
+        return ""
+
+
+def requests_of(run: PlanRun, plan: Plan) -> list[str]:
+    """All that the user asked for: what the plan was made of, and what they typed after it."""
+    later = [requests.text_of(row) for row in _asked_later(run, plan)]
+    return list(dict.fromkeys([*plan.requests, *later]))
+
+
+def _asked_later(run: PlanRun, plan: Plan) -> list[Row]:
+    return requests.typed(run.caller.events, "ultragoal", since=plan.created_at)
+
+
 def goals_in(text: str) -> list[str]:
     """The goals that a message names."""
     return sorted(set(GOAL_ID.findall(text)))
@@ -126,6 +150,8 @@ def render(reviews: dict[str, Review]) -> list[Row]:
         row: Row = {"role": INDEPENDENT[agent], "at": message.ts, "row": message.seq, "digest": message.digest}
         if review.verdict:
             row |= {"verdict": review.verdict, "clean": review.is_clean}
+        if request := request_status(message.text):
+            row["request"] = request
         row["changed"] = None if review.changed is None else review.changed[:MOST_CHANGED]
         row["goals"] = goals_in(message.text)[:MOST_CHANGED]
         rendered.append(row)
@@ -143,18 +169,34 @@ def outcome_of(run: PlanRun, plan: Plan) -> Row:
     if plan.gate == LIGHT:
         words = ["omo:architect and omo:qa were seen to find the whole clean at its end"]
         notes.append("light gate, as the user chose")
-    doubts = _doubts(plan)
+    words.append(f"{ARCHITECT} found all of it there that the user asked for, as they typed it")
+    doubts = [*_request_doubts(run, plan), *_doubts(plan)]
     if drift := receipts.drift(plan, run.caller.root, None):
         doubts.append(drift)
     if doubts:
         verdict, words = outcome.ATTESTED, doubts
-    ended = outcome.outcome(verdict, "; ".join([plan.tally, *words, *notes]), exceptions(plan))
+    titles = listed([f"{goal.id} {clip(goal.title, LONGEST_TITLE)!r}" for goal in plan.required], MOST_TITLES)
+    ended = outcome.outcome(verdict, "; ".join([f"{plan.tally} ({titles})", *words, *notes]), exceptions(plan))
     return {**ended, "gate": plan.gate}
 
 
 def unfinished(plan: Plan, step: NextStep) -> Row:
     """No goal is open, and the plan is not at its end: a receipt is missing, or the session's goal is not complete."""
     return outcome.outcome(outcome.ENDED, f"{plan.tally}; open is: {step.text}", exceptions(plan))
+
+
+def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:
+    """A goal may be smaller than what was asked, and nobody has to lie: a note, where a payment API was wanted."""
+    if not requests_of(run, plan):
+        return ["no hook heard the user say what they want, so the goals are the agent's word for it"]
+    asked_at = max([plan.created_at, *(str(row["ts"]) for row in _asked_later(run, plan))])
+    receipts_issued = [goal.receipt for goal in plan.required if goal.receipt]
+    newest = max(receipts_issued, key=lambda receipt: str(receipt.get("verifiedAt")), default={})
+    for review in newest.get("agents") or []:
+        if review.get("role") == INDEPENDENT[ARCHITECT] and str(review["at"]) >= asked_at:
+            if str(review.get("request")).upper() == CLEAN[REQUEST]:
+                return []
+    return [f"{ARCHITECT} was not seen to say that all is there that the user asked for"]
 
 
 def _doubts(plan: Plan) -> list[str]:

@@ -15,11 +15,13 @@ from omo.strict import validated
 from omo.text import counted
 from omo.work import agents
 from omo.work.agents import FULL
+from omo.work.briefs import quoted
 from omo.work.run import Caller, Row
 from omo.workflows.ultraplan.models import Document
 
 CRITIC = "omo:critic"
 MOST_FINDINGS = 100
+LONGEST_REQUEST = 8000
 
 # What a critic looks at. The last one is the hard gate: a weak manifest lets undone work pass.
 DIMENSIONS = {
@@ -157,8 +159,10 @@ def has_refused(caller: Caller, document: Document) -> bool:
     return is_refused
 
 
-def brief(document: Document) -> str:
-    """What the critic is to be asked. It is handed the text's digest, and has to hand it back."""
+def brief(document: Document, request: str = "") -> str:
+    """What the critic is to be asked, with what the user typed. It is handed the text's digest, and has to hand it
+    back."""
+    wanted = f"What the user asked for, as they typed it:\n{quoted(request, LONGEST_REQUEST)}\n\n" if request else ""
     asked = "\n".join(f"- {name}: {what}" for name, what in DIMENSIONS.items())
     form = {
         "verdict": "clean | findings",
@@ -171,7 +175,7 @@ def brief(document: Document) -> str:
     return f"""Read the plan {document.path} and hold it against the code base; take its author's word for nothing.
 The text under review has the digest {document.digest}.
 
-Judge each dimension as pass, concern or fail:
+{wanted}Judge each dimension as pass, concern or fail:
 {asked}
 
 A manifest is what code will check once the step is said to be done. Ask of each: which lazy or wrong piece of work

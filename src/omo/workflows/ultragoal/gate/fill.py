@@ -118,6 +118,11 @@ class Filled:
         changed = review.without(written_after).changed
         if changed:
             return f"{agent} found it clean before {clip(changed[0], 100)} changed: let it look again"
+        asks_for_more = agent == ARCHITECT and self.subject.has_request
+        if asks_for_more and not reviewers.request_status(review.message.text):
+            return (
+                f"{agent} does not say whether all is there that the user asked for: omo ultragoal brief architect asks"
+            )
         unnamed = sorted(set(self.subject.unreviewed) - set(reviewers.goals_in(review.message.text)))
         if unnamed:
             return f"{agent} does not say that it looked at {', '.join(unnamed)}, whose reviewers come with {name}"
