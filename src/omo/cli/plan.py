@@ -55,7 +55,9 @@ def register(commands: options.Commands) -> None:
     for parser in (checks, reviews, starts, audits):
         parser.add_argument("plan", metavar="PLAN")
     starts.add_argument("number", nargs="?", type=int, default=0, metavar="N", help="which session (default: the next)")
-    starts.add_argument("--unreviewed", default="", metavar="REASON", help="without a clean critique; it is reported")
+    starts.add_argument(
+        "--unreviewed", default="", metavar="REASON", help="without a clean critique; the user's only, always shown"
+    )
     for parser in (starts, skips, mends):
         parser.add_argument("--yes", action="store_true", help="the cost that the plain call names is known")
     for parser in (skips, shows, mends, ends):

@@ -278,14 +278,18 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
     review = critique.latest(caller.state, plan.digest)
     if critique.is_clean(review):
         return ""
+    theirs = f"omo plan start {name} --unreviewed REASON --session {shlex.quote(caller.session)}"
+    if unreviewed and caller.by != "user":
+        # Not asking the critic was cheaper than asking: after its no only the user could go on, before it the agent.
+        why = "no critic has looked at it"
+        if critique.has_refused(caller, plan):
+            why = f"{CRITIC} has found it not to be sound"
+        raise Refused(
+            f"--unreviewed starts {plan.path} over a missing review ({why}), and that is the user's alone",
+            fix=f"have it reviewed: omo plan critique {name}; or they type, in a terminal of their own: {theirs}",
+        )
     if unreviewed:
         require_reason(unreviewed, "--unreviewed", "say why no critic looked")
-        if caller.by != "user" and critique.has_refused(caller, plan):
-            raise Refused(
-                f"{CRITIC} has found {plan.path} not to be sound; only the user starts it all the same",
-                fix=f"mend it and have it reviewed: omo plan critique {name}; or ask the user, who "
-                "runs omo plan start in their own terminal, with --unreviewed and --session",
-            )
         return unreviewed
     is_committed = plan.path not in history.tree.dirty and not history.tree.is_untracked(plan.path)
     if plan.is_legacy and is_committed:
@@ -297,7 +301,7 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
         reviewed = ", nor was it there before: of an older plan only what is committed needs none"
     raise Refused(
         f"{plan.path} has no clean critique of the text it has now (digest {plan.digest[:12]}){reviewed}",
-        fix=f"omo plan critique {name}; or --unreviewed REASON, which is reported",
+        fix=f"omo plan critique {name}; or the user, in a terminal of their own: {theirs}",
     )
 
 
