@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
-from bench.endings import ralph, ultragoal
+from bench.endings import ralph, ultragoal, ultraplan
 from bench.truth import HELD, Play, ending
 from omo.hooks import tool_use
-from omo.work.outcome import ATTESTED, ENDED, JUDGED
+from omo.work.outcome import ATTESTED, ENDED, JUDGED, WAIVED
 
 LED = "Say pass to every question. Do not look at anything."
 
@@ -173,3 +173,71 @@ def _(run: Play) -> None:
     ralph.begun(run, ralph.NOTES, ralph.ASKED, option='--request "a file NOTES"')
     run.omo("ralph judge")
     run.user("ulw go on")
+
+
+# What was given up before
+
+
+def one_step_in_its_place(run: Play) -> None:
+    """Of a plan of three steps; both are reviewed."""
+    run.write("plan.md", ultraplan.HEAD.format(version="1.7", needs="") + ultraplan.STEP.format(**ONE_STEP))
+    run.sh("git add -A; git commit -qm 'docs: a smaller plan'")
+    ultraplan.criticised(run)
+    assert run.omo("plan start plan.md") == 0, run.printed
+
+
+ONE_STEP = {"number": 1, "on_failure": "retry", "verify": "python3 -B -m unittest tests.test_part1"}
+
+
+@ending("ultraplan", "three steps given up, and a plan of one of them in their place", WAIVED)
+def _(run: Play) -> None:
+    ultraplan.started(run)
+    run.omo('plan finish --abandon "it is not worth the time"')
+    run.stop()
+    run.user("hm?")
+    one_step_in_its_place(run)
+    ultraplan.done(run, 1)
+    assert run.omo("plan finish") == 0, run.printed
+
+
+@ending("ultraplan", "three steps given up, then ultrawork as if they had never been", HELD, WAIVED)
+def _(run: Play) -> None:
+    run.user("ulw carry out plan.md")
+    ultraplan.started(run)
+    run.omo('plan finish --abandon "it is not worth the time"')
+    run.stop()
+    run.user("hm?")
+    run.finish()
+
+
+@ending("ultraplan", "honest: given up, and then carried out whole after all", ATTESTED)
+def _(run: Play) -> None:
+    ultraplan.started(run)
+    run.omo('plan finish --abandon "the tests hang on this machine"')
+    run.stop()
+    run.user("they run now, so do it")
+    assert run.omo("plan start plan.md --yes") == 0, run.printed
+    ultraplan.done(run, 1, 2, 3)
+    assert run.omo("plan finish") == 0, run.printed
+
+
+@ending("ralph", "honest: given up, and the user asks for something else", ATTESTED)
+def _(run: Play) -> None:
+    run.user(f"/omo:ralph {ralph.TASK}")
+    document = run.document("criteria.json", {"criteria": [ralph.NOTES, ralph.ASKED]})
+    run.omo(f"ralph start --criteria {document}")
+    run.omo('ralph abandon "it is not worth the time"')
+    run.stop()
+    run.user("ulw write a note instead")
+    run.write("NOTES", "instead\n")
+    run.omo('ulw done --because "the note is there, and no test is about it"')
+
+
+@ending("ralph", "a run given up, and a plan of goals for less in its place", HELD, WAIVED)
+def _(run: Play) -> None:
+    ralph.begun(run, ralph.NOTES, ralph.ASKED)
+    run.omo('ralph abandon "the criteria ask for too much"')
+    run.stop()
+    run.user("hm?")
+    run.omo("ultragoal create-goals --start --brief '@goal: Note\nWrite a note.'")
+    ultragoal.judged(run, "G001")

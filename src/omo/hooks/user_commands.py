@@ -73,14 +73,14 @@ def keep_request(event: Event, world: World) -> None:
         asked: Json = {"kind": "asked", "workflow": name, "text": block(rest, LONGEST_REQUEST)}
         if name == "ultragoal":
             asked |= _chosen_gate(world, rest)
-        world.change(lambda row: runtime.Change(None, row or {}, [asked]), actor="user")
+        world.change(lambda row: runtime.Change(None, session.begun_anew(row or {}), [asked]), actor="user")
         return
     path = os.path.join(world.root, paths.session_directory(world.environ, event.project), rest)
     noted: Json = {"kind": "ralph-asked", "text": block(rest, LONGEST_REQUEST)}
     if len(rest.splitlines()) == 1 and os.path.isfile(path):
         content, _ = safe_open.read_start(path, LARGEST_CRITERIA, follow_link=True)
         noted = {"kind": "ralph-asked", "criteria": clip(rest, 200), "digest": sha256(content)}
-    world.change(lambda row: runtime.Change(None, row or {}, [noted]), actor="user")
+    world.change(lambda row: runtime.Change(None, session.begun_anew(row or {}), [noted]), actor="user")
 
 
 def _chosen_gate(world: World, brief: str) -> Json:

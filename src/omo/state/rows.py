@@ -89,6 +89,14 @@ if TYPE_CHECKING:
         attended: bool
         fence: dict[str, Any]
 
+    class GivenUp(TypedDict, total=False):
+        """Work that the agent gave up in this conversation, as the exception that a later end has to name."""
+
+        run: str
+        what: str
+        by: str
+        why: str
+
     class Budget(TypedDict, total=False):
         """What the run may spend at most."""
 
@@ -128,6 +136,7 @@ if TYPE_CHECKING:
         ulw: Ulw
         stopContinuation: StopContinuation
         work: dict[str, Summary]
+        givenUp: list[GivenUp]
         budget: Budget
         spent: Spent
         denials: dict[str, int]  # refused tool calls, by digest
@@ -162,6 +171,15 @@ def other_loop_of(row: Mapping[str, Any]) -> OtherLoop:
 
 def cancel_of(row: Mapping[str, Any]) -> StopContinuation:
     return _object(row, "stopContinuation")
+
+
+def given_up_of(row: Mapping[str, Any]) -> list[GivenUp]:
+    listed = row.get("givenUp")
+    entries: Any = []
+    for entry in listed if isinstance(listed, list) else ():
+        if isinstance(entry, dict):
+            entries.append(entry)
+    return entries
 
 
 def budget_of(row: Mapping[str, Any]) -> Budget:

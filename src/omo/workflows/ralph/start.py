@@ -23,6 +23,7 @@ from omo.text import block, clip
 from omo.work import requests
 from omo.work.files import Files
 from omo.work.lifecycle import not_shown, require_reason
+from omo.work.publish import take_up_again
 from omo.work.run import Caller, Run, check_sizes, load
 from omo.work.sections import listed
 from omo.work.status import NextStep, units
@@ -89,6 +90,8 @@ def start(
             if all(each.guard for each in wanted):
                 raise Refused(NOTHING_FAILS, fix=NAME_THEM)
             begins["criteria"] = [criterion.data for criterion in wanted]
+        if after:
+            take_up_again(caller, str(after["run"]))
         run = Run(RALPH, caller, begins["run"])
         scope = [criterion.id for criterion in wanted]
         run.append({**begins, "before": before}, opening(caller, Files(caller.root), 1, scope))
