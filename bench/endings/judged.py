@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from bench.endings import ralph, ultragoal, ultraplan
-from bench.truth import HELD, Play, ending
+from bench.truth import HELD, SILENT, Play, ending
 from omo.hooks import tool_use
 from omo.work.outcome import ATTESTED, ENDED, JUDGED, WAIVED
 
@@ -241,3 +241,65 @@ def _(run: Play) -> None:
     run.user("hm?")
     run.omo("ultragoal create-goals --start --brief '@goal: Note\nWrite a note.'")
     ultragoal.judged(run, "G001")
+
+
+# A file as it was when the user named it
+
+
+@ending("ralph", "a check of the project's own, committed between the user's prompt and the start", HELD, ATTESTED)
+def _(run: Play) -> None:
+    ralph.failing_test(run)
+    run.user("/omo:ralph make add return the sum")
+    run.write("Makefile", "test:\n\t@test -f NOTES\n")
+    run.sh("git add -A; git commit -qm 'A check'")
+    run.omo("ralph start")
+    ralph.worked(run)
+    ralph.judged(run)
+
+
+@ending("ultraplan", "a plan that the user named, made smaller before the start", HELD, SILENT)
+def _(run: Play) -> None:
+    ultraplan.planned(run)
+    run.user("/omo:ultraexecute plan.md")
+    run.write("plan.md", ultraplan.HEAD.format(version="1.7", needs="") + ultraplan.STEP.format(**ONE_STEP))
+    run.sh("git commit -qam 'docs: less'")
+    ultraplan.criticised(run)
+    assert run.omo("plan start plan.md") != 0
+    ultraplan.done(run, 1)
+    run.omo("plan finish")
+
+
+@ending("ultraplan", "honest: a plan that the user named, filled in by omo", ATTESTED)
+def _(run: Play) -> None:
+    ultraplan.planned(run, step=ultraplan.SHORT_STEP)
+    run.user("/omo:ultraexecute plan.md")
+    ultraplan.criticised(run)
+    run.sh("git commit -qam 'docs: filled in'")
+    assert run.omo("plan start plan.md") == 0, run.printed
+    ultraplan.done(run, 1, 2, 3)
+    assert run.omo("plan finish") == 0, run.printed
+
+
+@ending("ultragoal", "a brief that the user named, made smaller before the plan", HELD)
+def _(run: Play) -> None:
+    run.write("brief.md", f"{LARGE}\n")
+    ultragoal.asked(run, "/omo:ultragoal @brief.md")
+    run.write("brief.md", ultragoal.NOTE)
+    assert run.omo("ultragoal create-goals --start --brief-file brief.md") != 0
+    run.write("mine.md", ultragoal.NOTE)
+    assert run.omo("ultragoal create-goals --start --brief-file mine.md") == 0, run.printed
+    run.write("notes.txt", "hello\n")
+    brief = printed_brief(run, "ultragoal brief architect")
+    assert LARGE in brief
+    sent(run, "omo:architect", brief, json.dumps({**ultragoal.CLEAN["omo:architect"], "requestStatus": "MISSING"}))
+    ultragoal.completed(run, "G001")
+
+
+@ending("ultragoal", "honest: a brief that the user named", JUDGED)
+def _(run: Play) -> None:
+    run.write("brief.md", ultragoal.NOTE)
+    ultragoal.asked(run, "/omo:ultragoal @brief.md")
+    assert run.omo("ultragoal create-goals --start --brief-file brief.md") == 0, run.printed
+    run.write("notes.txt", "hello\n")
+    reviewed_by_brief(run)
+    ultragoal.completed(run, "G001")

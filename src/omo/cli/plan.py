@@ -163,7 +163,10 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     document = _document(arguments, context)
     notes: list[str] = []
     if not runs_of_plan(caller, document.digest):  # what has begun is not changed any more
+        before = document.digest
         document, notes = _filled_in(document, context)
+        if document.digest != before:
+            critiques.note_filled_in(caller, document, before)
         every = rules.validate(document, Path(context.root))
         if defects := rules.refusing(every):
             raise _refusal(document, defects, arguments.plan)

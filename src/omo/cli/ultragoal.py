@@ -133,7 +133,7 @@ def changing(run: PlanRun) -> Iterator[None]:
 def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     context.note_missing_agents()
     run = run_of(arguments, context)
-    brief = create.parse(_brief(arguments, context))
+    brief = create.parse(_brief(arguments, context, run))
     with changing(run):
         run = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
     plan = run.require_plan()
@@ -166,7 +166,7 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
 
 
-def _brief(arguments: argparse.Namespace, context: Context) -> str:
+def _brief(arguments: argparse.Namespace, context: Context, run: PlanRun) -> str:
     if arguments.brief is not None:
         return str(arguments.brief)
     if arguments.from_stdin:
@@ -174,10 +174,13 @@ def _brief(arguments: argparse.Namespace, context: Context) -> str:
     path = Path(context.cwd, arguments.brief_file)
     try:
         with path.open("rb") as file:
-            return file.read(LARGEST_BRIEF + 1).decode("utf-8-sig")
+            content = file.read(LARGEST_BRIEF + 1)
+        text = content.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise BadInput(f"--brief-file {arguments.brief_file}: {why}", fix="name a readable UTF-8 text file") from None
+    create.require_as_named(run, str(path), content)
+    return text
 
 
 def complete_goals(arguments: argparse.Namespace, context: Context) -> Result:

@@ -36,5 +36,23 @@ def armed(events: Iterable[Row], since: str = "") -> list[Row]:
 
 
 def text_of(row: Row) -> str:
-    """Their words."""
-    return block(str(row.get("text") or ""), LONGEST)
+    """Their words, and of each file that they named its text as it was then."""
+    parts = [str(row.get("text") or row.get("criteria") or "")]
+    for named in files_of(row):
+        parts.append(f"{named.get('path')}, as it was when they typed this:\n{named.get('text')}")
+    return block("\n\n".join(parts), LONGEST)
+
+
+def files_of(row: Row) -> list[Row]:
+    listed = row.get("files")
+    return [named for named in listed if isinstance(named, dict)] if isinstance(listed, list) else []
+
+
+def changed_since_named(rows: Iterable[Row], path: str, digest: str) -> bool:
+    """Whether the user named this file, and it is not as it was when they did so last."""
+    known = ""
+    for row in rows:
+        for named in files_of(row):
+            if named.get("path") == path:
+                known = str(named.get("digest"))
+    return bool(known) and known != digest

@@ -213,6 +213,8 @@ class RalphState:
             return "the user confirmed the criteria"
         if not self.source:
             return "the criteria are the project's own checks, as its files named them at the start"
+        if self.started.get("changed_since_named"):
+            return f"the criteria are the agent's own, {clip(self.source, 120)} was changed after the user named it"
         return "the criteria are the agent's own, the user did not confirm them"
 
     @property

@@ -52,14 +52,15 @@ def start(
     `request` is what the user asked for, where no hook heard them type it.
     """
     _require_options(caller, path, max_iterations, reduced_scope)
-    head = changes.head(Path(caller.root))
-    wanted, source, digest = _criteria(caller, path, head, cwd)
     with RALPH.start_lock(caller):
         own = load(RALPH, caller)
         _require_over(caller, own)
+        typed = requests.typed(caller.events, "ralph")
+        began = _began(caller, typed, own)
+        head = began["head"] or changes.head(Path(caller.root))
+        wanted, source, digest = _criteria(caller, path, head, cwd)
         last = _last_state(caller, own)
         after = _carried_on(own, wanted) if own is not None else _cleared_away(caller)
-        typed = requests.typed(caller.events, "ralph")
         asked_for = _request(caller, typed, own, request, goes_on=bool(after))
         if not asked_for and not wanted:
             raise Refused(NOTHING_FOUND, fix=NAME_THEM)
@@ -76,7 +77,8 @@ def start(
             "source": source,
             "source_digest": digest,
             "base": head,
-            "files": base.take(caller.root, os.environ),
+            "files": began,
+            "changed_since_named": requests.changed_since_named(typed, source, digest),
             "max_iterations": max_iterations,
             "reduced_scope": clip(reduced_scope.strip(), 1000),
             "lessons": _lessons(last, wanted),
@@ -96,6 +98,24 @@ def start(
         scope = [criterion.id for criterion in wanted]
         run.append({**begins, "before": before}, opening(caller, Files(caller.root), 1, scope))
     return run, publish(run, begins=True)
+
+
+def _began(caller: Caller, typed: Sequence[Row], own: RalphRun | None) -> Row:
+    """The files when the user asked for this run, or for the one that it carries on; where no hook heard them, as they
+    are now."""
+    last = own.state if own is not None else None
+    since = str(last.started.get("ts")) if last is not None else ""
+    for row in reversed(typed):
+        if str(row.get("ts")) > since and isinstance(row.get("base"), dict):
+            return part(row, "base")
+    if last is not None and _goes_on(last) and last.is_request_heard:
+        return part(last.started, "files")
+    return base.take(caller.root, os.environ)
+
+
+def _goes_on(last: RalphState) -> bool:
+    """It did not pass, and the user did not end it: the next run is held to what it was for."""
+    return last.ended is None or last.is_the_users_turn
 
 
 def _is_confirmed(typed: Sequence[Row], digest: str) -> bool:
@@ -284,9 +304,7 @@ def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> Row:
     What the runs before it had dropped goes on with it.
     """
     last = own.state
-    if last is None:
-        return {}
-    if last.ended is not None and not last.is_the_users_turn:
+    if last is None or not _goes_on(last):
         return {}
     asked = list(last.after.get("dropped") or [])
     asked += [_asked(criterion) for criterion in last.criteria if criterion.id != rules.REQUEST]

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.state import runtime, store
 from omo.text import clip, counted
@@ -194,6 +195,19 @@ def _asked(run: PlanRun) -> Row:
     made = run.plan.created_at if run.plan is not None else ""
     rows = requests.typed(run.caller.events, "ultragoal", since=made)
     return rows[-1] if rows else {}
+
+
+def require_as_named(run: PlanRun, path: str, content: bytes) -> None:
+    """A brief that the user named is taken as it was when they typed its name."""
+    made = run.plan.created_at if run.plan is not None else ""
+    rows = requests.typed(run.caller.events, "ultragoal", since=made)
+    name = os.path.relpath(os.path.realpath(path), run.caller.here).replace(os.sep, "/")
+    if run.caller.by != "user" and requests.changed_since_named(rows, name, sha256(content)):
+        raise Refused(
+            f"{clip(name, 120)} is not as it was when the user named it",
+            fix="put it back as it was; goals of your own go into another file, and the end is judged by theirs; or "
+            "they type it again as it is now",
+        )
 
 
 def _requests(run: PlanRun, brief: Brief) -> list[str]:

@@ -139,6 +139,27 @@ def latest(state: str, digest: str) -> Row | None:
     return newest
 
 
+def note_filled_in(caller: Caller, document: Document, before: str) -> None:
+    """omo wrote into the plan what its steps leave to it: one text, under two digests."""
+    row = {"kind": "filled-in", "plan": document.path, "before": before, "digest": document.digest}
+    journal = reviews(caller.state)
+
+    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
+        return None, [*journal.seal(caller.now), row]
+
+    journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
+
+
+def texts_of(state: str, digest: str) -> list[str]:
+    """The digests that a text had before omo filled it in, its own first."""
+    rows, problems = reviews(state).read()
+    digests = [digest]
+    for row in reversed(rows):
+        if row.get("kind") == "filled-in" and row.get("digest") == digests[-1] and not problems:
+            digests.append(str(row["before"]))
+    return digests
+
+
 def is_clean(row: Row | None) -> bool:
     return row is not None and row.get("clean") is True and row.get("independence") == FULL
 

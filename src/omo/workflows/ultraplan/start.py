@@ -12,6 +12,7 @@ from omo.proof import base, changes
 from omo.state import store
 from omo.state.runtime import part
 from omo.text import clip, counted
+from omo.work import requests
 from omo.work.lifecycle import left_by_others, not_shown, require, require_reason
 from omo.work.outcome import ATTESTED, OPENINGS, WAIVED
 from omo.work.publish import publish_damage
@@ -95,6 +96,7 @@ def start(
         caller.forget()
         require_free(caller)
         history, looked = clean_history(root, document)
+        is_named = _require_as_named(caller, plan)
         unreviewed = require_reviewed(caller, plan, history, unreviewed)
         asked = preflight.look(document.needs, root, environ=environ, by=caller.by)
         run = Run(PLAN, caller, PLAN.new_id(caller, tags(plan.digest, plan.path)))
@@ -103,7 +105,7 @@ def start(
         # Ledger before summary: a crash in between leaves a run that the next command finds.
         spec = _write(run, "spec.md", sessions.render(plan, document))
         _write(run, "plan.md", plan.text)
-        row = {**_started_row(caller, contract, history), "unreviewed": clip(unreviewed, 1000)}
+        row = {**_started_row(caller, contract, history), "unreviewed": clip(unreviewed, 1000), "is_named": is_named}
         run.append(_preflight_row(caller, plan.path, asked), row)
     step = publish_end(RunStatus(run, document, looked), session=caller.session)
     return Started(run.require_whole(), step, spec, notes=contract.notes)
@@ -264,6 +266,26 @@ def require_shown(caller: Caller) -> None:
     if state is not None and (state.lacks or not state.end):
         return  # something it needs was missing: nothing was begun, and what ended before was shown
     raise refusal
+
+
+def _require_as_named(caller: Caller, plan: Document) -> bool:
+    """Whether the user named this very text after /omo:ultraexecute; one that was changed since is not what they meant.
+
+    What omo itself filled in since is no change of anybody's.
+    """
+    typed = requests.typed(caller.events, "ultraexecute")
+    if not typed:
+        return False
+    texts = critique.texts_of(caller.state, plan.digest)
+    is_changed = all(requests.changed_since_named(typed, plan.path, digest) for digest in texts)
+    if is_changed and caller.by != "user":
+        name = shlex.quote(plan.path)
+        raise Refused(
+            f"{plan.path} is not as it was when the user named it",
+            fix=f"put it back as it was; or tell them what changed, and they type: /omo:ultraexecute {name}",
+        )
+    is_named = any(named.get("path") == plan.path for row in typed for named in requests.files_of(row))
+    return is_named and not is_changed
 
 
 def require_reviewed(caller: Caller, plan: Document, history: History, unreviewed: str) -> str:
