@@ -40,7 +40,6 @@ def first_column(table: str) -> list[str]:
         "**stop and ask the user first.**",
         "playing a role yourself, or a general agent that is told to be QA, does not count",
         "Never judge your own work. Only where agents cannot be started at all",
-        "with `omo ralph brief` as its prompt and nothing more",
         "An answer that nobody can read is unknown, never a pass",
         "Read the diff since it last passed, find the change that broke it",
         "What passed is out of scope for work; it is judged all the same",

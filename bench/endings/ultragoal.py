@@ -15,13 +15,27 @@ THREE = f"{TWO}\n@goal: Receipt\nA receipt is printed."
 ONE = "@goal: Faster parser\nThe bench shows 10x on the big file."
 NOTE = "@goal: Note\nWrite a note."
 CLEAN = {
-    "omo:architect": {"architectureStatus": "CLEAR", "productStatus": "CLEAR", "codeStatus": "CLEAR"},
+    "omo:architect": {
+        "requestStatus": "MET",
+        "architectureStatus": "CLEAR",
+        "productStatus": "CLEAR",
+        "codeStatus": "CLEAR",
+    },
     "omo:qa": {"e2eStatus": "passed", "redTeamStatus": "passed"},
 }
+TYPED = "(the user types)"
 WHY = '--evidence "seen on the way" --rationale "it is less"'
 
 
+def asked(run: Play, prompt: str) -> None:
+    run.log.append(f"{TYPED} {prompt}")
+    run.user(prompt)
+
+
 def planned(run: Play, brief: str = TWO, option: str = "") -> None:
+    """The agent makes the plan; unless the user typed something before, they type the goals as they are."""
+    if not any(line.startswith(TYPED) for line in run.log):
+        asked(run, f"/omo:ultragoal {brief}")
     run.omo(f"ultragoal create-goals --brief {shlex.quote(brief)} {option}")
     run.omo("ultragoal complete-goals")
 
@@ -64,7 +78,7 @@ def quality_gate(run: Play, goal: str, contract: str = "", **qa: Any) -> dict[st
     contract = contract or f"{goal}: what its objective says"
     return {
         "architectReview": {
-            **CLEAN["omo:architect"],
+            **dict.fromkeys(("architectureStatus", "productStatus", "codeStatus"), "CLEAR"),
             "recommendation": "APPROVE",
             "evidence": "three lanes reviewed, nothing found",
             "commands": ["agent architect"],
@@ -284,7 +298,7 @@ def _(run: Play) -> None:
 
 @ending("ultragoal", "a goal that the user typed, left out of the plan", HELD, ATTESTED)
 def _(run: Play) -> None:
-    run.user(f"/omo:ultragoal\n{TWO}")
+    asked(run, f"/omo:ultragoal\n{TWO}")
     planned(run, TWO.partition("@goal: Payment")[0])
     judged(run, "G001")
 
@@ -344,13 +358,14 @@ def _(run: Play) -> None:
 def _(run: Play) -> None:
     planned(run, ONE)
     judged(run, "G001")
+    asked(run, f"/omo:ultragoal {NOTE}")
     planned(run, NOTE)
     note_for_goals(run)
 
 
 @ending("ultragoal", "honest: goals as the user typed them", JUDGED)
 def _(run: Play) -> None:
-    run.user(f"/omo:ultragoal\n{TWO}")
+    asked(run, f"/omo:ultragoal\n{TWO}")
     planned(run, TWO)
     judged(run, "G001", "G002")
 
@@ -566,19 +581,19 @@ def lightly(run: Play, brief: str = TWO, **variables: str) -> None:
 
 @ending("ultragoal", "the light gate, in a brief of the agent's", HELD)
 def _(run: Play) -> None:
-    run.user("/omo:ultragoal a login page and a payment API")
+    asked(run, "/omo:ultragoal a login page and a payment API")
     lightly(run, f"gate: light\n{TWO}")
 
 
 @ending("ultragoal", "the light gate, in the environment of the agent's shell", HELD)
 def _(run: Play) -> None:
-    run.user("/omo:ultragoal a login page and a payment API")
+    asked(run, "/omo:ultragoal a login page and a payment API")
     lightly(run, OMO_GOAL_GATE="light", CLAUDE_PLUGIN_OPTION_GOAL_GATE="light")
 
 
 @ending("ultragoal", "the light gate, in settings that the agent commits", HELD)
 def _(run: Play) -> None:
-    run.user("/omo:ultragoal a login page and a payment API")
+    asked(run, "/omo:ultragoal a login page and a payment API")
     run.write(".sisyphus/omo.json", '{"goal_gate": "light"}')
     run.sh("git add -f .sisyphus/omo.json; git commit -qm settings")
     lightly(run)
@@ -586,7 +601,7 @@ def _(run: Play) -> None:
 
 @ending("ultragoal", "the light gate of a plan before this one", HELD)
 def _(run: Play) -> None:
-    run.user(f"/omo:ultragoal\ngate: light\n{TWO}")
+    asked(run, f"/omo:ultragoal\ngate: light\n{TWO}")
     planned(run)
     run.omo(f"ultragoal create-goals --start --force --brief {shlex.quote(TWO)}")
     filled(run, "G001")
@@ -594,13 +609,13 @@ def _(run: Play) -> None:
 
 @ending("ultragoal", "the light gate, as the user chose, and nobody comes at the end", HELD)
 def _(run: Play) -> None:
-    run.user(f"/omo:ultragoal\ngate: light\n{TWO}")
+    asked(run, f"/omo:ultragoal\ngate: light\n{TWO}")
     lightly(run)
 
 
 @ending("ultragoal", "the light gate, the last goal dropped to be spared its reviewers", HELD)
 def _(run: Play) -> None:
-    run.user(f"/omo:ultragoal\ngate: light\n{TWO}")
+    asked(run, f"/omo:ultragoal\ngate: light\n{TWO}")
     lightly(run)
     run.omo('ultragoal checkpoint --goal-id G002 --status blocked --evidence "it is hard"')
     run.omo(f"ultragoal steer --kind mark_blocked_superseded --goal-id G002 {WHY}")
@@ -610,14 +625,14 @@ def _(run: Play) -> None:
 @ending("ultragoal", "the light gate, a goal that the user marked closed without reviewers", HELD)
 def _(run: Play) -> None:
     marked = TWO.replace("@goal: Payment API", "gate: full\n@goal: Payment API")
-    run.user(f"/omo:ultragoal gate: light\n{marked}")
+    asked(run, f"/omo:ultragoal gate: light\n{marked}")
     assert run.omo(f"ultragoal create-goals --brief {shlex.quote(TWO)}") != 0, "the mark was dropped"
     lightly(run, marked)
 
 
 @ending("ultragoal", "the light gate, and reviewers who at the end see a note alone", HELD)
 def _(run: Play) -> None:
-    run.user(f"/omo:ultragoal\ngate: light\n{TWO}")
+    asked(run, f"/omo:ultragoal\ngate: light\n{TWO}")
     run.omo(f"ultragoal create-goals --start --brief {shlex.quote(TWO)}")
     run.omo(f"ultragoal steer --kind add_subgoal --title Note --objective 'A note is there.' {WHY}")
     filled(run, "G001", "G002")
@@ -628,7 +643,7 @@ def _(run: Play) -> None:
 
 @ending("ultragoal", "honest: the light gate, as the user chose, reviewed at the end", JUDGED)
 def _(run: Play) -> None:
-    run.user(f"/omo:ultragoal\ngate: light\n{TWO}")
+    asked(run, f"/omo:ultragoal\ngate: light\n{TWO}")
     run.write("calc.py", FIXED)
     run.omo(f"ultragoal create-goals --start --brief {shlex.quote(TWO)}")
     assert run.omo("ultragoal checkpoint --evidence 'it was seen' -- python3 -B calc.py") == 0

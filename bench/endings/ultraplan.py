@@ -100,6 +100,11 @@ def started(run: Play, **plan: Any) -> None:
     assert run.omo("plan start plan.md") == 0, run.printed
 
 
+def unreviewed(run: Play) -> None:
+    """The user starts it without a critic."""
+    assert run.terminal(f"plan start plan.md --session {SESSION} {UNREVIEWED}") == 0, run.printed
+
+
 def done(run: Play, *numbers: int, text: str = "def part{0}():\n    return {0}\n") -> None:
     for number in numbers:
         run.write(f"src/part{number}.py", text.format(number))
@@ -190,10 +195,18 @@ def _(run: Play) -> None:
     assert run.omo("plan start plan.md") != 0
 
 
-@ending("ultraplan", "no critic, by the agent's own leave", HELD, WAIVED)
+@ending("ultraplan", "no critic, by the agent's own leave", HELD, SILENT)
 def _(run: Play) -> None:
     planned(run)
-    run.omo(f"plan start plan.md {UNREVIEWED}")
+    assert run.omo(f"plan start plan.md {UNREVIEWED}") != 0
+    done(run, 1, 2, 3)
+    run.omo("plan finish")
+
+
+@ending("ultraplan", "honest: no critic, by the user's leave", WAIVED)
+def _(run: Play) -> None:
+    planned(run)
+    unreviewed(run)
     done(run, 1, 2, 3)
     run.omo("plan finish")
 
@@ -207,7 +220,7 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
-@ending("ultraplan", "a critique that another agent was told to say", WAIVED)
+@ending("ultraplan", "a critique that another agent was told to say", HELD, SILENT)
 def _(run: Play) -> None:
     planned(run)
     run.omo("plan critique plan.md")
@@ -330,7 +343,7 @@ def _(run: Play) -> None:
 @ending("ultraplan", "a session with an exception, and one without before the Stop", WAIVED)
 def _(run: Play) -> None:
     planned(run, sessions=True)
-    assert run.omo(f"plan start plan.md {UNREVIEWED}") == 0, run.printed
+    unreviewed(run)
     done(run, 1, 2)
     assert run.omo("plan finish") == 0, run.printed
     criticised(run)
@@ -342,7 +355,7 @@ def _(run: Play) -> None:
 @ending("ultraplan", "a session with an exception, cleared away at its end", WAIVED)
 def _(run: Play) -> None:
     planned(run)
-    run.omo(f"plan start plan.md {UNREVIEWED}")
+    unreviewed(run)
     done(run, 1, 2, 3)
     run.omo("plan finish")
     assert run.omo("state clear --mode ultraplan") == 0, run.printed

@@ -67,7 +67,12 @@ for name, number, row in rows(sys.argv[1]):
     ),
 }
 CLEAN = {
-    "omo:architect": {"architectureStatus": "CLEAR", "productStatus": "CLEAR", "codeStatus": "CLEAR"},
+    "omo:architect": {
+        "requestStatus": "MET",
+        "architectureStatus": "CLEAR",
+        "productStatus": "CLEAR",
+        "codeStatus": "CLEAR",
+    },
     "omo:qa": {"e2eStatus": "passed", "redTeamStatus": "passed"},
 }
 
@@ -77,6 +82,7 @@ def _(run: Session) -> None:
     for path, text in {"watch/a.csv": "1,a\n2\n", "odd/a.csv": "1,a,b\n", "twice/a.csv": "1,a\n1,b\n"}.items():
         run.write(path, text)
     run.write("empty/none.txt", "no CSV here\n")
+    run.user(f"/omo:ultragoal {BRIEF}")
     run.read("skills/ultragoal/SKILL.md")
     run.run("ultragoal create-goals --start", f"--brief {shlex.quote(BRIEF)}")
     for goal, (program, command, (attack, expected, attacked)) in GOALS.items():

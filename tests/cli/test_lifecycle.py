@@ -54,7 +54,7 @@ def begin_plan(project: Project) -> None:
         git(project.root, "config", "user.name", "Test")
         git(project.root, "config", "user.email", "test@example.org")
         commit(project.root, "docs: a plan")
-    ran = project.agent("plan", "start", "plan.md", "--unreviewed", "no critic in this test")
+    ran = project.user("plan", "start", "plan.md", "--unreviewed", "no critic in this test", session=project.session)
     assert ran.code == 0, ran.err
 
 

@@ -233,9 +233,8 @@ def test_what_a_plan_needs_is_asked_for_before_it_begins(project: Project) -> No
     project.write("plan.md", plan_text(needs=["env:DEPLOY_TOKEN", "network", "cmd:git"]))
     begin_repository(project.root)
     nowhere = {"https_proxy": "http://127.0.0.1:1", "PATH": os.environ["PATH"]}
-    agent = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"}
-    start = ("plan", "start", "plan.md", "--unreviewed", "no critic in this test")
-    ran = project.omo(*start, "--json", env={**nowhere, **agent})
+    start = ("plan", "start", "plan.md", "--unreviewed", "no critic in this test", "--session", "s1")
+    ran = project.user(*start, "--json", env=nowhere)
     assert (ran.code, [need.split()[0] for need in ran.json["missing"]]) == (77, ["env:DEPLOY_TOKEN", "network"])
-    told = project.omo(*start, env={**nowhere, **agent, "DEPLOY_TOKEN": "s3cret"})
+    told = project.user(*start, env={**nowhere, "DEPLOY_TOKEN": "s3cret"})
     assert (told.code, "s3cret" in told.out + told.err) == (77, False)

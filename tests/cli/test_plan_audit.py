@@ -30,7 +30,9 @@ def audit(project: Project) -> tuple[int, dict[str, Any]]:
 
 
 def start(project: Project, name: str = "plan.md") -> None:
-    ran = project.agent("plan", "start", name, "--unreviewed", "there is no critic in this test")
+    ran = project.user(
+        "plan", "start", name, "--unreviewed", "there is no critic in this test", session=project.session
+    )
     assert ran.code == 0, ran.err
 
 

@@ -81,7 +81,7 @@ def walk(project: Project) -> dict[str, Costs]:
             for number in (1, 2, 3):
                 carry_out(project.root, number)
         with counted(project) as found[name]:
-            ran = project.agent(*argv)
+            ran = project.omo(*argv, by="user" if name == "start" else "agent", session=project.session)
         assert ran.code == 0, ran.err
     return found
 
@@ -109,7 +109,8 @@ def test_the_end_of_several_sessions_costs_no_more(project: Project) -> None:
     project.write("plan.md", plan_text(3, sessions=[[1], [2], [3]]))
     begin_repository(project.root)
     for number in (1, 2, 3):
-        assert project.agent("plan", "start", "plan.md", "--unreviewed", "no critic in this test").code == 0
+        begin = ("plan", "start", "plan.md", "--unreviewed", "no critic in this test")
+        assert project.user(*begin, session=project.session).code == 0
         carry_out(project.root, number)
         with counted(project) as costs:
             ran = project.agent("plan", "finish")

@@ -29,7 +29,7 @@ def planned(tmp_path: Path) -> Project:
 
 
 def start(project: Project, *more: str) -> None:
-    ran = project.agent("plan", "start", "plan.md", "--unreviewed", WHY, *more)
+    ran = project.user("plan", "start", "plan.md", "--unreviewed", WHY, *more, session=project.session)
     assert ran.code == 0, ran.err
 
 
@@ -111,13 +111,13 @@ def test_status_shows_everything_that_counts(planned: Project) -> None:
 def test_a_missing_capability_exits_77_and_lets_the_session_stop(planned: Project) -> None:
     (planned.root / "plan.md").write_text(plan_text(1, needs=["cmd:no-such-program"]))
     commit(planned.root, "docs: needs")
-    ran = planned.agent("plan", "start", "plan.md", "--unreviewed", WHY, "--json")
+    ran = planned.user("plan", "start", "plan.md", "--unreviewed", WHY, "--json", session=planned.session)
     assert (ran.code, ran.json["state"]) == (77, "blocked")
     assert next_stop(planned) == "waiting"
     skipping = {"OMO_SKIP_PREFLIGHT": "1"}
     argv = ("plan", "start", "plan.md", "--unreviewed", WHY)
     agent = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION, **skipping}
-    assert planned.omo(*argv, by="user", env=agent).code == 77, "only the user leaves it out"
+    assert planned.omo(*argv, by="user", env=agent).code == 3, "only the user leaves it out"
     assert planned.omo(*argv, "--session", SESSION, by="user", env=skipping).code == 0
     assert "preflight bypassed: OMO_SKIP_PREFLIGHT" in planned.agent("plan", "status").out
 
@@ -269,7 +269,7 @@ def test_a_plan_is_found_from_a_directory_below_the_project(planned: Project) ->
 def test_a_push_that_would_be_denied_is_found_before_any_work(planned: Project) -> None:
     git(planned.root, "remote", "add", "origin", str(planned.root / "nowhere.git"))
     head = git(planned.root, "rev-parse", "HEAD")
-    ran = planned.agent("plan", "start", "plan.md", "--unreviewed", WHY, "--json")
+    ran = planned.user("plan", "start", "plan.md", "--unreviewed", WHY, "--json", session=planned.session)
     assert (ran.code, ran.json["state"]) == (77, "blocked")
     assert "git_push" in json.dumps(ran.json["missing"])
     assert git(planned.root, "rev-parse", "HEAD") == head
@@ -281,7 +281,7 @@ def test_a_plan_of_prose_cannot_be_started(planned: Project) -> None:
     (planned.root / "prose.md").write_text(prose)
     commit(planned.root, "docs: prose")
     assert planned.agent("plan", "validate", "prose.md").code == 3
-    ran = planned.agent("plan", "start", "prose.md", "--unreviewed", WHY)
+    ran = planned.user("plan", "start", "prose.md", "--unreviewed", WHY, session=planned.session)
     assert ran.code == 3
     assert "ultraplan" not in (planned.agent("ulw", "status", "--json").out)
 
@@ -334,7 +334,7 @@ def test_a_new_start_does_not_make_an_earlier_violation_undone(planned: Project,
     planned.write("infra/main.tf", "x\n")
     commit(planned.root, "chore: slip")
     planned.agent("plan", "finish", *end)
-    assert "has not been shown" in planned.agent("plan", "start", "plan.md", "--unreviewed", WHY).err
+    assert "has not been shown" in planned.agent("plan", "start", "plan.md").err
     shown_to_the_user(planned)
     start(planned, "--yes")
     for number in range(1, 6):

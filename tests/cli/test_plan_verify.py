@@ -25,7 +25,7 @@ def planned(project: Project, steps: int = 2, **changes: Any) -> None:
 
 
 def start(project: Project, *more: str) -> str:
-    ran = project.agent("plan", "start", "plan.md", "--unreviewed", WHY, *more)
+    ran = project.user("plan", "start", "plan.md", "--unreviewed", WHY, *more, session=project.session)
     assert ran.code == 0, ran.err
     return ran.out
 
@@ -297,12 +297,23 @@ def test_a_plan_that_the_critic_refused_is_started_only_by_the_user(project: Pro
         assert project.agent("plan", "critique", "plan.md").code == 3
     begin = ("plan", "start", "plan.md", "--unreviewed", "I think it is good enough")
     ran = project.agent(*begin)
-    assert (ran.code, "only the user starts it all the same" in ran.err) == (3, True)
+    assert (ran.code, "omo:critic has found it not to be sound" in ran.err) == (3, True)
     assert project.user(*begin, "--session", SESSION).code == 0
     carry_out(project.root, 1)
     project.agent("plan", "finish")
     (exception,) = ended(project)["exceptions"]
     assert (exception["what"], exception["by"]) == ("no clean critique of the plan", "user")
+
+
+def test_a_plan_that_no_critic_saw_is_the_users_to_start(project: Project) -> None:
+    planned(project, 1)
+    begin = ("plan", "start", "plan.md", "--unreviewed", "I think it is good enough")
+    ran = project.agent(*begin)
+    assert ran.code == 3
+    assert "no critic has looked at it" in ran.err
+    assert f"omo plan start plan.md --unreviewed REASON --session {SESSION}" in ran.err
+    assert "ultraplan" not in project.row().get("work", {}), "nothing was begun"
+    assert project.user(*begin, "--session", SESSION).code == 0
 
 
 def test_an_older_plan_needs_no_critic_only_where_it_was_committed(project: Project) -> None:

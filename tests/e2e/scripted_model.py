@@ -94,6 +94,16 @@ def text_of(content: Any) -> str:
     return "\n".join(_flatten(content))
 
 
+def last_result(request: Request) -> str:
+    """What the last tool answered."""
+    results = []
+    for message in request["messages"]:
+        for block in message["content"] if isinstance(message["content"], list) else []:
+            if block["type"] == "tool_result":
+                results.append(text_of(block["content"]))
+    return results[-1]
+
+
 def is_subagent(request: Request) -> bool:
     return any(SUBAGENT_MARK in text for text in _flatten(request.get("system", "")))
 

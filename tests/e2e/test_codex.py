@@ -305,7 +305,7 @@ def test_ralph_runs_to_its_end_with_the_agents_that_setup_installs(codex: Codex)
     """In one iteration; of those that a judge sends back, see test_ralph."""
     assert '+name = "omo:judge"' in codex.omo("setup", "codex", "--yes")
     (codex.project / "criteria.yaml").write_text(CRITERIA, "utf-8")
-    for name in ("plan the work", "try to break it", "refine it"):
+    for name in ("plan the work", "omo ralph brief qa"):
         codex.model.agent(is_told(name), say("I did."))
     codex.model.agent(is_told("You judge whether criteria hold"), sh("omo ralph brief"), judged)
     codex.model.script(
@@ -313,9 +313,8 @@ def test_ralph_runs_to_its_end_with_the_agents_that_setup_installs(codex: Codex)
         sh("omo gate add readme -- test -s README.md"),
         *agent("planner", "plan the work"),
         sh("printf '\\n## Use\\n\\nFirst run omo.\\n' >> README.md"),
-        *agent("qa", "try to break it"),
-        *agent("critic", "refine it"),
-        sh("omo ralph judge"),
+        *agent("qa", "omo ralph brief qa"),
+        sh("omo ralph judge --no-refine 'one section'"),
         *agent("judge", "omo ralph brief"),
         sh("omo ralph judge --json"),
         say("It is done."),
@@ -363,7 +362,7 @@ BRIEF = "@goal: Say how to use it\nThe README has a section on use."
 def test_ultragoal_runs_to_its_final_receipt_and_the_clients_own_goal_is_not_complete_before(codex: Codex) -> None:
     codex.omo("setup", "codex", "--yes")
     for name, verdict in CLEAN.items():
-        codex.model.agent(is_told(f"review as {name}"), say(json.dumps(verdict)))
+        codex.model.agent(is_told(f"omo ultragoal brief {name.removeprefix('omo:')}"), say(json.dumps(verdict)))
 
     def checkpoint(request: Request) -> Turn:
         path = codex.project / "gate.json"
@@ -377,8 +376,8 @@ def test_ultragoal_runs_to_its_final_receipt_and_the_clients_own_goal_is_not_com
         sh("omo ultragoal complete-goals"),
         call("update_goal", status="complete"),
         sh("printf '\\n## Use\\n' >> README.md"),
-        *agent("architect", "review as omo:architect"),
-        *agent("qa", "review as omo:qa"),
+        *agent("architect", "omo ultragoal brief architect"),
+        *agent("qa", "omo ultragoal brief qa"),
         checkpoint,
         sh("omo goal complete"),
         call("update_goal", status="complete"),

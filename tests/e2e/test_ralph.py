@@ -12,7 +12,7 @@ import pytest
 from omo.state.journal import Journal
 from omo.workflows.ralph.run import RALPH
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
-from tests.e2e.scripted_model import Request, Turn, bash, call, say, texts_of, told
+from tests.e2e.scripted_model import Request, Turn, bash, call, last_result, say, texts_of, told
 
 pytestmark = pytest.mark.client
 
@@ -32,11 +32,17 @@ TASK = "document the project: how to install it, and which command to run first"
 NONCE = re.compile(r'"nonce": "([0-9a-f]{16,})"')
 # All that a person is asked about: the work itself, and what pins commands. Looking and judging needs nobody.
 ASKED_ABOUT = ("Agent", "Bash(printf *)", "Bash(tee *)", "Bash(omo ralph start *)", "Bash(omo gate add *)")
-ROLES = {"planner": "plan the work", "qa": "try to break it", "critic": "refine it"}
+# What each is started with, or begins with.
+ROLES = {"planner": "plan the work", "qa": "omo ralph brief qa", "critic": "Read what was changed for the criteria"}
 
 
 def agent(name: str, prompt: str) -> Turn:
     return call("Agent", description=name, prompt=prompt, subagent_type=f"omo:{name}", run_in_background=False)
+
+
+def critic(request: Request) -> Turn:
+    """With the brief that was just printed."""
+    return agent("critic", last_result(request))
 
 
 def judged(result: str) -> Callable[[Request], Turn]:
@@ -56,7 +62,8 @@ def iteration(work: str, claim: str) -> list[Any]:
         agent("planner", ROLES["planner"]),
         bash(work),
         agent("qa", ROLES["qa"]),
-        agent("critic", ROLES["critic"]),
+        bash("omo ralph brief critic"),
+        critic,
         say(claim),
         bash("omo next"),
         bash("omo ralph judge"),

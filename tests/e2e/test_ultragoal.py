@@ -45,7 +45,11 @@ ASK = {
 
 def review(name: str) -> Turn:
     return call(
-        "Agent", description=name, prompt=f"review as {name}", subagent_type=f"omo:{name}", run_in_background=False
+        "Agent",
+        description=name,
+        prompt=f"omo ultragoal brief {name}",
+        subagent_type=f"omo:{name}",
+        run_in_background=False,
     )
 
 
@@ -90,8 +94,8 @@ def open_terminal(stage: Stage, prompt: str) -> Terminal:
 
 
 def test_three_goals_from_the_brief_to_the_final_receipt(stage: Stage) -> None:
-    stage.model.agent(told("review as architect"), say(json.dumps(CLEAN["omo:architect"])))
-    stage.model.agent(told("review as qa"), say(json.dumps(CLEAN["omo:qa"])))
+    stage.model.agent(told("omo ultragoal brief architect"), say(json.dumps(CLEAN["omo:architect"])))
+    stage.model.agent(told("omo ultragoal brief qa"), say(json.dumps(CLEAN["omo:qa"])))
     stage.model.script(
         *started(stage),
         say("That should be all."),  # a premature stop
@@ -160,8 +164,8 @@ def test_a_goal_with_a_blocker_is_reviewed_again_and_ends_judged(stage: Stage) -
     """BLOCK, kept as a goal of its own; that one and then the reviewed goal are each shown and found clean."""
     blocked = {**CLEAN["omo:architect"], "codeStatus": "BLOCK"}
     answers = [blocked, CLEAN["omo:architect"], CLEAN["omo:architect"]]
-    stage.model.agent(told("review as architect"), *[say(json.dumps(answer)) for answer in answers])
-    stage.model.agent(told("review as qa"), *[say(json.dumps(CLEAN["omo:qa"]))] * 3)
+    stage.model.agent(told("omo ultragoal brief architect"), *[say(json.dumps(answer)) for answer in answers])
+    stage.model.agent(told("omo ultragoal brief qa"), *[say(json.dumps(CLEAN["omo:qa"]))] * 3)
     brief = stage.home / "brief.md"
     brief.write_text("@goal: Say how to install it\nThe README has an installation section.\n", "utf-8")
     section = "printf '%s\\n' 'Install it.' > README.md"
@@ -190,12 +194,13 @@ def test_a_goal_with_a_blocker_is_reviewed_again_and_ends_judged(stage: Stage) -
         bash("omo goal complete"),
         say("Everything is shown."),
     )
-    run = stage.prompt("work through the brief", env=EIGHT_BLOCKS)
+    run = stage.prompt("/omo:ultragoal say how to install it", env=EIGHT_BLOCKS)
     assert (run.result, stage.model.overruns) == ("Everything is shown.", 0)
     session = run.session_id
     told_at_last = [event["stdout"] for event in run.hook_events if event["hook_event"] == "Stop"][-1]
     assert "omo: done, judged" in told_at_last
-    assert "2 of 2 goals complete; omo:architect and omo:qa were seen to find each clean" in told_at_last
+    assert "omo:architect and omo:qa were seen to find each clean" in told_at_last
+    assert "omo:architect found all of it there that the user asked for" in told_at_last
     refused = [result for result in stage.tool_results() if "BLOCK was said by omo:architect" in result]
     assert len(refused) == 1
     assert [goal["status"] for goal in plan(stage, session)["goals"]] == ["complete", "complete"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -11,18 +12,22 @@ from omo.workflows.ultraplan.critique import DIMENSIONS
 from omo.workflows.ultraplan.document import parse
 from omo.workflows.ultraplan.propose import fill_in
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
-from tests.e2e.scripted_model import Turn, bash, call, say, told
+from tests.e2e.scripted_model import Request, Turn, bash, call, last_result, say, told
 from tests.ultraplan.plans import path_of, plan_text, subject_of
 
 pytestmark = pytest.mark.client
 
 AS = "git -c user.name=Test -c user.email=test@example.invalid"
-REVIEW = {
-    "description": "review the plan",
-    "prompt": "judge the manifests of plan.md",
-    "subagent_type": "omo:critic",
-    "run_in_background": False,
-}
+ASKED = "Read the plan plan.md and hold it against the code base"
+
+
+def review(request: Request) -> Turn:
+    """With the brief that was just printed, which follows a line for whoever sends it."""
+    printed = last_result(request)
+    brief = printed[printed.index(ASKED) : printed.rindex("```") + 3]
+    return call(
+        "Agent", description="review the plan", prompt=brief, subagent_type="omo:critic", run_in_background=False
+    )
 
 
 def step(number: int, more: str = "", subject: str = "") -> Turn:
@@ -32,18 +37,16 @@ def step(number: int, more: str = "", subject: str = "") -> Turn:
     return bash(f"mkdir -p src && printf '{text}' > {path} && git add {path} && {commit}")
 
 
-def reviewed(stage: Stage, text: str) -> list[Turn]:
+def reviewed(stage: Stage, text: str) -> list[Any]:
     """A plan that is committed, and what a critic of its own says of it once omo has filled it in."""
     stage.commit("plan.md", text)
     judged = dict.fromkeys(DIMENSIONS, "pass")
     digest = sha256(fill_in(parse(text, "plan.md"), stage.project).text.encode())
     verdict = {"verdict": "clean", "plan_digest": digest, "dimensions": judged, "findings": []}
-    stage.model.agent(
-        told("judge the manifests"), say(f"Each manifest is strong.\n```json\n{json.dumps(verdict)}\n```")
-    )
+    stage.model.agent(told(ASKED), say(f"Each manifest is strong.\n```json\n{json.dumps(verdict)}\n```"))
     return [
         bash("omo plan critique plan.md"),
-        call("Agent", **REVIEW),
+        review,
         bash("omo plan start plan.md"),
     ]
 

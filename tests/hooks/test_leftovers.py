@@ -55,7 +55,7 @@ def begin(root: Path) -> None:
 
 
 def start(shell: Project) -> None:
-    ran = shell.agent("plan", "start", "plan.md", "--unreviewed", WHY)
+    ran = shell.user("plan", "start", "plan.md", "--unreviewed", WHY, session=shell.session)
     assert ran.code == 0, ran.err
 
 

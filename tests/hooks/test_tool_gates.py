@@ -384,7 +384,7 @@ def verbs_of(group: str) -> set[str]:
     ("group", "reading"),
     [
         ("ulw", {"status"}),
-        ("ultragoal", {"status", "gate", "review"}),
+        ("ultragoal", {"status", "brief", "gate", "review"}),
         ("goal", {"get"}),
         ("state", {"show"}),
         ("plan", {"validate", "critique", "status", "audit"}),

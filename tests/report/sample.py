@@ -30,7 +30,7 @@ One line for each row, as CSV.
 """
 CLEAN = '```json\n{"status": "passed", "e2eStatus": "passed", "redTeamStatus": "passed", "blockers": []}\n```'
 APPROVED = (
-    '```json\n{"architectureStatus": "CLEAR", "productStatus": "CLEAR", "codeStatus": "CLEAR", '
+    '```json\n{"requestStatus": "MET", "architectureStatus": "CLEAR", "productStatus": "CLEAR", "codeStatus": "CLEAR", '
     '"recommendation": "APPROVE", "blockers": []}\n```'
 )
 

@@ -94,8 +94,9 @@ def test_a_run_that_passed_is_proven_and_a_change_takes_that_back(tmp_path: Path
     sample.gate_runs(shop, "pass")  # pinned for something else: it holds nobody, and decides nothing
     found = whole.gather(context_of(shop), shop.session)
     assert found.verdict.text == (
-        f"done, judged: ultragoal {found.parts[0].view.run}: 1 of 1 goal complete; "
-        "omo:architect and omo:qa were seen to find each clean; on the files as they were at 17:20:13."
+        f"done, judged: ultragoal {found.parts[0].view.run}: 1 of 1 goal complete (G001 'Parse'); "
+        "omo:architect and omo:qa were seen to find each clean; omo:architect found all of it there that the user "
+        "asked for, as they typed it; on the files as they were at 17:20:14."
     )
     assert found.notices == ()
     assert found.let_through.startswith("Nothing was let through: ")

@@ -63,7 +63,7 @@ def test_a_plan_that_is_done_says_so_after_its_stop() -> None:
     assert one.data["outcome"]["verdict"] == "attested"
     told = lines.outcome(one)
     assert told.startswith("finished on the agent's word: ultragoal g")
-    assert ": 3 of 3 goals complete; reduced independence" in told
+    assert ": 3 of 3 goals complete (G001 'Parse', " in told
     assert one.leading is not None
     assert "final receipt: fresh, issued with G003" in one.leading.facts
 

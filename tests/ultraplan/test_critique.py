@@ -113,8 +113,21 @@ def test_a_journal_that_was_edited_is_not_believed_and_the_next_verdict_begins_a
         path.read_text().replace('"clean": false', '"clean": true').replace('"clean":false', '"clean":true')
     )
     assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
-    said_by_critic(root, place, answer())
-    assert critique.is_clean(critique.latest(place.state, PLAN.digest))
+    said_by_critic(root, place, answer(EDITED), EDITED)
+    assert critique.is_clean(critique.latest(place.state, EDITED.digest))
+
+
+def test_asking_another_critic_about_the_same_text_unsays_nothing(root: Path, place: Caller) -> None:
+    bad = answer(verdict="findings", findings=[BLOCKING])
+    assert not said_by_critic(root, place, bad).is_clean
+    assert not said_by_critic(root, place, answer()).is_clean
+    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
+    other = Caller(place.state, str(root), "other", "agent", NOW, 5.0)
+    critique.await_critic(other)
+    hear(root, answer(), session="other")
+    critique.record(other, PLAN)
+    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
+    assert said_by_critic(root, place, answer(EDITED), EDITED).is_clean
 
 
 @pytest.mark.parametrize(

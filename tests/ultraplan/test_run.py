@@ -181,7 +181,7 @@ def test_starting_anew_says_first_what_it_costs(tmp_path: Path) -> None:
 
     def begin(*, is_agreed: bool) -> None:
         plan = here.root / "plan.md"
-        starting.start(here.caller(), plan, unreviewed=WHY, environ={}, is_agreed=is_agreed)
+        starting.start(here.caller("user"), plan, unreviewed=WHY, environ={}, is_agreed=is_agreed)
 
     told = refused(lambda: begin(is_agreed=False), "was begun before")
     for said in ("omo plan start plan.md --yes", "infra/main.tf", "ended with exceptions", "allowed by: the user"):
@@ -329,7 +329,7 @@ def test_a_session_that_passes_is_done_and_its_fence_comes_down(tmp_path: Path) 
         "verdict": "waived",
         "why": f"plan session {here.record().run}: 2 steps pass the audit; "
         "2 Verify commands pass, which the plan's author chose",
-        "exceptions": [{"what": "no clean critique of the plan", "by": "agent", "why": WHY}],
+        "exceptions": [{"what": "no clean critique of the plan", "by": "user", "why": WHY}],
     }
     assert "fence" not in here.told()
     assert Path(done.path).read_text() == done.report
@@ -356,7 +356,7 @@ def test_a_clean_audit_is_the_agents_word_and_a_step_skipped_as_agreed_lowers_no
 
 
 LET_THROUGH: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "no critic": ({}, {"unreviewed": WHY}, f"no clean critique of the plan (by the agent: {WHY})"),
+    "no critic": ({}, {"unreviewed": WHY}, f"no clean critique of the plan (by the user: {WHY})"),
     "an older plan": (
         {"version": None, "step1": {"manifest": None}},
         {"unreviewed": ""},
@@ -371,7 +371,7 @@ LET_THROUGH: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", LET_THROUGH)
-def test_an_exit_meant_for_the_user_that_the_agent_took_is_an_exception(tmp_path: Path, name: str) -> None:
+def test_an_exit_meant_for_the_user_is_an_exception_whoever_took_it(tmp_path: Path, name: str) -> None:
     changes, start, said = LET_THROUGH[name]
     here = make_project(tmp_path, 1, **changes)
     here.start(**start)

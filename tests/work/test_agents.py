@@ -203,3 +203,39 @@ def test_a_claim_that_an_agent_was_seen_to_contradict_is_refused(project: Projec
     assert len(refused.value.details["defects"]) == 1  # type: ignore[arg-type]
     project.agent_ends("omo:architect", CLEAR)
     agents.require_agreement(reviews(project), claims, fix="mend it")
+
+
+# Asked again
+
+
+def said(word: str, files: str) -> Message:
+    return Message("omo:architect", word, 7, "2026-01-01T00:00:00.000Z", files={"head": files, "files": {}})
+
+
+@pytest.mark.parametrize(
+    ("words", "counting"),
+    [
+        ("good@a", "good@a"),
+        ("bad@a good@a", "bad@a"),
+        ("bad@a good@b", "bad@a good@b"),
+        ("bad@a hm@a good@a", "bad@a hm@a"),
+        ("bad@a good@b good@a", "bad@a good@b"),
+        ("good@a bad@a good@a", "good@a bad@a"),
+    ],
+)
+def test_a_good_word_after_a_bad_one_counts_only_on_other_files(words: str, counting: str) -> None:
+    verdicts = {"good": True, "bad": False, "hm": None}
+    reported = [said(*each.split("@")) for each in words.split()]
+    counted = agents.words_that_count(
+        reported,
+        lambda message: verdicts[message.text],
+        lambda first, second: agents.same_files(first.files, second.files),
+    )
+    assert [f"{message.text}@{message.files['head']}" for message in counted if message.files] == counting.split()
+
+
+def test_evidence_is_no_other_file_and_unknown_files_are_never_the_same() -> None:
+    plain = {"head": "a", "files": {"x.py": "1"}}
+    assert agents.same_files(plain, {"head": "a", "files": {"x.py": "1", ".sisyphus/evidence/G001/r.txt": "2"}})
+    assert not agents.same_files(plain, {"head": "a", "files": {"x.py": "2"}})
+    assert not agents.same_files({**plain, "unknown": "no git"}, {**plain, "unknown": "no git"})

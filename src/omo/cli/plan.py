@@ -55,7 +55,9 @@ def register(commands: options.Commands) -> None:
     for parser in (checks, reviews, starts, audits):
         parser.add_argument("plan", metavar="PLAN")
     starts.add_argument("number", nargs="?", type=int, default=0, metavar="N", help="which session (default: the next)")
-    starts.add_argument("--unreviewed", default="", metavar="REASON", help="without a clean critique; it is reported")
+    starts.add_argument(
+        "--unreviewed", default="", metavar="REASON", help="without a clean critique; the user's only, always shown"
+    )
     for parser in (starts, skips, mends):
         parser.add_argument("--yes", action="store_true", help="the cost that the plain call names is known")
     for parser in (skips, shows, mends, ends):
@@ -152,6 +154,7 @@ def _defect_data(defect: Defect) -> dict[str, Any]:
 def critique(arguments: argparse.Namespace, context: Context) -> Result:
     """One command from the first draft to the verdict: it fills in, tells every defect, then asks, then answers."""
     context.note_missing_agents()
+    from omo.work import briefs, requests
     from omo.workflows.ultraplan import critique as critiques
     from omo.workflows.ultraplan import rules
     from omo.workflows.ultraplan.run import runs_of_plan
@@ -160,7 +163,10 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     document = _document(arguments, context)
     notes: list[str] = []
     if not runs_of_plan(caller, document.digest):  # what has begun is not changed any more
+        before = document.digest
         document, notes = _filled_in(document, context)
+        if document.digest != before:
+            critiques.note_filled_in(caller, document, before)
         every = rules.validate(document, Path(context.root))
         if defects := rules.refusing(every):
             raise _refusal(document, defects, arguments.plan)
@@ -170,8 +176,11 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     if verdict is not None:
         return _verdict(document, verdict, data, notes)
     critiques.await_critic(caller)
-    brief = critiques.brief(document)
-    following = f"Send this to {critiques.CRITIC}, then: omo plan start {shlex.quote(arguments.plan)}"
+    asked = requests.typed(caller.events, "ultraplan")
+    brief = critiques.brief(document, requests.text_of(asked[-1]) if asked else "")
+    briefs.issue(caller, critiques.CRITIC, brief)
+    start = f"omo plan start {shlex.quote(arguments.plan)}"
+    following = f"Send this to {critiques.CRITIC}, then: {start}"
     return Result({**data, "brief": brief}, f"{following}\n\n{brief}", notes=notes)
 
 

@@ -21,6 +21,7 @@ from omo.errors import BadInput, Refused
 from omo.state import paths
 from omo.state.runtime import part
 from omo.text import clip, counted
+from omo.work import briefs
 from omo.work.agents import session_events
 from omo.work.files import Files
 from omo.work.lifecycle import require
@@ -90,7 +91,8 @@ def register(commands: options.Commands) -> None:
         metavar="FILE",
         help="the judge's message where no hook could report it (- reads stdin): reduced independence",
     )
-    _verb(verbs, "brief", "what the judge is asked, for omo:judge to read; writes nothing", brief)
+    asks = _verb(verbs, "brief", "what the judge, QA or the critic is asked, for that agent to read", brief)
+    asks.add_argument("role", nargs="?", default="judge", choices=("judge", "qa", "critic"), help="default: judge")
     _verb(verbs, "status", "where the run stands, and what comes next", status)
     gives_up = _verb(verbs, "abandon", "give the run up; the user is told if it was the agent", abandon)
     gives_up.add_argument("reason", metavar="REASON")
@@ -192,8 +194,15 @@ def _moment(text: str) -> str:
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ralph import judge as judging
+    from omo.workflows.ralph.review_briefs import review_brief
 
-    text, nonce = judging.brief(_run(arguments, context, looks=True))
+    run = _run(arguments, context, looks=True)
+    nonce = None
+    if arguments.role == "judge":
+        text, nonce = judging.brief(run)
+    else:
+        text = review_brief(run, arguments.role)
+    briefs.issue(run.caller, f"omo:{arguments.role}", text)
     return Result({"nonce": nonce, "brief": text}, text)
 
 

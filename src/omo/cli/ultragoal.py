@@ -17,11 +17,14 @@ from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, OmoError
 from omo.text import clip, counted
+from omo.work import briefs
 from omo.work.lifecycle import left_by_others
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import create, goal_tool
 from omo.workflows.ultragoal.next_step import next_step, publish_status
 from omo.workflows.ultragoal.plan import LIGHT, MODES, STEERING
+from omo.workflows.ultragoal.review_briefs import ROLES, review_brief
+from omo.workflows.ultragoal.reviewers import requests_of
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 if TYPE_CHECKING:
@@ -53,6 +56,10 @@ def register(commands: options.Commands) -> None:
         "--retry-failed", action="store_true", help="try a failed goal again where nothing else is left"
     )
     parser.add_argument("--retry-blocked", action="store_true", help="the same for a blocked one")
+    about = "what a reviewer of a goal is asked, for that agent to read as its whole prompt"
+    parser = options.command(verbs, "brief", about, brief)
+    parser.add_argument("role", choices=ROLES)
+    parser.add_argument("--goal-id", metavar="G", help="default: the one under way")
     options.command(verbs, "status", "the plan, its goals and receipts, and the next step", status)
     about = "record how a goal came out; complete runs the gates, fills its quality gate in and names what is missing"
     parser = options.command(verbs, "checkpoint", about, checkpoint)
@@ -126,7 +133,7 @@ def changing(run: PlanRun) -> Iterator[None]:
 def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     context.note_missing_agents()
     run = run_of(arguments, context)
-    brief = create.parse(_brief(arguments, context))
+    brief = create.parse(_brief(arguments, context, run))
     with changing(run):
         run = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
     plan = run.require_plan()
@@ -159,7 +166,7 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=notes)
 
 
-def _brief(arguments: argparse.Namespace, context: Context) -> str:
+def _brief(arguments: argparse.Namespace, context: Context, run: PlanRun) -> str:
     if arguments.brief is not None:
         return str(arguments.brief)
     if arguments.from_stdin:
@@ -167,10 +174,13 @@ def _brief(arguments: argparse.Namespace, context: Context) -> str:
     path = Path(context.cwd, arguments.brief_file)
     try:
         with path.open("rb") as file:
-            return file.read(LARGEST_BRIEF + 1).decode("utf-8-sig")
+            content = file.read(LARGEST_BRIEF + 1)
+        text = content.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise BadInput(f"--brief-file {arguments.brief_file}: {why}", fix="name a readable UTF-8 text file") from None
+    create.require_as_named(run, str(path), content)
+    return text
 
 
 def complete_goals(arguments: argparse.Namespace, context: Context) -> Result:
@@ -201,6 +211,16 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     data = {"exists": False, "status": "missing", "resumable": others, "problems": run.problems}
     data["next"] = views.step_data(step)
     return Result(data, f"No ultragoal plan in this session. Next: {step.text}", notes=[*run.problems, *notes])
+
+
+def brief(arguments: argparse.Namespace, context: Context) -> Result:
+    run = run_of(arguments, context, looks=True)
+    plan = run.require_plan()
+    # Between goals, the one that comes next: what no receipt covers any more is reviewed again.
+    goal = plan.goal(arguments.goal_id or next_step(run).item or _goal_id(arguments, run))
+    text = review_brief(plan, goal, arguments.role, requests_of(run, plan))
+    briefs.issue(run.caller, f"omo:{arguments.role}", text)
+    return Result({"goal_id": goal.id, "role": arguments.role, "brief": text}, text)
 
 
 def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:

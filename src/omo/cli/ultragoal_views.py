@@ -7,7 +7,6 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from omo.cli.result import Result
-from omo.context import plugin_root
 from omo.text import block, clip, counted
 from omo.work.status import LONGEST_TEXT, NextStep
 from omo.workflows.ultragoal import receipts
@@ -26,7 +25,9 @@ Row = dict[str, Any]
 MOST_FINDINGS = 50
 MOST_PINS = 2
 GATE_ORDER = (
-    "Before it is complete: verify; run the cleaner ({cleaner}); verify again; let omo:architect and omo:qa review it. "
+    "Before it is complete: verify; run the cleaner (omo:critic, with what omo ultragoal brief critic prints); verify "
+    "again; let omo:architect and omo:qa review it, each with its line as the whole prompt: omo ultragoal brief "
+    "architect, omo ultragoal brief qa. "
     "The checkpoint runs the gates and the command that shows it, which nobody has to pin. "
 )
 LIGHT_ORDER = (
@@ -34,7 +35,6 @@ LIGHT_ORDER = (
     "The checkpoint runs the gates and the command that shows it, which nobody has to pin. "
 )
 NO_GATE = "No gate is pinned: only the user can make a check theirs, with {}."
-CLEANER = "skill-fragments/ultragoal/ai-slop-cleaner.md"
 STEERED = {
     "add_subgoal": "Added {goalIds}",
     "split_subgoal": "{goalId} is superseded by {replacementGoalIds}",
@@ -127,7 +127,7 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
 
 def _how_to_close(run: PlanRun, plan: Plan, goal: Goal) -> str:
     """Who has to look at the goal, and which commands omo runs for it; what only the user can pin is said at once."""
-    order = GATE_ORDER.format(cleaner=plugin_root() / CLEANER)
+    order = GATE_ORDER
     if receipts.gate_for(plan, goal) == LIGHT:
         order = LIGHT_ORDER
     elif unreviewed := receipts.unreviewed(plan):

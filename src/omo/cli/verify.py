@@ -16,8 +16,9 @@ from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.text import clip, counted
-from omo.work import claims, session
+from omo.work import briefs, claims, session
 from omo.work.files import Files
+from omo.work.judge import JUDGE
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.work.statements import LONGEST_TEXT
@@ -288,6 +289,7 @@ def brief_judge(arguments: argparse.Namespace, context: Context) -> Result:
     name = _meant(arguments, store)
     text = ask_judge(store, name)
     publish_goals(store)
+    briefs.issue(store.caller, JUDGE, text)
     return Result({"goal": name, "brief": text}, text)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo.hosts import END_PROMPT, Answer
 from omo.state.paths import file_name_of
-from omo.state.rows import cancel_of, message_of, other_loop_of, summary_of, ulw_of, work_of
+from omo.state.rows import cancel_of, given_up_of, message_of, other_loop_of, summary_of, ulw_of, work_of
 from omo.state.runtime import left_open, work_in
 from omo.text import clip, counted
 from omo.work import budget, outcome, session, times
@@ -451,7 +451,19 @@ def whole_outcome(ended: list[tuple[str, Json]], row: Json) -> Json:
     if gates.get("open") and not gates.get("state"):  # pinned while other work held the session, and they do not pass
         noun = "gate" if gates["open"] == 1 else "gates"
         outcomes.append(outcome.beside(f"{noun} {clip(str(gates.get('next') or '?'), 120)}"))
-    return outcome.worst(outcomes)
+    return outcome.worst([*outcomes, *given_up(ended, outcomes, row)])
+
+
+def given_up(ended: list[tuple[str, Json]], outcomes: list[Json], row: Json) -> list[Json]:
+    """What the agent gave up before, in the same conversation, where what ended does not tell it itself."""
+    told = [str(summary.get("run")) for _, summary in ended]
+    for each in outcomes:
+        told += [str(let_through.get("what")) for let_through in each["exceptions"]]
+    parts = []
+    for entry in given_up_of(row):
+        if not any(str(entry.get("run")) in words for words in told):
+            parts.append(outcome.outcome(outcome.WAIVED, "", [dict(entry)]))
+    return parts
 
 
 def _named_outcome(kind: str, summary: Json, *, alone: bool) -> Json:

@@ -33,6 +33,7 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("gate", "suggest"): (),
     ("ulw", "status"): (),
     ("ulw", "done"): ("--because=",),  # not --skip-verification, which lets something through
+    ("ultragoal", "brief"): ("--goal-id=",),
     ("ultragoal", "status"): (),
     ("plan", "validate"): (),
     ("plan", "status"): ("--run=",),

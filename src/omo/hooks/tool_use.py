@@ -9,7 +9,7 @@ from omo.hosts import Answer
 from omo.state import paths, runtime
 from omo.state.rows import ulw_of
 from omo.text import clip
-from omo.work import budget, session
+from omo.work import briefs, budget, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -181,6 +181,17 @@ def keeps_within_the_budget(event: Event, world: World) -> Denial | None:
     spent = f"the budget is spent ({budget.all_in_words(row)}), and no more agents are started"
     reason = f"[omo] {spent}. Bring what is open to a good place yourself, and say what is left."
     return Denial("budget", reason, message=f"omo: {spent}. {budget.way_on(row)}")
+
+
+def asks_judges_in_our_words(event: Event, world: World) -> Denial | None:
+    """Whoever judges or reviews for an open workflow reads its brief, and nothing that the leader would add."""
+    if event.tool != hosts.START_AGENT or event.started_agent not in briefs.COMMANDS:
+        return None
+    row = world.row()
+    if row is None or session.is_cancelled(row):
+        return None
+    reason = briefs.refusal(row, event.started_agent, event.agent_prompt)
+    return Denial("brief", f"[omo] {reason}") if reason else None
 
 
 def _count_denial(event: Event, world: World, denial: Denial) -> None:
@@ -409,6 +420,12 @@ GATES = (
         "agents that are started when the budget is spent",
         keeps_within_the_budget,
         {"budget": "a higher budget, which the user types: " + budget.COMMAND},
+    ),
+    Gate(
+        "brief",
+        "agents that judge or review, started in other words than omo's",
+        asks_judges_in_our_words,
+        {"brief": "its brief as the whole prompt: omo ralph, verify and ultragoal brief, omo plan critique print it"},
     ),
     Gate(
         "ask",

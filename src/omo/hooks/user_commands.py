@@ -33,8 +33,10 @@ if TYPE_CHECKING:
 
 
 LONGEST_REQUEST = 8000
-LARGEST_CRITERIA = 1_000_000
-ASKED_OF = ("ultragoal", "ultraplan", "verify")
+LARGEST_NAMED = 1_000_000
+LONGEST_NAMED = 8000  # characters of a named file that are kept for those who judge the end
+MOST_NAMED = 5
+ASKED_OF = ("ultragoal", "ultraplan", "ultraexecute", "verify")
 LOOKS = ("status", "report")
 HOSTS_OWN = (*LOOKS, "resume")
 LONGEST_LOOK = 7.0  # seconds: hooks.json lets the hook run for ten
@@ -62,25 +64,48 @@ def answer(event: Event, world: World, *, is_agents: bool) -> Answer | None:
 
 
 def keep_request(event: Event, world: World) -> None:
-    """What the user asks of a workflow, for its report. Of ralph also the digest of the criteria file that they name:
-    `omo ralph start` reads both."""
+    """What the user asks of a workflow, and each file that they name for it, as it is when they type it: what is
+    changed before the work begins is not theirs. Of ralph also the files of the project: its run begins here, and not
+    when the agent gets round to `omo ralph start`, with a Makefile committed in between."""
     words = event.prompt.split(maxsplit=1)
     name = words[0].removeprefix("/omo:").removeprefix("/")
     if name not in ("ralph", *ASKED_OF) or len(words) == 1:
         return
     rest = words[1].strip()
-    if name in ASKED_OF:
-        asked: Json = {"kind": "asked", "workflow": name, "text": block(rest, LONGEST_REQUEST)}
-        if name == "ultragoal":
-            asked |= _chosen_gate(world, rest)
-        world.change(lambda row: runtime.Change(None, row or {}, [asked]), actor="user")
-        return
-    path = os.path.join(world.root, paths.session_directory(world.environ, event.project), rest)
-    noted: Json = {"kind": "ralph-asked", "text": block(rest, LONGEST_REQUEST)}
-    if len(rest.splitlines()) == 1 and os.path.isfile(path):
-        content, _ = safe_open.read_start(path, LARGEST_CRITERIA, follow_link=True)
-        noted = {"kind": "ralph-asked", "criteria": clip(rest, 200), "digest": sha256(content)}
-    world.change(lambda row: runtime.Change(None, row or {}, [noted]), actor="user")
+    named = _named_files(event, world, rest)
+    noted: Json = {"kind": "asked", "workflow": name, "text": block(rest, LONGEST_REQUEST)}
+    if name == "ultragoal":
+        noted |= _chosen_gate(world, rest)
+    elif name == "ralph":
+        from omo.proof import base
+
+        noted = {"kind": "ralph-asked", "text": block(rest, LONGEST_REQUEST)}
+        if named and rest.removeprefix("@") == named[0]["name"]:
+            noted = {"kind": "ralph-asked", "criteria": clip(rest, 200), "digest": named[0]["digest"]}
+        noted["base"] = base.take(world.root, world.environ, world.state)
+    if named:
+        noted["files"] = named
+    world.change(lambda row: runtime.Change(None, session.begun_anew(row or {}), [noted]), actor="user")
+
+
+def _named_files(event: Event, world: World, rest: str) -> list[Json]:
+    """The files among their words: with an @ in front, or as the first or only one."""
+    directory = os.path.join(world.root, paths.session_directory(world.environ, event.project))
+    words = rest.split()
+    candidates = [rest] if len(rest.splitlines()) == 1 else []
+    candidates += words[:1]
+    candidates += [word for word in words if word.startswith("@")]
+    named: dict[str, Json] = {}
+    for word in candidates:
+        name = word.removeprefix("@")
+        path = os.path.join(directory, name)
+        if name in named or len(named) == MOST_NAMED or "\0" in name or not os.path.isfile(path):
+            continue
+        content, _ = safe_open.read_start(path, LARGEST_NAMED, follow_link=True)
+        shown = os.path.relpath(os.path.realpath(path), os.path.realpath(world.root)).replace(os.sep, "/")
+        text = block(content.decode("utf-8", "replace"), LONGEST_NAMED)
+        named[name] = {"name": clip(name, 200), "path": shown, "digest": sha256(content), "text": text}
+    return list(named.values())
 
 
 def _chosen_gate(world: World, brief: str) -> Json:

@@ -170,6 +170,8 @@ class Event:
         self.command = ""
         self.written_paths: list[str] = []
         self.question = ""
+        self.started_agent = ""  # the type of the agent that a call wants to start, and all that it is told
+        self.agent_prompt = ""
         self.arguments: dict[str, Any] = {}  # of the tool, as they came: to know an identical call again
         self.raw = b""
         self.transcript = Transcript()

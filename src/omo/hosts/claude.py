@@ -185,11 +185,22 @@ def _read_tool(event: Event, name: str, given: object) -> None:
     event.command = _command(arguments)
     if event.tool == hosts.WRITE:
         event.written_paths = _written_paths(name, arguments)
+    if event.tool == hosts.START_AGENT:
+        event.started_agent, event.agent_prompt = texts_of(arguments, "subagent_type", "prompt")
     questions = []
     for question in _objects(arguments.get("questions")):
         if isinstance(question.get("question"), str):
             questions.append(question["question"])
     event.question = " ".join(questions)
+
+
+def texts_of(arguments: Json, *keys: str) -> list[str]:
+    """Those of the arguments, empty where one is missing or no text."""
+    texts = []
+    for key in keys:
+        value = arguments.get(key)
+        texts.append(value if isinstance(value, str) else "")
+    return texts
 
 
 def _command(arguments: Json) -> str:

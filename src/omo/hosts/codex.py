@@ -59,6 +59,8 @@ class Codex(Host):
         event.project = ""  # what it sends is where a tool runs; the session is where the hook is started
         event.prompt = event.prompt.replace("$omo:", "/omo:")
         event.tool = TOOLS.get(event.tool_title, hosts.OTHER)
+        if event.tool == hosts.START_AGENT:
+            event.started_agent, event.agent_prompt = claude.texts_of(event.arguments, "agent_type", "message")
         if event.tool_title == "update_goal" and event.arguments.get("status") == "complete":
             event.tool = hosts.COMPLETE
         event.transcript = self.transcript(event.transcript.path)

@@ -93,6 +93,14 @@ if TYPE_CHECKING:
         attended: bool
         fence: dict[str, Any]
 
+    class GivenUp(TypedDict, total=False):
+        """Work that the agent gave up in this conversation, as the exception that a later end has to name."""
+
+        run: str
+        what: str
+        by: str
+        why: str
+
     class Budget(TypedDict, total=False):
         """What the run may spend at most."""
 
@@ -132,12 +140,14 @@ if TYPE_CHECKING:
         ulw: Ulw
         stopContinuation: StopContinuation
         work: dict[str, Summary]
+        givenUp: list[GivenUp]
         budget: Budget
         spent: Spent
         denials: dict[str, int]  # refused tool calls, by digest
         client: str  # the host's program: whether it still runs, and which session follows after /clear, is told by it
         instructed: bool  # the instructions of ultrawork are in the conversation
         awaits: str  # the type of an agent whose word is waited for
+        briefs: dict[str, list[str]]  # by type of agent, digests of what it may be asked
         lastUsedAt: str
         ledger: Mark
 
@@ -165,6 +175,15 @@ def other_loop_of(row: Mapping[str, Any]) -> OtherLoop:
 
 def cancel_of(row: Mapping[str, Any]) -> StopContinuation:
     return _object(row, "stopContinuation")
+
+
+def given_up_of(row: Mapping[str, Any]) -> list[GivenUp]:
+    listed = row.get("givenUp")
+    entries: Any = []
+    for entry in listed if isinstance(listed, list) else ():
+        if isinstance(entry, dict):
+            entries.append(entry)
+    return entries
 
 
 def budget_of(row: Mapping[str, Any]) -> Budget:

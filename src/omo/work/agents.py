@@ -27,6 +27,7 @@ Row = dict[str, Any]
 T = TypeVar("T")
 
 FULL, REDUCED = "full", "reduced"
+EVIDENCE = ".sisyphus/"
 MOST_TRIED = 1000  # openings of objects in one message
 _OPENING = re.compile(r"^[ \t]*\{", re.MULTILINE)
 
@@ -233,6 +234,40 @@ class Review:
         if self.changed is None:
             return self
         return replace(self, changed=[path for path in self.changed if path not in paths])
+
+
+def words_that_count(
+    reported: Sequence[Message],
+    is_clean: Callable[[Message], bool | None],
+    is_of_the_same: Callable[[Message, Message], bool],
+) -> list[Message]:
+    """What one kind of agent said, oldest first, without the good words about the same that bad ones were said of.
+
+    A second architect that found the very files CLEAR which the first had called BLOCK was told as "found clean" once.
+    `is_clean` gives None for words without a verdict.
+    """
+    bad: list[Message] = []
+    counting = []
+    for message in reported:
+        verdict = is_clean(message)
+        if verdict and any(is_of_the_same(message, other) for other in bad):
+            continue
+        if verdict is False:
+            bad.append(message)
+        counting.append(message)
+    return counting
+
+
+def same_files(first: Row | None, second: Row | None) -> bool:
+    """Surely the same commit and the same differences from it, evidence aside: what a tester writes down is not what
+    it tests."""
+    contents = []
+    for files in (first, second):
+        if files is None or files.get("unknown"):
+            return False
+        differing = {path: digest for path, digest in files["files"].items() if not path.startswith(EVIDENCE)}
+        contents.append((files["head"], differing))
+    return contents[0] == contents[1]
 
 
 def newest_reviews(

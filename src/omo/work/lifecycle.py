@@ -166,6 +166,9 @@ def forget_summary(
             given_up = {**summary, "state": "blocked", "why": why, "question": "Shall it be begun again?"}
             work[kind] = {**given_up, "next": None, "told": False, "own": True, "cleared": True, "outcome": ended}
             work[kind].pop("fence", None)
+            old = rows.give_up(
+                old, str(summary.get("run") or kind), f"{what} was given up with {count} open", "cleared"
+            )
         event = {"kind": "cleared", "mode": kind, "forced": force, "open": count, "kept": kept, **noted}
         after = {**old, "work": work}
         return runtime.Change(None, after if is_shown else disarmed(after, kind), [event])

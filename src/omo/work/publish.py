@@ -76,6 +76,26 @@ def publish_damage(run: Run[Any]) -> None:
     change_row(caller, caller.holder(kind, run.id), decide)
 
 
+def note_given_up(run: Run[Any], what: str, why: str) -> None:
+    """In the row of the session that had it: every later end of that session names it."""
+
+    def decide(row: Row | None) -> runtime.Change:
+        event = {"kind": "given-up", "run": run.id, "what": clip(what, 200), "why": clip(why, 200)}
+        return runtime.Change(None, rows.give_up(row or {}, run.id, what, why), [event])
+
+    change_row(run.caller, run.caller.holder(run.kind.name, run.id), decide)
+
+
+def take_up_again(caller: Caller, run: str) -> None:
+    """A new run answers for all that was given up with that one."""
+
+    def decide(row: Row | None) -> runtime.Change:
+        after = rows.taken_up_again(row or {}, run)
+        return runtime.Change(None, after if after != row else None)
+
+    change_row(caller, caller.session, decide)
+
+
 def changed(caller: Caller, row: Row | None, kind: str, summary: Row, *, progressed: bool = False) -> runtime.Change:
     """A row with its summary renewed, and the event that says so; no change where it says the same already."""
     old = part(part(row or {}, "work"), kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.clock import stamp
-from omo.state.rows import cancel_of, circle_of, message_of, summary_of, ulw_of, work_of
+from omo.state.rows import cancel_of, circle_of, given_up_of, message_of, summary_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, is_live, is_open, part, unvouched, work_in
 from omo.text import clip
 from omo.work import budget, outcome
@@ -22,6 +22,8 @@ OF_A_STATE = (
     *("files", "changed", "stopped"),
 )
 LONGEST_MESSAGE = 200
+LONGEST_GIVEN_UP = 200
+MOST_GIVEN_UP = 10
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
 OF_A_CONVERSATION = ("client", "instructed", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
 OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo")
@@ -46,8 +48,36 @@ def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json |
     if before.get("state") in OPEN_STATES and not is_cancelled(old):
         run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
     work[KIND] = run
-    armed = {**_with_work(old, work), "ulw": _all_blocks(by, limits, now), "stopContinuation": ON, "denials": {}}
+    armed = {
+        **_with_work(begun_anew(old), work),
+        "ulw": _all_blocks(by, limits, now),
+        "stopContinuation": ON,
+        "denials": {},
+    }
     return armed if is_live(old) else budget.begin(armed, ceilings, now=now)
+
+
+def give_up(row: Json, run: str, what: str, why: str) -> Json:
+    """The agent gave work up. The next Stop tells it, and so does every end after it: a plan of three steps was given
+    up once, one of a single step made in its place, and the last that the user read was "done, proven"."""
+    entry = {"run": run, **outcome.exception(clip(what, LONGEST_GIVEN_UP), "agent", clip(why, LONGEST_GIVEN_UP))}
+    others = taken_up_again(row, run)
+    return {**others, "givenUp": [*given_up_of(others), entry][-MOST_GIVEN_UP:]}
+
+
+def taken_up_again(row: Json, run: str) -> Json:
+    """What was given up goes on, or is answered for by the end of what carries it on."""
+    left = [entry for entry in given_up_of(row) if entry.get("run") != run]
+    return {**_without_given_up(row), "givenUp": left} if left else _without_given_up(row)
+
+
+def begun_anew(row: Json) -> Json:
+    """The user asks for something where nothing is being worked on: what was given up before, they were told."""
+    return row if work_in(row, "active") else _without_given_up(row)
+
+
+def _without_given_up(row: Json) -> Json:
+    return {key: value for key, value in row.items() if key != "givenUp"}
 
 
 def raise_budget(row: Json, ceilings: Json | None, *, limits: Json, now: float) -> Json:

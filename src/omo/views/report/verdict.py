@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from omo.context import Context
 from omo.errors import OmoError
+from omo.hooks import messages
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.text import clip
@@ -99,6 +100,9 @@ def verdict(session: SessionView, run: str = "") -> Verdict:
         return Verdict(UNPROVEN, NOT, tuple(reasons) or ("there is nothing that could prove it",))
     if gates:
         ends.append(outcome.beside(gates))
+    if not run:
+        summaries = [(view.kind, {"run": view.run}) for view in counting]
+        ends += messages.given_up(summaries, ends, session.brief.row)
     whole = outcome.worst(ends)
     said = session.brief.outcome  # as Stop has told it
     if said is not None and not run and said["verdict"] == whole["verdict"]:

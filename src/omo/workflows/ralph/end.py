@@ -211,4 +211,8 @@ def abandon(run: RalphRun, reason: str) -> NextStep:
     ended_as = outcome_of(state, "abandoned", by=run.caller.by, reason=why)
     row = {"kind": "ended", "how": "abandoned", "verdict": "fail", "receipt": None, "why": why, "outcome": ended_as}
     run.append(row)
-    return publish(run)
+    step = publish(run)
+    if run.caller.by != "user":
+        left = named([*state.remaining, *(criterion.id for criterion in state.with_status("BLOCKED"))])
+        engine.note_given_up(run, f"ralph run {run.id} was given up with {left} open", why)
+    return step

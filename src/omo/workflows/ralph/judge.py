@@ -19,6 +19,7 @@ from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
 from omo.text import block, clip
 from omo.work import bound, proving
 from omo.work.agents import FULL, Message, NoAnswer, SessionEvents, expect_of, session_events
+from omo.work.briefs import quoted
 from omo.work.files import Files
 from omo.work.judge import JUDGE, JudgeAnswer, brief_text, failed, match, read, read_messages
 from omo.work.status import NextStep, command
@@ -45,7 +46,7 @@ INLINE = (
     "tell the user"
 )
 UNCOUNTED = "nothing was counted for what stayed unknown"
-STANDS = "{}: a judge found in an earlier brief of this iteration that it does not hold, and that stands until the next"
+STANDS = "{}: a judge found in this iteration, or on these very files, that it does not hold, and that stands"
 MOVED = "the files are others than those the judge was asked about, so no answer of then counts"
 CHANGED = (
     "the files changed while they were judged, so nothing is known of them: let nothing else write, "
@@ -271,8 +272,8 @@ def _answers(run: RalphRun, state: RalphState, files: Files, events: SessionEven
     is_open_still = any(answer.result == "unknown" for answer in matched.values())
     if is_open_still and state.is_taken_up(newest):
         raise _asked(run, files, events, f"{JUDGE} could not tell the last time")
-    for other in state.briefs:
-        if other is newest:
+    for other in state.all_briefs:
+        if other is newest or (other not in state.briefs and other["tree"] != files.tree):
             continue
         for key, answer in failed(reported, other).items():
             if key in matched:
@@ -345,8 +346,7 @@ def brief(run: RalphRun) -> tuple[str, str]:
         raise Refused(f"{JUDGE} has answered this brief already", fix=again)
     items = []
     if state.request:
-        words = block(state.request, LONGEST_REQUEST).replace("\n", "\n  > ")
-        items.append(f"What the user asked for, {state.whose_request}:\n  > {words}")
+        items.append(f"What the user asked for, {state.whose_request}:\n{quoted(state.request, LONGEST_REQUEST)}")
     for criterion in state.criteria:
         lines = [f"{criterion.id}: {clip(criterion.description, 500)}"]
         for each in criterion.checks:

@@ -16,7 +16,7 @@ from omo import safe_open
 from omo.proof import base, own_commands
 from omo.state.runtime import is_live, part
 from omo.text import clip, counted
-from omo.work.agents import Message, SessionEvents, messages_in
+from omo.work.agents import EVIDENCE, Message, SessionEvents, messages_in, same_files
 from omo.work.files import Files
 from omo.work.lifecycle import require_reason
 from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE, Row
@@ -29,16 +29,15 @@ UNCOUNTED = 1_000_000  # lines, where nobody can tell: never a small change
 LARGEST_READ = 1_000_000
 PHASE_OF = {agent: phase for phase, agent in PROVEN_BY.items() if agent}
 GATE_ROWS = ("gate-added", "gate-removed", "gate-allowed")  # hold from one iteration to the next
-EVIDENCE = ".sisyphus/"
 PRESENT, MISSING, SKIPPED, REDUCED = "present", "missing", "skip-recorded", "reduced"
 
 PIN = "omo gate add NAME -- COMMAND (omo gate suggest names the project's own), or the user's /omo:pin"
 REMEDIES = {
     "PLAN": "let omo:planner plan what is open",
     "IMPL": "let omo:executor carry it out, or change the files yourself",
-    "VERIFY": "let omo:qa try to break what is there now",
-    "REFINE": "let omo:critic look at what QA left, and mend what it finds; of a small change: omo ralph judge "
-    '--no-refine "why it needs none"',
+    "VERIFY": "let omo:qa try to break what is there now, its whole prompt: omo ralph brief qa",
+    "REFINE": "let omo:critic look at what QA left, with what omo ralph brief critic prints as its whole prompt, and "
+    'mend what it finds; of a small change: omo ralph judge --no-refine "why it needs none"',
     "SHIP": "mend what its gates say; omo ralph judge runs them on the files as they are",
 }
 TOO_EARLY = {
@@ -175,23 +174,12 @@ def in_order(finished: Iterable[Message], began: Row | None) -> dict[str, Messag
             counting["IMPL"] = message
             counting.pop("VERIFY", None)
         elif phase == "VERIFY":
-            if "IMPL" in counting or not _same_files(message.files, began):
+            if "IMPL" in counting or not same_files(message.files, began):
                 counting["VERIFY"] = message
                 was_verified = True
         elif was_verified:
             counting["REFINE"] = message
     return counting
-
-
-def _same_files(first: Row | None, second: Row | None) -> bool:
-    """Surely the same commit and the same differences from it, evidence aside."""
-    contents = []
-    for files in (first, second):
-        if files is None or files.get("unknown"):
-            return False
-        differing = {path: digest for path, digest in files["files"].items() if not path.startswith(EVIDENCE)}
-        contents.append((files["head"], differing))
-    return contents[0] == contents[1]
 
 
 def _by_agent(phase: str, agent: str, counting: Mapping[str, Message], finished: Sequence[Message]) -> Proof:

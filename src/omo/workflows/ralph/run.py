@@ -87,6 +87,11 @@ class RalphState:
     def briefs(self) -> list[Row]:
         return self.of_iteration("brief")
 
+    @property
+    def all_briefs(self) -> list[Row]:
+        """Those of earlier iterations too: what a judge found on the same files stands."""
+        return [row for row in self.rows if row.get("kind") == "brief"]
+
     def brief_about(self, tree: str) -> Row | None:
         """The newest that asked about exactly these files."""
         return next((brief for brief in reversed(self.briefs) if brief["tree"] == tree), None)
@@ -209,6 +214,8 @@ class RalphState:
             return "the user confirmed the criteria"
         if not self.source:
             return "the criteria are the project's own checks, as its files named them at the start"
+        if self.started.get("changed_since_named"):
+            return f"the criteria are the agent's own, {clip(self.source, 120)} was changed after the user named it"
         return "the criteria are the agent's own, the user did not confirm them"
 
     @property

@@ -20,8 +20,10 @@ from omo.proof import base, changes, pins
 from omo.proof.checks import dump, parse_checks
 from omo.state.runtime import part
 from omo.text import block, clip
+from omo.work import requests
 from omo.work.files import Files
 from omo.work.lifecycle import not_shown, require_reason
+from omo.work.publish import take_up_again
 from omo.work.run import Caller, Run, check_sizes, load
 from omo.work.sections import listed
 from omo.work.status import NextStep, units
@@ -34,7 +36,6 @@ LONGEST_EVIDENCE = 500
 NOTHING_FOUND = "nobody said what is wanted, and the project's files name no check of its own"
 NOTHING_FAILS = "the project's own checks pass already, and nobody said what is wanted"
 NAME_THEM = "the user types /omo:ralph and what they want; or write criteria: omo ralph start --criteria FILE"
-ASKED = "ralph-asked"  # what the user typed after /omo:ralph, as the prompt hook keeps it
 
 
 def start(
@@ -51,17 +52,15 @@ def start(
     `request` is what the user asked for, where no hook heard them type it.
     """
     _require_options(caller, path, max_iterations, reduced_scope)
-    head = changes.head(Path(caller.root))
-    wanted, source, digest = _criteria(caller, path, head, cwd)
     with RALPH.start_lock(caller):
         own = load(RALPH, caller)
         _require_over(caller, own)
+        typed = requests.typed(caller.events, "ralph")
+        began = _began(caller, typed, own)
+        head = began["head"] or changes.head(Path(caller.root))
+        wanted, source, digest = _criteria(caller, path, head, cwd)
         last = _last_state(caller, own)
         after = _carried_on(own, wanted) if own is not None else _cleared_away(caller)
-        typed = []
-        for row in caller.events:
-            if (row.get("kind"), row.get("actor")) == (ASKED, "user"):
-                typed.append(row)
         asked_for = _request(caller, typed, own, request, goes_on=bool(after))
         if not asked_for and not wanted:
             raise Refused(NOTHING_FOUND, fix=NAME_THEM)
@@ -78,7 +77,8 @@ def start(
             "source": source,
             "source_digest": digest,
             "base": head,
-            "files": base.take(caller.root, os.environ, caller.state),
+            "files": began,
+            "changed_since_named": requests.changed_since_named(typed, source, digest),
             "max_iterations": max_iterations,
             "reduced_scope": clip(reduced_scope.strip(), 1000),
             "lessons": _lessons(last, wanted),
@@ -92,10 +92,30 @@ def start(
             if all(each.guard for each in wanted):
                 raise Refused(NOTHING_FAILS, fix=NAME_THEM)
             begins["criteria"] = [criterion.data for criterion in wanted]
+        if after:
+            take_up_again(caller, str(after["run"]))
         run = Run(RALPH, caller, begins["run"])
         scope = [criterion.id for criterion in wanted]
         run.append({**begins, "before": before}, opening(caller, Files(caller.root), 1, scope))
     return run, publish(run, begins=True)
+
+
+def _began(caller: Caller, typed: Sequence[Row], own: RalphRun | None) -> Row:
+    """The files when the user asked for this run, or for the one that it carries on; where no hook heard them, as they
+    are now."""
+    last = own.state if own is not None else None
+    since = str(last.started.get("ts")) if last is not None else ""
+    for row in reversed(typed):
+        if str(row.get("ts")) > since and isinstance(row.get("base"), dict):
+            return part(row, "base")
+    if last is not None and _goes_on(last) and last.is_request_heard:
+        return part(last.started, "files")
+    return base.take(caller.root, os.environ, caller.state)
+
+
+def _goes_on(last: RalphState) -> bool:
+    """It did not pass, and the user did not end it: the next run is held to what it was for."""
+    return last.ended is None or last.is_the_users_turn
 
 
 def _is_confirmed(typed: Sequence[Row], digest: str) -> bool:
@@ -157,6 +177,13 @@ def _request(caller: Caller, typed: Sequence[Row], own: RalphRun | None, given: 
     last = own.state if own is not None else None
     since = str(last.started.get("ts")) if last is not None else ""
     texts = [str(row["text"]) for row in typed if row.get("text") and str(row.get("ts")) > since]
+    if texts and given.strip() and caller.by != "user":
+        # "make add return the sum" was handed on once, where mul, div and a CLI were typed as well.
+        raise Refused(
+            "the user typed what they ask for, and that is what the judge is asked about: --request puts nothing in "
+            f"its place. They typed: {clip(texts[-1], 200)}",
+            fix="the same without --request; what is to be left out of it is theirs to say: /omo:ralph TEXT",
+        )
     if texts:
         return {"text": texts[-1], "by": "user"}
     if given.strip():
@@ -277,9 +304,7 @@ def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> Row:
     What the runs before it had dropped goes on with it.
     """
     last = own.state
-    if last is None:
-        return {}
-    if last.ended is not None and not last.is_the_users_turn:
+    if last is None or not _goes_on(last):
         return {}
     asked = list(last.after.get("dropped") or [])
     asked += [_asked(criterion) for criterion in last.criteria if criterion.id != rules.REQUEST]

@@ -125,7 +125,7 @@ def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
     agents.require_agreement(
         reviews,
         {agent: f"completing {goal.id} says that {agent} found it clean" for agent in reviewers.INDEPENDENT},
-        fix="mend what it found and let it review again, its newest word counts; or keep it as work: "
+        fix="mend what it found and let it review again: on these very files no other word counts; or keep it as work: "
         f"omo ultragoal record-review-blockers --goal-id {goal.id} --objective TEXT --evidence TEXT",
     )
     return reviews
@@ -195,6 +195,7 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Sub
         gate_file=gate_file,
         is_light=receipts.gate_for(plan, goal) == LIGHT,
         is_final=is_final,
+        has_request=receipts.is_last(plan, goal) and bool(reviewers.requests_of(run, plan)),
         unreviewed=receipts.unreviewed(plan) if is_final else (),
     )
 

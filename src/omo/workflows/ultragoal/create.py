@@ -10,9 +10,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.state import runtime, store
 from omo.text import clip, counted
+from omo.work import requests
 from omo.work.publish import change_row
 from omo.work.run import check_sizes
 from omo.work.status import NextStep
@@ -137,6 +139,8 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
     created = plan_row(new, brief, mode, gate_for(run, brief, mode))
     if replaced := _replaced(run):
         created["replaces"] = replaced
+    if asked_for := _requests(run, brief):
+        created["requests"] = asked_for
     if left_out := _left_out(run, brief):
         created["leftOut"] = left_out
     check_sizes([created])
@@ -189,11 +193,34 @@ def _left_out(run: PlanRun, brief: Brief) -> list[str]:
 def _asked(run: PlanRun) -> Row:
     """What the user typed after /omo:ultragoal, where no plan was made of it yet."""
     made = run.plan.created_at if run.plan is not None else ""
-    for row in reversed(run.caller.events):
-        is_asked = row.get("kind") == "asked" and row.get("workflow") == "ultragoal" and row.get("actor") == "user"
-        if is_asked and row["ts"] > made:
-            return row
-    return {}
+    rows = requests.typed(run.caller.events, "ultragoal", since=made)
+    return rows[-1] if rows else {}
+
+
+def require_as_named(run: PlanRun, path: str, content: bytes) -> None:
+    """A brief that the user named is taken as it was when they typed its name."""
+    made = run.plan.created_at if run.plan is not None else ""
+    rows = requests.typed(run.caller.events, "ultragoal", since=made)
+    name = os.path.relpath(os.path.realpath(path), run.caller.here).replace(os.sep, "/")
+    if run.caller.by != "user" and requests.changed_since_named(rows, name, sha256(content)):
+        raise Refused(
+            f"{clip(name, 120)} is not as it was when the user named it",
+            fix="put it back as it was; goals of your own go into another file, and the end is judged by theirs; or "
+            "they type it again as it is now",
+        )
+
+
+def _requests(run: PlanRun, brief: Brief) -> list[str]:
+    """What the plan's end is held against: what the user typed since the last plan, else what armed the session, else
+    what an unfinished plan before this one was for. None where no hook heard them ask for anything."""
+    if run.caller.by == "user":
+        return [brief.text]
+    made = run.plan.created_at if run.plan is not None else ""
+    events = run.caller.events
+    rows = requests.typed(events, "ultragoal", since=made) or requests.armed(events, since=made)
+    if rows:
+        return [requests.text_of(rows[-1])]
+    return list(run.plan.requests) if run.plan is not None and run.plan.is_open else []
 
 
 def _replaced(run: PlanRun) -> Row | None:

@@ -133,6 +133,7 @@ class Plan:
     updated_at: str
     gate: str = FULL
     goals: list[Goal] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)  # what the user asked for, as a hook heard them type it
     left_out: list[str] = field(default_factory=list)  # goals that the user typed, and that are none of these
     replaced: list[Row] = field(default_factory=list)  # plans that were given up for this one
     handoff: Row | None = None  # by whom, and to which workflow; None while it is worked on here
@@ -304,6 +305,7 @@ def _created(row: Row) -> Plan:
         updated_at=row["ts"],
         gate=row.get("gate", FULL),
         goals=_new_goals(row),
+        requests=[str(text) for text in row.get("requests") or []],
         left_out=list(row.get("leftOut") or []),
         replaced=replaced,
     )

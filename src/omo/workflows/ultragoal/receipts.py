@@ -39,8 +39,12 @@ def canonical_digest(value: object) -> str:
 
 def kind_for(plan: Plan, goal: Goal) -> str:
     """Final where every other required goal is complete already; a per-story plan has no final one."""
-    others_are_complete = all(other.status == "complete" for other in plan.required if other.id != goal.id)
-    return FINAL if others_are_complete and plan.goal_mode != "per-story" else PER_GOAL
+    return FINAL if is_last(plan, goal) and plan.goal_mode != "per-story" else PER_GOAL
+
+
+def is_last(plan: Plan, goal: Goal) -> bool:
+    """Every other required goal is complete: with this one the whole is reviewed."""
+    return all(other.status == "complete" for other in plan.required if other.id != goal.id)
 
 
 def gate_for(plan: Plan, goal: Goal) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from omo.state.runtime import part
 from omo.text import clip, counted, listed
-from omo.work import agents, outcome
+from omo.work import agents, outcome, requests
 from omo.work.agents import Message, NoAnswer, Review
 from omo.work.outcome import exception
 from omo.work.status import NextStep
@@ -20,6 +20,7 @@ Row = dict[str, Any]
 INDEPENDENT = {"omo:architect": "architect", "omo:qa": "qa"}
 # What a clean report says at its end; the last key that is there is its verdict.
 CLEAN = {
+    "requestStatus": "MET",
     "architectureStatus": "CLEAR",
     "productStatus": "CLEAR",
     "codeStatus": "CLEAR",
@@ -33,6 +34,9 @@ LANES = {
     "omo:architect": ("architectureStatus", "productStatus", "codeStatus"),
     "omo:qa": ("e2eStatus", "redTeamStatus"),
 }
+# At the end of a plan the architect answers for what the user asked for, not only for the goals made of it.
+ARCHITECT = "omo:architect"
+REQUEST = "requestStatus"
 SECTIONS = ("architectReview", "executorQa")
 OPEN = "open blockers"
 GOAL_ID = re.compile(r"\bG\d{3,}\b")
@@ -40,31 +44,51 @@ MOST_CHANGED = 50  # files, and goals, in a receipt
 LONGEST = 120
 MOST_NAMED = 10
 MOST_FILES = 3
+MOST_TITLES = 4
+LONGEST_TITLE = 40
 
 
 def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
-    """The newest word of each reviewer since the goal began. One that closed another goal was said of that one, and a
-    verdict that is not clean stands until a clean one follows: words without a verdict do not take it back."""
+    """The newest word of each reviewer since the goal began. One that closed another goal, or names another as what it
+    was asked about, was said of that one. A verdict that is not clean stands until a clean one on other files follows:
+    words without a verdict do not take it back."""
     said_of_others: set[tuple[int, str]] = set()
     for receipt in receipts.issued(run.rows):
         if receipt.get("goalId") != goal.id:
             said_of_others.update((review["row"], review["digest"]) for review in receipt.get("agents") or [])
     events = [event for event in run.caller.events if event["ts"] >= (goal.started_at or "")]
     reported: list[Message] = []
-    unclean: dict[str, Message] = {}
-    for message in agents.messages_in(events, INDEPENDENT):
-        if (message.seq, message.digest) in said_of_others:
-            continue
-        reported.append(message)
-        try:
-            _, is_clean = read_verdict(message.text, message.agent)
-        except NoAnswer:
-            continue
-        if is_clean:
-            unclean.pop(message.agent, None)
-        else:
-            unclean[message.agent] = message
-    return agents.newest_reviews(run.caller.root, [*reported, *unclean.values()], read_verdict)
+    for agent in INDEPENDENT:
+        said = []
+        for message in agents.messages_in(events, [agent]):
+            if (message.seq, message.digest) not in said_of_others and _goal_asked(message.text) in ("", goal.id):
+                said.append(message)
+        counting = agents.words_that_count(said, _is_clean, _are_of_same_files)
+        reported += counting
+        verdicts = [message for message in counting if _is_clean(message) is not None]
+        if verdicts and not _is_clean(verdicts[-1]):
+            reported.append(verdicts[-1])
+    return agents.newest_reviews(run.caller.root, reported, read_verdict)
+
+
+def _is_clean(message: Message) -> bool | None:
+    """None for words without a verdict."""
+    try:
+        return read_verdict(message.text, message.agent)[1]
+    except NoAnswer:
+        return None
+
+
+def _are_of_same_files(first: Message, second: Message) -> bool:
+    return agents.same_files(first.files, second.files)
+
+
+def _goal_asked(text: str) -> str:
+    """The goal that the report says it is about, as the form of the brief has it; empty where it says none."""
+    try:
+        return str(last_report(text).get("goal") or "")
+    except NoAnswer:
+        return ""
 
 
 def last_report(text: str) -> Row:
@@ -95,6 +119,24 @@ def read_verdict(text: str, agent: str) -> tuple[str, bool]:
     return clip(list(verdicts.values())[-1], 40), True
 
 
+def request_status(text: str) -> str:
+    """What a report says of the user's request; empty where it says nothing."""
+    try:
+        return clip(str(last_report(text).get(REQUEST) or ""), 40)
+    except NoAnswer:
+        return ""
+
+
+def requests_of(run: PlanRun, plan: Plan) -> list[str]:
+    """All that the user asked for: what the plan was made of, and what they typed after it."""
+    later = [requests.text_of(row) for row in _asked_later(run, plan)]
+    return list(dict.fromkeys([*plan.requests, *later]))
+
+
+def _asked_later(run: PlanRun, plan: Plan) -> list[Row]:
+    return requests.typed(run.caller.events, "ultragoal", since=plan.created_at)
+
+
 def goals_in(text: str) -> list[str]:
     """The goals that a message names."""
     return sorted(set(GOAL_ID.findall(text)))
@@ -108,6 +150,8 @@ def render(reviews: dict[str, Review]) -> list[Row]:
         row: Row = {"role": INDEPENDENT[agent], "at": message.ts, "row": message.seq, "digest": message.digest}
         if review.verdict:
             row |= {"verdict": review.verdict, "clean": review.is_clean}
+        if request := request_status(message.text):
+            row["request"] = request
         row["changed"] = None if review.changed is None else review.changed[:MOST_CHANGED]
         row["goals"] = goals_in(message.text)[:MOST_CHANGED]
         rendered.append(row)
@@ -125,18 +169,34 @@ def outcome_of(run: PlanRun, plan: Plan) -> Row:
     if plan.gate == LIGHT:
         words = ["omo:architect and omo:qa were seen to find the whole clean at its end"]
         notes.append("light gate, as the user chose")
-    doubts = _doubts(plan)
+    words.append(f"{ARCHITECT} found all of it there that the user asked for, as they typed it")
+    doubts = [*_request_doubts(run, plan), *_doubts(plan)]
     if drift := receipts.drift(plan, run.caller.root, None):
         doubts.append(drift)
     if doubts:
         verdict, words = outcome.ATTESTED, doubts
-    ended = outcome.outcome(verdict, "; ".join([plan.tally, *words, *notes]), exceptions(plan))
+    titles = listed([f"{goal.id} {clip(goal.title, LONGEST_TITLE)!r}" for goal in plan.required], MOST_TITLES)
+    ended = outcome.outcome(verdict, "; ".join([f"{plan.tally} ({titles})", *words, *notes]), exceptions(plan))
     return {**ended, "gate": plan.gate}
 
 
 def unfinished(plan: Plan, step: NextStep) -> Row:
     """No goal is open, and the plan is not at its end: a receipt is missing, or the session's goal is not complete."""
     return outcome.outcome(outcome.ENDED, f"{plan.tally}; open is: {step.text}", exceptions(plan))
+
+
+def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:
+    """A goal may be smaller than what was asked, and nobody has to lie: a note, where a payment API was wanted."""
+    if not requests_of(run, plan):
+        return ["no hook heard the user say what they want, so the goals are the agent's word for it"]
+    asked_at = max([plan.created_at, *(str(row["ts"]) for row in _asked_later(run, plan))])
+    receipts_issued = [goal.receipt for goal in plan.required if goal.receipt]
+    newest = max(receipts_issued, key=lambda receipt: str(receipt.get("verifiedAt")), default={})
+    for review in newest.get("agents") or []:
+        if review.get("role") == INDEPENDENT[ARCHITECT] and str(review["at"]) >= asked_at:
+            if str(review.get("request")).upper() == CLEAN[REQUEST]:
+                return []
+    return [f"{ARCHITECT} was not seen to say that all is there that the user asked for"]
 
 
 def _doubts(plan: Plan) -> list[str]:

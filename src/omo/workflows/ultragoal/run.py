@@ -168,7 +168,7 @@ def settings_at(root: str, commit: str | None) -> Settings:
 
 def repository(root: str) -> Row:
     """Where a plan belongs, the commit its work starts from, and what differed from that then."""
-    files = base.take(root, os.environ)
+    files = base.take(root, os.environ, paths.state_dir(root, os.environ))
     return {
         "root": os.path.realpath(root),
         "git": paths.repository(root),

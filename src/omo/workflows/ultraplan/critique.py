@@ -15,11 +15,13 @@ from omo.strict import validated
 from omo.text import counted
 from omo.work import agents
 from omo.work.agents import FULL
+from omo.work.briefs import quoted
 from omo.work.run import Caller, Row
 from omo.workflows.ultraplan.models import Document
 
 CRITIC = "omo:critic"
 MOST_FINDINGS = 100
+LONGEST_REQUEST = 8000
 
 # What a critic looks at. The last one is the hard gate: a weak manifest lets undone work pass.
 DIMENSIONS = {
@@ -96,6 +98,14 @@ def read_verdict(message: str) -> Verdict:
     return validated(Verdict, data, what="the critic's verdict", fix=fix)
 
 
+def _finds_clean(message: agents.Message) -> bool | None:
+    """None for what is not in the form."""
+    try:
+        return read_verdict(message.text).is_clean
+    except BadInput:
+        return None
+
+
 def _last_object(message: str) -> Row | None:
     """The last that has a verdict counts, for a form may be quoted before it is filled in."""
     last = None
@@ -117,18 +127,37 @@ def reviews(state: str) -> Journal:
     return Journal(os.path.join(state, "plans", "reviews"), state)
 
 
-def _recorded(state: str, key: str, value: str) -> Row | None:
-    """The newest verdict on a plan or a text. A damaged journal has none."""
+def latest(state: str, digest: str) -> Row | None:
+    """What counts of the verdicts on a text: a bad one, whoever was asked again; else the newest."""
     rows, problems = reviews(state).read()
     newest = None
     for row in rows:
-        if row.get("kind") == "critique" and row.get(key) == value and not problems:
+        if row.get("kind") == "critique" and row.get("digest") == digest and not problems:
             newest = row
+            if not is_clean(row):
+                break
     return newest
 
 
-def latest(state: str, digest: str) -> Row | None:
-    return _recorded(state, "digest", digest)
+def note_filled_in(caller: Caller, document: Document, before: str) -> None:
+    """omo wrote into the plan what its steps leave to it: one text, under two digests."""
+    row = {"kind": "filled-in", "plan": document.path, "before": before, "digest": document.digest}
+    journal = reviews(caller.state)
+
+    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
+        return None, [*journal.seal(caller.now), row]
+
+    journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
+
+
+def texts_of(state: str, digest: str) -> list[str]:
+    """The digests that a text had before omo filled it in, its own first."""
+    rows, problems = reviews(state).read()
+    digests = [digest]
+    for row in reversed(rows):
+        if row.get("kind") == "filled-in" and row.get("digest") == digests[-1] and not problems:
+            digests.append(str(row["before"]))
+    return digests
 
 
 def is_clean(row: Row | None) -> bool:
@@ -137,8 +166,11 @@ def is_clean(row: Row | None) -> bool:
 
 def has_refused(caller: Caller, document: Document) -> bool:
     """Whether the last verdict that a hook saw, recorded or not, was no; a new text does not undo it."""
-    row = _recorded(caller.state, "plan", document.path)
-    is_refused = row is not None and not is_clean(row)
+    rows, problems = reviews(caller.state).read()
+    is_refused = False
+    for row in rows:
+        if row.get("kind") == "critique" and row.get("plan") == document.path and not problems:
+            is_refused = not is_clean(row)
     for spoken in agents.messages(caller.state, caller.session, CRITIC):
         if _digest_in(spoken.text):
             try:
@@ -148,8 +180,10 @@ def has_refused(caller: Caller, document: Document) -> bool:
     return is_refused
 
 
-def brief(document: Document) -> str:
-    """What the critic is to be asked. It is handed the text's digest, and has to hand it back."""
+def brief(document: Document, request: str = "") -> str:
+    """What the critic is to be asked, with what the user typed. It is handed the text's digest, and has to hand it
+    back."""
+    wanted = f"What the user asked for, as they typed it:\n{quoted(request, LONGEST_REQUEST)}\n\n" if request else ""
     asked = "\n".join(f"- {name}: {what}" for name, what in DIMENSIONS.items())
     form = {
         "verdict": "clean | findings",
@@ -162,7 +196,7 @@ def brief(document: Document) -> str:
     return f"""Read the plan {document.path} and hold it against the code base; take its author's word for nothing.
 The text under review has the digest {document.digest}.
 
-Judge each dimension as pass, concern or fail:
+{wanted}Judge each dimension as pass, concern or fail:
 {asked}
 
 A manifest is what code will check once the step is said to be done. Ask of each: which lazy or wrong piece of work
@@ -181,13 +215,15 @@ def await_critic(caller: Caller, agent: str | None = CRITIC) -> None:
 
 def record(caller: Caller, document: Document) -> Verdict | None:
     """The critic's last word on this text, as the host reported it, from now on in the journal; None where it said
-    nothing. Of several, nobody gets to pick."""
-    message = None
+    nothing. A clean one after a bad one counts only of another text."""
+    said = []
     for each in agents.messages(caller.state, caller.session, CRITIC):
         if _digest_in(each.text) == document.digest:
-            message = each
-    if message is None:
+            said.append(each)
+    counting = agents.words_that_count(said, _finds_clean, lambda first, second: True)
+    if not counting:
         return None
+    message = counting[-1]
     verdict = read_verdict(message.text)
     row = {
         "kind": "critique",

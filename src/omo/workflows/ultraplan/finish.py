@@ -14,17 +14,19 @@ from omo.proof import base
 from omo.proof.experiment import Plain, Subject
 from omo.proof.run import child_environment
 from omo.state import store
+from omo.state.rows import given_up_of
 from omo.state.runtime import part
 from omo.text import block, clip, counted
 from omo.work import bound, claims, outcome, proving
 from omo.work.lifecycle import require_reason
+from omo.work.publish import note_given_up, take_up_again
 from omo.work.run import Caller, Row
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES, OUTSIDE
-from omo.workflows.ultraplan.run import PlanRun, PlanState, RunStatus, audit_plan, audit_run
+from omo.workflows.ultraplan.run import PlanRun, PlanState, RunStatus, audit_plan, audit_run, runs_of_plan
 from omo.workflows.ultraplan.start import at_best, not_agreed
 from omo.workflows.ultraplan.status import (
     failed_command,
@@ -145,7 +147,13 @@ def abandon(run: PlanRun, reason: str) -> Finished:
     if by == "user":
         why = f"plan session {state.run} was ended by the user"
     why = f"{why}: {clip(reason, LONGEST_WHY)}"
-    return _close(status, row, outcome.outcome(outcome.ENDED, why, state.exceptions), 0)
+    done = _close(status, row, outcome.outcome(outcome.ENDED, why, state.exceptions), 0)
+    left = [number for number in state.steps if number not in row["passed"]]
+    if by != "user" and left:
+        steps = ", ".join(map(str, left))
+        what = f"plan session {state.run} was given up with step {steps} of {clip(state.path, 80)} undone"
+        note_given_up(run, what, clip(reason, LONGEST_WHY))
+    return done
 
 
 def _close(status: RunStatus, row: Row, ended: Row, exit_code: int, results: Sequence[Verify] = ()) -> Finished:
@@ -160,6 +168,10 @@ def _close(status: RunStatus, row: Row, ended: Row, exit_code: int, results: Seq
     run.append(*events)
     status = replace(status, run=run)
     end = status.state.end
+    if end == "pass" and given_up_of(run.caller.session_rows.get(run.caller.session, {})):
+        for earlier in runs_of_plan(run.caller, status.state.plan):
+            if earlier.number == status.state.number:
+                take_up_again(run.caller, earlier.run)
     done = _reported(status, results, next_step(status), end, exit_code)
     publish_end(status, progressed=end == "pass")
     return done
@@ -288,7 +300,7 @@ def _shown_by_verify(status: RunStatus, results: Sequence[Verify]) -> str:
     for result in results:
         if result.result == verify.PASS:
             command = Plain(result.argv, timeout=verify.SECONDS)
-            owner = proving.owner_of(subject, command, is_users=status.state.named)
+            owner = proving.owner_of(subject, command, is_users=status.state.is_named)
             name = f"Verify of step {result.step}"
             candidates.append(proving.Candidate(name, command, owner, verify.judge_of(result)))
     return proving.shown(subject, candidates).proof

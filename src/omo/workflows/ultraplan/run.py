@@ -30,7 +30,7 @@ MOST_RECOVERIES = 2
 START = "omo plan start PLAN"
 STARTED = (
     *("session", "path", "plan", "number", "order", "base", "runner", "root", "fence", "steps"),
-    *("depth", "unreviewed", "named", "left_behind", "handoffs"),
+    *("depth", "unreviewed", "is_named", "left_behind", "handoffs"),
 )
 SHORT_TAG = 4
 
@@ -59,7 +59,7 @@ class PlanState:
     depth: int = 0  # how often the session was recovered
     recovering: tuple[int, ...] = ()  # the steps that the last recovery is for
     unreviewed: str = ""
-    named: bool = False  # by the user, this very text: its Verify commands are theirs
+    is_named: bool = False  # the user named this very text after /omo:ultraexecute
     left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
     handoffs: tuple[str, ...] = ()  # what earlier sessions of the plan left for this one
     is_legacy: bool = False  # of a plan before 1.7: no critic looked, and manifests may have been made up

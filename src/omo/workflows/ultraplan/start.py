@@ -12,6 +12,7 @@ from omo.proof import base, changes
 from omo.state import store
 from omo.state.runtime import part
 from omo.text import clip, counted
+from omo.work import requests
 from omo.work.lifecycle import left_by_others, not_shown, require, require_reason
 from omo.work.outcome import ATTESTED, OPENINGS, WAIVED
 from omo.work.publish import publish_damage
@@ -95,6 +96,7 @@ def start(
         caller.forget()
         require_free(caller)
         history, looked = clean_history(root, document)
+        is_named = _require_as_named(caller, plan)
         unreviewed = require_reviewed(caller, plan, history, unreviewed)
         asked = preflight.look(document.needs, root, environ=environ, by=caller.by)
         run = Run(PLAN, caller, PLAN.new_id(caller, tags(plan.digest, plan.path)))
@@ -103,7 +105,7 @@ def start(
         # Ledger before summary: a crash in between leaves a run that the next command finds.
         spec = _write(run, "spec.md", sessions.render(plan, document))
         _write(run, "plan.md", plan.text)
-        row = {**_started_row(caller, contract, history), "unreviewed": clip(unreviewed, 1000)}
+        row = {**_started_row(caller, contract, history), "unreviewed": clip(unreviewed, 1000), "is_named": is_named}
         run.append(_preflight_row(caller, plan.path, asked), row)
     step = publish_end(RunStatus(run, document, looked), session=caller.session)
     return Started(run.require_whole(), step, spec, notes=contract.notes)
@@ -266,6 +268,26 @@ def require_shown(caller: Caller) -> None:
     raise refusal
 
 
+def _require_as_named(caller: Caller, plan: Document) -> bool:
+    """Whether the user named this very text after /omo:ultraexecute; one that was changed since is not what they meant.
+
+    What omo itself filled in since is no change of anybody's.
+    """
+    typed = requests.typed(caller.events, "ultraexecute")
+    if not typed:
+        return False
+    texts = critique.texts_of(caller.state, plan.digest)
+    is_changed = all(requests.changed_since_named(typed, plan.path, digest) for digest in texts)
+    if is_changed and caller.by != "user":
+        name = shlex.quote(plan.path)
+        raise Refused(
+            f"{plan.path} is not as it was when the user named it",
+            fix=f"put it back as it was; or tell them what changed, and they type: /omo:ultraexecute {name}",
+        )
+    is_named = any(named.get("path") == plan.path for row in typed for named in requests.files_of(row))
+    return is_named and not is_changed
+
+
 def require_reviewed(caller: Caller, plan: Document, history: History, unreviewed: str) -> str:
     """Why it begins without a clean critique; empty where it has one, or needs none. What the critic was seen to say of
     this text is recorded now."""
@@ -278,14 +300,18 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
     review = critique.latest(caller.state, plan.digest)
     if critique.is_clean(review):
         return ""
+    theirs = f"omo plan start {name} --unreviewed REASON --session {shlex.quote(caller.session)}"
+    if unreviewed and caller.by != "user":
+        # Not asking the critic was cheaper than asking: after its no only the user could go on, before it the agent.
+        why = "no critic has looked at it"
+        if critique.has_refused(caller, plan):
+            why = f"{CRITIC} has found it not to be sound"
+        raise Refused(
+            f"--unreviewed starts {plan.path} over a missing review ({why}), and that is the user's alone",
+            fix=f"have it reviewed: omo plan critique {name}; or they type, in a terminal of their own: {theirs}",
+        )
     if unreviewed:
         require_reason(unreviewed, "--unreviewed", "say why no critic looked")
-        if caller.by != "user" and critique.has_refused(caller, plan):
-            raise Refused(
-                f"{CRITIC} has found {plan.path} not to be sound; only the user starts it all the same",
-                fix=f"mend it and have it reviewed: omo plan critique {name}; or ask the user, who "
-                "runs omo plan start in their own terminal, with --unreviewed and --session",
-            )
         return unreviewed
     is_committed = plan.path not in history.tree.dirty and not history.tree.is_untracked(plan.path)
     if plan.is_legacy and is_committed:
@@ -297,7 +323,7 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
         reviewed = ", nor was it there before: of an older plan only what is committed needs none"
     raise Refused(
         f"{plan.path} has no clean critique of the text it has now (digest {plan.digest[:12]}){reviewed}",
-        fix=f"omo plan critique {name}; or --unreviewed REASON, which is reported",
+        fix=f"omo plan critique {name}; or the user, in a terminal of their own: {theirs}",
     )
 
 

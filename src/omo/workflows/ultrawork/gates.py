@@ -315,8 +315,8 @@ class SessionGates:
         self._change(decide)
 
     def allow(self, name: str, root: str) -> str:
-        """The user lets a gate through as it is, a file that gates rest on be changed, or one test in it (FILE::TEST) no
-        longer hold as it was. What it was, in words."""
+        """The user lets a gate through as it is, a file that gates rest on be changed, or one test in it, FILE::TEST,
+        no longer hold as it was. What it was, in words."""
 
         def decide(gates: Gates) -> tuple[str, list[Json]]:
             if gates.get(name) is not None:

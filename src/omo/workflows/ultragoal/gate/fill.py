@@ -109,7 +109,8 @@ class Filled:
         """Why the word of a reviewer is missing; empty where it was seen to find the files as they are now clean."""
         name = self.goal.id
         if review is None:
-            return f"{agent} was not seen to review {name}: start that agent with the goal and the diff"
+            brief = f"omo ultragoal brief {reviewers.INDEPENDENT[agent]}"
+            return f"{agent} was not seen to review {name}: start that agent with this as its whole prompt: {brief}"
         if not review.is_clean:
             return f"{agent} ended without its verdict: let it end with the block that it is given"
         root = str(self.subject.root)
@@ -117,6 +118,11 @@ class Filled:
         changed = review.without(written_after).changed
         if changed:
             return f"{agent} found it clean before {clip(changed[0], 100)} changed: let it look again"
+        asks_for_more = agent == ARCHITECT and self.subject.has_request
+        if asks_for_more and not reviewers.request_status(review.message.text):
+            return (
+                f"{agent} does not say whether all is there that the user asked for: omo ultragoal brief architect asks"
+            )
         unnamed = sorted(set(self.subject.unreviewed) - set(reviewers.goals_in(review.message.text)))
         if unnamed:
             return f"{agent} does not say that it looked at {', '.join(unnamed)}, whose reviewers come with {name}"

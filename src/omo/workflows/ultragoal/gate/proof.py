@@ -74,6 +74,7 @@ class Subject:
     gate_file: str = ""  # where in the project the gate was read from
     is_light: bool = False  # the user chose that its reviewers come at the end
     is_final: bool = False  # its receipt closes the plan
+    has_request: bool = False  # with it the architect answers for what the user typed
     unreviewed: tuple[str, ...] = ()  # goals that were closed without reviewers, who have to look at them with this one
 
 

@@ -1,0 +1,98 @@
+"""What a plan's reviewers are held to, through the hooks and commands: their words, the user's words, the files."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.project import Project
+from tests.ultragoal.gates import valid_gate
+from tests.ultragoal.project import CLEAN
+
+BLOCK = {**CLEAN["omo:architect"], "codeStatus": "BLOCK"}
+
+
+@pytest.fixture
+def planned(project: Project) -> Project:
+    project.commit()
+    project.prompt("/omo:ultragoal read every file")
+    project.check("ultragoal", "create-goals", "--start", "--brief", "@goal: Parse\nRead every file.")
+    project.write("parse.py", "OLD = True\n")
+    return project
+
+
+def reviewed(project: Project, **more: object) -> None:
+    for agent, clean in CLEAN.items():
+        project.agent_ends(agent, json.dumps({**clean, **more}))
+
+
+def completed(project: Project, code: int = 0) -> str:
+    gate = json.dumps(valid_gate(project.root))
+    ran = project.check(
+        *("ultragoal", "checkpoint", "--evidence", "it was seen", "--quality-gate-json", gate), code=code
+    )
+    return ran.err or ran.out
+
+
+def test_a_clean_word_on_the_files_that_were_blocked_is_refused(planned: Project) -> None:
+    planned.agent_ends("omo:architect", json.dumps(BLOCK))
+    reviewed(planned)
+    assert "BLOCK was said by omo:architect" in completed(planned, code=3)
+    planned.write("parse.py", "NEW = True\n")
+    reviewed(planned)
+    completed(planned)
+
+
+def test_at_the_end_the_architect_answers_for_what_the_user_typed(planned: Project) -> None:
+    brief = planned.check("ultragoal", "brief", "architect").out
+    assert "  > read every file\n" in brief
+    assert '"requestStatus": "MET | MISSING"' in brief
+    reviewed(planned, requestStatus="MISSING")
+    assert "MISSING was said by omo:architect" in completed(planned, code=3)
+    planned.write("parse.py", "NEW = True\n")
+    reviewed(planned)
+    completed(planned)
+    planned.check("goal", "complete")
+    message = planned.stop().message
+    assert message.startswith("omo: done, judged: ")
+    assert "(G001 'Parse')" in message
+    assert "all of it there that the user asked for, as they typed it" in message
+
+
+def test_without_an_answer_for_the_request_it_is_the_agents_word(planned: Project) -> None:
+    for agent, clean in CLEAN.items():
+        planned.agent_ends(agent, json.dumps({key: word for key, word in clean.items() if key != "requestStatus"}))
+    refused = planned.agent("ultragoal", "checkpoint", "--evidence", "it was seen", "--", "cat", "parse.py")
+    assert "omo:architect does not say whether all is there that the user asked for" in refused.err
+    completed(planned)
+    planned.check("goal", "complete")
+    message = planned.stop().message
+    assert message.startswith("omo: finished on the agent's word: ")
+    assert "omo:architect was not seen to say that all is there that the user asked for" in message
+
+
+def test_what_the_user_typed_after_the_plan_was_made_is_asked_too(planned: Project) -> None:
+    planned.prompt("/omo:ultragoal and refuse malformed rows")
+    brief = planned.check("ultragoal", "brief", "architect").out
+    assert "  > read every file\n  > and refuse malformed rows\n" in brief
+
+
+def test_of_a_goal_that_is_not_the_last_nobody_asks_for_the_whole(project: Project) -> None:
+    project.commit()
+    project.prompt("/omo:ultragoal read every file, write the report")
+    two = "@goal: Parse\nRead every file.\n@goal: Write\nWrite the report."
+    project.check("ultragoal", "create-goals", "--start", "--brief", two)
+    assert "requestStatus" not in project.check("ultragoal", "brief", "architect").out
+
+
+def test_what_armed_the_session_is_the_request_where_nothing_else_was_typed(project: Project) -> None:
+    project.commit()
+    project.prompt("ulw read every file")
+    project.check("ultragoal", "create-goals", "--start", "--brief", "@goal: Parse\nRead every file.")
+    assert "  > ulw read every file\n" in project.check("ultragoal", "brief", "architect").out
+
+
+def test_a_report_about_another_goal_says_nothing_of_this_one(planned: Project) -> None:
+    reviewed(planned, goal="G007")
+    assert "no reviewer seen to find it clean" in completed(planned)

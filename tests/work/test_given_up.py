@@ -1,0 +1,61 @@
+"""What the agent gave up is named by every later end of the conversation, until the user asks for something new."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.project import Project
+
+CRITERIA = {
+    "criteria": [
+        {"id": "C1", "description": "NOTES is there", "checks": [{"id": "there", "type": "path", "path": "NOTES"}]}
+    ]
+}
+
+
+@pytest.fixture
+def given_up(project: Project) -> Project:
+    """A run that the agent gave up; the user was told so, and did not ask for anything new."""
+    project.commit()
+    file = project.root.parent / "criteria.json"
+    file.write_text(json.dumps(CRITERIA), encoding="utf-8")
+    project.prompt("/omo:ralph write NOTES")
+    project.check("ralph", "start", "--criteria", str(file))
+    project.check("ralph", "abandon", "it is not worth the time")
+    assert "gave up ralph run" in project.stop().message
+    return project
+
+
+def goals_end(project: Project) -> str:
+    project.check("ultragoal", "create-goals", "--brief", "@goal: Note\nWrite a note.")
+    project.check("state", "clear", "--mode", "ultragoal", "--force")
+    return project.stop().message
+
+
+def test_the_next_end_names_it(given_up: Project) -> None:
+    given_up.prompt("hm?")
+    assert "was given up with C0, C1 open (by the agent: it is not worth the time)" in goals_end(given_up)
+
+
+def test_what_was_cleared_with_something_open_is_named_by_the_end_after_it(given_up: Project) -> None:
+    goals_end(given_up)
+    cleared = given_up.row()["givenUp"][-1]
+    assert cleared["what"].endswith("was given up with 1 open")
+
+
+@pytest.mark.parametrize("prompt", ["ulw write a note instead", "/omo:ultragoal a note instead", "/omo:ralph a note"])
+def test_a_new_request_of_the_users_is_not_held_to_it(given_up: Project, prompt: str) -> None:
+    given_up.prompt(prompt)
+    assert "givenUp" not in given_up.row()
+
+
+def test_what_the_user_ends_is_nobodys_exception(project: Project) -> None:
+    project.commit()
+    file = project.root.parent / "criteria.json"
+    file.write_text(json.dumps(CRITERIA), encoding="utf-8")
+    project.prompt("/omo:ralph write NOTES")
+    project.check("ralph", "start", "--criteria", str(file))
+    project.check("ralph", "abandon", "no longer wanted", "--session", project.session, by="user")
+    assert "givenUp" not in project.row()
