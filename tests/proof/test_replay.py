@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.proof.experiment import Plain
+from omo.proof.gate_runs import Plain
 from omo.proof.replay import REASON_CODES, Record, normalise, parse_exemption, record, replay, speaks_of_project
 from omo.proof.replay import parse_replay as parse
 from tests.proof.test_evaluate import git, write

@@ -16,28 +16,15 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
-from pathlib import Path
-from typing import Any, Protocol
+from dataclasses import dataclass, field, replace
 
 from omo import progress
-from omo.digest import sha256
-from omo.errors import OmoError
-from omo.json_text import dumps
-from omo.proof import base, contents, form, inline_tests, kinds, manifests, outputs, own_commands, reading, swap
-from omo.proof import run as runner
-from omo.proof.outputs import Counts
+from omo.proof import base, contents, gate_runs, reading, swap
+from omo.proof.arrangements import Arrangements, CannotTell, arrange, files_key, kinds_of
+from omo.proof.gate_runs import AS_IT_IS, MOST_NAMED, OLD_TESTS, WITHOUT, Command, Judge, Run, Subject
 from omo.proof.swap import File
-from omo.proof.typed_commands import command_id
-from omo.state import paths, store
-from omo.state.journal import Journal
 from omo.text import clip, counted, listed
 
-Row = dict[str, Any]
-Judge = Callable[[runner.Outcome], tuple[str, str]]  # pass, fail or unknown, and why
-
-WITHOUT, OLD_TESTS, AS_IT_IS = "without the work", "with the old tests", "as it is"
 MANIFESTS = "with the old tests, manifests as they are"
 # What came of it. Only the first is a proof.
 HOLDS = "holds"
@@ -51,67 +38,11 @@ NOT_MADE = "not made"
 SHOWS_NO_RED = (PASSES_WITHOUT, NOTHING_SHOWN)
 TESTS_CHANGED = (OLD_TESTS_FAIL, FEWER_TESTS)
 
-MOST_NAMED = 3
-TAIL = 4000
+
 WORTH_TELLING = 20.0  # seconds
 SHORTEST_LIMIT = 60.0  # seconds that a run on other files may take, or ten times what it takes as it is
 COULD_NOT_START = (126, 127)
 KILLED = re.compile(r"\bKilled$|\bError 137$|\bSIGKILL\b", re.MULTILINE)
-
-
-class Command(Protocol):
-    """What is run: a gate, or a check. `sealed` are globs of more files that it rests on."""
-
-    @property
-    def argv(self) -> Sequence[str]: ...
-    @property
-    def cwd(self) -> str: ...
-    @property
-    def sealed(self) -> Sequence[str]: ...
-    @property
-    def timeout(self) -> float: ...
-
-
-@dataclass(frozen=True)
-class Plain:
-    """A command of which no more is known."""
-
-    argv: Sequence[str]
-    cwd: str = "."
-    sealed: Sequence[str] = ()
-    timeout: float = 600.0
-
-
-@dataclass(frozen=True)
-class Run:
-    """One run of a command: the files it ran on, as one id, and what came out."""
-
-    on_files: str
-    result: str  # pass, fail or unknown
-    why: str = ""  # it is unknown
-    exit: int | None = None
-    seconds: float = 0.0
-    counts: Counts | None = None
-    failing: Sequence[str] = ()
-    names_are_whole: bool = False
-    broke_before_tests: bool = False
-    missing: Sequence[str] = ()
-    quoted: str = ""
-    tail: str = ""
-
-    @property
-    def summary(self) -> str:
-        """What it printed, for a sentence: numbers where there are any, with the first names."""
-        if self.counts is None:
-            return self.quoted
-        parts = []
-        for number, word in zip(self.counts, ("passed", "failed", "skipped"), strict=True):
-            if number:
-                parts.append(f"{number} {word}")
-        text = ", ".join(sorted(parts, key=lambda part: "failed" not in part)) or "no test"
-        if self.failing:
-            text += f": {listed([clip(name, 80) for name in self.failing], MOST_NAMED)}"
-        return text
 
 
 @dataclass(frozen=True)
@@ -132,71 +63,6 @@ class Experiment:
         return self.verdict == HOLDS
 
 
-@dataclass(frozen=True)
-class Subject:
-    """The files that are asked about: a base, what differs from it now, and what the user allowed to be changed.
-
-    `environ` is the whole environment of the commands; `minutes` what the user lets the runs take, 0 for none at all.
-    Without `makes` only what was seen counts.
-    """
-
-    root: str
-    state: str
-    began: Mapping[str, Any]
-    look: base.Look
-    environ: Mapping[str, str]
-    now: float
-    minutes: float = 10.0
-    makes: bool = True
-    allowed: Mapping[str, str] = field(default_factory=dict)
-    by: str = "agent"
-
-    @cached_property
-    def present(self) -> frozenset[str]:
-        """The paths of the base."""
-        head = self.began.get("head")
-        return frozenset([*self.began["files"], *(base.names(self.root, head) if head else ())])
-
-    @cached_property
-    def base_id(self) -> str:
-        known = [self.began.get("head"), sorted(self.began["files"].items())]
-        return sha256(store.encode(dumps(known)))[:16]
-
-
-class CannotTell(Exception):
-    """Why there is no experiment: a sentence."""
-
-
-@dataclass(frozen=True)
-class Arrangements:
-    """The files of each run. `work` and `rest` are the changed paths of each kind; a file of Rust may be both."""
-
-    work: Sequence[str]
-    rest: Sequence[str]
-    files: Mapping[str, Mapping[str, File]]  # by run, what the paths that are swapped for it hold
-    keys: Mapping[str, str]  # by run, the id of the files it is made on
-    manifests: Sequence[str] = ()  # changed so that they only add: they may stand as they are
-    peeks: Sequence[str] = ()  # lines of the work that look at its tests
-
-    @property
-    def has_old_tests(self) -> bool:
-        return OLD_TESTS in self.files
-
-    def without_products(self) -> Arrangements:
-        """The same, but new data stays: where nothing has to fail without the work, a report is what was asked for."""
-        old_tests = self.files.get(OLD_TESTS, {})
-        kept = {}
-        for path, held in old_tests.items():
-            if held.content is not None or not kinds.is_plain_data(path):
-                kept[path] = held
-        if kept == old_tests:
-            return self
-        files = {WITHOUT: self.files[WITHOUT]}
-        if kept:
-            files[OLD_TESTS] = kept
-        return replace(self, files=files, keys={**self.keys, OLD_TESTS: f"{self.keys[OLD_TESTS]}:products"})
-
-
 def prove(
     subject: Subject, command: Command, seen: Sequence[Run], run_as_it_is: Callable[[], Run], judge: Judge | None = None
 ) -> Experiment:
@@ -204,7 +70,7 @@ def prove(
     whether one passed where that is not only its exit code."""
     try:
         arranged = arrange(subject, command)
-        known = [*_recorded(subject, command), *seen]
+        known = [*gate_runs.recorded(subject, command), *seen]
         return _Trial(subject, command, arranged, known, run_as_it_is, judge=judge).experiment()
     except CannotTell as why:
         return Experiment(NOT_MADE, str(why))
@@ -219,7 +85,9 @@ def weakened(subject: Subject, command: Command) -> str:
         arranged = arrange(subject, command).without_products()
         if not arranged.has_old_tests:
             return ""
-        trial = _Trial(subject, command, arranged, _recorded(subject, command), lambda: run_now(subject, command))
+        trial = _Trial(
+            subject, command, arranged, gate_runs.recorded(subject, command), lambda: run_now(subject, command)
+        )
         made = trial.with_old_tests()
     except CannotTell as why:
         return str(why)
@@ -230,166 +98,11 @@ def weakened(subject: Subject, command: Command) -> str:
 
 def run_now(subject: Subject, command: Command, judge: Judge | None = None) -> Run:
     """As it is."""
-    outcome = run_asking(command, subject.root, environment(subject.environ), command.timeout)
+    outcome = gate_runs.run_asking(command, subject.root, gate_runs.environment(subject.environ), command.timeout)
     shadows = reading.shadows(subject.root, subject.began, [command], subject.allowed)
-    return read_run(outcome, files_key(subject.look.changed or {}, kinds_of(subject, command)), shadows, judge)
-
-
-# Which files stand how
-
-
-def files_key(changed: Mapping[str, str], which: kinds.Kinds) -> str:
-    """One id for all files that a run can depend on: documents and the like are left out."""
-    counting = {path: digest for path, digest in changed.items() if which.of(path) in (kinds.WORK, kinds.REST)}
-    return base.tree_of(counting)
-
-
-def kinds_of(subject: Subject, command: Command) -> kinds.Kinds:
-    head = subject.began.get("head")
-    started = own_commands.scripts(
-        subject.root, head, command.argv, command.cwd, uncommitted=subject.began.get("files", ())
+    return gate_runs.read_run(
+        outcome, files_key(subject.look.changed or {}, kinds_of(subject, command)), shadows, judge
     )
-    return kinds.Kinds(
-        started=started, sealed=command.sealed, is_form=form.is_form(command.argv), present=subject.present
-    )
-
-
-def arrange(subject: Subject, command: Command) -> Arrangements:
-    changed = subject.look.changed
-    if changed is None:
-        raise CannotTell(f"what was changed is not known ({subject.look.unknown})")
-    if not changed:
-        raise CannotTell("no file was changed")
-    which = kinds_of(subject, command)
-    counting = [path for path in changed if which.of(path) in (kinds.WORK, kinds.REST)]
-    try:
-        before = contents.at_base(subject.root, subject.state, subject.began, counting)
-        after = {path: contents.now(subject.root, path) for path in counting}
-    except contents.Unknown as why:
-        raise CannotTell(str(why)) from None
-    work: list[str] = []
-    rest: list[str] = []
-    adding: list[str] = []
-    without: dict[str, File] = {}
-    old_tests: dict[str, File] = {}
-    for path in counting:
-        is_allowed = subject.allowed.get(path) == changed[path]
-        if which.of(path) == kinds.REST:
-            rest.append(path)
-            if not is_allowed:
-                old_tests[path] = before[path]
-            if manifests.only_adds(path, before[path].content or b"", after[path].content or b""):
-                adding.append(path)
-            continue
-        parted = _parted(path, before[path], after[path])
-        if parted is None:
-            work.append(path)
-            without[path] = before[path]
-            continue
-        with_new_tests, with_old_tests = parted
-        if with_new_tests != after[path]:
-            work.append(path)
-            without[path] = with_new_tests
-        if with_old_tests != after[path]:
-            rest.append(path)
-            if not is_allowed:
-                old_tests[path] = with_old_tests
-    if not work:
-        raise CannotTell(f"only tests, configuration or data were changed ({listed(rest, 6)})")
-    files = {WITHOUT: without}
-    if old_tests and _has_tests_at_base(subject, which, old_tests):
-        files[OLD_TESTS] = old_tests
-    keys = {name: _key_of(changed, which, put, before) for name, put in files.items()}
-    keys[AS_IT_IS] = files_key(changed, which)
-    peeks = reading.peeks(without, {path: after[path] for path in without})
-    return Arrangements(work, rest, files, keys, adding, peeks)
-
-
-def _parted(path: str, before: File, after: File) -> tuple[File, File] | None:
-    """A file with inline tests: its old code with the tests of now, and its code of now with the old tests."""
-    old, new = before.content, after.content
-    if old is None or new is None:
-        return None
-    if not inline_tests.has_inline_tests(path, old) and not inline_tests.has_inline_tests(path, new):
-        return None
-    with_new_tests, with_old_tests = inline_tests.with_tests_of(old, new), inline_tests.with_tests_of(new, old)
-    if with_new_tests is None or with_old_tests is None:
-        return None
-    return File(with_new_tests, after.mode), File(with_old_tests, after.mode)
-
-
-def _has_tests_at_base(subject: Subject, which: kinds.Kinds, old_tests: Mapping[str, File]) -> bool:
-    """Whether there was anything to run: one of the changed files itself, or any other test."""
-    if any(held.content is not None for held in old_tests.values()):
-        return True
-    present = subject.present
-    return any(kinds.is_test(path) or path in which.started for path in present)
-
-
-def _key_of(changed: Mapping[str, str], which: kinds.Kinds, put: Mapping[str, File], before: Mapping[str, File]) -> str:
-    arranged = dict(changed)
-    for path, held in put.items():
-        if held == before[path]:
-            del arranged[path]
-        else:
-            arranged[path] = base.name_of(held.mode, held.content or b"")
-    return files_key(arranged, which)
-
-
-# The runs
-
-
-def read_run(outcome: runner.Outcome, on_files: str, shadows: Sequence[str] = (), judge: Judge | None = None) -> Run:
-    """What a run that has ended shows; of its output only the end is kept, so it is read now."""
-    text = outcome.stdout + outcome.stderr
-    result, why = outputs.result_of(outcome, shadows)
-    if judge is not None and result != "unknown":
-        result, why = judge(outcome)
-    printed = outputs.read(text, outcome.exit_code)
-    return Run(
-        on_files,
-        result,
-        why,
-        outcome.exit_code,
-        round(outcome.duration, 3),
-        printed.counts,
-        sorted(printed.failing),
-        printed.names_are_whole,
-        printed.broke_before_tests,
-        sorted(printed.missing),
-        outputs.quoted(text),
-        text[-TAIL:],
-    )
-
-
-def run_of(row: Mapping[str, Any]) -> Run:
-    """As a ledger has it."""
-    values = {name: row[name] for name in Run.__dataclass_fields__ if name in row}
-    if values.get("counts") is not None:
-        values["counts"] = Counts(*values["counts"])
-    return Run(**{"on_files": "", "result": "unknown", **values})
-
-
-def run_asking(
-    command: Command,
-    root: str,
-    environ: Mapping[str, str],
-    limit: float,
-    started: Callable[[int], None] | None = None,
-) -> runner.Outcome:
-    """Run it, and have the runner name what it runs where it would not by itself."""
-    argv = list(command.argv)
-    asked = outputs.asking(argv)
-    told = dict(environ)
-    for name, words in outputs.asking_environment(argv).items():
-        told[name] = f"{told.get(name, '')} {words}".strip()
-    most = runner.OUTPUT_LIMIT if asked == argv else outputs.ASKED_OUTPUT_LIMIT
-    return runner.run(asked, cwd=Path(root, command.cwd), timeout=limit, env=told, output_limit=most, started=started)
-
-
-def environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """For every run that omo makes: a runner that knows of CI writes no snapshots and asks nobody."""
-    return {**environ, "CI": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 @dataclass
@@ -477,12 +190,12 @@ class _Trial:
                 runs[name] = self._run(swapped, name)
                 if name == OLD_TESTS and _could_not_be_built(runs[name]) and MANIFESTS in self._lenient():
                     runs[name] = self._run(swapped, MANIFESTS)
-                _record(subject, self.command, name, runs[name])
+                gate_runs.record(subject, self.command, name, runs[name])
                 if name == WITHOUT and runs[name].result == "pass":
                     break
         if swapped.moved:
             for name, run in runs.items():
-                _record(subject, self.command, name, replace(run, result="unknown", why=swapped.moved))
+                gate_runs.record(subject, self.command, name, replace(run, result="unknown", why=swapped.moved))
             raise CannotTell(f"{swapped.moved} while files were swapped, so that the runs count for nothing")
         if swapped.kept:
             kept = [f"{clip(kept.path, 80)} (kept as {kept.kept_as})" for kept in swapped.kept]
@@ -504,13 +217,13 @@ class _Trial:
 
     def _run(self, swapped: swap.Swap, arrangement: str) -> Run:
         swapped.put(arrangement)
-        environ = swapped.environment(environment(self.subject.environ))
+        environ = swapped.environment(gate_runs.environment(self.subject.environ))
         lasted = max([run.seconds for run in self.seen], default=0.0)
         limit = min(self.command.timeout, max(SHORTEST_LIMIT, 10 * lasted)) if lasted else self.command.timeout
         with progress.doing(f"{shlex.join(self.command.argv)}, {arrangement}"):
-            outcome = run_asking(self.command, self.subject.root, environ, limit, swapped.group_started)
+            outcome = gate_runs.run_asking(self.command, self.subject.root, environ, limit, swapped.group_started)
         name = OLD_TESTS if arrangement == MANIFESTS else arrangement
-        return read_run(outcome, self.arranged.keys[name], judge=self.judge)
+        return gate_runs.read_run(outcome, self.arranged.keys[name], judge=self.judge)
 
     # What they show
 
@@ -666,55 +379,3 @@ def _fewer(other: Run | None, now: Run, name: str) -> str:
     if now.counts.skipped > other.counts.skipped:
         return f"{name} {counted(other.counts.skipped, 'test')} left out, and now {now.counts.skipped}"
     return ""
-
-
-# What was made before
-
-
-def _journal(state: str) -> Journal:
-    return Journal(paths.proof_dir(state), state)
-
-
-def environment_id(environ: Mapping[str, str]) -> str:
-    """What a command is told of its surroundings; with another PATH, HOME or TZ it is another result."""
-    told = sorted(f"{name}={value}" for name, value in environ.items())
-    return sha256(store.encode("\0".join(told)))[:16]
-
-
-def _recorded(subject: Subject, command: Command) -> list[Run]:
-    return [run_of(row) for row in _rows(subject, command)]
-
-
-def failed_without(subject: Subject, command: Command) -> bool:
-    rows = _rows(subject, command)
-    return any(row.get("arrangement") == WITHOUT and row.get("result") == "fail" for row in rows)
-
-
-def _rows(subject: Subject, command: Command) -> list[Row]:
-    """Runs on swapped files that were made for this base. Of a ledger that is not whole none counts: they are only
-    made again."""
-    rows, problems = _journal(subject.state).read()
-    if problems:
-        return []
-    wanted = (subject.base_id, command_id(command.argv, command.cwd), environment_id(subject.environ))
-    return [row for row in rows if (row.get("base"), row.get("command"), row.get("env")) == wanted]
-
-
-def _record(subject: Subject, command: Command, arrangement: str, run: Run) -> None:
-    journal = _journal(subject.state)
-    row = {
-        "kind": "tried",
-        "arrangement": arrangement,
-        "base": subject.base_id,
-        "command": command_id(command.argv, command.cwd),
-        "env": environment_id(subject.environ),
-        **asdict(run),
-    }
-
-    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
-        return None, [*journal.seal(subject.now), row]
-
-    try:
-        journal.change(decide, actor=subject.by, now=subject.now, wait=store.CLI_WAIT)
-    except OmoError:
-        pass  # it is made again

@@ -15,7 +15,7 @@ from omo import settings
 from omo.proof import base, contents, experiment, own_commands, patterns
 from omo.proof.checks import Check, CommandCheck, ContentCheck, MetricCheck
 from omo.proof.evaluate import SEARCH_SECONDS, judge_of
-from omo.proof.experiment import Command, Judge, Plain, Subject
+from omo.proof.gate_runs import Command, Judge, Plain, Subject
 from omo.proof.run import child_environment
 from omo.proof.typed_commands import typed
 from omo.text import clip, listed

@@ -11,7 +11,7 @@ from typing import Any
 from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import artifacts, changes, tree
-from omo.proof.experiment import Command
+from omo.proof.gate_runs import Command
 from omo.text import clip, counted
 from omo.work import agents, claims, proving
 from omo.work.agents import Review

@@ -11,7 +11,7 @@ from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.proof import base
-from omo.proof.experiment import Plain, Subject
+from omo.proof.gate_runs import Plain, Subject
 from omo.proof.run import child_environment
 from omo.state import store
 from omo.state.rows import given_up_of

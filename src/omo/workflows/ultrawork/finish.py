@@ -10,7 +10,7 @@ from typing import Any
 
 from omo.clock import seconds
 from omo.errors import BadInput, Refused
-from omo.proof import base, experiment
+from omo.proof import base, experiment, gate_runs
 from omo.proof.experiment import Experiment
 from omo.text import clip, listed
 from omo.work import outcome
@@ -79,7 +79,7 @@ class Finish:
     @cached_property
     def _results(self) -> dict[str, Row | None]:
         """What each gate said of exactly these files, with the variables that a command has here."""
-        env = experiment.environment_id(self.environ)
+        env = gate_runs.environment_id(self.environ)
         return {gate.name: gate.result_on(self.look.tree, env) for gate in self.gates}
 
     def _experiment(self, gate: Gate) -> Experiment | None:
@@ -176,7 +176,7 @@ class Finish:
             made = self._experiment(gate)
             if made is not None and made.still_failing:
                 return made.reason
-            said = experiment.run_of(last).summary
+            said = gate_runs.run_of(last).summary
             return f"fails ({said})" if said else f"fails (exit {last['exit']})"
         if last["result"] != "pass":
             return f"cannot be judged: {last['why']}"

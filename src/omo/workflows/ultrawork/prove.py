@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from omo.context import Context
-from omo.proof import base, experiment, form, kinds, own_commands, typed_commands
-from omo.proof.experiment import Experiment, Run
+from omo.proof import base, experiment, form, gate_runs, kinds, own_commands, typed_commands
+from omo.proof.experiment import Experiment
+from omo.proof.gate_runs import Run
 from omo.proof.project_checks import Check
 from omo.state import paths
 from omo.text import clip
@@ -148,7 +149,7 @@ class Prover:
 
     def _result(self, proof: Proof, gate: Gate) -> str:
         subject = runs.subject_of(self.context, proof.gates, proof.whole)
-        row = gate.result_on(proof.look.tree, experiment.environment_id(subject.environ))
+        row = gate.result_on(proof.look.tree, gate_runs.environment_id(subject.environ))
         return str(row["result"]) if row is not None else ""
 
     def _fails(self, proof: Proof) -> bool:
@@ -168,10 +169,10 @@ class Prover:
         key = (gate.command, proof.look.tree)
         if key not in self._known:
             subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
-            seen = runs.seen(gate, experiment.environment_id(subject.environ))
+            seen = runs.seen(gate, gate_runs.environment_id(subject.environ))
             self._known[key] = experiment.prove(subject, gate, seen, lambda: self._as_it_is(gate))
         return self._known[key]
 
     def _as_it_is(self, gate: Gate) -> Run:
         results, _ = runs.run_gates(self.context, self.session, gate.name, asks=True)
-        return experiment.run_of(results[0])
+        return gate_runs.run_of(results[0])

@@ -9,7 +9,7 @@ from typing import Any
 
 from omo.context import Context
 from omo.errors import Refused
-from omo.proof import base, experiment, reading, tree, typed_commands
+from omo.proof import arrangements, base, gate_runs, reading, tree, typed_commands
 from omo.proof import run as runner
 from omo.state import ledger, paths, runtime, store
 from omo.text import listed
@@ -38,11 +38,11 @@ def known_gates(context: Context, name: str) -> gates.Gates:
     return gates.fold(rows, gates.run_of(context.row(name)))
 
 
-def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes: bool = True) -> experiment.Subject:
+def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes: bool = True) -> gate_runs.Subject:
     """The files of a run, for the experiment. What gates' runs have written is no work, but where it was there before
     it counts: the work itself may have a run write what is expected of it ("the expected output, written anew")."""
     look = whole.without([path for path in known.left_out if path in whole.untracked])
-    return experiment.Subject(
+    return gate_runs.Subject(
         root=context.root,
         state=context.state,
         began=known.base or {"head": None, "files": {}},
@@ -89,19 +89,19 @@ def _files_id(context: Context, known: gates.Gates, whole: base.Look, gate: gate
     subject = subject_of(context, known, whole)
     if subject.look.changed is None:
         return ""
-    return experiment.files_key(subject.look.changed, experiment.kinds_of(subject, gate))
+    return arrangements.files_key(subject.look.changed, arrangements.kinds_of(subject, gate))
 
 
 def _run_one(gate: gates.Gate, context: Context, known: gates.Gates, *, asks: bool) -> Row:
     directory = os.path.join(context.root, gate.cwd)
     environ = runner.child_environment(os.environ)
-    told = experiment.environment(environ)
+    told = gate_runs.environment(environ)
     if asks:
-        outcome = experiment.run_asking(gate, context.root, told, gate.timeout)
+        outcome = gate_runs.run_asking(gate, context.root, told, gate.timeout)
     else:
         outcome = runner.run(gate.argv, cwd=Path(directory), timeout=gate.timeout, env=told)
     shadows = reading.shadows(context.root, known.base or {}, [gate], known.allowed_changes)
-    ran = experiment.read_run(outcome, "", shadows)
+    ran = gate_runs.read_run(outcome, "", shadows)
     return {
         "name": gate.name,
         "command": gate.command,
@@ -109,7 +109,7 @@ def _run_one(gate: gates.Gate, context: Context, known: gates.Gates, *, asks: bo
         **asdict(ran),
         "timed_out": outcome.timed_out,
         "program": typed_commands.resolve(gate.argv[0], directory, environ.get("PATH", "")),
-        "env": experiment.environment_id(environ),
+        "env": gate_runs.environment_id(environ),
     }
 
 
@@ -146,14 +146,14 @@ def _judged(result: Row, look: base.Look, own: list[str], moved: list[str], on_f
 def failed_without_work(context: Context, name: str, gate: gates.Gate) -> bool:
     """Whether the experiment has seen it fail on the files as they were."""
     known = known_gates(context, name)
-    return experiment.failed_without(subject_of(context, known, base.look(context.root, known.base)), gate)
+    return gate_runs.failed_without(subject_of(context, known, base.look(context.root, known.base)), gate)
 
 
-def seen(gate: gates.Gate, env: str) -> list[experiment.Run]:
+def seen(gate: gates.Gate, env: str) -> list[gate_runs.Run]:
     """What this run saw of a gate, with these variables. A run under which files moved is none of any files."""
     runs = []
     for row in gate.results:
         if row.get("env") == env:
-            run = experiment.run_of(row)
+            run = gate_runs.run_of(row)
             runs.append(replace(run, on_files="") if row.get("moved") else run)
     return runs

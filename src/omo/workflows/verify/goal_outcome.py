@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from omo.proof import base, pins
 from omo.proof.checks import CommandCheck, MetricCheck, digest_of_check, ids_of
 from omo.proof.evaluate import Verdict
-from omo.proof.experiment import Subject
+from omo.proof.gate_runs import Subject
 from omo.text import clip, counted
 from omo.work import claims, outcome, proving
 from omo.work.judge import JUDGE

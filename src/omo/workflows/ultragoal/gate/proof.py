@@ -16,7 +16,7 @@ from typing import Any
 from omo.clock import seconds
 from omo.errors import BadInput, OmoError
 from omo.proof import artifacts, base, documents, media, own_commands, replay, typed_commands
-from omo.proof.experiment import Plain
+from omo.proof.gate_runs import Plain
 from omo.proof.replay import Record
 from omo.text import clip
 from omo.workflows.ultragoal import receipts

@@ -1,0 +1,143 @@
+"""Which file stands how in each run: the work as it was, the rest as it was, or all as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from omo.proof import base, contents, form, inline_tests, kinds, manifests, own_commands, reading
+from omo.proof.gate_runs import AS_IT_IS, OLD_TESTS, WITHOUT, Command, Subject
+from omo.proof.swap import File
+from omo.text import listed
+
+
+class CannotTell(Exception):
+    """Why there is no experiment: a sentence."""
+
+
+@dataclass(frozen=True)
+class Arrangements:
+    """The files of each run. `work` and `rest` are the changed paths of each kind; a file of Rust may be both."""
+
+    work: Sequence[str]
+    rest: Sequence[str]
+    files: Mapping[str, Mapping[str, File]]  # by run, what the paths that are swapped for it hold
+    keys: Mapping[str, str]  # by run, the id of the files it is made on
+    manifests: Sequence[str] = ()  # changed so that they only add: they may stand as they are
+    peeks: Sequence[str] = ()  # lines of the work that look at its tests
+
+    @property
+    def has_old_tests(self) -> bool:
+        return OLD_TESTS in self.files
+
+    def without_products(self) -> Arrangements:
+        """The same, but new data stays: where nothing has to fail without the work, a report is what was asked for."""
+        old_tests = self.files.get(OLD_TESTS, {})
+        kept = {}
+        for path, held in old_tests.items():
+            if held.content is not None or not kinds.is_plain_data(path):
+                kept[path] = held
+        if kept == old_tests:
+            return self
+        files = {WITHOUT: self.files[WITHOUT]}
+        if kept:
+            files[OLD_TESTS] = kept
+        return replace(self, files=files, keys={**self.keys, OLD_TESTS: f"{self.keys[OLD_TESTS]}:products"})
+
+
+def files_key(changed: Mapping[str, str], which: kinds.Kinds) -> str:
+    """One id for all files that a run can depend on: documents and the like are left out."""
+    counting = {path: digest for path, digest in changed.items() if which.of(path) in (kinds.WORK, kinds.REST)}
+    return base.tree_of(counting)
+
+
+def kinds_of(subject: Subject, command: Command) -> kinds.Kinds:
+    head = subject.began.get("head")
+    started = own_commands.scripts(
+        subject.root, head, command.argv, command.cwd, uncommitted=subject.began.get("files", ())
+    )
+    return kinds.Kinds(
+        started=started, sealed=command.sealed, is_form=form.is_form(command.argv), present=subject.present
+    )
+
+
+def arrange(subject: Subject, command: Command) -> Arrangements:
+    changed = subject.look.changed
+    if changed is None:
+        raise CannotTell(f"what was changed is not known ({subject.look.unknown})")
+    if not changed:
+        raise CannotTell("no file was changed")
+    which = kinds_of(subject, command)
+    counting = [path for path in changed if which.of(path) in (kinds.WORK, kinds.REST)]
+    try:
+        before = contents.at_base(subject.root, subject.state, subject.began, counting)
+        after = {path: contents.now(subject.root, path) for path in counting}
+    except contents.Unknown as why:
+        raise CannotTell(str(why)) from None
+    work: list[str] = []
+    rest: list[str] = []
+    adding: list[str] = []
+    without: dict[str, File] = {}
+    old_tests: dict[str, File] = {}
+    for path in counting:
+        is_allowed = subject.allowed.get(path) == changed[path]
+        if which.of(path) == kinds.REST:
+            rest.append(path)
+            if not is_allowed:
+                old_tests[path] = before[path]
+            if manifests.only_adds(path, before[path].content or b"", after[path].content or b""):
+                adding.append(path)
+            continue
+        parted = _parted(path, before[path], after[path])
+        if parted is None:
+            work.append(path)
+            without[path] = before[path]
+            continue
+        with_new_tests, with_old_tests = parted
+        if with_new_tests != after[path]:
+            work.append(path)
+            without[path] = with_new_tests
+        if with_old_tests != after[path]:
+            rest.append(path)
+            if not is_allowed:
+                old_tests[path] = with_old_tests
+    if not work:
+        raise CannotTell(f"only tests, configuration or data were changed ({listed(rest, 6)})")
+    files = {WITHOUT: without}
+    if old_tests and _has_tests_at_base(subject, which, old_tests):
+        files[OLD_TESTS] = old_tests
+    keys = {name: _key_of(changed, which, put, before) for name, put in files.items()}
+    keys[AS_IT_IS] = files_key(changed, which)
+    peeks = reading.peeks(without, {path: after[path] for path in without})
+    return Arrangements(work, rest, files, keys, adding, peeks)
+
+
+def _parted(path: str, before: File, after: File) -> tuple[File, File] | None:
+    """A file with inline tests: its old code with the tests of now, and its code of now with the old tests."""
+    old, new = before.content, after.content
+    if old is None or new is None:
+        return None
+    if not inline_tests.has_inline_tests(path, old) and not inline_tests.has_inline_tests(path, new):
+        return None
+    with_new_tests, with_old_tests = inline_tests.with_tests_of(old, new), inline_tests.with_tests_of(new, old)
+    if with_new_tests is None or with_old_tests is None:
+        return None
+    return File(with_new_tests, after.mode), File(with_old_tests, after.mode)
+
+
+def _has_tests_at_base(subject: Subject, which: kinds.Kinds, old_tests: Mapping[str, File]) -> bool:
+    """Whether there was anything to run: one of the changed files itself, or any other test."""
+    if any(held.content is not None for held in old_tests.values()):
+        return True
+    present = subject.present
+    return any(kinds.is_test(path) or path in which.started for path in present)
+
+
+def _key_of(changed: Mapping[str, str], which: kinds.Kinds, put: Mapping[str, File], before: Mapping[str, File]) -> str:
+    arranged = dict(changed)
+    for path, held in put.items():
+        if held == before[path]:
+            del arranged[path]
+        else:
+            arranged[path] = base.name_of(held.mode, held.content or b"")
+    return files_key(arranged, which)

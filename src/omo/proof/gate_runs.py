@@ -1,0 +1,222 @@
+"""One run of a command: what it is run with, what came out, and where that is kept, by the files it ran on.
+
+Every run that omo makes of a gate or a check is read and kept the same way, so that one that was seen need not be made
+again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+from omo.digest import sha256
+from omo.errors import OmoError
+from omo.json_text import dumps
+from omo.proof import base, outputs
+from omo.proof import run as runner
+from omo.proof.outputs import Counts
+from omo.proof.typed_commands import command_id
+from omo.state import paths, store
+from omo.state.journal import Journal
+from omo.text import clip, listed
+
+Row = dict[str, Any]
+Judge = Callable[[runner.Outcome], tuple[str, str]]  # pass, fail or unknown, and why
+
+WITHOUT, OLD_TESTS, AS_IT_IS = "without the work", "with the old tests", "as it is"
+MOST_NAMED = 3
+TAIL = 4000
+
+
+class Command(Protocol):
+    """What is run: a gate, or a check. `sealed` are globs of more files that it rests on."""
+
+    @property
+    def argv(self) -> Sequence[str]: ...
+    @property
+    def cwd(self) -> str: ...
+    @property
+    def sealed(self) -> Sequence[str]: ...
+    @property
+    def timeout(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A command of which no more is known."""
+
+    argv: Sequence[str]
+    cwd: str = "."
+    sealed: Sequence[str] = ()
+    timeout: float = 600.0
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run of a command: the files it ran on, as one id, and what came out."""
+
+    on_files: str
+    result: str  # pass, fail or unknown
+    why: str = ""  # it is unknown
+    exit: int | None = None
+    seconds: float = 0.0
+    counts: Counts | None = None
+    failing: Sequence[str] = ()
+    names_are_whole: bool = False
+    broke_before_tests: bool = False
+    missing: Sequence[str] = ()
+    quoted: str = ""
+    tail: str = ""
+
+    @property
+    def summary(self) -> str:
+        """What it printed, for a sentence: numbers where there are any, with the first names."""
+        if self.counts is None:
+            return self.quoted
+        parts = []
+        for number, word in zip(self.counts, ("passed", "failed", "skipped"), strict=True):
+            if number:
+                parts.append(f"{number} {word}")
+        text = ", ".join(sorted(parts, key=lambda part: "failed" not in part)) or "no test"
+        if self.failing:
+            text += f": {listed([clip(name, 80) for name in self.failing], MOST_NAMED)}"
+        return text
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The files that are asked about: a base, what differs from it now, and what the user allowed to be changed.
+
+    `environ` is the whole environment of the commands; `minutes` what the user lets the runs take, 0 for none at all.
+    Without `makes` only what was seen counts.
+    """
+
+    root: str
+    state: str
+    began: Mapping[str, Any]
+    look: base.Look
+    environ: Mapping[str, str]
+    now: float
+    minutes: float = 10.0
+    makes: bool = True
+    allowed: Mapping[str, str] = field(default_factory=dict)
+    by: str = "agent"
+
+    @cached_property
+    def present(self) -> frozenset[str]:
+        """The paths of the base."""
+        head = self.began.get("head")
+        return frozenset([*self.began["files"], *(base.names(self.root, head) if head else ())])
+
+    @cached_property
+    def base_id(self) -> str:
+        known = [self.began.get("head"), sorted(self.began["files"].items())]
+        return sha256(store.encode(dumps(known)))[:16]
+
+
+def read_run(outcome: runner.Outcome, on_files: str, shadows: Sequence[str] = (), judge: Judge | None = None) -> Run:
+    """What a run that has ended shows; of its output only the end is kept, so it is read now."""
+    text = outcome.stdout + outcome.stderr
+    result, why = outputs.result_of(outcome, shadows)
+    if judge is not None and result != "unknown":
+        result, why = judge(outcome)
+    printed = outputs.read(text, outcome.exit_code)
+    return Run(
+        on_files,
+        result,
+        why,
+        outcome.exit_code,
+        round(outcome.duration, 3),
+        printed.counts,
+        sorted(printed.failing),
+        printed.names_are_whole,
+        printed.broke_before_tests,
+        sorted(printed.missing),
+        outputs.quoted(text),
+        text[-TAIL:],
+    )
+
+
+def run_of(row: Mapping[str, Any]) -> Run:
+    """As a ledger has it."""
+    values = {name: row[name] for name in Run.__dataclass_fields__ if name in row}
+    if values.get("counts") is not None:
+        values["counts"] = Counts(*values["counts"])
+    return Run(**{"on_files": "", "result": "unknown", **values})
+
+
+def run_asking(
+    command: Command,
+    root: str,
+    environ: Mapping[str, str],
+    limit: float,
+    started: Callable[[int], None] | None = None,
+) -> runner.Outcome:
+    """Run it, and have the runner name what it runs where it would not by itself."""
+    argv = list(command.argv)
+    asked = outputs.asking(argv)
+    told = dict(environ)
+    for name, words in outputs.asking_environment(argv).items():
+        told[name] = f"{told.get(name, '')} {words}".strip()
+    most = runner.OUTPUT_LIMIT if asked == argv else outputs.ASKED_OUTPUT_LIMIT
+    return runner.run(asked, cwd=Path(root, command.cwd), timeout=limit, env=told, output_limit=most, started=started)
+
+
+def environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """For every run that omo makes: a runner that knows of CI writes no snapshots and asks nobody."""
+    return {**environ, "CI": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+# What was made before
+
+
+def _journal(state: str) -> Journal:
+    return Journal(paths.proof_dir(state), state)
+
+
+def environment_id(environ: Mapping[str, str]) -> str:
+    """What a command is told of its surroundings; with another PATH, HOME or TZ it is another result."""
+    told = sorted(f"{name}={value}" for name, value in environ.items())
+    return sha256(store.encode("\0".join(told)))[:16]
+
+
+def recorded(subject: Subject, command: Command) -> list[Run]:
+    return [run_of(row) for row in _rows(subject, command)]
+
+
+def failed_without(subject: Subject, command: Command) -> bool:
+    rows = _rows(subject, command)
+    return any(row.get("arrangement") == WITHOUT and row.get("result") == "fail" for row in rows)
+
+
+def _rows(subject: Subject, command: Command) -> list[Row]:
+    """Runs on swapped files that were made for this base. Of a ledger that is not whole none counts: they are only
+    made again."""
+    rows, problems = _journal(subject.state).read()
+    if problems:
+        return []
+    wanted = (subject.base_id, command_id(command.argv, command.cwd), environment_id(subject.environ))
+    return [row for row in rows if (row.get("base"), row.get("command"), row.get("env")) == wanted]
+
+
+def record(subject: Subject, command: Command, arrangement: str, run: Run) -> None:
+    journal = _journal(subject.state)
+    row = {
+        "kind": "tried",
+        "arrangement": arrangement,
+        "base": subject.base_id,
+        "command": command_id(command.argv, command.cwd),
+        "env": environment_id(subject.environ),
+        **asdict(run),
+    }
+
+    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
+        return None, [*journal.seal(subject.now), row]
+
+    try:
+        journal.change(decide, actor=subject.by, now=subject.now, wait=store.CLI_WAIT)
+    except OmoError:
+        pass  # it is made again
