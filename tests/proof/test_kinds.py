@@ -28,7 +28,7 @@ BY_KIND = {
         src/features/cart/index.ts src/features/cart/support/chat.ts features/cart/index.ts src/docs/page.tsx
         src/examples.py src/main/java/Test.java src/main/java/LoadTest.java app/src/main/kotlin/TestRunner.kt
         src/fixtures/users.ts tasks.py license-check.js src/app.config.ts src/golden_ratio.py src/conf.py
-        src/vendor/lib.js Readme_generator.py .sisyphus.py src/app/setup.py
+        src/vendor/lib.js Readme_generator.py .sisyphus.py src/app/setup.py src/requirements/parse.py page.html.in
         """,
     REST: """
         tests/test_calc.py tests/helpers.py tests/__init__.py tests/data/sample.md tests/golden/plot.png test_calc.py
@@ -44,7 +44,7 @@ BY_KIND = {
         packages/a/test/helper.js packages/a/test/new.js packages/a/test.js a_test.cc src/setupTests.ts
         jest.setup.js vitest.setup.ts sitecustomize.py
         pyproject.toml package.json packages/a/package.json packages/a/setup.py Cargo.toml Cargo.lock go.mod go.sum
-        setup.cfg setup.py
+        setup.cfg setup.py requirements/tests.in dev-requirements.in
         requirements.txt requirements-dev.txt dev-requirements.txt poetry.lock package-lock.json yarn.lock pom.xml
         Makefile build/rules.mk justfile tox.ini noxfile.py pytest.ini .coveragerc mypy.ini ruff.toml .eslintrc.json
         eslint.config.mjs jest.config.ts vitest.config.ts vite.config.ts tsconfig.json tsconfig.build.json .mocharc.yml

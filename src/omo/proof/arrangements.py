@@ -69,6 +69,8 @@ def arrange(subject: Subject, command: Command) -> Arrangements:
         raise CannotTell("no file was changed")
     which = kinds_of(subject, command)
     counting = [path for path in changed if which.of(path) in (kinds.WORK, kinds.REST)]
+    if not counting:
+        raise CannotTell(f"nothing that it runs on was changed (only {listed(sorted(changed), 6)})")
     try:
         before = contents.at_base(subject.root, subject.state, subject.began, counting)
         after = {path: contents.now(subject.root, path) for path in counting}

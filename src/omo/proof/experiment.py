@@ -339,7 +339,9 @@ class _Trial:
             verb = "holds" if len(no_longer) == 1 else "hold"
             reason += f": {len(no_longer)} of {old.counts.total} old tests no longer {verb} ({listed(no_longer, 6)})"
             new = set(without.failing) - set(old.failing) - set(now.failing)
-            if new:
+            if without.broke_before_tests:  # what it names then are files that could not be loaded
+                reason += "; without the work it stops before its tests"
+            elif new:
                 reason += f"; {len(new)} more {'fails' if len(new) == 1 else 'fail'} without the work"
         elif old.summary:
             reason += f" ({old.summary})"

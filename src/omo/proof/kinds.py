@@ -82,7 +82,7 @@ CONFIGURATION = _any_of(
     *MANIFESTS,
     *LOCK_FILES,
     *("go.work", "settings.gradle*", "*.gemspec", "deno.jsonc", "*.csproj", "*.fsproj", "*.sln", "Pipfile"),
-    *("*requirements*.txt", "MANIFEST.in", "*.pth"),
+    *("*requirements*.txt", "*requirements*.in", "MANIFEST.in", "*.pth"),
     *(
         "pytest.ini",
         ".pytest.ini",
@@ -138,6 +138,12 @@ PICTURES = frozenset(
         *("png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "bmp", "ico", "tif", "tiff", "woff", "woff2", "ttf"),
         *("otf", "eot", "mp3", "mp4", "mov", "ogg", "wav", "webm"),
     )
+)
+# Ends of files that are code, where text alone says little.
+CODE = (
+    *(".py", ".pyi", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".go", ".rs", ".c", ".h", ".cc"),
+    *(".cpp", ".hpp", ".java", ".kt", ".scala", ".rb", ".php", ".cs", ".swift", ".sh", ".lua", ".ex", ".exs", ".sql"),
+    *(".toml", ".cfg", ".ini", ".yml", ".yaml", "Makefile"),
 )
 # In capitals, because `history.py` and bin/todo are programs.
 DOCUMENT_NAMES = re.compile(
@@ -204,6 +210,8 @@ class Kinds:
         is_configuration = bool(CONFIGURATION.match(name)) or not PACKAGES.isdisjoint(directories)
         if name == "setup.py":  # deeper in a project it is a module like any other
             is_configuration = "/".join(directories) in self._tops
+        if directories[-1:] == ["requirements"] and _suffix(name) == "in":  # from which pip-tools makes its .txt
+            is_configuration = True
         if self._is_form:
             return REST if is_configuration else WORK
         if is_test(path, self._tops) or self._is_among_tests(directories):

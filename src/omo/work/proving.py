@@ -16,17 +16,11 @@ from omo.proof import base, contents, experiment, own_commands, patterns
 from omo.proof.checks import Check, CommandCheck, ContentCheck, MetricCheck
 from omo.proof.evaluate import SEARCH_SECONDS, judge_of
 from omo.proof.gate_runs import Command, Judge, Plain, Subject
+from omo.proof.kinds import CODE
 from omo.proof.run import child_environment
 from omo.proof.typed_commands import typed
 from omo.text import clip, listed
 from omo.work.run import Caller
-
-# Ends of files that are code, where text alone says little.
-CODE = (
-    *(".py", ".pyi", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".go", ".rs", ".c", ".h", ".cc"),
-    *(".cpp", ".hpp", ".java", ".kt", ".scala", ".rb", ".php", ".cs", ".swift", ".sh", ".lua", ".ex", ".exs", ".sql"),
-    *(".toml", ".cfg", ".ini", ".yml", ".yaml", "Makefile"),
-)
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from omo.context import Context
 from omo.errors import Refused
 from omo.proof import arrangements, base, gate_runs, reading, tree, typed_commands
 from omo.proof import run as runner
+from omo.proof.kinds import CODE
 from omo.state import ledger, paths, runtime, store
 from omo.text import listed
-from omo.work.proving import CODE
 from omo.workflows.ultrawork import gates
 
 Row = dict[str, Any]

@@ -1,0 +1,61 @@
+"""What the experiment says of a change that it does not call proven is true. Each was not, of a public commit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from omo.proof import base, experiment
+from omo.proof.experiment import Experiment, Plain, Subject
+
+WORK = "def add(a, b):\n    return a - b\n"
+TESTS = """import unittest
+
+import calc
+
+
+class Calc(unittest.TestCase):
+    def test_add(self):
+        self.assertEqual(calc.add(2, 3), -1)
+
+    def test_nothing(self):
+        self.assertEqual(calc.add(2, 0), 2)
+"""
+
+
+def made_of(directory: Path, changes: Mapping[str, str]) -> Experiment:
+    """The experiment on a project of one module, after these files were written."""
+    root = directory / "project"
+    root.mkdir()
+    (root / "calc.py").write_text(WORK, encoding="utf-8")
+    (root / "test_calc.py").write_text(TESTS, encoding="utf-8")
+    commit = "git -c user.name=omo -c user.email=omo@example.invalid commit -qm base"
+    subprocess.run(["sh", "-c", f"git init -q; git add .; {commit}"], cwd=root, check=True)
+    began = base.take(str(root), os.environ)
+    for path, text in changes.items():
+        (root / path).write_text(text, encoding="utf-8")
+    look = base.look(str(root), began)
+    command = Plain([sys.executable, "-B", "-m", "unittest"])
+    subject = Subject(str(root), str(directory / "state"), began, look, {"PATH": os.environ["PATH"]}, now=0.0)
+    return experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command))
+
+
+def test_a_change_of_documents_alone_is_none_of_tests(tmp_path: Path) -> None:
+    made = made_of(tmp_path, {"README.md": "It adds.\n"})
+    assert (made.verdict, made.reason) == (
+        experiment.NOT_MADE,
+        "nothing that it runs on was changed (only README.md)",
+    )
+
+
+def test_files_that_could_not_be_loaded_are_not_counted_as_tests(tmp_path: Path) -> None:
+    new_tests = TESTS.replace("import calc\n", "import calc\nfrom calc import total\n").replace("-1", "total([2, 3])")
+    new_work = WORK.replace("a - b", "a + b") + "\n\ndef total(numbers):\n    return sum(numbers)\n"
+    made = made_of(tmp_path, {"calc.py": new_work, "test_calc.py": new_tests})
+    assert made.verdict == experiment.OLD_TESTS_FAIL
+    said, _, after = made.reason.partition("; ")
+    assert said.startswith("it passes only with the changed test_calc.py: 1 of 2 old tests no longer holds (test_add ")
+    assert after == "without the work it stops before its tests"
