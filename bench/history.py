@@ -27,8 +27,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
-from omo.proof import base, experiment, own_commands  # noqa: E402
-from omo.proof.experiment import Experiment, Plain, Run, Subject  # noqa: E402
+from omo.proof import arrangements, base, experiment, own_commands  # noqa: E402
+from omo.proof.experiment import Experiment  # noqa: E402
+from omo.proof.gate_runs import Plain, Run, Subject  # noqa: E402
 from omo.proof.run import child_environment  # noqa: E402
 from omo.text import clip, listed  # noqa: E402
 
@@ -116,7 +117,7 @@ def command_of(root: str, parent: str, gate: str) -> Plain | None:
 def logged(subject: Subject, command: Plain, made: Experiment) -> list[str]:
     lines = [f"gate: {shlex.join(command.argv)}"]
     by_kind: dict[str, list[str]] = {}
-    which = experiment.kinds_of(subject, command)
+    which = arrangements.kinds_of(subject, command)
     for path in subject.look.changed or {}:
         by_kind.setdefault(which.of(path), []).append(path)
     for kind, paths in sorted(by_kind.items()):
