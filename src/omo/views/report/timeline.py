@@ -226,6 +226,7 @@ LINES: dict[str, dict[str, Line]] = {
         "agent-finished": Line("{agentType} finished", mark="agent"),
         "plan-archived": Line("The plan {run} was archived for a new one, with {open} goals open", mark="stale"),
         "cleared": Line("The plan was cleared by the {actor}, with {open} goals open", ("kept", "receipts"), "stale"),
+        "given-up": Line("The agent gave work up: {what}", ("why",), "stale"),
         "taken-up": Line("All that session {from} left open was taken up here", mark="steer"),
         "taken-by": Line("Session {session} took up all that was open here", mark="steer"),
         "taken-over": Line("The host gave the session a new id; it was {from}"),
@@ -273,6 +274,7 @@ LINES: dict[str, dict[str, Line]] = {
         ),
         "reopened": Line("The plan session goes on: files were changed after its end", ("changed",), "stale"),
         "moved": Line("The project was moved to {root}"),
+        "filled-in": Line("omo filled in what the steps of {plan} leave to it"),
         "critique": Line("The critic said {verdict}", ("findings",), "failed", "clean"),
     },
     "ralph": {
