@@ -67,9 +67,8 @@ def test_the_picture_of_a_run_from_ulw_to_its_proof(stage: Stage) -> None:
     stage.commit("add.py", "def add(a, b):\n    return a - b\n")
     stage.commit("test_add.py", UNITTEST)
     stage.model.script(
-        bash("omo gate add tests -- python3 -B -m unittest -q && omo gate run"),
-        say("The sign in add.py was wrong. That should do it."),
-        bash("sed -i 's/a - b/a + b/' add.py && omo gate run"),
+        say("The sign in add.py is wrong. That should do it."),
+        bash("sed -i 's/a - b/a + b/' add.py"),
         bash("omo ulw done"),
         say("add adds now, and the tests pass."),
     )

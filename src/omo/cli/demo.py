@@ -140,12 +140,10 @@ def play(stage: Stage) -> None:
     stage.title("3. The agent stops too early, and is sent back")
     expect('"block"' in stage.agent_stops("I fixed it, trust me."), "a premature Stop is blocked")
 
-    stage.title("4. Your check is red, then green: that is what counts")
-    expect(stage.agent_runs("gate", "run") == 3, "the gate fails while the bug is there")
-    expect(stage.agent_runs("ulw", "done") == 3, "done is refused")
+    stage.title("4. omo runs your check with the work and without it: that is what counts")
+    expect(stage.agent_runs("ulw", "done") == 3, "done is refused while the bug is there")
     stage.say("agent  : writes add.py")
     (stage.project / "add.py").write_text("def add(a, b):\n    return a + b\n", encoding="utf-8")
-    expect(stage.agent_runs("gate", "run") == 0, "the gate passes after the fix")
     expect(stage.agent_runs("ulw", "done") == 0, "done is accepted")
     expect("done, proven: gate check" in stage.agent_stops("The check passes."), "the user is told that it is proven")
 
