@@ -174,7 +174,7 @@ def test_globs_that_cannot_be_used_are_said(tmp_path: Path, value: object, said:
 
 def test_the_plugin_offers_every_setting_with_the_same_default() -> None:
     manifest = json.loads((ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
-    assert {knob.name: knob.default for knob in settings.KNOBS} == {
+    assert {knob.name: knob.default for knob in settings.KNOBS if knob.is_asked} == {
         name: option.get("default") for name, option in manifest["userConfig"].items()
     }
 
@@ -182,4 +182,5 @@ def test_the_plugin_offers_every_setting_with_the_same_default() -> None:
 def test_later_shells_are_told_of_every_option() -> None:
     script = re.sub(r"\\\n +", "", (ROOT / "hooks" / "session-start.sh").read_text(encoding="utf-8"))
     (names,) = [line for line in script.splitlines() if line.strip().startswith("for name in ")]
-    assert names.strip() == f"for name in {' '.join(knob.name.upper() for knob in settings.KNOBS)}; do"
+    asked = [knob.name.upper() for knob in settings.KNOBS if knob.is_asked]
+    assert names.strip() == f"for name in {' '.join(asked)}; do"

@@ -121,12 +121,15 @@ def gate_commands(value: object) -> dict[str, str]:
 
 
 class Knob:
-    __slots__ = ("default", "name", "parse", "variable")
+    """`is_asked`: the host asks for it when the plugin is installed."""
 
-    def __init__(self, name: str, default: Any, parse: Callable[[object], Any]) -> None:
+    __slots__ = ("default", "is_asked", "name", "parse", "variable")
+
+    def __init__(self, name: str, default: Any, parse: Callable[[object], Any], *, is_asked: bool = True) -> None:
         self.name = name
         self.default = default
         self.parse = parse
+        self.is_asked = is_asked
         self.variable = f"OMO_{name.upper()}"
 
 
@@ -142,8 +145,8 @@ KNOBS = (
     Knob("budget_tokens", None, whole_ceiling),
     Knob("budget_minutes", None, ceiling),
     Knob("budget_agents", None, whole_ceiling),
-    Knob("experiment", "on", on_or_off),
-    Knob("proof_minutes", 10.0, minutes),
+    Knob("experiment", "on", on_or_off, is_asked=False),
+    Knob("proof_minutes", 10.0, minutes, is_asked=False),
 )
 LIMITS = tuple(knob for knob in KNOBS if knob.parse in (whole_number, positive_number))
 # What the project says about itself: in its file only, so that no shell can say otherwise.

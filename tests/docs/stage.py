@@ -95,7 +95,11 @@ class Stage:
 
     def agent_types(self, command: str) -> str:
         asked = self.event("PreToolUse", tool_name="Bash", tool_input={"command": command})
-        return denied(asked) or self._run(command, self.agent)
+        if denial := denied(asked):
+            return denial
+        message = asked.json.get("systemMessage") if asked.stdout else ""
+        told = f"to you: {message}\n" if message else ""
+        return told + self._run(command, self.agent)
 
     def happens(self, text: str) -> str:
         for pattern, name in EVENTS:
@@ -189,5 +193,7 @@ def denied(answer: Answer) -> str:
     """Empty where the call is left to the host, or allowed without a question."""
     if not answer.stdout:
         return ""
-    decided = answer.json["hookSpecificOutput"]
-    return "" if decided["permissionDecision"] == "allow" else f"denied: {decided['permissionDecisionReason']}"
+    decided = answer.json.get("hookSpecificOutput", {})
+    if decided.get("permissionDecision") != "deny":
+        return ""
+    return f"denied: {decided['permissionDecisionReason']}"
