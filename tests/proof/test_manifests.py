@@ -72,7 +72,7 @@ require (
 replace example.com/two => ../two
 """
 REQUIREMENTS = "# what it needs\nclick>=8\nattrs==23.1  # pinned\n-r more.txt\n"
-PACKAGE_LOCK = '{"packages": {"node_modules/jest": {"resolved": "https://registry.npmjs.org/jest-29.tgz"}}}'
+PACKAGE_LOCK = '{"packages": {"node_modules/jest": {"resolved": "https://packages.example/jest-29.tgz"}}}'
 TEXTS = {
     "pyproject.toml": PYPROJECT,
     "Cargo.toml": CARGO,
@@ -145,7 +145,7 @@ MORE_THAN_THAT = [
     ("requirements-dev.txt", "-r more.txt", "-r other.txt"),
     ("requirements-dev.txt", "click>=8", "click>=8\n-e ./plugin"),
     ("requirements-dev.txt", "click>=8", "click @ file:///tmp/click"),
-    ("package-lock.json", "https://registry.npmjs.org/jest-29.tgz", "file:fake"),
+    ("package-lock.json", "https://packages.example/jest-29.tgz", "file:fake"),
     (
         "uv.lock",
         '[[package]]\nname = "calc"',

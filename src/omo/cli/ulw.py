@@ -32,7 +32,9 @@ def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ulw", "an ultrawork run: start, status, done")
     options.command(verbs, "start", "turn ultrawork on for this session", start)
     options.command(verbs, "status", "what is on, what is open, what the next Stop would do", status)
-    done_parser = options.command(verbs, "done", "finish: every gate holds on the files as they are", done)
+    done_parser = options.command(
+        verbs, "done", "finish: run the gates, with the work and without it, and say what that proves", done
+    )
     done_parser.add_argument(
         "--because", default="", metavar="TEXT", help="why the work is done where no gate proves it: ends on your word"
     )

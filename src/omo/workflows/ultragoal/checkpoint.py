@@ -292,7 +292,7 @@ def _register(run: PlanRun, subject: Subject, cited: list[str]) -> Row:
 
 def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspection: Inspection, registered: Row) -> Row:
     """What the receipt notes besides the gate: what reviewers were seen to say, what was waived, what it looked at, and
-    what was done to files that the commands rest on which omo ran: those it cites, and the session's own gates."""
+    why commands that omo ran for it, or as gates of the session, need not mean what they did before."""
     commands: list[Command] = list(inspection.commands)
     commands += [gate for gate in subject.gates or () if gate.last is not None]
     weakened: list[str] = []

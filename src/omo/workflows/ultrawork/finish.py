@@ -153,7 +153,7 @@ class Finish:
             self._except(f"gate {gate.name} {self._state(gate)}", "agent", self.skipping)
 
     def _not_all_hold(self, left: list[Gate]) -> Refused:
-        fix = "omo gate run"
+        fix = "mend what they say, then omo ulw done"
         if all(self._failed_before(gate) for gate in left):
             fix = f"mend them too; or, if they are no part of the task: {BECAUSE}"
         users = [gate for gate in left if gate.is_users and gate.has_failed]
@@ -169,7 +169,7 @@ class Finish:
 
     def _state(self, gate: Gate) -> str:
         """Why a gate does not hold, in words; what passed on other files names them."""
-        last = gate.last
+        last = self._results[gate.name] or gate.last
         if last is None:
             return "was not run in this run"
         if last["result"] == "fail":
@@ -261,11 +261,13 @@ class Finish:
         """The ways on: what would count, what the user can allow, and how to finish on the agent's word."""
         ways = []
         made = list(self.proof.experiments.values())
-        if not len(self.gates):
+        if self.look.changed == {}:
+            pass  # nothing can be shown of it
+        elif not len(self.gates):
             ways.append("omo gate add NAME -- COMMAND, if a command shows it")
         elif not any(self.proof.owners.values()):
             ways.append(
-                "a command of the project's own would count, or one that the user pins: /omo:pin NAME -- COMMAND"
+                "no test command of the project's is known; one that the user pins would count: /omo:pin COMMAND"
             )
         if any(each.verdict in experiment.SHOWS_NO_RED for each in made):
             ways.append("a test that fails without the work would show it; then omo ulw done again")
