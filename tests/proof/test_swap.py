@@ -582,7 +582,8 @@ def test_where_the_state_is_on_another_file_system_originals_wait_beside(tmp_pat
 
 
 SWAPS = """
-import os, subprocess, sys, time
+import os, signal, subprocess, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and so would we
 from omo.proof.swap import File, Swap
 root = sys.argv[1]
 with Swap(root, root + "/.sisyphus/cc-omo", {"without": {"a": File(b"base", "f")}}, list) as swap:

@@ -93,7 +93,7 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
 
     # Running gates takes longer than a hook waits for the lock, so it is done before, and what was decided is decided
     # anew where the session went on meanwhile.
-    prover = Prover(context, name, makes=not because and not skipping)
+    prover = Prover(context, name, makes=not because and not skipping, runs_gates=not skipping)
     for _ in range(TRIES):
         try:
             ended = _try_to_end(context, name, prover, because, skipping)

@@ -69,7 +69,7 @@ def may_run(event: Event, world: World) -> bool:
 
 def is_done(words: list[str]) -> bool:
     """`omo ulw done`, which runs gates; with a reason of the agent's own only those that are pinned."""
-    return words[:3] == ["omo", "ulw", "done"] and "--because" not in words
+    return words[:3] == ["omo", "ulw", "done"] and not any(word.startswith(("--because", "--skip")) for word in words)
 
 
 def runs_found_tests(event: Event, world: World) -> str:
