@@ -161,11 +161,11 @@ RUNNERS = [
     Runner(
         "ruff",
         {
-            "calc.py": "import os\n\nimport sys\n\nprint(os)\nif 1 == None:\n    pass\n",
+            "calc.py": "import os\n\nimport sys\n\nprint(os)\nif os == None:\n    pass\n",
             "ruff.toml": 'lint.select = ["E", "F"]\n',
         },
         replacing("calc.py", "import sys\n", ""),
-        replacing("calc.py", "1 == None", "os is None"),
+        replacing("calc.py", "os == None", "os is None"),
         writing("sums.py", "ONE = 1\n"),
         {
             "is ignored by ruff.toml": replacing("ruff.toml", '"E", "F"]', '"F"]'),
