@@ -56,7 +56,6 @@ class Session(Play):
 
     def run(self, command: str, arguments: str = "", *, code: int = 0) -> None:
         """A call of the agent's that must end so."""
-        self.commands += 1
         self.values += _count_values(arguments)
         line = f"{command} {arguments}"
         ended = self.omo(line)

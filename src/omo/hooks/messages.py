@@ -359,7 +359,8 @@ def _open_work(kind: str, summary: Json) -> str:
         on_word = 'or, if none can apply, omo ulw done --because "why it is done".'
         if not step:
             return f"No verification gate is pinned yet: omo gate add NAME -- COMMAND, then omo ulw done; {on_word}"
-        return f"Nothing has shown the work yet: when it is complete, omo ulw done, which runs {step}; {on_word}"
+        tests = "the project's tests" if step.endswith("…") else step
+        return f"Nothing has shown the work yet: when it is complete, omo ulw done, which runs {tests}; {on_word}"
     if not left:
         return (
             "No gate was open when they last ran: if the task is complete, run omo ulw done, which looks at the files."

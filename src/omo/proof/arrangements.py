@@ -25,6 +25,16 @@ class Arrangements:
     keys: Mapping[str, str]  # by run, the id of the files it is made on
     manifests: Sequence[str] = ()  # changed so that they only add: they may stand as they are
     peeks: Sequence[str] = ()  # lines of the work that look at its tests
+    others: Sequence[str] = ()  # changed too, and read by no run
+
+    @property
+    def why_no_work(self) -> str:
+        """Why nothing can fail without the work; empty where there is some."""
+        if self.work:
+            return ""
+        if self.rest:
+            return f"only tests, configuration or data were changed ({listed(self.rest, 6)})"
+        return f"nothing that it runs on was changed (only {listed(self.others, 6)})"
 
     @property
     def has_old_tests(self) -> bool:
@@ -69,8 +79,6 @@ def arrange(subject: Subject, command: Command) -> Arrangements:
         raise CannotTell("no file was changed")
     which = kinds_of(subject, command)
     counting = [path for path in changed if which.of(path) in (kinds.WORK, kinds.REST)]
-    if not counting:
-        raise CannotTell(f"nothing that it runs on was changed (only {listed(sorted(changed), 6)})")
     try:
         before = contents.at_base(subject.root, subject.state, subject.began, counting)
         after = {path: contents.now(subject.root, path) for path in counting}
@@ -103,15 +111,14 @@ def arrange(subject: Subject, command: Command) -> Arrangements:
             rest.append(path)
             if not is_allowed:
                 old_tests[path] = with_old_tests
-    if not work:
-        raise CannotTell(f"only tests, configuration or data were changed ({listed(rest, 6)})")
     files = {WITHOUT: without}
     if old_tests and _has_tests_at_base(subject, which, old_tests):
         files[OLD_TESTS] = old_tests
     keys = {name: _key_of(changed, which, put, before) for name, put in files.items()}
     keys[AS_IT_IS] = files_key(changed, which)
     peeks = reading.peeks(without, {path: after[path] for path in without})
-    return Arrangements(work, rest, files, keys, adding, peeks)
+    others = sorted(set(changed) - set(counting))
+    return Arrangements(work, rest, files, keys, adding, peeks, others)
 
 
 def _parted(path: str, before: File, after: File) -> tuple[File, File] | None:

@@ -15,6 +15,7 @@ from omo import safe_open
 from omo.digest import sha256
 from omo.errors import OmoError
 from omo.proof import git
+from omo.state.copies import Copies
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ LARGEST_FILE = 8 * 1024 * 1024  # a larger one is told apart by its size and tim
 GONE = "gone"
 LINK_MODE, FILE_MODE, PROGRAM_MODE = "l", "f", "x"
 BY_TIMES = "t"  # begins the digest of a file that was not read
-KEPT_DAYS = 30
 DIFF = (
     *("diff", "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv"),
     "--ignore-submodules=none",
@@ -82,55 +82,10 @@ def take(root: str, environ: Mapping[str, str], state: str = "") -> Json:
     try:
         listing = _list(root, "HEAD", exclude)
         base["head"], base["view"] = listing.head, listing.view
-        base["files"] = _digests(root, listing.paths, {}, _Store(state))
+        base["files"] = _digests(root, listing.paths, {}, Copies(state))
     except (_Unknown, OmoError, OSError) as error:  # whatever is odd about the files, the run is armed
         base["unknown"] = str(error)
     return base
-
-
-def kept_dir(state: str) -> str:
-    return os.path.join(state, "base")
-
-
-class _Store:
-    """Keeps what files hold, under their digests; nothing without a state. A copy that cannot be written is missing
-    later, and the experiment says so: no disk that is full keeps a run from being armed."""
-
-    __slots__ = ("_directory", "left")
-
-    def __init__(self, state: str = "") -> None:
-        self._directory = ""
-        self.left = MOST_BYTES
-        if state:
-            self._directory = kept_dir(state)
-            self._forget_old()
-
-    def keep(self, digest: str, content: bytes) -> None:
-        self.left -= len(content)
-        if not self._directory:
-            return
-        path = os.path.join(self._directory, digest)
-        try:
-            if os.path.exists(path):
-                os.utime(path)
-                return
-            os.makedirs(self._directory, mode=0o700, exist_ok=True)
-            with open(f"{path}.{os.getpid()}", "wb") as file:
-                file.write(content)
-            os.replace(f"{path}.{os.getpid()}", path)
-        except OSError:
-            self._directory = ""
-
-    def _forget_old(self) -> None:
-        import time
-
-        try:
-            with os.scandir(self._directory) as entries:
-                for entry in entries:
-                    if entry.stat().st_mtime < time.time() - KEPT_DAYS * 86_400:
-                        os.unlink(entry.path)
-        except OSError:
-            return
 
 
 def home_of(environ: Mapping[str, str]) -> str:
@@ -182,7 +137,7 @@ def _compare(root: str, base: Json, listing: _Listing) -> Look:
     has_rules_above = not os.path.lexists(os.path.join(root, ".git"))
     if head and (has_rules_above or any(os.path.basename(path) == ".gitignore" for path in paths | set(before))):
         paths.update(_hidden_by_new_rules(root, head))
-    now = _digests(root, sorted(paths), before, _Store())
+    now = _digests(root, sorted(paths), before, Copies())
     changed = {}
     for path in sorted({*now, *before}):
         if now.get(path) == before.get(path):
@@ -239,7 +194,7 @@ def _without_leftovers(look: Look, left_out: Iterable[str]) -> Look:
 
 def digest_of(root: str, path: str) -> str:
     """As `changed` has it for a file."""
-    return _digest(root, path, _Store())
+    return _digest(root, path, Copies())[0]
 
 
 def tree_of(changed: Files) -> str:
@@ -394,39 +349,41 @@ def _is_own(path: str) -> bool:
     return f"{path}/".startswith(OWN_DIRECTORIES) and not _is_collected(path)
 
 
-def _digests(root: str, paths: list[str], before: Files, store: _Store) -> Files:
+def _digests(root: str, paths: list[str], before: Files, copies: Copies) -> Files:
     """`before` says which files were not read at the base; they are not read now either."""
     if len(paths) > MOST_LOOKED_AT:
         raise _Unknown(f"more than {MOST_LOOKED_AT} files would have to be told apart")
     digests: Files = {}
+    left = MOST_BYTES
     for path in paths:
-        is_read = store.left > 0 and not before.get(path, "").startswith(BY_TIMES)
-        digests[path] = _digest(root, path, store, is_read=is_read)
+        is_read = left > 0 and not before.get(path, "").startswith(BY_TIMES)
+        digests[path], size = _digest(root, path, copies, is_read=is_read)
+        left -= size
     return digests
 
 
-def _digest(root: str, path: str, store: _Store, *, is_read: bool = True) -> str:
-    """Mode and content of a file; of a link also where it leads, and what is there."""
+def _digest(root: str, path: str, copies: Copies, *, is_read: bool = True) -> tuple[str, int]:
+    """Mode and content of a file, and how much of it was read; of a link also where it leads, and what is there."""
     full = os.path.join(root, path)
     try:
         status = os.lstat(full)
         if stat.S_ISDIR(status.st_mode):
-            return _fingerprint(full)  # a repository inside this one
+            return _fingerprint(full), 0  # a repository inside this one
         mode, target = FILE_MODE, b""
         if stat.S_ISLNK(status.st_mode):
             mode, target = LINK_MODE, os.fsencode(os.readlink(full)) + b"\0"
         elif status.st_mode & stat.S_IXUSR:
             mode = PROGRAM_MODE
         if mode != LINK_MODE and (not is_read or status.st_size > LARGEST_FILE):
-            return f"{BY_TIMES}{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}"
+            return f"{BY_TIMES}{status.st_size}:{status.st_mtime_ns}:{status.st_ctime_ns}", 0
         held = target + _content(full)
     except (FileNotFoundError, NotADirectoryError):
-        return GONE
+        return GONE, 0
     except OSError as error:
-        return f"unreadable: {error.strerror}"
+        return f"unreadable: {error.strerror}", 0
     digest = name_of(mode, held)
-    store.keep(digest, held)
-    return digest
+    copies.keep(digest, held)
+    return digest, len(held)
 
 
 def name_of(mode: str, held: bytes) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from omo import safe_open
 from omo.proof import base, git
 from omo.proof.swap import NOTHING, File
+from omo.state import paths
 
 GITLINK, LINK = "160000", "120000"
 MODES = {"100644": base.FILE_MODE, "100755": base.PROGRAM_MODE}
@@ -20,11 +21,11 @@ class Unknown(Exception):
     """Why nobody can tell what a file held: a sentence that names it."""
 
 
-def at_base(root: str, state: str, began: Mapping[str, Any], paths: Sequence[str]) -> dict[str, File]:
+def at_base(root: str, state: str, began: Mapping[str, Any], wanted: Sequence[str]) -> dict[str, File]:
     """What each of the paths held when the run began. Raises Unknown where that was not kept."""
     held: dict[str, File] = {}
     committed = []
-    for path in paths:
+    for path in wanted:
         digest = began["files"].get(path)
         if digest is not None:
             held[path] = _kept(state, path, digest)
@@ -59,7 +60,7 @@ def _kept(state: str, path: str, digest: str) -> File:
         raise Unknown(f"{path} was too large to be kept when the run began")
     mode = digest[:1]
     try:
-        held = safe_open.read_file(os.path.join(base.kept_dir(state), digest), base.MOST_BYTES)
+        held = safe_open.read_file(os.path.join(paths.copies_dir(state), digest), base.MOST_BYTES)
     except OSError:
         raise Unknown(f"what {path} held when the run began was not kept") from None
     if base.name_of(mode, held) != digest:  # anybody could write there

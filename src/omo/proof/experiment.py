@@ -70,6 +70,8 @@ def prove(
     whether one passed where that is not only its exit code."""
     try:
         arranged = arrange(subject, command)
+        if arranged.why_no_work:
+            return Experiment(NOT_MADE, arranged.why_no_work, changed_rest=arranged.rest)
         known = [*gate_runs.recorded(subject, command), *seen]
         return _Trial(subject, command, arranged, known, run_as_it_is, judge=judge).experiment()
     except CannotTell as why:
@@ -81,6 +83,8 @@ def prove(
 def weakened(subject: Subject, command: Command) -> str:
     """For an end that others have judged: why a pass of this command need not mean what it did before. Empty where no
     test, configuration or data was changed, or where it passes with them as they were too."""
+    if shadows := reading.shadows(subject.root, subject.began, [command], subject.allowed):
+        return reading.IN_PLACE_OF_RUNNER.format(shadows[0])
     try:
         arranged = arrange(subject, command).without_products()
         if not arranged.has_old_tests:

@@ -135,6 +135,10 @@ def ralph_dir(state: str) -> str:
     return os.path.join(state, "ralph")
 
 
+def copies_dir(state: str) -> str:
+    return os.path.join(state, "base")
+
+
 def proof_dir(state: str) -> str:
     return os.path.join(state, "proof")
 
