@@ -218,7 +218,7 @@ def test_a_gate_is_open_holds_and_goes_stale(project: Project) -> None:
     project.agent("gate", "add", "check", "--", "grep", "-q", "new", "value")
     told = explain(project, "goal", "check")
     assert (told["decision"], told["why"], told["kind"]) == ("open", "it was not run in this run", "ulw")
-    assert told["change"] == ["open: check: omo gate run"]
+    assert told["change"] == ["open: check: when the work is complete: omo ulw done"]
     project.write("value", "new\n")
     project.agent("gate", "run")
     assert explain(project, "goal", "gate", "check")["decision"] == "done"

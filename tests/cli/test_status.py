@@ -270,7 +270,7 @@ def test_watching_in_a_terminal_redraws_and_leaves_it_as_it_was(
             process.send_signal(ended_by)
         assert process.wait(timeout=60) == 0
         assert termios.tcgetattr(ours) == before
-        left = read_until(ours, b"omo gate run")
+        left = read_until(ours, b"omo ulw done")
         rest = left.split(b"\x1b[?1049l")
         assert len(rest) == 2, "the screen of its own is left once"
         assert b"ultrawork active" in rest[1]

@@ -13,7 +13,7 @@ from tests.hooks.conftest import SESSION, Host
 from tests.hooks.test_tool_gates import open_run
 
 IN_PROCESS = True
-INSTRUCTIONS = messages.INSTRUCTIONS.strip()
+INSTRUCTIONS = messages.instructions([]).strip()
 
 
 @pytest.mark.usefixtures("through_the_shell")

@@ -128,19 +128,19 @@ def test_what_is_over_or_given_up_is_not_offered_and_what_a_breaker_let_go_is(pr
 
 def test_what_was_seen_there_still_proves_here(project: Project) -> None:
     commit_base(project)
-    project.prompt("ulw write done.txt", env={"CLAUDE_PID": GONE})
-    project.prompt("/omo:pin tests -- sh -c 'test -f done.txt'", env={"CLAUDE_PID": GONE})
+    project.prompt("ulw write the program done", env={"CLAUDE_PID": GONE})
+    project.prompt("/omo:pin tests -- sh -c 'test -f done'", env={"CLAUDE_PID": GONE})
     assert project.agent("gate", "run").code == 3
     line, context = types(project)
     assert line == f"omo: taken up from session {SESSION}: ultrawork (1 of 1 open). /omo:stop-continuation ends it."
     assert "Open gates, 1 of 1: tests." in context
     assert "The user turned ultrawork on" in context
-    assert "(pinned already: tests: sh -c 'test -f done.txt')" in context
-    project.write("done.txt")
+    assert "(pinned: tests: sh -c 'test -f done')" in context
+    project.write("done")
     project.check("gate", "run", session=NEXT)
     ended = project.check("ulw", "done", "--json", session=NEXT).json["outcome"]
     assert ended["verdict"] == "proven"
-    assert "failed before the change" in ended["why"]
+    assert "fails without the work" in ended["why"]
     assert project.user("ledger", "verify", "--session", NEXT).code == 0
     assert project.user("ledger", "verify", "--session", SESSION).code == 0
 

@@ -115,8 +115,8 @@ MAKEFILE = "check:\n\tgrep -q new value\nlint:\n\ttrue\n"
 def test_a_bare_pin_pins_what_the_projects_files_name(host: Host) -> None:
     commit(host, {"Makefile": MAKEFILE, "value": "old\n"})
     block = host.prompt("ulw make the value new").stdout
-    assert "     omo gate add tests -- make check\n     omo gate add lint -- make lint\n" in block
-    assert "is pinned yet: omo gate add tests -- make check, then omo gate run" in host.stop().json["reason"]
+    assert "     (the project's tests: make check)\n" in block
+    assert "when it is complete, omo ulw done, which runs make check; or, if none can" in host.stop().json["reason"]
     told = reason(host.prompt("/omo:pin"))
     assert "tests: make check (Makefile, line 1); lint: make lint (Makefile, line 3). /omo:unpin NAME" in told
     assert {gate.name: (gate.by, gate.argv) for gate in known(host)} == {
@@ -174,7 +174,7 @@ def test_a_gate_of_a_file_runs_where_that_file_is(host: Host) -> None:
     commit(host, {"pkg/Makefile": MAKEFILE, "pkg/value": "new\n", "pkg/src/a": "", "Makefile": "test:\n\tfalse\n"})
     below = str(host.project / "pkg" / "src")
     place: dict[str, Any] = {"env": {"CLAUDE_PROJECT_DIR": below}, "cwd": below}
-    assert "omo gate add --cwd pkg tests -- make check" in host.prompt("ulw go", **place).stdout
+    assert "(the project's tests: make check)" in host.prompt("ulw go", **place).stdout
     assert "tests: make check (in pkg) (pkg/Makefile, line 1)" in reason(host.prompt("/omo:pin", **place))
     assert agent(host, "gate", "run") == 0
 
@@ -231,7 +231,7 @@ def test_the_users_pins_outlive_a_cleared_conversation_and_the_agents_do_not(on:
     )
     assert gates_of(on, "second") == {"tests": ("user", ["grep", "-q", "new", "value"])}
     block = on.prompt("ulw go", session_id="second", env={"CLAUDE_PID": "77"}).stdout
-    assert "(pinned already: tests: grep -q new value" in block
+    assert "(pinned: tests: grep -q new value" in block
     assert "Open gates, 1 of 1: tests." in on.stop(session_id="second").json["reason"]
     assert (
         main(["gate", "add", "tests", "--", "true"], {**AGENT, "CLAUDE_CODE_SESSION_ID": "second"}, str(on.project), 1)

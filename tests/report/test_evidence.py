@@ -101,11 +101,12 @@ def verified(tmp_path: Path, *checks: object) -> workshop.Workshop:
 def test_a_goal_with_checks_alone_holds_while_the_files_say_so(tmp_path: Path) -> None:
     shop = verified(tmp_path, workshop.path_check())
     assert gathered(shop.root, shop.now).verdict.text == (
-        "done, proven: verify: goal G1: 1 of 1 check passes; there is the user's, and failed when the goal was begun."
+        "finished on the agent's word: verify: goal G1: 1 of 1 check passes; nothing that runs showed it: "
+        "its checks look at the form of files."
     )
     (shop.root / "parser.py").unlink()
     found = gathered(shop.root, shop.now)
-    text = "NOT proven any more: 0 of 1 goal holds, no longer proven: G1 (the tree has changed since)."
+    text = "NOT proven: 0 of 1 goal holds, no longer proven: G1 (the tree has changed since)."
     assert found.verdict.text == text
     assert found.parts[0].view.items[0].receipt == "stale"
 
@@ -157,7 +158,7 @@ def test_files_that_cannot_be_read_prove_nothing(tmp_path: Path, monkeypatch: py
     blind_git(tmp_path / "bin", monkeypatch)
     for root, now in ((shop.root, shop.now), (at.root, at.now)):
         found = gathered(root, now)
-        assert found.verdict.word == "NOT proven any more"
+        assert found.verdict.word.startswith("NOT proven")
         assert "(the files cannot be read, so nobody can tell)" in found.verdict.text
         assert {item.mark for part in found.parts for item in part.view.items} == {"stale"}
 

@@ -46,18 +46,23 @@ def test_checks_by_code_alone_are_finished_on_the_agents_word(shop: Workshop) ->
     assert tell(shop)["outcome"] == shop.goal().outcome == shop.store.rows[-2]["outcome"]
     assert told_at_stop(shop) == (
         "omo: finished on the agent's word: verify: goal G1: 1 of 1 check passes; "
-        "no check of the user's was seen to fail before. /omo:report shows what was seen."
+        "nothing that runs showed it: its checks look at the form of files. /omo:report shows what was seen."
     )
 
 
 def test_a_check_of_the_users_that_failed_at_begin_and_passes_now_is_proof(shop: Workshop) -> None:
-    begun(shop.as_user(), **checks(path_check()))
+    wanted = {"id": "version", "type": "content", "path": "VERSION", "regex": "^2$"}
+    shop.write("VERSION", "1\n")
+    begun(shop.as_user(), **checks(wanted))
     shop.tick(5)
-    shop.work()
+    shop.write("VERSION", "2\n")
     shop.finish()
     assert verdict(shop) == outcome.PROVEN
     tell(shop)
-    assert told_at_stop(shop).startswith("omo: done, proven: verify: goal G1: 1 of 1 check passes; there is the user's")
+    assert told_at_stop(shop).startswith(
+        "omo: done, proven: verify: goal G1: 1 of 1 check passes; "
+        "version: VERSION has what the user asked for, and had not before the work"
+    )
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def handle(event: Event, world: World, wanted: str) -> Answer:
     gate_lines = []
     if needs_instructions:
         pinned = gates.current(world.state, event.session, resumed.row)
-        gate_lines = [f"(pinned already: {gate.name}: {gates.in_words(gate)})" for gate in pinned]
+        gate_lines = [f"(pinned: {gate.name}: {gates.in_words(gate)})" for gate in pinned]
 
     def told(row: Row | None) -> runtime.Change:
         after = spending.follow(session.shown_on(row or {}), event, world.now)
