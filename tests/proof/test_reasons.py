@@ -59,3 +59,15 @@ def test_files_that_could_not_be_loaded_are_not_counted_as_tests(tmp_path: Path)
     said, _, after = made.reason.partition("; ")
     assert said.startswith("it passes only with the changed test_calc.py: 1 of 2 old tests no longer holds (test_add ")
     assert after == "without the work it stops before its tests"
+
+
+def test_what_fails_only_with_the_work_is_not_said_to_pass_without_it_too(tmp_path: Path) -> None:
+    made = made_of(tmp_path, {"calc.py": WORK.replace("a - b", "a * b")})
+    assert made.verdict == experiment.FAILS
+    assert made.reason.startswith("it fails (2 failed: ")
+
+
+def test_what_stops_before_its_tests_in_every_arrangement_fails(tmp_path: Path) -> None:
+    made = made_of(tmp_path, {"calc.py": WORK + "import gone\n", "test_calc.py": TESTS + "\n\nimport gone_too\n"})
+    assert made.verdict == experiment.FAILS
+    assert made.reason.startswith("it fails (")

@@ -175,6 +175,11 @@ def _started(words: list[str]) -> list[str]:
     return names + words[:1]
 
 
+def paths_of(root: str, head: str) -> frozenset[str]:
+    """The files of a commit."""
+    return _commit(root, head).names
+
+
 def _files(root: str, head: str | None) -> Files:
     return _commit(root, head) if head else Disk(root)
 
