@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from omo.proof import base, experiment
-from omo.proof.experiment import Experiment, Plain, Subject
+from omo.proof.experiment import Experiment, Plain, Run, Subject
+from omo.proof.outputs import Counts
 
 WORK = "def add(a, b):\n    return a - b\n"
 TESTS = """import unittest
@@ -71,3 +72,8 @@ def test_what_stops_before_its_tests_in_every_arrangement_fails(tmp_path: Path) 
     made = made_of(tmp_path, {"calc.py": WORK + "import gone\n", "test_calc.py": TESTS + "\n\nimport gone_too\n"})
     assert made.verdict == experiment.FAILS
     assert made.reason.startswith("it fails (")
+
+
+def test_what_failed_and_is_no_test_is_not_said_to_have_passed() -> None:
+    run = Run("", "fail", counts=Counts(322, 0, 0), failing=["index.spec.ts > match with nothing"])
+    assert run.summary == "322 passed; failed: index.spec.ts > match with nothing"

@@ -109,6 +109,8 @@ class Run:
                 parts.append(f"{number} {word}")
         text = ", ".join(sorted(parts, key=lambda part: "failed" not in part)) or "no test"
         if self.failing:
+            if not self.counts.failed:  # a suite without tests, a file that cannot be loaded
+                text += "; failed"
             text += f": {listed([clip(name, 80) for name in self.failing], MOST_NAMED)}"
         return text
 
@@ -602,7 +604,7 @@ class _Trial:
             return self._result(OLD_TESTS_FAIL, reason, runs)
         reason = f"it passes only with the changed {changed}"
         no_longer = sorted(set(old.failing) - set(now.failing))
-        if no_longer and old.counts is not None:
+        if no_longer and old.counts is not None and len(no_longer) <= old.counts.failed:  # else not all are tests
             verb = "holds" if len(no_longer) == 1 else "hold"
             reason += f": {len(no_longer)} of {old.counts.total} old tests no longer {verb} ({listed(no_longer, 6)})"
             new = set(without.failing) - set(old.failing) - set(now.failing)
