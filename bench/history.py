@@ -95,7 +95,7 @@ def tried(scratch: Scratch, commit: Commit, gate: str) -> Tried:
     command = command_of(root, commit.parent, gate)
     scratch.checkout(commit.hash)
     if command is None:
-        return Tried(NO_GATE, "the files of its parent name no tests", [])
+        return Tried(NO_GATE, "no file of its parent names a test gate", [])
     subject = Subject(
         root=root,
         state=state,
