@@ -4,14 +4,16 @@
 
 Each story is played through the hooks and the CLI in a project whose gate writes a line into a file outside of it, so
 that every run is counted, whoever made it. Extra are those that `omo ulw done` makes. Of its time the gate's own is
-taken off, and the waits for the clock's next second, which are shown apart; what is left is `around`. More of it than
-50 ms and 1 ms for each file and swap is marked `over`, and is no failure: machines are noisy.
+taken off, and the waits for the clock's next second, which are shown apart; what is left is `around`, on the wall and
+as processor time, of omo and of git. More on the wall than 50 ms and 1 ms for each file and swap is marked `over`, and
+is no failure: machines are noisy.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 import tempfile
 import time
@@ -69,6 +71,7 @@ class Spent:
     total: float = 0.0
     gate: float = 0.0
     waiting: float = 0.0
+    processor: float = 0.0  # without the gate's
     swapping: float = 0.0  # with the waits
     swaps: int = 0
     files: int = 0  # of the largest arrangement
@@ -108,9 +111,10 @@ class Measured(Play):
     def done(self) -> None:
         before = self.runs
         with measuring(self.spent):
-            began = time.perf_counter()
+            began, worked = time.perf_counter(), processor_time()
             self.omo("ulw done")
             self.spent.total += time.perf_counter() - began
+            self.spent.processor += processor_time() - worked
         self.extra += self.runs - before
 
 
@@ -251,20 +255,21 @@ def work_on_files(run: Measured, number: int) -> None:
 def measuring(spent: Spent) -> Iterator[None]:
     """Watches the doors that every run, wait and swap goes through."""
 
-    def ran(seconds: float, *_: object) -> None:
+    def ran(seconds: float, worked: float, *_: object) -> None:
         spent.gate += seconds
+        spent.processor -= worked
 
-    def waited(seconds: float) -> None:
+    def waited(seconds: float, worked: float) -> None:
         spent.waiting += seconds
 
-    def prepared(seconds: float, swapped: swap.Swap) -> None:
+    def prepared(seconds: float, worked: float, swapped: swap.Swap) -> None:
         spent.swapping += seconds
         paths: set[str] = set()
         for arrangement in swapped._arrangements.values():
             paths.update(arrangement)
         spent.files = max(spent.files, len(paths))
 
-    def put(seconds: float, *_: object) -> None:
+    def put(seconds: float, worked: float, *_: object) -> None:
         spent.swapping += seconds
         spent.swaps += 1
 
@@ -279,21 +284,26 @@ def measuring(spent: Spent) -> Iterator[None]:
 
 @contextlib.contextmanager
 def watched(owner: Any, name: str, note: Callable[..., None]) -> Iterator[None]:
-    """`note` is told how long each call took, and what it was given."""
+    """`note` is told how long each call took, on the wall and of the processor, and what it was given."""
     original = getattr(owner, name)
 
     def call(*values: Any, **named: Any) -> Any:
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), processor_time()
         try:
             return original(*values, **named)
         finally:
-            note(time.perf_counter() - began, *values)
+            note(time.perf_counter() - began, processor_time() - worked, *values)
 
     setattr(owner, name, call)
     try:
         yield
     finally:
         setattr(owner, name, original)
+
+
+def processor_time() -> float:
+    """Of this process and of those that it started and that have ended."""
+    return sum(os.times()[:4])
 
 
 @dataclass(frozen=True)
@@ -321,7 +331,7 @@ def main() -> int:
     is_right = True
     print(
         f"{'story':38} {'word':8} {'runs':>4} {'extra':>5} {'most':>4}  {'gate s':>6} {'waits s':>7} {'around ms':>9}"
-        f"       {'files':>5} {'swaps':>5} {'ms a file and swap':>18}"
+        f"      {'cpu ms':>6} {'files':>5} {'swaps':>5} {'ms a file and swap':>18}"
     )
     for which in STORIES:
         if arguments.only not in which.name:
@@ -338,7 +348,8 @@ def main() -> int:
         print(
             f"{which.name:38} {cost.word:8} {cost.runs:4} {cost.extra:5} {which.most_extra:4}  {spent.gate:6.2f}"
             f" {spent.waiting:7.2f} {spent.around * 1000:9.0f} {'over' if spent.is_over else '':4}"
-            f"  {spent.files:5} {spent.swaps:5} {spent.a_file * 1000:18.2f}{'' if is_good else '  NO'}",
+            f" {spent.processor * 1000:6.0f} {spent.files:5} {spent.swaps:5} {spent.a_file * 1000:18.2f}"
+            f"{'' if is_good else '  NO'}",
             flush=True,
         )
         if arguments.log:

@@ -1,12 +1,14 @@
 """The experiment on work that others have done: each of the last commits of a clone, with its parent as the base.
 
-    python3 bench/history.py REPO [--gate COMMAND] [--commits N] [--since REV] [--prepare COMMAND] [--log]
+    python3 bench/history.py REPO [--gate COMMAND] [--commits N] [--since REV] [--path PATH] [--prepare COMMAND]
+                            [--log]
 
 REPO is cloned into a scratch directory and never touched itself. The gate is the project's own test gate as the parent
-names it, or COMMAND. `--prepare` is run once in the scratch clone before the first commit, for packages (`npm install`,
-`pip install -e .`): what it leaves stays for all commits. A row for each commit: its hash, the verdict, the commit's
-subject, and the sentence; `--log` adds the files of each kind and what each run printed. At the end the verdicts are
-counted. Nothing here is right or wrong by itself: the sentences are for reading beside the commits.
+names it, or COMMAND. `--path` takes only commits that change something below it. `--prepare` is run once in the scratch
+clone before the first commit, for packages (`npm install`, `pip install -e .`): what it leaves stays for all commits. A
+row for each commit: its hash, the verdict, the commit's subject, and the sentence; `--log` adds the files of each kind
+and what each run printed. At the end the verdicts are counted. Nothing here is right or wrong by itself: the sentences
+are for reading beside the commits.
 """
 
 from __future__ import annotations
@@ -79,10 +81,11 @@ class Scratch:
         self.git("checkout", "--quiet", "--force", "--detach", commit)
         self.git("clean", "-d", "--force", "--quiet")
 
-    def commits(self, number: int, since: str) -> list[Commit]:
+    def commits(self, number: int, since: str, path: str) -> list[Commit]:
         """The newest first, without merges and without the first of all, which has no base."""
         names = f"{since}..HEAD" if since else "HEAD"
-        listing = self.git("log", "--no-merges", "--min-parents=1", f"-{number}", "--format=%H%x00%P%x00%s", names)
+        form = "--format=%H%x00%P%x00%s"
+        listing = self.git("log", "--no-merges", "--min-parents=1", f"-{number}", form, names, "--", path)
         return [Commit(*line.split("\0")) for line in listing.splitlines()]
 
 
@@ -93,7 +96,7 @@ def tried(scratch: Scratch, commit: Commit, gate: str) -> Tried:
     command = command_of(root, commit.parent, gate)
     scratch.checkout(commit.hash)
     if command is None:
-        return Tried(NO_GATE, "the files of its parent name no tests", [])
+        return Tried(NO_GATE, "no file of its parent names a test gate", [])
     subject = Subject(
         root=root,
         state=state,
@@ -148,6 +151,7 @@ def main(arguments: Any = None) -> int:
     parser.add_argument("--gate", default="", metavar="COMMAND", help="instead of the project's own test gate")
     parser.add_argument("--commits", type=int, default=20, metavar="N", help="how many at most (20)")
     parser.add_argument("--since", default="", metavar="REV", help="only commits after this one")
+    parser.add_argument("--path", default=".", metavar="PATH", help="only commits that change something there")
     parser.add_argument("--prepare", default="", metavar="COMMAND", help="run once in the scratch clone, by sh")
     parser.add_argument("--log", action="store_true", help="show the kinds of the files and the runs, too")
     options = parser.parse_args(arguments)
@@ -157,7 +161,7 @@ def main(arguments: Any = None) -> int:
     verdicts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="omo-history-") as directory:
         scratch = Scratch(Path(directory).resolve(), repository)
-        commits = scratch.commits(options.commits, options.since)
+        commits = scratch.commits(options.commits, options.since, options.path)
         if options.prepare:
             scratch.prepare(options.prepare)
         for commit in commits:

@@ -61,6 +61,8 @@ ELSEWHERE = [
     Elsewhere(r"python3 bench/context\.py", "tests/e2e/test_context.py", "bench"),
     Elsewhere(r"python3 bench/budget\.py", "tests/e2e/test_budget.py", "from bench import budget"),
     Elsewhere(r"python3 bench/tree\.py", "tests/docs/test_commands.py::test_a_bench_measures", '"tree.py"'),
+    Elsewhere(r"python3 bench/experiment\.py", "tests/test_experiment_bench.py", '"experiment.py"'),
+    Elsewhere(r"python3 bench/history\.py REPO", "tests/test_experiment_bench.py", '"history.py"'),
     Elsewhere(r"python3 bench/truth\.py", "tests/test_truth.py::test_the_command_prints_each_ending", '"truth.py"'),
 ]
 # Code inside lines that is a command of this repository, not a word about one.

@@ -193,6 +193,7 @@ BROKE = [
     Broke("npm-missing", 1, None, {"zzz"}, 'npm error Missing script: "zzz"'),
     Broke("go-undefined", 2, None, {"Wrap"}, "bad/u/u_test.go:6:5: undefined: Wrap"),
     Broke("go-undefined-json", 2, (1, 1, 0), {"Wrap"}, "bad/u/u_test.go:6:5: undefined: Wrap"),
+    Broke("go-vet", 2, None, set(), "./calc_test.go:12:2: fmt.Println arg list ends with redundant newline"),
     Broke(
         "go-import",
         1,

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from omo.proof import base, experiment
-from omo.proof.experiment import Experiment
-from omo.proof.gate_runs import Plain, Subject
+from omo.proof.experiment import Experiment, Plain, Run, Subject
+from omo.proof.outputs import Counts
 
 WORK = "def add(a, b):\n    return a - b\n"
 TESTS = """import unittest
@@ -60,3 +60,20 @@ def test_files_that_could_not_be_loaded_are_not_counted_as_tests(tmp_path: Path)
     said, _, after = made.reason.partition("; ")
     assert said.startswith("it passes only with the changed test_calc.py: 1 of 2 old tests no longer holds (test_add ")
     assert after == "without the work it stops before its tests"
+
+
+def test_what_fails_only_with_the_work_is_not_said_to_pass_without_it_too(tmp_path: Path) -> None:
+    made = made_of(tmp_path, {"calc.py": WORK.replace("a - b", "a * b")})
+    assert made.verdict == experiment.FAILS
+    assert made.reason.startswith("it fails (2 failed: ")
+
+
+def test_what_stops_before_its_tests_in_every_arrangement_fails(tmp_path: Path) -> None:
+    made = made_of(tmp_path, {"calc.py": WORK + "import gone\n", "test_calc.py": TESTS + "\n\nimport gone_too\n"})
+    assert made.verdict == experiment.FAILS
+    assert made.reason.startswith("it fails (")
+
+
+def test_what_failed_and_is_no_test_is_not_said_to_have_passed() -> None:
+    run = Run("", "fail", counts=Counts(322, 0, 0), failing=["index.spec.ts > match with nothing"])
+    assert run.summary == "322 passed; failed: index.spec.ts > match with nothing"

@@ -145,6 +145,7 @@ _SAYS_LITTLE = (
     r"^ +evaluation failed",
     r"^ +\w+: (?:OK|FAIL)",
     r"^Randomized with seed",
+    r"^.*\[(?:build|setup) failed\]",
 )
 
 _TIMES = (
@@ -162,4 +163,5 @@ BROKE = _any(_BROKE)
 MISSING = _any(_MISSING)
 SAYS_WRONG = _any(_SAYS_WRONG, re.IGNORECASE)
 SAYS_LITTLE = _any(_SAYS_LITTLE)
+NAMES_PLACE = re.compile(r"\S+\.go:\d+:\d+: ")  # Go's compiler and vet, which do not say that it is an error
 TIMES = _any(_TIMES)

@@ -318,7 +318,12 @@ def _broken_line(page: Page) -> str:
     for line in lines:
         if not error_messages.SAYS_LITTLE.match(line):
             return line
-    return lines[0] if lines else ""
+    if not lines:
+        return ""
+    for line in page.lines:
+        if error_messages.NAMES_PLACE.match(line):
+            return line
+    return lines[0]
 
 
 def _nothing_line(page: Page) -> str:

@@ -14,7 +14,7 @@ import shlex
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from omo.proof import calls, project_checks
+from omo.proof import calls, kinds, project_checks
 from omo.proof.calls import Call
 from omo.proof.project_checks import Check
 from omo.proof.project_files import Commit, Disk
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 # Words in the name of a script that a project keeps for its tests: test.sh, run_tests.py, scripts/check.
 OF_TEST_SCRIPT = {"test", "tests", "runtests", "check", "checks", "verify", "spec", "ci"}
+# Where Python's runners are told what to collect; others read no documents.
+RUNNER_FILES = ("pyproject.toml", "pytest.ini", ".pytest.ini", "pytest.toml", "tox.ini", "setup.cfg")
 # What stands in front of the script that is meant, where its options were not understood.
 STARTERS = re.compile(
     r"python[\d.]*|(?:ba|z|da|k)?sh|node|ruby|perl|php|deno|bun|tsx|ts-node|env|time|exec|source|\."
@@ -160,6 +162,18 @@ def scripts(root: str, head: str | None, argv: Sequence[str], cwd: str, uncommit
     return sorted(path for path in started if files.has(path) or path in uncommitted)
 
 
+def documents(root: str, head: str | None, argv: Sequence[str], cwd: str) -> list[str]:
+    """Globs of documents that the command's runner is told to read: by the project's files as they were, or by the
+    command and what it comes down to."""
+    files = _files(root, head)
+    command = calls.call_of(argv, _directory(cwd))
+    configuration = [files.text(posixpath.join(command.directory, name)) for name in RUNNER_FILES]
+    words: list[str] = []
+    for call in calls.unfold(files, command):
+        words += call.words[1:]
+    return kinds.documents_named("\n".join(configuration), " ".join(words))
+
+
 def _started(words: list[str]) -> list[str]:
     """The program of a call, or the script or module that an interpreter is given."""
     modules = [words[0]]
@@ -173,6 +187,11 @@ def _started(words: list[str]) -> list[str]:
     while words and STARTERS.fullmatch(posixpath.basename(words[0])):
         words = [word for word in words[1:] if not word.startswith("-")]
     return names + words[:1]
+
+
+def paths_of(root: str, head: str) -> frozenset[str]:
+    """The files of a commit."""
+    return _commit(root, head).names
 
 
 def _files(root: str, head: str | None) -> Files:

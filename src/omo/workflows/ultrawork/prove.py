@@ -86,9 +86,11 @@ class Prover:
                 counting.append(gate)
         return sorted(counting, key=lambda gate: (form.is_form(gate.argv), not gate.is_users))
 
-    def _look(self) -> Proof:
+    def _look(self, whole: base.Look | None = None) -> Proof:
+        """What is known of the gates; and of the files, unless somebody has just looked."""
         known = runs.known_gates(self.context, self.session)
-        whole = base.look(self.context.root, known.base)
+        if whole is None:
+            whole = base.look(self.context.root, known.base)
         proof = Proof(known, whole.without(known.left_out), whole)
         for gate in known:
             proof.owners[gate.name] = self._owner(gate, known)
@@ -146,7 +148,7 @@ class Prover:
         if name in taken:
             name = typed_commands.name_for(check.argv, taken)
         runs.session_gates(self.context, self.session).add(name, check.argv, cwd=check.cwd, program=program)
-        return self._look()
+        return self._look(proof.whole)
 
     def _result(self, proof: Proof, gate: Gate) -> str:
         subject = runs.subject_of(self.context, proof.gates, proof.whole)
