@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from omo.proof import base, experiment
-from omo.proof.experiment import Experiment, Plain, Run, Subject
+from omo.proof.experiment import Experiment
+from omo.proof.gate_runs import Plain, Run, Subject
 from omo.proof.outputs import Counts
 
 WORK = "def add(a, b):\n    return a - b\n"

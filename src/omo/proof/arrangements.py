@@ -67,7 +67,11 @@ def kinds_of(subject: Subject, command: Command) -> kinds.Kinds:
         subject.root, head, command.argv, command.cwd, uncommitted=subject.began.get("files", ())
     )
     return kinds.Kinds(
-        started=started, sealed=command.sealed, is_form=form.is_form(command.argv), present=subject.present
+        started=started,
+        sealed=command.sealed,
+        is_form=form.is_form(command.argv),
+        documents=own_commands.documents(subject.root, head, command.argv, command.cwd),
+        present=subject.present,
     )
 
 

@@ -236,6 +236,10 @@ class _Trial:
         still_failing: Sequence[str] = ()
         if now.result == "unknown":
             return self._result(FAILS, f"it cannot be judged: {now.why}", runs)
+        # Before anything is said of the other runs: a build that was broken and still is was told as "without the work
+        # it stops before its tests", and a regression would be as "passes without the work too".
+        if now.result == "fail" and (now.broke_before_tests or not now.names_are_whole or without.result == "pass"):
+            return self._result(FAILS, f"it fails ({now.summary})", runs)
         if without.result == "pass":
             return self._result(PASSES_WITHOUT, f"it passes without the work too ({without.summary})", runs)
         if reason := self._shows_nothing(without):
@@ -259,8 +263,10 @@ class _Trial:
             return self._result(
                 LOOKS_AT_TESTS, f"the work looks at its tests ({listed(self.arranged.peeks, 3, '; ')})", runs
             )
-        if now.counts is None or (without.counts is None and old is None):
+        if now.counts is None:
             self.notes.append("how many tests ran was not compared, as it does not say")
+        elif old is None and (without.counts is None or without.broke_before_tests):
+            self.notes.append("how many tests ran was not compared, as without the work it does not say")
         return self._result(HOLDS, self._proof(runs), runs, still_failing=still_failing)
 
     def _result(
@@ -339,7 +345,7 @@ class _Trial:
             return self._result(OLD_TESTS_FAIL, reason, runs)
         reason = f"it passes only with the changed {changed}"
         no_longer = sorted(set(old.failing) - set(now.failing))
-        if no_longer and old.counts is not None:
+        if no_longer and old.counts is not None and len(no_longer) <= old.counts.failed:  # else not all are tests
             verb = "holds" if len(no_longer) == 1 else "hold"
             reason += f": {len(no_longer)} of {old.counts.total} old tests no longer {verb} ({listed(no_longer, 6)})"
             new = set(without.failing) - set(old.failing) - set(now.failing)

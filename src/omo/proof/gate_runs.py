@@ -82,6 +82,8 @@ class Run:
                 parts.append(f"{number} {word}")
         text = ", ".join(sorted(parts, key=lambda part: "failed" not in part)) or "no test"
         if self.failing:
+            if not self.counts.failed:  # a suite without tests, a file that cannot be loaded
+                text += "; failed"
             text += f": {listed([clip(name, 80) for name in self.failing], MOST_NAMED)}"
         return text
 
@@ -109,7 +111,7 @@ class Subject:
     def present(self) -> frozenset[str]:
         """The paths of the base."""
         head = self.began.get("head")
-        return frozenset([*self.began["files"], *(own_commands.names_at(self.root, head) if head else ())])
+        return frozenset([*self.began["files"], *(own_commands.paths_of(self.root, head) if head else ())])
 
     @cached_property
     def base_id(self) -> str:

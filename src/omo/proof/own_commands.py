@@ -198,11 +198,6 @@ def _files(root: str, head: str | None) -> Files:
     return _commit(root, head) if head else Disk(root)
 
 
-def names_at(root: str, head: str) -> frozenset[str]:
-    """The files of a commit."""
-    return _commit(root, head).names
-
-
 # A commit does not change, so it is read once.
 @functools.cache
 def _commit(root: str, head: str) -> Commit:
