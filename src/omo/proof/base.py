@@ -192,6 +192,13 @@ def _without_leftovers(look: Look, left_out: Iterable[str]) -> Look:
     return look.without([*left_out, *filter(is_leftover, look.changed or ())])
 
 
+def untracked(root: str) -> frozenset[str]:
+    """The files that git does not know and does not ignore; outside of git all. What tests leave behind is none."""
+    listed = git.run(root, "ls-files", "-z", "--others", "--exclude-per-directory=.gitignore")
+    paths = listed.lines if listed.ok else _list_without_git(root).paths
+    return frozenset(path for path in paths if not _is_own(path) and not is_leftover(path))
+
+
 def digest_of(root: str, path: str) -> str:
     """As `changed` has it for a file."""
     return _digest(root, path, Copies())[0]

@@ -189,7 +189,8 @@ class _Trial:
         """The runs on swapped files. The second is not needed where the first has shown enough."""
         subject, arranged = self.subject, self.arranged
         runs: dict[str, Run] = {}
-        with swap.Swap(subject.root, subject.state, {**arranged.files, **self._lenient()}, self._untracked) as swapped:
+        arrangements = {**arranged.files, **self._lenient()}
+        with swap.Swap(subject.root, subject.state, arrangements, lambda: base.untracked(subject.root)) as swapped:
             for name in names:
                 runs[name] = self._run(swapped, name)
                 if name == OLD_TESTS and _could_not_be_built(runs[name]) and MANIFESTS in self._lenient():
@@ -215,9 +216,6 @@ class _Trial:
         old_tests = self.arranged.files.get(OLD_TESTS, {})
         kept = {path: held for path, held in old_tests.items() if path not in self.arranged.manifests}
         return {MANIFESTS: kept} if kept != old_tests else {}
-
-    def _untracked(self) -> frozenset[str]:
-        return base.look(self.subject.root, dict(self.subject.began)).untracked
 
     def _run(self, swapped: swap.Swap, arrangement: str) -> Run:
         swapped.put(arrangement)
