@@ -48,14 +48,13 @@ KILLED = re.compile(r"\bKilled$|\bError 137$|\bSIGKILL\b", re.MULTILINE)
 @dataclass(frozen=True)
 class Experiment:
     """What came of a command. `reason` is one true sentence about it, whatever the `verdict`; `notes` say what was put
-    back, kept, and not compared; `no_longer` are old tests that fail with the work."""
+    back, kept, and not compared; `still_failing` are tests that failed before the work and still do."""
 
     verdict: str
     reason: str
     runs: Mapping[str, Run] = field(default_factory=dict)
     notes: Sequence[str] = ()
     changed_rest: Sequence[str] = ()
-    no_longer: Sequence[str] = ()
     still_failing: Sequence[str] = ()
 
     @property
@@ -89,10 +88,8 @@ def weakened(subject: Subject, command: Command) -> str:
         arranged = arrange(subject, command).without_products()
         if not arranged.has_old_tests:
             return ""
-        trial = _Trial(
-            subject, command, arranged, gate_runs.recorded(subject, command), lambda: run_now(subject, command)
-        )
-        made = trial.with_old_tests()
+        known = gate_runs.recorded(subject, command)
+        made = _Trial(subject, command, arranged, known, lambda: run_now(subject, command)).with_old_tests()
     except CannotTell as why:
         return str(why)
     except swap.NotMade as error:
@@ -239,7 +236,8 @@ class _Trial:
         if now.result == "fail" and (now.broke_before_tests or not now.names_are_whole or without.result == "pass"):
             return self._result(FAILS, f"it fails ({now.summary})", runs)
         if without.result == "pass":
-            return self._result(PASSES_WITHOUT, f"it passes without the work too ({without.summary})", runs)
+            # Another machine may show what this one cannot: an operating system, a newer interpreter.
+            return self._result(PASSES_WITHOUT, f"it passes without the work too ({without.summary} here)", runs)
         if reason := self._shows_nothing(without):
             return self._result(NOTHING_SHOWN, f"without the work {reason}", runs)
         if now.result == "fail":
@@ -353,8 +351,7 @@ class _Trial:
                 reason += f"; {len(new)} more {'fails' if len(new) == 1 else 'fail'} without the work"
         elif old.summary:
             reason += f" ({old.summary})"
-        found = self._result(OLD_TESTS_FAIL, reason, runs)
-        return Experiment(found.verdict, reason, runs, self.notes, self.arranged.rest, no_longer)
+        return self._result(OLD_TESTS_FAIL, reason, runs)
 
     def _proof(self, runs: Mapping[str, Run]) -> str:
         without, old, now = runs[WITHOUT], runs.get(OLD_TESTS), runs[AS_IT_IS]
