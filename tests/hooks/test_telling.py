@@ -104,10 +104,13 @@ LIMIT = "You've hit your limit · resets 11pm"
 GIVEN_UP = "ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not"
 PASSED = "3 of 3 goals complete; omo:architect and omo:qa were seen to find each clean"
 JUDGED = outcome.outcome(outcome.JUDGED, PASSED)
-GATES = "gate tests (pytest -q), pinned by the user, failed before the change (1 failed) and passes now"
+GATES = (
+    "gate tests (pytest -q), pinned by the user, fails without the work "
+    "(1 failed, 8 passed: tests/test_a.py::test_sum) and passes with it (9 passed)"
+)
 PROVEN = outcome.outcome(outcome.PROVEN, GATES)
 SKIPPED = outcome.exception("gate docs was not run in this run", "agent", "only a comment changed")
-BEFORE = "“no behaviour changed”; gate tests passes, as it did before the work"
+BEFORE = "“no behaviour changed”; gate tests passes; it passes without the work too (9 passed here)"
 
 
 def ended(verdict: str, why: str, *exceptions: Row) -> Row:
@@ -140,13 +143,15 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
     "verification skipped": (
         session.finish(
             ARMED,
-            outcome.outcome(outcome.WAIVED, "gate tests passes, as it did before the work", [SKIPPED]),
+            outcome.outcome(
+                outcome.WAIVED, "gate tests passes; it passes without the work too (9 passed here)", [SKIPPED]
+            ),
             at="",
             files={},
         ),
         {},
         "omo: ended with exceptions: gate docs was not run in this run (by the agent: only a comment changed); "
-        "gate tests passes, as it did before the work. /omo:report shows what was seen.",
+        "gate tests passes; it passes without the work too (9 passed here). /omo:report shows what was seen.",
     ),
     "ultragoal done": (
         work(ultragoal=plan(open=0, **ended(outcome.JUDGED, PASSED))),
