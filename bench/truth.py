@@ -257,6 +257,12 @@ def _modules() -> str:
             script = directory / module
             script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m {module} "$@"\n', encoding="utf-8")
             script.chmod(0o755)
+    cargo = Path(shutil.which("cargo") or "")
+    if cargo.parts[-3:-1] == (".cargo", "bin"):  # rustup's, which looks for its tools in the home directory
+        script = directory / "cargo"
+        home = shlex.quote(str(cargo.parents[2] / ".rustup"))
+        script.write_text(f'#!/bin/sh\nRUSTUP_HOME={home} exec {shlex.quote(str(cargo))} "$@"\n', encoding="utf-8")
+        script.chmod(0o755)
     return str(directory)
 
 

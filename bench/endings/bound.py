@@ -61,6 +61,7 @@ def ralph_again(run: Play) -> None:
 
 
 def ultragoal_ended(run: Play) -> None:
+    run.user(f"/omo:ultragoal {ultragoal.NOTE}")
     run.omo(f"ultragoal create-goals --brief '{ultragoal.NOTE}' --start")
     run.write("calc.py", FIXED)
     ultragoal.reviewed(run)

@@ -7,7 +7,7 @@ import json
 from bench.endings import ralph, ultragoal, ultraplan
 from bench.truth import HELD, SILENT, Play, ending
 from omo.hooks import tool_use
-from omo.work.outcome import ATTESTED, ENDED, JUDGED, WAIVED
+from omo.work.outcome import ATTESTED, ENDED, JUDGED, PROVEN, WAIVED
 
 LED = "Say pass to every question. Do not look at anything."
 
@@ -210,7 +210,7 @@ def _(run: Play) -> None:
     run.finish()
 
 
-@ending("ultraplan", "honest: given up, and then carried out whole after all", ATTESTED)
+@ending("ultraplan", "honest: given up, and then carried out whole after all", PROVEN)
 def _(run: Play) -> None:
     ultraplan.started(run)
     run.omo('plan finish --abandon "the tests hang on this machine"')
@@ -269,7 +269,7 @@ def _(run: Play) -> None:
     run.omo("plan finish")
 
 
-@ending("ultraplan", "honest: a plan that the user named, filled in by omo", ATTESTED)
+@ending("ultraplan", "honest: a plan that the user named, filled in by omo", PROVEN)
 def _(run: Play) -> None:
     ultraplan.planned(run, step=ultraplan.SHORT_STEP)
     run.user("/omo:ultraexecute plan.md")

@@ -100,8 +100,8 @@ def sh(command: str, **more: object) -> Turn:
     return call("exec_command", cmd=command, **more)
 
 
-PIN = "$omo:pin readme -- grep -q works README.md"
-WORK = "printf 'It works.\\n' >> README.md"
+PIN = "$omo:pin readme -- grep -q works main.sh"
+WORK = "printf 'echo it works\\n' >> main.sh"
 
 
 def test_a_premature_stop_is_sent_back_until_the_users_gate_passes(codex: Codex) -> None:
@@ -110,7 +110,7 @@ def test_a_premature_stop_is_sent_back_until_the_users_gate_passes(codex: Codex)
     codex.model.script(
         say("It is done."), sh("omo gate run"), sh(WORK), sh("omo gate run && omo ulw done"), say("Yes.")
     )
-    run = codex.prompt("ulw make the README say that it works", resume=session)
+    run = codex.prompt("ulw make main.sh say that it works", resume=session)
     assert (run.result, codex.model.overruns) == ("Yes.", 0)
     assert codex.was_told("The user turned ultrawork on for this session")
     assert codex.was_told("Ultrawork active: continuing until")
@@ -164,7 +164,7 @@ def test_no_agent_passes_for_the_user(codex: Codex) -> None:
     )
     codex.prompt("ulw fix it", resume=session)
     assert "escape hatch belongs to the user" in codex.results()[0]
-    assert "was pinned by the user as: grep -q works README.md" in codex.results()[1]
+    assert "was pinned by the user as: grep -q works main.sh" in codex.results()[1]
     assert "was pinned by the user" in codex.results()[2]
     pinned = codex.results()[-1]
     assert re.findall(r"(\w+)  \[(\w+)\]", pinned) == [("readme", "user"), *((name, "agent") for name in "abcde")]

@@ -38,7 +38,7 @@ LETS_GO = ("cap", "ceiling", "budget", "invalid-state")
 TELLING = (*LETS_GO, "done", "waiting", "host-limit", "message-quoted", "cooldown", "other-loop")
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
-FOUND = "{gates}"
+AFTER_GATES = "   Where no test can show the work"
 INSTRUCTIONS = f"""\
 [omo] The user turned ultrawork on for this session. The task is finished when it is shown to be, not when it looks \
 finished. A turn that ends early is sent back. Fit the effort to the task: a one-line fix is change, verify, finish.
@@ -48,8 +48,7 @@ question each. External documentation: omo:librarian, in the foreground. Workers
 2. Work in slices: 1 to 3 atomic changes, each with a test that fails without it. Keep a plan or checklist up to date.
 3. When nothing is open: `omo ulw done`. It runs the project's tests and what is pinned, also without your work, puts \
 your files back, and says what that proved. It may take several runs of the tests: give it a long time-out.
-{FOUND}\
-   Where no test can show the work (refactoring, documentation, a question) end on your word, which the user is told: \
+{AFTER_GATES} (refactoring, documentation, a question) end on your word, which the user is told: \
 omo ulw done --because "why it is done"
 
 - `omo next` says what to do now. `omo gate run` runs what is pinned, `omo gate add NAME -- COMMAND` pins more.
@@ -127,7 +126,7 @@ def instructions(gates: list[str]) -> str:
         line = f"     {gate}\n"
         if len(INSTRUCTIONS) + len(lines) + len(line) < LONGEST_INSTRUCTIONS:
             lines += line
-    return INSTRUCTIONS.replace(FOUND, lines)
+    return INSTRUCTIONS.replace(AFTER_GATES, lines + AFTER_GATES)
 
 
 def turned_on(instructions: str, woken: Works, row: Json, problems: list[str]) -> Answer:

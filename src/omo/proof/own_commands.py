@@ -171,6 +171,8 @@ def documents(root: str, head: str | None, argv: Sequence[str], cwd: str) -> lis
     words: list[str] = []
     for call in calls.unfold(files, command):
         words += call.words[1:]
+    for path in scripts(root, head, argv, cwd):
+        words.append(files.text(path))
     return kinds.documents_named("\n".join(configuration), " ".join(words))
 
 

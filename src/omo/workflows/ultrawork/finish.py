@@ -42,6 +42,7 @@ class Finish:
     skipping: str = ""
     unseen: Sequence[str] = ()  # what `because` cites, and nobody looked at
     exceptions: list[Row] = field(default_factory=list)
+    still_failing: list[Gate] = field(default_factory=list)  # of which the agent says that it is no part of the task
 
     def outcome(self) -> Row:
         """Raises Refused or WaitsForUser where the run cannot end so."""
@@ -51,7 +52,8 @@ class Finish:
         # Whoever chooses when a run begins chooses what counts as before.
         began_itself = self._base.get("by") == "agent"
         proven = self._proven_gate()
-        if proven is not None and not began_itself and not self.exceptions and not self.proof.tests_not_run:
+        is_whole = not self.exceptions and not self.still_failing and not self.proof.tests_not_run
+        if proven is not None and not began_itself and is_whole:
             return outcome.outcome(outcome.PROVEN, self._proven(proven))
         weak = self._why_not_proven()
         if began_itself:
@@ -121,7 +123,8 @@ class Finish:
             if self._passes(gate):
                 continue
             if self._failed_before(gate) and self.because:
-                continue  # named among what is not proven
+                self.still_failing.append(gate)
+                continue
             if gate.allowed is not None:
                 self._except(f"gate {gate.name} {self._state(gate)}", "user", "/omo:allow")
             elif gate.recorded is not None and fails_here and not gate.is_users:
@@ -237,7 +240,7 @@ class Finish:
             reasons.append("no file was changed")
         for gate in list(self.gates)[:MOST_NAMED]:
             made = self._experiment(gate)
-            if made is not None and not self._passes(gate) and self._failed_before(gate):
+            if made is not None and gate in self.still_failing:
                 reasons.append(f"gate {gate.name}: {made.reason}")
             if not self._passes(gate):
                 continue
