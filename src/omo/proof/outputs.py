@@ -8,23 +8,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from omo.proof import error_messages, runners
+from omo.proof import runners
 from omo.proof.reading import IN_PLACE_OF_RUNNER
 from omo.proof.run import Outcome
-from omo.proof.runners import Counts, Page, Summary
+from omo.proof.runners import Counts as Counts
 from omo.text import clip
-
-__all__ = [
-    "ASKED_OUTPUT_LIMIT",
-    "Counts",
-    "Output",
-    "asking",
-    "asking_environment",
-    "quoted",
-    "ran_nothing",
-    "read",
-    "result_of",
-]
 
 # `go test -json` prints some 600 bytes for each test, and what is counted line by line must not have a gap.
 ASKED_OUTPUT_LIMIT = 8_000_000
@@ -33,57 +21,43 @@ _LONGEST_LINE = 1000
 _LONGEST_QUOTE = 160
 
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
-# What runners say when there was nothing to run, or when they left out all there was.
-_RAN_NOTHING = re.compile(
+_TIMES = re.compile(r"[;,]? ?(?:finished )?(?:in|after) [\d.]+ ?(?:m?s|seconds?)\b(?: \([\d:]+\))?| \([\d.]+ ?m?s\)")
+# What runners say when there was nothing to run, or when they left out all there was, without counting it.
+_RAN_NOTHING = runners.lines(
     r"\bno (?:tests?|specs?|test (?:files|suites?|modules|cases))\b[^\n]{0,20}"
-    r"\b(?:ran|run|found|executed|collected|match(?:es|ed)?|available)\b"
-    r"|\bno test files\b|^\s*Tests\s+no tests\b|\bcouldn't find any files to test\b"
-    r"|\b(?:ran|running|executed|starting|found|collected|all|with) 0 (?:of \d+ )?(?:tests?|specs?|items)\b"
-    r"|\b0 (?:passing|successes|tests? (?:completed|run))\b|\b\d+(?:/\d+)? tests? collected\b|^\s*0 pass$"
-    r"|\b0 passed[;,| ]|^\S{1,2} (?:tests|pass) 0$|\bTests: +(?:\d+ (?:skipped|todo|pending), )*\d+ total"
-    r"|\bTotal(?: number of)? tests(?: run)?: 0\b|\btest cases: 0\b|^1\.\.0\b|\bTests=0\b|\bNOTESTS\b"
-    r"|\[ +PASSED +\] 0 tests|\bPASS 0 \]|\bPassed: +0\b|\bsucceeded 0\b|\bTests are skipped\b|\ball tests skipped\b"
-    r"|^> Task \S*test (?:NO-SOURCE|SKIPPED)"
-    r"|\b\d+ (?:skipped|deselected|xfailed)\b.* in \d|^\s*(?:Test Files|Tests) +\d+ (?:skipped|todo)\b|^\s+\d+ skipped$"
-    r"|^ok \d+\b.*# (?:skip|todo)\b",
-    re.IGNORECASE | re.MULTILINE,
+    r"\b(?:ran|run|found|executed|collected|match(?:es|ed)?|available)\b",
+    r"\bno test files\b|\bcouldn't find any files to test\b|\bTests are skipped\b|\ball tests skipped\b|\bNOTESTS\b",
+    r"\b(?:ran|running|executed|starting|found|collected|all|with) 0 (?:of \d+ )?(?:tests?|specs?|items)\b",
+    r"\b0 (?:pass(?:ed|ing)?|successes|tests? (?:completed|run))\b|\b\d+(?:/\d+)? tests? collected\b",
+    r"\b(?:tests|tests run|cases|passed|succeeded|pass)[:=]? *0\b|\] 0 tests\b",
+    r"^1\.\.0\b|^ok \d+\b.*# (?:skip|todo)\b",  # TAP
+    r"^\s+\d+ skipped$",  # Playwright
+    flags=re.IGNORECASE,
+)
+# What shows that something was run all the same.
+_RAN_SOMETHING = runners.lines(
+    r"\b[1-9]\d* (?:tests? )?(?:x?pass(?:ed|ing)?|fail(?:ed|ing|ures?)?|errors?|successes|completed)\b",
+    r"\b(?:passed|failed|succeeded|pass|fail)[:=]? *[1-9]|\bTests=[1-9]|\bExecuted [1-9]|\] [1-9]\d* tests\b",
+    r"^ok\s+[^\s|]+\s+[\d.(](?!.*no tests to run)|^\s*--- (?:PASS|FAIL)|^FAIL\b",  # go
+    r"^(?:not )?ok [1-9]\d*\b(?!.*# (?:skip|todo)\b)",
+    flags=re.IGNORECASE,
 )
 # All that is printed where there was nothing to build. Beside other lines it is about a part of the work.
 _NOTHING_TO_BUILD = re.compile(
     r"(?:g?make\S*: )?(?:[`'].*' is up to date|Nothing to be done for |(?:Entering|Leaving) directory )"
     r"|ninja: no work to do"
 )
-# What shows that something was run all the same.
-_RAN_SOMETHING = re.compile(
-    r"\b[1-9]\d* (?:passed|passing|failed|failing|failures?|errors?|xpassed|successes)\b|^\s*[1-9]\d* (?:pass|fail)$"
-    r"|^ok\s+[^\s|]+\s+[\d.(](?!.*no tests to run)|^\s*--- (?:PASS|FAIL)|^FAIL\b"
-    r"|^(?:not )?ok [1-9]\d*\b(?!.*# (?:skip|todo)\b)"
-    r"|\b[1-9]\d* tests? completed\b|^\S{1,2} (?:pass|fail) [1-9]|\[ +(?:PASSED|FAILED) +\] [1-9]"
-    r"|\b(?:PASS|FAIL) [1-9]\d* |\b(?:Passed|Failed): +[1-9]|\b(?:succeeded|failed) [1-9]|\bTests=[1-9]"
-    r"|\bExecuted [1-9]\d* (?:tests?|of)\b|\bRan [1-9]\d* of \d+ Specs\b|\b[1-9]\d* tests? (?:passed|failed)\b"
-    r"|^> Task \S*test(?: FAILED| UP-TO-DATE| FROM-CACHE)?$",
-    re.IGNORECASE | re.MULTILINE,
-)
-# How many tests there were, and of how many nothing became: unittest, JUnit, minitest, RSpec, ExUnit, PHPUnit.
-_TOTAL = re.compile(
-    r"\bRan (?P<unittest>\d+) tests? in .*(?:\n(?:OK|FAILED|NO TESTS RAN).*)?|\bTests run: (?P<junit>\d+).*"
-    r"|\b(?P<spec>\d+) (?:runs|examples?|tests?), \d+ (?:assertions|failures?)\b.*"
-    r"|\bTests: (?P<phpunit>\d+), Assertions: .*"
-)
-_NOT_RUN = re.compile(
-    r"(?:skipped|expected failures|incomplete)[=:] ?(\d+)|(\d+) (?:skips|skipped|pending|excluded)\b", re.IGNORECASE
-)
-
-# A runner began. One of which no summary is found then did not come to its end.
-_BEGAN = re.compile(
-    r"^=+ test session starts =+$|^running \d+ tests?$|^=== RUN |^TAP version \d+$|^ *RUN +v\d|^# Running:$"
-    r"|^\[INFO\] +T E S T S$|^PHPUnit \d",
-    re.MULTILINE,
-)
-# Where one run follows another, each has to come to its end.
-_BEGINNINGS_AND_ENDS = (
-    (re.compile(r"^=+ test session starts =+$", re.MULTILINE), re.compile(r"^=+ .* in [\d.]+s.* =+$", re.MULTILINE)),
-    (re.compile(r"^running \d+ tests?$", re.MULTILINE), re.compile(r"^test result: ", re.MULTILINE)),
+_SAYS_WRONG = re.compile(r"error|exception|fail|fatal|panic|assert|cannot|not found|missing|expected", re.IGNORECASE)
+_GO_PLACE = re.compile(r"^\S+\.go:\d+:\d+: ")  # of its compiler and of vet, which do not say that it is an error
+# Frames, farewells, the echo of a command, `make: *** Error 1`: they only pass on that something is wrong.
+_SAYS_LITTLE = re.compile(
+    r"\s*(?:at \S|File \"|in \S+:\d|#\d+ |\d+: 0x|goroutine \d|created by |from \S+:\d|[\^~]+$|\d* *\||= note)"
+    r"|[-=*_ .]+$|(?:FAIL|PASS|OK|ok)$|\[… "
+    r"|(?:npm|pnpm|yarn) (?:ERR!|error|warn)(?!.*(?:[Mm]issing|E[A-KM-Z]|could not))| ?ELIFECYCLE\b"
+    r"|error Command failed with exit code|info Visit |Node\.js v"
+    r"|note: |For more information about|Some errors have detailed"
+    r"|.*\[(?:build|setup) failed\]"  # Go has said above which line it is
+    r"|g?make\S*: |ERROR: usage: |nox > | +evaluation failed| +\w+: (?:OK|FAIL)"
 )
 
 
@@ -91,61 +65,57 @@ _BEGINNINGS_AND_ENDS = (
 class Output:
     """What is known of a run from what it printed.
 
-    `counts` is None where the runner prints none, or did not come to its end. `failing` are tests, files that could
-    not be loaded, or a checker's findings, in the runner's spelling, without lines and times. `names_are_whole` says
-    that nothing else failed: not so where a name is missing, or the runner stopped before its last test.
-    `broke_before_tests`: it failed by a build, an import, a collection or a configuration, and by no test. `missing`
-    is what its messages say is not there.
+    `counts` is None where the runner prints none that are known, or did not come to its end. `failing` are tests, files
+    that could not be loaded, or a checker's findings, in the runner's spelling, without lines and times.
+    `names_are_whole` says that nothing else failed: not so where a name is missing, or the runner stopped before its
+    last test. `broke_before_tests`: it failed by a build, an import, a collection or a configuration, and by no test.
+    `missing` is what its messages say is not there.
     """
 
     counts: Counts | None
     failing: frozenset[str]
     names_are_whole: bool
-    is_whole: bool
     broke_before_tests: bool
     missing: frozenset[str]
-    ran_nothing: bool
 
 
 def read(text: str, exit_code: int | None) -> Output:
-    page = _page(text)
-    summaries = runners.summaries(page)
-    counted = [summary for summary in summaries if summary.counts is not None]
-    counts = None
-    if counted:
-        passed = sum(summary.counts.passed for summary in counted if summary.counts)
-        failed = sum(summary.counts.failed for summary in counted if summary.counts)
-        skipped = sum(summary.counts.skipped for summary in counted if summary.counts)
-        counts = Counts(passed, failed, skipped)
-    failing: frozenset[str] = frozenset()
+    text = _page(text)
+    summaries = runners.summaries(text)
+    failing: set[str] = set()
     for summary in summaries:
         failing |= summary.failing
-    nothing = _ran_nothing(page)
-    is_whole = exit_code is not None and not _ended_early(page)
-    if not summaries and not nothing and _BEGAN.search(page.text):
-        is_whole = False
+    missing: set[str] = set()
+    for message in runners.MISSING.finditer(text):
+        missing.update(name.rstrip(".") for name in message.groups() if name)
+    tests_failed = any(summary.tests_failed for summary in summaries)
+    broke = any(summary.unreached for summary in summaries) or bool(runners.BROKE.search(text))
     return Output(
-        counts=counts,
-        failing=failing,
-        names_are_whole=is_whole and bool(summaries) and all(summary.is_named for summary in summaries),
-        is_whole=is_whole,
-        broke_before_tests=exit_code != 0 and _broke(page, summaries, exit_code),
-        missing=_missing(page),
-        ran_nothing=nothing,
+        counts=runners.counts_of(summaries) if exit_code is not None else None,
+        failing=frozenset(failing),
+        names_are_whole=exit_code is not None and bool(summaries) and all(summary.is_named for summary in summaries),
+        broke_before_tests=broke and not tests_failed and exit_code != 0,
+        missing=frozenset(missing),
     )
 
 
 def ran_nothing(output: str) -> bool:
     """A test runner says so itself, and nothing beside it says otherwise: neither a pass nor a red."""
-    return _ran_nothing(_page(output))
+    text = _page(output)
+    if _RAN_SOMETHING.search(text):
+        return False
+    counts = runners.counts_of(runners.summaries(text))
+    if counts is not None:
+        return not counts.passed and not counts.failed
+    built_nothing = all(_NOTHING_TO_BUILD.match(line) for line in text.split("\n"))
+    return built_nothing or bool(_RAN_NOTHING.search(text))
 
 
 def result_of(outcome: Outcome, shadows: Sequence[str] = ()) -> tuple[str, str]:
     """What a command that was run for the work says of it: pass, fail or unknown, and why it is unknown.
 
     Every workflow asks this of every gate or pinned command that it ran. A program that is missing, one that did not
-    end, one that ran no test, and one in whose place another may have run (`shadows`) have shown
-    nothing.
+    end, one that ran no test, and one in whose place another may have run (`shadows`) have shown nothing.
     """
     if outcome.timed_out:
         return "unknown", f"timed out after {outcome.duration:.3g} s"
@@ -162,19 +132,19 @@ def result_of(outcome: Outcome, shadows: Sequence[str] = ()) -> tuple[str, str]:
 
 def quoted(text: str) -> str:
     """The one line that says what failed and how many, or that all passed; without a time."""
-    page = _page(text)
-    summaries = runners.summaries(page)
-    failed = [summary for summary in summaries if _tests_failed(summary)]
+    text = _page(text)
+    summaries = [summary for summary in runners.summaries(text) if summary.line]
+    failed = [summary for summary in summaries if summary.tests_failed]
     unloaded = [summary for summary in summaries if summary.unreached]
     if failed:
         line = failed[-1].line
     elif unloaded:
-        line = _missing_line(page) or _broken_line(page) or unloaded[-1].line
+        line = _first(text, runners.MISSING, runners.BROKE, _GO_PLACE) or unloaded[-1].line
     elif summaries:
-        line = _broken_line(page) or summaries[-1].line
+        line = _first(text, runners.BROKE) or summaries[-1].line
     else:
-        line = _missing_line(page) or _broken_line(page) or _nothing_line(page) or _telling_line(page)
-    return clip(error_messages.TIMES.sub("", line).strip(" ="), _LONGEST_QUOTE)
+        line = _first(text, runners.MISSING, runners.BROKE, _RAN_NOTHING) or _telling_line(text)
+    return clip(_TIMES.sub("", line.removeprefix("E ")).strip(" ="), _LONGEST_QUOTE)
 
 
 def asking(argv: list[str]) -> list[str]:
@@ -182,21 +152,19 @@ def asking(argv: list[str]) -> list[str]:
 
     Only where it is called by its name, and nothing of what it does is changed: a script that calls it stays as it is.
     """
-    if not argv:
-        return argv
-    program = os.path.basename(argv[0]).removesuffix(".exe")
+    program = os.path.basename(argv[0]).removesuffix(".exe") if argv else ""
     options = set()
-    for argument in _before(argv, ("-args", "--args", "--")):
+    for argument in argv:
+        if argument in ("-args", "--args", "--"):
+            break
         if argument.startswith("-"):
             options.add(argument.lstrip("-").partition("=")[0])
     if program == "go" and argv[1:2] == ["test"] and not options & _GO_PRINTS_OTHERWISE:
         return [*argv[:2], "-json", *argv[2:]]
     if program == "cargo" and not options & {"no-fail-fast", "no-run", "help"}:
-        start = 1 + argv[1].startswith("+") if len(argv) > 1 else 1  # +nightly
-        for command in (["test"], ["t"], ["nextest", "run"]):
-            end = start + len(command)
-            if argv[start:end] == command:
-                return [*argv[:end], "--no-fail-fast", *argv[end:]]
+        end = 3 if "".join(argv[1:2]).startswith("+") else 2  # +nightly
+        if argv[end - 1 : end] in (["test"], ["t"]):
+            return [*argv[:end], "--no-fail-fast", *argv[end:]]
     return argv
 
 
@@ -208,25 +176,17 @@ def asking_environment(argv: list[str]) -> dict[str, str]:
     return {"PYTEST_ADDOPTS": "-rfE"} if argv else {}
 
 
-def _before(argv: list[str], ends: tuple[str, ...]) -> list[str]:
-    for position, argument in enumerate(argv):
-        if argument in ends:
-            return argv[:position]
-    return argv
-
-
-def _page(text: str) -> Page:
+def _page(output: str) -> str:
     """Lines without colours, the blank ones left out. What is longer than any summary is cut, to be read in time."""
-    plain = _COLOURS.sub("", text)
+    plain = _COLOURS.sub("", output)
     if '"Action":' in plain:
         plain = _without_json(plain)
-    lines = []
+    kept = []
     for line in re.split(r"[\r\n]+", plain):
         line = line[:_LONGEST_LINE].rstrip()
         if line:
-            lines.append(line)
-    page = "\n".join(lines)
-    return Page(lines, page, runners.LEFT_OUT.search(page) is not None)
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def _without_json(text: str) -> str:
@@ -234,110 +194,30 @@ def _without_json(text: str) -> str:
     others = []
     packages: dict[str, list[str]] = {}
     for line in text.split("\n"):
-        event = _event(line)
-        if event is None:
+        try:
+            event = json.loads(line) if line.startswith('{"') else {}
+        except (ValueError, RecursionError):
+            event = {}
+        if "Action" not in event:
             others.append(line)
-            continue
-        output = event.get("Output")
-        if isinstance(output, str):
+        elif isinstance(event.get("Output"), str):
             package = str(event.get("Package") or event.get("ImportPath") or "")
-            packages.setdefault(package, []).append(output)
+            packages.setdefault(package, []).append(event["Output"])
     printed = ["".join(outputs) for outputs in packages.values()]
     return "\n".join([*printed, *others])
 
 
-def _event(line: str) -> dict[str, object] | None:
-    if not line.startswith('{"') or '"Action":' not in line:
-        return None
-    try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return event if isinstance(event, dict) else None
-
-
-def _ended_early(page: Page) -> bool:
-    if page.has_gap:
-        return False
-    for beginning, end in _BEGINNINGS_AND_ENDS:
-        if len(beginning.findall(page.text)) > len(end.findall(page.text)):
-            return True
-    return False
-
-
-def _tests_failed(summary: Summary) -> bool:
-    """Tests, or findings of a checker, and not only files that could not be loaded."""
-    failed = len(summary.failing)
-    if summary.counts is not None:
-        failed = summary.counts.failed
-    return failed > summary.unreached
-
-
-def _broke(page: Page, summaries: Sequence[Summary], exit_code: int | None) -> bool:
-    for summary in summaries:
-        if _tests_failed(summary):
-            return False
-    if any(summary.unreached for summary in summaries):
-        return True
-    # pytest refuses a configuration in words of the plugin's own, and exits with 4.
-    refused = exit_code == 4 and any(line.startswith("ERROR: ") for line in page.lines)
-    return refused or error_messages.BROKE.search(page.text) is not None
-
-
-def _missing(page: Page) -> frozenset[str]:
-    names = set()
-    for message in error_messages.MISSING.finditer(page.text):
-        for name in message.groups():
-            if name:
-                names.add(name.rstrip("."))
-    return frozenset(names)
-
-
-def _ran_nothing(page: Page) -> bool:
-    if _RAN_SOMETHING.search(page.text):
-        return False
-    totals = list(_TOTAL.finditer(page.text))
-    for total in totals:
-        left_out = sum(int(first or second) for first, second in _NOT_RUN.findall(total[0]))
-        if int(total[total.lastgroup or 0]) > left_out:
-            return False
-    built_nothing = bool(page.lines) and all(_NOTHING_TO_BUILD.match(line) for line in page.lines)
-    return bool(totals) or built_nothing or bool(_RAN_NOTHING.search(page.text))
-
-
-def _missing_line(page: Page) -> str:
-    for line in page.lines:
-        if error_messages.MISSING.search(line) and not error_messages.SAYS_LITTLE.match(line):
-            line = line.removeprefix("E ").strip()
-            return f"cannot find {line}" if line.startswith("symbol:") else line  # javac has it in two lines
+def _first(text: str, *patterns: re.Pattern[str]) -> str:
+    for pattern in patterns:
+        for line in text.split("\n"):
+            if pattern.search(line) and not _SAYS_LITTLE.match(line):
+                return line
     return ""
 
 
-def _broken_line(page: Page) -> str:
-    lines = [line for line in page.lines if error_messages.BROKE.search(line)]
-    for line in lines:
-        if not error_messages.SAYS_LITTLE.match(line):
+def _telling_line(text: str) -> str:
+    telling = [line for line in text.split("\n") if not _SAYS_LITTLE.match(line)]
+    for line in reversed(telling):
+        if _SAYS_WRONG.search(line):
             return line
-    if not lines:
-        return ""
-    for line in page.lines:
-        if error_messages.NAMES_PLACE.match(line):
-            return line
-    return lines[0]
-
-
-def _nothing_line(page: Page) -> str:
-    for line in page.lines:
-        if _RAN_NOTHING.search(line):
-            return line
-    return ""
-
-
-def _telling_line(page: Page) -> str:
-    for line in reversed(page.lines):
-        if error_messages.SAYS_WRONG.search(line) and not error_messages.SAYS_LITTLE.match(line):
-            return line
-    for line in reversed(page.lines):
-        if not error_messages.SAYS_LITTLE.match(line):
-            return line
-    return page.lines[-1] if page.lines else ""
+    return (telling or text.split("\n"))[-1]
