@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from omo.proof import kinds
+from omo.proof import form, kinds
 from omo.proof.kinds import NEITHER, NEVER, REST, WORK, Kinds
 
 # The paths of a project in which directories with words for tests hold source, tests, or both.
@@ -189,8 +189,8 @@ def test_gates_of_form(command: str, is_form: bool) -> None:
     argv = command.split()
     if argv[:2] == ["sh", "-c"]:
         argv = ["sh", "-c", command.removeprefix("sh -c ")[1:-1]]
-    assert kinds.is_form(argv) == is_form
+    assert form.is_form(argv) == is_form
 
 
 def test_no_command_is_no_gate_of_form() -> None:
-    assert not kinds.is_form([])
+    assert not form.is_form([])

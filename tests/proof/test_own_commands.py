@@ -197,7 +197,7 @@ COVERED: list[tuple[dict[str, str], str, list[str], list[str]]] = [
     (
         JEST,
         "npm test",
-        ["npx jest", "yarn test", "npm run all", "npm t -- --silent", "npm test --silent"],
+        ["npx jest", "yarn test", "npm run all", "npm test -- --silent", "npm test --silent"],
         ["npx jest src", "npx jest -t add", "npm test src/a", "npm test --ignore-scripts", "npx eslint ."],
     ),
     (

@@ -7,10 +7,8 @@ project's whole test gate beside it: `test_gate` is that, and `covers` says whet
 from __future__ import annotations
 
 import functools
-import os
 import posixpath
 import re
-import shlex
 from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -22,73 +20,43 @@ from omo.proof.project_files import Commit, Disk
 if TYPE_CHECKING:
     from omo.proof.project_files import Files
 
-# Words in the name of a script that a project keeps for its tests: test.sh, run_tests.py, scripts/check.
-OF_TEST_SCRIPT = {"test", "tests", "runtests", "check", "checks", "verify", "spec", "ci"}
+# The name of a script that a project keeps for its tests: test.sh, run_tests.py, scripts/check.
+TEST_SCRIPT = re.compile(r"(?:.*[-_./])?(?:tests?|runtests|checks?|verify|spec|ci)(?:[-_.][^/]*)?")
 # What stands in front of the script that is meant, where its options were not understood.
-STARTERS = re.compile(
-    r"python[\d.]*|(?:ba|z|da|k)?sh|node|ruby|perl|php|deno|bun|tsx|ts-node|env|time|exec|source|\."
-    r"|timeout|\d+[smh]?|nice|xvfb-run|uv|poetry|pdm|pipenv|run|npx|bunx|bundle"
-)
+STARTERS = re.compile(rf"{calls.INTERPRETER.pattern}|deno|run|source|\.")
 
 
 def where(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
     """The file that names this command at the commit, or the runner that it calls plainly; empty where none does."""
     if not head:
         return ""
-    files = _commit(root, head)
-    wanted = calls.call_of(argv, _directory(cwd))
-    for gate in project_checks.project_gates(files):
-        if gate.argv == list(argv) and not wanted.directory:
-            return gate.source
-    for check in project_checks.read(files, root, wanted.directory):
-        if check.language != project_checks.CI and calls.call_of(check.argv, wanted.directory) == wanted:
+    files = _files(root, head)
+    wanted = calls.call_of(argv, cwd)
+    for check in _checks(files, root, wanted.directory):
+        if check.argv == list(argv) or calls.call_of(check.argv, check.cwd) == wanted:
             return check.source
-    for line in project_checks.ci_lines(files):
-        if _words(line.command) == list(argv):
-            return line.file
     sources = [_source(files, root, call) for call in calls.unfold(files, wanted)]
     return sources[0] if sources and all(sources) else ""
 
 
-def _words(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:
-        return []
+def _checks(files: Files, root: str, directory: str) -> list[Check]:
+    """What the files of a directory name, the project's own gates first."""
+    checks = project_checks.read(files, root, directory)
+    return checks if directory else project_checks.project_gates(files) + checks
 
 
-def _source(files: Commit, root: str, call: Call) -> str:
+def _source(files: Files, root: str, call: Call) -> str:
     """The file that names the runner of a call, in its directory or in one above."""
     if not call.is_certain:
         return ""
-    path = posixpath.normpath(posixpath.join(call.directory, call.words[0]))
-    if "/" in call.words[0] and files.has(path) and _is_test_script(path) and not call.chooses:
+    path = calls.below(call.directory, call.words[0])
+    if "/" in call.words[0] and files.has(path) and TEST_SCRIPT.fullmatch(path) and not call.chooses:
         return path
-    for check, own in _own_calls(files, root, call.directory):
-        if own.runner and own.runner == call.runner and (not call.chooses or own.parts == call.parts):
-            return check.source
-    if call.runner in ("pytest", "unittest") and not call.chooses:
-        return _python_test_below(files, call.directory)
-    return ""
-
-
-def _own_calls(files: Files, root: str, directory: str) -> Iterator[tuple[Check, Call]]:
-    """What the commands come down to that the files of a directory name, and of those above it."""
-    for above in project_checks.upwards(directory):
-        for check in project_checks.read(files, root, above):
-            for call in calls.unfold(files, calls.call_of(check.argv, above)):
-                yield check, call
-
-
-def _is_test_script(path: str) -> bool:
-    return not OF_TEST_SCRIPT.isdisjoint(re.split(r"[-_.]", posixpath.basename(path).lower()))
-
-
-def _python_test_below(files: Commit, directory: str) -> str:
-    start = f"{directory}/" if directory else ""
-    for name in sorted(files.names):
-        if name.startswith(start) and project_checks.is_python_test(name):
-            return name
+    for above in project_checks.upwards(call.directory):
+        for check in _checks(files, root, above):
+            for own in calls.unfold(files, calls.call_of(check.argv, above)):
+                if own.runner and own.runner == call.runner and (not call.chooses or own.parts == call.parts):
+                    return check.source
     return ""
 
 
@@ -99,7 +67,7 @@ def test_gates(root: str, head: str | None, cwd: str) -> list[Check]:
     nearest directory that names any, a script or a target before the runner called plainly.
     """
     files = _files(root, head)
-    for above in project_checks.upwards(_directory(cwd)):
+    for above in project_checks.upwards(calls.below(cwd)):
         checks = project_checks.suggest(files, root, above)
         of_tests = [check for check in checks if _is_of_tests(files, check)]
         is_projects = any(check.key.startswith("gate ") for check in checks)
@@ -118,15 +86,14 @@ def _is_of_tests(files: Files, check: Check) -> bool:
         return check.kind == project_checks.TESTS
     if check.name in project_checks.NAMES[project_checks.TESTS]:
         return True
-    programs = calls.unfold(files, calls.call_of(check.argv, _directory(check.cwd)))
+    programs = calls.unfold(files, calls.call_of(check.argv, check.cwd))
     return any(call.runner in calls.OF_TESTS for call in programs)
 
 
 def covers(root: str, head: str | None, argv: Sequence[str], cwd: str, gate: Check) -> bool:
     """Whether a command is this gate, or calls the same runners over at least as much."""
     files = _files(root, head)
-    command = calls.call_of(argv, _directory(cwd))
-    wanted = calls.call_of(gate.argv, _directory(gate.cwd))
+    command, wanted = calls.call_of(argv, cwd), calls.call_of(gate.argv, gate.cwd)
     if command == wanted:
         return True
     programs = calls.unfold(files, command)
@@ -154,29 +121,21 @@ def scripts(root: str, head: str | None, argv: Sequence[str], cwd: str, uncommit
     and targets that the project has for it. Without a commit it is the files that are there."""
     files = _files(root, head)
     started = set()
-    for call in calls.unfold(files, calls.call_of(argv, _directory(cwd))):
+    for call in calls.unfold(files, calls.call_of(argv, cwd)):
         for name in _started(list(call.words)):
-            started.add(posixpath.normpath(posixpath.join(call.directory, name)))
+            started.add(calls.below(call.directory, name))
     return sorted(path for path in started if files.has(path) or path in uncommitted)
 
 
-def _started(words: list[str]) -> list[str]:
+def _started(words: list[str]) -> Iterator[str]:
     """The program of a call, or the script or module that an interpreter is given."""
-    modules = [words[0]]
-    if "-m" in words[:-1]:
-        modules.append(words[words.index("-m") + 1])
-    names = []
-    for module in modules:
-        if "/" not in module:
-            path = module.replace(".", "/")
-            names += [f"{path}.py", f"{path}/__main__.py"]
     while words and STARTERS.fullmatch(posixpath.basename(words[0])):
         words = [word for word in words[1:] if not word.startswith("-")]
-    return names + words[:1]
-
-
-def _files(root: str, head: str | None) -> Files:
-    return _commit(root, head) if head else Disk(root)
+    for word in words[:1]:
+        yield word
+        if "/" not in word:
+            module = word.replace(".", "/")
+            yield from (f"{module}.py", f"{module}/__main__.py")
 
 
 # A commit does not change, so it is read once.
@@ -185,6 +144,5 @@ def _commit(root: str, head: str) -> Commit:
     return Commit(root, head)
 
 
-def _directory(cwd: str) -> str:
-    path = posixpath.normpath(cwd.replace(os.sep, "/") or ".")
-    return "" if path == "." else path
+def _files(root: str, head: str | None) -> Files:
+    return _commit(root, head) if head else Disk(root)
