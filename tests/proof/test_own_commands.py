@@ -191,7 +191,7 @@ COVERED: list[tuple[dict[str, str], str, list[str], list[str]]] = [
     (
         {"Makefile": "test:\n\tpytest tests unit/a\n"},
         "make test",
-        ["pytest unit tests", "pytest tests/ unit/a", "pytest"],
+        ["pytest unit/a tests", "pytest tests/ unit/a", "pytest tests unit/a more", "pytest"],
         ["pytest tests", "pytest unit/a/b tests", "sh -c 'cd tests && pytest'"],
     ),
     (

@@ -65,10 +65,13 @@ SHELL = re.compile(r"(?:ba|z|da|k)?sh")
 INTERPRETER = re.compile(rf"py(?:thon)?[\d.]*|{SHELL.pattern}|node|ruby|perl|php|tsx|ts-node")
 ALIASES = {"gmake": "make", "./mvnw": "mvn", "./gradlew": "gradle"}
 PACKAGE_RUNNERS = ("npm", *SCRIPT_RUNNERS.values())
-OF_PACKAGE_RUNNERS = ("run", "run-script", "-s", "--silent", "--quiet", "--")
-IN_DIRECTORY = ("-C", "--prefix", "--dir", "--cwd")
+IN_DIRECTORY = frozenset(("-C", "--prefix", "--dir", "--cwd"))
 # To make, -q is a question and -n a rehearsal: nothing is run. Nor does `just -s` run anything.
-QUIET_MAKE = re.compile(r"-s|-k|-B|-j\d*|\d+|--silent|--no-print-directory")
+QUIET_OPTIONS = {
+    "make": re.compile(r"-s|-k|-B|-j\d*|\d+|--silent|--no-print-directory"),
+    **dict.fromkeys(PACKAGE_RUNNERS, re.compile(r"run|run-script|-s|--silent|--quiet|--")),
+}
+NOTHING = re.compile("")
 PRINTS_ONLY = ("echo", "printf", "true", ":")
 MOST_CALLS = 200  # a script that calls itself with one word more each time never ends
 SCRIPT = "\0script"  # in the place of a program, and the name of none
@@ -76,30 +79,27 @@ SCRIPT = "\0script"  # in the place of a program, and the name of none
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """One program and what it is given, without what chooses nothing.
+    """One program and what it is given, without what chooses nothing. Of a runner that is paths and names of tests,
+    and whatever else chooses: nothing is everything.
 
     `is_certain` says that its failure is the command's, and that nothing around it chooses: no `|| true`, no pipe, no
     variable that is set, no option of make that is not known.
     """
 
     directory: str
-    words: tuple[str, ...]
+    program: str  # of a runner with its command: go test
+    given: tuple[str, ...]
     is_certain: bool = True
 
     @property
-    def runner(self) -> str:
-        return beginning(self.words, RUNNERS)
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """What the runner is given: paths, names of tests, and whatever else chooses. None is everything."""
-        return self.words[len(self.runner.split()) :]
+    def is_runner(self) -> bool:
+        return self.program in RUNNERS
 
     @property
     def chooses(self) -> bool:
         """By an option that is no path and no name: which tests, or by which settings."""
-        part = re.compile(A_PART.get(self.runner, ""))
-        return any(word.startswith("-") and not part.fullmatch(word) for word in self.parts)
+        part = re.compile(A_PART.get(self.program, ""))
+        return any(word.startswith("-") and not part.fullmatch(word) for word in self.given)
 
 
 def beginning(words: Sequence[str], names: Collection[str]) -> str:
@@ -130,24 +130,19 @@ def call_of(argv: Sequence[str], cwd: str, is_certain: bool = True) -> Call:
         if SETTING.fullmatch(words[0]) and not HARMLESS_SETTING.fullmatch(words[0]):
             is_certain = False
         words = inner
-    program, *given = words
-    program = ALIASES.get(program, program)
+    program = words[0] = ALIASES.get(words[0], words[0])
     if program in ("make", "go", *PACKAGE_RUNNERS):
-        for option in IN_DIRECTORY:
-            if option in given[:-1]:
-                position = given.index(option)
-                directory = below(directory, given[position + 1])
-                given = given[:position] + given[position + 2 :]
-    if program == "make":
-        given = [word for word in given if not QUIET_MAKE.fullmatch(word)]
-    elif program in PACKAGE_RUNNERS and (program, *given[:1]) != ("bun", "test"):
-        given = [word for word in given if word not in OF_PACKAGE_RUNNERS]
-        program = SCRIPT if given else program
-    call = Call(directory, (program, *given), is_certain)
-    if call.runner:
-        chosen = _chosen(call.runner, list(call.parts))
-        call = dataclasses.replace(call, words=(*call.runner.split(), *chosen))
-    return call
+        for option in IN_DIRECTORY.intersection(words[:-1]):
+            position = words.index(option)
+            directory = below(directory, words[position + 1])
+            del words[position : position + 2]
+    runner = beginning(words, RUNNERS)
+    if runner:
+        return Call(directory, runner, _chosen(runner, words[len(runner.split()) :]), is_certain)
+    given = [word for word in words[1:] if not QUIET_OPTIONS.get(program, NOTHING).fullmatch(word)]
+    if program in PACKAGE_RUNNERS and given:
+        program = SCRIPT
+    return Call(directory, program, tuple(given), is_certain)
 
 
 def _inner(words: list[str]) -> list[str]:
@@ -171,12 +166,12 @@ def _inner(words: list[str]) -> list[str]:
     return [script, *given[1:]]
 
 
-def _chosen(runner: str, given: list[str]) -> list[str]:
+def _chosen(runner: str, given: list[str]) -> tuple[str, ...]:
     """Of what a runner is given, all that chooses. An option and its value are one word afterwards."""
     harmless, part = re.compile(RUNNERS[runner]), re.compile(A_PART.get(runner, ""))
-    is_go = runner.startswith("go ")
-    everything = ("./...",) if is_go else (".", "./")
-    is_of_one_directory = is_go and "./..." not in given  # to go, no path is this one directory
+    everything = ("./...",) if runner.startswith("go ") else (".", "./")
+    if runner.startswith("go ") and not any(word.startswith(".") for word in given):
+        given = [*given, "."]  # to go, no path is this one directory
     chosen = []
     while given:
         pair = " ".join(given[:2])
@@ -184,8 +179,8 @@ def _chosen(runner: str, given: list[str]) -> list[str]:
         text = " ".join(given[:size])
         given = given[size:]
         if text not in everything and not harmless.fullmatch(text):
-            chosen.append(text)
-    return chosen or ["."] * is_of_one_directory
+            chosen.append(text.rstrip("/"))
+    return tuple(chosen)
 
 
 def unfold(files: Files | None, call: Call) -> list[Call]:
@@ -195,7 +190,7 @@ def unfold(files: Files | None, call: Call) -> list[Call]:
     looked_at: set[Call] = set()  # targets may need each other in a circle
     while left and len(looked_at) < MOST_CALLS:
         call = left.pop()
-        if call in looked_at or call.words[0] in PRINTS_ONLY:
+        if call in looked_at or call.program in PRINTS_ONLY:
             continue
         looked_at.add(call)
         meant = _meant(files, call)
@@ -208,17 +203,16 @@ def unfold(files: Files | None, call: Call) -> list[Call]:
 
 def _meant(files: Files | None, call: Call) -> list[Call] | None:
     """What a shell's line, a script or a target stands for; None of a program."""
-    program, *words = call.words
-    if SHELL.fullmatch(program) and words and re.fullmatch(r"-[elux]*c", words[0]):
-        return _of_line("".join(words[1:2]), call)
-    if program == SCRIPT:
-        name, *given = words
+    if SHELL.fullmatch(call.program) and call.given and re.fullmatch(r"-[elux]*c", call.given[0]):
+        return _of_lines(call.given[1:2], call)
+    if call.program == SCRIPT:
+        name, *given = call.given
         scripts = project_checks.scripts_in(files.text(below(call.directory, "package.json"))) if files else {}
         if name not in scripts:  # yarn jest, pnpm vitest
-            return [call_of(words, call.directory, call.is_certain)]
-        lines = scripts.get(f"pre{name}", ""), f"{scripts[name]} {shlex.join(given)}", scripts.get(f"post{name}", "")
-        return [inner for line in lines for inner in _of_line(line, call)]
-    for name in TASK_FILES.get(program, ()):
+            return [call_of(call.given, call.directory, call.is_certain)]
+        line = f"{scripts[name]} {shlex.join(given)}"
+        return _of_lines([scripts.get(f"pre{name}", ""), line, scripts.get(f"post{name}", "")], call)
+    for name in TASK_FILES.get(call.program, ()):
         path = below(call.directory, name)
         if files and files.has(path):
             return _of_targets(project_checks.recipes_in(files.text(path)), call)
@@ -226,7 +220,7 @@ def _meant(files: Files | None, call: Call) -> list[Call] | None:
 
 
 def _of_targets(recipes: dict[str, Recipe], call: Call) -> list[Call] | None:
-    given = list(call.words[1:]) or list(recipes)[:1]
+    given = list(call.given) or list(recipes)[:1]
     targets = [word for word in given if word in recipes]
     if not targets:
         return None
@@ -236,38 +230,38 @@ def _of_targets(recipes: dict[str, Recipe], call: Call) -> list[Call] | None:
     for target in targets:
         for needed in recipes[target].needs:
             if needed in recipes:
-                calls.append(dataclasses.replace(call, words=(call.words[0], needed)))
-        for line in recipes[target].lines:
-            calls += _of_line(line, call)
+                calls.append(dataclasses.replace(call, given=(needed,)))
+        calls += _of_lines(recipes[target].lines, call)
     return calls
 
 
-def _of_line(text: str, call: Call) -> list[Call]:
-    """The commands of a line of a shell. Only && hands on what the first of two says."""
-    text = text.replace("\\\n", " ").strip().replace("\n", " ; ")
-    text = re.sub(r"\$[({](\w+)[)}]", r"$\1", text)  # of make, and of the shell
-    tokens = shlex.shlex(text, posix=True, punctuation_chars=True)
-    tokens.whitespace_split = True
-    commands: list[list[str]] = [[]]
-    is_certain = call.is_certain
-    try:
-        for token in tokens:
-            if set(token) <= set("();<>|&") and token:
-                is_certain = is_certain and token == "&&"
-                commands.append([])
-            else:
-                commands[-1].append(token)
-    except ValueError:  # a quote that is not closed
-        is_certain = False
-    directory = call.directory
+def _of_lines(lines: Sequence[str], call: Call) -> list[Call]:
+    """The commands of lines of a shell, each for itself. Only && hands on what the first of two says."""
     calls = []
-    for words in commands:
-        if words[:1] == ["cd"]:
-            directory = below(directory, *words[1:2])
-        elif words:
-            if words[0].startswith("$"):
-                # What is in a variable of make the project's file says; of the shell, whoever calls.
-                is_certain = is_certain and call.words[0] in TASK_FILES
-                words[0] = words[0][1:].lower()
-            calls.append(call_of(words, directory, is_certain))
+    for line in lines:
+        text = line.replace("\\\n", " ").strip().replace("\n", " ; ")
+        text = re.sub(r"\$[({](\w+)[)}]", r"$\1", text)  # of make, and of the shell
+        lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        try:
+            tokens = [*lexer, "&&"]
+        except ValueError:  # a quote that is not closed
+            tokens = [*text.split(), ";"]
+        signs = [token for token in tokens if token and set(token) <= set("();<>|&")]
+        is_certain = call.is_certain and set(signs) == {"&&"}
+        directory = call.directory
+        words: list[str] = []
+        for token in tokens:
+            if token not in signs:
+                words.append(token)
+                continue
+            if words[:1] == ["cd"]:
+                directory = below(directory, *words[1:2])
+            elif words:
+                if words[0].startswith("$"):
+                    # What is in a variable of make the project's file says; of the shell, whoever calls.
+                    is_certain = is_certain and call.program in TASK_FILES
+                    words[0] = words[0][1:].lower()
+                calls.append(call_of(words, directory, is_certain))
+            words = []
     return calls

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from omo.proof import calls
+from omo.proof.calls import Call
 
 # Programs that do nothing else, and commands of those that do more.
 CHECKERS = frozenset(
@@ -32,21 +33,21 @@ def is_form(argv: Sequence[str]) -> bool:
         return False
     programs = []
     for call in calls.unfold(None, calls.call_of(argv, "")):
-        if call.words[0] not in CHECKS_NOTHING:
-            programs.append(_is_form(call.words))
+        if call.program not in CHECKS_NOTHING:
+            programs.append(_is_form(call))
     return bool(programs) and all(programs)
 
 
-def _is_form(words: Sequence[str]) -> bool:
-    program, *given = [word for word in words if not word.startswith("+")]  # cargo +nightly
-    if program in TARGET_RUNNERS:
-        targets = re.split(r"[ ,]", " ".join(given))
-        return all(_is_name_of_form(target) for target in targets if not target.startswith("-"))
-    return bool(calls.beginning([program, *given], CHECKERS)) or _is_name_of_form(program)
+def _is_form(call: Call) -> bool:
+    words = [word for word in " ".join((call.program, *call.given)).split() if not word.startswith("+")]
+    if call.program in TARGET_RUNNERS:
+        targets = [word for word in ",".join(words[1:]).split(",") if not word.startswith("-")]
+        return bool(targets) and all(_is_name_of_form(target) for target in targets)
+    return bool(calls.beginning(words, CHECKERS)) or _is_name_of_form(call.program)
 
 
 def _is_name_of_form(name: str) -> bool:
-    words = re.split(r"[:_-]", name.lower().removeprefix("check-"))
-    if name in CHECKERS or not MORE_THAN_FORM.isdisjoint(words):
-        return name in CHECKERS
-    return words[0] in FORM_WORDS or words[0] in CHECKERS
+    words = re.split(r"[:_-]", re.sub(r"^check[:_-]", "", name.lower()))
+    if not MORE_THAN_FORM.isdisjoint(words):
+        return False
+    return name in CHECKERS or words[0] in CHECKERS or words[0] in FORM_WORDS

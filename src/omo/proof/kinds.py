@@ -6,7 +6,6 @@ wrong side makes it say something else. What is not known to be a test, configur
 
 from __future__ import annotations
 
-import bisect
 import fnmatch
 import posixpath
 import re
@@ -16,7 +15,7 @@ from omo import globs
 
 WORK, REST = "work", "rest"
 NEITHER = "neither"  # as it is now in every run
-NEVER = "never"  # never swapped: an older .gitignore made a user's ignored files visible, and they were deleted
+NEVER = "never"  # as well, and no matter what is sealed
 
 
 def _words(text: str) -> frozenset[str]:
@@ -27,6 +26,8 @@ def _any_of(patterns: str) -> re.Pattern[str]:
     return re.compile("|".join(fnmatch.translate(pattern) for pattern in patterns.split()))
 
 
+# An older .gitignore made a user's ignored files visible, and they were deleted.
+NEVER_SWAPPED = re.compile(r"(?:.*/)?(?:\.git/.*|\.sisyphus/.*|\.git(?!lab)[^/]*)")
 # Names that a runner collects, loads before the tests, or compiles for tests alone, by its defaults. A table of cases
 # without a single test in it (`cases.spec.ts`) and `export_test.go` belong to the tests, so nobody looks into the file.
 COLLECTED = _any_of("""
@@ -43,13 +44,10 @@ COLLECTED_IN_JVM = re.compile(
 )
 # `test.js` is collected by jest and node, and is a command of many a program: only beside the manifest is it a test.
 COLLECTED_AT_TOP = _any_of("test.[jt]s test.[cm][jt]s spec.[jt]s tests.[jt]s test.py test.rb test.sh")
-TEST_DIRECTORIES = _words("""
-    tests __tests__ __mocks__ __fixtures__ __snapshots__ testdata test_data unittests e2e cypress step_definitions
-""")
+TEST_DIRECTORIES = _words("tests __tests__ __mocks__ __fixtures__ __snapshots__ testdata e2e cypress step_definitions")
 # Names of tests directories at the top of a project or package; deeper they are good names for source as well.
 TEST_DIRECTORIES_AT_TOP = _words("test spec specs benches benchmarks fixtures cassettes snapshots golden goldens")
-# Pictures and documents in here are what a test expects.
-EXPECTED_VALUES = _words("fixtures cassettes snapshots golden goldens expected baseline")
+EXPECTED_VALUES = _words("fixtures cassettes snapshots golden goldens expected baseline")  # also pictures, documents
 # Maven's and Gradle's src/test, src/integrationTest, src/commonTest; Calc.Tests of .NET, CalcUITests of Xcode; behave.
 TEST_TREE = re.compile(
     r"(?:^|/)(?:src/(?:test|testFixtures|\w+Test)/|[\w.]*(?:Tests|\.Test)/|features/(?:environment\.py$|steps/.*\.py$))"
@@ -57,21 +55,19 @@ TEST_TREE = re.compile(
 TEST_WORDS = _words("test tests testing spec specs bench benches benchmark benchmarks")
 
 # The files that make a directory a package.
-MANIFESTS = _words("""
-    pyproject.toml setup.cfg package.json Cargo.toml go.mod pom.xml build.gradle build.gradle.kts Gemfile composer.json
-    mix.exs deno.json Package.swift pubspec.yaml
-""")
+MANIFESTS = _words(
+    "pyproject.toml setup.cfg package.json Cargo.toml go.mod pom.xml build.gradle Gemfile composer.json mix.exs"
+)
 # What runners and checkers read, and what they are told to look past. What begins with a dot is for a tool.
 CONFIGURATION = _any_of("""
     .* *.toml *.ini *.cfg *.lock *.lockb *-lock.json *-lock.yaml go.sum go.work *.gemspec *.csproj *.sln *.gradle
     package.json go.mod pom.xml *.gradle.kts Gemfile composer.json mix.exs deno.json* Package.swift pubspec.yaml
     *requirements*.txt *requirements*.in MANIFEST.in *.pth Pipfile noxfile.py pylintrc pyrightconfig.json
     Makefile makefile GNUmakefile *.mk CMakeLists.txt *.cmake meson.build justfile Justfile Taskfile.* Rakefile
-    BUILD *.bazel WORKSPACE gradle.properties *.runsettings Directory.Build.* rust-toolchain* pnpm-workspace.yaml
-    tsconfig*.json jsconfig*.json biome.json* nx.json turbo.json lerna.json karma.conf.* jest.config.* vitest.config.*
-    vitest.workspace.* vite.config.* playwright.config.* cypress.config.* babel.config.* eslint.config.*
-    prettier.config.* stylelint.config.* svelte.config.* phpunit.xml* *.neon psalm*.xml phpcs.xml* checkstyle*.xml
-    analysis_options.yaml mkdocs.yml *-suppressions.json *baseline.xml *baseline.json *baseline.txt
+    tsconfig*.json jsconfig*.json biome.json* turbo.json nx.json pnpm-workspace.yaml rust-toolchain* karma.conf.*
+    jest.config.* vitest.config.* vite.config.* playwright.config.* cypress.config.* babel.config.* eslint.config.*
+    prettier.config.* stylelint.config.* phpunit.xml* *.neon *-suppressions.json *baseline.xml *baseline.json
+    *baseline.txt
 """)
 # Packages of others, which go with the manifest that asks for them, and what their managers are told. An ending put a
 # program of its own into node_modules/.bin in the place of the runner's.
@@ -81,31 +77,26 @@ DATA = _words("""
     json json5 jsonc jsonl ndjson yaml yml toml ini cfg conf properties csv tsv txt xml dat data pickle pkl npy npz
     parquet db sqlite snap golden ambr approved expected out har log lock sum pem crt key zip gz tar tgz bin rc
 """)
-# Documents and pictures, and documents without a suffix: in capitals, because `history.py` and bin/todo are programs.
-DOCUMENTS = _words("""
-    md markdown rst adoc asciidoc textile org pdf png jpg jpeg gif svg webp avif bmp ico tif tiff woff woff2 ttf otf eot
-    mp3 mp4 mov ogg wav webm
-""")
+DOCUMENTS = _words("md markdown rst adoc pdf png jpg jpeg gif svg webp avif ico woff woff2 ttf otf mp3 mp4 webm")
+# In capitals, because `history.py` and bin/todo are programs; and those of CI.
 DOCUMENT_NAMES = _any_of("""
     README* CHANGELOG* CHANGES* HISTORY* NEWS* COPYING* NOTICE* AUTHORS* CONTRIBUT* TODO CODEOWNERS SECURITY* LICEN?E*
-    *.gitlab-ci.yml Jenkinsfile azure-pipelines*.yml .travis.yml *appveyor.yml .drone.yml bitbucket-pipelines.yml
-    .cirrus.yml .readthedocs.y*ml *codecov.yml renovate.json* .renovaterc* dependabot.yml
+    *.gitlab-ci.yml Jenkinsfile azure-pipelines*.yml .travis.yml *appveyor.yml .readthedocs.y*ml *codecov.yml
 """)
 # No runner reads these unless it is told to; `docs/conf.py` in the work made documents a part of it.
 DOCUMENT_DIRECTORIES = _words("""
-    docs doc documentation examples example changelog changelog.d changelogs newsfragments .changeset .changes
-    .github .gitlab .circleci .buildkite .woodpecker .vscode .idea .devcontainer
+    docs doc documentation examples example changelog changelog.d changelogs newsfragments .changeset .github .gitlab
+    .circleci .vscode .idea .devcontainer
 """)
 # Ends of files that are code, where text alone says little.
-CODE = (
-    *(".py", ".pyi", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".go", ".rs", ".c", ".h", ".cc"),
-    *(".cpp", ".hpp", ".java", ".kt", ".scala", ".rb", ".php", ".cs", ".swift", ".sh", ".lua", ".ex", ".exs", ".sql"),
-    *(".toml", ".cfg", ".ini", ".yml", ".yaml", "Makefile"),
+CODE = tuple(
+    _words("""
+    .py .pyi .js .jsx .ts .tsx .mjs .cjs .vue .svelte .go .rs .c .h .cc .cpp .hpp .java .kt .scala .rb .php .cs .swift
+    .sh .lua .ex .exs .sql .toml .cfg .ini .yml .yaml Makefile
+""")
 )
-# What says which files a runner collects, in its configuration; and the lines of recipes.
-COLLECTS = re.compile(r"^(?:testpaths|addopts|doctest\w*|commands)\s*=.*(?:\n[ \t]+.*)*|^\t.*", re.MULTILINE)
-
-LAST_LETTER = chr(0x10FFFF)  # behind every path of a directory, in their order
+# What says which files a runner collects, in its configuration.
+COLLECTS = re.compile(r"^(?:testpaths|addopts|doctest\w*)\s*=.*(?:\n[ \t]+.*)*", re.MULTILINE)
 
 
 class Kinds:
@@ -129,7 +120,7 @@ class Kinds:
         self._sealed = sealed
         self._is_form = is_form
         self._documents = documents
-        self._present = sorted(present)
+        self._present = present
         self._tops = {""}
         for path in present:
             directory, _, name = path.rpartition("/")
@@ -139,7 +130,7 @@ class Kinds:
 
     def of(self, path: str) -> str:
         *directories, name = path.split("/")
-        if _is_of_git(directories, name) or ".sisyphus" in directories:
+        if NEVER_SWAPPED.fullmatch(path):
             return NEVER
         if path in self.started or any(globs.covers(path, glob) for glob in self._sealed):
             return REST
@@ -166,9 +157,7 @@ class Kinds:
             if directory == "features" or not TEST_WORDS.isdisjoint(words):
                 below = "/".join(directories[:depth]) + "/"
                 if below not in self._of_tests:
-                    first = bisect.bisect_left(self._present, below)
-                    last = bisect.bisect_left(self._present, below + LAST_LETTER)
-                    self._of_tests[below] = _holds_tests(self._present[first:last])
+                    self._of_tests[below] = _holds_tests([path for path in self._present if path.startswith(below)])
                 if self._of_tests[below]:
                     return True
         return False
@@ -196,15 +185,14 @@ def is_test(path: str, tops: Collection[str] = ("",)) -> bool:
     return any(directory.lower() in TEST_DIRECTORIES for directory in directories)
 
 
-def documents_named(text: str) -> list[str]:
-    """Documents and their directories that a runner is told to read by this configuration or these recipes, as globs:
-    `testpaths = docs`, `--doctest-glob=*.md`, `python3 -m doctest README.md`."""
+def documents_named(configuration: str, words: Sequence[str] = ()) -> list[str]:
+    """Documents and their directories that a runner is told to read, as globs: by its configuration (`testpaths = docs`
+    or `--doctest-glob=*.md`), or among the words of the commands that a gate starts."""
     named = []
-    for line in COLLECTS.findall(text):
-        for word in re.findall(r"[\w./*?-]+", line):
-            name = word.removeprefix("./").rstrip("/")
-            if _is_document(posixpath.basename(name)) or name.partition("/")[0] in DOCUMENT_DIRECTORIES:
-                named.append(name)
+    for word in re.findall(r"[\w./*?-]+", " ".join([*words, *COLLECTS.findall(configuration)])):
+        name = word.removeprefix("./").rstrip("/")
+        if _is_document(posixpath.basename(name)) or name.partition("/")[0] in DOCUMENT_DIRECTORIES:
+            named.append(name)
     return named
 
 
@@ -215,12 +203,6 @@ def _suffix(name: str) -> str:
 
 def _is_document(name: str) -> bool:
     return _suffix(name) in DOCUMENTS or bool(DOCUMENT_NAMES.match(name))
-
-
-def _is_of_git(directories: Sequence[str], name: str) -> bool:
-    if ".git" in directories:
-        return True
-    return name.startswith(".git") and not name.startswith(".gitlab")
 
 
 def _is_named(path: str, glob: str) -> bool:

@@ -6,16 +6,15 @@ project's whole test gate beside it: `test_gate` is that, and `covers` says whet
 
 from __future__ import annotations
 
-import functools
 import posixpath
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from omo.proof import calls, project_checks
 from omo.proof.calls import Call
 from omo.proof.project_checks import Check
-from omo.proof.project_files import Commit, Disk
+from omo.proof.project_files import files_at
 
 if TYPE_CHECKING:
     from omo.proof.project_files import Files
@@ -30,7 +29,7 @@ def where(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
     """The file that names this command at the commit, or the runner that it calls plainly; empty where none does."""
     if not head:
         return ""
-    files = _files(root, head)
+    files = files_at(root, head)
     wanted = calls.call_of(argv, cwd)
     for check in _checks(files, root, wanted.directory):
         if check.argv == list(argv) or calls.call_of(check.argv, check.cwd) == wanted:
@@ -49,13 +48,14 @@ def _source(files: Files, root: str, call: Call) -> str:
     """The file that names the runner of a call, in its directory or in one above."""
     if not call.is_certain:
         return ""
-    path = calls.below(call.directory, call.words[0])
-    if "/" in call.words[0] and files.has(path) and TEST_SCRIPT.fullmatch(path) and not call.chooses:
+    path = calls.below(call.directory, call.program)
+    if "/" in call.program and files.has(path) and TEST_SCRIPT.fullmatch(path) and not call.chooses:
         return path
     for above in project_checks.upwards(call.directory):
         for check in _checks(files, root, above):
             for own in calls.unfold(files, calls.call_of(check.argv, above)):
-                if own.runner and own.runner == call.runner and (not call.chooses or own.parts == call.parts):
+                is_same = own.is_runner and own.program == call.program
+                if is_same and (not call.chooses or own.given == call.given):
                     return check.source
     return ""
 
@@ -66,14 +66,10 @@ def test_gates(root: str, head: str | None, cwd: str) -> list[Check]:
     What the project calls its gates comes before anything else: those of tests, or all where none is. Then it is the
     nearest directory that names any, a script or a target before the runner called plainly.
     """
-    files = _files(root, head)
-    for above in project_checks.upwards(calls.below(cwd)):
-        checks = project_checks.suggest(files, root, above)
-        of_tests = [check for check in checks if _is_of_tests(files, check)]
-        is_projects = any(check.key.startswith("gate ") for check in checks)
-        if of_tests or is_projects:
-            return of_tests or checks
-    return []
+    files = files_at(root, head)
+    checks = project_checks.suggest(files, root, calls.below(cwd), (project_checks.TESTS,))
+    of_tests = [check for check in checks if check.kind or _is_of_tests(files, check)]
+    return of_tests or checks
 
 
 def test_gate(root: str, head: str | None, cwd: str) -> Check | None:
@@ -81,18 +77,15 @@ def test_gate(root: str, head: str | None, cwd: str) -> Check | None:
     return gates[0] if gates else None
 
 
-def _is_of_tests(files: Files, check: Check) -> bool:
-    if check.kind:
-        return check.kind == project_checks.TESTS
-    if check.name in project_checks.NAMES[project_checks.TESTS]:
+def _is_of_tests(files: Files, gate: Check) -> bool:
+    if gate.name in project_checks.NAMES[project_checks.TESTS]:
         return True
-    programs = calls.unfold(files, calls.call_of(check.argv, check.cwd))
-    return any(call.runner in calls.OF_TESTS for call in programs)
+    return any(call.program in calls.OF_TESTS for call in calls.unfold(files, calls.call_of(gate.argv, gate.cwd)))
 
 
 def covers(root: str, head: str | None, argv: Sequence[str], cwd: str, gate: Check) -> bool:
     """Whether a command is this gate, or calls the same runners over at least as much."""
-    files = _files(root, head)
+    files = files_at(root, head)
     command, wanted = calls.call_of(argv, cwd), calls.call_of(gate.argv, gate.cwd)
     if command == wanted:
         return True
@@ -102,47 +95,32 @@ def covers(root: str, head: str | None, argv: Sequence[str], cwd: str, gate: Che
 
 
 def _does(call: Call, need: Call) -> bool:
-    if not call.is_certain or call.directory != need.directory:
+    if not call.is_certain or (call.directory, call.program) != (need.directory, need.program):
         return False
-    if not call.runner or call.runner != need.runner:
-        return call.words == need.words
-    if not call.parts or call.parts == need.parts:
+    if call.given == need.given:
         return True
-    if call.chooses or need.chooses or not need.parts:
+    if not call.is_runner or call.chooses:
         return False
-    for part in need.parts:
-        if not any(f"{part}/".startswith(given.rstrip("/") + "/") for given in call.parts):
-            return False
-    return True
+    return not call.given or (bool(need.given) and set(need.given) <= set(call.given))
 
 
 def scripts(root: str, head: str | None, argv: Sequence[str], cwd: str, uncommitted: Collection[str] = ()) -> list[str]:
     """Files of the commit, or of those that were there and in none, that the command starts, itself or by the scripts
     and targets that the project has for it. Without a commit it is the files that are there."""
-    files = _files(root, head)
+    files = files_at(root, head)
     started = set()
     for call in calls.unfold(files, calls.call_of(argv, cwd)):
-        for name in _started(list(call.words)):
+        for name in _started(call):
             started.add(calls.below(call.directory, name))
     return sorted(path for path in started if files.has(path) or path in uncommitted)
 
 
-def _started(words: list[str]) -> Iterator[str]:
+def _started(call: Call) -> list[str]:
     """The program of a call, or the script or module that an interpreter is given."""
+    words = [*call.program.split(), *call.given]
     while words and STARTERS.fullmatch(posixpath.basename(words[0])):
         words = [word for word in words[1:] if not word.startswith("-")]
-    for word in words[:1]:
-        yield word
-        if "/" not in word:
-            module = word.replace(".", "/")
-            yield from (f"{module}.py", f"{module}/__main__.py")
-
-
-# A commit does not change, so it is read once.
-@functools.cache
-def _commit(root: str, head: str) -> Commit:
-    return Commit(root, head)
-
-
-def _files(root: str, head: str | None) -> Files:
-    return _commit(root, head) if head else Disk(root)
+    if not words or "/" in words[0]:
+        return words[:1]
+    module = words[0].replace(".", "/")
+    return [words[0], f"{module}.py", f"{module}/__main__.py"]

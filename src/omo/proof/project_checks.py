@@ -136,7 +136,7 @@ class Check:
         return f"{self.source}, line {self.line}" if self.line else self.source
 
 
-def suggest(files: Files, root: str, cwd: str = ".") -> list[Check]:
+def suggest(files: Files, root: str, cwd: str = ".", kinds: Collection[str] = KINDS) -> list[Check]:
     """The checks worth pinning, the best first, each with a name of its own.
 
     What the project itself calls its gates, in what was committed, is all of it. Otherwise it is the nearest directory
@@ -149,7 +149,7 @@ def suggest(files: Files, root: str, cwd: str = ".") -> list[Check]:
     for directory in upwards(cwd):
         found = [check for check in read(files, root, directory) if check.kind]
         checks = []
-        for kind in KINDS:
+        for kind in kinds:
             checks += _best([check for check in found if check.kind == kind])
         if checks:
             return checks

@@ -87,6 +87,13 @@ class Commit:
         return sorted(posixpath.basename(name) for name in self.names if posixpath.dirname(name) == path)
 
 
+_commits: dict[tuple[str, str], Commit] = {}
+
+
 def files_at(root: str, head: str | None) -> Files:
-    """Those of the commit; where there is none, those that are there."""
-    return Commit(root, head) if head else Disk(root)
+    """Those of the commit, which does not change and is read once; where there is none, those that are there."""
+    if not head:
+        return Disk(root)
+    if (root, head) not in _commits:
+        _commits[root, head] = Commit(root, head)
+    return _commits[root, head]
