@@ -95,7 +95,8 @@ CODE = tuple(
     .sh .lua .ex .exs .sql .toml .cfg .ini .yml .yaml Makefile
 """)
 )
-# What says which files a runner collects, in its configuration.
+# Where it is said which files a runner collects.
+SAYS_WHAT_IS_COLLECTED = ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")
 COLLECTS = re.compile(r"^(?:testpaths|addopts|doctest\w*)\s*=.*(?:\n[ \t]+.*)*", re.MULTILINE)
 
 
