@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from omo.proof import project_checks
-from omo.proof.project_checks import SCRIPT_RUNNERS, TASK_FILES, Recipe
+from omo.proof.project_checks import SCRIPT_RUNNERS, TASK_FILES
 
 if TYPE_CHECKING:
     from omo.proof.project_files import Files
@@ -68,10 +68,9 @@ PACKAGE_RUNNERS = ("npm", *SCRIPT_RUNNERS.values())
 IN_DIRECTORY = frozenset(("-C", "--prefix", "--dir", "--cwd"))
 # To make, -q is a question and -n a rehearsal: nothing is run. Nor does `just -s` run anything.
 QUIET_OPTIONS = {
-    "make": re.compile(r"-s|-k|-B|-j\d*|\d+|--silent|--no-print-directory"),
-    **dict.fromkeys(PACKAGE_RUNNERS, re.compile(r"run|run-script|-s|--silent|--quiet|--")),
+    "make": r"-s|-k|-B|-j\d*|\d+|--silent|--no-print-directory",
+    **dict.fromkeys(PACKAGE_RUNNERS, r"run|run-script|-s|--silent|--quiet|--"),
 }
-NOTHING = re.compile("")
 PRINTS_ONLY = ("echo", "printf", "true", ":")
 MOST_CALLS = 200  # a script that calls itself with one word more each time never ends
 SCRIPT = "\0script"  # in the place of a program, and the name of none
@@ -79,8 +78,7 @@ SCRIPT = "\0script"  # in the place of a program, and the name of none
 
 @dataclasses.dataclass(frozen=True)
 class Call:
-    """One program and what it is given, without what chooses nothing. Of a runner that is paths and names of tests,
-    and whatever else chooses: nothing is everything.
+    """One program and what it is given, without what chooses nothing: a runner that is given nothing takes everything.
 
     `is_certain` says that its failure is the command's, and that nothing around it chooses: no `|| true`, no pipe, no
     variable that is set, no option of make that is not known.
@@ -90,10 +88,6 @@ class Call:
     program: str  # of a runner with its command: go test
     given: tuple[str, ...]
     is_certain: bool = True
-
-    @property
-    def is_runner(self) -> bool:
-        return self.program in RUNNERS
 
     @property
     def chooses(self) -> bool:
@@ -139,7 +133,9 @@ def call_of(argv: Sequence[str], cwd: str, is_certain: bool = True) -> Call:
     runner = beginning(words, RUNNERS)
     if runner:
         return Call(directory, runner, _chosen(runner, words[len(runner.split()) :]), is_certain)
-    given = [word for word in words[1:] if not QUIET_OPTIONS.get(program, NOTHING).fullmatch(word)]
+    given = [word for word in words[1:] if not re.fullmatch(QUIET_OPTIONS.get(program, ""), word)]
+    if program in TASK_FILES and any(SETTING.fullmatch(word) for word in given):
+        is_certain = False  # with a variable that is set, or an option such as -n, nobody knows what is run
     if program in PACKAGE_RUNNERS and given:
         program = SCRIPT
     return Call(directory, program, tuple(given), is_certain)
@@ -193,75 +189,63 @@ def unfold(files: Files | None, call: Call) -> list[Call]:
         if call in looked_at or call.program in PRINTS_ONLY:
             continue
         looked_at.add(call)
-        meant = _meant(files, call)
-        if meant is None:
+        lines = _lines(files, call)
+        if lines is None:
             programs.append(call)
-        else:
-            left += reversed(meant)
+        for line in reversed(lines or ()):
+            left += reversed(_commands(line, call))
     return programs + left
 
 
-def _meant(files: Files | None, call: Call) -> list[Call] | None:
-    """What a shell's line, a script or a target stands for; None of a program."""
+def _lines(files: Files | None, call: Call) -> Sequence[str] | None:
+    """The lines of a shell that a script or a target stands for; None of a program."""
     if SHELL.fullmatch(call.program) and call.given and re.fullmatch(r"-[elux]*c", call.given[0]):
-        return _of_lines(call.given[1:2], call)
+        return call.given[1:2]
     if call.program == SCRIPT:
         name, *given = call.given
         scripts = project_checks.scripts_in(files.text(below(call.directory, "package.json"))) if files else {}
         if name not in scripts:  # yarn jest, pnpm vitest
-            return [call_of(call.given, call.directory, call.is_certain)]
-        line = f"{scripts[name]} {shlex.join(given)}"
-        return _of_lines([scripts.get(f"pre{name}", ""), line, scripts.get(f"post{name}", "")], call)
+            return [shlex.join(call.given)]
+        return [scripts.get(f"pre{name}", ""), f"{scripts[name]} {shlex.join(given)}", scripts.get(f"post{name}", "")]
     for name in TASK_FILES.get(call.program, ()):
         path = below(call.directory, name)
         if files and files.has(path):
-            return _of_targets(project_checks.recipes_in(files.text(path)), call)
+            recipes = project_checks.recipes_in(files.text(path))
+            targets = [word for word in call.given or list(recipes)[:1] if word in recipes]
+            lines = []
+            for target in targets:
+                lines += [f"{call.program} {needed}" for needed in recipes[target].needs if needed in recipes]
+                lines += recipes[target].lines
+            return lines if targets else None
     return None
 
 
-def _of_targets(recipes: dict[str, Recipe], call: Call) -> list[Call] | None:
-    given = list(call.given) or list(recipes)[:1]
-    targets = [word for word in given if word in recipes]
-    if not targets:
-        return None
-    # With a variable that is set, or an option such as -n, nobody knows what is run.
-    call = dataclasses.replace(call, is_certain=call.is_certain and targets == given)
-    calls = []
-    for target in targets:
-        for needed in recipes[target].needs:
-            if needed in recipes:
-                calls.append(dataclasses.replace(call, given=(needed,)))
-        calls += _of_lines(recipes[target].lines, call)
-    return calls
-
-
-def _of_lines(lines: Sequence[str], call: Call) -> list[Call]:
-    """The commands of lines of a shell, each for itself. Only && hands on what the first of two says."""
-    calls = []
-    for line in lines:
-        text = line.replace("\\\n", " ").strip().replace("\n", " ; ")
-        text = re.sub(r"\$[({](\w+)[)}]", r"$\1", text)  # of make, and of the shell
-        lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
-        lexer.whitespace_split = True
-        try:
-            tokens = [*lexer, "&&"]
-        except ValueError:  # a quote that is not closed
-            tokens = [*text.split(), ";"]
-        signs = [token for token in tokens if token and set(token) <= set("();<>|&")]
-        is_certain = call.is_certain and set(signs) == {"&&"}
-        directory = call.directory
-        words: list[str] = []
-        for token in tokens:
-            if token not in signs:
-                words.append(token)
-                continue
-            if words[:1] == ["cd"]:
-                directory = below(directory, *words[1:2])
-            elif words:
-                if words[0].startswith("$"):
-                    # What is in a variable of make the project's file says; of the shell, whoever calls.
-                    is_certain = is_certain and call.program in TASK_FILES
-                    words[0] = words[0][1:].lower()
-                calls.append(call_of(words, directory, is_certain))
-            words = []
-    return calls
+def _commands(line: str, call: Call) -> list[Call]:
+    """Those of one line. Only && hands on what the first of two says."""
+    text = line.replace("\\\n", " ").strip().replace("\n", " ; ")
+    text = re.sub(r"\$[({](\w+)[)}]", r"$\1", text)  # of make, and of the shell
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=True)
+    lexer.whitespace_split = True
+    try:
+        tokens = [*lexer, "&&"]
+    except ValueError:  # a quote that is not closed
+        tokens = [*text.split(), ";"]
+    signs = [token for token in tokens if token and set(token) <= set("();<>|&")]
+    is_certain = call.is_certain and set(signs) == {"&&"}
+    directory = call.directory
+    commands = []
+    words: list[str] = []
+    for token in tokens:
+        if token not in signs:
+            words.append(token)
+            continue
+        if words[:1] == ["cd"]:
+            directory = below(directory, *words[1:2])
+        elif words:
+            if words[0].startswith("$"):
+                # What is in a variable of make the project's file says; of the shell, whoever calls.
+                is_certain = is_certain and call.program in TASK_FILES
+                words[0] = words[0][1:].lower()
+            commands.append(call_of(words, directory, is_certain))
+        words = []
+    return commands

@@ -31,8 +31,6 @@ LOCK_FILE = re.compile(r".*[.-]lock(?:b|\.json|\.yaml)?|go\.sum")
 REQUIREMENT = re.compile(r"\s*(?P<name>[A-Za-z0-9][\w.-]*)(?P<version>.*)")
 GO_REQUIRE = re.compile(r"^\s*(?:require\s+)?(\S+)[ \t]+(v\S+)(?:\s*//.*)?$", re.MULTILINE)
 
-Keys = dict[tuple[str, str], Any]  # by dotted name; a package is a key of its own, with its name beside
-
 
 def only_adds(path: str, before: bytes, after: bytes) -> bool:
     """Whether the change adds and bumps dependencies, and changes the version and metadata, but nothing else. Of a
@@ -66,8 +64,9 @@ def _table(name: str, text: str) -> dict[str, Any]:
     raise ValueError(f"{name} is not read")
 
 
-def _keys(table: dict[str, Any]) -> Keys:
-    keys: Keys = {}
+def _keys(table: dict[str, Any]) -> dict[tuple[str, str], Any]:
+    """By dotted names; a package is a key of its own, with its name beside."""
+    keys: dict[tuple[str, str], Any] = {}
     for name, value in table.items():
         if METADATA.fullmatch(name):
             continue

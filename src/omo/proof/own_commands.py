@@ -54,7 +54,7 @@ def _source(files: Files, root: str, call: Call) -> str:
     for above in project_checks.upwards(call.directory):
         for check in _checks(files, root, above):
             for own in calls.unfold(files, calls.call_of(check.argv, above)):
-                is_same = own.is_runner and own.program == call.program
+                is_same = own.program == call.program and call.program in calls.RUNNERS
                 if is_same and (not call.chooses or own.given == call.given):
                     return check.source
     return ""
@@ -99,7 +99,7 @@ def _does(call: Call, need: Call) -> bool:
         return False
     if call.given == need.given:
         return True
-    if not call.is_runner or call.chooses:
+    if call.program not in calls.RUNNERS or call.chooses:
         return False
     return not call.given or (bool(need.given) and set(need.given) <= set(call.given))
 
