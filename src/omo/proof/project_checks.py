@@ -376,7 +376,7 @@ def _as_run_here(files: Files, root: str, directory: str, language: str, words: 
 
 
 def _of_ci(files: Files) -> list[Check]:
-    """The files are read as lines: nothing else in them is understood. A step that goes somewhere else first has none."""
+    """The files are read as lines: nothing else in them is understood. None where a step goes elsewhere first."""
     paths = [posixpath.join(CI_DIRECTORY, name) for name in files.in_directory(CI_DIRECTORY)]
     checks = []
     for path in (*paths, *CI_FILES):
