@@ -105,8 +105,9 @@ def test_what_a_gate_starts_and_what_is_sealed_is_the_rest(is_form: bool) -> Non
     assert [sealed.of(path) for path in paths] == [REST, WORK, REST, REST, WORK]
 
 
-def test_a_seal_swaps_nothing_of_git() -> None:
-    assert Kinds(sealed=["**"]).of("src/.gitignore") == NEVER
+@pytest.mark.parametrize("path", ["src/.gitignore", "a\nb/.git/config", "a\n/.gitignore"])
+def test_a_seal_swaps_nothing_of_git(path: str) -> None:
+    assert Kinds(sealed=["**"]).of(path) == NEVER
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def _any_of(patterns: str) -> re.Pattern[str]:
 
 
 # An older .gitignore made a user's ignored files visible, and they were deleted.
-NEVER_SWAPPED = re.compile(r"(?:.*/)?(?:\.git/.*|\.sisyphus/.*|\.git(?!lab)[^/]*)")
+NEVER_SWAPPED = re.compile(r"(?:.*/)?(?:\.git/.*|\.sisyphus/.*|\.git(?!lab)[^/]*)", re.DOTALL)
 # Names that a runner collects, loads before the tests, or compiles for tests alone, by its defaults. A table of cases
 # without a single test in it (`cases.spec.ts`) and `export_test.go` belong to the tests, so nobody looks into the file.
 COLLECTED = _any_of("""
@@ -64,10 +64,9 @@ CONFIGURATION = _any_of("""
     package.json go.mod pom.xml *.gradle.kts Gemfile composer.json mix.exs deno.json* Package.swift pubspec.yaml
     *requirements*.txt *requirements*.in MANIFEST.in *.pth Pipfile noxfile.py pylintrc pyrightconfig.json
     Makefile makefile GNUmakefile *.mk CMakeLists.txt *.cmake meson.build justfile Justfile Taskfile.* Rakefile
-    tsconfig*.json jsconfig*.json biome.json* turbo.json nx.json pnpm-workspace.yaml rust-toolchain* karma.conf.*
+    tsconfig*.json jsconfig*.json biome.json* turbo.json nx.json pnpm-workspace.yaml rust-toolchain* *baseline.txt
     jest.config.* vitest.config.* vite.config.* playwright.config.* cypress.config.* babel.config.* eslint.config.*
     prettier.config.* stylelint.config.* phpunit.xml* *.neon *-suppressions.json *baseline.xml *baseline.json
-    *baseline.txt
 """)
 # Packages of others, which go with the manifest that asks for them, and what their managers are told. An ending put a
 # program of its own into node_modules/.bin in the place of the runner's.
