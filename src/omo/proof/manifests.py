@@ -23,10 +23,7 @@ METADATA = re.compile(
 )
 # A package that comes from a place of its own may be anything, also under the name of a runner.
 PLACE = re.compile(r"[/@]|\w:|'(?:path|git|url|file|registry|package|source|branch|rev|tag)'")
-LOCKED_PLACE = re.compile(
-    r"\b(?:file|link|portal|patch|git|git\+\w+):|\"link\"|\b(?:path|directory|editable|git) = "
-    r"|type = \"(?:directory|file|git|url)"
-)
+LOCKED_PLACE = re.compile(r"\b(?:file|link|portal|patch|git[+\w]*):|\"link\"|\b(?:path|directory|editable|git|type) = ")
 LOCK_FILE = re.compile(r".*[.-]lock(?:b|\.json|\.yaml)?|go\.sum")
 REQUIREMENT = re.compile(r"\s*(?P<name>[A-Za-z0-9][\w.-]*)(?P<version>.*)")
 GO_REQUIRE = re.compile(r"^\s*(?:require\s+)?(\S+)[ \t]+(v\S+)(?:\s*//.*)?$", re.MULTILINE)
