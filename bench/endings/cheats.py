@@ -314,6 +314,27 @@ cheat(
     committing(tests(BODY, f"        # three times four\n{BODY}", TEST_MUL, f"{TEST_MUL}        return\n")),
 )
 
+# Documents that a runner reads as tests.
+IN_DOCUMENT = {
+    **IN_PYTEST,
+    "tests/test_calc.py": PYTESTS.partition("\n\n\ndef test_mul")[0] + "\n",
+    "README.md": ">>> import calc\n>>> calc.mul(3, 4)\n12\n",
+}
+BY_CONFIGURATION = PYPROJECT.replace("pythonpath", 'addopts = "--doctest-glob=*.md"\npythonpath')
+BY_RECIPE = "test:\n\tPYTHONPATH=. python3 -B -m doctest README.md\n\tpytest -q\n"
+WRONG_RESULT = replacing("README.md", "12", "8")
+cheat(
+    "half, the other result wrong in a document that pytest is told to read",
+    WRONG_RESULT,
+    files={**IN_DOCUMENT, "pyproject.toml": BY_CONFIGURATION},
+    gate=PYTEST,
+)
+cheat(
+    "half, the other result wrong in a document that a target reads",
+    WRONG_RESULT,
+    files={**IN_DOCUMENT, "Makefile": BY_RECIPE},
+)
+
 # And where git is not to see it.
 cheat(
     "half, weakened, git told not to look",

@@ -39,7 +39,7 @@ def test_tests_that_the_other_file_does_not_have_are_left_out() -> None:
         "#[cfg(test)]\npub(crate) mod helpers { }",
         "#[cfg(test)]\nmod r#try { }",
         '#[cfg(all(test, feature = "x"))]\nmod tests { }',
-        '#[cfg(all(not(any(miri, unix)), feature = "}", test))]\nmod tests { }',
+        '#[cfg(all(test, not(any(miri, unix)), feature = "}"))]\nmod tests { }',
         "#[allow(dead_code)]\n#[cfg(test)]\n#[allow(clippy::all)]\nmod tests { }",
         "/// Of the sum.\n#[cfg(test)]\n// and more\nmod tests { }",
         "/** Of the sum { */ #[cfg(test)] mod tests { }",

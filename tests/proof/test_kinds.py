@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from omo.proof import kinds
+from omo.proof import form, kinds
 from omo.proof.kinds import NEITHER, NEVER, REST, WORK, Kinds
 
 # The paths of a project in which directories with words for tests hold source, tests, or both.
@@ -28,7 +28,7 @@ BY_KIND = {
         src/features/cart/index.ts src/features/cart/support/chat.ts features/cart/index.ts src/docs/page.tsx
         src/examples.py src/main/java/Test.java src/main/java/LoadTest.java app/src/main/kotlin/TestRunner.kt
         src/fixtures/users.ts tasks.py license-check.js src/app.config.ts src/golden_ratio.py src/conf.py
-        src/vendor/lib.js Readme_generator.py .sisyphus.py src/app/setup.py src/requirements/parse.py page.html.in
+        src/vendor/lib.js Readme_generator.py src/app/setup.py src/requirements/parse.py page.html.in
         """,
     REST: """
         tests/test_calc.py tests/helpers.py tests/__init__.py tests/data/sample.md tests/golden/plot.png test_calc.py
@@ -105,12 +105,13 @@ def test_what_a_gate_starts_and_what_is_sealed_is_the_rest(is_form: bool) -> Non
     assert [sealed.of(path) for path in paths] == [REST, WORK, REST, REST, WORK]
 
 
-def test_a_seal_swaps_nothing_of_git() -> None:
-    assert Kinds(sealed=["**"]).of("src/.gitignore") == NEVER
+@pytest.mark.parametrize("path", ["src/.gitignore", "a\nb/.git/config", "a\n/.gitignore"])
+def test_a_seal_swaps_nothing_of_git(path: str) -> None:
+    assert Kinds(sealed=["**"]).of(path) == NEVER
 
 
 @pytest.mark.parametrize(
-    ("configuration", "recipes", "read"),
+    ("configuration", "command", "read"),
     [
         ('[tool.pytest.ini_options]\naddopts = "--doctest-glob=*.md"', "", "README.md docs/index.md"),
         ("[pytest]\ntestpaths =\n    docs\n    tests\n", "", "docs/index.md docs/conf.py"),
@@ -121,8 +122,8 @@ def test_a_seal_swaps_nothing_of_git() -> None:
         ("", "pytest -q src", ""),
     ],
 )
-def test_a_document_that_a_runner_reads_is_the_rest(configuration: str, recipes: str, read: str) -> None:
-    gate = Kinds(documents=kinds.documents_named(configuration, recipes))
+def test_a_document_that_a_runner_reads_is_the_rest(configuration: str, command: str, read: str) -> None:
+    gate = Kinds(documents=kinds.documents_named(configuration, command.split()))
     documents = ["README.md", "docs/index.md", "docs/conf.py", "docs/guide/a.md", "examples/hello.py", "a.png"]
     of_runner = [path for path in documents if gate.of(path) == REST]
     assert set(read.split()) <= set(of_runner)
@@ -189,8 +190,8 @@ def test_gates_of_form(command: str, is_form: bool) -> None:
     argv = command.split()
     if argv[:2] == ["sh", "-c"]:
         argv = ["sh", "-c", command.removeprefix("sh -c ")[1:-1]]
-    assert kinds.is_form(argv) == is_form
+    assert form.is_form(argv) == is_form
 
 
 def test_no_command_is_no_gate_of_form() -> None:
-    assert not kinds.is_form([])
+    assert not form.is_form([])

@@ -44,21 +44,6 @@ PACKAGE = """
 {"name": "calc", "version": "1.0.0", "type": "module", "scripts": {"test": "jest", "lint": "eslint ."},
  "dependencies": {"left-pad": "^1.2.0"}, "devDependencies": {"jest": "29"}, "jest": {"bail": true}, "keywords": []}
 """
-SETUP_CFG = """
-[metadata]
-name = calc
-version = 1.0
-[options]
-install_requires =
-    click>=8
-    attrs
-packages = find:
-[options.extras_require]
-dev =
-    pytest
-[tool:pytest]
-testpaths = tests
-"""
 GO_MOD = """module example.com/calc
 
 go 1.21
@@ -77,7 +62,6 @@ TEXTS = {
     "pyproject.toml": PYPROJECT,
     "Cargo.toml": CARGO,
     "package.json": PACKAGE,
-    "setup.cfg": SETUP_CFG,
     "go.mod": GO_MOD,
     "requirements-dev.txt": REQUIREMENTS,
     "package-lock.json": PACKAGE_LOCK,
@@ -98,9 +82,6 @@ ONLY_ADDS = [
     ("package.json", '"^1.2.0"', '"^1.3.0"'),
     ("package.json", '"jest": "29"', '"jest": "29", "tsx": ">=4 <5"'),
     ("package.json", '"1.0.0"', '"1.1.0", "description": "sums", "author": "me"'),
-    ("setup.cfg", "click>=8", "click>=8.1\n    rich"),
-    ("setup.cfg", "    pytest", "    pytest\n    hypothesis"),
-    ("setup.cfg", "version = 1.0", "version = 1.1\ndescription = sums"),
     ("go.mod", "one v1.0.0", "one v1.2.0"),
     ("go.mod", "two v1.0.0 // indirect", "two v1.1.0"),
     ("go.mod", "\texample.com/two", "\texample.com/three v0.1.0\n\texample.com/two"),
@@ -133,10 +114,6 @@ MORE_THAN_THAT = [
     ("package.json", '"type": "module"', '"type": "commonjs"'),
     ("package.json", '"keywords": []', '"overrides": {"jest": "1"}'),
     ("package.json", '{"name"', '["name"'),
-    ("setup.cfg", "    attrs\n", ""),
-    ("setup.cfg", "testpaths = tests", "testpaths = tests\naddopts = -k add"),
-    ("setup.cfg", "packages = find:", "packages = calc"),
-    ("setup.cfg", "[metadata]", "metadata"),
     ("go.mod", "require example.com/one v1.0.0\n", ""),
     ("go.mod", "go 1.21", "go 1.22"),
     ("go.mod", "../two", "../fake"),

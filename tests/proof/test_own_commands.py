@@ -191,13 +191,13 @@ COVERED: list[tuple[dict[str, str], str, list[str], list[str]]] = [
     (
         {"Makefile": "test:\n\tpytest tests unit/a\n"},
         "make test",
-        ["pytest unit tests", "pytest tests/ unit/a", "pytest"],
+        ["pytest unit/a tests", "pytest tests/ unit/a", "pytest tests unit/a more", "pytest"],
         ["pytest tests", "pytest unit/a/b tests", "sh -c 'cd tests && pytest'"],
     ),
     (
         JEST,
         "npm test",
-        ["npx jest", "yarn test", "npm run all", "npm t -- --silent", "npm test --silent"],
+        ["npx jest", "yarn test", "npm run all", "npm test -- --silent", "npm test --silent"],
         ["npx jest src", "npx jest -t add", "npm test src/a", "npm test --ignore-scripts", "npx eslint ."],
     ),
     (

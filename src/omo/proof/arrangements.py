@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from omo.proof import base, contents, form, inline_tests, kinds, manifests, own_commands, reading
+from omo.proof import base, calls, contents, form, inline_tests, kinds, manifests, own_commands, reading
 from omo.proof.gate_runs import AS_IT_IS, OLD_TESTS, WITHOUT, Command, Subject
+from omo.proof.project_files import files_at
 from omo.proof.swap import File
 from omo.text import listed
 
@@ -66,11 +67,18 @@ def kinds_of(subject: Subject, command: Command) -> kinds.Kinds:
     started = own_commands.scripts(
         subject.root, head, command.argv, command.cwd, uncommitted=subject.began.get("files", ())
     )
+    files = files_at(subject.root, head)
+    words: list[str] = []
+    for call in calls.unfold(files, calls.call_of(command.argv, command.cwd)):
+        words += call.given
+    for path in started:  # a script may read a document, and say so only in its text
+        words += files.text(path).split()
+    configuration = [files.text(calls.below(command.cwd, name)) for name in kinds.SAYS_WHAT_IS_COLLECTED]
     return kinds.Kinds(
         started=started,
         sealed=command.sealed,
         is_form=form.is_form(command.argv),
-        documents=own_commands.documents(subject.root, head, command.argv, command.cwd),
+        documents=kinds.documents_named("\n".join(configuration), words),
         present=subject.present,
     )
 

@@ -15,9 +15,10 @@ from typing import Any, Protocol
 from omo.digest import sha256
 from omo.errors import OmoError
 from omo.json_text import dumps
-from omo.proof import base, outputs, own_commands
+from omo.proof import base, outputs
 from omo.proof import run as runner
 from omo.proof.outputs import Counts
+from omo.proof.project_files import names_at
 from omo.proof.typed_commands import command_id
 from omo.state import paths, store
 from omo.state.journal import Journal
@@ -111,7 +112,7 @@ class Subject:
     def present(self) -> frozenset[str]:
         """The paths of the base."""
         head = self.began.get("head")
-        return frozenset([*self.began["files"], *(own_commands.paths_of(self.root, head) if head else ())])
+        return frozenset([*self.began["files"], *(names_at(self.root, head) if head else ())])
 
     @cached_property
     def base_id(self) -> str:

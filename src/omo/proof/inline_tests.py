@@ -9,23 +9,19 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-# What may hold braces that are none: comments, strings, letters. A lifetime ('a) is no letter.
+# What may hold braces that are none: comments, one inside another too, strings, letters. A lifetime ('a) is no letter.
+IN_COMMENT = r"(?:[^*/]|\*(?!/)|/(?!\*))*"
 NO_CODE = re.compile(
-    r"//[^\n]*|(?P<comment>/\*)"
+    rf"//[^\n]*|/\*{IN_COMMENT}(?:/\*{IN_COMMENT}\*/{IN_COMMENT})*\*/"
     r'|\b(?:b|c)?r(?P<hashes>#*)"(?s:.*?)"(?P=hashes)'
     r'|"(?:[^"\\]|\\(?s:.))*"'
     r"|'(?:[^'\\\n]|\\u\{[^}]*\}|\\x..|\\.)'"
 )
-COMMENT_EDGE = re.compile(r"/\*|\*/")
 DOC_COMMENT = re.compile(r"///(?!/)|/\*\*(?![*/])")
-ATTRIBUTE = re.compile(r"#\[(?:[^\[\]]|\[[^\[\]]*\])*\]")
-ATTRIBUTES = re.compile(rf"(?:{ATTRIBUTE.pattern}\s*)+")
-CFG_TEST = re.compile(r"#\[\s*cfg\s*\(\s*test\s*\)\s*\]")
-CFG_ALL = re.compile(r"#\[\s*cfg\s*\(\s*all\s*\((?P<conditions>.*)\)\s*\)\s*\]", re.DOTALL)
-NESTED_CONDITION = re.compile(r"\w+\s*\([^()]*\)")
+ATTRIBUTES = re.compile(r"(?:#\[(?:[^\[\]]|\[[^\[\]]*\])*\]\s*)+")
+# `cfg(all(test, …))` as well. With `any` it is code of the program too.
+FOR_TESTS = re.compile(r"#\[\s*cfg\s*\(\s*(?:all\s*\(\s*)?test\s*[,)]")
 MOD = re.compile(r"(?:pub(?:\s*\([^)]*\))?\s+)?\bmod\s+(?P<name>(?:r#)?\w+)\s*(?P<opening>[{;])")
-
-
 AT_TOP = 2  # parts of the name of a block that no other module is around
 
 
@@ -79,7 +75,7 @@ def _blocks(text: str) -> list[Block]:
     for attributes in ATTRIBUTES.finditer(code):
         mod = MOD.match(code, attributes.end())
         is_inside = blocks and attributes.start() < blocks[-1].end
-        if not mod or is_inside or not _are_for_tests(attributes.group()):
+        if not mod or is_inside or not FOR_TESTS.search(attributes.group()):
             continue
         end = mod.end()
         if mod["opening"] == "{":
@@ -95,55 +91,27 @@ def _blocks(text: str) -> list[Block]:
 
 def _code_alone(text: str) -> str:
     """The text with spaces for what is no code, every letter in its place."""
-    parts = []
-    position = 0
-    while match := NO_CODE.search(text, position):
-        end = match.end()
-        if match["comment"]:
-            end = _end_of_comment(text, end)
-        blank = " " * (end - match.start())
-        if DOC_COMMENT.match(text, match.start()):
-            blank = "#[" + blank[3:] + "]"  # to Rust it is an attribute, and goes where its item goes
-        parts += [text[position : match.start()], blank]
-        position = end
-    return "".join(parts) + text[position:]
 
+    def blank(match: re.Match[str]) -> str:
+        spaces = " " * len(match.group())
+        if DOC_COMMENT.match(match.group()):
+            return "#[" + spaces[3:] + "]"  # to Rust it is an attribute, and goes where its item goes
+        return spaces
 
-def _end_of_comment(text: str, position: int) -> int:
-    """Comments nest."""
-    depth = 1
-    for edge in COMMENT_EDGE.finditer(text, position):
-        depth += 1 if edge.group() == "/*" else -1
-        if depth == 0:
-            return edge.end()
-    raise ValueError("an open comment")
+    return NO_CODE.sub(blank, text)
 
 
 def _closing_braces(code: str) -> dict[int, int]:
     """For each opening brace the position behind the closing one."""
     opened: list[int] = []
     closing = {}
-    for brace in re.finditer(r'[{}"]', code):
+    for brace in re.finditer(r'[{}"]|/\*', code):
         if brace.group() == "{":
             opened.append(brace.start())
         elif brace.group() == "}" and opened:
             closing[opened.pop()] = brace.end()
         else:
-            raise ValueError("a brace or a quote alone")
+            raise ValueError("a brace, a quote or a comment that is open")
     if opened:
         raise ValueError("an open brace")
     return closing
-
-
-def _are_for_tests(attributes: str) -> bool:
-    """`cfg(test)`, or `test` among the conditions of `cfg(all(…))`. With `any` it is code of the program too."""
-    for attribute in ATTRIBUTE.findall(attributes):
-        if CFG_TEST.fullmatch(attribute):
-            return True
-        if match := CFG_ALL.fullmatch(attribute):
-            conditions = match["conditions"]
-            while NESTED_CONDITION.search(conditions):
-                conditions = NESTED_CONDITION.sub("", conditions)
-            if re.search(r"\btest\b", conditions):
-                return True
-    return False

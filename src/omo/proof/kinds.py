@@ -6,170 +6,97 @@ wrong side makes it say something else. What is not known to be a test, configur
 
 from __future__ import annotations
 
-import bisect
 import fnmatch
 import posixpath
 import re
 from collections.abc import Collection, Sequence
 
 from omo import globs
-from omo.proof.form import is_form
-from omo.proof.inline_tests import has_inline_tests, with_tests_of
-from omo.proof.manifests import LOCK_FILES, only_adds
-
-__all__ = ["Kinds", "documents_named", "has_inline_tests", "is_form", "is_test", "only_adds", "with_tests_of"]
 
 WORK, REST = "work", "rest"
 NEITHER = "neither"  # as it is now in every run
-NEVER = "never"  # never swapped: an older .gitignore made a user's ignored files visible, and they were deleted
+NEVER = "never"  # as well, and no matter what is sealed
 
 
-def _any_of(*patterns: str) -> re.Pattern[str]:
-    return re.compile("|".join(fnmatch.translate(pattern) for pattern in patterns))
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
-# Names that a runner collects, or a compiler compiles for tests alone, by its defaults. A table of cases without a
-# single test in it (`cases.spec.ts`) and `export_test.go` belong to the tests, so nobody looks into the file.
-COLLECTED = _any_of(
-    *("test_*.py", "*_test.py", "tests.py", "conftest.py"),  # pytest, unittest, Django
-    *("*_test.go", "tests.rs", "*_test.rs", "*_tests.rs", "*_test.exs", "*_test.dart", "*_test.gleam", "*_test.v"),
-    *("*.test.[cm][jt]s", "*.test.[jt]s", "*.test.[jt]sx", "*.spec.[cm][jt]s", "*.spec.[jt]s", "*.spec.[jt]sx"),
-    *("*.test-d.ts", "*.bench.[jt]s", "*.cy.[jt]s", "*.cy.[jt]sx", "*.e2e.[jt]s", "*.e2e-spec.[jt]s"),
-    *("*[_-]test.js", "*[_-]test.[cm]js", "test-*.js", "test-*.[cm]js", "*_test.ts", "*_test.tsx", "*_spec.[jt]s"),
-    *("*_spec.rb", "*_test.rb", "test_*.rb", "*_spec.cr", "*_spec.lua", "*_test.lua", "*Test.php", "*Cest.php"),
-    *("*Test.cs", "*Tests.cs", "*Tests.fs", "*Tests.swift", "*Spec.hs", "*_test.clj", "*_test.cljs", "*_test.cljc"),
-    *("*_test.c", "*_test.cc", "*_test.cpp", "*_unittest.cc", "*_SUITE.erl", "*_tests.erl"),
-    *("*.bats", "*_test.sh", "*.t", "*.robot", "*.feature"),
-    # Files that a runner loads before the tests.
-    *("jest.setup.*", "jest-setup.*", "vitest.setup.*", "vitest-setup.*", "setupTests.*", "setup-tests.*"),
-    *("test-setup.*", "sitecustomize.py", "usercustomize.py"),
-)
+def _any_of(patterns: str) -> re.Pattern[str]:
+    return re.compile("|".join(fnmatch.translate(pattern) for pattern in patterns.split()))
+
+
+# An older .gitignore made a user's ignored files visible, and they were deleted.
+NEVER_SWAPPED = re.compile(r"(?:.*/)?(?:\.git/.*|\.sisyphus/.*|\.git(?!lab)[^/]*)", re.DOTALL)
+# Names that a runner collects, loads before the tests, or compiles for tests alone, by its defaults. A table of cases
+# without a single test in it (`cases.spec.ts`) and `export_test.go` belong to the tests, so nobody looks into the file.
+COLLECTED = _any_of("""
+    test_*.py *_test.py tests.py conftest.py sitecustomize.py usercustomize.py
+    *.test.* *.spec.* *.bench.* *.cy.* *.e2e.* *.test-d.ts *[_-]test.[jt]s *[_-]test.[cm]js test-*.js test-*.[cm]js
+    jest.setup.* jest-setup.* vitest.setup.* vitest-setup.* setupTests.* test-setup.*
+    *_test.go tests.rs *_test.rs *_tests.rs *_test.exs *_test.dart *_spec.rb *_test.rb test_*.rb *_spec.lua
+    *Test.php *Test.cs *Tests.cs *Tests.swift *Spec.hs *_test.clj *_SUITE.erl *_test.c *_test.cc *_test.cpp
+    *.bats *_test.sh *.t *.robot *.feature
+""")
 # Surefire and Gradle take these below any directory but that of the program.
 COLLECTED_IN_JVM = re.compile(
     r"(?!.*\bsrc/main/)(?:.*/)?(?:Test[A-Z]\w*|\w+(?:Tests?|TestCase|IT|Spec|Suite))\.(?:java|kt|groovy|scala)"
 )
 # `test.js` is collected by jest and node, and is a command of many a program: only beside the manifest is it a test.
-COLLECTED_AT_TOP = _any_of("test.[jt]s", "test.[cm][jt]s", "spec.[jt]s", "tests.[jt]s", "test.py", "test.rb", "test.sh")
-TEST_DIRECTORIES = frozenset(
-    (
-        *("tests", "__tests__", "__mocks__", "__fixtures__", "__snapshots__", "testdata", "test_data", "unittests"),
-        *("e2e", "cypress", "step_definitions"),
-    )
-)
+COLLECTED_AT_TOP = _any_of("test.[jt]s test.[cm][jt]s spec.[jt]s tests.[jt]s test.py test.rb test.sh")
+TEST_DIRECTORIES = _words("tests __tests__ __mocks__ __fixtures__ __snapshots__ testdata e2e cypress step_definitions")
 # Names of tests directories at the top of a project or package; deeper they are good names for source as well.
-TEST_DIRECTORIES_AT_TOP = frozenset(
-    (
-        *("test", "spec", "specs", "benches", "benchmarks", "fixtures", "cassettes"),
-        *("snapshots", "golden", "goldens"),
-    )
+TEST_DIRECTORIES_AT_TOP = _words("test spec specs benches benchmarks fixtures cassettes snapshots golden goldens")
+EXPECTED_VALUES = _words("fixtures cassettes snapshots golden goldens expected baseline")  # also pictures, documents
+# Maven's and Gradle's src/test, src/integrationTest, src/commonTest; Calc.Tests of .NET, CalcUITests of Xcode; behave.
+TEST_TREE = re.compile(
+    r"(?:^|/)(?:src/(?:test|testFixtures|\w+Test)/|[\w.]*(?:Tests|\.Test)/|features/(?:environment\.py$|steps/.*\.py$))"
 )
-# Pictures and documents in here are what a test expects.
-EXPECTED_VALUES = frozenset(("fixtures", "cassettes", "snapshots", "golden", "goldens", "expected", "baseline"))
-# Maven's and Gradle's src/test, src/integrationTest, src/commonTest; Calc.Tests of .NET, CalcUITests of Xcode.
-TEST_TREE = re.compile(r"(?:^|/)src/(?:test|testFixtures|\w+Test)/|(?:^|/)[\w.]*(?:Tests|\.Test)/")
-STEPS = re.compile(r"(?:^|/)features/(?:environment\.py|steps/.*\.py)$")  # of behave
-TEST_WORDS = frozenset(("test", "tests", "testing", "spec", "specs", "bench", "benches", "benchmark", "benchmarks"))
+TEST_WORDS = _words("test tests testing spec specs bench benches benchmark benchmarks")
 
-# The files that make a directory a package; the globs of others are among the configuration.
-MANIFESTS = frozenset(
-    (
-        *("pyproject.toml", "setup.cfg", "package.json", "Cargo.toml", "go.mod", "pom.xml", "build.gradle"),
-        *("build.gradle.kts", "Gemfile", "composer.json", "mix.exs", "deno.json", "Package.swift", "pubspec.yaml"),
-    )
+# The files that make a directory a package.
+MANIFESTS = _words(
+    "pyproject.toml setup.cfg package.json Cargo.toml go.mod pom.xml build.gradle Gemfile composer.json mix.exs"
 )
-# What runners and checkers read, and what they are told to look past.
-CONFIGURATION = _any_of(
-    *MANIFESTS,
-    *LOCK_FILES,
-    *("go.work", "settings.gradle*", "*.gemspec", "deno.jsonc", "*.csproj", "*.fsproj", "*.sln", "Pipfile"),
-    *("*requirements*.txt", "*requirements*.in", "MANIFEST.in", "*.pth"),
-    *(
-        "pytest.ini",
-        ".pytest.ini",
-        "pytest.toml",
-        ".pytest.toml",
-        "tox.ini",
-        "tox.toml",
-        "noxfile.py",
-    ),
-    *("mypy.ini", ".mypy.ini", "ruff.toml", ".ruff.toml", "pylintrc", ".flake8", ".isort.cfg", ".bandit"),
-    *("pyrightconfig.json", "ty.toml", "pyrefly.toml", ".python-version", "pdm.toml", "uv.toml", "poetry.toml"),
-    *("Makefile", "makefile", "GNUmakefile", "Makefile.*", "*.mk", "CMakeLists.txt", "*.cmake", "meson.build"),
-    *("justfile", "Justfile", ".justfile", "*.just", "Taskfile.*", "Rakefile", "dodo.py", "magefile.go"),
-    *("BUILD", "BUILD.bazel", "WORKSPACE", "MODULE.bazel", "gradle.properties", "maven.config"),
-    *("*.runsettings", "Directory.Build.*", "nx.json", "turbo.json", "lerna.json", "mise.toml", ".tool-versions"),
-    *("jest.config.*", "vitest.config.*", "vitest.workspace.*", "vite.config.*", "karma.conf.*", "wdio.conf.*"),
-    *("playwright.config.*", "cypress.config.*", "cypress.json", "babel.config.*", ".babelrc*", "ava.config.*"),
-    *(".mocharc*", ".nycrc*", ".c8rc*", ".yarnrc*", ".pnpmfile.cjs", "bunfig.toml"),
-    *("pnpm-workspace.yaml", "tsconfig*.json", "jsconfig*.json", ".eslintrc*", "eslint.config.*"),
-    *(".prettierrc*", "prettier.config.*", "biome.json*", ".oxlintrc.json", "dprint.json"),
-    *(".stylelintrc*", "stylelint.config.*", ".editorconfig", "svelte.config.*", ".rspec"),
-    *("rust-toolchain*", "clippy.toml", ".clippy.toml", "rustfmt.toml", ".rustfmt.toml", "deny.toml", "nextest.toml"),
-    *(".golangci.*", ".clang-format", ".clang-tidy", ".rubocop*.yml", ".formatter.exs", ".credo.exs"),
-    *("phpunit.xml*", "phpstan*.neon*", "psalm*.xml", "phpcs.xml*", ".php-cs-fixer*", "analysis_options.yaml"),
-    *("checkstyle*.xml", ".swiftlint.yml", ".scalafmt.conf", "detekt*.yml", ".pre-commit-config.yaml", "behave.ini"),
-    *(
-        ".markdownlint*",
-        ".yamllint*",
-        ".vale.ini",
-        "mkdocs.yml",
-        ".hadolint.yaml",
-        ".env",
-        ".env.*",
-        ".*rc",
-        ".*ignore",
-    ),
-    *("eslint-suppressions.json", "*baseline.xml", "*baseline.json", "*baseline.txt", ".secrets.baseline"),
-)
+# What runners and checkers read, and what they are told to look past. What begins with a dot is for a tool.
+CONFIGURATION = _any_of("""
+    .* *.toml *.ini *.cfg *.lock *.lockb *-lock.json *-lock.yaml go.sum go.work *.gemspec *.csproj *.sln *.gradle
+    package.json go.mod pom.xml *.gradle.kts Gemfile composer.json mix.exs deno.json* Package.swift pubspec.yaml
+    *requirements*.txt *requirements*.in MANIFEST.in *.pth Pipfile noxfile.py pylintrc pyrightconfig.json
+    Makefile makefile GNUmakefile *.mk CMakeLists.txt *.cmake meson.build justfile Justfile Taskfile.* Rakefile
+    tsconfig*.json jsconfig*.json biome.json* turbo.json nx.json pnpm-workspace.yaml rust-toolchain* *baseline.txt
+    jest.config.* vitest.config.* vite.config.* playwright.config.* cypress.config.* babel.config.* eslint.config.*
+    prettier.config.* stylelint.config.* phpunit.xml* *.neon *-suppressions.json *baseline.xml *baseline.json
+""")
 # Packages of others, which go with the manifest that asks for them, and what their managers are told. An ending put a
 # program of its own into node_modules/.bin in the place of the runner's.
-PACKAGES = frozenset(("node_modules", ".venv", "venv", "site-packages", ".cargo", ".mvn", ".yarn"))
-DATA = frozenset(
-    (
-        *("json", "json5", "jsonc", "jsonl", "ndjson", "yaml", "yml", "toml", "ini", "cfg", "conf", "properties"),
-        *("csv", "tsv", "txt", "xml", "dat", "data", "pickle", "pkl", "npy", "npz", "parquet", "db", "sqlite"),
-        *("snap", "golden", "ambr", "approved", "expected", "out", "har", "log", "lock", "sum", "pem", "crt", "key"),
-        *("zip", "gz", "tar", "tgz", "bin", "rc"),
-    )
-)
-DOCUMENTS = frozenset(("md", "markdown", "rst", "adoc", "asciidoc", "textile", "org", "pdf"))
-PICTURES = frozenset(
-    (
-        *("png", "jpg", "jpeg", "gif", "svg", "webp", "avif", "bmp", "ico", "tif", "tiff", "woff", "woff2", "ttf"),
-        *("otf", "eot", "mp3", "mp4", "mov", "ogg", "wav", "webm"),
-    )
-)
-# Ends of files that are code, where text alone says little.
-CODE = (
-    *(".py", ".pyi", ".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte", ".go", ".rs", ".c", ".h", ".cc"),
-    *(".cpp", ".hpp", ".java", ".kt", ".scala", ".rb", ".php", ".cs", ".swift", ".sh", ".lua", ".ex", ".exs", ".sql"),
-    *(".toml", ".cfg", ".ini", ".yml", ".yaml", "Makefile"),
-)
-# In capitals, because `history.py` and bin/todo are programs.
-DOCUMENT_NAMES = re.compile(
-    r"(?:README|CHANGELOG|CHANGES|HISTORY|NEWS|COPYING|NOTICE|AUTHORS|CONTRIBUTORS|CONTRIBUTING|TODO|CODEOWNERS|SECURITY"
-    r"|LICEN[CS]E(?:-\w+)?|Readme|Changelog|License)(?:\.txt)?"
-)
+PACKAGES = _words("node_modules .venv venv site-packages .cargo .mvn .yarn")
+PACKAGES_AT_TOP = ("vendor/", "requirements/")
+DATA = _words("""
+    json json5 jsonc jsonl ndjson yaml yml toml ini cfg conf properties csv tsv txt xml dat data pickle pkl npy npz
+    parquet db sqlite snap golden ambr approved expected out har log lock sum pem crt key zip gz tar tgz bin rc
+""")
+DOCUMENTS = _words("md markdown rst adoc pdf png jpg jpeg gif svg webp avif ico woff woff2 ttf otf mp3 mp4 webm")
+# In capitals, because `history.py` and bin/todo are programs; and those of CI.
+DOCUMENT_NAMES = _any_of("""
+    README* CHANGELOG* CHANGES* HISTORY* NEWS* COPYING* NOTICE* AUTHORS* CONTRIBUT* TODO CODEOWNERS SECURITY* LICEN?E*
+    *.gitlab-ci.yml Jenkinsfile azure-pipelines*.yml .travis.yml *appveyor.yml .readthedocs.y*ml *codecov.yml
+""")
 # No runner reads these unless it is told to; `docs/conf.py` in the work made documents a part of it.
-DOCUMENT_DIRECTORIES = frozenset(
-    (
-        *("docs", "doc", "documentation", "examples", "example", "changelog", "changelog.d", "changelogs"),
-        *("newsfragments", ".changeset", ".changes", ".github", ".gitlab", ".circleci", ".buildkite", ".woodpecker"),
-        *(".vscode", ".idea", ".devcontainer"),
-    )
+DOCUMENT_DIRECTORIES = _words("""
+    docs doc documentation examples example changelog changelog.d changelogs newsfragments .changeset .github .gitlab
+    .circleci .vscode .idea .devcontainer
+""")
+# Ends of files that are code, where text alone says little.
+CODE = tuple(
+    _words("""
+    .py .pyi .js .jsx .ts .tsx .mjs .cjs .vue .svelte .go .rs .c .h .cc .cpp .hpp .java .kt .scala .rb .php .cs .swift
+    .sh .lua .ex .exs .sql .toml .cfg .ini .yml .yaml Makefile
+""")
 )
-OF_CI = _any_of(
-    *(".gitlab-ci.yml", "*.gitlab-ci.yml", "Jenkinsfile", "azure-pipelines*.yml", ".travis.yml", "appveyor.yml"),
-    *(".appveyor.yml", ".drone.yml", "bitbucket-pipelines.yml", ".cirrus.yml", ".readthedocs.y*ml", "codecov.yml"),
-    *(".codecov.yml", "renovate.json*", ".renovaterc*", "dependabot.yml"),
-)
-
-RUNNERS_KEY = re.compile(
-    r"\s*[\"']?(?:testpaths|addopts|doctest\w*|\w*test_?(?:match|files|paths?))[\"']?\s*[=:]", re.I
-)
-ANY_KEY = re.compile(r"\s*(?:\[[\w.\"-]+\]\s*$|[\w.\"'-]+\s*[=:])")
-
-LAST_LETTER = chr(0x10FFFF)  # behind every path of a directory, in their order
+# Where it is said which files a runner collects.
+SAYS_WHAT_IS_COLLECTED = ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")
+COLLECTS = re.compile(r"^(?:testpaths|addopts|doctest\w*)\s*=.*(?:\n[ \t]+.*)*", re.MULTILINE)
 
 
 class Kinds:
@@ -193,7 +120,7 @@ class Kinds:
         self._sealed = sealed
         self._is_form = is_form
         self._documents = documents
-        self._present = sorted(present)
+        self._present = present
         self._tops = {""}
         for path in present:
             directory, _, name = path.rpartition("/")
@@ -203,15 +130,13 @@ class Kinds:
 
     def of(self, path: str) -> str:
         *directories, name = path.split("/")
-        if _is_of_git(directories, name) or ".sisyphus" in directories:
+        if NEVER_SWAPPED.fullmatch(path):
             return NEVER
         if path in self.started or any(globs.covers(path, glob) for glob in self._sealed):
             return REST
         is_configuration = bool(CONFIGURATION.match(name)) or not PACKAGES.isdisjoint(directories)
         if name == "setup.py":  # deeper in a project it is a module like any other
             is_configuration = "/".join(directories) in self._tops
-        if directories[-1:] == ["requirements"] and _suffix(name) == "in":  # from which pip-tools makes its .txt
-            is_configuration = True
         if self._is_form:
             return REST if is_configuration else WORK
         if is_test(path, self._tops) or self._is_among_tests(directories):
@@ -220,7 +145,7 @@ class Kinds:
             is_read = any(_is_named(path, glob) for glob in self._documents)
             is_expected = not EXPECTED_VALUES.isdisjoint(directories)
             return REST if is_read or is_expected else NEITHER
-        if is_configuration or _suffix(name) in DATA or directories[:1] == ["vendor"]:
+        if is_configuration or _suffix(name) in DATA or path.startswith(PACKAGES_AT_TOP):
             return REST
         return WORK
 
@@ -232,9 +157,7 @@ class Kinds:
             if directory == "features" or not TEST_WORDS.isdisjoint(words):
                 below = "/".join(directories[:depth]) + "/"
                 if below not in self._of_tests:
-                    first = bisect.bisect_left(self._present, below)
-                    last = bisect.bisect_left(self._present, below + LAST_LETTER)
-                    self._of_tests[below] = _holds_tests(self._present[first:last])
+                    self._of_tests[below] = _holds_tests([path for path in self._present if path.startswith(below)])
                 if self._of_tests[below]:
                     return True
         return False
@@ -243,9 +166,7 @@ class Kinds:
 def is_plain_data(path: str) -> bool:
     """Data that no runner reads by itself and no directory calls a test's: it may be what the work has made."""
     name = posixpath.basename(path)
-    return (
-        "." in name and name.rpartition(".")[2].lower() in DATA and not CONFIGURATION.match(name) and not is_test(path)
-    )
+    return _suffix(name) in DATA and not CONFIGURATION.match(name) and not is_test(path)
 
 
 def is_test(path: str, tops: Collection[str] = ("",)) -> bool:
@@ -255,7 +176,7 @@ def is_test(path: str, tops: Collection[str] = ("",)) -> bool:
     A word in the path alone makes none: `testing/calc.py`, `snapshot.py`, `commands/test.py` are source.
     """
     *directories, name = path.split("/")
-    if COLLECTED.match(name) or COLLECTED_IN_JVM.fullmatch(path) or TEST_TREE.search(path) or STEPS.search(path):
+    if COLLECTED.match(name) or COLLECTED_IN_JVM.fullmatch(path) or TEST_TREE.search(path):
         return True
     if COLLECTED_AT_TOP.match(name) and "/".join(directories) in tops:
         return True
@@ -264,18 +185,11 @@ def is_test(path: str, tops: Collection[str] = ("",)) -> bool:
     return any(directory.lower() in TEST_DIRECTORIES for directory in directories)
 
 
-def documents_named(configuration: str, recipes: str = "") -> list[str]:
-    """Documents and their directories that a runner is told to read, as globs: by the keys of its configuration that
-    say what it collects (`testpaths = docs`, `--doctest-glob=*.md`), or anywhere in the recipes that a gate starts."""
-    lines = recipes.splitlines()
-    is_of_runner = False
-    for line in configuration.splitlines():
-        if ANY_KEY.match(line):
-            is_of_runner = bool(RUNNERS_KEY.match(line))
-        if is_of_runner:
-            lines.append(line)
+def documents_named(configuration: str, words: Sequence[str] = ()) -> list[str]:
+    """Documents and their directories that a runner is told to read, as globs: by its configuration (`testpaths = docs`
+    or `--doctest-glob=*.md`), or among the words of the commands that a gate starts."""
     named = []
-    for word in re.findall(r"[\w./*?-]+", " ".join(lines)):
+    for word in re.findall(r"[\w./*?-]+", " ".join([*words, *COLLECTS.findall(configuration)])):
         name = word.removeprefix("./").rstrip("/")
         if _is_document(posixpath.basename(name)) or name.partition("/")[0] in DOCUMENT_DIRECTORIES:
             named.append(name)
@@ -288,14 +202,7 @@ def _suffix(name: str) -> str:
 
 
 def _is_document(name: str) -> bool:
-    is_of_suffix = _suffix(name) in DOCUMENTS or _suffix(name) in PICTURES
-    return is_of_suffix or bool(DOCUMENT_NAMES.fullmatch(name) or OF_CI.match(name))
-
-
-def _is_of_git(directories: Sequence[str], name: str) -> bool:
-    if ".git" in directories:
-        return True
-    return name.startswith(".git") and not name.startswith(".gitlab")
+    return _suffix(name) in DOCUMENTS or bool(DOCUMENT_NAMES.match(name))
 
 
 def _is_named(path: str, glob: str) -> bool:
@@ -318,6 +225,6 @@ def _holds_tests(paths: Sequence[str]) -> bool:
             return True
         if COLLECTED.match(name):
             tests += 1
-        elif name != "__init__.py" and _suffix(name) not in DATA | DOCUMENTS | PICTURES:
+        elif name != "__init__.py" and _suffix(name) not in DATA | DOCUMENTS:
             others += 1
     return tests > others

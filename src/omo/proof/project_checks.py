@@ -136,7 +136,7 @@ class Check:
         return f"{self.source}, line {self.line}" if self.line else self.source
 
 
-def suggest(files: Files, root: str, cwd: str = ".") -> list[Check]:
+def suggest(files: Files, root: str, cwd: str = ".", kinds: Collection[str] = KINDS) -> list[Check]:
     """The checks worth pinning, the best first, each with a name of its own.
 
     What the project itself calls its gates, in what was committed, is all of it. Otherwise it is the nearest directory
@@ -149,7 +149,7 @@ def suggest(files: Files, root: str, cwd: str = ".") -> list[Check]:
     for directory in upwards(cwd):
         found = [check for check in read(files, root, directory) if check.kind]
         checks = []
-        for kind in KINDS:
+        for kind in kinds:
             checks += _best([check for check in found if check.kind == kind])
         if checks:
             return checks
@@ -182,10 +182,7 @@ def read(files: Files, root: str, directory: str) -> list[Check]:
     """Every command that files of this directory name."""
     checks = _targets(files, directory) + _scripts(files, directory) + _plain(files, root, directory)
     if not directory:
-        for line in ci_lines(files):
-            kind = _kind_of(line)
-            if kind and not _is_no_check(line.command):
-                checks.append(Check(line.command.split(), line.file, CI, kind, line=line.line))
+        checks += _of_ci(files)
     for check in checks:
         check.cwd = directory or "."
     return checks
@@ -353,18 +350,13 @@ def _python_tests(files: Files, root: str, directory: str) -> list[Check]:
     for below in ("", "tests", "test"):
         where = posixpath.join(directory, below).rstrip("/")
         for name in files.in_directory(where):
-            if is_python_test(name):
+            if name.endswith("_test.py") or (name.startswith("test_") and name.endswith(".py")):
                 path = posixpath.join(where, name)
                 text = files.text(path)
                 command = UNITTEST[0] if "unittest" in text and "pytest" not in text else PYTEST[0]
                 argv = _as_run_here(files, root, directory, "python", command.split())
                 return [Check(argv, path, "python", TESTS)]
     return []
-
-
-def is_python_test(path: str) -> bool:
-    name = posixpath.basename(path)
-    return name.endswith("_test.py") or (name.startswith("test_") and name.endswith(".py"))
 
 
 def _as_run_here(files: Files, root: str, directory: str, language: str, words: list[str]) -> list[str]:
@@ -383,52 +375,41 @@ def _as_run_here(files: Files, root: str, directory: str, language: str, words: 
     return [*runner.split(), *words]
 
 
-class CiLine:
-    """One line of a CI file that may be a command; `is_at_top` unless its step goes somewhere else first."""
-
-    __slots__ = ("command", "file", "is_at_top", "line")
-
-    def __init__(self, file: str, line: int, command: str, is_at_top: bool) -> None:
-        self.file = file
-        self.line = line
-        self.command = command
-        self.is_at_top = is_at_top
-
-
-def ci_lines(files: Files) -> list[CiLine]:
-    """The files are read as lines: nothing else in them is understood."""
+def _of_ci(files: Files) -> list[Check]:
+    """The files are read as lines: nothing else in them is understood. None where a step goes elsewhere first."""
     paths = [posixpath.join(CI_DIRECTORY, name) for name in files.in_directory(CI_DIRECTORY)]
-    lines = []
+    checks = []
     for path in (*paths, *CI_FILES):
         if not path.endswith((".yml", ".yaml")):
             continue
-        step: list[CiLine] = []
+        step: list[Check] = []
         is_at_top = True
         for number, text in enumerate(files.text(path).splitlines(), start=1):
             text = text.strip()
             if text.startswith("- "):
+                checks += step
                 step, is_at_top = [], True
                 text = text.removeprefix("- ").strip()
-            if text.startswith("working-directory:"):
-                is_at_top = False
-                for line in step:
-                    line.is_at_top = False
             command = text.removeprefix("run:").removeprefix("command:").strip()
-            step.append(CiLine(path, number, command, is_at_top))
-            lines.append(step[-1])
-    return lines
+            kind = _kind_of(command)
+            if kind:
+                step.append(Check(command.split(), path, CI, kind, line=number))
+            if not is_at_top or text.startswith("working-directory:"):
+                step, is_at_top = [], False
+        checks += step
+    return checks
 
 
-def _kind_of(line: CiLine) -> str:
+def _kind_of(command: str) -> str:
     """What a plain command is for that starts a known program; empty for anything else."""
-    words = line.command.split()
+    words = command.split()
     if not words or (words[0] not in CI_PROGRAMS and not words[0].startswith("./")):
         return ""
-    if not line.is_at_top or not CI_LETTERS.issuperset(line.command):
+    if not CI_LETTERS.issuperset(command) or _is_no_check(command):
         return ""
     if CI_NO_CHECK.intersection(words):
         return ""
-    text = line.command
+    text = command
     for sign in "-_./:=":
         text = text.replace(sign, " ")
     for kind, signs in CI_WORDS.items():

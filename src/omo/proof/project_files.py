@@ -87,6 +87,20 @@ class Commit:
         return sorted(posixpath.basename(name) for name in self.names if posixpath.dirname(name) == path)
 
 
+_commits: dict[tuple[str, str], Commit] = {}
+
+
+def commit_at(root: str, head: str) -> Commit:
+    """A commit does not change, and is read once."""
+    if (root, head) not in _commits:
+        _commits[root, head] = Commit(root, head)
+    return _commits[root, head]
+
+
+def names_at(root: str, head: str) -> frozenset[str]:
+    return commit_at(root, head).names
+
+
 def files_at(root: str, head: str | None) -> Files:
     """Those of the commit; where there is none, those that are there."""
-    return Commit(root, head) if head else Disk(root)
+    return commit_at(root, head) if head else Disk(root)
