@@ -363,16 +363,3 @@ def make_scripts(root: Path) -> None:
         "tools/__main__.py": "",
     }
     lay_out(root, files)
-
-
-def test_documents_that_a_runner_is_told_to_read_are_named_by_the_commit(tmp_path: Path) -> None:
-    files = {
-        "pytest.ini": "[pytest]\naddopts = --doctest-glob=*.md\n",
-        "Makefile": "guide:\n\tpython3 -m doctest docs/guide.rst\n",
-        "web/package.json": '{"scripts": {"test": "vitest"}}',
-    }
-    lay_out(tmp_path, files)
-    (tmp_path / "pytest.ini").write_text("[pytest]\n")
-    commands = {"pytest": ".", "make guide": ".", "npm test": "web"}
-    named = [own_commands.documents(str(tmp_path), "HEAD", command.split(), cwd) for command, cwd in commands.items()]
-    assert named == [["*.md"], ["docs/guide.rst", "*.md"], []]

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from omo.proof import base, experiment
+from omo.proof import arrangements, base, experiment, kinds
 from omo.proof.experiment import Experiment
 from omo.proof.gate_runs import Plain, Run, Subject
 from omo.proof.outputs import Counts
@@ -78,3 +78,19 @@ def test_what_stops_before_its_tests_in_every_arrangement_fails(tmp_path: Path) 
 def test_what_failed_and_is_no_test_is_not_said_to_have_passed() -> None:
     run = Run("", "fail", counts=Counts(322, 0, 0), failing=["index.spec.ts > match with nothing"])
     assert run.summary == "322 passed; failed: index.spec.ts > match with nothing"
+
+
+def test_documents_that_a_runner_or_its_script_reads_are_the_rest_as_the_commit_says(tmp_path: Path) -> None:
+    files = {"pytest.ini": "[pytest]\naddopts = --doctest-glob=*.md\n", "check.sh": "grep -q works guide.rst\n"}
+    for path, text in files.items():
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    commit = "git -c user.name=omo -c user.email=omo@example.invalid commit -qm base"
+    subprocess.run(["sh", "-c", f"git init -q; git add .; {commit}"], cwd=tmp_path, check=True)
+    began = base.take(str(tmp_path), os.environ)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    subject = Subject(str(tmp_path), "", began, base.look(str(tmp_path), began), {}, now=0.0)
+    read = {}
+    for command in ("pytest", "sh check.sh"):
+        which = arrangements.kinds_of(subject, Plain(command.split()))
+        read[command] = [path for path in ("README.md", "guide.rst") if which.of(path) == kinds.REST]
+    assert read == {"pytest": ["README.md"], "sh check.sh": ["README.md", "guide.rst"]}
