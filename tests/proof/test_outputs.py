@@ -520,6 +520,7 @@ def test_a_line_is_read_up_to_a_length() -> None:
         ("No known vulnerabilities found, 1 skipped", False),
         ("ok=3 changed=0 skipped=1", False),
         ("12 files checked, 2 ignored", False),
+        ("12 files checked in 0.5s", False),
         ("ninja: no work to do.", True),
         ("Your branch is up to date with 'origin/main'.", False),
         ("", False),

@@ -19,7 +19,6 @@ ASKED_OUTPUT_LIMIT = 8_000_000
 _GO_PRINTS_OTHERWISE = {"json", "v", "test.v", "c", "n", "list", "bench", "h", "help"}
 _LONGEST_LINE = 1000
 _LONGEST_QUOTE = 160
-
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?")
 _TIMES = re.compile(r"[;,]? ?(?:finished )?(?:in|after) [\d.]+ ?(?:m?s|seconds?)\b(?: \([\d:]+\))?| \([\d.]+ ?m?s\)")
 # What runners say when there was nothing to run, or when they left out all there was, without counting it.

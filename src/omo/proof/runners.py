@@ -141,7 +141,8 @@ _PYTEST = Runner(
     r"^!+ .*(?P<stopped>stopping after) ",
     r"^(?:FAILED|ERROR) (?P<test>[^:\n]+::[^\[\n]+?(?:\[.*?\])?)(?: - .*)?$",
     r"^ERROR (?P<file>[^:\n]+?)(?: - .*)?$",
-    r"^=* ?(?P<end>(?:\d+ (?!tests? collected)[a-z ]+(?:, )?)+|no tests ran) in [\d.]+s(?: \([\d:, day]+\))? ?=*$",
+    r"^=* ?(?P<end>(?=.*(?:passed|failed|skipped|selected|errors?)\b)(?:\d+ (?!tests? collected)[a-z ]+(?:, )?)+"
+    r"|no tests ran) in [\d.]+s(?: \([\d:, day]+\))? ?=*$",
 )
 _UNITTEST = Runner(
     r"^=+\n(?:ERROR|FAIL): (?P<file>\S+ \(unittest\.loader\._FailedTest\S*\))$",
@@ -321,10 +322,9 @@ MISSING = lines(
     r"(?:unresolved|unlinked|undeclared) [\w ]+`([\w:]+)`",
     r"[Cc]ould not find `(\w+)` in `([\w:]+)`",
     r"\b(?:cannot find|can't find|file not found for|no) (?:[\w, ]+ )?`([\w-]+)`(?: in `([\w:]+)`)?",
-    # C
+    # C, shells and make
     r"fatal error: (\S+): No such file",
     r"(?:undefined reference to|undeclared identifier) [`']([^'\n]+)'|'(\w+)' was not declared",
-    # shells and make
     r"sh: (?:line \d+: |\d+: )?([\w./@-]+): (?:command )?not found$",
     r"No rule to make target '([^'\n]+)'",
 )
