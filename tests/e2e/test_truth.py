@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import threading
+from pathlib import Path
 
 import pytest
 
 from tests.e2e.client import Run
 from tests.e2e.conftest import Stage
-from tests.e2e.scripted_model import bash, say
+from tests.e2e.scripted_model import bash, call, say
 
 pytestmark = pytest.mark.client
 
@@ -103,3 +105,29 @@ def test_a_test_that_is_skipped_instead_proves_nothing(calc: Stage) -> None:
     assert f"nothing that omo saw proves the work: {why}" in calc.tool_results()[1]
     assert "omo: finished on the agent's word: “the tests pass now”" in told(run)
     assert "done, " not in told(run)
+
+
+def test_a_command_that_the_host_moves_to_the_background_leaves_no_swapped_file_to_edit(
+    calc: Stage, tmp_path: Path
+) -> None:
+    """The client's time-out does not end `omo ulw done`: it goes on in the background, and so does the agent."""
+    flag = tmp_path / "go on"
+    calc.commit("Makefile", f"test:\n\t@while [ ! -e '{flag}' ]; do sleep 0.1; done; {TEST}\n")
+    mended = CALC.replace("a - b", "a + b")
+    calc.model.script(
+        bash("sed -i 's/a - b/a + b/' calc.py"),
+        call("Bash", command="omo ulw done", timeout=2000),
+        call("Write", file_path=str(calc.project / "calc.py"), content="lost\n"),
+        say("It runs on."),
+    )
+    ended: list[Run] = []
+    client = threading.Thread(target=lambda: ended.append(calc.prompt("ulw mend add")))
+    client.start()
+    calc.model.wait_for_turns(4)
+    flag.touch()
+    client.join()
+    moved, refused = calc.tool_results()[1:3]
+    assert "background" in moved
+    assert "omo has swapped files of this project for a run of the tests" in refused
+    assert (calc.project / "calc.py").read_text() == mended
+    assert not (calc.state / "swap.journal").exists()
