@@ -45,6 +45,7 @@ def test_a_run_from_start_to_done(project: Project) -> None:
 
 def test_done_without_a_gate_is_refused_with_both_ways_out(project: Project) -> None:
     project.agent("ulw", "start")
+    project.write("value", "new\n")
     refused = project.agent("ulw", "done", "--json")
     assert refused.code == 3
     assert refused.json["ok"] is False

@@ -51,8 +51,8 @@ def test_the_picture_shows_the_story_of_the_demo() -> None:
     story = [
         "you    > ulw fix the failing check",
         "you    > /omo:pin check -- python3 -B check.py",
-        "       | fail    check (exit 1, 0.1 s)",
         "agent  $ omo ulw done",
+        "       |   - check: fails (AssertionError: two and two)",
         "agent  : The check passes. (ends its turn)",
     ]
     places = [shown.index(line) for line in story]
