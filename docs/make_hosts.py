@@ -24,7 +24,7 @@ ROWS = (
     ),
     (
         "a gate that you pinned, run by the agent, proves the work",
-        "test_truth::test_a_bug_that_is_fixed_is_proven",
+        "test_truth::test_a_bug_that_is_fixed_is_proven_by_one_command",
         "test_codex::test_a_premature_stop_is_sent_back_until_the_users_gate_passes",
     ),
     (
