@@ -65,8 +65,11 @@ def owner_of(subject: Subject, command: Command, *, is_users: bool) -> str:
     return f"the project's own ({file})" if file else ""
 
 
-def shown(subject: Subject, candidates: Sequence[Candidate]) -> Shown:
-    """What the candidates prove, all of which pass on these files."""
+def shown(
+    subject: Subject, candidates: Sequence[Candidate], others: Sequence[Command] = (), *, runs_tests: bool = True
+) -> Shown:
+    """What the candidates prove, all of which pass on these files, and so do `others`. `runs_tests`: the host asks the
+    user about the command that calls this, so that the project's tests may be run though nobody has pinned them."""
     if subject.look.changed == {}:
         return Shown(reasons=["no file was changed"])
     reasons = []
@@ -78,7 +81,7 @@ def shown(subject: Subject, candidates: Sequence[Candidate]) -> Shown:
         if not made.holds:
             reasons.append(f"{candidate.name} passes; {made.reason}")
             continue
-        if missing := _tests_missing(subject, [each.command for each in candidates]):
+        if missing := _tests_missing(subject, [*(each.command for each in candidates), *others], runs_tests):
             reasons.append(missing)
             continue
         command = clip(typed(candidate.command.argv), 80)
@@ -92,7 +95,13 @@ def _proved(subject: Subject, candidate: Candidate) -> experiment.Experiment:
     return experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command, judge), judge)
 
 
-def shown_by_checks(subject: Subject, checks: Sequence[tuple[str, Check | str, bool]]) -> Shown:
+def shown_by_checks(
+    subject: Subject,
+    checks: Sequence[tuple[str, Check | str, bool]],
+    others: Sequence[Command] = (),
+    *,
+    runs_tests: bool = True,
+) -> Shown:
     """What checks prove that all pass: commands by the experiment, and what the user wants a file to hold, if it did
     not at the base. Each with its name, and whether it is the user's."""
     candidates = []
@@ -106,7 +115,7 @@ def shown_by_checks(subject: Subject, checks: Sequence[tuple[str, Check | str, b
         return Shown("; ".join([*held, *allowed_notes(subject)]))
     if not candidates:
         return Shown(reasons=["nothing that runs showed it: its checks look at the form of files"])
-    return shown(subject, candidates)
+    return shown(subject, candidates, others, runs_tests=runs_tests)
 
 
 def _was_not_so(subject: Subject, check: ContentCheck) -> bool:
@@ -122,8 +131,8 @@ def _was_not_so(subject: Subject, check: ContentCheck) -> bool:
     return patterns.Budget(SEARCH_SECONDS).found(check.regex, text) is check.absent
 
 
-def _tests_missing(subject: Subject, passing: Sequence[Command]) -> str:
-    """Why the project's own tests do not stand beside it: they are run here where nothing that passes covers them."""
+def _tests_missing(subject: Subject, passing: Sequence[Command], runs_tests: bool) -> str:
+    """Why the project's own tests do not stand beside it, where nothing that passes covers them."""
     head = subject.began.get("head")
     check = own_commands.test_gate(subject.root, head, ".") if head else None
     if check is None:
@@ -133,6 +142,8 @@ def _tests_missing(subject: Subject, passing: Sequence[Command]) -> str:
             return ""
     tests = Plain(check.argv, check.cwd)
     name = f"the project's tests ({clip(typed(check.argv), 80)})"
+    if not runs_tests:
+        return f"{name} were not run"
     ran = experiment.run_now(subject, tests)
     if ran.result != "pass":
         return f"{name} do not pass ({ran.why or ran.summary})"
