@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -261,8 +262,11 @@ def test_a_file_that_comes_back_is_new_and_not_of_the_future(place: Place) -> No
     assert 1_000_000_000 * 10**9 < put <= back <= fresh.stat().st_mtime_ns
 
 
-def test_files_of_one_size_are_never_of_one_second(place: Place) -> None:
-    """A bytecode cache knows its source by size and second."""
+@pytest.mark.parametrize("ahead", [0, 1])
+def test_files_of_one_size_are_never_of_one_second(place: Place, ahead: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bytecode cache knows its source by size and second; and the clock of files is behind the clock of programs."""
+    now = time.time
+    monkeypatch.setattr(time, "time", lambda: now() + ahead)
     lay(place.root, {"a.py": b"A = 1\n", "run": b"import a; print(a.A)\n"})
 
     def answer() -> str:

@@ -267,7 +267,7 @@ class Tree:
                 if not goes_on:
                     raise
                 failures.append(f"{path or error.filename}: {error.strerror or error}")
-        self._last_second = int(time.time())
+        self._last_second = self._second()
         return failures
 
     def _wanted_directories(self, targets: Iterable[tuple[Listed, File]]) -> set[str]:
@@ -430,8 +430,19 @@ class Tree:
     def await_later_second(self, arrangement: Arrangement) -> None:
         """Bytecode caches compare the second and the size of a source: a file of the same size that was there in this
         second would be taken for this one. Never a time of the future: ninja builds such a file again and again."""
-        while self._is_second_taken(int(time.time()), arrangement):
+        while self._is_second_taken(self._second(), arrangement):
             _sleep_to_next_second()
+
+    def _second(self) -> int:
+        """The one that a file written now would have: the clock of files is behind `time.time()` by up to a tick."""
+        seconds = [int(time.time())]
+        for stage in self._stages():
+            try:
+                os.utime(stage)
+                seconds.append(int(os.stat(stage).st_mtime))
+            except OSError:
+                continue  # not made yet, or gone already
+        return min(seconds)
 
     def _is_second_taken(self, second: int, arrangement: Arrangement) -> bool:
         if self._keeps_whole_seconds and second == self._last_second:
@@ -454,6 +465,7 @@ class Tree:
     def _give_later_second(self, changed: set[str]) -> None:
         """The same after putting back, which does not wait: files first, their times then."""
         late = []
+        taken = 0
         for listed in self.files:
             if listed.path not in changed or listed.original.mode not in (FILE_MODE, PROGRAM_MODE):
                 continue
@@ -463,7 +475,8 @@ class Tree:
                 continue
             if listed.has_other(listed.original, second):
                 late.append(listed.full)
-        if late:
+                taken = max(taken, second)
+        while late and self._second() <= taken:
             _sleep_to_next_second()
         for full in late:
             try:
@@ -768,4 +781,4 @@ def _remove_empty(directory: str) -> bool:
 
 def _sleep_to_next_second() -> None:
     now = time.time()
-    time.sleep(int(now) + 1.002 - now)
+    time.sleep(int(now) + 1.005 - now)
