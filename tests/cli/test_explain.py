@@ -210,32 +210,6 @@ def test_a_call_that_is_not_named_is_refused(project: Project, argv: tuple[str, 
     assert "fix:" in ran.err
 
 
-# goal
-
-
-def test_a_gate_is_open_holds_and_goes_stale(project: Project) -> None:
-    project.agent("ulw", "start")
-    project.agent("gate", "add", "check", "--", "grep", "-q", "new", "value")
-    told = explain(project, "goal", "check")
-    assert (told["decision"], told["why"], told["kind"]) == ("open", "it was not run in this run", "ulw")
-    assert told["change"] == ["open: check: when the work is complete: omo ulw done"]
-    project.write("value", "new\n")
-    project.agent("gate", "run")
-    assert explain(project, "goal", "gate", "check")["decision"] == "done"
-    project.write("value", "new again\n")
-    told = explain(project, "goal", "check")
-    assert (told["decision"], told["why"]) == ("open", "it was proven, but changed since: value")
-    assert project.agent("explain", "goal", "--json").json["kind"] == "ulw"
-
-
-def test_an_unknown_goal_is_answered_with_the_known_ones(project: Project) -> None:
-    project.agent("ulw", "start")
-    project.agent("gate", "add", "check", "--", "true")
-    ran = project.agent("explain", "goal", "G7")
-    assert ran.code == 2
-    assert "there are: check" in ran.err
-
-
 # what an agent could have written
 
 

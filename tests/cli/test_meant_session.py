@@ -13,7 +13,6 @@ LOOKS = {
     "ledger verify": ["ledger", "verify"],
     "explain stop": ["explain", "stop"],
     "explain tool": ["explain", "tool", "--write", "a.py"],
-    "explain goal": ["explain", "goal"],
     "report": ["report", "--md"],
     "next": ["next"],
     "gate list": ["gate", "list"],

@@ -113,13 +113,6 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "a block after an end": lambda m: messages.reason_to_go_on(m.row, AFTER_AN_END, 8),
     "an end, and files changed": lambda m: messages.files_changed([m.text] * 5),
     "an end, and files unknown": lambda m: messages.files_unknown(m.text[:100]),
-    "a block in circles": lambda m: messages.reason_to_go_on(
-        *(m.row, m.work, 8),
-        circle={"kind": "files", "gate": "tests", "since": stamp(NOW), "last": m.text, "tried": [m.text]},
-    ),
-    "explained circles": lambda m: messages.going_in_circles(
-        {"kind": "output", "gate": "tests", "times": 3, "since": stamp(NOW), "last": m.text, "tried": None}
-    ),
     "a block with your words": lambda m: messages.reason_to_go_on(m.row, m.work, 8, m.text),
     "after a compaction": lambda m: messages.where_things_stand(m.row),
     "a block without gates": lambda m: messages.reason_to_go_on(m.row, [("ulw", {"next": m.pin})], 8),

@@ -26,13 +26,6 @@ def register(commands: options.Commands) -> None:
     tool_parser.add_argument("--tool", metavar="NAME", help="any other tool, by its name")
     tool_parser.add_argument("--write", metavar="PATH", help="a Write of this file")
     tool_parser.add_argument("shell", metavar="-- COMMAND", nargs="*", help="a Bash call with this command")
-    goal_parser = options.command(verbs, "goal", "how a goal, criterion, step or gate stands, and what says so", goal)
-    goal_parser.add_argument(
-        "wanted",
-        metavar="ID",
-        nargs="*",
-        help="G001, C1, step 3, a gate's or a verify goal's name; none: the whole run",
-    )
 
 
 def prompt(arguments: argparse.Namespace, context: Context) -> Result:
@@ -95,13 +88,4 @@ def tool(arguments: argparse.Namespace, context: Context) -> Result:
         name, given = arguments.tool, {}
     event = host.tool_call(session, context.cwd, name, given)
     explanation = explain_tool(event, World(event, context.environ, context.cwd, context.now))
-    return Result(explanation.data, explanation.text)
-
-
-def goal(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.views.explain import items
-    from omo.work.viewer import Viewer
-
-    name = context.looked_at(arguments.session)
-    explanation = items.explain(Viewer(context, name, context.row(name) or {}), arguments.wanted)
     return Result(explanation.data, explanation.text)

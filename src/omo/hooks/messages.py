@@ -13,8 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from omo.state.rows import Circle
-
     Json = dict[str, Any]
     Works = list[tuple[str, Json]]  # kinds of work, each with its summary
 
@@ -291,8 +289,8 @@ def files_unknown(why: str) -> str:
     return f"the files could not be looked at again before this was told ({clip(why, 120)})"
 
 
-def reason_to_go_on(row: Json, active: Works, most: int, message: str = "", circle: Circle | None = None) -> str:
-    """Why the turn goes on: what is open, how many blocks are left, how to stop; and once, that it goes in circles.
+def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> str:
+    """Why the turn goes on: what is open, how many blocks are left, how to stop.
 
     With a `message` of the user's, which is asked about once: the agent can read what no table of words can.
     """
@@ -306,28 +304,12 @@ def reason_to_go_on(row: Json, active: Works, most: int, message: str = "", circ
     way = "omo ulw blocked --evidence TEXT"
     for kind, _ in reversed(active):
         way = CANNOT_GO_ON.get(kind, way)
-    if circle:
-        lead += f"In circles: {going_in_circles(circle)} Try another way. "
     given = ulw_of(row).get("stopBlocks", 0)
     left = f"Block {given} of {most}."
     if spent := budget.all_in_words(row):
         left += f" Budget: {spent}."
     end = f" `omo next` says the rest. {left} Cannot go on? {way}. The user stops this with {STOP}."
     return lead + what_is_open(active, LONGEST_REASON - len(lead) - len(end)) + end
-
-
-def going_in_circles(circle: Circle) -> str:
-    """Which circle, and what was tried in it. It comes from a file that anybody can edit."""
-    gate, last = clip(str(circle.get("gate")), 30), clip(str(circle.get("last")), 60)
-    since = times.clock(str(circle.get("since") or ""))
-    files = circle.get("tried")
-    tried = "too much to be named"
-    if isinstance(files, list):
-        tried = clip(", ".join(str(path) for path in files), 60) or "nothing"
-    if circle.get("kind") == "files":
-        return f"the files are as they were at {since}, and gate {gate} fails again ({last}); tried since: {tried}."
-    failed = f"gate {gate} failed {circle.get('times')} times since {since} with the same output ({last})"
-    return f"{failed}; changed meanwhile: {tried}."
 
 
 def _quotable(message: str) -> str:

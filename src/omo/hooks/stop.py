@@ -10,7 +10,7 @@ from omo.errors import Newer, Unreadable
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import markers, runtime, store
-from omo.state.rows import budget_of, circle_of, message_of, other_loop_of, ulw_of, work_of
+from omo.state.rows import budget_of, message_of, other_loop_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
 from omo.work import bound, budget, session, spending
 
@@ -355,7 +355,7 @@ def _is_at_its_ceiling(s: Situation) -> bool:
 def _counted(s: Situation, rule: str) -> Json:
     """The agent went on since the user's last message, or nobody knows: that message plays no part any more."""
     counted = session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint)
-    return session.circle_said(session.forget_message(counted))
+    return session.forget_message(counted)
 
 
 def _stays(s: Situation, rule: str) -> Json:
@@ -492,13 +492,11 @@ def carry_out(situation: Situation) -> Change:
     after = rule.then(situation, rule.name)
     events = _reopenings(situation)
     if rule.blocks:
-        message, circle = "", None
+        message = ""
         if rule is not BLOCK:
             message = str(situation.message().get("text", ""))
-        elif not circle_of(situation.row).get("said"):
-            circle = circle_of(situation.row)
         most = situation.limits["max_stop_blocks"]
-        reason = messages.reason_to_go_on(after, situation.active(), most, message, circle)
+        reason = messages.reason_to_go_on(after, situation.active(), most, message)
         return Change((rule, reason), after, [*events, {"kind": "blocked", "rule": rule.name, "reason": reason}])
     after = session.in_doubt(after, situation.doubts)
     text = messages.release(rule.name, situation.row, after, situation.limits)

@@ -8,7 +8,7 @@ from omo.work import budget
 
 TYPE_ULW = "type ulw in a prompt"
 AFTER_IT = "the Stop after that is decided anew"
-CAP = "ulw.circle ulw.stopBlocks limits.max_stop_blocks"
+CAP = "ulw.stopBlocks limits.max_stop_blocks"
 COOLDOWN = "ulw.lastStopAt limits.cooldown_seconds"
 CEILING = "ulw.totalBlocks limits.max_total_blocks ulw.armedAt limits.max_hours"
 FACTS: dict[str, tuple[str, tuple[str, ...]]] = {

@@ -22,17 +22,6 @@ if TYPE_CHECKING:
         quoted: bool  # the agent was sent back with it
         told: bool  # the user was told that the agent only answered
 
-    class Circle(TypedDict, total=False):
-        """The agent goes round: by files that are back as they were, or by a gate that fails the same way again."""
-
-        kind: str  # files, output
-        gate: str
-        times: int  # that it failed so
-        since: str
-        tried: list[str] | None  # the files that were changed meanwhile, if that is known
-        last: str  # line of its output
-        said: bool  # the agent was told
-
     class Ulw(TypedDict, total=False):
         """What holds a Stop, and the counters of its breakers."""
 
@@ -48,7 +37,6 @@ if TYPE_CHECKING:
         shellExcuses: int
         unanswered: bool  # the last Stop was blocked
         said: Message
-        circle: Circle
         otherLoop: OtherLoop  # what held the session at its last Stop, in place of omo
         shownOn: list[str]  # the kinds of work that the user was shown to be on
         readTo: int  # where in the transcript the last Stop had read to
@@ -163,10 +151,6 @@ def ulw_of(row: Mapping[str, Any]) -> Ulw:
 
 def message_of(row: Mapping[str, Any]) -> Message:
     return _object(_object(row, "ulw"), "said")
-
-
-def circle_of(row: Mapping[str, Any]) -> Circle:
-    return _object(_object(row, "ulw"), "circle")
 
 
 def other_loop_of(row: Mapping[str, Any]) -> OtherLoop:

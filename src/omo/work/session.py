@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from omo.clock import stamp
-from omo.state.rows import cancel_of, circle_of, given_up_of, message_of, summary_of, ulw_of, work_of
+from omo.state.rows import cancel_of, given_up_of, message_of, summary_of, ulw_of, work_of
 from omo.state.runtime import OPEN_STATES, is_live, is_open, part, unvouched, work_in
 from omo.text import clip
 from omo.work import budget, outcome
@@ -397,16 +397,6 @@ def note(row: Json, **changes: object) -> Json:
 def progress(row: Json) -> Json:
     """Verified progress gives the budget back; the ceilings of the run stay as they are."""
     return note(row, stopBlocks=0)
-
-
-def circle_said(row: Json) -> Json:
-    """The agent was told that it goes in circles, if it does."""
-    circle = circle_of(row)
-    return note(row, circle={**circle, "said": True}) if circle else row
-
-
-def without_circle(row: Json) -> Json:
-    return _without(row, "circle")
 
 
 def _without(row: Json, *keys: str) -> Json:

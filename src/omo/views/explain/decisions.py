@@ -10,7 +10,7 @@ from omo.errors import Unreadable
 from omo.hooks import messages, stop
 from omo.hooks.stop_facts import FACTS
 from omo.state import paths, runtime
-from omo.state.rows import circle_of, other_loop_of
+from omo.state.rows import other_loop_of
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.views.explain import Explanation
@@ -70,7 +70,6 @@ def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
         return [Fact(name, limit_source(now.row, key, known), now.limits[key])]
     if head == "work":
         return _work_facts(view)
-    circle = circle_of(now.row)
     loop = other_loop_of(now.row)
     elsewhere = {
         "OMO_DISABLE": (ENVIRONMENT, now.disabled),
@@ -78,7 +77,6 @@ def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
         "budget": (RUNTIME, budget.ceilings_in_words(now.row)),
         "spent": (RUNTIME, view.budget),
         "ulw.said": (RUNTIME, part(now.ulw, "said").get("text")),
-        "ulw.circle": ("the ledger", messages.going_in_circles(circle) if circle else None),
         "ulw.otherLoop": ("at the last Stop", f"{loop.get('name')}: {loop.get('about')}"),
     }
     where, value = elsewhere.get(name) or (RUNTIME, part(now.row, head).get(key))

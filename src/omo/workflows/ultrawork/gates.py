@@ -12,7 +12,7 @@ from omo.work import session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from omo.proof.project_checks import Check
@@ -342,17 +342,13 @@ class SessionGates:
         return str(self._change(decide))
 
     def record_results(self, results: list[Json]) -> None:
-        """What a batch of gates said: whether it is progress, or a circle, and what is left of the budget.
-
-        A gate of the user's that did not end in time is theirs to give more time.
-        """
-        from omo.workflows.ultrawork import circles
+        """What a batch of gates said, and whether it is progress. A gate of the user's that did not end in time is
+        theirs to give more time."""
 
         def judged(gates: Gates, row: Json) -> Json:
             earlier = gates.ran[: -len(results)]
-            if any(circles.is_progress(earlier, result) for result in results):
+            if any(_is_progress(earlier, result) for result in results):
                 row = session.progress(row)
-            row = circles.note_circle(row, gates.ran, [result["name"] for result in results])
             for result in results:
                 gate = gates.get(result["name"])
                 if gate is not None and gate.is_users and result["timed_out"]:
@@ -447,3 +443,27 @@ def is_newer(program: str, than: float) -> bool:
         return max(os.lstat(program).st_ctime, os.stat(program).st_ctime) > than
     except OSError:
         return True
+
+
+def _is_progress(earlier: Sequence[Json], result: Json) -> bool:
+    """A gate newly passes on changed files: not on some on which it passed before, nor on some that have come back
+    (A → B → A)."""
+    if result["result"] != "pass" or result.get("changed") == {}:
+        return False
+    own = [row for row in earlier if _command_or_name(row) == _command_or_name(result)]
+    if own and own[-1]["result"] == "pass" and own[-1].get("changed") != {}:
+        return False
+    if any(row["result"] == "pass" and row.get("tree") == result.get("tree") for row in own):
+        return False
+    was_left = False
+    for row in reversed(earlier):
+        if row.get("tree") != result.get("tree"):
+            was_left = True
+        elif was_left:
+            return False
+    return True
+
+
+def _command_or_name(result: Json) -> object:
+    """A command is the same gate under any name."""
+    return result.get("command") or result.get("name")
