@@ -114,7 +114,7 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     proof = prover.proof()
     row = runtime.caught_up(context.state, name, context.row(name) or {})
     ended = _outcome(context, name, row, proof, because, skipping)
-    files = bound.files_of_end(context.root, ledger.rows(paths.events_file(context.state, name)))
+    files = bound.files_of_end(context.root, ledger.rows(paths.events_file(context.state, name)), proof.whole)
 
     def decide(now: Row | None) -> runtime.Change:
         if now is None or now.get("ledger") != row.get("ledger"):
