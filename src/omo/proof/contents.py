@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -73,7 +72,6 @@ def _kept(state: str, path: str, digest: str) -> File:
 
 def _committed(root: str, head: str, paths: Sequence[str]) -> dict[str, File]:
     """As git would check them out: line ends too. No program of a filter is started, so such files are unknown."""
-    as_they_are = git.without_filters(git.run(root, *git.SETTINGS))
     listed = commit_at(root, head).entries
     if listed is None:
         raise Unknown(f"git does not tell what the commit {head[:12]} holds")
@@ -84,6 +82,9 @@ def _committed(root: str, head: str, paths: Sequence[str]) -> dict[str, File]:
             entries[path] = (mode, name)
     held = dict.fromkeys(paths, NOTHING)
     present = list(entries)
+    if not present:
+        return held
+    as_they_are = git.without_filters(git.run(root, *git.SETTINGS))
     for path in present:
         if entries[path][0] == GITLINK:
             raise Unknown(f"{path} is a repository of its own")
@@ -105,7 +106,7 @@ def _checked_out(
     is known by a line that nobody could have foreseen."""
     if not paths:
         return []
-    mark = secrets.token_hex(16)
+    mark = os.urandom(16).hex()
     question = b"".join(os.fsencode(f"{entries[path][1]} {path}\n") for path in paths)
     command = ["cat-file", "--filters", f"--batch={mark}"]
     output = git.require(git.run(root, *as_they_are, *command, stdin=question), "cat-file").output
