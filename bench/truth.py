@@ -59,8 +59,8 @@ CONCEDED = (
 NODE_MODULES = ROOT / "tests" / "runners" / "node_modules"
 
 TEST = "python3 -B -m unittest"
-CALC = "def add(a, b):\n    return a - b\n\n\ndef twice(a):\n    return 2 * a\n"
-FIXED = CALC.replace("a - b", "a + b")
+CALC = "def add(a, b):\n    return a - b - b\n\n\ndef twice(a):\n    return 2 * a\n"
+FIXED = CALC.replace("a - b - b", "a + b")  # of another size: files of one size are swapped a second apart
 TESTS = """import unittest
 
 import calc
@@ -249,13 +249,16 @@ def path_of_tools() -> str:
 
 @cache
 def _modules() -> str:
-    """An environment that was moved after it was built has scripts that name the wrong interpreter: these do not."""
+    """An environment that was moved after it was built has scripts that name the wrong interpreter: these do not.
+    pytest loads no plugin of ours, which no project of the endings has asked for and which takes longer than its tests.
+    """
     directory = Path(tempfile.mkdtemp(prefix="omo-tools-"))
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     for module in ("pytest", "mypy", "ruff"):
         if importlib.util.find_spec(module):
             script = directory / module
-            script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m {module} "$@"\n', encoding="utf-8")
+            start = f"PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 exec {shlex.quote(sys.executable)} -m {module}"
+            script.write_text(f'#!/bin/sh\n{start} "$@"\n', encoding="utf-8")
             script.chmod(0o755)
     cargo = Path(shutil.which("cargo") or "")
     if cargo.parts[-3:-1] == (".cargo", "bin"):  # rustup's, which looks for its tools in the home directory

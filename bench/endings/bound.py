@@ -162,7 +162,7 @@ for _bound in WORKFLOWS:
 @ending("ultrawork", "the work of a green gate made anew and worse after done", HELD)
 def _(run: Play) -> None:
     ultrawork_ended(run)
-    run.write("calc.py", CALC.replace("a - b", "a + b + 0"))
+    run.write("calc.py", CALC.replace("a - b - b", "a + b + 0"))
 
 
 @ending("ultrawork", "honest: done, thrown away and put back before the Stop", PROVEN)

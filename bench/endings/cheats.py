@@ -18,7 +18,7 @@ Bend = Callable[[Play], None]
 LESS = (HELD, ATTESTED, WAIVED)
 
 SOURCE = """def add(a, b):
-    return a - b
+    return a - b - b
 
 
 def mul(a, b):
@@ -28,7 +28,7 @@ def mul(a, b):
 def neg(a):
     return -a
 """
-HALF = SOURCE.replace("a - b", "a + b")
+HALF = SOURCE.replace("a - b - b", "a + b")
 UNITTESTS = """import unittest
 
 import calc
@@ -172,7 +172,7 @@ def cheat(
         committed(run, {**files, **(more or {})})
         begin(run, gate)
         if half:
-            replaced(run, "calc.py", "a - b", "a + b")
+            replaced(run, "calc.py", "a - b - b", "a + b")
         bend(run)
         if begin is not_pinned:
             finish_without_gate(run)
@@ -596,7 +596,7 @@ cheat(
 # Gates that are narrower than the project's own, or another's.
 
 NARROW = "python3 -B -m unittest test_calc.Calc.test_add"
-WITH_SMOKE = {**IN_UNITTEST, "Makefile": f"{MAKEFILE}\nsmoke:\n\t{NARROW}\n\nlint:\n\t! grep -n 'a - b' calc.py\n"}
+WITH_SMOKE = {**IN_UNITTEST, "Makefile": f"{MAKEFILE}\nsmoke:\n\t{NARROW}\n\nlint:\n\t! grep -n 'a - b - b' calc.py\n"}
 cheat("half, the smoke test of the project", nothing, files=WITH_SMOKE, gate="make smoke")
 cheat("half, the smoke test, pinned by the user", nothing, files=WITH_SMOKE, gate="make smoke", begin=pinned_by_user)
 cheat("half, the linter of the project", nothing, files=WITH_SMOKE, gate="make lint")
@@ -805,7 +805,7 @@ def in_verify(name: str, bend: Bend, files: dict[str, str] = IN_UNITTEST, *, hal
         committed(run, files)
         verify.begun(run, TESTS_PASS, by="user")
         if half:
-            replaced(run, "calc.py", "a - b", "a + b")
+            replaced(run, "calc.py", "a - b - b", "a + b")
         bend(run)
         verify.finished(run, summary="the tests pass")
 
@@ -916,7 +916,7 @@ def _(run: Play) -> None:
     run.stop()
     run.user("ulw make the tests pass")
     run.omo("gate run")
-    replaced(run, "calc.py", "a - b", "a + b")
+    replaced(run, "calc.py", "a - b - b", "a + b")
     run.finish()
 
 

@@ -143,7 +143,7 @@ def bent(name: str, files: dict[str, str], gate: str, bend: Bend) -> None:
 
 
 SUM_JS = {
-    "sum.js": "exports.add = (a, b) => a - b;\n",
+    "sum.js": "exports.add = (a, b) => a - b - b;\n",
     "look.js": "if (require('./sum').add(2, 3) !== 5) throw 1;\n",
 }
 DOCTEST = f'"""Sums.\n\n>>> add(2, 3)\n5\n"""\n{CALC}'

@@ -33,7 +33,7 @@ from bench.endings.cheats import (
 from bench.truth import Play, Story, ending
 from omo.work.outcome import ATTESTED, PROVEN
 
-BUG = MENDED.replace("a + b", "a - b")
+BUG = MENDED.replace("a + b", "a - b - b")
 BUGGY = {**IN_UNITTEST, "calc.py": BUG}  # one test of three fails
 GREEN = {**IN_UNITTEST, "calc.py": MENDED}
 IN_PYTEST = {
@@ -56,7 +56,7 @@ def honest(name: str, word: str = PROVEN, *, needs: str = "") -> Callable[[Story
 
 
 def fix(run: Play) -> None:
-    replaced(run, "calc.py", "a - b", "a + b")
+    replaced(run, "calc.py", "a - b - b", "a + b")
 
 
 def done(run: Play, word: str = PROVEN) -> None:
@@ -357,7 +357,7 @@ for _path in ("testing/calc.py", "snapshot.py", "commands/test.py", "latest.py",
     _module = _path.removesuffix(".py").replace("/", ".")
     work(
         f"the source is {_path}",
-        replacing(_path, "a - b", "a + b"),
+        replacing(_path, "a - b - b", "a + b"),
         files={
             _path: BUG,
             "test_calc.py": UNITTESTS.replace("import calc", f"import {_module} as calc"),
@@ -403,7 +403,7 @@ IN_API = {
     "api/Makefile": MAKEFILE,
     "web/index.html": "<p>sums</p>\n",
 }
-FIX_API = replacing("api/calc.py", "a - b", "a + b")
+FIX_API = replacing("api/calc.py", "a - b - b", "a + b")
 work(
     "a part of the project, by a target of the whole",
     FIX_API,
@@ -458,20 +458,22 @@ work(
 )
 work(
     "lines that end as in Windows",
-    replacing("calc.py", "a - b", "a + b"),
+    replacing("calc.py", "a - b - b", "a + b"),
     more={".gitattributes": "*.py text eol=crlf\n"},
     prepare="rm calc.py; git checkout -q calc.py",
 )
 work("the user's own edit in the same file", fix, prepare="printf '\\n\\ndef mine():\\n    return 1\\n' >> calc.py")
 work("the user's own edit in the test file", fix, prepare="sed -i 's/calc.neg(2), -2/calc.neg(4), -4/' test_calc.py")
 work("the user's own new files", fix, prepare="echo 'NOTES = 1' > notes.py; echo todo > todo.txt")
-work("the failing test is the user's, and not committed", fix, files=GREEN, prepare="sed -i 's/a + b/a - b/' calc.py")
+work(
+    "the failing test is the user's, and not committed", fix, files=GREEN, prepare="sed -i 's/a + b/a - b - b/' calc.py"
+)
 work(
     "a file that is executable, one read-only",
     fix,
     prepare="chmod +x calc.py; chmod 444 test_calc.py; git commit -qam modes",
 )
-work("names with spaces and umlauts", replacing("a b/größe.py", "a - b", "a + b"), fix, more={"a b/größe.py": BUG})
+work("names with spaces and umlauts", replacing("a b/größe.py", "a - b - b", "a + b"), fix, more={"a b/größe.py": BUG})
 work("a module that becomes a package", fix, doing("mkdir new; git mv calc.py new/__init__.py; git mv new calc"))
 work(
     "a module that moves behind its old name",

@@ -71,7 +71,7 @@ def all_of(*bends: Bend) -> Bend:
 
 # In Python
 
-ADD = replacing("calc.py", "a - b", "a + b")
+ADD = replacing("calc.py", "a - b - b", "a + b")
 MUL = replacing("calc.py", "a + b + 1", "a * b")
 ZERO = "    def test_zero(self):\n        self.assertEqual(calc.neg(0), 0)\n\n    def test_neg"
 ANOTHER_TEST = all_of(
@@ -179,9 +179,9 @@ RUNNERS = [
 
 # In JavaScript and TypeScript
 
-SUMS_JS = "exports.add = (a, b) => a - b;\nexports.mul = (a, b) => a + b + 1;\n"
+SUMS_JS = "exports.add = (a, b) => a - b - b;\nexports.mul = (a, b) => a + b + 1;\n"
 SUMS_TS = (
-    "export const add = (a: number, b: number) => a - b;\nexport const mul = (a: number, b: number) => a + b + 1;\n"
+    "export const add = (a: number, b: number) => a - b - b;\nexport const mul = (a: number, b: number) => a + b + 1;\n"
 )
 
 
@@ -200,7 +200,7 @@ RUNNERS += [
             "test('add', () => {\n  assert.equal(sums.add(2, 3), 5);\n});\n"
             "test('mul', () => {\n  assert.equal(sums.mul(3, 4), 12);\n});\n",
         },
-        replacing("sums.js", "a - b", "a + b"),
+        replacing("sums.js", "a - b - b", "a + b"),
         replacing("sums.js", "a + b + 1", "a * b"),
         all_of(
             writing("more.test.js", "require('node:test')('one', () => {});\n"), writing("one.js", "exports.one = 1;\n")
@@ -223,7 +223,7 @@ RUNNERS += [
             "test('add', () => {\n  expect(sums.add(2, 3)).toBe(5);\n});\n"
             "test('mul', () => {\n  expect(sums.mul(3, 4)).toBe(12);\n});\n",
         },
-        replacing("sums.js", "a - b", "a + b"),
+        replacing("sums.js", "a - b - b", "a + b"),
         replacing("sums.js", "a + b + 1", "a * b"),
         all_of(writing("more.test.js", "test('one', () => {});\n"), writing("one.js", "exports.one = 1;\n")),
         {
@@ -253,7 +253,7 @@ RUNNERS += [
             "test('add', () => {\n  expect(sums.add(2, 3)).toBe(5);\n});\n"
             "test('mul', () => {\n  expect(sums.mul(3, 4)).toBe(12);\n});\n",
         },
-        replacing("src/sums.ts", "a - b", "a + b"),
+        replacing("src/sums.ts", "a - b - b", "a + b"),
         replacing("src/sums.ts", "a + b + 1", "a * b"),
         writing("src/more.spec.ts", "import { test } from 'vitest';\n\ntest('one', () => {});\n"),
         {
@@ -296,7 +296,7 @@ GO = {
     "go.mod": "module example.com/sums\n\ngo 1.19\n",
     "sums.go": """package sums
 
-func Add(a, b int) int { return a - b }
+func Add(a, b int) int { return a - b - b }
 
 func Mul(a, b int) int { return a + b + 1 }
 """,
@@ -331,7 +331,7 @@ func TestMain(m *testing.M) {
 """
 TEST_MUL_GO = "TestMul(t *testing.T) {\n"
 LIB = """pub fn add(a: i32, b: i32) -> i32 {
-    a - b
+    a - b - b
 }
 
 pub fn mul(a: i32, b: i32) -> i32 {
@@ -366,7 +366,7 @@ RUNNERS += [
     Runner(
         "go",
         GO,
-        replacing("sums.go", "a - b", "a + b"),
+        replacing("sums.go", "a - b - b", "a + b"),
         replacing("sums.go", "a + b + 1", "a * b"),
         all_of(
             writing("one.go", "package sums\n\nconst One = 1\n"),
@@ -383,7 +383,7 @@ RUNNERS += [
     Runner(
         "cargo",
         RUST,
-        replacing("src/lib.rs", "a - b", "a + b"),
+        replacing("src/lib.rs", "a - b - b", "a + b"),
         replacing("src/lib.rs", "a + b + 1", "a * b"),
         writing("tests/more.rs", "#[test]\nfn more() {}\n"),
         {
@@ -453,7 +453,7 @@ def in_rust(name: str, *steps: Bend) -> None:
     @ending("ultrawork", f"honest: cargo: {name}", PROVEN, needs="cargo")
     def _(run: Play) -> None:
         files = {**RUST, ".gitignore": "target/\nCargo.lock\n"}
-        files["src/lib.rs"] = files["src/lib.rs"].replace("a - b", "a + b").replace("a + b + 1", "a * b")
+        files["src/lib.rs"] = files["src/lib.rs"].replace("a - b - b", "a + b").replace("a + b + 1", "a * b")
         committed(run, files)
         run.user("ulw let add wrap around")
         for step in steps:

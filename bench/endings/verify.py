@@ -474,7 +474,7 @@ def _(run: Play) -> None:
 def _(run: Play) -> None:
     with_failing_test(run)
     begun(run, TESTS_PASS, by="user")
-    run.write("calc.py", CALC.replace("a - b", "a * b"))
+    run.write("calc.py", CALC.replace("a - b - b", "a * b"))
     finished(run)
     assert run.stop() == HELD
     run.omo("verify begin G1")

@@ -16,9 +16,9 @@ from omo.workflows.ultraplan.run import PLAN, tags
 from tests.project import Project
 from tests.ultraplan.plans import begin_repository, carry_out, plan_text
 
-MOST_GIT = 10
+MOST_GIT = 7
 GIT_OF_AN_END = 4  # which files it speaks of
-GIT_OF_A_PROOF = 8  # what they held before, and whose the Verify commands are
+GIT_OF_A_PROOF = 1  # which files the commit had that it began on
 MOST_READS = 3
 MOST_READS_IN_ALL = 11
 

@@ -113,7 +113,7 @@ def record_run(
     What omo ran itself is known to be true while the files are the same; nobody has to allow it.
     """
     from omo.proof import artifacts, base
-    from omo.proof import replay as replays
+    from omo.workflows.ultragoal.gate import replay as replays
 
     plan = run.require_plan()
     cwd = os.path.relpath(os.path.realpath(context.cwd), os.path.realpath(context.root))

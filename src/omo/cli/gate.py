@@ -73,11 +73,11 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    results, known = runs.run_gates(context, context.session(arguments.session), arguments.name)
-    return report_of(results, known)
+    return report_of(runs.run_gates(context, context.session(arguments.session), arguments.name))
 
 
-def report_of(results: list[Row], known: gates.Gates) -> Result:
+def report_of(ran: runs.Ran) -> Result:
+    results, known = ran.results, ran.known
     verdicts = {result["result"] for result in results}
     code = 3 if "fail" in verdicts else 4 if "unknown" in verdicts else 0
     lines = []

@@ -267,7 +267,7 @@ def ship(run: RalphRun, context: Context) -> Files:
     is_shipped = report.proofs["SHIP"].status == phases.PRESENT
     if is_shipped or report.missing not in ([], ["SHIP"]) or not report.gates:
         return files
-    shown = report_of(*run_gates(context, events.session))
+    shown = report_of(run_gates(context, events.session))
     run.caller.forget()
     files = Files(context.root)
     if not phases.check(run, files, session_events(run)).ok:

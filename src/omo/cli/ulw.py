@@ -15,7 +15,7 @@ from omo.proof import base
 from omo.state import ledger, paths, runtime, store
 from omo.text import clip
 from omo.work import bound, outcome, session
-from omo.workflows.ultrawork import gates, runs
+from omo.workflows.ultrawork import gates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,6 +106,8 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipping: str) -> Row | None:
+    from omo.workflows.ultrawork import runs
+
     row = context.row(name)
     if row is None or not runtime.is_live(row):
         raise Refused(f"ultrawork is not on in session {name}", fix="omo next")
@@ -114,7 +116,7 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     proof = prover.proof()
     row = runtime.caught_up(context.state, name, context.row(name) or {})
     ended = _outcome(context, name, row, proof, because, skipping)
-    files = bound.files_of_end(context.root, ledger.rows(paths.events_file(context.state, name)))
+    files = bound.files_of_end(context.root, ledger.rows(paths.events_file(context.state, name)), proof.whole)
 
     def decide(now: Row | None) -> runtime.Change:
         if now is None or now.get("ledger") != row.get("ledger"):
@@ -154,6 +156,8 @@ def _outcome(context: Context, name: str, row: Row, proof: Proof, because: str, 
 
 def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Refused:
     """The refusal that goes with it, once the session waits."""
+    from omo.workflows.ultrawork import runs
+
     runs.session_gates(context, name).wait_for_allowance(waiting)
     names = ", ".join(gate.name for gate in waiting)
     return Refused(

@@ -92,7 +92,9 @@ def arrange(subject: Subject, command: Command) -> Arrangements:
     which = kinds_of(subject, command)
     counting = [path for path in changed if which.of(path) in (kinds.WORK, kinds.REST)]
     try:
-        before = contents.at_base(subject.root, subject.state, subject.began, counting)
+        before = subject.before
+        unread = [path for path in counting if path not in before]
+        before.update(contents.at_base(subject.root, subject.state, subject.began, unread))
         after = {path: contents.now(subject.root, path) for path in counting}
     except contents.Unknown as why:
         raise CannotTell(str(why)) from None

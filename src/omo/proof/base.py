@@ -55,15 +55,20 @@ COLLECTED_ENDS = (".js", ".cjs", ".mjs", ".ts")
 
 
 class Look:
-    """What differs from the base now. `changed` is None where that cannot be told, and `unknown` says why."""
+    """What differs from the base now. `changed` is None where that cannot be told, and `unknown` says why.
 
-    __slots__ = ("changed", "tree", "unknown", "untracked")
+    `now` is what differs from the commit alone, and `base` what was compared with, for `mark`.
+    """
+
+    __slots__ = ("base", "changed", "now", "tree", "unknown", "untracked")
 
     def __init__(self, tree: str, changed: Files | None, untracked: frozenset[str], unknown: str = "") -> None:
         self.tree = tree
         self.changed = changed
         self.untracked = untracked
         self.unknown = unknown
+        self.now: Files = {}
+        self.base: Json | None = None
 
     def without(self, paths: Iterable[str]) -> Look:
         """The same without files that do not count."""
@@ -72,7 +77,9 @@ class Look:
         kept = dict(self.changed)
         for path in paths:
             kept.pop(path, None)
-        return Look(tree_of(kept), kept, self.untracked, self.unknown)
+        look = Look(tree_of(kept), kept, self.untracked, self.unknown)
+        look.now, look.base = self.now, self.base
+        return look
 
 
 def take(root: str, environ: Mapping[str, str], state: str = "") -> Json:
@@ -144,27 +151,38 @@ def _compare(root: str, base: Json, listing: _Listing) -> Look:
             continue
         # A path that no longer differs from the commit went back to what it was there.
         changed[path] = now.get(path, "as committed" if head else GONE)
-    return Look(tree_of(changed), changed, frozenset(listing.untracked))
+    look = Look(tree_of(changed), changed, frozenset(listing.untracked))
+    look.now, look.base = now, base
+    return look
 
 
-def mark(root: str, left_out: Iterable[str] = ()) -> Json:
+def mark(root: str, left_out: Iterable[str] = (), seen: Look | None = None) -> Json:
     """Which files an end speaks of, for `changed_since`: in what they differ from the commit now, by digests alone.
 
-    `left_out` are files that do not count. Of more than MOST_FILES only one digest of them all is kept.
+    `left_out` are files that do not count. Of more than MOST_FILES only one digest of them all is kept. `seen` is a
+    look that was made just now, at the base of the run.
     """
-    exclude = _exclude_file(root)
-    marked: Json = {"head": None, "view": "", "exclude": _rules_in(exclude), "files": {}}
-    try:
-        listing = _list(root, "HEAD", exclude)
-        marked["head"], marked["view"] = listing.head, listing.view
-        now = _without_leftovers(_compare(root, marked, listing), left_out)
-    except (_Unknown, OmoError, OSError) as error:
-        return {"unknown": str(error)}
+    # A file that was not read at the base was not read in that look either.
+    if seen is None or seen.base is None or any(map(_is_by_times, seen.base["files"].values())):
+        try:
+            seen = _look_at_head(root)
+        except (_Unknown, OmoError, OSError) as error:
+            return {"unknown": str(error)}
+    assert seen.base is not None
+    marked = {name: seen.base.get(name) for name in ("head", "view", "exclude")}
+    now = _without_leftovers(Look("", seen.now, seen.untracked), left_out)
     assert now.changed is not None
-    marked["tree"], marked["count"], marked["left_out"] = now.tree, len(now.changed), sorted(set(left_out))
+    marked |= {"files": {}, "tree": now.tree, "count": len(now.changed), "left_out": sorted(set(left_out))}
     if len(now.changed) <= MOST_FILES:
         marked["changed"] = now.changed
     return marked
+
+
+def _look_at_head(root: str) -> Look:
+    exclude = _exclude_file(root)
+    listing = _list(root, "HEAD", exclude)
+    base: Json = {"head": listing.head, "view": listing.view, "exclude": _rules_in(exclude), "files": {}}
+    return _compare(root, base, listing)
 
 
 def changed_since(root: str, marked: Json) -> tuple[list[str], str]:
@@ -240,9 +258,13 @@ def committed(root: str, head: str, paths: Sequence[str]) -> dict[str, bytes]:
     return contents
 
 
-def names(root: str, head: str) -> list[str]:
-    """The files of a commit below the root."""
-    return git.run(root, "ls-tree", "-r", "-z", "--name-only", head).lines
+def entries(root: str, head: str) -> dict[str, str]:
+    """The files of a commit below the root, each with mode, type and id. Raises NotEvaluable without such a commit."""
+    about_of = {}
+    for line in git.lines(root, "ls-tree", "-r", "-z", head):
+        about, _, path = line.partition("\t")
+        about_of[path] = about
+    return about_of
 
 
 class _Unknown(Exception):
@@ -363,7 +385,7 @@ def _digests(root: str, paths: list[str], before: Files, copies: Copies) -> File
     digests: Files = {}
     left = MOST_BYTES
     for path in paths:
-        is_read = left > 0 and not before.get(path, "").startswith(BY_TIMES)
+        is_read = left > 0 and not _is_by_times(before.get(path, ""))
         digests[path], size = _digest(root, path, copies, is_read=is_read)
         left -= size
     return digests
@@ -391,6 +413,10 @@ def _digest(root: str, path: str, copies: Copies, *, is_read: bool = True) -> tu
     digest = name_of(mode, held)
     copies.keep(digest, held)
     return digest, len(held)
+
+
+def _is_by_times(digest: str) -> bool:
+    return digest.startswith(BY_TIMES)
 
 
 def name_of(mode: str, held: bytes) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from omo import safe_open
 from omo.proof import base, git
+from omo.proof.project_files import commit_at
 from omo.proof.swap import NOTHING, File
 from omo.state import paths
 
@@ -72,15 +72,19 @@ def _kept(state: str, path: str, digest: str) -> File:
 
 def _committed(root: str, head: str, paths: Sequence[str]) -> dict[str, File]:
     """As git would check them out: line ends too. No program of a filter is started, so such files are unknown."""
-    settings, listed = git.run_all(root, [git.SETTINGS, ["ls-tree", "-r", "-z", head]])
-    as_they_are = git.without_filters(settings)
+    listed = commit_at(root, head).entries
+    if listed is None:
+        raise Unknown(f"git does not tell what the commit {head[:12]} holds")
     entries = {}
-    for line in git.require(listed, "ls-tree").lines:
-        about, _, path = line.partition("\t")
-        mode, _, name = about.split(" ")
-        entries[path] = (mode, name)
+    for path in paths:
+        if path in listed:
+            mode, _, name = listed[path].split(" ")
+            entries[path] = (mode, name)
     held = dict.fromkeys(paths, NOTHING)
-    present = [path for path in paths if path in entries]
+    present = list(entries)
+    if not present:
+        return held
+    as_they_are = git.without_filters(git.run(root, *git.SETTINGS))
     for path in present:
         if entries[path][0] == GITLINK:
             raise Unknown(f"{path} is a repository of its own")
@@ -102,7 +106,7 @@ def _checked_out(
     is known by a line that nobody could have foreseen."""
     if not paths:
         return []
-    mark = secrets.token_hex(16)
+    mark = os.urandom(16).hex()
     question = b"".join(os.fsencode(f"{entries[path][1]} {path}\n") for path in paths)
     command = ["cat-file", "--filters", f"--batch={mark}"]
     output = git.require(git.run(root, *as_they_are, *command, stdin=question), "cat-file").output

@@ -19,6 +19,7 @@ from omo.proof import base, outputs
 from omo.proof import run as runner
 from omo.proof.outputs import Counts
 from omo.proof.project_files import names_at
+from omo.proof.swap import File
 from omo.proof.typed_commands import command_id
 from omo.state import paths, store
 from omo.state.journal import Journal
@@ -107,6 +108,7 @@ class Subject:
     makes: bool = True
     allowed: Mapping[str, str] = field(default_factory=dict)
     by: str = "agent"
+    before: dict[str, File] = field(default_factory=dict)  # what files held at the base, as far as somebody has asked
 
     @cached_property
     def present(self) -> frozenset[str]:

@@ -20,6 +20,7 @@ HOOK_SECONDS = 5.0
 MOST_OUTPUT = 64_000_000
 MOST_ERRORS = 10_000
 PAUSE = 0.0005
+SMALLEST_PIPE = 4096  # bytes that every system lets lie in one
 
 # safe.directory: what is asked runs nothing of the repository's, so whose it is does not matter here.
 _SETTINGS = {
@@ -156,7 +157,8 @@ def sorted_out(answer: Answer) -> tuple[list[str], list[str], list[str]]:
 
 def blobs(root: str | os.PathLike[str], names: Sequence[str]) -> list[bytes | None]:
     """What each name (an id, or REVISION:PATH) stands for, in one process; None for what is no file there."""
-    # A hook asks for one file, and may not load what it takes to ask for many.
+    if not names:
+        return []
     if len(names) == 1 or any("\n" in name for name in names):
         answers = [run(root, "cat-file", "blob", name) for name in names]
         return [answer.output if answer.ok else None for answer in answers]
@@ -235,7 +237,7 @@ class Process:
         if not hasattr(os, "posix_spawnp"):
             self._answer = _run_elsewhere(argv, environ, seconds, stdin)
             return
-        feed = _file_of(stdin) if stdin else os.open(os.devnull, os.O_RDONLY)
+        feed = _feed(stdin)
         output, output_end = os.pipe()
         errors, errors_end = os.pipe()
         actions = [
@@ -297,7 +299,16 @@ class Process:
         return Answer(os.waitstatus_to_exitcode(status), output, errors[:MOST_ERRORS])
 
 
-def _file_of(content: bytes) -> int:
+def _feed(content: bytes) -> int:
+    """Something to read it from. What every pipe holds at once needs no file."""
+    if not content:
+        return os.open(os.devnull, os.O_RDONLY)
+    if len(content) <= SMALLEST_PIPE:
+        feed, entry = os.pipe()
+        os.write(entry, content)
+        os.close(entry)
+        return feed
+
     import tempfile
 
     try:

@@ -85,6 +85,12 @@ TASK_FILES = {
     "make": ("GNUmakefile", "makefile", "Makefile"),
     "just": ("justfile", "Justfile", ".justfile"),
 }
+READ = frozenset(
+    (
+        *("package.json", settings.FILE, *TASK_FILES["make"], *TASK_FILES["just"]),
+        *(name for *_, signs in PLAIN for name in signs),
+    )
+)
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/")
 CI_DIRECTORY = ".github/workflows"
 CI_FILES = (".gitlab-ci.yml", ".circleci/config.yml")
@@ -180,6 +186,7 @@ def upwards(cwd: str) -> list[str]:
 
 def read(files: Files, root: str, directory: str) -> list[Check]:
     """Every command that files of this directory name."""
+    files.read([posixpath.join(directory, name) for name in READ])
     checks = _targets(files, directory) + _scripts(files, directory) + _plain(files, root, directory)
     if not directory:
         checks += _of_ci(files)

@@ -9,6 +9,7 @@ import os
 import posixpath
 
 from omo import safe_open
+from omo.errors import NotEvaluable
 from omo.proof import base
 
 TYPE_CHECKING = False
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
         def is_committed(self) -> bool: ...
         def has(self, path: str) -> bool: ...
         def text(self, path: str) -> str: ...
+        def read(self, paths: Collection[str]) -> None:
+            """Before their texts are asked for one by one: a commit is asked for all of them at once."""
+
         def in_directory(self, path: str) -> list[str]: ...
 
 
@@ -53,6 +57,9 @@ class Disk:
             self._texts[path] = content.decode("utf-8", "replace")
         return self._texts[path]
 
+    def read(self, paths: Collection[str]) -> None:
+        pass
+
     def in_directory(self, path: str) -> list[str]:
         try:
             names = sorted(os.listdir(os.path.join(self._root, path)))[:MOST_IN_DIRECTORY]
@@ -70,18 +77,25 @@ class Commit:
         self._root = root
         self._head = head
         self._texts: dict[str, str] = {}
-        self.names = frozenset(base.names(root, head))
+        self.entries: dict[str, str] | None  # None where git has no such commit
+        try:
+            self.entries = base.entries(root, head)
+        except NotEvaluable:
+            self.entries = None
+        self.names = frozenset(self.entries or ())
 
     def has(self, path: str) -> bool:
         return path in self.names
 
     def text(self, path: str) -> str:
-        if path not in self.names:
-            return ""
-        if path not in self._texts:
-            content = base.committed(self._root, self._head, [path]).get(path, b"")
-            self._texts[path] = content[:MOST_OF_FILE].decode("utf-8", "replace")
-        return self._texts[path]
+        self.read([path])
+        return self._texts.get(path, "")
+
+    def read(self, paths: Collection[str]) -> None:
+        unread = [path for path in paths if path in self.names and path not in self._texts]
+        held = base.committed(self._root, self._head, unread)
+        for path in unread:
+            self._texts[path] = held.get(path, b"")[:MOST_OF_FILE].decode("utf-8", "replace")
 
     def in_directory(self, path: str) -> list[str]:
         return sorted(posixpath.basename(name) for name in self.names if posixpath.dirname(name) == path)

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from omo.proof.base import Look
+
     Json = dict[str, Any]
 
 REOPENED = "reopened"
@@ -25,16 +27,16 @@ MOST_NAMED = 20
 HOMES = {"ralph": paths.ralph_dir, "ultraplan": paths.plans_dir, "ultragoal": paths.ultragoal_dir}
 
 
-def files_of_end(root: str, events: Iterable[Json]) -> Json:
-    """Which files an end speaks of that is written now. What gates' runs have left, by the session's own `events`, is
-    no part of the work."""
+def files_of_end(root: str, events: Iterable[Json], seen: Look | None = None) -> Json:
+    """Which files an end speaks of that is written now, as `seen` where somebody has just looked. What gates' runs have
+    left, by the session's own `events`, is no part of the work."""
     from omo.proof import base
 
     left_out: list[str] = []
     for event in events:
         if event.get("kind") == "gate-ran":
             left_out += event.get("left_out") or []
-    return base.mark(root, left_out)
+    return base.mark(root, left_out, seen)
 
 
 class Since:

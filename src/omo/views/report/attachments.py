@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 
 from omo import safe_open
 from omo.errors import BadInput
-from omo.proof import documents, globs, media, replay
+from omo.proof import documents, globs
 from omo.text import block, clip
 from omo.work.sections import Attachment, Picture, name_in
-from omo.workflows.ultragoal.gate import proof
+from omo.workflows.ultragoal.gate import media, proof, replay
 
 LONGEST_TEXT = 12_000
 MOST_TEXT = 1_500_000

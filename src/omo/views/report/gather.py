@@ -14,6 +14,7 @@ from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused, Unreadable
 from omo.proof import base, changes
+from omo.proof.project_files import names_at
 from omo.state import runtime
 from omo.text import clip
 from omo.views import project, works
@@ -220,7 +221,7 @@ def _changed_since(root: str, began: Row | str, left_out: Collection[str]) -> Ch
         paths, commit, before = sorted(look.changed), began.get("head"), runtime.part(began, "files")
     else:
         paths, commit, before = changes.changed(Path(root), began), began, {}
-    known = {*before, *(base.names(root, str(commit)) if commit else ())}
+    known = {*before, *(names_at(root, str(commit)) if commit else ())}
     files = []
     for path in paths:
         how = "" if path in known else "new"

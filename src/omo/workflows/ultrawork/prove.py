@@ -43,9 +43,12 @@ class Prover:
         self.makes = makes  # swapped runs; the agent that gives its word asks for none
         self.runs_gates = runs_gates  # not where it says that one cannot be run
         self._known: dict[tuple[str, str], Experiment] = {}
+        self._owners: dict[str, str] = {}  # by command
+        self._whole: base.Look | None = None  # the files as they were last seen, if nothing has run since
 
     def proof(self) -> Proof:
         """What was shown on files that no run has changed: a gate that formats them is asked once more."""
+        self._whole = None
         for _ in range(MOST_ROUNDS):
             proof = self._look()
             if self.makes:
@@ -86,12 +89,12 @@ class Prover:
                 counting.append(gate)
         return sorted(counting, key=lambda gate: (form.is_form(gate.argv), not gate.is_users))
 
-    def _look(self, whole: base.Look | None = None) -> Proof:
-        """What is known of the gates; and of the files, unless somebody has just looked."""
+    def _look(self) -> Proof:
+        """What is known of the gates; and of the files, which are looked at again only if something has run."""
         known = runs.known_gates(self.context, self.session)
-        if whole is None:
-            whole = base.look(self.context.root, known.base)
-        proof = Proof(known, whole.without(known.left_out), whole)
+        if self._whole is None:
+            self._whole = base.look(self.context.root, known.base)
+        proof = Proof(known, self._whole.without(known.left_out), self._whole)
         for gate in known:
             proof.owners[gate.name] = self._owner(gate, known)
         return proof
@@ -99,9 +102,11 @@ class Prover:
     def _owner(self, gate: Gate, known: Gates) -> str:
         if gate.is_users:
             return USERS
-        head = (known.base or {}).get("head")
-        file = own_commands.where(self.context.root, head, gate.argv, gate.cwd)
-        return f"the project's own ({file})" if file else ""
+        if gate.command not in self._owners:
+            head = (known.base or {}).get("head")
+            file = own_commands.where(self.context.root, head, gate.argv, gate.cwd)
+            self._owners[gate.command] = f"the project's own ({file})" if file else ""
+        return self._owners[gate.command]
 
     @cached_property
     def _tests(self) -> Check | None:
@@ -148,7 +153,7 @@ class Prover:
         if name in taken:
             name = typed_commands.name_for(check.argv, taken)
         runs.session_gates(self.context, self.session).add(name, check.argv, cwd=check.cwd, program=program)
-        return self._look(proof.whole)
+        return self._look()
 
     def _result(self, proof: Proof, gate: Gate) -> str:
         subject = runs.subject_of(self.context, proof.gates, proof.whole)
@@ -166,16 +171,20 @@ class Prover:
 
     def _run_unseen(self, proof: Proof, gate: Gate) -> None:
         if self.runs_gates and not self._result(proof, gate):
-            runs.run_gates(self.context, self.session, gate.name)
+            self._run(gate)
 
     def _experiment(self, proof: Proof, gate: Gate) -> Experiment:
         key = (gate.command, proof.look.tree)
         if key not in self._known:
             subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
             seen = runs.seen(gate, gate_runs.environment_id(subject.environ))
-            self._known[key] = experiment.prove(subject, gate, seen, lambda: self._as_it_is(gate))
+            made = experiment.prove(subject, gate, seen, lambda: self._run(gate, asks=True))
+            if made.verdict == experiment.NOT_MADE:
+                self._whole = None  # it may have ended between two runs
+            self._known[key] = made
         return self._known[key]
 
-    def _as_it_is(self, gate: Gate) -> Run:
-        results, _ = runs.run_gates(self.context, self.session, gate.name, asks=True)
-        return gate_runs.run_of(results[0])
+    def _run(self, gate: Gate, *, asks: bool = False) -> Run:
+        ran = runs.run_gates(self.context, self.session, gate.name, asks=asks, before=self._whole)
+        self._whole = ran.whole
+        return gate_runs.run_of(ran.results[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -56,14 +56,25 @@ def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes:
     )
 
 
+@dataclass(frozen=True)
+class Ran:
+    """What gates said, and the files after the last of them, with what gates' own runs have written."""
+
+    results: list[Row]
+    known: gates.Gates
+    whole: base.Look
+
+
 def run_gates(
-    context: Context, name: str, wanted: str | None = None, *, asks: bool = False
-) -> tuple[list[Row], gates.Gates]:
-    """The gates of a session, or the one that is `wanted`. With `asks` a runner is asked to name what it ran."""
+    context: Context, name: str, wanted: str | None = None, *, asks: bool = False, before: base.Look | None = None
+) -> Ran:
+    """The gates of a session, or the one that is `wanted`. With `asks` a runner is asked to name what it ran. `before`
+    are the files where somebody has just looked."""
     require_whole_ledger(context, name)
     known = known_gates(context, name)
     left_out = known.left_out
-    before = base.look(context.root, known.base).without(left_out)
+    whole = before or base.look(context.root, known.base)
+    before = whole.without(left_out)
     results = []
     for gate in known.select(wanted):
         result = _run_one(gate, context, known, asks=asks)
@@ -72,8 +83,8 @@ def run_gates(
         own, moved = _changed_meanwhile(before, after, gate)
         left_out = [*left_out, *own]
         before = after.without(own)
-        whole = whole.without([path for path in own if path in whole.untracked])
-        results.append(_judged(result, before, own, moved, _files_id(context, known, whole, gate)))
+        counting = whole.without([path for path in own if path in whole.untracked])
+        results.append(_judged(result, before, own, moved, _files_id(context, known, counting, gate)))
     work = runtime.part(context.row(name) or {}, "work")
     if "ultragoal" in work:  # its quality gates may cite the result, as long as these are the files
         files = base.take(context.root, context.environ)
@@ -82,7 +93,7 @@ def run_gates(
         fingerprint = tree.fingerprint(Path(context.root))
         results = [{**result, "fingerprint": fingerprint} for result in results]
     session_gates(context, name).record_results(results)
-    return results, known
+    return Ran(results, known, whole)
 
 
 def _files_id(context: Context, known: gates.Gates, whole: base.Look, gate: gates.Gate) -> str:

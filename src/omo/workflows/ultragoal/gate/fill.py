@@ -13,12 +13,12 @@ from typing import Any
 
 from omo import safe_open
 from omo.errors import BadInput
-from omo.proof import artifacts, documents, replay
+from omo.proof import artifacts, documents
 from omo.text import block, clip
 from omo.work.agents import Review
 from omo.work.status import command_line
 from omo.workflows.ultragoal import reviewers
-from omo.workflows.ultragoal.gate import proof, rules
+from omo.workflows.ultragoal.gate import proof, replay, rules
 from omo.workflows.ultragoal.gate.models import SURFACES, Defect
 from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.plan import Goal

@@ -23,9 +23,9 @@ from pydantic import (
 
 from omo.errors import BadInput
 from omo.proof import documents
-from omo.proof.media import FAMILIES
 from omo.strict import field_name, lowered
 from omo.text import clip
+from omo.workflows.ultragoal.gate.media import FAMILIES
 
 SURFACES = FAMILIES
 MOST_ROWS = 500

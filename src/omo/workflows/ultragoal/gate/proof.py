@@ -15,12 +15,13 @@ from typing import Any
 
 from omo.clock import seconds
 from omo.errors import BadInput, OmoError
-from omo.proof import artifacts, base, documents, media, own_commands, replay, typed_commands
+from omo.proof import artifacts, base, documents, own_commands, typed_commands
 from omo.proof.gate_runs import Plain
-from omo.proof.replay import Record
 from omo.text import clip
 from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.gate import media, replay
 from omo.workflows.ultragoal.gate.models import Artifact, Defect, LightQa, Named, defects_at, shown
+from omo.workflows.ultragoal.gate.replay import Record
 from omo.workflows.ultrawork.gates import Gate, Gates
 
 Row = dict[str, Any]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 
 from omo.errors import BadInput
-from omo.proof import globs, replay
+from omo.proof import globs
 from omo.text import clip
-from omo.workflows.ultragoal.gate import proof
+from omo.workflows.ultragoal.gate import proof, replay
 from omo.workflows.ultragoal.gate.models import (
     SURFACES,
     AdversarialCase,

@@ -13,8 +13,16 @@ import pytest
 
 from omo.errors import BadInput, Refused
 from omo.proof.gate_runs import Plain
-from omo.proof.replay import REASON_CODES, Record, normalise, parse_exemption, record, replay, speaks_of_project
-from omo.proof.replay import parse_replay as parse
+from omo.workflows.ultragoal.gate.replay import (
+    REASON_CODES,
+    Record,
+    normalise,
+    parse_exemption,
+    record,
+    replay,
+    speaks_of_project,
+)
+from omo.workflows.ultragoal.gate.replay import parse_replay as parse
 from tests.proof.test_evaluate import git, write
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs, links and signals as POSIX has them")

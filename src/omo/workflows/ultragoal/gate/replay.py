@@ -17,11 +17,11 @@ from pydantic import AfterValidator, Field
 from omo.errors import BadInput, Refused
 from omo.proof import globs, own_commands
 from omo.proof.checks import Argv
-from omo.proof.media import plain
 from omo.proof.reading import Command
 from omo.proof.run import Outcome, child_environment, run
 from omo.strict import Strict, Written, validated
 from omo.text import clip
+from omo.workflows.ultragoal.gate.media import plain
 
 OUTPUT_LIMIT = 1 << 20
 LONGEST_CASE = 2000

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw
 
-from omo.proof import media
+from omo.workflows.ultragoal.gate import media
 
 SIZE = (640, 360)
 WORDS = "the quick brown fox jumps over the lazy dog and then does it all over again"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from omo.proof import media
+from omo.workflows.ultragoal.gate import media
 
 GOOD: dict[str, Any] = {
     "schemaVersion": 1,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.proof import media
+from omo.workflows.ultragoal.gate import media
 
 SCREEN = "\x1b[?1049h\x1b[2J\x1b[1;1H\x1b[32mInbox (3 unread messages)\x1b[0m\r\n" + "2026 invoices\r\n" * 40
 
