@@ -15,11 +15,13 @@ from omo import settings
 from omo.clock import stamp
 from omo.hooks import main as hook
 from omo.hooks import messages, stop
+from omo.hooks.keyword import read_prompt
 from omo.hosts import Answer, Event
 from omo.state import paths, runtime
 from omo.work import session
 from tests.hooks.conftest import SESSION, Host
 from tests.project import IDENTITY
+from tests.ultrawork import heard
 
 IN_PROCESS = True
 
@@ -292,6 +294,17 @@ def test_an_agent_that_only_looks_is_let_go_like_one_that_only_answers(host: Hos
     assert "this turn ends" in let_go.json["systemMessage"]
     assert host.kinds()[-2:] == ["blocked:quote-message", "allowed:message-quoted"]
     assert (states(host), host.row()["ulw"]["stopBlocks"]) == ({"ulw": "active"}, 0)
+
+
+def test_each_stop_that_no_word_tells_is_let_go_by_what_the_agent_does(host: Host, calc: str) -> None:
+    unread = [prompt for prompt in heard.STOPS if read_prompt(prompt).action == "none"]
+    assert unread
+    for prompt in unread:
+        host.prompt(prompt, transcript_path=calc)
+        acts(host, calc, "git status")
+        turns = [host.stop(transcript_path=calc, last_assistant_message="Stopped.").blocks for _ in range(2)]
+        assert (prompt, turns) == (prompt, [True, False])
+    assert host.row()["ulw"]["stopBlocks"] == 0
 
 
 @pytest.mark.parametrize("command", WORK)

@@ -172,9 +172,7 @@ def begun(work: Works) -> Answer:
 def not_turned_on(why: str) -> str:
     """The keyword was heard in what the user wrote, and was no use of it."""
     reason = why[:1].lower() + why[1:].rstrip(".")
-    return (
-        f"omo: ultrawork was not turned on: {reason}. /omo:ulw turns it on, and so does a prompt that begins with ulw."
-    )
+    return f"omo: ultrawork was not turned on: {reason}. To turn it on type ulw and a task, or /omo:ulw."
 
 
 def could_not_turn_on(why: str) -> Answer:
