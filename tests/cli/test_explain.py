@@ -102,10 +102,10 @@ def test_where_a_limit_was_set_is_told(project: Project) -> None:
     ("text", "environ", "decision", "rule", "change"),
     [
         ("ulw fix it", {}, "activate", "leading", "leave the word out"),
-        ("what is ulw?", {}, "none", "question", "begin the prompt with ulw"),
+        ("what is ulw?", {}, "none", "question", "type ulw and a task"),
         ("fix it with ulw", {"OMO_KEYWORD": "explicit"}, "none", "mode-explicit", "make ulw the first word"),
         ("ulw fix it", {"OMO_KEYWORD": "off"}, "none", "mode-off", "type /omo:ulw"),
-        ("fix it", {}, "none", "no-keyword", "begin the prompt with ulw"),
+        ("fix it", {}, "none", "no-keyword", "type ulw and a task"),
         ("/omo:pin tests -- pytest", {}, "pin", "pin-command", "leave the command out"),
     ],
 )

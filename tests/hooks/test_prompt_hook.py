@@ -70,14 +70,16 @@ def test_the_keyword_setting(host: Host, mode: str, prompt: str, arms: bool) -> 
     ("prompt", "reason"),
     [
         ("what is ulw?", "the sentence asks about it"),
+        ("ulw??", "the sentence asks about it"),
         ("don't use ulw for this", "the clause says not to use it"),
+        ("anything but ulw", "the clause says not to use it"),
+        ("echo ulw", "the word is an argument of a program"),
+        ("tomorrow we'll ulw the rest", "the clause plans it for another time"),
         ("the ulw hook is broken", "the clause speaks about it as a thing"),
     ],
 )
 def test_the_user_reads_that_the_word_was_heard_and_not_acted_on(host: Host, prompt: str, reason: str) -> None:
-    message = (
-        f"omo: ultrawork was not turned on: {reason}. /omo:ulw turns it on, and so does a prompt that begins with ulw."
-    )
+    message = f"omo: ultrawork was not turned on: {reason}. To turn it on type ulw and a task, or /omo:ulw."
     assert host.prompt(prompt, env={"CLAUDECODE": "1"}).json == {"systemMessage": message}
     for quoted in ("`ulw`", '"ulw fix it"', "see docs/ulw.md"):
         host.prompt(quoted, env={"CLAUDECODE": "1"}).assert_silent()
@@ -235,7 +237,8 @@ def test_a_prompt_taken_back_before_the_first_word_arms_nothing(
 ) -> None:
     path = transcript(host, *rows)
     host.prompt("ulw fix it", transcript_path=path)
-    host.prompt("what is in the README?", transcript_path=path).assert_silent()
+    told = host.prompt("what is in the README?", transcript_path=path, env={"CLAUDECODE": "1"})
+    assert told.message == (messages.WITHDRAWN if withdrawn else "")
     assert host.stop(transcript_path=transcript(host)).blocks is not withdrawn
     assert ("withdrawn" in host.kinds()) is withdrawn
 

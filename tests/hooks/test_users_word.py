@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,10 +15,13 @@ from omo import settings
 from omo.clock import stamp
 from omo.hooks import main as hook
 from omo.hooks import messages, stop
+from omo.hooks.keyword import read_prompt
 from omo.hosts import Answer, Event
 from omo.state import paths, runtime
 from omo.work import session
 from tests.hooks.conftest import SESSION, Host
+from tests.project import IDENTITY
+from tests.ultrawork import heard
 
 IN_PROCESS = True
 
@@ -189,7 +193,7 @@ def test_a_stop_answers_a_question_too(host: Host) -> None:
     assert states(host) == {"ulw": "paused"}
 
 
-# By fact: no tool since the message.
+# By fact: no file changed since the message.
 
 
 def assistant(*blocks: Row, at: float) -> Row:
@@ -225,7 +229,7 @@ def test_a_message_in_no_known_wording_is_sent_back_once_and_then_let_go(host: H
     assert host.row()["ulw"]["stopBlocks"] == 0
     let_go = host.stop(transcript_path=path, stop_hook_active=True)
     assert let_go.json["systemMessage"] == (
-        f'omo: ultrawork stays on, and this turn ends: since you wrote "{UNKNOWN}" the agent has only answered. '
+        f'omo: ultrawork stays on, and this turn ends: since you wrote "{UNKNOWN}" the agent has changed no file. '
         'Say "continue" to go on; /omo:stop-continuation ends it.'
     )
     page = (Path(__file__).parents[2] / "docs" / "telling.md").read_text(encoding="utf-8")
@@ -235,36 +239,130 @@ def test_a_message_in_no_known_wording_is_sent_back_once_and_then_let_go(host: H
     assert host.kinds()[1:] == ["blocked:quote-message", *["allowed:message-quoted"] * 2]
 
 
-@pytest.mark.parametrize(
-    ("call", "is_work"),
-    [
-        (tool("Bash", command="omo ulw status; omo gate run"), False),
-        (tool("TodoWrite", todos=[]), False),
-        (tool("TaskUpdate", taskId="1"), False),
-        ({"type": "text", "text": "All right."}, False),
-        (tool("Bash", command="pytest -q"), True),
-        (tool("Edit", file_path="a.py"), True),
-        (tool("Agent", prompt="look"), True),
-    ],
-)
-def test_any_tool_but_omo_and_the_to_do_list_is_work(host: Host, call: Row, is_work: bool) -> None:
+def shell(host: Host, command: str) -> None:
+    environ = {**host.environment(), **IDENTITY}
+    subprocess.run(["sh", "-c", command], cwd=host.project, env=environ, check=True, capture_output=True)
+
+
+def acts(host: Host, path: str, command: str) -> None:
+    """The agent runs a shell command, and the host writes it down."""
+    shell(host, command)
+    row = json.dumps(assistant(tool("Bash", command=command), at=FAR), separators=(",", ":"))
+    Path(path).write_text(f"{Path(path).read_text('utf-8')}{row}\n", "utf-8")
+
+
+LOOKS = [
+    "git status",
+    "cat calc.py",
+    "python3 -B calc.py",
+    "cp calc.py ../scratch.py && python3 -B ../scratch.py",
+    "mkdir -p build && cp calc.py build/calc.o",  # ignored
+    "python3 -c 'import calc' && mkdir -p .pytest_cache && touch .coverage .pytest_cache/v",
+    "git add -A && git commit -qm 'what there was'",
+]
+WORK = [
+    "echo 'x = 2' > calc.py",
+    "echo 'y = 1' > new.py",
+    "mkdir deep && echo > deep/new.py",
+    "rm calc.py",
+    "chmod +x calc.py",
+    "sed -i.bak s/1/2/ calc.py && mv calc.py.bak calc.py",  # and back: it went on all the same
+    "git stash -q",
+]
+
+
+@pytest.fixture
+def calc(host: Host) -> str:
+    """The transcript of a run with files of its own, in the midst of work."""
+    host.write("calc.py", "x = 1\n")
+    host.write(".gitignore", "build/\n__pycache__/\n")
+    host.commit("base")
     path = begun(host)
-    host.prompt(UNKNOWN, transcript_path=path)
-    spoke = Path(path).read_text("utf-8")
-    Path(path).write_text(spoke + json.dumps(assistant(call, at=FAR), separators=(",", ":")) + "\n", "utf-8")
-    host.stop(transcript_path=path)
-    assert host.kinds()[-1] == ("blocked:block" if is_work else "blocked:quote-message")
-    assert ("said" in host.row()["ulw"]) is not is_work
+    host.write("calc.py", "x = 3\n")
+    host.write("draft.py", "z = 1\n")
+    return path
+
+
+@pytest.mark.parametrize("command", LOOKS)
+def test_an_agent_that_only_looks_is_let_go_like_one_that_only_answers(host: Host, calc: str, command: str) -> None:
+    host.prompt(UNKNOWN, transcript_path=calc)
+    acts(host, calc, command)
+    asked = host.stop(transcript_path=calc, last_assistant_message="Stopped.")
+    assert f'You have changed no file since the user wrote "{UNKNOWN}"' in asked.json["reason"]
+    acts(host, calc, "git diff")
+    let_go = host.stop(transcript_path=calc, stop_hook_active=True, last_assistant_message="Stopped.")
+    assert "this turn ends" in let_go.json["systemMessage"]
+    assert host.kinds()[-2:] == ["blocked:quote-message", "allowed:message-quoted"]
+    assert (states(host), host.row()["ulw"]["stopBlocks"]) == ({"ulw": "active"}, 0)
+
+
+def test_each_stop_that_no_word_tells_is_let_go_by_what_the_agent_does(host: Host, calc: str) -> None:
+    unread = [prompt for prompt in heard.STOPS if read_prompt(prompt).action == "none"]
+    assert unread
+    for prompt in unread:
+        host.prompt(prompt, transcript_path=calc)
+        acts(host, calc, "git status")
+        turns = [host.stop(transcript_path=calc, last_assistant_message="Stopped.").blocks for _ in range(2)]
+        assert (prompt, turns) == (prompt, [True, False])
+    assert host.row()["ulw"]["stopBlocks"] == 0
+
+
+@pytest.mark.parametrize("command", WORK)
+def test_an_agent_that_went_on_is_held_whatever_it_says(host: Host, calc: str, command: str) -> None:
+    host.prompt(UNKNOWN, transcript_path=calc)
+    acts(host, calc, command)
+    for blocks in range(1, 4):
+        assert host.stop(transcript_path=calc, last_assistant_message="Stopped.").blocks
+        assert host.row()["ulw"]["stopBlocks"] == blocks
+    assert host.kinds()[-3:] == ["blocked:block"] * 3
+
+
+def test_one_that_goes_on_when_it_is_asked_is_held_again(host: Host, calc: str) -> None:
+    host.prompt(UNKNOWN, transcript_path=calc)
+    acts(host, calc, "git status")
+    assert host.stop(transcript_path=calc).blocks
+    acts(host, calc, WORK[0])
+    assert host.stop(transcript_path=calc, stop_hook_active=True).blocks
+    assert host.kinds()[-2:] == ["blocked:quote-message", "blocked:block"]
+
+
+def test_a_question_ends_a_turn_and_not_the_run(host: Host, calc: str) -> None:
+    host.prompt("looks good, what is next?", transcript_path=calc)
+    acts(host, calc, "cat calc.py")
+    assert [host.stop(transcript_path=calc).blocks for _ in range(2)] == [True, False]
+    host.prompt("then the next one", transcript_path=calc)
+    acts(host, calc, WORK[0])
+    assert [host.stop(transcript_path=calc).blocks for _ in range(3)] == [True] * 3
 
 
 @pytest.mark.parametrize("rows", [None, [], [{"type": "response_item", "payload": {"type": "message"}}], ["torn"]])
-def test_without_a_transcript_that_tells_the_ordinary_table_decides(host: Host, rows: list[Any] | None) -> None:
+@pytest.mark.parametrize(("command", "rule"), [(LOOKS[0], "quote-message"), (WORK[0], "block")])
+def test_without_a_transcript_that_tells_the_files_decide(
+    host: Host, calc: str, rows: list[Any] | None, command: str, rule: str
+) -> None:
     path = "" if rows is None else transcript(host, *rows)
-    host.prompt("ulw fix it")
     host.stop()
     host.prompt(UNKNOWN, transcript_path=path)
+    shell(host, command)
     host.stop(transcript_path=path)
-    assert host.kinds()[-1] == "blocked:block"
+    assert host.kinds()[-1] == f"blocked:{rule}"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        tool("Bash", command="omo ulw status; omo gate run"),
+        tool("TodoWrite", todos=[]),
+        tool("TaskUpdate", taskId="1"),
+        {"type": "text", "text": "All right."},
+    ],
+)
+def test_what_the_user_changes_while_the_agent_only_answers_is_not_the_agents(host: Host, calc: str, call: Row) -> None:
+    host.prompt(UNKNOWN, transcript_path=calc)
+    host.write("calc.py", "the user's\n")
+    spoke = Path(calc).read_text("utf-8")
+    Path(calc).write_text(spoke + json.dumps(assistant(call, at=FAR), separators=(",", ":")) + "\n", "utf-8")
+    assert [host.stop(transcript_path=calc).blocks for _ in range(2)] == [True, False]
 
 
 @pytest.mark.parametrize("prompt", ["ulw fix it now", "continue"])

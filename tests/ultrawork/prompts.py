@@ -168,6 +168,17 @@ ulw 쓰지 마
 ulwなしで直して
 不要用ulw
 """),
+    "argument": lines(r"""
+echo ulw
+grep -rn ulw src
+npm run ulw
+"""),
+    "later": lines(r"""
+tomorrow we'll ulw the rest
+let's ulw this later
+next week we use ultrawork for it
+morgen machen wir das mit ulw
+"""),
     "question": lines(r"""
 what is ultrawork?
 how does ulw work

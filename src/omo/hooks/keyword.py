@@ -1,8 +1,8 @@
 """What a prompt asks of ultrawork: start it, stop it, pause it, go on, or nothing.
 
 The keyword is `ulw` or `ultrawork` as a word of its own in what the person wrote; prose.py blanks the rest. Each
-occurrence is taken through PLACE_RULES, first match wins. In doubt it is a use: only a negation, a question about it,
-or talk about it as a thing is not.
+occurrence is taken through PLACE_RULES, first match wins. In doubt it is a use: only a negation or exception, a
+question about it, talk about it as a thing, a plan for later or an argument of a program is not.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ COMMANDS = {
     "ultrawork": ("activate", "slash-command"),
     "stop-continuation": ("cancel", "cancel-command"),
 }
-BEGIN_WITH_IT = "begin the prompt with ulw, or type /omo:ulw"
+BEGIN_WITH_IT = "type ulw and a task, or /omo:ulw"
 LEAVE_IT_OUT = "leave the word out, or put it in quotation marks"
 OUTSIDE = "write ulw outside of it"
 # For `omo explain prompt`: why, and what would make the answer another one.
@@ -42,7 +42,10 @@ RULES = {
         "The first or the last thing the prompt says is a stop, of the work and of nothing else.",
         "say what thing of the project is to be stopped",
     ),
-    "live-wait": ("The prompt opens with a wait, and asks for no other work.", "say what is to be done instead"),
+    "live-wait": (
+        "The prompt puts the work off, ends it or takes it over, and asks for no other.",
+        "say what is to be done instead",
+    ),
     "go-on": ("The prompt says to continue, first or last.", "leave the continue out"),
     "machine-text": ("The word stands in text a program wrote into the prompt.", OUTSIDE),
     "in-code": ("The word stands in code, a diff, a log or other output.", OUTSIDE),
@@ -53,13 +56,16 @@ RULES = {
         "write ulw with blanks around",
     ),
     "cancel": ("The clause says to stop it.", "leave the stop out"),
+    "argument": ("The word is an argument of a program.", BEGIN_WITH_IT),
     "negated": ("The clause says not to use it.", BEGIN_WITH_IT),
+    "later": ("The clause plans it for another time.", BEGIN_WITH_IT),
     "about": ("The clause speaks about it as a thing.", BEGIN_WITH_IT),
     "leading": ("The sentence begins with the word.", LEAVE_IT_OUT),
     "question": ("The sentence asks about it.", BEGIN_WITH_IT),
-    "use": ("Nothing says that it is no use of it.", LEAVE_IT_OUT),
+    "use": ("You wrote the word, and nothing around it makes it a mention.", LEAVE_IT_OUT),
 }
-HEARD = ("negated", "about", "question")  # in what the person wrote, and not acted on: they are told
+# In what the person wrote, and not acted on: they are told.
+HEARD = ("argument", "negated", "later", "about", "question")
 LONGEST_CLAUSE = 400
 LONGEST_BESIDE_CANCEL = 2_000
 MOST_EXAMINED = 64  # from each end; nobody hides the request between a hundred mentions
@@ -67,6 +73,7 @@ SENTENCE_ENDS = "!?。！？；;…"
 CLAUSE_ENDS = ",:，、：()（）[]{}|—–"
 NAME_BEFORE = "-_/\\@#$&=~%+{<"
 NAME_BEHIND = "_=/\\@([{<"
+COMPANIES = ("Inc", "Ltd", "LLC", "GmbH", "Corp", "AG")
 
 
 class Reading:
@@ -163,7 +170,8 @@ def _name_rule(text: str, span: Span) -> str:
         return "in-code"
     is_mode = text[span[1] : span[1] + 5].lower() in ("-mode", "-modu")  # "in ulw-mode", "im Ultrawork-Modus"
     is_name = _makes_a_name(before[::-1], NAME_BEFORE) or (_makes_a_name(behind, NAME_BEHIND) and not is_mode)
-    return "part-of-name" if is_name else ""
+    company, _, _ = text[span[1] + 1 : span[1] + 8].partition(" ")
+    return "part-of-name" if is_name or company.rstrip(".,:") in COMPANIES else ""
 
 
 def _makes_a_name(beside: str, marks: str) -> bool:
@@ -173,9 +181,12 @@ def _makes_a_name(beside: str, marks: str) -> bool:
 
 
 class Place:
-    """One occurrence, and the words of its clause, `before` and `behind` it, and of its sentence, `said` and `rest`."""
+    """One occurrence, and the words of its clause, `before` and `behind` it, and of its sentence, `said` and `rest`.
 
-    __slots__ = ("asks", "before", "behind", "clause", "leads", "left", "rest", "right", "said")
+    `opening` is how the sentence is typed up to it.
+    """
+
+    __slots__ = ("asks", "before", "behind", "clause", "leads", "left", "opening", "rest", "right", "said")
 
     def __init__(self, text: str, span: Span) -> None:
         first = max(0, span[0] - LONGEST_CLAUSE)
@@ -185,7 +196,8 @@ class Place:
         clause_start, clause_end = _bounds(text, start, end, _ends_clause)
         self.left, self.right = text[clause_start:start], text[end:clause_end]
         self.before, self.behind = words_in(self.left), words_in(self.right)
-        self.said, self.rest = words_in(text[sentence_start:start]), words_in(text[end:sentence_end])
+        self.opening = text[sentence_start:start]
+        self.said, self.rest = words_in(self.opening), words_in(text[end:sentence_end])
         self.asks = clause_end == sentence_end and text[sentence_end : sentence_end + 1] in ("?", "？")
         self.leads = all(word in wordlists.COURTESY for word in self.said)
         self.clause = Clause(text, *_bounds(text, start, end, is_break))
@@ -253,8 +265,32 @@ def _stops_it(place: Place) -> bool:
     return place.clause.kind == "stop" and not is_pause and not is_later
 
 
+def _is_argument(place: Place) -> bool:
+    """ "echo ulw", "grep -rn ulw src", "npm run ulw"; but "echo server is down, ulw" is prose."""
+    words = [word for word in place.opening.split() if not word.startswith("-")]
+    if "," in place.opening:
+        return False
+    if len(words) == 2:
+        return words[0] in wordlists.PROGRAMS_WITH_COMMANDS
+    return len(words) == 1 and words[0] in wordlists.PROGRAMS
+
+
+def _is_later(place: Place) -> bool:
+    """ "tomorrow we'll ulw it", "let's ulw this later"; not "we ship tomorrow so ulw", "use ulw to end by friday" """
+    opens = [word for word in place.before if word not in ("on", "am", "maybe")]
+    ends = [word for word in place.behind if word != "please"]
+    for size in (1, 2):
+        if " ".join(opens[:size]) in wordlists.TIMES:
+            return True
+        if not place.leads and " ".join(ends[-size:]) in wordlists.TIMES:
+            return ends[-size - 1 : -size] == [] or ends[-size - 1] not in wordlists.DUE
+    return False
+
+
 def _is_negated(place: Place) -> bool:
     before = place.before
+    if " ".join(before[-2:]) in wordlists.EXCEPTIONS:
+        return True
     for word in reversed(before):
         if word in wordlists.NEGATIONS:
             return True
@@ -287,13 +323,19 @@ def _is_object(place: Place) -> bool:
     if not words:
         return False
     last, previous = words[-1], " ".join(words[-2:-1])
+    if previous == "i'd" or place.behind in (["way"], ["treatment"]):  # "I'd like ulw", "do it the ulw way"
+        return False
     is_turned_to = previous in wordlists.TURNS_TO or previous in wordlists.INSTRUMENTS
     if last in wordlists.DETERMINERS:
+        if last != "the" and " ".join(place.behind) in wordlists.CALLS_IT_ONE:
+            return False
         return not is_turned_to or place.behind[:1] not in ([], ["mode"])
     if last in wordlists.TOPICS:
-        return not is_turned_to
+        return not is_turned_to and (last != "for" or words[0] != "this")  # "this one is for ulw"
+    if last == "in" and previous in wordlists.FAULTS:  # "fix the bug in ulw"
+        return words[-3:-2] != [] and words[-3] in wordlists.DETERMINERS and place.behind[:1] != ["mode"]
     content = [word for word in words if word not in wordlists.SMALL and word not in wordlists.COURTESY]
-    return last in wordlists.HANDLES and (content[:1] == [last] or last.endswith("s"))
+    return last in wordlists.HANDLES and (content[:1] in ([last], []) or last.endswith("s"))
 
 
 def _is_stopped_otherwise(place: Place) -> bool:
@@ -322,7 +364,9 @@ def _is_question(place: Place) -> bool:
 PLACE_RULES: tuple[tuple[str, str, Callable[[Place], bool]], ...] = (
     ("cancel", "cancel", _stops_it),
     ("about", "none", _is_stopped_otherwise),
+    ("argument", "none", _is_argument),
     ("negated", "none", _is_negated),
+    ("later", "none", _is_later),
     ("about", "none", _is_subject),
     ("about", "none", _is_object),
     ("leading", "activate", _leads),

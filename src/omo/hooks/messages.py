@@ -62,6 +62,10 @@ ON_AGAIN = (
 
 CANCELLED = "omo: ultrawork is off. Nothing will hold this session until you type ulw again."
 NOTHING_TO_CANCEL = "omo: ultrawork is not on in this session, and stays off until you type ulw."
+WITHDRAWN = (
+    "omo: ultrawork is off: the prompt that turned it on was taken back before the agent had said a word. "
+    "Type ulw to turn it on."
+)
 CANCELLED_AND_MORE = (
     "[omo] The user cancelled ultrawork with this message: nothing continues by itself any more, and no further "
     "ultrawork step is requested. Do only what else the message asks, and end the turn."
@@ -166,9 +170,7 @@ def begun(work: Works) -> Answer:
 def not_turned_on(why: str) -> str:
     """The keyword was heard in what the user wrote, and was no use of it."""
     reason = why[:1].lower() + why[1:].rstrip(".")
-    return (
-        f"omo: ultrawork was not turned on: {reason}. /omo:ulw turns it on, and so does a prompt that begins with ulw."
-    )
+    return f"omo: ultrawork was not turned on: {reason}. To turn it on type ulw and a task, or /omo:ulw."
 
 
 def could_not_turn_on(why: str) -> Answer:
@@ -297,7 +299,7 @@ def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> s
     lead = "Ultrawork active: continuing until verification gates pass or stop requested. "
     if message:
         lead += (
-            f'You have used no tool but omo since the user wrote "{_quotable(message)}". If they want you to stop, '
+            f'You have changed no file since the user wrote "{_quotable(message)}". If they want you to stop, '
             "wait or only answer, tell them in one line and end the turn: it is let through. If not, go on. "
         )
         return lead + what_is_open(active, LONGEST_REASON - len(lead))
@@ -388,7 +390,7 @@ def _stays_on(rule: str, before: Json, after: Json, limits: Json) -> list[str]:
         yields = f"{held} stays on, and sends nothing back while {name} is on ({about})"
         return [f"{yields}. It holds again when that is over; {ends} ends it now."]
     if rule == "message-quoted" and not message.get("told"):
-        why = f'since you wrote "{_quotable(str(message.get("text") or ""))}" the agent has only answered'
+        why = f'since you wrote "{_quotable(str(message.get("text") or ""))}" the agent has changed no file'
         return [f'{held} stays on, and this turn ends: {why}. Say "continue" to go on; {STOP} ends it.']
     return []
 

@@ -68,6 +68,13 @@ def _decide_and_write(
     def look(summary: Json) -> bound.Since:
         return bound.look_again(world.root, summary)
 
+    changed: dict[float, bool] = {}
+
+    def is_changed(moment: float) -> bool:
+        if moment not in changed:
+            changed[moment] = bound.is_changed(world.root, moment)
+        return changed[moment]
+
     def change_of(row: Json | None, *, is_locked: bool = True) -> Change:
         if row is not None and not event.limit_notice:
             row = session.host_goes_on(row)  # this turn was none that a limit ended
@@ -79,6 +86,7 @@ def _decide_and_write(
             event.transcript.start = _read_to(row)
         situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=LONGEST_WAIT - waited)
         situation.is_queued = is_queued
+        situation.is_changed = is_changed
         if is_locked:
             situation.look_again = look
         change = _with_budget(situation, size)
@@ -160,6 +168,7 @@ class Situation:
         "disabled",
         "doubts",
         "event",
+        "is_changed",
         "is_queued",
         "limits",
         "look_again",
@@ -189,6 +198,7 @@ class Situation:
         self.unreadable = unreadable
         self.patience = patience
         self.is_queued: Callable[[], bool] = lambda: event.transcript.queued_prompts() > 0
+        self.is_changed: Callable[[float], bool] = lambda moment: True
         self.look_again: Callable[[Json], bound.Since] | None = None
         self.reopened: list[str] = []
         self.doubts: dict[str, str] = {}
@@ -243,14 +253,19 @@ class Situation:
         return self._loop
 
     def message(self) -> Message:
-        """What a person wrote since the run was armed or resumed, if the agent has done nothing since but answer."""
+        """What a person wrote since the run was armed or resumed, if the agent has changed no file since.
+
+        One that has only answered has not, whoever else did: a user who takes over, or a tool that was running then.
+        """
         if self._message is None:  # three rules ask, and the transcript may be long
             self._message = {}
             message = message_of(self.row)
             moment = message.get("at")
-            calls = self.event.transcript.calls_since(moment) if isinstance(moment, str) else None
-            if calls is not None and not any(_is_work(call) for call in calls):
-                self._message = message
+            if isinstance(moment, str):
+                calls = self.event.transcript.calls_since(moment)
+                has_answered = calls is not None and not any(_is_work(call) for call in calls)
+                if has_answered or not self.is_changed(seconds(moment)):
+                    self._message = message
         return self._message
 
 
@@ -421,7 +436,7 @@ RULES = (
     ),
     Rule(
         "message-quoted",
-        "you wrote something, the agent was sent back with it once, and has used no tool since but omo",
+        "you wrote something, the agent was sent back with it once, and has changed no file since you did",
         lambda s: bool(s.message().get("quoted")),
         lambda s, rule: session.message_told(s.row),
     ),
@@ -452,7 +467,7 @@ RULES = (
     ),
     Rule(
         "quote-message",
-        "you wrote something, and the agent has used no tool since but omo; it is sent back once, with your words",
+        "you wrote something, and the agent has changed no file since; it is sent back once, with your words",
         lambda s: bool(s.message()),
         lambda s, rule: session.quote_message(s.row, now=s.now, fingerprint=s.event.fingerprint),
         blocks=True,

@@ -45,7 +45,7 @@ FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
         f"{COOLDOWN} ulw.lastStop event.fingerprint event.continues",
         ("register the hook once: omo doctor says where it is registered twice",),
     ),
-    "message-quoted": ("ulw.said event.tools", ("the agent uses a tool again", f"you say continue, or {TYPE_ULW}")),
+    "message-quoted": ("ulw.said event.tools", ("the agent changes a file", f"you say continue, or {TYPE_ULW}")),
     "cap": (CAP, ("before that Stop, a gate that newly passes on a changed tree: omo gate run", TYPE_ULW)),
     "ceiling": (CEILING, (f"{TYPE_ULW}, which begins a new budget",)),
     "budget": ("budget spent", ("{raise_budget}", f"{budget.COMMAND} off")),
@@ -53,7 +53,7 @@ FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "cooldown": (COOLDOWN, ("{cooldown_left:.1f} s later the cooldown is over", "a smaller cooldown_seconds")),
     "quote-message": (
         "ulw.said event.tools",
-        ("the next Stop is let through, unless the agent uses a tool before it", STOP),
+        ("the next Stop is let through, unless the agent changes a file before it", STOP),
     ),
     "block": (
         f"work {CAP} {COOLDOWN} {CEILING}",

@@ -2,7 +2,7 @@
 
 A prompt is cut into clauses. A clause says something when all of it is phrases and small words: "can you please stop
 working on this" does, "stop the server" does not. A stop counts as the first or the last thing that is said, a wait
-if no work is asked for with it. While work is on, a stop that is missed costs more than one that was none.
+if nothing about the work is said with it. What is missed here the rule `quote-message` of stop.py catches.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Clause:
             self.kind = "other"
         if self.kind == "take-over":
             is_question = self.asks or " ".join(self.words[:2]) in wordlists.SELF_QUESTIONS
-            self.kind = "other" if is_question else "stop"
+            self.kind = "other" if is_question else "wait"
 
     def _is_now(self) -> bool:
         """Not "stop ulw once you are done", "stop ulw from looping", "should I stop ulw?", "don't do this with ulw"."""
@@ -52,7 +52,7 @@ class Clause:
             return "take-over", []
         kind, names = meaning(words)
         is_condition = self.is_later and len(words) > 1 and words[0] not in wordlists.AND  # "once you are done"
-        is_question = self.asks and kind == "stop" and wordlists.ASKS.isdisjoint(words)
+        is_question = self.asks and kind in ("stop", "wait") and wordlists.ASKS.isdisjoint(words)
         if is_condition or is_question:
             return "other", names
         if kind != "other":
@@ -231,7 +231,7 @@ def words_in(text: str) -> list[str]:
 
 
 def _as_listed(words: list[str]) -> list[str]:
-    """As the lists spell it: "dont" and "do not" are "don't", "stoooop" is "stop"."""
+    """As the lists spell it: "dont" and "do not" are "don't", "stoooop" is "stop"; whatever is tried is left out."""
     listed = []
     for word in words:
         for letter in set(word):
@@ -242,7 +242,8 @@ def _as_listed(words: list[str]) -> list[str]:
     text = f" {' '.join(listed)} "
     for full, short in wordlists.CONTRACTIONS.items():
         text = text.replace(f" {full} ", f" {short} ")
-    return text.split()
+    before, trying, behind = text.partition(" trying to ")  # "stop trying to fix it"
+    return [*before.split(), *trying.split()[:1], *behind.split()[1:]]
 
 
 def stop_or_go(prompt: str) -> tuple[str, str, tuple[int, int], tuple[str, ...]] | None:
@@ -289,12 +290,9 @@ def _decide(clauses: list[Clause], *, is_whole: bool) -> tuple[str, str, Clause]
 
 
 def _is_way_of_speaking(content: list[Clause]) -> bool:
-    """ "wait, also add a test"; and "wait, why is the test red?", but not "wait, that's the wrong file" """
-    is_interjection = not wordlists.INTERJECTIONS.isdisjoint(content[0].words)
+    """ "wait, you forgot the index", "never mind, use the old one"; but not "wait, let me look at it first" """
     for clause in content[1:]:
-        if clause.kind in ("work", "go"):
-            return True
-        is_objection = clause.words[0] in wordlists.OBJECTS_TO or not wordlists.OBJECTIONS.isdisjoint(clause.words)
-        if clause.kind == "other" and is_interjection and not is_objection:
+        is_objection = f"{' '.join(clause.words)} ".startswith(wordlists.OBJECTIONS)
+        if clause.kind in ("work", "go", "other") and not is_objection:
             return True
     return False

@@ -205,6 +205,31 @@ def changed_since(root: str, marked: Json) -> tuple[list[str], str]:
     return differing(marked["changed"], now.changed), ""
 
 
+def is_changed(root: str, moment: float) -> bool:
+    """Whether any file that counts was changed after a moment, by the clock of files; also where nobody can tell.
+
+    One that is gone counts by the directory it was in; where git does not know it, its removal is not seen. The moment
+    was written down in whole milliseconds.
+    """
+    command = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    try:
+        listed = git.run_all(root, [command], seconds=git.HOOK_SECONDS)[0]
+        paths = listed.lines if listed.ok else _list_without_git(root).paths
+        for path in paths:
+            counts = not _is_own(path) and not is_leftover(path)
+            if counts and _changed_at(os.path.join(root, path)) >= moment + 0.001:
+                return True
+    except (_Unknown, OmoError, OSError):
+        return True
+    return False
+
+
+def _changed_at(full: str) -> float:
+    while not os.path.lexists(full) and full != os.path.dirname(full):
+        full = os.path.dirname(full)
+    return os.lstat(full).st_ctime
+
+
 def _without_leftovers(look: Look, left_out: Iterable[str]) -> Look:
     """Also those that git tracks: `git add -A` after an end would otherwise be a change."""
     return look.without([*left_out, *filter(is_leftover, look.changed or ())])
