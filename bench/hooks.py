@@ -2,7 +2,8 @@
 
     python3 bench/hooks.py [--rounds N]        exits 1 when a bound is missed
 
-Every hook runs as the host runs it: its command string from hooks.json in `sh -c`, the event on stdin.
+Every hook runs as the host runs it: its command string from hooks.json in `sh -c`, the event on stdin, while 10,000
+sessions are on in other projects.
 """
 
 from __future__ import annotations
@@ -21,8 +22,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 HOOKS = json.loads((ROOT / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
 PROMPT = "please look at the parser and tell me why the second test is slow, then suggest a fix"
-
-
+OTHERS = 10_000  # sessions that are on elsewhere
 FENCED = 'cd src && sed -i "s/a/b/" a.py && git commit -qm "never rm -rf" 2>&1 | tail -3 > /dev/null'
 
 
@@ -82,6 +82,7 @@ def measure(directory: Path, home: Path, python: str, rounds: int) -> list[tuple
         "node -e 0": [shutil.which("node") or "node", "-e", "0"],
     }
     prepare(cases, environ)
+    begin_elsewhere(directory)
     times: dict[str, list[tuple[float, float]]] = {case.name: [] for case in cases}
     for _ in range(rounds):
         for case in cases:  # each next to its own baseline, so that a busy moment counts for both
@@ -114,25 +115,25 @@ def all_cases(directory: Path) -> list[Case]:
         Case("Stop, no state", "Stop", empty, "sh -c :", 2),
         Case("PreToolUse, no state", "PreToolUse", empty, "sh -c :", 2, **write),
         Case("SubagentStop, no state", "SubagentStop", empty, "sh -c :", 2, **agent),
-        Case("Stop, nothing live", "Stop", quiet, "sh -c :", 4),
+        Case("Stop, nothing live", "Stop", quiet, "sh -c :", 2),
         Case("PreToolUse, nothing live", "PreToolUse", quiet, "sh -c :", 4, **write),
-        Case("SubagentStop, nothing live", "SubagentStop", quiet, "sh -c :", 4, **agent),
+        Case("SubagentStop, nothing live", "SubagentStop", quiet, "sh -c :", 2, **agent),
         Case("Stop, another session live", "Stop", other, "sh -c :", 4),
         Case("PreToolUse, another session live", "PreToolUse", other, "sh -c :", 4, **write),
         Case("Bash, nothing live", "PreToolUse", quiet, "sh -c :", 4, **bash("git status")),
         Case("Bash without omo, active", "PreToolUse", active, "sh -c :", 4, **bash("git status")),
         Case("UserPromptSubmit, no keyword", "UserPromptSubmit", empty, "sh -c :", 4, prompt=PROMPT),
         Case("the same, another session live", "UserPromptSubmit", other, "sh -c :", 4, prompt=PROMPT),
-        Case("PreToolUse, active", "PreToolUse", active, "python3 -I -S -c pass", 3, **write),
+        Case("PreToolUse, active", "PreToolUse", active, "python3 -I -S -c pass", 2.5, **write),
         Case(
             "Bash with omo, active",
             "PreToolUse",
             active,
             "python3 -I -S -c pass",
-            3,
+            2.5,
             **bash("omo gate run && git status"),
         ),
-        Case("AskUserQuestion, active", "PreToolUse", active, "python3 -I -S -c pass", 3, **asked),
+        Case("AskUserQuestion, active", "PreToolUse", active, "python3 -I -S -c pass", 2.5, **asked),
         Case("UserPromptSubmit, active", "UserPromptSubmit", active, "python3 -I -S -c pass", 3, prompt=PROMPT),
         Case(
             "UserPromptSubmit, activates",
@@ -147,7 +148,7 @@ def all_cases(directory: Path) -> list[Case]:
         Case("Bash, parsed", "PreToolUse", planned, "node -e 0", 1.2, **bash('git commit -m "omo goal complete"')),
         Case("Bash, fenced, plain", "PreToolUse", fenced, "node -e 0", 1.2, **bash("git status --short")),
         Case("Bash, fenced, parsed", "PreToolUse", fenced, "node -e 0", 1.2, **bash(FENCED)),
-        Case("Write, fenced", "PreToolUse", fenced, "python3 -I -S -c pass", 3, **write),
+        Case("Write, fenced", "PreToolUse", fenced, "python3 -I -S -c pass", 2.5, **write),
     ]
 
 
@@ -194,6 +195,16 @@ def prepare(cases: list[Case], environ: dict[str, str]) -> None:
         if case.project.name == "active and fenced":
             fence = {"touch": ["src/**"], "never": ["src/gen/**"], "root": str(case.project), "spec": "plan.md"}
             add_work(state, "ultraplan", {**run, "fence": fence})
+
+
+def begin_elsewhere(directory: Path) -> None:
+    """As omo.state.markers writes it, for projects that are there."""
+    for number in range(OTHERS):
+        project = directory / "elsewhere" / str(number)
+        project.mkdir(parents=True)
+        live = directory / ".local/state/omo/live" / project.relative_to("/") / ".sisyphus/cc-omo"
+        live.mkdir(parents=True)
+        (live / f"5e551000-{number}").write_text("ultrawork\n", encoding="utf-8")
 
 
 def add_work(state: Path, kind: str, summary: dict[str, object]) -> None:

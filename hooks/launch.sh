@@ -2,7 +2,8 @@
 # Sourced by the commands of a registration, with $host and $event set and, but for the first host, $plugin_root and
 # $plugin_data, inside the shell the host has started anyway: on a quiet day this file is the whole plugin. It must stay
 # free of forks until there is something to do, must leave with exit 0 whatever happens (2 would deny a tool call), and
-# must print nothing that no decision printed.
+# must print nothing that no decision printed. A shell parses as it goes: what most events need comes first, and whoever
+# is ready to leave leaves.
 
 exec 2>/dev/null
 
@@ -37,6 +38,23 @@ claude)
     ;;
 esac
 
+# Where the session is, for a host that tells it in the event alone. With an escape in it, only Python can read it.
+start_from_event() {
+    read_event
+    start=$PWD
+    case $input in
+    *"\"$key\""*)
+        value=${input#*"\"$key\""}
+        value=${value#*\"}
+        value=${value%%\"*}
+        case $value in
+        *\\*) start= ;;
+        ?*) start=$value ;;
+        esac
+        ;;
+    esac
+}
+
 # The nearest ancestor with a state directory; the same climb as omo.state.paths.project_root.
 find_runtime() {
     directory=$start
@@ -56,14 +74,16 @@ find_runtime() {
 read_event() {
     [ -z "$was_read" ] || return 0
     was_read=yes
-    if command -v timeout >/dev/null; then
-        input=$(LC_ALL=C exec timeout 1 sed -e "$last_line" -e "$closing_brace")
-    else
-        read_event_watched
-    fi
+    input=$(LC_ALL=C exec timeout 1 sed -e "$last_line" -e "$closing_brace")
+    [ $? != 127 ] || read_event_watched
 }
 last_line='/^[^ ]*{.*}[[:space:]]*$/q'
 closing_brace='/^}/q'
+
+# Too long for patterns: a shell that knows letters of several bytes needs a second where Python has read it at once.
+is_long() {
+    [ ${#input} -gt 65536 ]
+}
 
 # The same where there is no timeout program, as on macOS.
 read_event_watched() {
@@ -82,11 +102,78 @@ read_event_watched() {
     exec 3<&-
 }
 
-# Is one of the sessions that the runtime file's first line lists as live named in the event?
+decide() {
+    read_event
+    { IFS= read -r python && IFS= read -r site; } <"$home/environment" && [ -x "$python" ] || return 1
+    "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" "$root/hooks/event.py" "$event" "$site" "$host" <<EOF
+$input
+EOF
+}
+
+input=
+was_read=
+index=
+runtime=
+swapped=
+start=${OMO_PROJECT_DIR:-$project}
+[ -n "$start" ] || start_from_event
+if [ -z "$start" ] || [ -n "${OMO_STATE_DIR-}" ]; then
+    runtime=elsewhere index=unknown
+else
+    find_runtime || runtime=
+fi
+
+# Files of the project are swapped: every session is held off, or whoever swapped them is gone and they are put back.
+case $swapped$event in
+yessession-start | yesuser-prompt-submit | yesstatusline) ;;
+yes*)
+    decide
+    exit 0
+    ;;
+esac
+
+# The runtime file's first line lists the sessions that are live.
+case $index in
+'{"version": 1, "live": []'*) live= ;;
+'') live=$runtime ;; # none, or not the layout we write: let Python read it
+*) live=yes ;;
+esac
+case $live$event in
+pre-tool-use) [ -n "$runtime" ] || [ "$host" != claude ] || exit 0 ;;
+post-tool-use | subagent-start | subagent-stop | statusline) exit 0 ;;
+esac
+
+# Was this session on here, and is the file gone that said so? Each session that is on has a marker named by its id, below
+# the user's own directory for state and there where its state would be, with .replaced behind that once another was begun
+# (omo.state.markers). The event is read where there is any of this project.
+was_removed() {
+    markers=${XDG_STATE_HOME:-${HOME-}/.local/state}/omo/live
+    [ -d "$markers" ] || return 1
+    directory=$start
+    while :; do
+        state=$directory/.sisyphus/cc-omo
+        [ -d "$markers$state.replaced" ] && has_marker "$markers$state.replaced" && return 0
+        [ -d "$markers$state" ] && [ ! -f "$state/runtime.local.json" ] && has_marker "$markers$state" && return 0
+        case $directory in
+        */*) directory=${directory%/*} ;;
+        *) return 1 ;;
+        esac
+    done
+}
+
+has_marker() {
+    read_event
+    is_long && return 0
+    for marker in "$1"/*; do
+        case $input in *"\"${marker##*/}\""*) return 0 ;; esac
+    done
+    return 1
+}
+
+# Is one of the sessions that are live named in the event?
 is_live() {
-    [ -n "$runtime" ] || return 1
+    [ -n "$live" ] || return 1
     case $index in
-    '{"version": 1, "live": []'*) return 1 ;;
     '{"version": 1, "live": ["'*) ;;
     *) return 0 ;; # not the layout we write: let Python read it
     esac
@@ -95,27 +182,30 @@ is_live() {
     is_named
 }
 
-# Was this session on here, and is the file gone that said so? Each session that is on, anywhere, has a marker named by
-# its id, with the place of its state in the first line (omo.state.markers), and .replaced behind the id once another
-# state was begun there. The event is read for one of this project.
-was_removed() {
-    markers=${XDG_STATE_HOME:-${HOME-}/.local/state}/omo/live
-    [ -d "$markers" ] || return 1
-    for marker in "$markers"/*; do
-        name=${marker##*/}
-        [ -z "$was_read" ] || is_in_event "${name%.replaced}" || continue
-        [ -f "$marker" ] && IFS= read -r state <"$marker" || continue
-        case $start/ in "${state%/.sisyphus/cc-omo}"/*) ;; *) continue ;; esac
-        case $name in *.replaced) ;; *) [ -f "$state/runtime.local.json" ] && continue ;; esac
-        read_event
-        is_in_event "${name%.replaced}" && return 0
+# Is one of the ids at the beginning of $names, up to the bracket that closes their list, in the event?
+is_named() {
+    is_long && return 0
+    names=${names%%\]*},
+    while [ -n "$names" ]; do
+        name=${names%%,*}
+        names=${names#*,}
+        names=${names# }
+        [ "$name" = '"*"' ] && return 0
+        case $input in *"$name"*) return 0 ;; esac
     done
     return 1
 }
 
-is_in_event() {
-    case $input in *"\"$1\""*) return 0 ;; *) return 1 ;; esac
-}
+case $event in
+stop)
+    if is_live || was_removed; then decide; fi
+    exit 0
+    ;;
+subagent-start | subagent-stop | statusline)
+    is_live && decide
+    exit 0
+    ;;
+esac
 
 # Does a plan session with an open fence run? Then every shell command is looked at. Python knows an odd layout.
 is_fenced() {
@@ -135,19 +225,6 @@ is_left() {
     '{"version": 1, "live": ['*) return 1 ;;
     *) return 0 ;; # not the layout we write: let Python read it
     esac
-}
-
-# Is one of the ids at the beginning of $names, up to the bracket that closes their list, in the event?
-is_named() {
-    names=${names%%\]*},
-    while [ -n "$names" ]; do
-        name=${names%%,*}
-        names=${names#*,}
-        names=${names# }
-        [ "$name" = '"*"' ] && return 0
-        case $input in *"$name"*) return 0 ;; esac
-    done
-    return 1
 }
 
 has_words() {
@@ -174,14 +251,6 @@ concerns_omo() {
     esac
 }
 
-decide() {
-    read_event
-    { IFS= read -r python && IFS= read -r site; } <"$home/environment" && [ -x "$python" ] || return 1
-    "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" "$root/hooks/event.py" "$event" "$site" "$host" <<EOF
-$input
-EOF
-}
-
 # A ulw that cannot be acted on is answered, not lost.
 say_not_ready() {
     why="omo's Python environment is not ready; 'omo doctor' says why and how to mend it."
@@ -200,62 +269,22 @@ say_not_ready() {
     esac
 }
 
-# Where the session is, for a host that tells it in the event alone. With an escape in it, only Python can read it.
-start_from_event() {
-    read_event
-    start=$PWD
-    case $input in
-    *"\"$key\""*)
-        value=${input#*"\"$key\""}
-        value=${value#*\"}
-        value=${value%%\"*}
-        case $value in
-        *\\*) start= ;;
-        ?*) start=$value ;;
-        esac
-        ;;
-    esac
-}
-
-input=
-was_read=
-index=
-runtime=
-swapped=
-start=${OMO_PROJECT_DIR:-$project}
-[ -n "$start" ] || start_from_event
-if [ -z "$start" ] || [ -n "${OMO_STATE_DIR-}" ]; then
-    runtime=elsewhere index=unknown
-else
-    find_runtime || runtime=
-fi
-
-# Files of the project are swapped: every session is held off, or whoever swapped them is gone and they are put back.
-case $swapped$event in
-yessession-start | yesuser-prompt-submit | yesstatusline) ;;
-yes*)
-    decide
-    exit 0
-    ;;
-esac
-
+read_event
 case $event in
 session-start)
-    read_event
     . "$root/hooks/session-start.sh"
     ;;
 user-prompt-submit)
-    read_event
-    if has_words; then
+    if is_long || has_words; then
         decide || say_not_ready
     elif [ -n "$swapped" ] || is_live || was_removed; then
         decide
     fi
     ;;
 pre-tool-use)
-    [ -n "$runtime" ] || [ "$host" != claude ] || exit 0
-    read_event
-    if is_tool Bash; then
+    if is_long; then
+        decide
+    elif is_tool Bash; then
         if [ -n "$runtime" ] && is_fenced; then
             decide
         elif concerns_omo; then
@@ -269,14 +298,7 @@ pre-tool-use)
     fi
     ;;
 post-tool-use)
-    read_event
-    concerns_omo && is_live && decide
-    ;;
-stop)
-    if is_live || was_removed; then decide; fi
-    ;;
-*)
-    is_live && decide
+    if is_long || { concerns_omo && is_live; }; then decide; fi
     ;;
 esac
 exit 0

@@ -169,7 +169,9 @@ def test_a_failure_is_exit_3_and_says_how_to_mend_it(machine: Machine) -> None:
     assert "fix: claude plugin enable omo@omo" in result.text
 
 
-def test_looking_changes_nothing(machine: Machine) -> None:
+def test_looking_changes_nothing(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where live sessions are noted: the Stop that the doctor tries holds a session of its own."""
+    monkeypatch.setenv("HOME", str(machine.user))
     machine.arm()
     machine.write(".sisyphus/cc-omo/hooks.log", "1789999990 stop KeyError: 'x'\n")
     machine.write("~/.claude/settings.json", "{ torn")

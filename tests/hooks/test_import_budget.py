@@ -117,7 +117,7 @@ def test_a_shell_command_that_does_not_name_omo_starts_no_python(host: Host, dat
     python.chmod(0o755)
     point_at(data, str(python))
     project: dict[str, Any] = {"cwd": "/home/omo/omo", "transcript_path": "/omo/x.jsonl"}
-    for command in ("ls -l", "git commit -m 'goal pause'", "x" * 200_000):
+    for command in ("ls -l", "git commit -m 'goal pause'", "x" * 60_000):
         host.send("PreToolUse", **project, tool_name="Bash", tool_input={"command": command}).assert_silent()
     assert not noted.exists()
     host.send("PreToolUse", tool_name="Bash", tool_input={"command": "omo goal pause"}).assert_silent()

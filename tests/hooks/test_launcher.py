@@ -194,6 +194,33 @@ def test_the_words_in_paths_and_other_fields_do_not_trigger(host: Host, files: F
     assert files() == before
 
 
+LONG = "stop " * 100_000  # for whose patterns a shell with letters of several bytes takes a second
+
+
+def test_what_is_said_in_a_long_prompt_is_heard(host: Host) -> None:
+    host.prompt("please look at this log:\n" + LONG).assert_silent()
+    assert "turned ultrawork on" in host.prompt(f"{LONG}\n\nulw fix it").stdout
+    assert host.stop(last_assistant_message=LONG).blocks
+    host.stop(session_id="never-on", last_assistant_message=LONG).assert_silent()
+    assert "ultrawork is off" in host.prompt(f"/omo:stop-continuation {LONG}").stdout
+
+
+def test_a_long_event_is_read_by_python_alone(host: Host, data: Path) -> None:
+    """In a project with state: the patterns of the launcher are not run over it."""
+    host.prompt("ulw begin", session_id="other-1")
+    noted = data / "started"
+    python = data / "python"
+    python.write_text(f'#!/bin/sh\necho "$8" >>"{noted}"\n', encoding="utf-8")
+    python.chmod(0o755)
+    point_at(data, str(python))
+    host.prompt(LONG).assert_silent()
+    host.send("PreToolUse", tool_name="Write", tool_input={"content": LONG}).assert_silent()
+    host.send("PostToolUse", tool_name="Bash", tool_input={"command": LONG}).assert_silent()
+    host.stop(last_assistant_message=LONG).assert_silent()
+    host.send("SubagentStop", last_assistant_message=LONG).assert_silent()
+    assert noted.read_text().split() == ["user-prompt-submit", "pre-tool-use", "post-tool-use", "stop", "subagent-stop"]
+
+
 def test_a_subdirectory_uses_the_state_of_its_project(host: Host) -> None:
     host.prompt("ulw begin")
     deep = host.project / "a" / "b"

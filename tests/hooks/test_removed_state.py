@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from omo.cli.setup import live_sessions
 from omo.state import runtime
 from tests.cli.test_lifecycle import begin_plan, begin_ralph
 from tests.hooks.conftest import SESSION, Host, command_of, point_at
@@ -23,9 +24,26 @@ NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it agai
 CLAUDE = {"CLAUDECODE": "1"}
 
 
+def live(home: Path | None = None) -> Path:
+    return (home or Path(os.environ["HOME"]) / ".local" / "state") / "omo" / "live"
+
+
 def markers(home: Path | None = None) -> list[str]:
-    directory = (home or Path(os.environ["HOME"]) / ".local" / "state") / "omo" / "live"
-    return sorted(path.name for path in directory.iterdir()) if directory.exists() else []
+    """The sessions that have one, in whichever project. No directory is left that has none."""
+    files = [path for path in live(home).rglob("*") if path.is_file()]
+    folders = {folder for path in files for folder in path.parents}
+    assert not [path for path in live(home).rglob("*") if path.is_dir() and path not in folders]
+    return sorted(path.name + path.parent.suffix for path in files)
+
+
+def leave(state: Path | str, session: str, *, days: float = 0) -> Path:
+    """A marker that somebody left behind."""
+    path = Path(f"{live()}{state}") / session
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("ultrawork\n")
+    moment = path.stat().st_mtime - days * 24 * 3600
+    os.utime(path, (moment, moment))
+    return path
 
 
 def remove(host: Host) -> None:
@@ -274,28 +292,42 @@ def test_without_the_variable_too(host: Host) -> None:
         assert said in done.stdout.decode()
 
 
-@pytest.mark.parametrize("content", [b"", b"x", b"\xff\n\n", b"a\nb\nc\n", "{state}\n\x1b[31mred\u202e " + "x" * 9000])
-def test_a_marker_of_any_content_is_survived(host: Host, content: bytes | str) -> None:
+@pytest.mark.parametrize("content", [b"", b"x", b"\xff\n\n", b"a\nb\nc\n", b"\x1b[31mred\xe2\x80\xae " + b"x" * 9000])
+def test_a_marker_of_any_content_is_survived(host: Host, content: bytes) -> None:
     host.prompt("ulw fix it")
-    marker = Path(os.environ["HOME"]) / ".local" / "state" / "omo" / "live" / SESSION
+    marker = Path(f"{live()}{host.state}") / SESSION
     remove(host)
-    if isinstance(content, str):
-        content = content.replace("{state}", host.state).encode()
     marker.write_bytes(content)
     answer = host.stop()
     assert "\\u001b" not in answer.stdout
     assert len(answer.stdout) < 1000
 
 
-def test_old_markers_are_swept_when_one_is_written(host: Host) -> None:
-    directory = Path(os.environ["HOME"]) / ".local" / "state" / "omo" / "live"
-    directory.mkdir(parents=True)
-    for name, days in (("left-behind", 15), ("still-on", 13)):
-        (directory / name).write_text("/a/project/.sisyphus/cc-omo\nultrawork\n")
-        moment = (directory / name).stat().st_mtime - days * 24 * 3600
-        os.utime(directory / name, (moment, moment))
+def test_what_is_left_of_others_goes_when_a_run_ends(host: Host, tmp_path: Path) -> None:
+    other = Host(tmp_path / "another", data=host.data)
+    copied(other.project, git_init)
+    other.prompt("ulw fix it", session_id="on")
+    other.prompt("ulw fix it", session_id="removed")
+    other.prompt("ulw fix it", session_id="ended")
+    other.prompt("/omo:stop-continuation", session_id="ended")
+    other.prompt("thanks", session_id="ended")  # which tells the model, so that no hook is needed any more
+    leave(other.state, "ended")
+    leave(other.state, "never-on")
+    leave(tmp_path / "gone" / ".sisyphus" / "cc-omo", "project-gone")
+    leave(tmp_path / ".sisyphus" / "cc-omo", "nobody-came-back", days=15)
+    leave(tmp_path / ".sisyphus" / "cc-omo", "to-be-told", days=13)
+    leave("", "of-an-older-version")
     host.prompt("ulw fix it")
-    assert markers() == [SESSION, "still-on"]
+    host.prompt("/omo:stop-continuation")
+    assert markers() == ["on", "removed", "to-be-told"]
+
+
+def test_uninstalling_names_no_session_that_is_gone(host: Host, tmp_path: Path) -> None:
+    host.prompt("ulw fix it")
+    leave(host.state, "never-on")
+    leave(tmp_path / "gone" / ".sisyphus" / "cc-omo", "project-gone")
+    assert live_sessions() == [f"{SESSION} in {host.project}"]
+    assert markers() == [SESSION]
 
 
 @pytest.mark.usefixtures("through_the_shell")

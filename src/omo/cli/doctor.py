@@ -29,7 +29,7 @@ from omo.errors import Newer, OmoError, Unreadable
 from omo.hosts import KEEP_GOING, codex_setup
 from omo.hosts import claude_setup as host
 from omo.proof.run import Outcome, child_environment, run
-from omo.state import paths, runtime, store
+from omo.state import markers, paths, runtime, store
 from omo.text import clip, counted
 from omo.work import session, times
 
@@ -256,8 +256,12 @@ def stop_hook(probe: Probe) -> Finding:
 def _project() -> Iterator[Path]:
     """An empty project. Its own state directory keeps the hooks from finding one further up."""
     with tempfile.TemporaryDirectory(prefix="omo-doctor-", ignore_cleanup_errors=True) as directory:
-        os.makedirs(paths.state_dir(directory, {}))
-        yield Path(directory)
+        state = paths.state_dir(directory, {})
+        os.makedirs(state)
+        try:
+            yield Path(directory)
+        finally:
+            markers.remove(SESSION, state)
 
 
 def _stop(probe: Probe, project: Path) -> Outcome:

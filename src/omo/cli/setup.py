@@ -22,6 +22,7 @@ from omo.context import Context, plugin_root
 from omo.errors import BadInput, Refused, Unreadable, Unwritable
 from omo.hosts import claude_setup as host
 from omo.hosts import codex_setup
+from omo.safe_open import regular_file
 from omo.state import markers, paths
 from omo.text import block, clip
 
@@ -206,7 +207,7 @@ def is_launcher(program: Path) -> bool:
     if program.is_symlink():
         return is_command(program)
     try:
-        with open(program, "rb") as file:
+        with open(program, "rb", opener=regular_file) as file:
             return host.LAUNCHER_MARK.encode() in file.read(400)
     except OSError:
         return False

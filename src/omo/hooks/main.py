@@ -8,6 +8,7 @@ import time
 
 from omo import hosts, settings
 from omo.errors import Unreadable
+from omo.safe_open import regular_file
 from omo.state import markers, paths, runtime, store
 
 TYPE_CHECKING = False
@@ -175,7 +176,7 @@ def log(state: str, name: str, error: BaseException) -> None:
         path = paths.log_file(state)
         if os.path.exists(path) and os.path.getsize(path) > LONGEST_LOG:
             os.replace(path, path + ".old")
-        with open(path, "a", encoding="utf-8", errors="replace") as file:
+        with open(path, "a", encoding="utf-8", errors="replace", opener=regular_file) as file:
             file.write(f"{int(time.time())} {name} {type(error).__name__}: {error}\n")
     except OSError:
         pass

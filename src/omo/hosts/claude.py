@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 LONGEST_EVENT = 32 * 1024 * 1024
 LONGEST_TAIL = 64 * 1024 * 1024  # of a transcript: a turn can write megabytes
 KNOWN_BY = 40  # letters of a message
-GOAL = b'"type":"goal_status"'
 RALPH_LOOP = ".claude/ralph-loop.local.md"  # of the official plugin, and of its twin ralph-wiggum
 LONGEST_FRONT_MATTER = 8 * 1024
 LONGEST_NUMBERS = 20  # letters of both
@@ -45,7 +44,7 @@ PERMISSIONS = {hosts.DENY: "deny", hosts.PERMIT: "allow"}
 PLAIN_ARGUMENTS = frozenset(("command", "description", "timeout", "run_in_background"))
 FINISHED = ("completed", "failed", "killed", "stopped", "cancelled", "done", "exited")
 BACKGROUND_SHELLS = ("shell", "monitor")
-TASK_NOTICE = b'"content":"<task-notification>'
+TASK_NOTICE = "<task-notification>"
 API_ERRORS = ("Connection error", "Request timed out", "Overloaded", "Unable to connect")
 LIMITS = ("You've hit your", "You've reached your", "Claude usage limit reached", "Claude AI usage limit reached")
 # From here on a Stop that is given context goes on with it: told to the model once, and not painted as an error.
@@ -243,17 +242,19 @@ class ClaudeTranscript(Transcript):
     def queued_prompts(self) -> int:
         """A slash command typed while the model works reaches no hook before the turn ends; only this notes it."""
         is_typed: list[bool] = []  # or else the host tells of a task that ended
-        for line in self._lines(b'"queue-operation"'):
-            if b'"enqueue"' in line:
-                is_typed.append(TASK_NOTICE not in line)
-            elif b'"popAll"' in line:
+        for row in reversed(list(self._rows("queue-operation"))):
+            if row.get("type") != "queue-operation":
+                continue
+            if row.get("operation") == "enqueue":
+                is_typed.append(not str(row.get("content")).startswith(TASK_NOTICE))
+            elif row.get("operation") == "popAll":
                 is_typed = []
             else:
                 is_typed = is_typed[1:]
         return sum(is_typed)
 
     def has_turn(self, turn: str) -> bool:
-        return bool(self._lines(f'"promptId":"{turn}"'.encode()))
+        return any(row.get("promptId") == turn for row in self._rows(turn))
 
     def is_silent_since(self, moment: str) -> bool:
         return os.path.isfile(self.path) and self.last_word_at() <= moment
@@ -270,8 +271,7 @@ class ClaudeTranscript(Transcript):
 
     def active_goal(self) -> str:
         """As the client itself finds it after a resume: the last row of its goal says how that stands."""
-        for line in reversed(self._lines(GOAL)):
-            row = _object(line)
+        for row in self._rows("goal_status"):
             status = _dict(row.get("attachment"))
             if row.get("type") == "attachment" and status.get("type") == "goal_status":
                 is_over = bool(status.get("met") or status.get("failed"))
@@ -279,8 +279,14 @@ class ClaudeTranscript(Transcript):
         return ""
 
     def has_said(self, message: str) -> bool:
-        mark = dumps(message[:KNOWN_BY])[1:-1].encode("utf-8", "replace")
-        return any(mark in line for line in self._lines(b'"type":"assistant"')[-2:])
+        """Among its last two answers: one call of the model is several rows."""
+        for count, (_, row) in enumerate(self._answers()):
+            if count == 2:
+                break
+            for block in _objects(_dict(row.get("message")).get("content")):
+                if message[:KNOWN_BY] in str(block.get("text")):
+                    return True
+        return False
 
     def last_word_at(self) -> str:
         for written, _ in self._answers():
@@ -289,8 +295,7 @@ class ClaudeTranscript(Transcript):
 
     def _answers(self) -> Iterator[tuple[str, Json]]:
         """What the model said and when, newest first."""
-        for line in reversed(self._lines(b'"type":"assistant"')):
-            row = _object(line)
+        for row in self._rows("assistant"):
             written = row.get("timestamp")
             if row.get("type") == "assistant" and isinstance(written, str):
                 yield written, row
@@ -302,7 +307,7 @@ class ClaudeTranscript(Transcript):
         moment = ""  # of the row before: a sum has none of its own
         lines, end = whole_lines(self.path, self.start)
         for line in lines:
-            if b'"type":"assistant"' in line or b'"compact_boundary"' in line or b'"type":"cost-state"' in line:
+            if b'"assistant"' in line or b'"compact_boundary"' in line or b'"cost-state"' in line:
                 row = _object(line)
                 moment = str(row.get("timestamp") or moment)
                 entries += _usage_in(row, moment)
@@ -314,16 +319,22 @@ class ClaudeTranscript(Transcript):
             paths += [os.path.join(directory, name) for name in files if name.endswith(".jsonl")]
         return sorted(paths)
 
-    def _lines(self, mark: bytes) -> list[bytes]:
-        """Those with this mark, oldest first."""
+    def _rows(self, value: str) -> Iterator[Json]:
+        """Those in which something has this value, newest first. No other line is parsed: they can be megabytes."""
+        mark = dumps(value).encode("utf-8", "replace")
         try:
-            with open(self.path, "rb") as file:
+            with open(self.path, "rb", opener=regular_file) as file:
                 size = file.seek(0, 2)
                 start = self.start if self.start <= size else 0
                 file.seek(max(start, size - LONGEST_TAIL))
-                return [line for line in file if mark in line]
+                text = file.read()
         except (OSError, ValueError):
-            return []
+            return
+        start = len(text)
+        while (found := text.rfind(mark, 0, start)) >= 0:
+            start = text.rfind(b"\n", 0, found) + 1
+            end = text.find(b"\n", found)
+            yield _object(text[start:end] if end >= 0 else text[start:])
 
 
 def whole_lines(path: str, start: int) -> tuple[list[bytes], int]:

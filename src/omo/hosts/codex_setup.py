@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from omo.errors import Unreadable
-from omo.safe_open import read_file
+from omo.safe_open import read_file, regular_file
 from omo.text import clip
 
 NAME, TITLE = "codex", "Codex"
@@ -128,7 +128,7 @@ def agents_made(environ: Mapping[str, str]) -> list[Path]:
 
 def _is_made(path: Path) -> bool:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8", errors="replace", opener=regular_file) as file:
             return file.readline(200).strip() == MADE_BY_OMO
     except OSError:
         return False

@@ -11,6 +11,7 @@ from pathlib import Path
 from omo.errors import NotEvaluable
 from omo.proof import git, globs
 from omo.proof.base import DIFF
+from omo.safe_open import regular_file
 
 MOST_COMMITS = 10_000
 BASES = ("origin/dev", "dev", "origin/main", "origin/master", "main", "master")
@@ -238,7 +239,7 @@ def was_committed_before(root: Path, path: str, moment: float) -> bool:
 def _blob_in_git(root: Path, path: str) -> str:
     """The id under which git has what the file holds, empty where it has not. Hashed here: that saves a process."""
     try:
-        with open(os.path.join(root, path), "rb") as file:
+        with open(os.path.join(root, path), "rb", opener=regular_file) as file:
             header = b"blob %d\0" % os.fstat(file.fileno()).st_size
             digests = [hashlib.sha1(header, usedforsecurity=False), hashlib.sha256(header)]
             while chunk := file.read(1 << 20):

@@ -1,7 +1,8 @@
 """One small file for each session that is on, outside its project: who removes the state there does not end it unseen.
 
-It is named by the session's id and has two lines, where the state is and what was on; hooks/launch.sh reads the first.
-A marker is compared and shown, never believed further. What cannot be read or written is no marker.
+It is named by the session's id, in a directory that is named like its state: a hook, and hooks/launch.sh before it,
+looks for those of its own project and never at the others. It holds what was on: shown, and never believed further.
+What cannot be read or written is no marker.
 """
 
 from __future__ import annotations
@@ -9,13 +10,20 @@ from __future__ import annotations
 import os
 import time
 
+from omo.json_text import dumps
 from omo.safe_open import regular_file
 from omo.state import paths, store
 from omo.text import clip
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 KEPT_FOR = 14 * 24 * 3600.0
+MOST_SWEPT = 1000  # in one hook, which has ten seconds
 LONGEST = 8192
-REPLACED = ".replaced"  # behind the name, where another state was begun in the place of the one that was removed
+IN_PROJECT = os.path.join(os.sep, paths.STATE_DIR)
+REPLACED = ".replaced"  # behind the state's name, where another was begun in the place of the one that was removed
 
 
 class Marker:
@@ -29,14 +37,32 @@ class Marker:
         self.on = on
         self.was_replaced = was_replaced
 
-    def tells_of(self, state: str, root: str) -> bool:
-        """Was it on in this project, and is the file gone that said so?
+    @property
+    def path(self) -> str:
+        return os.path.join(_folder(self.state, was_replaced=self.was_replaced), self.session)
 
-        Without the state directory, a directory below it takes itself for the project.
-        """
-        project = self.state.removesuffix(os.path.join(os.sep, paths.STATE_DIR))
-        is_here = self.state == state or f"{root}{os.sep}".startswith(project + os.sep)
-        return is_here and (self.was_replaced or not os.path.exists(paths.runtime_file(self.state)))
+    def tells_of_removal(self) -> bool:
+        return self.was_replaced or not os.path.exists(paths.runtime_file(self.state))
+
+    def is_left_over(self) -> bool:
+        """Its project is gone, nobody came back to it, or its session is on no more. One that names no state is of a
+        version that kept all in one directory."""
+        project = self.state.removesuffix(IN_PROJECT)
+        if not self.state or (project != self.state and not os.path.isdir(project)):
+            return True
+        try:
+            age = time.time() - os.lstat(self.path).st_mtime
+        except OSError:
+            return True
+        return age > KEPT_FOR or not (self.tells_of_removal() or self._is_live())
+
+    def _is_live(self) -> bool:
+        """By the first line of the runtime file, as the launcher reads it."""
+        try:
+            with open(paths.runtime_file(self.state), "rb", opener=regular_file) as file:
+                return dumps(self.session).encode() in file.readline()
+        except OSError:
+            return True  # nobody knows
 
 
 def directory() -> str:
@@ -51,88 +77,143 @@ def directory() -> str:
 
 
 def write(session: str, state: str, on: str) -> None:
-    """Sweeps away what was left by sessions that nobody came back to."""
-    path = _path(session)
-    if not path or "\n" in state:
+    if not _is_name(session):
         return
-    try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        _sweep(os.path.dirname(path))
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
-        with os.fdopen(regular_file(path, flags), "wb") as file:
-            file.write(os.fsencode(state) + b"\n" + store.encode(clip(on, 200)) + b"\n")
-    except (OSError, ValueError):
-        pass
+    folder = _folder(state)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+    for _ in range(2):
+        try:
+            os.makedirs(_folder(), mode=0o700, exist_ok=True)
+            os.makedirs(folder, exist_ok=True)
+            with os.fdopen(regular_file(os.path.join(folder, session), flags), "wb") as file:
+                file.write(store.encode(clip(on, 200)) + b"\n")
+        except FileNotFoundError:
+            continue  # the last session that was on there has ended in between, and its directory went
+        except (OSError, ValueError):
+            pass
+        return
 
 
 def replaced(state: str) -> None:
     """A new state is begun here: of what was on in the one before its sessions are still to be told."""
-    for marker in every():
-        if marker.state == state and not marker.was_replaced:
-            try:
-                os.replace(_path(marker.session), _path(marker.session, REPLACED))
-            except OSError:
-                pass
+    folder = _folder(state)
+    try:
+        names = os.listdir(folder)
+        os.makedirs(folder + REPLACED, exist_ok=True)
+        for name in names:
+            os.replace(os.path.join(folder, name), os.path.join(folder + REPLACED, name))
+        os.rmdir(folder)
+    except (OSError, ValueError):
+        pass
 
 
 def remove(session: str, state: str) -> bool:
-    """Whether there was one for this state, and this call has removed it."""
-    marker = _read(session)
-    return marker is not None and marker.state == state and _unlink(_path(session))
+    """Whether there was one for this state, and this call has removed it. What others left behind goes too."""
+    marker = _read(session, state)
+    is_removed = marker is not None and _unlink(marker)
+    for count, other in enumerate(_all()):
+        if count == MOST_SWEPT:
+            break
+        if other.is_left_over():
+            _unlink(other)
+    return is_removed
 
 
 def take(session: str, state: str, root: str) -> Marker | None:
     """What was on in this session when the state was removed: given once."""
-    for ending in ("", REPLACED):
-        marker = _read(session, ending)
-        if marker is not None and marker.tells_of(state, root):
-            return marker if _unlink(_path(session, ending)) else None
+    for place in _states_around(state, root):
+        for was_replaced in (False, True):
+            marker = _read(session, place, was_replaced=was_replaced)
+            if marker is not None and marker.tells_of_removal():
+                return marker if _unlink(marker) else None
     return None
 
 
-def every() -> list[Marker]:
-    try:
-        names = sorted(os.listdir(directory() or os.devnull))
-    except OSError:
-        return []
+def of_removed(state: str, root: str) -> list[Marker]:
+    """Of all sessions that were on here when the state was removed, and were not told yet."""
     markers = []
-    for name in names:
-        session, dot, rest = name.partition(".")
-        marker = _read(session, dot + rest)
-        if marker is not None:
+    for place in _states_around(state, root):
+        for was_replaced in (False, True):
+            try:
+                names = os.listdir(_folder(place, was_replaced=was_replaced))
+            except (OSError, ValueError):
+                continue
+            for marker in _read_all(names, place, was_replaced=was_replaced):
+                if marker.tells_of_removal():
+                    markers.append(marker)
+    return markers
+
+
+def every() -> list[Marker]:
+    """Of all projects. What was left behind is removed."""
+    markers = []
+    for marker in _all():
+        if marker.is_left_over():
+            _unlink(marker)
+        else:
             markers.append(marker)
     return markers
 
 
-def _read(session: str, ending: str = "") -> Marker | None:
+def _states_around(state: str, root: str) -> Iterator[str]:
+    """Without the state directory, a directory below it takes itself for the project."""
+    yield state
+    above = root
+    while True:
+        place = above.rstrip(os.sep) + IN_PROJECT
+        if place != state:
+            yield place
+        if above == os.path.dirname(above):
+            return
+        above = os.path.dirname(above)
+
+
+def _all() -> Iterator[Marker]:
+    base = _folder()
+    for folder, _, names in os.walk(base):
+        state = folder.removeprefix(base)
+        yield from _read_all(names, state.removesuffix(REPLACED), was_replaced=state.endswith(REPLACED))
+
+
+def _read_all(names: list[str], state: str, *, was_replaced: bool) -> Iterator[Marker]:
+    for name in sorted(names):
+        marker = _read(name, state, was_replaced=was_replaced)
+        if marker is not None:
+            yield marker
+
+
+def _read(session: str, state: str, *, was_replaced: bool = False) -> Marker | None:
+    if not _is_name(session):
+        return None
     try:
-        with open(_path(session, ending), "rb", opener=regular_file) as file:
-            state, on, *_ = file.read(LONGEST).split(b"\n")
+        with open(f"{_folder(state, was_replaced=was_replaced)}/{session}", "rb", opener=regular_file) as file:
+            on = file.read(LONGEST).partition(b"\n")[0]
     except (OSError, ValueError):
         return None
-    words = clip(on.decode("utf-8", "replace"), 200)
-    return Marker(session, os.fsdecode(state), words, was_replaced=ending == REPLACED)
+    return Marker(session, state, clip(on.decode("utf-8", "replace"), 200), was_replaced=was_replaced)
 
 
-def _unlink(path: str) -> bool:
+def _is_name(session: str) -> bool:
+    """Only an id that is its own file name: the launcher looks for that name in the event."""
+    return paths.file_name_of(session) == session
+
+
+def _folder(state: str = "", *, was_replaced: bool = False) -> str:
+    """Nothing can be in it where there is no directory for markers."""
+    return (directory() or os.devnull) + state + (REPLACED if was_replaced else "")
+
+
+def _unlink(marker: Marker) -> bool:
+    """And the directories above it that are empty then."""
+    base = _folder()
+    path = marker.path
     try:
         os.unlink(path)
     except OSError:
         return False
+    try:
+        while (path := os.path.dirname(path)) != base:
+            os.rmdir(path)
+    except OSError:
+        pass
     return True
-
-
-def _path(session: str, ending: str = "") -> str:
-    """Only an id that is its own file name: the launcher looks for that name in the event."""
-    base = directory()
-    if not base or paths.file_name_of(session) != session:
-        return ""
-    return os.path.join(base, session + ending)
-
-
-def _sweep(base: str) -> None:
-    oldest = time.time() - KEPT_FOR
-    for session in os.listdir(base):
-        path = os.path.join(base, session)
-        if os.lstat(path).st_mtime < oldest:
-            os.unlink(path)

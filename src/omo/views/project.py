@@ -238,9 +238,7 @@ def look(context: Context, *, closely: str = "", everything: bool = False) -> Pr
         if meant:
             views.append(look_at(context, meant, closely=False))
     else:
-        for marker in markers.every():
-            if not marker.tells_of(context.state, context.root):
-                continue
+        for marker in markers.of_removed(context.state, context.root):
             what = f"session {clip(marker.session, 64)} ended, not proven: {state_was_removed(marker.state, marker.on)}"
             problems.append(Problem(what, "type ulw in a prompt to begin anew", "removed"))
         trees: dict[str, str] = {}

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import changes, globs, outputs
 from omo.proof.run import run
+from omo.safe_open import read_start
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.text import clip, counted
@@ -123,7 +124,7 @@ def _count_records(claim: Claim, root: Path, files: list[str]) -> tuple[int, int
     """How many records of the JSON lines have the field, with that value if one is named; and how many there are."""
     total = present = matching = 0
     for name in files:
-        text = (root / name).read_bytes()[:LARGEST_RECORDS].decode("utf-8", "replace")
+        text = read_start(root / name, LARGEST_RECORDS, follow_link=True)[0].decode("utf-8", "replace")
         for number, line in enumerate(text.splitlines(), start=1):
             if not line.strip():
                 continue

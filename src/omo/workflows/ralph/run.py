@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from omo.digest import sha256
 from omo.errors import Refused, Unreadable
+from omo.safe_open import regular_file
 from omo.state import ledger, paths
 from omo.state.runtime import part
 from omo.text import clip
@@ -224,7 +225,7 @@ class RalphState:
         if not self.source:
             return ""
         try:
-            with open(os.path.join(self.root, self.source), "rb") as file:
+            with open(os.path.join(self.root, self.source), "rb", opener=regular_file) as file:
                 digest, what = sha256(file.read()), "was edited"
         except OSError:
             digest, what = "", "is gone"

@@ -13,6 +13,7 @@ from omo import settings as all_settings
 from omo.digest import sha256
 from omo.errors import NotEvaluable, Refused, Unreadable
 from omo.proof import base, changes, git
+from omo.safe_open import regular_file
 from omo.settings import Settings
 from omo.state import paths, store
 from omo.work.run import Caller, Kind, Run, load
@@ -191,7 +192,7 @@ def _is_ours(text: str) -> bool:
 
 def _text(path: str) -> str | None:
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8", errors="replace", opener=regular_file) as file:
             return file.read()
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from omo.errors import BadInput
 from omo.proof import documents, globs
-from omo.safe_open import TooLarge, read_file
+from omo.safe_open import TooLarge, read_file, regular_file
 from omo.strict import defects_of
 from omo.text import clip
 from omo.workflows.ultraplan.markdown import FIELDS, Fenced, Heading, Page, items_of, numbers_of, removed_of
@@ -74,7 +74,7 @@ def load(path: Path | str, root: Path) -> Document:
 def text_of(path: str) -> str | None:
     """The text of a file that may be gone; None where it cannot be read."""
     try:
-        with open(path, encoding="utf-8-sig", errors="replace", newline="") as file:
+        with open(path, encoding="utf-8-sig", errors="replace", newline="", opener=regular_file) as file:
             return file.read(LARGEST + 1)
     except (OSError, ValueError):
         return None
