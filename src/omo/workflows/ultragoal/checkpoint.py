@@ -223,7 +223,7 @@ def _complete(
     filled = None
     if gate is None:
         if rerun is not None:
-            rerun(subject_of(run, plan, goal, gate_file), held.ran)
+            rerun(subject_of(run, plan, goal, gate_file), held.settled)
             run.caller.forget()
             subject = subject_of(run, plan, goal, gate_file)
             # What was run here may have changed the work, and then nobody has reviewed it.

@@ -23,12 +23,13 @@ Row = dict[str, Any]
 @dataclass(frozen=True)
 class Held:
     """`exceptions` are pins that the user let through as they are; `not_yet` says of those that never passed in this
-    run why they do not, while more of the work is to come; `passing` all others. `ran` are those that ran just now."""
+    run why they do not, while more of the work is to come; `passing` all others. `settled` need no other run: they ran
+    just now, or do not pass on these very files."""
 
     passing: Sequence[Gate] = field(default_factory=list)
     exceptions: Sequence[Row] = field(default_factory=list)
     not_yet: Sequence[str] = field(default_factory=list)
-    ran: Sequence[str] = field(default_factory=list)
+    settled: Sequence[str] = field(default_factory=list)
 
     @property
     def facts(self) -> list[str]:
@@ -52,17 +53,18 @@ def hold(caller: Caller, *, is_last: bool) -> Held:
     exceptions: list[Row] = []
     not_yet: list[str] = []
     failing: list[tuple[Gate, str]] = []
-    ran: list[str] = []
+    settled: list[str] = []
     for gate in known:
         if not gate.is_users:
             continue
         result = gate.result_on(look.tree, env)
         if result is None:
             result = runs.run_gates(context, caller.session, gate.name)[0][0]
-            ran.append(gate.name)
+            settled.append(gate.name)
         if result["result"] == "pass":
             passing.append(gate)
             continue
+        settled.append(gate.name)
         state = state_of(result)
         has_passed = any(row["result"] == "pass" for row in gate.results)
         if gate.allowed is not None:
@@ -74,7 +76,7 @@ def hold(caller: Caller, *, is_last: bool) -> Held:
     caller.forget()
     if failing:
         raise _refusal(failing)
-    return Held(passing, exceptions, not_yet, ran)
+    return Held(passing, exceptions, not_yet, settled)
 
 
 def state_of(result: Row) -> str:
