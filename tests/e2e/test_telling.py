@@ -66,7 +66,9 @@ def test_a_run_that_is_capped_rings_and_is_told_once_also_to_who_comes_back(stag
     again.submit("/clear")
     kept = "both: sh -c 'test -f README.md && test -d .git'."
     # The client takes it in; on a busy machine it does not always paint it.
-    wait_until(lambda: f'"hook_system_message","content":"omo: still pinned by you: {kept}' in stage.transcript())
+    wait_until(
+        lambda: f'"hook_system_message","content":"omo: pinned by you in this project: {kept}' in stage.transcript()
+    )
 
 
 def test_a_cancel_in_another_terminal_and_a_state_that_is_removed_are_told_where_the_work_was(stage: Stage) -> None:

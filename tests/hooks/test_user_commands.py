@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -206,59 +207,88 @@ def test_a_pin_as_one_types_it(on: Host, typed: str, name: str, argv: list[str],
     assert [(gate.name, gate.argv, gate.by) for gate in known(on)] == [(name, argv, "user")]
 
 
-def cleared(host: Host, new: str, client: str = "77") -> str:
-    environ = {"CLAUDE_PID": client, "CLAUDECODE": "1"}
-    answer = host.send("SessionStart", session_id=new, source="clear", env=environ)
+def begun(host: Host, new: str, source: str = "startup") -> str:
+    """What a new conversation tells the user first."""
+    answer = host.send("SessionStart", session_id=new, source=source, env={"CLAUDE_PID": new, "CLAUDECODE": "1"})
     return str(answer.json["systemMessage"]) if answer.stdout else ""
 
 
-def pin_in(host: Host, text: str, client: str = "77", session: str = SESSION) -> None:
-    host.prompt(f"/omo:pin {text}", session_id=session, env={"CLAUDE_PID": client})
+def pin_in(host: Host, text: str, session: str = SESSION) -> None:
+    host.prompt(f"/omo:pin {text}", session_id=session)
 
 
 def gates_of(host: Host, session: str) -> dict[str, tuple[str, list[str]]]:
     return {gate.name: (gate.by, gate.argv) for gate in gates.current(host.state, session, host.row(session))}
 
 
-def test_the_users_pins_outlive_a_cleared_conversation_and_the_agents_do_not(on: Host) -> None:
+@pytest.mark.parametrize("source", ["startup", "clear"])
+def test_the_users_pins_hold_in_every_conversation_and_the_agents_do_not(on: Host, source: str) -> None:
     pin_in(on, "--timeout 30m --sealed 'data/**' tests -- grep -q new value")
     pin_in(on, "gone -- true")
-    on.prompt("/omo:unpin gone", env={"CLAUDE_PID": "77"})
+    on.prompt("/omo:unpin gone")
     assert agent(on, "gate", "add", "mine", "--", "true") == 0
-    told = cleared(on, "second")
-    assert told.startswith(
-        "omo: still pinned by you: tests: grep -q new value (within 1800 s) (sealed: data/**). /omo:unpin"
+    told = begun(on, "second", source)
+    assert told.splitlines()[0] == (
+        "omo: pinned by you in this project: tests: grep -q new value (within 1800 s) (sealed: data/**). "
+        "/omo:unpin NAME takes one away."
     )
     assert gates_of(on, "second") == {"tests": ("user", ["grep", "-q", "new", "value"])}
-    block = on.prompt("ulw go", session_id="second", env={"CLAUDE_PID": "77"}).stdout
+    assert on.row("second") == {}, "nothing is written for a conversation that only began"
+    block = on.prompt("ulw go", session_id="second").stdout
     assert "(pinned: tests: grep -q new value" in block
     assert "Open gates, 1 of 1: tests." in on.stop(session_id="second").json["reason"]
+    second = {**AGENT, "CLAUDE_CODE_SESSION_ID": "second"}
+    for forbidden in (["gate", "add", "tests", "--", "true"], ["gate", "remove", "tests"]):
+        assert main(forbidden, second, str(on.project), 1) == 3
+
+
+def test_what_is_taken_away_anywhere_is_gone_everywhere(on: Host) -> None:
+    pin_in(on, "tests -- grep -q new value")
+    assert "tests" in begun(on, "second")
     assert (
-        main(["gate", "add", "tests", "--", "true"], {**AGENT, "CLAUDE_CODE_SESSION_ID": "second"}, str(on.project), 1)
-        == 3
+        main(["gate", "add", "own", "--", "true"], {**AGENT, "CLAUDE_CODE_SESSION_ID": "third"}, str(on.project), 1)
+        == 0
     )
-    on.prompt("/omo:unpin tests", session_id="second", env={"CLAUDE_PID": "77"})
-    pin_in(on, "third -- true", session="second")
-    assert cleared(on, "third").startswith("omo: still pinned by you: third: true.")
+    on.prompt("/omo:unpin tests", session_id="second")
+    assert begun(on, "fourth") == "", "where nothing is pinned nothing is said"
+    assert [gates_of(on, name) for name in (SESSION, "second")] == [{}, {}]
+    pin_in(on, "own -- false", session="second")
+    on.prompt("/omo:unpin own", session_id="fourth")
+    pin_in(on, "tests -- true", session="second")
+    assert gates_of(on, SESSION) == {"tests": ("user", ["true"])}
 
 
-def test_only_the_same_client_carries_pins_on(on: Host) -> None:
-    pin_in(on, "tests -- true", client="77")
-    assert "pinned" not in cleared(on, "second", client="78")
-    assert "pinned" not in cleared(on, "third", client="")
-    on.send("SessionStart", session_id="fourth", source="startup", env={"CLAUDE_PID": "77"}).assert_silent()
-    assert [gates_of(on, name) for name in ("second", "third", "fourth")] == [{}, {}, {}]
+def test_pins_outlive_a_long_holiday(on: Host) -> None:
+    """Rows that nobody used for two weeks are forgotten, and with them where a ledger ends."""
+    pin_in(on, "tests -- true")
+    on.prompt("/omo:stop-continuation")
+    path = Path(on.state, "runtime.local.json")
+    path.write_text(path.read_text().replace('"lastUsedAt": "2', '"lastUsedAt": "1'))
+    on.prompt("ulw go", session_id="second")
+    assert gates_of(on, "third") == {"tests": ("user", ["true"])}
 
 
-def test_a_row_that_somebody_wrote_into_the_ledger_becomes_nobodys_pin(on: Host) -> None:
-    from omo.state import paths
+@pytest.mark.parametrize("is_chained", [True, False])
+def test_a_row_that_somebody_wrote_into_a_file_becomes_nobodys_pin(on: Host, is_chained: bool) -> None:
+    """Neither one that follows nothing, nor one whose writer knows how rows are chained."""
+    from omo.state import ledger, paths
 
     pin_in(on, "tests -- true")
     path = Path(paths.events_file(on.state, SESSION))
-    last = path.read_text().splitlines()[-1]
-    path.write_text(path.read_text() + last.replace('"tests"', '"forged"') + "\n")
-    assert "pinned" not in cleared(on, "second")
-    assert gates_of(on, "second") == {}
+    last = json.loads(path.read_text().splitlines()[-1])
+    forged = {**last, "name": "forged"}
+    if is_chained:
+        forged |= {"seq": last["seq"] + 1, "prev": ledger.head_of(str(path)).digest}
+    path.write_text(path.read_text() + json.dumps(forged) + "\n")
+    assert "forged" not in begun(on, "second")
+    assert gates_of(on, "second") == {"tests": ("user", ["true"])}
+    Path(on.state, "pins").write_text(json.dumps(forged))
+    runtime_file = Path(on.state, "runtime.local.json")
+    told = json.loads(runtime_file.read_text())
+    told["pins"] = [forged]
+    told["sessions"]["nobody"] = {"pins": True, "lastUsedAt": last["ts"]}
+    runtime_file.write_text(json.dumps(told))
+    assert gates_of(on, "third") == {"tests": ("user", ["true"])}
 
 
 @pytest.mark.parametrize(

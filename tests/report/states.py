@@ -246,7 +246,7 @@ def spoil_other(row: dict[str, Any]) -> None:
     row |= {
         "ulw": {"enabled": True, "stopBlocks": "many"},
         "lastUsedAt": "\x1b[2J",
-        "work": {"ulw": {"state": HOSTILE}},
+        "work": {"ulw": {"state": HOSTILE, "open": 1, "total": 1}},
     }
 
 

@@ -99,7 +99,7 @@ def report_of(ran: runs.Ran) -> Result:
 def record(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
     gate = gates.current(context.state, name, context.row(name)).get(arguments.name)
-    if gate is not None and gate.is_users and gate.has_failed and context.is_agent:
+    if gate is not None and gate.is_users and gate.last is not None and not gate.is_closed and context.is_agent:
         raise waits_for_user(context, name, [gate])
     failed_without = gate is not None and runs.failed_without_work(context, name, gate)
     gates_of_session = runs.session_gates(context, name)

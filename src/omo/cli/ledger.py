@@ -270,7 +270,7 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
             raise unneeded
         kept, digest = ledger.set_aside(path, context.now) if os.path.lexists(path) else ("", "")
         event = {"kind": "repaired", "kept": os.path.basename(kept), "digest": digest}
-        emptied = session.with_gates(session.disowned(row), open_gates=[], total=0)
+        emptied = session.with_gates(session.disowned(row), failing=[], not_run=[], total=0)
         emptied.pop("ledger", None)
         return runtime.Change(kept, emptied, [event])
 

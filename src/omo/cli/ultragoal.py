@@ -6,7 +6,7 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -240,7 +240,7 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
             goal_json=_goal_json(arguments, context),
             gate=gate,
             gate_file=gate_file,
-            rerun=lambda subject: _rerun(context, run, subject, arguments.argv),
+            rerun=lambda subject, settled: _rerun(context, run, subject, arguments.argv, settled),
         )
     step = publish_status(run, progressed=done.is_progress)
     return views.checkpointed(run, done, step)
@@ -266,15 +266,18 @@ def _gate(arguments: argparse.Namespace, context: Context) -> tuple[object, str]
     return models.load(given, context.cwd), os.path.relpath(os.path.join(context.cwd, given), context.root)
 
 
-def _rerun(context: Context, run: PlanRun, subject: Subject, argv: list[str]) -> None:
-    """Run on the files as they are now what is to show the goal: the session's gates, and the given command."""
+def _rerun(context: Context, run: PlanRun, subject: Subject, argv: list[str], settled: Collection[str]) -> None:
+    """Run on the files as they are now what is to show the goal: the session's gates, but for those that are `settled`,
+    and the given command."""
     from omo.workflows.ultragoal.gate.proof import gate_problem, run_mark_of
     from omo.workflows.ultrawork import runs
 
+    cwd = os.path.relpath(os.path.realpath(context.cwd), os.path.realpath(context.root))
     for gate in subject.gates or ():
-        if gate_problem(subject, gate, ()) or run_mark_of(gate) in subject.used:
-            runs.run_gates(context, run.caller.session)
-            break
+        if gate.name not in settled and (gate_problem(subject, gate, ()) or run_mark_of(gate) in subject.used):
+            runs.run_gates(context, run.caller.session, gate.name)
+        if (gate.argv, gate.cwd) == (argv, cwd):
+            argv = []  # it shows the goal as a gate, and is not run twice
     if argv:
         evidence.record_run(context, run, subject.name, argv)
 

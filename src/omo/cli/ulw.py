@@ -65,7 +65,8 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
                 "a run is on, or paused by the user; starting it again would renew its budget", fix="omo next"
             )
         ceilings = None if context.is_agent else context.settings.budget  # an agent's shell sets none
-        armed = session.arm(row, by=context.actor, limits=limits, now=context.now, ceilings=ceilings)
+        pinned = len(gates.current(context.state, name, row))
+        armed = session.arm(row, by=context.actor, limits=limits, now=context.now, ceilings=ceilings, pinned=pinned)
         event = {"kind": "activated", "rule": "cli", **gates.begun(row, armed, began)}
         return runtime.Change(session.woken(row, armed), armed, [event])
 

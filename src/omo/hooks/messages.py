@@ -254,11 +254,11 @@ def offer(others: list[tuple[str, Json]], idle: float) -> str:
 
 
 def pins_kept(pins: list[str]) -> str:
-    """For the user who cleared the conversation; empty where they had pinned nothing."""
+    """For the user who begins a conversation; empty where they have pinned nothing in the project."""
     if not pins:
         return ""
     listed = clip("; ".join(pins), LONGEST_END)
-    return _told([f"still pinned by you: {_sentence(listed)}", "/omo:unpin NAME takes one away."])
+    return _told([f"pinned by you in this project: {_sentence(listed)}", "/omo:unpin NAME takes one away."])
 
 
 # How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
@@ -432,9 +432,10 @@ def whole_outcome(ended: list[tuple[str, Json]], row: Json) -> Json:
             if outcome.is_worse(earlier, outcomes[-1]):
                 outcomes.append(earlier)
     gates = summary_of(row, session.KIND)
-    if gates.get("open") and not gates.get("state"):  # pinned while other work held the session, and they do not pass
-        noun = "gate" if gates["open"] == 1 else "gates"
-        outcomes.append(outcome.beside(f"{noun} {clip(str(gates.get('next') or '?'), 120)}"))
+    if gates.get("open") and not gates.get("state"):  # pinned while other work held the session
+        not_run = [str(name) for name in gates.get("notRun") or ()]
+        failing = [name for name in str(gates.get("next") or "?").split(", ") if name not in not_run]
+        outcomes.append(outcome.beside(failing, not_run))
     return outcome.worst([*outcomes, *given_up(ended, outcomes, row)])
 
 

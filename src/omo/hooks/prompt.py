@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from omo.hooks.keyword import Reading
     from omo.hooks.main import World
     from omo.hosts import Event
+    from omo.workflows.ultrawork.gates import Gate
 
     Json = dict[str, Any]
 
@@ -105,12 +106,13 @@ def _activate(event: Event, world: World, reading: Reading, by: str = "user") ->
         is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
         if is_on and ulw_of(row or {}).get("armedFor") == event.fingerprint:
             return runtime.Change((True, True, [], [], row))  # the same prompt, delivered twice
-        armed = session.arm(row, by=by, limits=in_force.limits, now=world.now, ceilings=ceilings)
+        pinned = list(gates.current(world.state, event.session, row))
+        armed = session.arm(row, by=by, limits=in_force.limits, now=world.now, ceilings=ceilings, pinned=len(pinned))
         is_new = row is None or not runtime.is_live(row)
         armed = spending.begin(armed, event) if is_new else spending.follow(armed, event, world.now)
         armed = budget.runs(armed, world.now)
         armed = session.note(armed, armedFor=event.fingerprint)
-        next_step, lines = ("", []) if is_on else _gates(event, world, row, tree)
+        next_step, lines = ("", []) if is_on else _gates(event, world, pinned, tree)
         armed = session.shown_on({**session.with_next(armed, next_step), "instructed": True})
         woken = session.woken(row, armed)
         kind = "rearmed" if is_on else "activated"
@@ -134,14 +136,13 @@ def _activate(event: Event, world: World, reading: Reading, by: str = "user") ->
     return messages.turned_on(text, woken, armed, in_force.problems)
 
 
-def _gates(event: Event, world: World, row: Json | None, tree: Json) -> tuple[str, list[str]]:
+def _gates(event: Event, world: World, pinned: list[Gate], tree: Json) -> tuple[str, list[str]]:
     """What shows the work, and lines for the model: the gates that are pinned, or the test command that the project's
     files name. A file that differs from the commit is left out: what it names may be the agent's own."""
     from omo.proof import project_checks, project_files
     from omo.proof.typed_commands import typed
     from omo.workflows.ultrawork import gates
 
-    pinned = list(gates.current(world.state, event.session, row))
     if pinned:
         names = ", ".join(gate.name for gate in pinned[:MOST_GATES])
         return names, [f"(pinned: {gate.name}: {gates.in_words(gate)})" for gate in pinned[:MOST_GATES]]

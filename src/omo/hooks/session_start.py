@@ -1,4 +1,5 @@
-"""After a resume or a compaction: say in a few words where open work stands. What the user pinned outlives /clear."""
+"""After a resume or a compaction: say in a few words where open work stands. To a new conversation: what is pinned in
+the project, and what another one left open."""
 
 from __future__ import annotations
 
@@ -16,9 +17,9 @@ if TYPE_CHECKING:
 
 def handle(event: Event, world: World) -> Answer:
     if event.start_source not in ("resume", "compact"):
-        pins = _pins_of_before(event, world) if event.start_source == "clear" else ""
-        lines = [line for line in (pins, _offer(event, world)) if line]
-        return Answer(message="\n".join(lines) if event.shows_messages else "")
+        if not event.shows_messages:
+            return Answer()
+        return Answer(message="\n".join(filter(None, [_pins(event, world), _offer(event, world)])))
     # A compaction changes nothing in the terminal where the user was told already.
     is_shown = event.start_source == "resume" and event.shows_messages
     row = runtime.session(world.state, event.session)
@@ -42,18 +43,15 @@ def _offer(event: Event, world: World) -> str:
     return messages.offer(list(others.items()), left_open.idle_for(newest, world.now))
 
 
-def _pins_of_before(event: Event, world: World) -> str:
-    """The conversation is new, the user and their pins are not."""
+def _pins(event: Event, world: World) -> str:
+    """What holds here because the user pinned it, in whichever conversation."""
     sessions = runtime.read(world.state)["sessions"]
-    before = [key for key in sessions if runtime.part(sessions, key).get("client") == event.client]
-    if not event.client or not before or event.session in before:
+    if not any(runtime.part(sessions, name).get("pins") for name in sessions):
         return ""
     from omo.workflows.ultrawork import gates
 
-    old = max(before, key=lambda key: str(sessions[key].get("lastUsedAt")))
-    own = gates.SessionGates(world.state, event.session, "user", world.now, client=event.client)
-    pinned = own.take_over(old, runtime.vouched_rows(world.state, old))
-    return messages.pins_kept([f"{gate.name}: {gates.in_words(gate)}" for gate in pinned])
+    pinned = gates.current(world.state, event.session, world.row())
+    return messages.pins_kept([f"{gate.name}: {gates.in_words(gate)}" for gate in pinned if gate.is_users])
 
 
 def _forget_instructions(world: World) -> None:

@@ -168,7 +168,7 @@ def _look(event: Event, world: World, name: str) -> Answer:
 
 
 def _gates(event: Event, world: World) -> gates.SessionGates:
-    return gates.SessionGates(world.state, event.session, "user", world.now, client=event.client)
+    return gates.SessionGates(world.state, event.session, "user", world.now)
 
 
 def _pin(event: Event, world: World, rest: str) -> str:

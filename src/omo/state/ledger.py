@@ -43,14 +43,16 @@ class Head:
 
 
 class Chain:
-    """A ledger as it was read: the rows, what is wrong with their chain, and its end."""
+    """A ledger as it was read: the rows, what is wrong with their chain, and its end. `whole` are the rows before the
+    first that is not as it was written."""
 
-    __slots__ = ("head", "problems", "rows")
+    __slots__ = ("head", "problems", "rows", "whole")
 
-    def __init__(self, rows: list[Row], problems: list[str], head: Head) -> None:
+    def __init__(self, rows: list[Row], problems: list[str], head: Head, whole: list[Row] | None = None) -> None:
         self.rows = rows
         self.problems = problems
         self.head = head
+        self.whole = rows if whole is None else whole
 
 
 def append(
@@ -160,6 +162,7 @@ def read_checked(path: str) -> Chain:
     problems: list[str] = []
     seq, before, torn = 0, START, b""
     row: Row | None = None
+    whole = 0
     for number, whole_line in enumerate(io.BytesIO(raw), start=1):  # half the memory of a list of all lines
         if not whole_line.endswith(b"\n"):
             torn = whole_line
@@ -180,7 +183,9 @@ def read_checked(path: str) -> Chain:
                 if isinstance(row.get("seq"), int):
                     seq = row["seq"]
         before = new_sha256(line).hexdigest()[:32]
-    return Chain(found, problems, Head(seq, before, row, torn))
+        if not problems:
+            whole = number
+    return Chain(found, problems, Head(seq, before, row, torn), found[:whole] if problems else found)
 
 
 def _load(line: bytes) -> Any:

@@ -52,7 +52,6 @@ if TYPE_CHECKING:
         told: bool  # the model knows
         shown: bool  # the user saw it
         ended: list[str]  # the kinds of work that were open
-        gates: int  # how many are pinned, where no summary says so
 
     class Summary(TypedDict, total=False):
         """One kind of work, as hooks need it."""
@@ -62,6 +61,7 @@ if TYPE_CHECKING:
         open: int
         total: int
         next: str | None
+        notRun: list[str]  # of the open gates
         why: str
         question: str
         told: bool  # the user was shown that it ended or waits
@@ -132,7 +132,8 @@ if TYPE_CHECKING:
         budget: Budget
         spent: Spent
         denials: dict[str, int]  # refused tool calls, by digest
-        client: str  # the host's program: whether it still runs, and which session follows after /clear, is told by it
+        pins: bool  # the user pinned something in it, or took it away: it holds in the whole project
+        client: str  # the host's program: whether it still runs is told by it
         instructed: bool  # the instructions of ultrawork are in the conversation
         awaits: str  # the type of an agent whose word is waited for
         briefs: dict[str, list[str]]  # by type of agent, digests of what it may be asked

@@ -286,6 +286,16 @@ def vouched_rows(state: str, session_id: str, row: Json | None = None) -> list[J
     return [] if chain.problems or not session_id else chain.rows
 
 
+def whole_rows(state: str, session_id: str, row: Json) -> list[Json]:
+    """Of a session's ledger the part that is as omo wrote it, up to where the session's row says it ends."""
+    try:
+        chain = read_chain(state, session_id, row)
+    except Unreadable:
+        return []
+    end = part(row, "ledger").get("seq")
+    return chain.whole[:end] if isinstance(end, int) else []
+
+
 def render(runtime: Json) -> str:
     """The layout the launcher relies on."""
     live, fenced = set(), set()
@@ -299,12 +309,12 @@ def render(runtime: Json) -> str:
             live.add(_launcher_name(key))
         if is_fenced(row):
             fenced.add(_launcher_name(key))
-        is_left = is_left or can_be_resumed(row)
+        is_left = is_left or can_be_resumed(row) or bool(row.get("pins"))
     first = f'{{"version": {VERSION}, "live": {dumps(sorted(live))}'
     if fenced:
         first += f', "fenced": {dumps(sorted(fenced))}'
     if is_left:
-        first += ', "left": true'  # for a session that starts: there may be something to offer
+        first += ', "left": true'  # for a session that starts: there may be something to offer, or pinned
     end = "}"
     for key, value in runtime.items():
         if key not in INDEX:
@@ -375,7 +385,10 @@ def _prune(runtime: Json, now: float) -> None:
 
 
 def _is_over(row: Json, now: float) -> bool:
-    """Also one that still has an end to tell of, in a conversation that nobody came back to."""
+    """Also one that still has an end to tell of, in a conversation that nobody came back to. Not one in which the user
+    pinned something: its row says where the ledger ends that vouches for it."""
+    if row.get("pins"):
+        return False
     has_ended = bool(part(row, "work")) and not work_in(row, *OPEN_STATES)
     if is_live(row) and not has_ended:
         return False

@@ -87,9 +87,15 @@ def facts_in_words(ended: Json) -> str:
     return "; ".join(parts).rstrip(". ")
 
 
-def beside(gates: str) -> Json:
-    """The part in an end of gates that were pinned beside the work, held nobody, and do not pass."""
-    return outcome(WAIVED, "", [exception(f"not passing beside it: {gates}", "agent", "the work was ended without it")])
+def beside(failing: list[str], not_run: list[str]) -> Json:
+    """The part in an end of gates that were pinned beside the work and do not pass, or were not run."""
+    exceptions = []
+    for what, names in (("not passing", failing), ("not run", not_run)):
+        if names:
+            noun = "gate" if len(names) == 1 else "gates"
+            named = f"{what} beside it: {noun} {clip(', '.join(names), 120)}"
+            exceptions.append(exception(named, "agent", "the work was ended without it"))
+    return outcome(WAIVED, "", exceptions)
 
 
 def exception_in_words(let_through: Json) -> str:

@@ -25,16 +25,17 @@ LONGEST_MESSAGE = 200
 LONGEST_GIVEN_UP = 200
 MOST_GIVEN_UP = 10
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
-OF_A_CONVERSATION = ("client", "instructed", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
+OF_A_CONVERSATION = ("client", "instructed", "pins", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
 OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo")
 ON: Json = {"disabled": False, "disabledReason": None}
 
 
-def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json | None = None) -> Json:
+def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json | None = None, pinned: int = 0) -> Json:
     """A person asked for it: all blocks again, and no earlier cancel or release stands in the way.
 
     Whatever else a breaker let go, or waits, goes on with it; not what the user stopped by its name or gave up. What
-    is spent is counted from here, unless the run was on: then it goes on with what is left of its `ceilings`.
+    is spent is counted from here, unless the run was on: then it goes on with what is left of its `ceilings`. `pinned`
+    is how many gates there are.
     """
     old = row or {}
     work: Json = {}
@@ -43,8 +44,7 @@ def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json |
             work[kind] = _active(summary)
     # Work that was still open goes on where it was; after an end it is a new run, and every gate is open again.
     before = summary_of(old, KIND)
-    total = _pinned(old)
-    run = {"run": f"u{int(now * 1000)}", "state": "active", "open": total, "total": total, "next": None}
+    run = {"run": f"u{int(now * 1000)}", "state": "active", "open": pinned, "total": pinned, "next": None}
     if before.get("state") in OPEN_STATES and not is_cancelled(old):
         run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
     work[KIND] = run
@@ -176,13 +176,6 @@ def _all_blocks(by: str, limits: Json, now: float) -> Json:
     }
 
 
-def _pinned(row: Json) -> int:
-    """How many gates are pinned: a cancel or a withdrawal takes the summary away, and leaves that beside it."""
-    if summary := summary_of(row, KIND):
-        return summary.get("total", 0)
-    return cancel_of(row).get("gates", 0)
-
-
 def cancel(
     row: Json | None, *, reason: str, now: float, told: bool = False, shown: bool = True, event: str = ""
 ) -> Json:
@@ -199,7 +192,6 @@ def cancel(
         "shown": shown,
         "ended": [kind for kind, _ in work_in(old, *OPEN_STATES)],
         "cancelledFor": event,
-        "gates": _pinned(old),
     }
     ulw = {**ulw_of(forget_message(old)), "enabled": False}
     return {**old, "ulw": ulw, "stopContinuation": off, "work": _other_work(old)}
@@ -207,8 +199,7 @@ def cancel(
 
 def withdraw(row: Json) -> Json:
     """The prompt that armed this session was taken back before the model said anything: as if never armed."""
-    beside = {**cancel_of(row), "gates": _pinned(row)}
-    return {**close(row), "stopContinuation": beside, "work": _other_work(row), "instructed": False}
+    return {**close(row), "work": _other_work(row), "instructed": False}
 
 
 def _other_work(row: Json) -> Json:
@@ -386,7 +377,7 @@ def count_block(row: Json, *, now: float, fingerprint: str) -> Json:
 
 
 def of_client(row: Json, client: str) -> Json:
-    """Which program of the host's it runs in: what follows in the same one after /clear is told apart by it."""
+    """Which program of the host's it runs in."""
     return {**row, "client": client} if client else row
 
 
@@ -403,10 +394,11 @@ def _without(row: Json, *keys: str) -> Json:
     return {**row, "ulw": {key: value for key, value in ulw_of(row).items() if key not in keys}}
 
 
-def with_gates(row: Json, *, open_gates: list[str], total: int) -> Json:
-    """The summary hooks read: how many gates are open, and which is next."""
+def with_gates(row: Json, *, failing: list[str], not_run: list[str], total: int) -> Json:
+    """The summary hooks read: how many gates are open, which is next, and which of them were not run at all."""
+    open_gates = [*failing, *not_run]
     gates = {"open": len(open_gates), "total": total, "next": ", ".join(open_gates[:3]) or None}
-    summary: Json = {**summary_of(row, KIND), **gates}
+    summary: Json = {**summary_of(row, KIND), **gates, "notRun": not_run[:3]}
     if summary.get("state") == "active":
         summary.pop("changed", None)  # what the gates say now is nearer
     return _with_work(row, {KIND: summary})

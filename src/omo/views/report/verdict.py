@@ -87,8 +87,8 @@ def verdict(session: SessionView, run: str = "") -> Verdict:
             reasons.append(changed)
         elif not outcome.is_done(ended):
             reasons.append(outcome.in_words(ended))
-    if gates:
-        reasons.append(f"beside it {gates}")
+    if gates is not None:
+        reasons.append(outcome.facts_in_words(gates))
     # Where the session's own ledger has problems, whatever it says of any work is worth nothing.
     damage = [problem for problem in session.problems if problem not in told]
     if damage:
@@ -98,8 +98,8 @@ def verdict(session: SessionView, run: str = "") -> Verdict:
         if mode in MODES and (mode == "unreadable" or not run):
             reasons.append(MODES[mode])
         return Verdict(UNPROVEN, NOT, tuple(reasons) or ("there is nothing that could prove it",))
-    if gates:
-        ends.append(outcome.beside(gates))
+    if gates is not None:
+        ends.append(gates)
     if not run:
         summaries = [(view.kind, {"run": view.run}) for view in counting]
         ends += messages.given_up(summaries, ends, session.brief.row)
@@ -144,15 +144,17 @@ def does_count(view: Status, session: SessionView) -> bool:
     return view.kind != "ulw" or session.works == [view] or "ulw" in held
 
 
-def _gates_beside(views: Sequence[Status], counting: Sequence[Status]) -> str:
-    """Gates that hold nobody here, and do not pass."""
-    left = []
+def _gates_beside(views: Sequence[Status], counting: Sequence[Status]) -> Row | None:
+    """The end of gates that were pinned beside the work, and do not pass or were not run."""
+    failing: list[str] = []
+    not_run: list[str] = []
     for view in views:
-        if view not in counting:
-            left += [item for item in view.items if _is_not_passing(item)]
-    if not left:
-        return ""
-    return f"{'gate' if len(left) == 1 else 'gates'} {_named(left)}"
+        if view in counting:
+            continue
+        for item in view.items:
+            if _is_not_passing(item):
+                (not_run if item.mark == "open" else failing).append(item.id)
+    return outcome.beside(failing, not_run) if failing or not_run else None
 
 
 def _is_not_passing(item: Item) -> bool:
@@ -261,8 +263,8 @@ def _gate_notices(part: Part, *, counts: bool) -> list[Notice]:
     for item in part.view.items:
         section = part.evidence(item.id)
         if not counts and _is_not_passing(item):
-            why = f"{item.status}; it holds nobody here, and decides nothing"
-            listed.append(Notice("gate not passing", why, item.id))
+            what = "gate not run" if item.mark == "open" else "gate not passing"
+            listed.append(Notice(what, "the work beside it was ended without it", item.id))
         if counts and section.pinned_by == "agent":
             commands.append(f"{item.id}: {section.command}")
     if commands and len(commands) == len(part.view.items):

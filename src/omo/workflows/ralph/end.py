@@ -198,7 +198,7 @@ def _exceptions(state: RalphState) -> list[Row]:
         exceptions.append(outcome.exception(what, starter, "the run before did not pass"))
     for gate in state.last_judged.get("gates") or []:
         if gate.get("failed"):
-            exceptions.append(outcome.exception(f"gate {gate['name']} fails", "user", "/omo:allow"))
+            exceptions.append(outcome.exception(f"gate {gate['name']} {gate['failed']}", "user", "/omo:allow"))
     return exceptions
 
 

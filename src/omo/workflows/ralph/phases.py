@@ -23,6 +23,7 @@ from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE
 from omo.workflows.ralph.run import RalphRun, RalphState, require_open
 from omo.workflows.ultrawork import gates as pinned
 from omo.workflows.ultrawork.gates import Gate
+from omo.workflows.ultrawork.pins import state_of
 
 MOST_GATES = 50  # named in a judgement
 UNCOUNTED = 1_000_000  # lines, where nobody can tell: never a small change
@@ -92,8 +93,8 @@ class PhaseReport:
         rows = []
         for gate in self.gates[:MOST_GATES]:
             row: Row = {"name": clip(gate.name, 60), "by": clip(gate.by, 20)}
-            if gate.has_failed:  # for the receipt: a failure that the user let through stays a failure
-                row["failed"] = True
+            if gate.last is not None and gate.last["result"] != "pass":
+                row["failed"] = state_of(gate.last)  # for the receipt: what the user let through did not pass
             rows.append(row)
         return rows
 
@@ -134,7 +135,8 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
     # One that was cut off, with nothing to say, did nothing.
     finished = [message for message in messages_in(rows, PHASE_OF) if message.text.strip()]
     counting = in_order(finished, state.exec_row.get("files"))
-    gates = list(pinned.fold(rows, pinned.run_of(events.row)))
+    with_pins = pinned.with_project_pins(run.caller.state, events.session, rows)
+    gates = list(pinned.fold(with_pins, pinned.run_of(events.row)))
     proofs = {phase: _by_agent(phase, agent, counting, finished) for phase, agent in PROVEN_BY.items() if agent}
     if "IMPL" not in counting:
         proofs["IMPL"] = _own_work(files, state, proofs["IMPL"])
@@ -262,7 +264,7 @@ def ship(gates: Sequence[Gate], tree: str) -> Proof:
             wrong.append(f"{name} was not run in this iteration")
         elif (last.get("fingerprint") or last.get("tree")) != tree:
             wrong.append(f"{name} ran on other files than these")
-        elif last["result"] != "pass" and not (last["result"] == "fail" and gate.allowed):
+        elif last["result"] != "pass" and not gate.allowed:
             wrong.append(f"{name} says {clip(last['result'], 20)}")
     if wrong:
         return Proof(MISSING, f"gates: {clip(', '.join(wrong), 300)}")

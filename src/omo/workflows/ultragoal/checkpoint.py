@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, Inspection, Subject
 from omo.workflows.ultragoal.gate.rules import inspect
 from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan, applied
 from omo.workflows.ultragoal.run import PlanRun, gates_of
+from omo.workflows.ultrawork.pins import hold
 
 Row = dict[str, Any]
 
@@ -89,7 +90,7 @@ def checkpoint(
     goal_json: object,
     gate: object,
     gate_file: str = "",
-    rerun: Callable[[Subject], None] | None = None,
+    rerun: Callable[[Subject, Collection[str]], None] | None = None,
 ) -> Done:
     """Every refusal comes before the first row of the plan. `gate_file` is where in the project the gate was read from.
 
@@ -207,7 +208,7 @@ def _complete(
     goal_json: object,
     gate: object,
     gate_file: str,
-    rerun: Callable[[Subject], None] | None,
+    rerun: Callable[[Subject, Collection[str]], None] | None,
 ) -> Done:
     plan = run.require_plan()
     goal = plan.goal(name)
@@ -218,10 +219,11 @@ def _complete(
         return Done(goal, changed=False)
     subject = subject_of(run, plan, goal, gate_file)
     reviewed = _require_agreement(run, goal)  # before replays, which may write files
+    held = hold(run.caller, is_last=receipts.is_last(plan, goal))
     filled = None
     if gate is None:
         if rerun is not None:
-            rerun(subject)
+            rerun(subject_of(run, plan, goal, gate_file), held.settled)
             run.caller.forget()
             subject = subject_of(run, plan, goal, gate_file)
             # What was run here may have changed the work, and then nobody has reviewed it.
@@ -237,6 +239,7 @@ def _complete(
         written_after = about_the_work(run.caller.root, review.message.files, review.changed or (), registered)
         reviews[agent] = review.without({gate_file, *written_after})
     facts = _facts(run, subject, reviews, inspection, registered)
+    facts["letThrough"] = list(held.exceptions)
     digest = receipts.keep_gate(run.directory, run.caller.state, gate)
     # A goal that a review opened again and that is closed once more has given the budget back already.
     is_progress = not any(row.get("goalId") == name and row.get("status") == "complete" for row in run.rows)

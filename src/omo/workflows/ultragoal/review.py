@@ -167,7 +167,7 @@ def _subject(caller: Caller, source: Source) -> Subject:
         started_at=0.0,  # the work is older than its review, and its evidence may be as old as the work
         changed=source.changed,
         control_globs=tuple(dict.fromkeys((*caller.control_globs, *committed))),
-        gates=gates.fold(caller.events, None),
+        gates=gates.fold(gates.with_project_pins(caller.state, caller.session, caller.events), None),
     )
 
 

@@ -265,7 +265,8 @@ def _changed_after(goal: Goal, reviews: dict[str, Row]) -> list[str]:
 
 
 def exceptions(plan: Plan) -> list[Row]:
-    """What the agent let go of the plan as it was made, and what of the evidence it did not run again."""
+    """What the agent let go of the plan as it was made, what of the evidence it did not run again, and which pins of
+    theirs the user let through."""
     let_through = []
     for replaced in plan.replaced:
         if replaced.get("by") == "agent":
@@ -284,6 +285,7 @@ def exceptions(plan: Plan) -> list[Row]:
             what = f"{goal.id}: {exempted.get('artifact')} was not run again"
             why = f"{exempted.get('reason')}, approved by {exempted.get('approvedBy')}"
             let_through.append(exception(what, str(receipt.get("by")), clip(why, LONGEST)))
+        let_through += receipt.get("letThrough") or []
     return let_through
 
 

@@ -150,7 +150,8 @@ def bring_home(caller: Caller, session: str) -> None:
 def gates_of(run: PlanRun) -> Gates:
     """What is pinned in the session, and what it said."""
     caller = run.caller
-    return gates.fold(caller.events, gates.run_of(caller.session_rows.get(caller.session)))
+    rows = gates.with_project_pins(caller.state, caller.session, caller.events)
+    return gates.fold(rows, gates.run_of(caller.session_rows.get(caller.session)))
 
 
 def settings_at(root: str, commit: str | None) -> Settings:

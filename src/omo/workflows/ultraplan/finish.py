@@ -37,7 +37,7 @@ from omo.workflows.ultraplan.status import (
     sessions_left,
 )
 from omo.workflows.ultraplan.verify import Verify
-from omo.workflows.ultrawork import gates
+from omo.workflows.ultrawork import gates, pins
 from omo.workflows.ultrawork.finish import Finish, WaitsForUser
 from omo.workflows.ultrawork.prove import Prover
 
@@ -95,6 +95,7 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         return _close(status, row, ended, audit.exit_code or EXIT_CODES["drift"])
     if audit.verdict != "pass":
         return _not_closed(status)
+    held = pins.hold(run.caller, is_last=not sessions_left(status))
     commands = _pinned_commands(status)
     if unverified:
         commands = [command for command in commands if not command.argv]  # what could be run is an exception
@@ -102,10 +103,10 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     results = verify.run_all(Path(run.caller.root), commands, audit.changed)
     if verify.verdict_of(results) != "pass":
         return _not_closed(status, results)
-    edited = histories.edited(Path(run.caller.root)) if results else []
+    edited = histories.edited(Path(run.caller.root)) if results or held.passing else []
     if set(edited) - {state.path}:  # by the very commands that were to look at it
         return _not_closed(audit_run(run), results)
-    return _close(status, row, _outcome(status, row, results), 0, results)
+    return _close(status, row, _outcome(status, row, results, held), 0, results)
 
 
 def _require_told(state: PlanState, failure: Failure) -> None:
@@ -222,18 +223,18 @@ def _again(run: PlanRun) -> Finished:
 # how a session that passed its audit ended
 
 
-def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify]) -> Row:
+def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify], held: pins.Held) -> Row:
     state = status.state
     count = len(status.audit.passed)
     parts = [f"plan session {state.run}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
-    exceptions = [*state.exceptions, *_let_unverified(status, finished)]
+    exceptions = [*state.exceptions, *_let_unverified(status, finished), *held.exceptions]
     if state.sessions > 1:
         parts.append(f"session {state.number} of {state.sessions} of {clip(state.path, 100)}")
     left = sessions_left(status)
     if left:
         parts.append(f"next: omo plan start {state.path}")
     verified, weak = _verified(status, results)
-    parts += verified
+    parts += [*verified, *held.facts]
     if state.sessions > 1 and not left:
         whole, against = _whole_plan(status)
         parts.append(whole)
@@ -309,7 +310,7 @@ def _shown_by_verify(status: RunStatus, results: Sequence[Verify]) -> str:
 def _red_to_green(caller: Caller) -> str:
     """What a gate of the session's own run proves beside the plan; empty where none does."""
     row = caller.session_rows.get(caller.session, {})
-    if not len(gates.fold(list(caller.events), gates.run_of(row))):
+    if not len(gates.current(caller.state, caller.session, row)):
         return ""
     context = Context(os.environ, caller.root, caller.now, has_terminal=caller.by == "user")
     armed_at = str(part(row, "ulw").get("armedAt") or "")

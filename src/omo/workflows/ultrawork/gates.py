@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from omo.errors import BadInput, Refused
+from omo.errors import BadInput, Refused, Unreadable
 from omo.proof.typed_commands import LONGEST_COMMAND, LONGEST_NAME, NAME_LETTERS, command_id, typed
 from omo.state import ledger, paths, runtime, store
 from omo.text import clip
@@ -22,18 +22,15 @@ if TYPE_CHECKING:
 
 SHORTEST_REASON = 10
 DEFAULT_TIMEOUT = 600.0
-OF_A_PIN = ("kind", "name", "argv", "cwd", "by", "program", "timeout", "sealed")
+PINNING = ("gate-added", "gate-removed")
 
 
 class Gate:
     """One pinned command, and what it said in the current run, oldest first."""
 
-    __slots__ = (
-        *("allowed", "argv", "by", "cwd", "name", "pin", "program", "recorded", "results", "sealed", "timeout"),
-    )
+    __slots__ = ("allowed", "argv", "by", "cwd", "name", "program", "recorded", "results", "sealed", "timeout")
 
     def __init__(self, row: Json) -> None:
-        self.pin = {key: row[key] for key in OF_A_PIN if key in row}  # as it is written down
         self.name: str = row["name"]
         self.argv: list[str] = row["argv"]
         self.cwd: str = row["cwd"]
@@ -147,8 +144,11 @@ def fold(rows: list[Json], run: str | None) -> Gates:
                 gate.sealed = sorted({*gate.sealed, *before.sealed})  # only the user takes that back
             gates.by_name[name] = gate
         elif kind == "gate-removed":
-            gone = gates.by_name.pop(name, None)
-            if gone is not None and gone.has_failed:
+            gone = gates.get(name)
+            if gone is None or ("elsewhere" in row and not gone.is_users):
+                continue  # another conversation's gate of that name was none of the agent's here
+            del gates.by_name[name]
+            if gone.has_failed:
                 gates.dropped.append((gone, str(row.get("actor"))))
         elif kind == "change-allowed" and row.get("actor") == "user":
             gates.allowed_changes[str(row.get("path"))] = str(row.get("digest"))
@@ -177,7 +177,34 @@ def _note(gate: Gate, row: Json) -> None:
 
 
 def current(state: str, session_id: str, row: Json | None) -> Gates:
-    return fold(ledger.rows(paths.events_file(state, session_id)), run_of(row))
+    """What is pinned for a session, by its own ledger and by the user in other conversations."""
+    rows = ledger.rows(paths.events_file(state, session_id))
+    return fold(with_project_pins(state, session_id, rows), run_of(row))
+
+
+def with_project_pins(state: str, session_id: str, rows: list[Json]) -> list[Json]:
+    """The rows of a session and, where they belong by time, those by which the user pinned something or took it away in
+    another conversation of the project. Such a row counts only in the whole part of the ledger of the session in which
+    it was typed: a list of pins in a file of their own would be anybody's to write."""
+    try:
+        sessions = runtime.read(state)["sessions"]
+    except Unreadable:
+        return rows
+    elsewhere = []
+    for name in sessions:
+        row = runtime.part(sessions, name)
+        if name == session_id or not row.get("pins"):
+            continue
+        for pin in runtime.whole_rows(state, name, row):
+            if pin.get("kind") in PINNING and pin.get("actor") == "user":
+                elsewhere.append({**pin, "elsewhere": name})
+    elsewhere.sort(key=lambda pin: str(pin.get("ts")))
+    merged = []
+    for row in rows:
+        while elsewhere and str(elsewhere[0].get("ts")) <= str(row.get("ts")):
+            merged.append(elsewhere.pop(0))
+        merged.append(row)
+    return merged + elsewhere
 
 
 class Found:
@@ -221,7 +248,7 @@ def pinned_commands(state: str, session_id: str) -> list[Pinned]:
     """What may be run because it is pinned in a session."""
     from omo.work.claims import Pinned
 
-    pinned = fold(runtime.vouched_rows(state, session_id), None)
+    pinned = fold(with_project_pins(state, session_id, runtime.vouched_rows(state, session_id)), None)
     return [Pinned(gate.argv, gate.cwd, 0, gate.timeout) for gate in pinned]
 
 
@@ -239,17 +266,14 @@ def begun(before: Json | None, armed: Json, base: Json) -> Json:
 class SessionGates:
     """The gates of a session, for one who changes them: `by` the user or the agent."""
 
-    __slots__ = ("by", "client", "now", "session", "state", "wait")
+    __slots__ = ("by", "now", "session", "state", "wait")
 
-    def __init__(
-        self, state: str, session_id: str, by: str, now: float, wait: float = store.HOOK_WAIT, client: str = ""
-    ) -> None:
+    def __init__(self, state: str, session_id: str, by: str, now: float, wait: float = store.HOOK_WAIT) -> None:
         self.state = state
         self.session = session_id
         self.by = by
         self.now = now
         self.wait = wait
-        self.client = client
 
     def add(
         self,
@@ -289,20 +313,6 @@ class SessionGates:
 
         gate: Gate = self._change(decide)
         return gate
-
-    def take_over(self, old: str, rows: list[Json]) -> list[Gate]:
-        """What the user pinned in a session that this one follows is pinned here too, in their name.
-
-        `rows` are what that session's ledger vouches for. A name that is taken here stays as it is.
-        """
-        kept = [gate for gate in fold(rows, None) if gate.is_users]
-
-        def decide(gates: Gates) -> tuple[list[Gate], list[Json]]:
-            new = [gate for gate in kept if gates.get(gate.name) is None]
-            return new, [{**gate.pin, "from": old} for gate in new]
-
-        taken: list[Gate] = self._change(decide) if kept else []
-        return taken
 
     def remove(self, name: str) -> None:
         """Each may take away their own, and the user whatever they like."""
@@ -402,14 +412,17 @@ class SessionGates:
         def carry_out(row: Json | None) -> runtime.Change:
             run = run_of(row)
             rows = ledger.rows(paths.events_file(self.state, self.session))
+            rows = with_project_pins(self.state, self.session, rows)
             answer, events = decide(fold(rows, run))
             if not events:
                 return runtime.Change(answer)
             stamped = [{**event, "run": run, "actor": self.by} for event in events]
             now_known = fold(rows + stamped, run)
-            open_gates = [gate.name for gate in now_known if not gate.is_closed]
-            changed = session.with_gates(row or {}, open_gates=open_gates, total=len(now_known))
-            changed = session.of_client(changed, self.client)
+            failing = [gate.name for gate in now_known if not gate.is_closed and gate.last is not None]
+            not_run = [gate.name for gate in now_known if not gate.is_closed and gate.last is None]
+            changed = session.with_gates(row or {}, failing=failing, not_run=not_run, total=len(now_known))
+            if self.by == "user" and any(event["kind"] in PINNING for event in events):
+                changed["pins"] = True
             if after is not None:
                 changed = after(now_known, changed)
             return runtime.Change(answer, changed, stamped)

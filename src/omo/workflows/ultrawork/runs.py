@@ -12,7 +12,7 @@ from omo.errors import Refused
 from omo.proof import arrangements, base, gate_runs, reading, tree, typed_commands
 from omo.proof import run as runner
 from omo.proof.kinds import CODE
-from omo.state import ledger, paths, runtime, store
+from omo.state import runtime, store
 from omo.text import listed
 from omo.workflows.ultrawork import gates
 
@@ -34,8 +34,7 @@ def require_whole_ledger(context: Context, name: str) -> None:
 
 
 def known_gates(context: Context, name: str) -> gates.Gates:
-    rows = ledger.rows(paths.events_file(context.state, name))
-    return gates.fold(rows, gates.run_of(context.row(name)))
+    return gates.current(context.state, name, context.row(name))
 
 
 def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes: bool = True) -> gate_runs.Subject:

@@ -24,9 +24,9 @@ def status(viewer: Viewer) -> Status | None:
     chain = viewer.own_ledger
     rows = chain.rows
     run = run_of(viewer, rows)
-    pinned = gates.fold(rows, run)
-    if not summary and not is_on and not len(pinned):
+    if not summary and not is_on and not len(gates.fold(rows, run)):
         return None
+    pinned = gates.fold(gates.with_project_pins(viewer.context.state, viewer.session, rows), run)
     now = base.look(viewer.context.root, pinned.base).without(pinned.left_out) if len(pinned) else None
     called_off = bool(run) and not gates.run_of(viewer.row)
     items = tuple(_item(gate, now, run, called_off=called_off) for gate in pinned)

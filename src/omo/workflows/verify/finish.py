@@ -14,12 +14,14 @@ from omo.work import claims
 from omo.work.bound import files_of_end
 from omo.work.files import Files
 from omo.work.statements import hedges
+from omo.workflows.ultrawork.pins import Held, hold
 from omo.workflows.verify.begin import checks_of
 from omo.workflows.verify.goal_outcome import Decision, outcome_of
 from omo.workflows.verify.goals import (
     FOR_JUDGEMENT,
     OVER,
     QUESTIONS,
+    VERIFY,
     Goal,
     Goals,
     GoalStore,
@@ -121,13 +123,27 @@ def finish(store: GoalStore, name: str, *, summary: str, learned: str = "", hypo
     verdict = look(store, goal, judgement)
     decision = _with_hypothesis(goal, decide(goal, verdict, owed, by=store.caller.by), hypothesis)
     unseen = []
+    held = Held()
     if decision.is_pass:
+        held = hold(store.caller, is_last=not _others_open(store, goal))
         what = f"--summary of goal {goal.id}"
         commands = pinned_commands(store, goal)
         unseen = claims.require_statement(
             store.caller, what, line, goal=goal.id, since=goal.begun_at, commands=commands
         )
-    return _conclude(store, goal, verdict, decision, judgement, summary=line, learned=learned.strip(), unseen=unseen)
+    return _conclude(
+        store, goal, verdict, decision, judgement, summary=line, learned=learned.strip(), unseen=unseen, held=held
+    )
+
+
+def _others_open(store: GoalStore, goal: Goal) -> bool:
+    """Is there more to come: a goal that this session holds, or one that waits for this one?"""
+    mine = store.caller.summary(VERIFY.name).get("goals") or []
+    for other in store.goals.values():
+        is_open = other.id != goal.id and other.state not in OVER and not other.spec.recurring
+        if is_open and (other.id in mine or goal.id in other.blocked_by):
+            return True
+    return False
 
 
 def _one_line(text: str) -> str:
@@ -231,6 +247,7 @@ def _conclude(
     summary: str,
     learned: str = "",
     unseen: Sequence[str] = (),
+    held: Held | None = None,
 ) -> Finished:
     """One append: the evaluation, the summary, the streak, the unblocking. All of it happened, or none of it."""
     caller = store.caller
@@ -238,7 +255,7 @@ def _conclude(
     if decision.verdict != "unknown" or decision.to != "in-progress":  # else what is owed is still owed
         if decision.verdict == "fail":
             learned = learned or summary
-        ended_as = outcome_of(store, goal, verdict, decision, judgement, unseen)
+        ended_as = outcome_of(store, goal, verdict, decision, judgement, unseen, held or Held())
         finished = _finished(caller.root, goal, decision, summary, learned, ended_as)
         if decision.is_pass:
             finished["files"] = files_of_end(caller.root, caller.events)

@@ -14,6 +14,7 @@ from omo.text import clip, counted
 from omo.work import claims, outcome, proving
 from omo.work.judge import JUDGE
 from omo.workflows.ultrawork.gates import fold, is_newer
+from omo.workflows.ultrawork.pins import Held
 from omo.workflows.verify.begin import checks_of, programs_of
 from omo.workflows.verify.goals import FOR_JUDGEMENT, Goal, GoalStore, Row
 from omo.workflows.verify.steps import Judgement
@@ -44,10 +45,11 @@ def outcome_of(
     verdict: Verdict,
     decision: Decision,
     judgement: Judgement | None,
-    unseen: Sequence[str] = (),
+    unseen: Sequence[str],
+    held: Held,
 ) -> Row | None:
     """None while the goal goes on: it failed, or something is still owed. `unseen` are commands its summary cites."""
-    exceptions = _exceptions(store, goal, judgement)
+    exceptions = [*_exceptions(store, goal, judgement), *held.exceptions]
     if decision.to in ("expired", LEG):
         return outcome.outcome(outcome.ENDED, f"goal {goal.id}: {decision.reason}", exceptions)
     if not decision.is_pass:
@@ -65,19 +67,19 @@ def outcome_of(
             facts.append("the agent wrote them itself")
             reached = outcome.ATTESTED
     on_word = _on_the_agents_word(goal, judgement)
-    doubts: list[str] = []
+    doubts = list(held.not_yet)
     if goal.state == LEG:
         on_word = ["the user closed their leg", *on_word]
     elif not on_word and by_code:
         subject = proving.subject_of(
             store.caller, goal.base or NO_BASE, fold(store.caller.events, None).allowed_changes
         )
-        doubts = _other_programs(store, goal)
+        doubts += _other_programs(store, goal)
         if reached == outcome.JUDGED:
             doubts += proving.doubts(subject, _commands(goal))
             facts += proving.allowed_notes(subject)
         elif reached == outcome.PROVEN and not doubts:
-            shown = _shown(store, goal, subject)
+            shown = _shown(store, goal, subject, held)
             facts += [shown.proof] if shown.proof else []
             on_word += shown.reasons
     cited = list(unseen)
@@ -111,14 +113,14 @@ def _commands(goal: Goal) -> list[CommandCheck | MetricCheck]:
     return [check for check in checks_of(goal.spec) if isinstance(check, (CommandCheck, MetricCheck))]
 
 
-def _shown(store: GoalStore, goal: Goal, subject: Subject) -> proving.Shown:
+def _shown(store: GoalStore, goal: Goal, subject: Subject, held: Held) -> proving.Shown:
     pinned = pins.pinned(store.caller.state)
     checks = checks_of(goal.spec)
     named = []
     for name, check in zip(ids_of(checks), checks, strict=True):
         is_users = goal.by == "user" and pinned.of(digest_of_check(check), goal.id).by == "user"
         named.append((name, check, is_users))
-    return proving.shown_by_checks(subject, named)
+    return proving.shown_by_checks(subject, named, held.passing)
 
 
 def _other_programs(store: GoalStore, goal: Goal) -> list[str]:

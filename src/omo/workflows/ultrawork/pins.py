@@ -1,0 +1,99 @@
+"""What the user pinned, for a workflow that is about to call something closed: it runs, and passes or they let it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from omo.context import Context
+from omo.errors import Refused
+from omo.proof import base, gate_runs
+from omo.proof.run import child_environment
+from omo.text import clip
+from omo.work import outcome
+from omo.work.run import Caller
+from omo.workflows.ultrawork import runs
+from omo.workflows.ultrawork.gates import Gate
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Held:
+    """`exceptions` are pins that the user let through as they are; `not_yet` says of those that never passed in this
+    run why they do not, while more of the work is to come; `passing` all others. `settled` need no other run: they ran
+    just now, or do not pass on these very files."""
+
+    passing: Sequence[Gate] = field(default_factory=list)
+    exceptions: Sequence[Row] = field(default_factory=list)
+    not_yet: Sequence[str] = field(default_factory=list)
+    settled: Sequence[str] = field(default_factory=list)
+
+    @property
+    def facts(self) -> list[str]:
+        names = ", ".join(gate.name for gate in self.passing)
+        verb = "passes" if len(self.passing) == 1 else "pass"
+        return [*([f"{names}, pinned by the user, {verb}"] if names else []), *self.not_yet]
+
+
+def hold(caller: Caller, *, is_last: bool) -> Held:
+    """Refused where a pin of the user's does not pass. Before the last part of a work one that never passed may still
+    fail: it can be what the whole is to bring."""
+    if not caller.session:
+        return Held()
+    context = Context(os.environ, caller.root, caller.now, has_terminal=caller.by == "user")
+    known = runs.known_gates(context, caller.session)
+    if not any(gate.is_users for gate in known):
+        return Held()
+    look = base.look(caller.root, known.base).without(known.left_out)
+    env = gate_runs.environment_id(child_environment(os.environ))
+    passing: list[Gate] = []
+    exceptions: list[Row] = []
+    not_yet: list[str] = []
+    failing: list[tuple[Gate, str]] = []
+    settled: list[str] = []
+    for gate in known:
+        if not gate.is_users:
+            continue
+        result = gate.result_on(look.tree, env)
+        if result is None:
+            result = runs.run_gates(context, caller.session, gate.name)[0][0]
+            settled.append(gate.name)
+        if result["result"] == "pass":
+            passing.append(gate)
+            continue
+        settled.append(gate.name)
+        state = state_of(result)
+        has_passed = any(row["result"] == "pass" for row in gate.results)
+        if gate.allowed is not None:
+            exceptions.append(outcome.exception(f"gate {gate.name} {state}", "user", "/omo:allow"))
+        elif not is_last and not has_passed:
+            not_yet.append(f"gate {gate.name}, pinned by the user, {state}")
+        else:
+            failing.append((gate, state))
+    caller.forget()
+    if failing:
+        raise _refusal(failing)
+    return Held(passing, exceptions, not_yet, settled)
+
+
+def state_of(result: Row) -> str:
+    """Why it does not pass, in words: one that could not be judged has not failed."""
+    if result["result"] != "fail":
+        return f"could not be judged: {clip(str(result['why']), 120)}"
+    summary = gate_runs.run_of(result).summary
+    return f"fails ({summary})" if summary else f"fails (exit {result['exit']})"
+
+
+def _refusal(failing: list[tuple[Gate, str]]) -> Refused:
+    names = ", ".join(gate.name for gate, _ in failing)
+    first = failing[0][0].name
+    verb = "does" if len(failing) == 1 else "do"
+    return Refused(
+        f"the user pinned {names}, which {verb} not pass on the files as they are, so nothing is closed",
+        fix=f"mend what it says (omo gate run {first} shows it), then the same again; if no work here can, this asks "
+        f"the user: omo gate record {first} --pre-existing --evidence TEXT",
+        defects=[f"gate {gate.name} {state}" for gate, state in failing],
+    )
