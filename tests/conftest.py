@@ -17,6 +17,7 @@ import hypothesis
 import pytest
 
 from omo.context import OF_AN_AGENT
+from tests import guard
 from tests.kept import PYCACHE
 from tests.project import Project, make_project
 
@@ -28,14 +29,19 @@ hypothesis.settings.load_profile("omo")
 
 MEMORY = Path("/dev/shm")
 ROOM = 2 << 30
-LEAKY = ("OMO_", "CLAUDE", "ANTHROPIC", "GIT_", *OF_AN_AGENT)
+LEAKY = ("OMO_", "CLAUDE", "CODEX_", "ANTHROPIC", "GIT_", "XDG_", *OF_AN_AGENT)
+_theirs = pytest.StashKey[dict[str, object]]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """An interrupt reaches what tests start, also where the suite itself was started in the background, and deaf to it.
+    """What is the user's stays untouched. An interrupt reaches what tests start, also where the suite itself was
+    started in the background, and deaf to it.
 
     The tests' files are kept in memory where there is room: a journal on a disk takes longer than most tests.
     """
+    config.stash[_theirs] = guard.USER.files()
+    guard.forbid()
+    guard.leave_terminal()
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ["TZ"] = "UTC"  # people are told the time where they are
@@ -57,6 +63,18 @@ def _can_hold_tests(directory: Path) -> bool:
         return False
     found = os.statvfs(directory)
     return found.f_bavail * found.f_frsize >= ROOM and not found.f_flag & os.ST_NOEXEC
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Programs that tests start are under no guard. A worker's tests are seen by the process that started it."""
+    if hasattr(session.config, "workerinput"):
+        return
+    before, after = session.config.stash[_theirs], guard.USER.files()
+    changed = [path for path in {**before, **after} if before.get(path, "") != after.get(path, "")]
+    if changed:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        print(f"\nChanged while the tests ran, and none of theirs: {', '.join(sorted(changed))}", file=sys.stderr)
 
 
 # What users rely on, through hook commands, `main(argv)`, the client and the docs' examples: a rewrite changes none of
@@ -103,7 +121,7 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, st
         for name in ("python3", "python"):
             (programs / name).symlink_to(os.path.realpath(sys.executable))
     variables = {
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PATH": os.pathsep.join([str(programs), *guard.programs_without_omo(os.environ["PATH"], root / "path")]),
         "GIT_CONFIG_GLOBAL": str(config),
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_TEMPLATE_DIR": str(template),

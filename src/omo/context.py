@@ -22,11 +22,20 @@ OF_AN_AGENT = hosts.agent_variables()
 
 
 class Context:
-    def __init__(self, environ: Mapping[str, str], cwd: str, now: float, has_terminal: bool = False) -> None:
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        cwd: str,
+        now: float,
+        has_terminal: bool = False,
+        *,
+        is_under_agent: bool = True,
+    ) -> None:
         self.environ = environ
         self.cwd = cwd
         self.now = now
         self.has_terminal = has_terminal
+        self.is_under_agent = is_under_agent  # False only where somebody has looked
         self.notes: list[str] = []  # what the command was not told and has settled, for whoever typed it
 
     @cached_property
@@ -40,7 +49,16 @@ class Context:
     @property
     def is_agent(self) -> bool:
         """Whoever a host's variable names, emptied or not, and whoever has no terminal: a person types in one."""
-        return not self.has_terminal or any(name in self.environ for name in OF_AN_AGENT)
+        return not self.has_terminal or self._has_agents_variable
+
+    @property
+    def is_script(self) -> bool:
+        """Nobody's typing and no agent's call either: a Dockerfile, a provisioning script, a job."""
+        return not self.has_terminal and not self.is_under_agent and not self._has_agents_variable
+
+    @property
+    def _has_agents_variable(self) -> bool:
+        return any(name in self.environ for name in OF_AN_AGENT)
 
     @property
     def actor(self) -> str:

@@ -203,6 +203,24 @@ def test_a_check_that_breaks_is_unknown(machine: Machine) -> None:
     expect(examine(breaks, machine.probe), UNKNOWN, "ZeroDivisionError: by design")
 
 
+def test_a_clone_that_was_moved(machine: Machine) -> None:
+    """The host reads a plugin of a directory in place. Where that is gone it loads nothing, and tells nobody."""
+    clone = machine.directory / "clone"
+    clone.mkdir()
+    machine.write("~/.claude/settings.json", {"enabledPlugins": {"omo@omo": True}})
+    entry = {"source": {"source": "directory", "path": str(clone)}, "installLocation": str(clone)}
+    machine.write("~/.claude/plugins/known_marketplaces.json", {"omo": entry})
+    assert machine.look("plugin").result == OK
+    clone.rename(machine.directory / "moved")
+    found = machine.look("plugin")
+    assert (found.result, f"from {clone}, which is not there" in found.seen) == (FAIL, True)
+    assert found.fix == 'in a clone of omo that you keep: claude plugin marketplace add "$PWD"'
+    strange_ones: list[Any] = [{"omo": {"installLocation": 3}}, {"omo": []}, {"omo": {"installLocation": "a\0b"}}, {}]
+    for strange in strange_ones:
+        machine.write("~/.claude/plugins/known_marketplaces.json", strange)
+        assert machine.look("plugin").result == OK
+
+
 def test_a_plugin_directory_that_is_gone(machine: Machine) -> None:
     machine.plugin = machine.directory / "gone"
     result = machine.all()

@@ -36,13 +36,15 @@ class Desk:
         self.environ = {
             "HOME": str(self.home),
             "OMO_ENV_HOME": str(self.home / "data"),
-            "PATH": os.environ["PATH"],
+            "PATH": os.environ["PATH"],  # without an omo: tests/guard.py
             "SHELL": "/bin/zsh",
         }
         self._capsys = capsys
 
-    def omo(self, *argv: str) -> Ran:
-        code = main(argv, self.environ, str(self.project), NOW, has_terminal=True)
+    def omo(self, *argv: str, is_script: bool = False) -> Ran:
+        code = main(
+            argv, self.environ, str(self.project), NOW, has_terminal=not is_script, is_under_agent=not is_script
+        )
         captured = self._capsys.readouterr()
         return Ran(code, captured.out, captured.err)
 
@@ -166,8 +168,40 @@ def test_an_agent_sets_nothing_up_whichever_variable_it_forgot(desk: Desk, varia
     for verb in ("statusline", "path", "remove"):
         ran = desk.omo("setup", verb, "--yes")
         command = shlex.join([str(ROOT / "bin" / "omo"), "setup", verb])
-        assert (ran.code, "for the user" in ran.err, command in ran.err) == (3, True, True)
+        assert (ran.code, "a person types it" in ran.err, command in ran.err) == (3, True, True)
+        assert desk.omo("setup", verb, "--yes", is_script=True).code == 3
     assert desk.everything() == set()
+
+
+def test_a_script_sets_up_what_it_was_told_to_and_takes_nothing_away(desk: Desk) -> None:
+    ran = desk.omo("setup", "path", is_script=True)
+    assert (ran.code, ran.out.splitlines()[-1]) == (3, "Nothing was done. With --yes it is.")
+    assert desk.omo("setup", "path", "--yes", is_script=True).code == 0
+    assert desk.omo("setup", "statusline", "--yes", is_script=True).code == 0
+    assert version_of(desk).startswith("omo 0.")
+    ran = desk.omo("setup", "remove", "--yes", is_script=True)
+    assert (ran.code, "a person types it" in ran.err) == (3, True)
+    assert desk.launcher.exists()
+
+
+CONSOLE = "import sys; sys.path.insert(0, sys.argv[1]); del sys.argv[:2]; from omo.cli import console; console()"
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="what programs above have is looked up in /proc")
+@pytest.mark.parametrize("above", ["", "setsid "])
+def test_an_agents_shell_is_no_script_though_it_drops_its_variables(desk: Desk, above: str) -> None:
+    argv = [sys.executable, "-c", CONSOLE, str(ROOT / "src"), "omo", "setup", "path", "--yes"]
+    script = f"{above}env -u CLAUDECODE {shlex.join(argv)}; exit $?"  # no exec: the shell stays above it
+    done = subprocess.run(
+        ["sh", "-c", script],
+        env={**desk.environ, "CLAUDECODE": "1"},
+        cwd=desk.project,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, "a person types it" in done.stderr) == (3, True), done.stdout
+    assert not desk.launcher.exists()
 
 
 # omo on the PATH
@@ -265,6 +299,21 @@ def test_nothing_is_left_of_it(desk: Desk) -> None:
     assert desk.omo("setup", "remove").out.splitlines()[0] == "There is nothing to remove."
 
 
+def test_what_it_did_not_put_there_stays_and_is_named(desk: Desk) -> None:
+    evidence = desk.project / ".sisyphus" / "evidence"
+    evidence.mkdir(parents=True)
+    elsewhere = desk.home / "elsewhere" / "omo"
+    elsewhere.parent.mkdir()
+    desk.omo("setup", "path", "--yes")
+    elsewhere.write_bytes(desk.launcher.read_bytes())
+    elsewhere.chmod(0o755)
+    desk.environ["PATH"] = f"{elsewhere.parent}:{desk.environ['PATH']}"
+    told = desk.omo("setup", "remove", "--yes").out
+    assert (desk.launcher.exists(), elsewhere.exists(), evidence.exists()) == (False, True, True)
+    for path in (elsewhere, evidence):
+        assert f"\n{path} stays: " in told
+
+
 def test_a_link_to_a_clone_goes_and_the_clone_stays(desk: Desk) -> None:
     desk.launcher.parent.mkdir(parents=True)
     desk.launcher.symlink_to(ROOT / "bin" / "omo")
@@ -275,8 +324,7 @@ def test_a_link_to_a_clone_goes_and_the_clone_stays(desk: Desk) -> None:
 
 
 def test_somebody_at_a_terminal_is_asked(desk: Desk) -> None:
-    program = "import sys; sys.path.insert(0, sys.argv[1]); del sys.argv[:2]; from omo.cli import console; console()"
-    argv = [sys.executable, "-c", program, str(ROOT / "src"), "omo", "setup", "path"]
+    argv = [sys.executable, "-c", CONSOLE, str(ROOT / "src"), "omo", "setup", "path"]
     keyboard, screen = os.openpty()
     os.write(keyboard, b"y\n")
     done = subprocess.run(argv, env=desk.environ, cwd=desk.project, stdin=screen, capture_output=True, text=True)

@@ -556,7 +556,7 @@ def test_the_doctor_the_version_and_the_escape_hatch_need_no_packages(machine: M
     code, output, errors = run_omo(machine, ROOT / "bin" / "omo", "stop-continuation")
     assert (code, errors.startswith("omo: the escape hatch belongs to the user")) == (3, True)
     code, output, errors = run_omo(machine, ROOT / "bin" / "omo", "setup", "remove")
-    assert (code, errors.startswith("omo: what omo sets up outside the project is for the user")) == (3, True)
+    assert (code, errors.startswith("omo: omo setup remove changes what is a person's own")) == (3, True)
     assert not (machine.home / "environment.log").exists(), "none of them waited for a build"
     code, output, errors = run_omo(machine, ROOT / "bin" / "omo", "doctor")
     assert "index could not be reached" in errors

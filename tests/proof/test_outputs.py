@@ -383,6 +383,17 @@ def test_what_breaks_before_tests(text: str, exit_code: int, broke: bool) -> Non
             "Error: wrong sum\n    at Object.<anonymous> (/a.js:1:1)\nnpm ERR! A complete log of this run is in: x",
             "Error: wrong sum",
         ),
+        (
+            "AssertionError [ERR_ASSERTION]: 3 is not 4\n    at Object.<anonymous> (/t.js:3:8) {\n"
+            "  generatedMessage: false,\n  actual: 3,\n  expected: 4,\n  operator: '=='\n}\n\nNode.js v24.1.0\n",
+            "AssertionError [ERR_ASSERTION]: 3 is not 4",
+        ),
+        (
+            "CalcTest > adds FAILED\n    AssertionFailedError at CalcTest.java:9\n\n3 tests completed, 1 failed\n\n"
+            "FAILURE: Build failed with an exception.\n\nExecution failed for task ':test'.\n"
+            "> There were failing tests. See the report at: x\n\nBUILD FAILED in 3s\n1 actionable task: 1 executed\n",
+            "3 tests completed, 1 failed",
+        ),
         ("make: *** [Makefile:2: test] Error 1", "make: *** [Makefile:2: test] Error 1"),
         ("\x1b[31m1 failed\x1b[0m, 2 passed in 0.07s", "1 failed, 2 passed"),
         ("all good", "all good"),

@@ -45,25 +45,28 @@ def _run() -> int:
     from omo.cli.main import main
 
     progress.stream = sys.stderr
+    argv = sys.argv[1:]
+    has_terminal = _has_terminal()
+    is_under_agent = True
+    if has_terminal or argv[:1] == ["setup"]:  # which alone may be a script's
+        is_under_agent = _is_under_agent(in_session=has_terminal)
+    is_persons = has_terminal and not is_under_agent
     try:
-        return main(sys.argv[1:], os.environ, cwd, time.time(), has_terminal=_has_persons_terminal())
+        return main(argv, os.environ, cwd, time.time(), has_terminal=is_persons, is_under_agent=is_under_agent)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None)
 
 
-def _has_persons_terminal() -> bool:
-    return _has_terminal() and not _is_in_an_agents_terminal()
-
-
-def _is_in_an_agents_terminal() -> bool:
-    """Some hosts give their agents a terminal, and `env -u` takes away what they set in it. The programs between its
-    first one and this one were started with it, where the system lets us look."""
+def _is_under_agent(*, in_session: bool) -> bool:
+    """Whether a program above this one has what hosts set for their agents, where the system lets us look: some give
+    them a terminal, and `env -u` takes away what they set in it. In a terminal the programs of its session count, which
+    were started in it; where there is none, all."""
     from omo import hosts
 
     marks = [f"{name}=".encode() for name in hosts.agent_variables()]
     process, first = os.getppid(), os.getsid(0) if hasattr(os, "getsid") else 0
     try:
-        while first != os.getpid() and os.getsid(process) == first:
+        while process > 1 and (not in_session or (first != os.getpid() and os.getsid(process) == first)):
             with open(f"/proc/{process}/environ", "rb") as file:
                 variables = b"\0" + file.read()
             if any(b"\0" + mark in variables for mark in marks):

@@ -284,6 +284,10 @@ def plugin(probe: Probe) -> Finding:
     if setup.problems:
         seen = "a settings file of the host cannot be read, so it does not count"
         return warn(seen, "mend its JSON", setup.problems)
+    for key in on:
+        if directory := setup.missing_marketplace(key):
+            seen = f"{setup.title} reads {key} from {directory}, which is not there: it does nothing, and says nothing"
+            return fail(seen, f'in a clone of omo that you keep: {setup.add_command} "$PWD"')
     if on:
         return ok(f"{', '.join(on)} is enabled")
     if codex_setup.has_plugin(probe.context.environ):

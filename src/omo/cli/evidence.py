@@ -14,7 +14,7 @@ from omo.clock import seconds, stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.proof import globs
-from omo.state import store
+from omo.state import paths, store
 from omo.text import clip
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-HOME = os.path.join(".sisyphus", "evidence")
+HOME = paths.EVIDENCE_DIR
 TIMEOUT = 60.0
 LONGEST_TIMEOUT = 600.0
 MOST_RECORDS = 1000

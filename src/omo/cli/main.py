@@ -76,7 +76,15 @@ def build_parser(*names: str) -> argparse.ArgumentParser:
     return parser
 
 
-def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, *, has_terminal: bool = False) -> int:
+def main(
+    argv: Sequence[str],
+    environ: Mapping[str, str],
+    cwd: str,
+    now: float,
+    *,
+    has_terminal: bool = False,
+    is_under_agent: bool = True,
+) -> int:
     # Before argparse, which takes longer to load than these to answer.
     if list(argv) in ([], ["--help"], ["-h"], ["help"]):
         print(help_text(columns() - 2), end="")
@@ -95,7 +103,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str], cwd: str, now: float, 
         return _render_error(error, wants_json, environ)
     from omo.context import Context
 
-    context = Context(environ, cwd, now, has_terminal)
+    context = Context(environ, cwd, now, has_terminal, is_under_agent=is_under_agent)
     try:
         _put_back_first(arguments, context)
         result: Result = arguments.run(arguments, context)

@@ -163,6 +163,7 @@ def remove(arguments: argparse.Namespace, context: Context) -> Result:
         first.append(f"Let go of them first with {here.command('stop-continuation', '--all')}, in each project.")
     result = _carry_out(removal_steps(here), "There is nothing to remove.", agreed=arguments.yes, first=first)
     if result.exit_code == 0:
+        result.text += "".join(f"\n{line}" for line in _left_behind(here))
         is_in_codex = codex_setup.has_plugin(context.environ)
         if not is_in_codex or any(map(host.is_ours, here.setup.plugins)):
             result.text += f"\nNow the plugin itself: {here.setup.uninstall_command}"
@@ -172,13 +173,25 @@ def remove(arguments: argparse.Namespace, context: Context) -> Result:
     return result
 
 
+def _left_behind(here: Installation) -> list[str]:
+    """What is the project's or the user's own, and they may want to remove too."""
+    lines = []
+    evidence = os.path.join(here.context.root, paths.EVIDENCE_DIR)
+    if os.path.isdir(evidence):
+        lines.append(f"{evidence} stays: evidence that this project's goals rest on, which git does not show.")
+    if here.is_found:
+        lines.append(f"{here.on_path()} stays: omo setup did not put it there.")
+    return lines
+
+
 def _for_the_user(context: Context, verb: str) -> Installation:
-    """What is outside the project is the user's: an agent changes nothing there, and nobody does unseen."""
+    """What is outside the project is the user's: an agent changes nothing there. A script of theirs, such as a
+    Dockerfile, adds to it; what takes away, and with it the state that holds a session, a person types."""
     here = Installation(context, plugin_root())
-    if context.is_agent:
+    if context.is_agent and (verb == "remove" or not context.is_script):
         raise Refused(
-            "what omo sets up outside the project is for the user to change",
-            fix=f"in a terminal of their own: {here.command('setup', verb)}",
+            f"omo setup {verb} changes what is a person's own, so a person types it",
+            fix=f"in a terminal of your own: {here.command('setup', verb)}",
         )
     return here
 
@@ -327,9 +340,9 @@ def agent_steps(here: Installation) -> list[Step]:
 def removal_steps(here: Installation) -> list[Step]:
     """In the order in which nothing is left that would call what is gone."""
     steps = _settings_steps(here, remove=True)
-    programs = {Path(directory) / "omo" for directory in here.path if os.path.isabs(directory)}
-    programs.update(here.user_home / name / "omo" for name in OWN_PROGRAMS)
-    for program in sorted(programs):
+    # Where `omo setup path` writes. An omo elsewhere on PATH is another user's, another installation's, or put by hand.
+    for directory in OWN_PROGRAMS:
+        program = here.user_home / directory / "omo"
         if is_launcher(program):
             steps.append(Step("path", f"removes {program}", program.unlink))
     if agents := codex_setup.agents_made(here.context.environ):

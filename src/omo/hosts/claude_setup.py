@@ -80,6 +80,7 @@ class Setup:
     update_command = "claude update"
     oldest_tested = (2, 1, 197)
     install_command = "claude plugin install omo@omo"
+    add_command = "claude plugin marketplace add"
     reinstall_command = "claude plugin uninstall omo@omo && claude plugin install omo@omo"
     uninstall_command = "claude plugin uninstall omo@omo && claude plugin marketplace remove omo"
     disable_command = "claude plugin disable NAME"
@@ -137,6 +138,17 @@ class Setup:
 
     def enable_command(self, plugin: str) -> str:
         return shlex.join(["claude", "plugin", "enable", clip(plugin, 100)])
+
+    def missing_marketplace(self, plugin: str) -> str:
+        """The directory from which the host reads a plugin, where that is gone: it loads nothing then, and says so in
+        no session."""
+        if self.directory is None:
+            return ""
+        known = read_object(self.directory / "plugins" / "known_marketplaces.json") or {}
+        location = _part(known, plugin.partition("@")[2]).get("installLocation")
+        if not isinstance(location, str) or "\0" in location or os.path.exists(location):
+            return ""
+        return location
 
     def other_stop_hooks(self) -> tuple[list[str], list[str]]:
         """What else runs at a Stop, with the file or plugin it belongs to; and what could not be read."""

@@ -56,6 +56,8 @@ _SAYS_LITTLE = re.compile(
     r"|error Command failed with exit code|info Visit |Node\.js v"
     r"|note: |For more information about|Some errors have detailed"
     r"|.*\[(?:build|setup) failed\]"  # Go has said above which line it is
+    r"|  (?:generatedMessage|code|actual|expected|operator|diff): "  # the fields of an error that node prints whole
+    r"|BUILD FAILED|FAILURE: Build|Execution failed for task|> There were failing tests"  # gradle
     r"|g?make\S*: |ERROR: usage: |nox > | +evaluation failed| +\w+: (?:OK|FAIL)"
 )
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 STATE_DIR = os.path.join(".sisyphus", "cc-omo")
+EVIDENCE_DIR = os.path.join(".sisyphus", "evidence")  # the project's own: what its goals were proven with
 SAFE_ID = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 LONGEST_ID = 96
 # Ledgers that belong to no session and to no run, by their directories.

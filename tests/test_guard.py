@@ -1,0 +1,76 @@
+"""The suite leaves the machine of whoever runs it alone, in a terminal as without one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from omo.hosts.claude_setup import LAUNCHER
+from tests.guard import USER, programs_without_omo
+
+ROOT = Path(__file__).resolve().parents[1]
+# One that takes launchers away, and two that see whether somebody types.
+STORIES = (
+    "tests/cli/test_setup.py::test_what_it_did_not_put_there_stays_and_is_named",
+    "tests/cli/test_console.py::test_help_and_version_load_no_command",
+    "tests/install/test_environment.py::test_the_doctor_the_version_and_the_escape_hatch_need_no_packages",
+)
+
+
+@pytest.mark.parametrize("place", USER.places)
+def test_what_is_the_users_cannot_be_touched(place: str) -> None:
+    touched = Path(place) / "a file of a test"
+    with pytest.raises(pytest.fail.Exception, match="the user's"):
+        touched.read_bytes()
+    with pytest.raises(pytest.fail.Exception, match="the user's"):
+        touched.unlink()
+    with pytest.raises(pytest.fail.Exception, match="the user's"):
+        os.rename(os.devnull, touched)
+
+
+def test_no_test_has_the_users_home_or_omo() -> None:
+    assert Path(os.environ["HOME"]) != Path(USER.home)
+    assert shutil.which("omo") is None
+    assert not [name for name in os.environ if name.startswith("XDG_")]
+
+
+def test_programs_beside_an_omo_are_still_found(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    for name in ("omo", "node"):
+        (theirs / name).write_text("#!/bin/sh\necho theirs\n")
+        (theirs / name).chmod(0o755)
+    path = os.pathsep.join(programs_without_omo(f"{theirs}:/nowhere", tmp_path / "shadows"))
+    assert (shutil.which("node", path=path) or "").endswith("/node")
+    assert shutil.which("omo", path=path) is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a terminal is a POSIX one here")
+def test_a_user_with_an_omo_runs_the_suite_in_a_terminal(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    launcher = home / ".local" / "bin" / "omo"
+    launcher.parent.mkdir(parents=True)
+    launcher.write_text(LAUNCHER)
+    launcher.chmod(0o755)
+    before = files_in(home)
+    script = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+    options = ("-q", "-p", "no:cacheprovider", "--color=no", f"--basetemp={tmp_path / 'tests'}")
+    done = subprocess.run(
+        [sys.executable, "-c", script, sys.executable, "-m", "pytest", *options, *STORIES],
+        cwd=ROOT,
+        env={**os.environ, "HOME": str(home), "PATH": f"{launcher.parent}:{os.environ['PATH']}"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, "3 passed" in done.stdout) == (0, True), done.stdout + done.stderr
+    assert files_in(home) == before
+
+
+def files_in(directory: Path) -> list[str]:
+    return sorted(str(path.relative_to(directory)) for path in directory.rglob("*"))
