@@ -110,16 +110,29 @@ def test_a_recovery_that_failed_is_counted_when_it_goes_on(tmp_path: Path) -> No
     assert here.recover().state.depth == 2
 
 
-@pytest.mark.parametrize("path", ["infra/main.tf", "elsewhere.py"])
 @pytest.mark.parametrize("is_given_up", [False, True])
-def test_what_lies_outside_the_fence_is_never_recovered_nor_by_giving_up(
-    tmp_path: Path, path: str, is_given_up: bool
-) -> None:
+def test_what_is_never_touched_is_never_recovered_nor_by_giving_up(tmp_path: Path, is_given_up: bool) -> None:
     here = left_out(tmp_path)
-    here.commit_file(path)
+    here.commit_file("infra/main.tf")
     if is_given_up:
         here.abandon()
-    assert path in refused(here.recover, "never recovered")
+    assert "infra/main.tf" in refused(here.recover, "never recovered")
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_what_others_changed_outside_the_fence_is_in_nobodys_way(tmp_path: Path, is_committed: bool) -> None:
+    here = left_out(tmp_path)
+    here.write("README.md", "more\n")
+    if is_committed:
+        here.commit("docs: more")
+    here.recover()
+    here.write("src/part2.py", "def part2():\n    return 2\n")
+    here.git("add", "src/part2.py")
+    here.git("commit", "-q", "-m", "feat(part2): add part 2")
+    done = here.finish()
+    assert (done.exit_code, done.closed) == (0, True)
+    assert "README.md" in done.report
+    assert (here.root / "README.md").read_text() == "more\n"
 
 
 def test_a_forbidden_path_of_a_step_is_never_recovered(tmp_path: Path) -> None:

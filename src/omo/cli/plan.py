@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from omo.workflows.ultraplan.start import Started
 
 LONGEST_SHOWN = 600
-MOST_SHOWN = 20
 
 
 def register(commands: options.Commands) -> None:
@@ -328,6 +327,8 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         "skipped": {str(number): why for number, why in state.skipped.items()},
         "seen": sorted({*state.seen, *shown.passed}),
         "violations": list(map(str, shown.violations)),
+        "left_alone": list(map(str, shown.left_alone)),
+        "allowed": shown.allowed,
         "dirty": shown.dirty,
         "edited": loaded.edited,
         "problems": loaded.problems,
@@ -398,9 +399,6 @@ def _after_audit(loaded: RunStatus, name: str) -> str:
     shown = loaded.audit
     if shown.verdict == "pass":
         return ""
-    if shown.take_back:
-        commands = [shlex.join(command) for command in shown.take_back[:MOST_SHOWN]]
-        return f"take back what was changed against the scope: {' && '.join(commands)}"
     if shown.violations:
         return "tell the user what was changed that must not be; only they decide how it is undone"
     if shown.missing and shown.verdict == "drift" and not loaded.state.is_open:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from omo.digest import sha256
 from omo.errors import NotEvaluable, OmoError, Refused, Unreadable
+from omo.proof import base
 from omo.state import paths
 from omo.text import clip
 from omo.work.bound import REOPENED
@@ -24,6 +25,7 @@ from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.verify import Verify
+from omo.workflows.ultrawork import gates
 
 KIND = "ultraplan"
 MOST_RECOVERIES = 2
@@ -351,7 +353,19 @@ def audit_run(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
             history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
     except NotEvaluable as error:
         return RunStatus(run, document, unknown(document, error), edited=edited)
-    return RunStatus(run, document, audit_history(document, history, state.skipped), edited=edited, whole=whole)
+    return RunStatus(run, document, _audited(caller, document, history, state.skipped), edited=edited, whole=whole)
+
+
+def _audited(caller: Caller, document: Document, history: History, skipped: Mapping[int, str]) -> Audit:
+    """With what the user let through by /omo:allow, as long as it is as they saw it."""
+    audit = audit_history(document, history, skipped)
+    if not (audit.violations or audit.left_alone or audit.dirty):
+        return audit
+    allowed = []
+    for path, digest in gates.fold(caller.events, None).allowed_changes.items():
+        if base.digest_of(caller.root, path) == digest:
+            allowed.append(path)
+    return audit_history(document, history, skipped, allowed) if allowed else audit
 
 
 def _edited(caller: Caller, state: PlanState) -> str:
@@ -390,7 +404,7 @@ def audit_plan(run: PlanRun, whole: History | None = None) -> RunStatus:
     skipped: dict[int, str] = {}
     for other in runs_of_plan(caller, state.plan):
         skipped |= other.skipped
-    return RunStatus(run, document, audit_history(document, history, skipped), edited=edited)
+    return RunStatus(run, document, _audited(caller, document, history, skipped), edited=edited)
 
 
 def _whole_history(caller: Caller, state: PlanState) -> History:

@@ -42,7 +42,7 @@ from omo.workflows.ultraplan.run import (
     tags,
 )
 from omo.workflows.ultraplan.sessions import Recovery
-from omo.workflows.ultraplan.status import GIVE_UP, failed_command, leave_to_another, publish_end, take_back
+from omo.workflows.ultraplan.status import GIVE_UP, failed_command, leave_to_another, publish_end
 
 MOST_SHOWN = 10
 MOST_UNCOMMITTED = 200
@@ -327,8 +327,9 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
     )
 
 
-def clean_history(root: Path, document: Document) -> tuple[History, Audit]:
-    """From the commit the work begins at. What is not committed now could not be told from the session's own work."""
+def clean_history(root: Path, document: Document, *, is_begun: bool = False) -> tuple[History, Audit]:
+    """From the commit the work begins at. What is not committed now could not be told from the session's own work; once
+    it `is_begun`, what lies outside its fence is none of it."""
     head = changes.commit_of(root, "HEAD")
     if head is None:
         raise NotEvaluable(
@@ -338,7 +339,10 @@ def clean_history(root: Path, document: Document) -> tuple[History, Audit]:
     looked = audit_history(document, history, {})
     if looked.problems:
         raise NotEvaluable(looked.problems[0], fix="git status; mend that, then start again")
-    if dirty := looked.dirty:
+    dirty = looked.dirty
+    if not is_begun:
+        dirty = sorted({*dirty, *(violation.path for violation in (*looked.violations, *looked.left_alone))})
+    if dirty:
         more = [f"and {len(dirty) - MOST_SHOWN} more"] if len(dirty) > MOST_SHOWN else []
         raise Refused(
             f"{counted(len(dirty), 'file')} not committed: the audit would call that drift",
@@ -439,7 +443,7 @@ def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False
     with PLAN.start_lock(caller):
         caller.forget()
         require_free(caller, run.id)
-        history, _ = clean_history(root, document)
+        history, _ = clean_history(root, document, is_begun=True)
         asked = preflight.look(document.needs, root, environ=environ, by=caller.by)
         if asked.missing:
             return _blocked(run, state.path, asked)
@@ -463,10 +467,9 @@ def _missing(status: RunStatus, depth: int) -> list[int]:
     if state.is_open:
         report = failed_command(missing[0] if missing else "STEP").line
     if status.audit.violations:
-        undo = NextStep(commands=take_back(status)).command
         raise Refused(
             "what lies outside the fence is never recovered automatically",
-            fix=f"take it back: {undo}" if undo else f"a person decides: {report}",
+            fix=f"a person decides: {report}",
             defects=[clip(str(violation), 200) for violation in status.audit.violations],
         )
     if not missing:

@@ -30,7 +30,6 @@ from omo.workflows.ultraplan.verify import Verify
 if TYPE_CHECKING:
     from omo.work.viewer import Viewer
 
-MOST_COMMANDS = 5
 LONGEST_FIRST = 90
 LONGEST_SHOWN = 4000
 NOT_STARTED = NextStep("start", "there is no plan session", (command(START),))
@@ -82,7 +81,8 @@ def next_step(status: RunStatus) -> NextStep:
         if step.status in ("missing", "drift"):
             return _carry_out(status, step)
     if status.audit.dirty:
-        why = f"not committed: {clip(', '.join(status.audit.dirty), 160)}; commit or remove it, then"
+        paths = clip(", ".join(status.audit.dirty), 160)
+        why = f"not committed: {paths}; commit what is yours, what is not the user commits or allows (/omo:allow); then"
         return NextStep("clean", why, (FINISH,))
     if state.verified.get("head") == status.audit.head:
         for row in state.verified_as(verify.FAIL):
@@ -96,23 +96,19 @@ def next_step(status: RunStatus) -> NextStep:
 
 
 def _violation(status: RunStatus) -> NextStep:
+    """No command that undoes it is named: whose bytes they are only the user knows."""
     first = status.audit.violations[0]
-    why = f"outside the fence, which is never recovered: {clip(str(first), 160)}; "
-    if status.audit.take_back:
-        why += "take it back if the session made it; what is the user's, they move away"
-        return NextStep("take-back", why, take_back(status))
-    # What must never be touched stays told, whatever a later commit does.
-    why += "take it back, or report it" if first.rule == OUTSIDE else "a person decides: report it"
-    step = status.audit.missing[0] if status.audit.missing else "STEP"
-    return NextStep("escalate", why, (failed_command(step),))
-
-
-def take_back(status: RunStatus) -> tuple[Command, ...]:
-    """One line for a shell that undoes all that is changed against the scope and not committed."""
-    commands: list[Command] = []
-    for argv in status.audit.take_back[:MOST_COMMANDS]:
-        commands.append(Command(argv, lead="&&" if commands else ""))
-    return tuple(commands)
+    why = f"{clip(str(first), 200)}; "
+    if first.rule == OUTSIDE:
+        why += "take it back in a commit of its own"
+    elif first.commit is None:
+        why += "if a command of yours wrote it, undo that; if not, it is the user's: leave it"
+    else:
+        # What must never be touched stays told, whatever a later commit does.
+        why += "a person decides"
+    step = first.step or next(iter(status.audit.missing), status.state.steps[-1])
+    allow = Command(lead=f"or the user types /omo:allow {clip(first.path, 120)}")
+    return NextStep("escalate", why, (failed_command(step, lead="report it"), allow))
 
 
 def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
@@ -247,8 +243,9 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
         passed = list(state.finished.get("passed", state.seen))
         left = sorted(set(state.steps).difference(passed, state.skipped))
     total = len({*left, *passed})
+    open_count = len(left) or int(bool(status.audit.violations))  # what holds it open though every step passes
     if state.end == "pass":
-        left = []
+        open_count = 0
     following: str | None = step.short
     if step.action == "done":
         following = None
@@ -261,7 +258,7 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
         elif len(first) > LONGEST_FIRST:
             first = step.why  # rather than a command that is cut
         following = clip(first, LONGEST_FIRST)
-    summary: Row = {"run": state.run, "open": len(left), "total": total, "next": following}
+    summary: Row = {"run": state.run, "open": open_count, "total": total, "next": following}
     if state.is_open:
         summary["fence"] = state.fence
     return {**summary, **_state(state, step)}
@@ -352,7 +349,9 @@ def status(viewer: Viewer) -> Status | None:
         return None
     state = loaded.state
     items = [_item(loaded, step) for step in loaded.audit.steps] or _unaudited(loaded)
-    changed = [f"outside the fence: {clip(str(violation), 160)}" for violation in loaded.audit.violations]
+    changed = []
+    for violation in (*loaded.audit.violations, *loaded.audit.left_alone):
+        changed.append(f"outside the fence: {clip(str(violation), 160)}")
     changed += [f"not committed: {clip(path, 160)}" for path in loaded.audit.dirty]
     if loaded.edited:
         changed.append(loaded.edited)
