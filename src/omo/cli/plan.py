@@ -99,10 +99,7 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
     root = Path(context.root)
     document = _document(arguments, context)
     filled = propose.fill_in(document, root)
-    every = []
-    for defect in rules.validate(documents.parse(filled.text, document.path), root):
-        # As lines of the file that is there.
-        every.append(replace(defect, line=filled.lines[defect.line - 1]) if defect.line else defect)
+    every = _as_written(rules.validate(documents.parse(filled.text, document.path), root), filled)
     defects = rules.refusing(every)
     advice = [defect for defect in every if defect.is_advisory]
     data = {
@@ -133,6 +130,14 @@ def _refusal(document: Document, defects: Sequence[Defect], named: str) -> Refus
     return Refused(message, fix=f"mend the plan, then omo plan critique {shlex.quote(named)}", defects=_shown(defects))
 
 
+def _as_written(defects: Sequence[Defect], filled: Proposals) -> list[Defect]:
+    """On the lines of the file that is there, without what omo would fill in."""
+    placed = []
+    for defect in defects:
+        placed.append(replace(defect, line=filled.lines[defect.line - 1]) if defect.line else defect)
+    return placed
+
+
 def _shown(defects: Sequence[Defect]) -> list[str]:
     return [clip(str(defect), LONGEST_SHOWN) for defect in defects]
 
@@ -155,20 +160,25 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     context.note_missing_agents()
     from omo.work import briefs, requests
     from omo.workflows.ultraplan import critique as critiques
-    from omo.workflows.ultraplan import rules
+    from omo.workflows.ultraplan import document as documents
+    from omo.workflows.ultraplan import propose, rules
     from omo.workflows.ultraplan.run import runs_of_plan
 
     caller = _caller(arguments, context)
     document = _document(arguments, context)
     notes: list[str] = []
     if not runs_of_plan(caller, document.digest):  # what has begun is not changed any more
-        before = document.digest
-        document, notes = _filled_in(document, context)
-        if document.digest != before:
-            critiques.note_filled_in(caller, document, before)
-        every = rules.validate(document, Path(context.root))
-        if defects := rules.refusing(every):
-            raise _refusal(document, defects, arguments.plan)
+        filled = propose.fill_in(document, Path(context.root))
+        complete = documents.parse(filled.text, document.path)
+        every = rules.validate(complete, Path(context.root))
+        if defects := rules.refusing(every):  # then the plan stays as its author wrote it
+            raise _refusal(document, _as_written(defects, filled), arguments.plan)
+        notes += _unplaced(filled)
+        if complete.text != document.text:
+            Path(context.root, document.path).write_bytes(complete.text.encode())
+            notes.append(f"{document.path} was filled in: what is (proposed) is what the steps will be held to")
+            critiques.note_filled_in(caller, complete, document.digest)
+        document = complete
         notes += _shown(every)
     verdict = critiques.record(caller, document)
     data = {"plan": document.path, "digest": document.digest}
@@ -181,18 +191,6 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     start = f"omo plan start {shlex.quote(arguments.plan)}"
     following = f"Send this to {critiques.CRITIC}, then: {start}"
     return Result({**data, "brief": brief}, f"{following}\n\n{brief}", notes=notes)
-
-
-def _filled_in(document: Document, context: Context) -> tuple[Document, list[str]]:
-    from omo.workflows.ultraplan import document as documents
-    from omo.workflows.ultraplan import propose
-
-    filled = propose.fill_in(document, Path(context.root))
-    notes = _unplaced(filled)
-    if filled.text != document.text:
-        Path(context.root, document.path).write_bytes(filled.text.encode())
-        notes.append(f"{document.path} was filled in: what is (proposed) is what the steps will be held to")
-    return documents.parse(filled.text, document.path), notes
 
 
 def _verdict(document: Document, verdict: Verdict, data: dict[str, Any], notes: list[str]) -> Result:

@@ -57,7 +57,7 @@ def _forbidden(words: list[str], call: Call) -> str:
 
 
 def _runs_unknown_text(words: list[str], call: Call) -> bool:
-    """Text that stands in a variable, or that something prints. A variable among the words of `sh -c` is an argument."""
+    """Text that stands in a variable, or that something prints. One among the words of `sh -c` is an argument."""
     is_printed = any(name(inner) in PRINTERS for inner in call.inner)
     if name(words) == "eval":
         return call.has_variables or is_printed
