@@ -109,7 +109,9 @@ def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Projec
     assert ran.code == 3
     assert "line 7: blocking, verify: it would pass anyway" in ran.out
     assert "because: 1 blocking finding; the critic's verdict is 'findings'\n" in ran.out
-    assert not critique.is_clean(critique.latest(project.state, parse(plan_text(), "plan.md").digest))
+    assert not critique.is_clean(
+        critique.latest(str(project.root), project.state, parse(plan_text(), "plan.md").digest)
+    )
 
 
 def test_a_verdict_on_an_earlier_text_is_none_and_the_critic_is_asked_again(project: Project) -> None:

@@ -94,12 +94,14 @@ def _document(arguments: argparse.Namespace, context: Context) -> Document:
 
 def validate(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan import document as documents
-    from omo.workflows.ultraplan import propose, rules
+    from omo.workflows.ultraplan import progress, propose, rules
 
     root = Path(context.root)
     document = _document(arguments, context)
-    filled = propose.fill_in(document, root)
-    every = _as_written(rules.validate(documents.parse(filled.text, document.path), root), filled)
+    known = progress.look(caller_of(context, ""), document)
+    filled = propose.fill_in(document, root, known.done)
+    complete = documents.parse(filled.text, document.path)
+    every = _as_written(rules.validate(complete, root, known.done, known.edited), filled)
     defects = rules.refusing(every)
     advice = [defect for defect in every if defect.is_advisory]
     data = {
@@ -161,16 +163,17 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work import briefs, requests
     from omo.workflows.ultraplan import critique as critiques
     from omo.workflows.ultraplan import document as documents
-    from omo.workflows.ultraplan import propose, rules
-    from omo.workflows.ultraplan.run import runs_of_plan
+    from omo.workflows.ultraplan import progress, propose, rules
+    from omo.workflows.ultraplan.run import states_of_text
 
     caller = _caller(arguments, context)
     document = _document(arguments, context)
     notes: list[str] = []
-    if not runs_of_plan(caller, document.digest):  # what has begun is not changed any more
-        filled = propose.fill_in(document, Path(context.root))
+    known = progress.look(caller, document)
+    if not states_of_text(known.runs, document.digest):  # what has begun is not changed any more
+        filled = propose.fill_in(document, Path(context.root), known.done)
         complete = documents.parse(filled.text, document.path)
-        every = rules.validate(complete, Path(context.root))
+        every = rules.validate(complete, Path(context.root), known.done, known.edited)
         if defects := rules.refusing(every):  # then the plan stays as its author wrote it
             raise _refusal(document, _as_written(defects, filled), arguments.plan)
         notes += _unplaced(filled)
@@ -186,7 +189,7 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
         return _verdict(document, verdict, data, notes)
     critiques.await_critic(caller)
     asked = requests.typed(caller.events, "ultraplan")
-    brief = critiques.brief(document, requests.text_of(asked[-1]) if asked else "")
+    brief = critiques.brief(document, requests.text_of(asked[-1]) if asked else "", sorted(known.done))
     briefs.issue(caller, critiques.CRITIC, brief)
     start = f"omo plan start {shlex.quote(arguments.plan)}"
     following = f"Send this to {critiques.CRITIC}, then: {start}"
@@ -275,7 +278,7 @@ def _begun(begun: Started, context: Context) -> Result:
     if state.recovering:
         of += f", recovery {state.depth} of {MOST_RECOVERIES}"
     spec = os.path.relpath(begun.spec, context.root)
-    steps = state.recovering or state.steps
+    steps = state.recovering or [step for step in state.steps if step not in state.before]
     runnable = [command for command in state.verify if command.argv]
     lines = [
         f"Plan session {state.run}{of}: {counted(len(steps), 'step')} from {state.base[:12]}",
@@ -285,6 +288,7 @@ def _begun(begun: Started, context: Context) -> Result:
         *(f"  will run     {line}" for line in by_steps(runnable)),
         *(f"  will not run {command}" for command in state.verify if not command.argv),
         *(f"  let through  {override}" for override in state.overrides),
+        *(f"  done already step {step} {commit[:12]}".rstrip() for step, commit in state.before.items()),
         *(f"  handed over  {note}" for note in state.handoffs),
         f"Next: {begun.next.text}",
     ]

@@ -156,19 +156,28 @@ def unknown(document: Document, error: NotEvaluable) -> Audit:
 
 
 def audit_history(
-    document: Document, history: History, skipped: Mapping[int, str], allowed: Collection[str] = ()
+    document: Document,
+    history: History,
+    skipped: Mapping[int, str],
+    allowed: Collection[str] = (),
+    done: Mapping[int, str] | None = None,
 ) -> Audit:
     """`skipped` has the reasons by step; they count where the plan lets the step be skipped. `allowed` are paths that
-    the user lets through. Changing the plan itself leaves no scope and makes no tree dirty."""
+    the user lets through. Steps that were `done` before the base have their commits there: their checks have to hold
+    still. Changing the plan itself leaves no scope and makes no tree dirty."""
+    before = done or {}
     to_do = []
     for step in document.steps:
-        if step.on_failure != "skip" or step.number not in skipped:
+        is_skipped = step.on_failure == "skip" and step.number in skipped
+        if not is_skipped and step.number not in before:
             to_do.append(step)
     claims, unclear = claim(to_do, history.commits)
     steps = []
     for step in document.steps:
         if step in to_do:
             steps.append(_judge(step, history, claims.get(step.number), unclear.get(step.number)))
+        elif step.number in before:
+            steps.append(_judge_done(step, history, before[step.number]))
         else:
             reason = clip(skipped[step.number], 300)
             steps.append(StepAudit(step.number, "skipped", None, [reason], step.title))
@@ -258,6 +267,15 @@ def _judge(step: Step, history: History, own: Claim | None, unclear: str | None)
         findings.append(f"out of order: {own.commit} does not follow the commits of the steps before it")
     shown = [clip(finding, 500) for finding in findings[:MOST_FINDINGS]]
     return StepAudit(step.number, status, own.commit.sha if own else None, shown, step.title)
+
+
+def _judge_done(step: Step, history: History, commit: str) -> StepAudit:
+    failed, unsettled = _checked(step, history.root) if not history.is_past else ([], [])
+    status: StepStatus = "pass"
+    if failed or unsettled:
+        status = "drift" if failed else "unknown"
+    findings = [*failed, *unsettled, "done before the session began"]
+    return StepAudit(step.number, status, commit or None, [clip(each, 500) for each in findings], step.title)
 
 
 def _checked(step: Step, root: Path) -> tuple[list[str], list[str]]:

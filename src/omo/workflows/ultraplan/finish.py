@@ -26,7 +26,7 @@ from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
-from omo.workflows.ultraplan.run import PlanRun, PlanState, RunStatus, audit_plan, audit_run, runs_of_plan
+from omo.workflows.ultraplan.run import PlanRun, PlanState, RunStatus, audit_plan, audit_run, runs_of_repository
 from omo.workflows.ultraplan.start import at_best, not_agreed
 from omo.workflows.ultraplan.status import (
     failed_command,
@@ -170,9 +170,9 @@ def _close(status: RunStatus, row: Row, ended: Row, exit_code: int, results: Seq
     status = replace(status, run=run)
     end = status.state.end
     if end == "pass" and given_up_of(run.caller.session_rows.get(run.caller.session, {})):
-        for earlier in runs_of_plan(run.caller, status.state.plan):
-            if earlier.number == status.state.number:
-                take_up_again(run.caller, earlier.run)
+        for earlier in runs_of_repository(run.caller, status.state.path):
+            if earlier.state is not None and earlier.state.number == status.state.number:
+                take_up_again(run.caller, earlier.id)
     done = _reported(status, results, next_step(status), end, exit_code)
     publish_end(status, progressed=end == "pass")
     return done
@@ -228,6 +228,8 @@ def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify]) -> Row
     count = len(status.audit.passed)
     parts = [f"plan session {state.run}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
     exceptions = [*state.exceptions, *_let_unverified(status, finished), *_outside(status)]
+    if state.before:
+        parts.append(f"step {', '.join(map(str, state.before))} was done before this session")
     if state.sessions > 1:
         parts.append(f"session {state.number} of {state.sessions} of {clip(state.path, 100)}")
     left = sessions_left(status)
@@ -344,7 +346,7 @@ def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
         exceptions.append(outcome.exception(what, "agent", clip(why, 200)))
 
     try:
-        audit = audit_plan(status.run, status.whole).audit
+        audit = audit_plan(status.run.caller, status.run, whole=status.whole).audit
     except Refused as error:
         against("the whole plan could not be audited", error.message)
         return "", exceptions

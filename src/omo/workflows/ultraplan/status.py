@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from omo.errors import Refused
 from omo.state import runtime
 from omo.state.runtime import part
 from omo.text import block, clip
@@ -12,7 +13,7 @@ from omo.work import outcome
 from omo.work.publish import change_row, publish, publish_damage
 from omo.work.run import Caller, Row
 from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, command
-from omo.workflows.ultraplan import verify
+from omo.workflows.ultraplan import progress, verify
 from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
 from omo.workflows.ultraplan.run import (
     KIND,
@@ -23,7 +24,7 @@ from omo.workflows.ultraplan.run import (
     from_top,
     load_status,
     pinned_path,
-    runs_of_plan,
+    pinned_plan,
 )
 from omo.workflows.ultraplan.verify import Verify
 
@@ -119,7 +120,7 @@ def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
         if other.step > audited.step and other.status in ("pass", "drift"):
             is_left_out = True
     commands = []
-    is_in_hand = audited.step in status.state.recovering
+    is_in_hand = audited.step in status.state.recovering or status.is_revised
     if is_left_out and not is_in_hand and status.state.depth < MOST_RECOVERIES:
         # Later steps that are done show that this one was left out: that is what a recovery is for.
         commands.append(command("omo plan recover", lead="if you do not do it now"))
@@ -138,23 +139,36 @@ def _passed(status: RunStatus) -> NextStep:
     state = status.state
     why = "the session passed its audit and has its report"
     if left := sessions_left(status):
-        why = f"session {state.number} of {state.sessions} passed its audit; session {left[0]} begins with"
-        return NextStep("next-session", why, (_start(state),))
+        here = [number for number, elsewhere in left.items() if not elsewhere]
+        others = "; ".join(filter(None, left.values()))
+        passed = f"session {state.number} of {state.sessions} passed its audit"
+        if not here:
+            return NextStep("next-session", f"{passed}; {others}; merge what has passed, then", (_audit(state),))
+        why = f"{passed}; session {here[0]} begins with"
+        if others:
+            why = f"{passed}; {others}; session {here[0]} begins, once what it needs is merged, with"
+        return NextStep("next-session", why, _begin(status))
     if state.sessions > 1:
         return NextStep("done", f"{why}; so have all {state.sessions} sessions of {state.path}")
     return NextStep("done", why)
 
 
-def sessions_left(status: RunStatus) -> list[int]:
-    """The other sessions of the plan that have not passed, in the order they can be carried out."""
+def sessions_left(status: RunStatus) -> dict[int, str]:
+    """The other sessions of the plan that are not over on this branch, in the order they can be carried out, each with
+    where else it was or is carried out."""
     state = status.state
     if state.sessions == 1:
-        return []
-    passed = {state.number}
-    for other in runs_of_plan(status.run.caller, state.plan):
-        if other.end == "pass":
-            passed.add(other.number)
-    return [number for number in state.order if number not in passed]
+        return {}
+    try:
+        plan = pinned_plan(status.run.caller.state, state)
+    except Refused:
+        return {}
+    done = progress.look(status.run.caller, plan, status.whole)
+    left = {}
+    for session in plan.sessions:
+        if session.number != state.number and not done.is_over(session):
+            left[session.number] = done.elsewhere(session.number)
+    return left
 
 
 def _failed(status: RunStatus) -> NextStep:
@@ -168,14 +182,16 @@ def _failed(status: RunStatus) -> NextStep:
         why += f"; {clip(status.unknown, 160)}" if status.unknown else ", and every step passes the audit"
         close = abandon_command(lead="to close it")
         return NextStep("escalate", why, (close, Command(lead="or revise the plan")), who="user", item=step)
+    if status.is_revised:
+        return NextStep("escalate", f"{why}; the plan was edited since", _begin(status), who="user", item=step)
     recover = command("omo plan recover", state.path, lead="to go on")
     return NextStep("escalate", why, (recover, Command(lead="or revise the plan")), who="user", item=step)
 
 
 def _abandoned(status: RunStatus) -> NextStep:
     state = status.state
-    if not state.done and not status.audit.passed:
-        return NextStep("start", "the session was abandoned", (_start(state),))
+    if status.is_revised or not (state.done or status.audit.passed):
+        return NextStep("start", "the session was abandoned", _begin(status))
     if status.audit.steps and not status.audit.missing:
         why = f"the session was abandoned, and nothing of it is missing: omo plan audit {state.path}"
         return NextStep("done", why)
@@ -193,6 +209,18 @@ ENDS: dict[str, Callable[[RunStatus], NextStep]] = {
 
 def _start(state: PlanState, lead: str = "") -> Command:
     return command("omo plan start", state.path or "PLAN", lead=lead)
+
+
+def _begin(status: RunStatus) -> tuple[Command, ...]:
+    """A session of the plan as it is now: a text that was edited is reviewed first."""
+    if not status.is_revised:
+        return (_start(status.state),)
+    review = command("omo plan critique", status.state.path, lead="the plan was edited, so first")
+    return review, _start(status.state, lead="then")
+
+
+def _audit(state: PlanState) -> Command:
+    return command("omo plan audit", state.path)
 
 
 def _again(status: RunStatus, lead: str = "") -> Command:
