@@ -109,7 +109,9 @@ def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Projec
     assert ran.code == 3
     assert "line 7: blocking, verify: it would pass anyway" in ran.out
     assert "because: 1 blocking finding; the critic's verdict is 'findings'\n" in ran.out
-    assert not critique.is_clean(critique.latest(project.state, parse(plan_text(), "plan.md").digest))
+    assert not critique.is_clean(
+        critique.latest(str(project.root), project.state, parse(plan_text(), "plan.md").digest)
+    )
 
 
 def test_a_verdict_on_an_earlier_text_is_none_and_the_critic_is_asked_again(project: Project) -> None:
@@ -118,6 +120,42 @@ def test_a_verdict_on_an_earlier_text_is_none_and_the_critic_is_asked_again(proj
     project.agent_ends("omo:critic", answer(plan_text(5)))
     ran = project.agent("plan", "critique", "plan.md")
     assert (ran.code, "Send this to omo:critic" in ran.out) == (0, True)
+
+
+FIXES = {
+    "a bug": ("fix(app): VALUE is two", "`src/app.py`", "`VALUE` is 2; today it is 1"),
+    "a document": ("docs(readme): how it is called", "`README.md`", "says that `bin/slug TITLE` prints a slug"),
+}
+
+
+@pytest.mark.parametrize("kind", FIXES)
+def test_a_plain_fix_is_a_valid_plan_and_a_commit_that_changes_the_file_carries_it_out(
+    project: Project, kind: str
+) -> None:
+    title, path, changes = FIXES[kind]
+    for name, text in (("src/app.py", "VALUE = 1\n"), ("README.md", "# Parts\n")):
+        project.write(name, text)
+    verify = "verify: `grep -q 2 src/app.py README.md` → expected: exit 0"
+    step = f"### Step 1: {title}\n\n- Files: {path}\n- Changes: {changes}\n"
+    project.write("plan.md", f"# Mend it\n\nplan_version: 1.7\n{verify}\n\nCallers are told wrong.\n\n{step}")
+    begin_repository(project.root)
+    ran = project.agent("plan", "critique", "plan.md")
+    assert (ran.code, "must_contain" in ran.err) == (0, True)
+    project.commit("docs: the plan")
+    start = ("plan", "start", "plan.md", "--unreviewed", "no critic in this test")
+    assert project.user(*start, session=project.session).code == 0
+    assert project.agent("plan", "finish").code == 3
+    project.write(path.strip("`"), "VALUE = 2\n")
+    project.commit(title)
+    assert project.agent("plan", "finish").code == 0
+
+
+def test_a_critique_that_refuses_writes_nothing_into_the_plan(project: Project) -> None:
+    dated(project, SHORT.replace("- Changes: `load`", "- Change: `load`"))
+    before = (project.root / "plan.md").read_bytes()
+    ran = project.agent("plan", "critique", "plan.md")
+    assert (ran.code, "line 13: step 2: Changes is missing" in ran.err) == (3, True)
+    assert (project.root / "plan.md").read_bytes() == before
 
 
 SHORT = """# Refuse bad dates
@@ -210,7 +248,11 @@ def test_what_was_proposed_follows_the_step_until_somebody_makes_it_their_own(pr
         ("`problem(text)` that", "that", ""),  # a new file and the test in it are left
         ("`test_a_bad_date` has", "a test has", ""),
         ("`src/dates.py`, `tests/test_dates.py`", "`src/app.py`", ""),
-        ("`load` leaves out rows for which `problem` gives a reason", "`load` is faster", "line 13: step 2: its man"),
+        (
+            "`load` leaves out rows for which `problem` gives a reason",
+            "`load` is faster",
+            "step 2: its manifest already holds",
+        ),
         ("- Changes: `load`", "- Change: `load`", "line 13: step 2: Changes is missing"),
         ("verify: `python3 -m unittest` → expected: OK\n", "", "line 7: step 1: Verify is missing"),
         ("`src/dates.py`,", "`src/dates.py`, `src/more.py`,", "step 1: which file has problem?"),

@@ -160,13 +160,17 @@ def test_the_fence_holds_in_every_state_of_the_run(host: Host, state: str) -> No
     assert denied(bash(host, "rm -rf x"))
 
 
-def test_stop_continuation_does_not_open_the_fence(host: Host) -> None:
+def test_a_cancel_takes_the_fence_down_until_the_user_goes_on(host: Host) -> None:
     open_fence(host)
-    host.prompt("/omo:stop-continuation")
-    host.prompt("thanks")  # the model has been told: nothing else keeps the session on the list
     assert denied(write(host, "README.md"))
-    assert denied(bash(host, "rm -rf x"))
+    host.prompt("/omo:stop-continuation")
+    write(host, "README.md").assert_silent()
+    bash(host, "rm -rf x").assert_silent()
+    host.prompt("thanks")
+    write(host, "README.md").assert_silent()
     host.stop().assert_silent()
+    host.prompt("ulw go on with the plan")
+    assert denied(write(host, "README.md"))
 
 
 def test_the_end_of_the_session_opens_it(host: Host) -> None:

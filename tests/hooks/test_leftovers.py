@@ -1,8 +1,7 @@
-"""What a plan session leaves outside its fence: the audit counts it, so the hook lets it be taken back."""
+"""What is changed outside the fence of a plan session: a session may take back what it left; the user's stays."""
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -59,23 +58,57 @@ def start(shell: Project) -> None:
     assert ran.code == 0, ran.err
 
 
-def test_what_a_verify_left_is_removed_and_the_plan_passes(host: Host, shell: Project) -> None:
+DESTROYS = ("git restore", "git checkout", "git clean", "git stash", "git reset", "rm ")
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+@pytest.mark.parametrize("path", ["README.md", "notes.txt", "infra/main.tf", "src/app.py"])
+def test_no_command_that_is_printed_throws_away_what_the_user_wrote(
+    host: Host, shell: Project, path: str, is_committed: bool
+) -> None:
     start(shell)
     for number in (1, 2):
         carry_out(host.project, number)
-    shell.write(".coverage", "left by the plan's own Verify\n")
-    shell.write("README.md", "a slip\n")
-    ran = shell.agent("plan", "finish", "--json")
-    assert (ran.code, ran.json["closed"]) == (3, False)
-    taken_back = ran.json["next"]["command"]
-    assert (ran.json["next"]["action"], taken_back) == ("take-back", "rm .coverage && git restore README.md")
-    for argv in (["recover", "plan.md"], ["audit", "plan.md"], ["status"]):
-        shown = shell.agent("plan", *argv)
-        assert "rm .coverage" in shown.out + shown.err, argv
-    assert bash(host, taken_back) == ""
-    subprocess.run(["sh", "-c", taken_back], cwd=host.project, check=True)
+    shell.write(path, "by the user, in an editor of their own\n")
+    if is_committed:
+        commit(host.project, "docs: by the user")
+    shown = [bash(host, f"echo x >> {path}")]
+    for argv in (["audit", "plan.md"], ["status"], ["recover", "plan.md"], ["finish"]):
+        ran = shell.agent("plan", *argv)
+        shown.append(ran.out + ran.err)
+    shown.append(shell.agent("next").out)
+    assert [text for text in shown if any(command in text for command in DESTROYS)] == []
+    assert (host.project / path).read_text() == "by the user, in an editor of their own\n"
+
+
+def test_what_the_user_changed_outside_is_told_as_theirs_and_the_plan_ends(host: Host, shell: Project) -> None:
+    start(shell)
+    for number in (1, 2):
+        carry_out(host.project, number)
+    shell.write("README.md", "by the user\n")
     ran = shell.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["closed"], ran.json["verdict"]) == (0, True, "pass")
+    ended = shell.summary("ultraplan")["outcome"]
+    assert ended["verdict"] == "waived"
+    assert [(each["what"], each["by"]) for each in ended["exceptions"][1:]] == [
+        ("changed outside the fence: README.md", "user, or a script")
+    ]
+
+
+@pytest.mark.parametrize("path", ["README.md", "infra/main.tf", "src/app.py"])
+def test_what_the_user_allows_is_let_through_as_it_is_and_no_further(host: Host, shell: Project, path: str) -> None:
+    start(shell)
+    for number in (1, 2):
+        carry_out(host.project, number)
+    shell.write(path, "by the user\n")
+    assert f"the change of {path}, as it is now, is let through by you" in shell.prompt(f"/omo:allow {path}").stdout
+    shell.write(path, "and then by somebody\n")
+    assert shell.agent("plan", "status", "--json").json["allowed"] == []
+    shell.write(path, "by the user\n")
+    ran = shell.agent("plan", "finish", "--json")
+    assert (ran.code, ran.json["closed"]) == (0, True)
+    exceptions = shell.summary("ultraplan")["outcome"]["exceptions"]
+    assert [(each["what"], each["by"]) for each in exceptions[1:]] == [(f"changed beside the plan: {path}", "user")]
 
 
 @pytest.fixture
@@ -117,15 +150,15 @@ def test_what_is_new_is_removed_and_what_was_changed_is_restored(left: Host, com
         ("git clean -fdx build", "outside the plan's fence"),
         ("git restore -s HEAD~1 README.md", "outside the plan's fence"),
         ("git checkout HEAD~1 -- README.md", "outside the plan's fence"),
-        ("mv .coverage /tmp/x", "`rm .coverage` removes it"),
-        ("mv 'out dir' /tmp/x", "`rm -r 'out dir'` removes it"),
-        ("echo x >> .coverage", "`rm .coverage` removes it"),
+        ("mv .coverage /tmp/x", "outside the plan's fence"),
+        ("mv 'out dir' /tmp/x", "outside the plan's fence"),
+        ("echo x >> .coverage", "outside the plan's fence"),
         ("rm -rf 'out dir'", "rm -r"),
         ("echo .coverage >> .gitignore", "outside the plan's fence"),
         ("rm /etc/hosts", "outside the project"),
     ],
 )
-def test_nothing_else_is_and_a_denial_names_the_way_that_works(left: Host, command: str, why: str) -> None:
+def test_nothing_else_is(left: Host, command: str, why: str) -> None:
     assert why in bash(left, command)
 
 
@@ -139,12 +172,12 @@ def test_a_new_link_is_removed_but_not_what_lies_behind_it(left: Host) -> None:
         assert "outside the plan's fence" in bash(left, command), command
 
 
-def test_the_third_denial_waits_for_the_user_and_names_the_command_that_works(left: Host) -> None:
-    tried = [bash(left, "mv .coverage /tmp/x") for _ in range(3)]
+def test_the_third_denial_waits_for_the_user(left: Host) -> None:
+    for _ in range(3):
+        bash(left, "mv .coverage /tmp/x")
     assert left.row(AGENTS)["work"]["ultraplan"]["state"] == "waiting"
     left.prompt("continue", session_id=AGENTS)
     assert left.row(AGENTS)["work"]["ultraplan"]["state"] == "active"
-    assert all("`rm .coverage` removes it" in reason for reason in (*tried, bash(left, "mv .coverage /tmp/x")))
     assert bash(left, "rm .coverage") == ""
 
 

@@ -366,9 +366,7 @@ def test_a_run_that_was_called_off_keeps_its_results(seen: Callable[[str], Proje
     assert gates.run.startswith("u")
 
 
-def test_a_fence_that_is_up_is_something(tmp_path: Path) -> None:
+def test_a_cancelled_plan_has_no_fence(tmp_path: Path) -> None:
     scene = replace(plan_called_off(tmp_path / "p"), here="")
     found = plain(scene.view())
-    assert found.startswith(f"session {HERE} (fenced): ultraplan cancelled; the plan's fence is up")
-    assert lines.NOTHING not in found
-    assert "  command    omo plan status" in found
+    assert (lines.FENCE in found, "fenced" in found) == (False, False)

@@ -88,10 +88,12 @@ def test_a_cooldown_is_no_forecast_because_it_is_over_before_anybody_reads_it(pr
     assert statusline.text(seen) == "omo ulw · block 1 of 8"
 
 
-def test_a_fence_that_outlives_a_cancel_is_still_shown() -> None:
-    row = armed(ultraplan={"state": "active", "fence": {"touch": ["src/**"]}})
-    row["stopContinuation"] = {"disabled": True}
+def test_a_fence_is_shown_while_it_is_up() -> None:
+    row = armed(ultraplan={"state": "exhausted", "fence": {"touch": ["src/**"]}})
+    row["ulw"] = {"enabled": False}
     assert line(row) == "omo: the plan's fence is up · omo plan status"
+    row["stopContinuation"] = {"disabled": True}
+    assert line(row) == ""
 
 
 def test_what_an_agent_wrote_stays_one_short_line() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -52,12 +52,18 @@ class Repo:
     def audit(self, *steps: Step, fence: Fence | None = None, base: str = "", **more: Any) -> Audit:
         return self.audit_document(document(*steps, fence=fence), base, **more)
 
-    def audit_document(self, document: Document, base: str = "", skipped: Mapping[int, str] | None = None) -> Audit:
+    def audit_document(
+        self,
+        document: Document,
+        base: str = "",
+        skipped: Mapping[int, str] | None = None,
+        allowed: Collection[str] = (),
+    ) -> Audit:
         try:
             history = look(self.root, base or self.base)
         except NotEvaluable as error:
             return unknown(document, error)
-        return audit_history(document, history, skipped or {})
+        return audit_history(document, history, skipped or {}, allowed)
 
 
 def run_git(root: Path, *arguments: str, stdin: str | None = None, **environ: str) -> str:

@@ -127,9 +127,10 @@ def test_the_json_is_what_was_promised(made: Repo) -> None:
     assert data["steps"][0].items() >= {"step": 1, "status": "pass", "commit": sha, "findings": []}.items()
     assert data["steps"][1].items() >= {"step": 2, "status": "missing", "commit": None}.items()
     session = data["session"]
-    assert session["dirty"] == ["left over"]
+    assert session["dirty"] == []
     assert session["unclaimed_commits"] == [f"{made.head()[:12]} chore: tidy"]
-    assert session["scope_violations"] == ["left over: changed and not committed (outside the scope)"]
+    assert session["scope_violations"] == []
+    assert session["left_alone"] == ["left over: changed and not committed (outside the scope)"]
 
 
 # What a claimed commit must have done
@@ -408,11 +409,44 @@ def test_a_step_that_must_not_be_skipped_is_missing_still(made: Repo) -> None:
 # Scope, forbidden paths, dirty trees
 
 
-def test_a_change_outside_the_fence_is_a_violation(made: Repo) -> None:
+def test_a_change_outside_the_fence_in_a_steps_own_commit_is_a_violation(made: Repo) -> None:
     made.commit(subject(1), "src/a", "docs/x")
     audit = made.audit(ONE, fence=FENCE)
-    assert (statuses(audit), audit.verdict, bool(audit.violations)) == ({1: "pass"}, "drift", True)
+    assert (statuses(audit), audit.verdict, audit.left_alone) == ({1: "drift"}, "drift", [])
     assert str(audit.violations[0]).startswith("docs/x: changed by")
+    assert "docs/x" in findings(audit, 1)
+
+
+@pytest.mark.parametrize("how", ["committed", "edited", "new"])
+def test_a_change_outside_the_fence_that_no_step_made_is_named_once_and_left_alone(made: Repo, how: str) -> None:
+    made.commit(subject(1), "src/a")
+    path = "docs/new" if how == "new" else "README.md"
+    made.write(path, "by somebody else\n")
+    if how == "committed":
+        made.commit("docs: by somebody else", "README.md")
+    audit = made.audit(ONE, fence=FENCE)
+    assert (audit.verdict, audit.violations, audit.dirty) == ("pass", [], [])
+    assert [violation.path for violation in audit.left_alone] == [path]
+    allowed = made.audit(ONE, fence=FENCE, allowed=[path])
+    assert (allowed.left_alone, allowed.allowed) == ([], [path])
+
+
+def test_what_is_never_touched_and_outside_too_is_one_violation(made: Repo) -> None:
+    made.commit(subject(1), "src/a")
+    made.write("infra/main", "x\n")
+    audit = made.audit(ONE, fence=FENCE)
+    assert [(violation.path, violation.rule) for violation in audit.violations] == [("infra/main", NEVER)]
+    assert (audit.left_alone, audit.dirty) == ([], [])
+    allowed = made.audit(ONE, fence=FENCE, allowed=["infra/main"])
+    assert (allowed.verdict, allowed.violations, allowed.allowed) == ("pass", [], ["infra/main"])
+
+
+def test_what_tests_leave_behind_is_nobodys_work(made: Repo) -> None:
+    made.commit(subject(1), "src/a")
+    for path in (".coverage", "src/__pycache__/a.pyc", "docs/__pycache__/b.pyc"):
+        made.write(path)
+    audit = made.audit(ONE, fence=FENCE)
+    assert (audit.verdict, audit.dirty, audit.left_alone) == ("pass", [], [])
 
 
 def test_a_slip_outside_the_fence_that_was_taken_back_is_none(made: Repo) -> None:
@@ -465,7 +499,7 @@ def test_a_rule_written_since_hides_nothing(made: Repo, rules: str) -> None:
         made.git("add", rules)
         made.git("commit", "-q", "-m", "chore: ignore")
     audit = made.audit(ONE, fence=FENCE)
-    assert "stash/x: changed and not committed (outside the scope)" in map(str, audit.violations)
+    assert "stash/x: changed and not committed (outside the scope)" in map(str, audit.left_alone)
 
 
 def test_state_evidence_and_the_plan_itself_are_not_counted(made: Repo) -> None:
@@ -487,7 +521,7 @@ def test_a_plan_may_touch_what_one_of_its_sessions_may(made: Repo) -> None:
     plan = replace(document(ONE, step(2, "docs/b")), sessions=sessions)
     assert made.audit_document(plan).verdict == "pass"
     made.commit("chore: quick", "infra/main")
-    assert made.audit_document(plan).violations
+    assert made.audit_document(plan).left_alone
 
 
 def test_a_submodule_counts_for_what_is_in_it(made: Repo, tmp_path: Path) -> None:

@@ -61,8 +61,8 @@ def said_by_critic(root: Path, place: Caller, message: str, document: Document =
 
 def test_a_clean_verdict_holds_for_exactly_this_text(root: Path, place: Caller) -> None:
     assert said_by_critic(root, place, answer()).is_clean
-    assert critique.is_clean(critique.latest(place.state, PLAN.digest))
-    assert not critique.is_clean(critique.latest(place.state, EDITED.digest))
+    assert critique.is_clean(critique.latest(str(place.root), place.state, PLAN.digest))
+    assert not critique.is_clean(critique.latest(str(place.root), place.state, EDITED.digest))
     assert critique.record(place, EDITED) is None
 
 
@@ -73,11 +73,14 @@ def test_another_agents_word_is_no_critique(root: Path, place: Caller) -> None:
     assert critique.record(place, PLAN) is None
 
 
-def test_another_sessions_critic_does_not_vouch(root: Path, place: Caller) -> None:
+def test_the_critic_of_a_conversation_that_asked_and_is_over_counts_for_the_next(root: Path, place: Caller) -> None:
     other = Caller(place.state, str(root), "other", "agent", NOW, 5.0)
+    hear(root, answer(), session="other")
+    assert critique.record(place, PLAN) is None, "nobody asked it there"
     critique.await_critic(other)
     hear(root, answer(), session="other")
-    assert critique.record(place, PLAN) is None
+    assert critique.record(place, PLAN) is not None
+    assert critique.record(place, EDITED) is None
 
 
 def test_a_ledger_that_was_edited_vouches_for_nothing(root: Path, place: Caller) -> None:
@@ -91,10 +94,10 @@ def test_a_ledger_that_was_edited_vouches_for_nothing(root: Path, place: Caller)
 def test_the_newest_verdict_on_a_text_counts(root: Path, place: Caller) -> None:
     assert said_by_critic(root, place, answer()).is_clean
     assert not said_by_critic(root, place, answer(verdict="findings", findings=[BLOCKING])).is_clean
-    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
+    assert not critique.is_clean(critique.latest(str(place.root), place.state, PLAN.digest))
     assert said_by_critic(root, place, answer(EDITED), EDITED).is_clean
-    assert critique.is_clean(critique.latest(place.state, EDITED.digest))
-    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
+    assert critique.is_clean(critique.latest(str(place.root), place.state, EDITED.digest))
+    assert not critique.is_clean(critique.latest(str(place.root), place.state, PLAN.digest))
 
 
 def test_an_earlier_word_of_the_critic_cannot_be_picked(root: Path, place: Caller) -> None:
@@ -112,21 +115,21 @@ def test_a_journal_that_was_edited_is_not_believed_and_the_next_verdict_begins_a
     path.write_text(
         path.read_text().replace('"clean": false', '"clean": true').replace('"clean":false', '"clean":true')
     )
-    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
+    assert not critique.is_clean(critique.latest(str(place.root), place.state, PLAN.digest))
     said_by_critic(root, place, answer(EDITED), EDITED)
-    assert critique.is_clean(critique.latest(place.state, EDITED.digest))
+    assert critique.is_clean(critique.latest(str(place.root), place.state, EDITED.digest))
 
 
 def test_asking_another_critic_about_the_same_text_unsays_nothing(root: Path, place: Caller) -> None:
     bad = answer(verdict="findings", findings=[BLOCKING])
     assert not said_by_critic(root, place, bad).is_clean
     assert not said_by_critic(root, place, answer()).is_clean
-    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
+    assert not critique.is_clean(critique.latest(str(place.root), place.state, PLAN.digest))
     other = Caller(place.state, str(root), "other", "agent", NOW, 5.0)
     critique.await_critic(other)
     hear(root, answer(), session="other")
     critique.record(other, PLAN)
-    assert not critique.is_clean(critique.latest(place.state, PLAN.digest))
+    assert not critique.is_clean(critique.latest(str(place.root), place.state, PLAN.digest))
     assert said_by_critic(root, place, answer(EDITED), EDITED).is_clean
 
 
@@ -154,7 +157,7 @@ def test_clean_needs_the_word_no_blocking_finding_and_strong_manifests_else_it_s
 ) -> None:
     done = said_by_critic(root, place, answer(**changes))
     assert done.reasons == reasons
-    assert critique.is_clean(critique.latest(place.state, PLAN.digest)) is (not reasons)
+    assert critique.is_clean(critique.latest(str(place.root), place.state, PLAN.digest)) is (not reasons)
 
 
 @pytest.mark.parametrize(

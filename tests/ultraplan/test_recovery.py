@@ -15,6 +15,7 @@ from omo.work.publish import publish
 from omo.work.run import Run
 from omo.workflows.ultraplan import start
 from omo.workflows.ultraplan.run import PLAN, audit_file
+from tests.ultraplan.plans import plan_text
 from tests.ultraplan.project import WHY, Project, make_project, started
 from tests.ultraplan.test_run import SKIP, refused
 
@@ -86,10 +87,30 @@ def test_a_recovery_that_leaves_the_session_broken_does_not_pass(tmp_path: Path)
 def test_a_third_recovery_is_refused(tmp_path: Path) -> None:
     here = left_out(tmp_path)
     here.recover()
+    here.commit_file("src/app.py")
     assert here.recover().state.depth == 2
+    here.commit_file("src/app.py")
     assert "--failed 2" in refused(here.recover, "recovered 2 times")
     assert here.finish(*FAILURE).status.state.end == "failed"
     assert "recover" not in here.status()[1].command
+
+
+def test_a_recovery_asked_for_twice_with_nothing_done_in_between_is_one(tmp_path: Path) -> None:
+    here = left_out(tmp_path)
+    first = here.recover()
+    second = start.recover(require(PLAN, here.caller()), environ={})
+    assert (second.state.depth, second.state.recovering, second.spec) == (1, (2,), first.spec)
+
+
+def test_a_plan_that_was_edited_is_not_recovered_by_its_old_text(tmp_path: Path) -> None:
+    here = started(tmp_path, 2, (1,))
+    here.finish(*FAILURE)
+    here.commit_file("plan.md", "docs: revise step 2", plan_text(2, step2={"Changes": "a function `part2b`"}))
+    told = refused(here.recover, "was edited since")
+    assert "omo plan critique plan.md" in told
+    assert "omo plan start plan.md" in told
+    following = here.status()[1]
+    assert ("omo plan recover" in following.text, "omo plan critique plan.md" in following.command) == (False, True)
 
 
 def test_starting_over_does_not_reset_the_depth(tmp_path: Path) -> None:
@@ -100,6 +121,7 @@ def test_starting_over_does_not_reset_the_depth(tmp_path: Path) -> None:
     assert here.start().state.depth == 1
     here.carry_out(2)
     assert here.recover().state.depth == 2
+    here.commit_file("src/app.py")
     refused(here.recover, "recovered 2 times")
 
 
@@ -110,16 +132,29 @@ def test_a_recovery_that_failed_is_counted_when_it_goes_on(tmp_path: Path) -> No
     assert here.recover().state.depth == 2
 
 
-@pytest.mark.parametrize("path", ["infra/main.tf", "elsewhere.py"])
 @pytest.mark.parametrize("is_given_up", [False, True])
-def test_what_lies_outside_the_fence_is_never_recovered_nor_by_giving_up(
-    tmp_path: Path, path: str, is_given_up: bool
-) -> None:
+def test_what_is_never_touched_is_never_recovered_nor_by_giving_up(tmp_path: Path, is_given_up: bool) -> None:
     here = left_out(tmp_path)
-    here.commit_file(path)
+    here.commit_file("infra/main.tf")
     if is_given_up:
         here.abandon()
-    assert path in refused(here.recover, "never recovered")
+    assert "infra/main.tf" in refused(here.recover, "never recovered")
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_what_others_changed_outside_the_fence_is_in_nobodys_way(tmp_path: Path, is_committed: bool) -> None:
+    here = left_out(tmp_path)
+    here.write("README.md", "more\n")
+    if is_committed:
+        here.commit("docs: more")
+    here.recover()
+    here.write("src/part2.py", "def part2():\n    return 2\n")
+    here.git("add", "src/part2.py")
+    here.git("commit", "-q", "-m", "feat(part2): add part 2")
+    done = here.finish()
+    assert (done.exit_code, done.closed) == (0, True)
+    assert "README.md" in done.report
+    assert (here.root / "README.md").read_text() == "more\n"
 
 
 def test_a_forbidden_path_of_a_step_is_never_recovered(tmp_path: Path) -> None:
@@ -182,7 +217,7 @@ def test_an_abandoned_session_with_steps_done_goes_on_by_recovery(tmp_path: Path
     following = here.abandon().next
     assert following.command.startswith("omo plan recover plan.md")
     assert here.status()[1] == following
-    assert "omo plan recover plan.md" in refused(here.start, "defects")
+    assert "omo plan recover plan.md" in refused(here.start, "step 1, 3 of plan.md is done")
     go_on(here, 2)
 
 

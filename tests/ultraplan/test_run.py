@@ -423,8 +423,23 @@ def test_the_report_names_what_no_step_claims_and_what_lies_outside(tmp_path: Pa
     here.commit_file("notes.txt", "docs: notes")
     done = here.finish()
     assert "chore: by the way" in done.report
-    assert "notes.txt" in done.report
-    assert done.next.action == "escalate"
+    assert "outside the fence, in no step's commit, left alone: notes.txt" in done.report
+    assert (done.closed, done.status.state.finished["outcome"]["verdict"]) == (True, "waived")
+
+
+@pytest.mark.parametrize("is_committed", [False, True])
+def test_what_is_never_touched_holds_the_session_until_it_is_reported_or_allowed(
+    tmp_path: Path, is_committed: bool
+) -> None:
+    here = started(tmp_path, 1, (1,))
+    here.write("infra/main.tf", "x\n")
+    if is_committed:
+        here.commit("chore: by somebody else")
+    done = here.finish()
+    assert (done.closed, done.next.action) == (False, "escalate")
+    assert "--failed 1 " in done.next.command, "the step is named, also where every one passes"
+    assert "/omo:allow infra/main.tf" in done.next.command
+    assert here.counts() == ("active", 1, 1), "something is open, though every step passes"
 
 
 def test_a_crash_between_the_ledger_and_the_session_is_mended_by_the_next_look(tmp_path: Path) -> None:

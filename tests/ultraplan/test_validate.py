@@ -104,10 +104,8 @@ def test_what_a_step_must_say(fields: dict[str, Any], code: str, on: str, root: 
         ({"forbidden_paths": ["src"]}, "fence", "expected_paths"),
         ({"absent_paths": ["src/part2*"]}, "conflict", "expected_paths"),
         (EMPTY, "predicate", "manifest:"),
-        ({"expected_paths": ["src/app.py"], "must_contain": []}, "vacuous", "manifest:"),
-        ({"expected_paths": ["src/*.py"], "must_contain": []}, "vacuous", "manifest:"),
-        ({"expected_paths": ["src/part1.py"], "must_contain": []}, "vacuous", "manifest:"),
         ({**EMPTY, "absent_paths": ["src/x"]}, "vacuous", "manifest:"),
+        ({**EMPTY, "must_contain": [{"path": "src/app.py", "pattern": "VALUE"}]}, "vacuous", "manifest:"),
         ({"must_contain": [{"path": "src/part2.py", "pattern": "("}]}, "pattern", "must_contain"),
         ({"must_contain": [{"path": "src/part2.py", "pattern": ".*"}]}, "pattern", "must_contain"),
         ({"must_contain": [{"path": "src/part2.py", "pattern": "TBD"}]}, "pattern", "must_contain"),
@@ -366,6 +364,17 @@ def test_work_that_is_already_there_makes_its_step_prove_nothing(tmp_path: Path)
     (tmp_path / "src" / "part2.py").write_text("def part2():\n    return 2\n")
     (defect,) = found(plan_text(3), tmp_path)
     assert (defect.code, "step 2" in defect.message) == ("vacuous", True)
+
+
+@pytest.mark.parametrize("path", ["src/app.py", "src/*.py", "src/part1.py"])
+def test_a_commit_that_changes_a_file_is_enough_of_a_manifest_and_the_critic_is_told(path: str, root: Path) -> None:
+    text = plan_text(3, step2={"manifest": {"expected_paths": [path], "must_contain": []}})
+    assert (codes(text, root), advised(text, root)) == ([], ["weak"])
+    (advice,) = [defect.message for defect in validate(parse(text, "plan.md"), root) if defect.is_advisory]
+    assert "must_contain" in advice
+    keys = {"expected_paths": [path], "must_contain": [], "commit_message_pattern": "", "skip_commit_check": True}
+    text = plan_text(3, step2={"Checkpoint": "none", "manifest": keys})
+    assert codes(text, root) == ["vacuous"], "without a commit nothing tells"
 
 
 def test_a_step_may_build_on_what_an_earlier_one_creates(root: Path) -> None:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from omo.workflows.ultraplan.start import Started
 
 LONGEST_SHOWN = 600
-MOST_SHOWN = 20
 
 
 def register(commands: options.Commands) -> None:
@@ -95,15 +94,14 @@ def _document(arguments: argparse.Namespace, context: Context) -> Document:
 
 def validate(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan import document as documents
-    from omo.workflows.ultraplan import propose, rules
+    from omo.workflows.ultraplan import progress, propose, rules
 
     root = Path(context.root)
     document = _document(arguments, context)
-    filled = propose.fill_in(document, root)
-    every = []
-    for defect in rules.validate(documents.parse(filled.text, document.path), root):
-        # As lines of the file that is there.
-        every.append(replace(defect, line=filled.lines[defect.line - 1]) if defect.line else defect)
+    known = progress.look(caller_of(context, ""), document)
+    filled = propose.fill_in(document, root, known.done)
+    complete = documents.parse(filled.text, document.path)
+    every = _as_written(rules.validate(complete, root, known.done, known.edited), filled)
     defects = rules.refusing(every)
     advice = [defect for defect in every if defect.is_advisory]
     data = {
@@ -134,6 +132,14 @@ def _refusal(document: Document, defects: Sequence[Defect], named: str) -> Refus
     return Refused(message, fix=f"mend the plan, then omo plan critique {shlex.quote(named)}", defects=_shown(defects))
 
 
+def _as_written(defects: Sequence[Defect], filled: Proposals) -> list[Defect]:
+    """On the lines of the file that is there, without what omo would fill in."""
+    placed = []
+    for defect in defects:
+        placed.append(replace(defect, line=filled.lines[defect.line - 1]) if defect.line else defect)
+    return placed
+
+
 def _shown(defects: Sequence[Defect]) -> list[str]:
     return [clip(str(defect), LONGEST_SHOWN) for defect in defects]
 
@@ -156,20 +162,26 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     context.note_missing_agents()
     from omo.work import briefs, requests
     from omo.workflows.ultraplan import critique as critiques
-    from omo.workflows.ultraplan import rules
-    from omo.workflows.ultraplan.run import runs_of_plan
+    from omo.workflows.ultraplan import document as documents
+    from omo.workflows.ultraplan import progress, propose, rules
+    from omo.workflows.ultraplan.run import states_of_text
 
     caller = _caller(arguments, context)
     document = _document(arguments, context)
     notes: list[str] = []
-    if not runs_of_plan(caller, document.digest):  # what has begun is not changed any more
-        before = document.digest
-        document, notes = _filled_in(document, context)
-        if document.digest != before:
-            critiques.note_filled_in(caller, document, before)
-        every = rules.validate(document, Path(context.root))
-        if defects := rules.refusing(every):
-            raise _refusal(document, defects, arguments.plan)
+    known = progress.look(caller, document)
+    if not states_of_text(known.runs, document.digest):  # what has begun is not changed any more
+        filled = propose.fill_in(document, Path(context.root), known.done)
+        complete = documents.parse(filled.text, document.path)
+        every = rules.validate(complete, Path(context.root), known.done, known.edited)
+        if defects := rules.refusing(every):  # then the plan stays as its author wrote it
+            raise _refusal(document, _as_written(defects, filled), arguments.plan)
+        notes += _unplaced(filled)
+        if complete.text != document.text:
+            Path(context.root, document.path).write_bytes(complete.text.encode())
+            notes.append(f"{document.path} was filled in: what is (proposed) is what the steps will be held to")
+            critiques.note_filled_in(caller, complete, document.digest)
+        document = complete
         notes += _shown(every)
     verdict = critiques.record(caller, document)
     data = {"plan": document.path, "digest": document.digest}
@@ -177,23 +189,11 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
         return _verdict(document, verdict, data, notes)
     critiques.await_critic(caller)
     asked = requests.typed(caller.events, "ultraplan")
-    brief = critiques.brief(document, requests.text_of(asked[-1]) if asked else "")
+    brief = critiques.brief(document, requests.text_of(asked[-1]) if asked else "", sorted(known.done))
     briefs.issue(caller, critiques.CRITIC, brief)
     start = f"omo plan start {shlex.quote(arguments.plan)}"
     following = f"Send this to {critiques.CRITIC}, then: {start}"
     return Result({**data, "brief": brief}, f"{following}\n\n{brief}", notes=notes)
-
-
-def _filled_in(document: Document, context: Context) -> tuple[Document, list[str]]:
-    from omo.workflows.ultraplan import document as documents
-    from omo.workflows.ultraplan import propose
-
-    filled = propose.fill_in(document, Path(context.root))
-    notes = _unplaced(filled)
-    if filled.text != document.text:
-        Path(context.root, document.path).write_bytes(filled.text.encode())
-        notes.append(f"{document.path} was filled in: what is (proposed) is what the steps will be held to")
-    return documents.parse(filled.text, document.path), notes
 
 
 def _verdict(document: Document, verdict: Verdict, data: dict[str, Any], notes: list[str]) -> Result:
@@ -278,7 +278,7 @@ def _begun(begun: Started, context: Context) -> Result:
     if state.recovering:
         of += f", recovery {state.depth} of {MOST_RECOVERIES}"
     spec = os.path.relpath(begun.spec, context.root)
-    steps = state.recovering or state.steps
+    steps = state.recovering or [step for step in state.steps if step not in state.before]
     runnable = [command for command in state.verify if command.argv]
     lines = [
         f"Plan session {state.run}{of}: {counted(len(steps), 'step')} from {state.base[:12]}",
@@ -288,6 +288,7 @@ def _begun(begun: Started, context: Context) -> Result:
         *(f"  will run     {line}" for line in by_steps(runnable)),
         *(f"  will not run {command}" for command in state.verify if not command.argv),
         *(f"  let through  {override}" for override in state.overrides),
+        *(f"  done already step {step} {commit[:12]}".rstrip() for step, commit in state.before.items()),
         *(f"  handed over  {note}" for note in state.handoffs),
         f"Next: {begun.next.text}",
     ]
@@ -328,6 +329,8 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         "skipped": {str(number): why for number, why in state.skipped.items()},
         "seen": sorted({*state.seen, *shown.passed}),
         "violations": list(map(str, shown.violations)),
+        "left_alone": list(map(str, shown.left_alone)),
+        "allowed": shown.allowed,
         "dirty": shown.dirty,
         "edited": loaded.edited,
         "problems": loaded.problems,
@@ -398,9 +401,6 @@ def _after_audit(loaded: RunStatus, name: str) -> str:
     shown = loaded.audit
     if shown.verdict == "pass":
         return ""
-    if shown.take_back:
-        commands = [shlex.join(command) for command in shown.take_back[:MOST_SHOWN]]
-        return f"take back what was changed against the scope: {' && '.join(commands)}"
     if shown.violations:
         return "tell the user what was changed that must not be; only they decide how it is undone"
     if shown.missing and shown.verdict == "drift" and not loaded.state.is_open:

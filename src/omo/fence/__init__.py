@@ -129,7 +129,7 @@ class Fence:
         is_through_link = write.path.endswith("/") and os.path.islink(entry)
         if not reason or (not is_through_link and self._is_taken_back(entry, write)):
             return ""
-        return f"{shown(write.path)} {reason}. {self._way_back(entry, write.kind)}{REMEDY}"
+        return f"{shown(write.path)} {reason}. {self._why_it_stays(entry, write.kind)}{REMEDY}"
 
     def refusal_by_name(self, path: str, shown_as: str) -> str:
         """Why no plan may change a path of this name, wherever it is."""
@@ -188,15 +188,10 @@ class Fence:
             return self._is_leftover(entry)
         return write.kind == RESTORED and self._is_of_session(entry)
 
-    def _way_back(self, entry: str, kind: str) -> str:
-        """The command that mends it, or why there is none; empty where nothing is there to be mended."""
+    def _why_it_stays(self, entry: str, kind: str) -> str:
+        """Why what is there may not be removed or restored. No command is named that would: it may be the user's."""
         if not is_inside(entry, self.root) or not os.path.lexists(entry):
             return ""
-        if self._is_leftover(entry):
-            from shlex import quote
-
-            remove = "rm -r" if os.path.isdir(entry) and not os.path.islink(entry) else "rm"
-            return f"It is new since the session began: `{remove} {quote(entry[len(self.root) + 1 :])}` removes it. "
         if not self.has_begun or kind not in (REMOVED, UNTRACKED, RESTORED) or self._is_of_session(entry):
             return ""
         if self.uncommitted is None:

@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 NEVER_RUN = "No plan may run that: if the step needs it, stop and report it to the user."
 UNREAD_TEXT = "runs what it has just fetched, decoded or been piped: save it, read it, then run the file"
 BOMB = "a function that pipes into itself: a fork bomb"
+NO_STOP = "the machine is not the plan's to stop"
 FETCHERS = ("curl", "wget", "fetch", "http", "https", "aria2c", "lynx", "nc", "ncat")
 DECODERS = ("base64", "base32", "openssl", "xxd", "uudecode", "gunzip", "zcat")
 INTERPRETERS = ("python", "perl", "ruby", "node", "nodejs", "php", "deno", "bun", "lua")
 RUNS_TEXT = (*SHELLS, "eval", "source", ".")
+PRINTERS = ("cat", "head", "tail", "echo", "printf", "sed", "awk", "tr")  # unlike `eval "$(ssh-agent -s)"`
 OPEN_MODES = ("a+rwx", "a=rwx", "ugo+rwx", "ugo=rwx", "+rwx")
 # What is forbidden however it is called, but for --help and --version.
 ALWAYS = {
-    **dict.fromkeys(("shutdown", "reboot", "halt", "poweroff"), "the machine is not the plan's to stop"),
+    **dict.fromkeys(("shutdown", "reboot", "halt", "poweroff"), NO_STOP),
     "mkfs": "makes a new file system and loses the old one",
 }
 
@@ -43,8 +45,8 @@ def reasons(call: Call, upstream: Sequence[Call]) -> list[str]:
 def _forbidden(words: list[str], call: Call) -> str:
     called = name(words).removesuffix(".exe")
     program = called.partition(".")[0]  # mkfs.ext4
-    if called == "eval" and call.has_variables:
-        return "eval of what only the running shell knows"
+    if _runs_unknown_text(words, call):
+        return f"{called} of what only the running shell knows"
     if program in ALWAYS and words[1:] not in (["--help"], ["--version"]):
         return f"{called}: {ALWAYS[program]}"
     if called in FORMS:
@@ -52,6 +54,18 @@ def _forbidden(words: list[str], call: Call) -> str:
     if isinstance(words[0], Unknown):  # its arguments tell
         return _rm(words) or _chmod(words)
     return ""
+
+
+def _runs_unknown_text(words: list[str], call: Call) -> bool:
+    """Text that stands in a variable, or that something prints. One among the words of `sh -c` is an argument."""
+    is_printed = any(name(inner) in PRINTERS for inner in call.inner)
+    if name(words) == "eval":
+        return call.has_variables or is_printed
+    flags, rest = shell_call(words)
+    if name(words) not in SHELLS or "c" not in flags or not rest or not isinstance(rest[0], Unknown):
+        return False
+    is_variable = rest[0].strip('"${}').isidentifier()
+    return is_variable or (is_printed and not rest[0].known_start)
 
 
 def _rm(words: list[str]) -> str:
@@ -84,6 +98,14 @@ def _kill(words: list[str]) -> str:
     return ""
 
 
+def _systemctl(words: list[str]) -> str:
+    return f"systemctl: {NO_STOP}" if ALWAYS.get("".join(operands(words)[:1])) == NO_STOP else ""
+
+
+def _init(words: list[str]) -> str:
+    return f"{name(words)}: {NO_STOP}" if operands(words)[:1] in (["0"], ["6"]) else ""
+
+
 def _git(words: list[str]) -> str:
     options, verb = git_verb(words)
     is_set = any("core.hookspath=" in word.lower() for word in options)
@@ -101,6 +123,8 @@ FORMS: dict[str, Callable[[list[str]], str]] = {
     "crontab": _crontab,
     "kill": _kill,
     "git": _git,
+    "systemctl": _systemctl,
+    **dict.fromkeys(("init", "telinit"), _init),
 }
 
 

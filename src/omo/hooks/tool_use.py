@@ -250,7 +250,7 @@ def guards_own_state(event: Event, world: World) -> Denial | None:
 
 
 def keeps_inside_the_fence(event: Event, world: World) -> Denial | None:
-    """What a plan session may not change or run, until it ends: cancelled or not, leader or subagent."""
+    """What a plan session may not change or run, until it ends or is cancelled: leader or subagent."""
     if event.tool not in (hosts.WRITE, hosts.SHELL, hosts.POWERSHELL):
         return None
     row = world.row()

@@ -15,6 +15,7 @@ STATE_DIR = os.path.join(".sisyphus", "cc-omo")
 EVIDENCE_DIR = os.path.join(".sisyphus", "evidence")  # the project's own: what its goals were proven with
 SAFE_ID = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 LONGEST_ID = 96
+MOST_WORKTREES = 100
 # Ledgers that belong to no session and to no run, by their directories.
 SHARED_LEDGERS = ("evidence", "verify/pins", "verify/goals", "verify/claims")
 RESERVED = ("con", "prn", "aux", "nul")  # Windows opens the device, whatever the directory
@@ -58,7 +59,7 @@ def git_top_level(ancestors: list[str]) -> str | None:
 
 
 def state_dir(root: str, environ: Mapping[str, str]) -> str:
-    """`.sisyphus/cc-omo` in the project, or below `OMO_STATE_DIR` one directory for each repository."""
+    """`.sisyphus/cc-omo` in the project, or below `OMO_STATE_DIR` one directory for each worktree of a repository."""
     elsewhere = environ.get("OMO_STATE_DIR")
     if not elsewhere:
         return os.path.join(root, STATE_DIR)
@@ -151,6 +152,40 @@ def evidence_dir(state: str) -> str:
 def repository(root: str) -> str:
     """The same for every worktree of one repository; outside git the directory itself."""
     return os.path.realpath(_common_git_dir(root) or root)
+
+
+def worktrees(root: str) -> list[str]:
+    """The project in every worktree of its repository, this one first, as git keeps them: git itself is not asked."""
+    projects = [root]
+    top = git_top_level(_upwards(os.path.abspath(root)))
+    if top is None:
+        return projects
+    common = repository(top)
+    kept = os.path.join(common, "worktrees")
+    tops = [os.path.dirname(common)]  # of the main one; that of a bare repository holds no project
+    try:
+        names = sorted(os.listdir(kept))
+    except (FileNotFoundError, NotADirectoryError):
+        return projects
+    for name in names[:MOST_WORKTREES]:
+        try:
+            with open(os.path.join(kept, name, "gitdir"), encoding="utf-8", errors="surrogateescape") as file:
+                tops.append(os.path.dirname(os.path.join(kept, name, file.readline(4096).strip())))
+        except OSError:
+            continue
+    below = os.path.relpath(root, top)
+    for other in tops:
+        project = os.path.realpath(os.path.join(other, below))
+        if project != os.path.realpath(root) and os.path.isdir(project):
+            projects.append(project)
+    return projects
+
+
+def state_beside(root: str, state: str, other: str) -> str:
+    """Where the state of the project is in another worktree, if it is `state` in this one."""
+    if state == os.path.join(root, STATE_DIR):
+        return os.path.join(other, STATE_DIR)
+    return os.path.join(os.path.dirname(state), _repository_id(other))
 
 
 def settings_file(root: str) -> str:

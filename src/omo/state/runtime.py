@@ -69,8 +69,9 @@ def needs_hooks(row: Json) -> bool:
 
 
 def is_fenced(row: Json) -> bool:
-    """A plan session's fence is up; a cancel releases Stop and leaves it."""
-    return bool(part(part(part(row, "work"), "ultraplan"), "fence"))
+    """A plan session's fence is up. A cancel takes it down; it is up again when the user goes on with the session."""
+    is_cancelled = bool(part(row, "stopContinuation").get("disabled"))
+    return not is_cancelled and bool(part(part(part(row, "work"), "ultraplan"), "fence"))
 
 
 def what_is_on(row: Json) -> str:

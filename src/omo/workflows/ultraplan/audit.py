@@ -7,15 +7,14 @@ forgotten. Nothing is said against a step because git could not be asked: that i
 
 from __future__ import annotations
 
-import os
-import shlex
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from omo.errors import BadInput, NotEvaluable
 from omo.proof import globs
+from omo.proof.base import is_leftover
 from omo.proof.checks import Check, parse_checks
 from omo.proof.evaluate import Tree, evaluate
 from omo.text import clip
@@ -53,11 +52,12 @@ class StepAudit:
 @dataclass(frozen=True)
 class Violation:
     """A path that is changed and must not be. `commit` is the first that changed it; None where it is only not
-    committed."""
+    committed. `step` is the one whose own commit changed it; 0 where none did."""
 
     path: str
     rule: str
     commit: Commit | None = None
+    step: int = 0
 
     def __str__(self) -> str:
         by = f"changed by {self.commit}" if self.commit else "changed and not committed"
@@ -66,18 +66,20 @@ class Violation:
 
 @dataclass(frozen=True)
 class Audit:
-    """`problems` are why something about the session could not be established. `take_back` are the commands that take
-    back all that is changed against the scope; empty where a commit has some of it. `changed` is every path that is
-    not as the base had it."""
+    """`violations` keep the session from passing. `left_alone` does not: what is changed outside of touch, and in no
+    step's commit. The fence lets no call through that writes there, so it may be the user's. `allowed` are the paths
+    among both that the user has let through. `problems` are why something about the session could not be established.
+    `changed` is every path that is not as the base had it."""
 
     base: str | None
     head: str | None
     steps: list[StepAudit]
     violations: list[Violation] = field(default_factory=list)
+    left_alone: list[Violation] = field(default_factory=list)
+    allowed: list[str] = field(default_factory=list)
     dirty: list[str] = field(default_factory=list)
     unclaimed: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
-    take_back: list[tuple[str, ...]] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
 
     @property
@@ -111,6 +113,8 @@ class Audit:
         """What there is to say beside the steps, by what it is about: bounded, and only where there is something."""
         every: dict[str, Sequence[object]] = {
             "changed against the scope": self.violations,
+            "outside the fence, in no step's commit, left alone": self.left_alone,
+            "let through by the user": self.allowed,
             "not committed": self.dirty,
             "commits of no step": self.unclaimed,
             "not established": self.problems,
@@ -131,10 +135,11 @@ class Audit:
             "steps": [asdict(step) for step in self.steps],
             "session": {
                 "scope_violations": list(map(str, self.violations)),
+                "left_alone": list(map(str, self.left_alone)),
+                "allowed": self.allowed,
                 "dirty": self.dirty,
                 "unclaimed_commits": self.unclaimed,
                 "problems": self.problems,
-                "ways_back": [shlex.join(command) for command in self.take_back],
             },
             "base": self.base,
             "head": self.head,
@@ -150,22 +155,39 @@ def unknown(document: Document, error: NotEvaluable) -> Audit:
     return audit
 
 
-def audit_history(document: Document, history: History, skipped: Mapping[int, str]) -> Audit:
-    """`skipped` has the reasons by step; they count where the plan lets the step be skipped. Changing the plan itself
-    leaves no scope and makes no tree dirty."""
+def audit_history(
+    document: Document,
+    history: History,
+    skipped: Mapping[int, str],
+    allowed: Collection[str] = (),
+    done: Mapping[int, str] | None = None,
+) -> Audit:
+    """`skipped` has the reasons by step; they count where the plan lets the step be skipped. `allowed` are paths that
+    the user lets through. Steps that were `done` before the base have their commits there: their checks have to hold
+    still. Changing the plan itself leaves no scope and makes no tree dirty."""
+    before = done or {}
     to_do = []
     for step in document.steps:
-        if step.on_failure != "skip" or step.number not in skipped:
+        is_skipped = step.on_failure == "skip" and step.number in skipped
+        if not is_skipped and step.number not in before:
             to_do.append(step)
     claims, unclear = claim(to_do, history.commits)
     steps = []
     for step in document.steps:
         if step in to_do:
             steps.append(_judge(step, history, claims.get(step.number), unclear.get(step.number)))
+        elif step.number in before:
+            steps.append(_judge_done(step, history, before[step.number]))
         else:
             reason = clip(skipped[step.number], 300)
             steps.append(StepAudit(step.number, "skipped", None, [reason], step.title))
-    violations = _violations(document, history)
+    every = _violations(document, history, claims)
+    violations = [violation for violation in every if violation.rule == NEVER or violation.step]
+    violations = [violation for violation in violations if violation.path not in allowed]
+    left_alone = [violation for violation in every if violation not in violations and violation.path not in allowed]
+    outside = {violation.path for violation in every}
+    dirty = [path for path in history.tree.dirty if _counts(path, document, history) and path not in outside]
+    steps = [_with_violations(step, violations) for step in steps]
     claimed = {own.commit.sha for own in claims.values()}
     unclaimed = []
     for commit in history.commits:
@@ -177,10 +199,11 @@ def audit_history(document: Document, history: History, skipped: Mapping[int, st
         history.head,
         steps,
         violations,
-        dirty=[clip(path, 300) for path in history.tree.dirty if _counts(path, document)],
+        left_alone,
+        allowed=[clip(path, 300) for path in sorted({*outside, *dirty}) if path in allowed],
+        dirty=[clip(path, 300) for path in dirty if path not in allowed],
         unclaimed=unclaimed,
         problems=[history.tree.problem] if history.tree.problem else [],
-        take_back=_take_back(history, violations),
         changed=[change.path for change in history.changed],
     )
 
@@ -246,6 +269,15 @@ def _judge(step: Step, history: History, own: Claim | None, unclear: str | None)
     return StepAudit(step.number, status, own.commit.sha if own else None, shown, step.title)
 
 
+def _judge_done(step: Step, history: History, commit: str) -> StepAudit:
+    failed, unsettled = _checked(step, history.root) if not history.is_past else ([], [])
+    status: StepStatus = "pass"
+    if failed or unsettled:
+        status = "drift" if failed else "unknown"
+    findings = [*failed, *unsettled, "done before the session began"]
+    return StepAudit(step.number, status, commit or None, [clip(each, 500) for each in findings], step.title)
+
+
 def _checked(step: Step, root: Path) -> tuple[list[str], list[str]]:
     """What does not hold, and what could not be settled."""
     failed: list[str] = []
@@ -298,43 +330,42 @@ def _named(paths: Sequence[str]) -> str:
 # what was changed that must not be
 
 
-def _counts(path: str, document: Document) -> bool:
-    """Our state and evidence, and the plan itself, are no part of the work."""
-    return path != document.path and not covering(path, APART)
+def _counts(path: str, document: Document, history: History) -> bool:
+    """Our state and evidence, the plan itself, and what tests leave behind are no part of the work."""
+    is_left_behind = is_leftover(path) and history.tree.is_untracked(path)
+    return path != document.path and not covering(path, APART) and not is_left_behind
 
 
-def _violations(document: Document, history: History) -> list[Violation]:
-    """Outside of touch is told where it is left changed: a slip that was taken back does no harm. What is never to be
-    touched is told whatever became of it, even where a later commit took it back."""
+def _violations(document: Document, history: History, claims: Mapping[int, Claim]) -> list[Violation]:
+    """One for each path. Outside of touch is told where it is left changed: a slip that was taken back does no harm.
+    What is never to be touched is told whatever became of it, even where a later commit took it back."""
+    step_of = {own.commit.sha: number for number, own in claims.items()}
     first: dict[str, Commit] = {}
+    steps: dict[str, int] = {}  # by path, the step whose commit changed it
     ever: list[Change] = []
     for commit in history.commits:
         for change in commit.own_changes:
-            if _counts(change.path, document):
+            if _counts(change.path, document, history):
                 ever.append(change)
                 first.setdefault(change.path, commit)
-    now = [change for change in history.changed if _counts(change.path, document)]
+                if commit.sha in step_of:
+                    steps.setdefault(change.path, step_of[commit.sha])
+    now = [change for change in history.changed if _counts(change.path, document, history)]
     fence = document.whole_fence
-    violations: dict[tuple[str, str], Violation] = {}
+    rules: dict[str, str] = {}
     for change in (*ever, *now):
         if change.is_about(fence.never):
-            violations[change.path, NEVER] = Violation(change.path, NEVER, first.get(change.path))
+            rules[change.path] = NEVER
     for change in now:
         if fence.touch and not change.is_about(fence.touch):
-            violations[change.path, OUTSIDE] = Violation(change.path, OUTSIDE, first.get(change.path))
-    return list(violations.values())
+            rules.setdefault(change.path, OUTSIDE)
+    return [Violation(path, rule, first.get(path), steps.get(path, 0)) for path, rule in rules.items()]
 
 
-def _take_back(history: History, violations: Sequence[Violation]) -> list[tuple[str, ...]]:
-    """For each path the command that takes it back, which the fence lets through."""
-    if any(violation.commit for violation in violations):
-        return []
-    commands: list[tuple[str, ...]] = []
-    for path in dict.fromkeys(violation.path for violation in violations):
-        if not history.tree.is_untracked(path):
-            commands.append(("git", "restore", path))
-        elif os.path.isdir(history.root / path):
-            commands.append(("rm", "-r", path))
-        else:
-            commands.append(("rm", path))
-    return commands
+def _with_violations(step: StepAudit, violations: Sequence[Violation]) -> StepAudit:
+    """A commit that leaves the fence does not carry its step out."""
+    paths = [violation.path for violation in violations if violation.step == step.step]
+    if not paths or step.status not in ("pass", "drift"):
+        return step
+    finding = clip(f"its commit changes what it must not: {_named(paths)}", 500)
+    return replace(step, status="drift", findings=[finding, *step.findings])

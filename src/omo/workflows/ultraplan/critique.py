@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from omo.digest import sha256
-from omo.errors import BadInput
+from omo.errors import BadInput, Unreadable
+from omo.state import paths, runtime
 from omo.state.journal import Journal
 from omo.strict import validated
 from omo.text import counted
@@ -127,12 +129,44 @@ def reviews(state: str) -> Journal:
     return Journal(os.path.join(state, "plans", "reviews"), state)
 
 
-def latest(state: str, digest: str) -> Row | None:
+def _rows(root: str, state: str) -> list[Row]:
+    """What is known of plans in every worktree of the repository: a text is the same in each."""
+    known: list[Row] = []
+    for there in _states(root, state):
+        rows, problems = reviews(there).read()
+        if not problems:
+            known += rows
+    return known
+
+
+def _states(root: str, state: str) -> list[str]:
+    """The state directories of all worktrees, this one first."""
+    others = [paths.state_beside(root, state, other) for other in paths.worktrees(root)[1:]]
+    return [state, *others]
+
+
+def _said_of(caller: Caller, document: Document) -> list[agents.Message]:
+    """What a hook saw critics say of a text, to this session, or to one that asked and has not taken it up: the plan
+    may be started from another conversation, in another worktree."""
+    said = []
+    for state in _states(caller.root, caller.state):
+        try:
+            rows = runtime.read(state)["sessions"]
+        except Unreadable:
+            continue
+        for session, row in rows.items():
+            is_own = state == caller.state and session == caller.session
+            if is_own or (isinstance(row, dict) and row.get("awaits") == CRITIC):
+                said += agents.messages(state, session, CRITIC)
+    about = [each for each in said if _digest_in(each.text) == document.digest]
+    return sorted(about, key=lambda each: each.ts)
+
+
+def latest(root: str, state: str, digest: str) -> Row | None:
     """What counts of the verdicts on a text: a bad one, whoever was asked again; else the newest."""
-    rows, problems = reviews(state).read()
     newest = None
-    for row in rows:
-        if row.get("kind") == "critique" and row.get("digest") == digest and not problems:
+    for row in _rows(root, state):
+        if row.get("kind") == "critique" and row.get("digest") == digest:
             newest = row
             if not is_clean(row):
                 break
@@ -150,12 +184,11 @@ def note_filled_in(caller: Caller, document: Document, before: str) -> None:
     journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
 
 
-def texts_of(state: str, digest: str) -> list[str]:
+def texts_of(root: str, state: str, digest: str) -> list[str]:
     """The digests that a text had before omo filled it in, its own first."""
-    rows, problems = reviews(state).read()
     digests = [digest]
-    for row in reversed(rows):
-        if row.get("kind") == "filled-in" and row.get("digest") == digests[-1] and not problems:
+    for row in reversed(_rows(root, state)):
+        if row.get("kind") == "filled-in" and row.get("digest") == digests[-1]:
             digests.append(str(row["before"]))
     return digests
 
@@ -166,10 +199,9 @@ def is_clean(row: Row | None) -> bool:
 
 def has_refused(caller: Caller, document: Document) -> bool:
     """Whether the last verdict that a hook saw, recorded or not, was no; a new text does not undo it."""
-    rows, problems = reviews(caller.state).read()
     is_refused = False
-    for row in rows:
-        if row.get("kind") == "critique" and row.get("plan") == document.path and not problems:
+    for row in sorted(_rows(caller.root, caller.state), key=lambda row: str(row.get("ts"))):
+        if row.get("kind") == "critique" and row.get("plan") == document.path:
             is_refused = not is_clean(row)
     for spoken in agents.messages(caller.state, caller.session, CRITIC):
         if _digest_in(spoken.text):
@@ -180,9 +212,14 @@ def has_refused(caller: Caller, document: Document) -> bool:
     return is_refused
 
 
-def brief(document: Document, request: str = "") -> str:
+def brief(document: Document, request: str = "", done: Sequence[int] = ()) -> str:
     """What the critic is to be asked, with what the user typed. It is handed the text's digest, and has to hand it
-    back."""
+    back. Steps that are `done` are not under review."""
+    left = ""
+    if done:
+        left = (
+            f"Done and committed: step {', '.join(map(str, done))}. Judge what is left, and whether it fits that.\n\n"
+        )
     wanted = f"What the user asked for, as they typed it:\n{quoted(request, LONGEST_REQUEST)}\n\n" if request else ""
     asked = "\n".join(f"- {name}: {what}" for name, what in DIMENSIONS.items())
     form = {
@@ -196,7 +233,7 @@ def brief(document: Document, request: str = "") -> str:
     return f"""Read the plan {document.path} and hold it against the code base; take its author's word for nothing.
 The text under review has the digest {document.digest}.
 
-{wanted}Judge each dimension as pass, concern or fail:
+{wanted}{left}Judge each dimension as pass, concern or fail:
 {asked}
 
 A manifest is what code will check once the step is said to be done. Ask of each: which lazy or wrong piece of work
@@ -216,10 +253,7 @@ def await_critic(caller: Caller, agent: str | None = CRITIC) -> None:
 def record(caller: Caller, document: Document) -> Verdict | None:
     """The critic's last word on this text, as the host reported it, from now on in the journal; None where it said
     nothing. A clean one after a bad one counts only of another text."""
-    said = []
-    for each in agents.messages(caller.state, caller.session, CRITIC):
-        if _digest_in(each.text) == document.digest:
-            said.append(each)
+    said = _said_of(caller, document)
     counting = agents.words_that_count(said, _finds_clean, lambda first, second: True)
     if not counting:
         return None
@@ -244,7 +278,7 @@ def record(caller: Caller, document: Document) -> Verdict | None:
     def decide(rows: list[Row]) -> tuple[None, list[Row]]:
         return None, [*journal.seal(caller.now), row]
 
-    if (latest(caller.state, document.digest) or {}).get("message") != row["message"]:
+    if (latest(caller.root, caller.state, document.digest) or {}).get("message") != row["message"]:
         journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
     await_critic(caller, None)
     return verdict

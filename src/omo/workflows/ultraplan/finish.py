@@ -25,8 +25,8 @@ from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
-from omo.workflows.ultraplan.audit import EXIT_CODES, OUTSIDE
-from omo.workflows.ultraplan.run import PlanRun, PlanState, RunStatus, audit_plan, audit_run, runs_of_plan
+from omo.workflows.ultraplan.audit import EXIT_CODES
+from omo.workflows.ultraplan.run import PlanRun, PlanState, RunStatus, audit_plan, audit_run, runs_of_repository
 from omo.workflows.ultraplan.start import at_best, not_agreed
 from omo.workflows.ultraplan.status import (
     failed_command,
@@ -104,7 +104,8 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     if verify.verdict_of(results) != "pass":
         return _not_closed(status, results)
     edited = histories.edited(Path(run.caller.root)) if results or held.passing else []
-    if set(edited) - {state.path}:  # by the very commands that were to look at it
+    before = {state.path, *audit.allowed, *(violation.path for violation in audit.left_alone)}
+    if set(edited) - before:  # by the very commands that were to look at it
         return _not_closed(audit_run(run), results)
     return _close(status, row, _outcome(status, row, results, held), 0, results)
 
@@ -170,9 +171,9 @@ def _close(status: RunStatus, row: Row, ended: Row, exit_code: int, results: Seq
     status = replace(status, run=run)
     end = status.state.end
     if end == "pass" and given_up_of(run.caller.session_rows.get(run.caller.session, {})):
-        for earlier in runs_of_plan(run.caller, status.state.plan):
-            if earlier.number == status.state.number:
-                take_up_again(run.caller, earlier.run)
+        for earlier in runs_of_repository(run.caller, status.state.path):
+            if earlier.state is not None and earlier.state.number == status.state.number:
+                take_up_again(run.caller, earlier.id)
     done = _reported(status, results, next_step(status), end, exit_code)
     publish_end(status, progressed=end == "pass")
     return done
@@ -227,7 +228,9 @@ def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify], held: 
     state = status.state
     count = len(status.audit.passed)
     parts = [f"plan session {state.run}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
-    exceptions = [*state.exceptions, *_let_unverified(status, finished), *held.exceptions]
+    exceptions = [*state.exceptions, *_let_unverified(status, finished), *_outside(status), *held.exceptions]
+    if state.before:
+        parts.append(f"step {', '.join(map(str, state.before))} was done before this session")
     if state.sessions > 1:
         parts.append(f"session {state.number} of {state.sessions} of {clip(state.path, 100)}")
     left = sessions_left(status)
@@ -252,6 +255,19 @@ def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify], held: 
     if proof:
         return outcome.outcome(outcome.PROVEN, "; ".join([proof, *parts]))
     return outcome.outcome(outcome.ATTESTED, "; ".join([*parts, *weak]), exceptions)
+
+
+def _outside(status: RunStatus) -> list[Row]:
+    """What is changed where the session had no business, and stays: the user's to look at."""
+    exceptions = []
+    if status.audit.left_alone:
+        paths = clip(", ".join(violation.path for violation in status.audit.left_alone), LONGEST_WHY)
+        why = "no step's commit has it, and the fence saw no call that writes it"
+        exceptions.append(outcome.exception(f"changed outside the fence: {paths}", "user, or a script", why))
+    if status.audit.allowed:
+        paths = clip(", ".join(status.audit.allowed), LONGEST_WHY)
+        exceptions.append(outcome.exception(f"changed beside the plan: {paths}", "user", "/omo:allow"))
+    return exceptions
 
 
 def _let_unverified(status: RunStatus, finished: Row) -> list[Row]:
@@ -331,15 +347,14 @@ def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
         exceptions.append(outcome.exception(what, "agent", clip(why, 200)))
 
     try:
-        audit = audit_plan(status.run, status.whole).audit
+        audit = audit_plan(status.run.caller, status.run, whole=status.whole).audit
     except Refused as error:
         against("the whole plan could not be audited", error.message)
         return "", exceptions
-    outside = []
+    here = {violation.path for violation in status.audit.left_alone}
+    outside = [violation.path for violation in audit.left_alone if violation.path not in here]
     for violation in audit.violations:
-        if violation.rule == OUTSIDE:  # in no session's time: somebody else's work, maybe
-            outside.append(violation.path)
-        elif not any(violation.path in line for line in state.left_behind):
+        if not any(violation.path in line for line in state.left_behind):
             against("changed since the plan's first session began", str(violation))
     for step in audit.steps:
         if step.status not in ("pass", "skipped"):

@@ -10,6 +10,7 @@ import builtins
 import keyword
 import re
 import shlex
+from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -73,8 +74,9 @@ class Proposals:
 NumberedLine = tuple[int, str]
 
 
-def fill_in(document: Document, root: Path) -> Proposals:
-    """What the steps leave to omo. A plan before 1.7 stays as it is."""
+def fill_in(document: Document, root: Path, done: Collection[int] = ()) -> Proposals:
+    """What the steps leave to omo. A plan before 1.7 stays as it is, and so does a step that is done: what is new by
+    it is there now."""
     lines = list(enumerate(re.split(r"\r\n?|\n", document.text), start=1))
     filled = Proposals(document.text, [number for number, _ in lines])
     if document.is_legacy:
@@ -82,21 +84,24 @@ def fill_in(document: Document, root: Path) -> Proposals:
     page = Page("\n".join(text for _, text in lines))
     known = _known_names(document, root)
     output: list[NumberedLine] = []
-    done = 0
-    wanted = []
+    copied = 0
+    wanted: dict[int, set[str]] = {}
     for step in document.steps:
         start = step.line - 1
         end = start + step.text.count("\n") + 1
+        if step.number in done:
+            known |= _names_in(step)
+            continue
         body, own = _own_lines(page, lines, start, end)
         body += [(step.line, text) for text in _bullets(document, step, own, root, known, filled)]
-        output += [*lines[done:start], *body]
-        done = end
+        output += [*lines[copied:start], *body]
+        copied = end
         known |= _names_in(step)
-        wanted.append({"on failure", "checkpoint", "manifest"} - own)
-    output += lines[done:]
+        wanted[step.number] = {"on failure", "checkpoint", "manifest"} - own
+    output += lines[copied:]
     text = ("\r\n" if "\r\n" in document.text else "\n").join(text for _, text in output)
-    for step, keys in zip(parse(text, document.path).steps, wanted, strict=False):
-        if not keys <= step.field_lines.keys():
+    for step in parse(text, document.path).steps:
+        if not wanted.get(step.number, set()) <= step.field_lines.keys():
             # A fence that is never closed, say, hides what would be written: that is for the author to mend first.
             return filled
     filled.text = text

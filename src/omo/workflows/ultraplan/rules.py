@@ -51,8 +51,9 @@ UNRELATED = (
 )
 
 
-def validate(document: Document, root: Path, begun: Collection[int] = ()) -> list[Defect]:
-    """By line. What refuses a plan of 1.7 only advises on an older one. `begun` are steps whose work may be there."""
+def validate(document: Document, root: Path, begun: Collection[int] = (), edited: Collection[int] = ()) -> list[Defect]:
+    """By line. What refuses a plan of 1.7 only advises on an older one. `begun` are steps whose work may be there,
+    `edited` those that were done and say something else since."""
     whole = synthesise(document)
     defects = [*document.defects, *_version(document), *structure(document), *_numbers(document), *_fences(document)]
     subjects = {step.number: commit_subjects(step.checkpoint) for step in document.steps}
@@ -66,7 +67,7 @@ def validate(document: Document, root: Path, begun: Collection[int] = ()) -> lis
         defects += _files(step, step.manifest)
         defects += _conflicts(whole, step, step.manifest)
         if step.number not in begun and not document.is_legacy:  # of an older plan the manifest is only made up
-            defects += _vacuous(whole, step, root)
+            defects += _vacuous(whole, step, step.manifest, root, is_edited=step.number in edited)
     if document.is_legacy:
         defects = [replace(defect, is_advisory=defect.code not in ALWAYS) for defect in defects]
     return sorted(dict.fromkeys(defects), key=lambda defect: (defect.is_advisory, defect.line))
@@ -337,7 +338,7 @@ def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[D
                     yield Defect(line, "conflict", message)
 
 
-def _vacuous(document: Document, step: Step, root: Path) -> Iterator[Defect]:
+def _vacuous(document: Document, step: Step, manifest: Manifest, root: Path, *, is_edited: bool) -> Iterator[Defect]:
     """Whether the tree as it is now, or as earlier steps leave it, meets the step before it begins."""
     before: set[str] = set()
     try:
@@ -348,7 +349,17 @@ def _vacuous(document: Document, step: Step, root: Path) -> Iterator[Defect]:
     except BadInput:
         return  # a path or pattern that cannot be used has its own defect
     left = [check for check in checks if digest_of_check(check) not in before]
-    if checks and (not left or evaluate(left, Tree(root)).verdict == "pass"):
-        remedy = "say in Changes, in backticks, which name is new in its files; or which file is (removed)"
-        message = f"step {step.number}: its manifest already holds before the step, so it proves nothing; {remedy}"
-        yield Defect(step.line_of(), "vacuous", message)
+    if not checks or (left and evaluate(left, Tree(root)).verdict != "pass"):
+        return
+    where = f"step {step.number}: its manifest already holds before the step"
+    remedy = "say in Changes, in backticks, which name is new in its files, or in must_contain what is"
+    if is_edited:
+        where = f"step {step.number} is done as the plan had it, and was edited since"
+        yield Defect(step.line_of(), "edited", f"{where}; put its text back, or {remedy}")
+        return
+    if manifest.expects_commit and manifest.expected_paths and not (manifest.must_contain or manifest.absent_paths):
+        # A bug fix brings no new name: the audit wants a commit that changes its files, and Verify tells the rest.
+        message = f"{where}, but for a commit that changes its files; let its Verify fail before the step, or {remedy}"
+        yield Defect(step.line_of(), "weak", message, is_advisory=True)
+    else:
+        yield Defect(step.line_of(), "vacuous", f"{where}, so it proves nothing; {remedy}")

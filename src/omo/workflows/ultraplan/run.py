@@ -11,6 +11,7 @@ from pathlib import Path
 
 from omo.digest import sha256
 from omo.errors import NotEvaluable, OmoError, Refused, Unreadable
+from omo.proof import base
 from omo.state import paths
 from omo.text import clip
 from omo.work.bound import REOPENED
@@ -24,6 +25,7 @@ from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
 from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.verify import Verify
+from omo.workflows.ultrawork import gates
 
 KIND = "ultraplan"
 MOST_RECOVERIES = 2
@@ -55,9 +57,11 @@ class PlanState:
     root: str = ""
     fence: Row = field(default_factory=dict)
     steps: tuple[int, ...] = ()
+    before: Mapping[int, str] = field(default_factory=dict)  # those that were done when it began, with their commits
     verify: tuple[Verify, ...] = ()  # the commands that were pinned
     depth: int = 0  # how often the session was recovered
     recovering: tuple[int, ...] = ()  # the steps that the last recovery is for
+    recovered_at: str = ""  # the commit that it began at
     unreviewed: str = ""
     is_named: bool = False  # the user named this very text after /omo:ultraexecute
     left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
@@ -162,6 +166,7 @@ def _after(state: PlanState, row: Row) -> PlanState:
             session=row.get("session", state.session),
             depth=int(row["depth"]),
             recovering=tuple(row["missing"]),
+            recovered_at=str(row.get("head") or ""),
             fence={**state.fence, "uncommitted": row.get("uncommitted")},
             lacks=(),
             finished={},
@@ -187,6 +192,8 @@ def _started(state: PlanState, row: Row) -> PlanState:
         **same,
         started_at=row["ts"],
         by=row["actor"],
+        before={int(number): str(commit) for number, commit in (row.get("done") or {}).items()},
+        seen=tuple(map(int, row.get("done") or ())),  # no progress of this session's
         verify=verify.read(row.get("verify") or []),
         is_legacy=row.get("legacy") is True,
         is_part=bool(row.get("recovery_of")),
@@ -206,28 +213,38 @@ def tags(plan: str, path: str) -> str:
     return tag(plan)[:SHORT_TAG] + tag(path)[:SHORT_TAG]
 
 
-def _begun(caller: Caller, position: int, text: str) -> list[PlanState]:
-    """The runs that have the tag of a text at a position, and began."""
-    wanted = tag(text)[:SHORT_TAG]
-    first = position * SHORT_TAG
-    begun = []
-    for name in PLAN.names(caller.state):
-        if name.rpartition("-")[2][first : first + SHORT_TAG] == wanted:
-            state = Run(PLAN, caller, name).state
-            if state is not None and state.base:
-                begun.append(state)
-    return begun
+def runs_of_repository(caller: Caller, path: str) -> list[PlanRun]:
+    """The runs that began on the plan at a place, whatever it said then, oldest first: in this worktree and in every
+    other. Those of others are read and never written."""
+    wanted = tag(path)[:SHORT_TAG]
+    runs = []
+    for root in paths.worktrees(caller.root):
+        there = caller
+        if root != caller.root:
+            there = replace(caller, root=root, state=paths.state_beside(caller.root, caller.state, root))
+        for name in PLAN.names(there.state):
+            if name.rpartition("-")[2][SHORT_TAG:] == wanted:
+                run = Run(PLAN, there, name)
+                if run.state is not None and run.state.base and run.state.path == path:
+                    runs.append(run)
+    return sorted(runs, key=lambda run: run.id)
 
 
-def runs_of_plan(caller: Caller, digest: str) -> list[PlanState]:
-    """The runs that began on one text of a plan, oldest first."""
-    return [state for state in _begun(caller, 0, digest) if state.plan == digest]
+def states_of_text(runs: Sequence[PlanRun], digest: str) -> list[PlanState]:
+    """Of the runs those that began on one text of the plan."""
+    return [run.state for run in runs if run.state is not None and run.state.plan == digest]
 
 
-def runs_at(caller: Caller, path: Path) -> list[PlanState]:
-    """The runs of the plan at a place, whatever its text was, oldest first."""
-    name = from_top(caller, path)
-    return [state for state in _begun(caller, 1, name) if state.path == name]
+def history_of_plan(caller: Caller, path: str, runs: Sequence[PlanRun]) -> History:
+    """From where the work on a plan began: the oldest base of its runs that this branch has."""
+    problem = NotEvaluable(f"no session of {path} has a base in the history")
+    for run in runs:
+        try:
+            if run.state is not None:
+                return histories.look(Path(caller.root), run.state.base)
+        except NotEvaluable as error:
+            problem = error
+    raise problem
 
 
 def from_top(caller: Caller, path: Path | str) -> str:
@@ -237,9 +254,9 @@ def from_top(caller: Caller, path: Path | str) -> str:
     return real if inside.startswith("..") else inside.replace(os.sep, "/")
 
 
-def depth_of(runs: Sequence[PlanState], number: int) -> int:
+def depth_of(runs: Sequence[PlanState]) -> int:
     """How often a session of a plan was recovered, over every run of it."""
-    return max((state.depth for state in runs if state.number == number), default=0)
+    return max((state.depth for state in runs), default=0)
 
 
 # the plan that was pinned
@@ -287,6 +304,7 @@ class RunStatus:
     audit: Audit = NOT_AUDITED
     broken: str = ""  # why the plan cannot be believed any more
     edited: str = ""
+    is_revised: bool = False  # the plan says something else than when the session began
     whole: History | None = None  # from where the plan's first session began, for whoever answers for all of it
 
     @property
@@ -336,66 +354,78 @@ def audit_run(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
     if state.root != caller.here and os.path.isdir(state.root):
         # A copy of the project, or another worktree: that is never audited from here. One that was moved is.
         return RunStatus(run, broken=f"plan session {state.run} belongs to {state.root}, and this is {caller.here}")
-    edited = _edited(caller, state)
+    status = _held_against_file(RunStatus(run), caller)
     try:
         document = pinned_part(caller.state, state)
     except Refused as error:
-        return RunStatus(run, broken=error.message, edited=edited)
+        return replace(status, broken=error.message)
+    status = replace(status, document=document)
     whole = None
     if is_ending and state.sessions > 1:
         with suppress(NotEvaluable):
-            whole = _whole_history(caller, state)
+            whole = history_of_plan(caller, state.path, runs_of_repository(caller, state.path))
     try:
         history = whole.since(state.base) if whole else histories.look(Path(caller.here), state.base)
         if state.end == "pass":
             history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
     except NotEvaluable as error:
-        return RunStatus(run, document, unknown(document, error), edited=edited)
-    return RunStatus(run, document, audit_history(document, history, state.skipped), edited=edited, whole=whole)
+        return replace(status, audit=unknown(document, error))
+    return replace(status, audit=_audited(caller, document, history, state.skipped, state.before), whole=whole)
 
 
-def _edited(caller: Caller, state: PlanState) -> str:
-    """What became of the plan since it was started from; empty where nothing did."""
+def _audited(
+    caller: Caller, document: Document, history: History, skipped: Mapping[int, str], before: Mapping[int, str]
+) -> Audit:
+    """With what the user let through by /omo:allow, as long as it is as they saw it."""
+    audit = audit_history(document, history, skipped, done=before)
+    if not (audit.violations or audit.left_alone or audit.dirty):
+        return audit
+    allowed = []
+    for path, digest in gates.fold(caller.events, None).allowed_changes.items():
+        if base.digest_of(caller.root, path) == digest:
+            allowed.append(path)
+    return audit_history(document, history, skipped, allowed, before) if allowed else audit
+
+
+def _held_against_file(status: RunStatus, caller: Caller) -> RunStatus:
+    """What became of the plan since the session was started from it."""
+    state = status.state
     text = documents.text_of(os.path.join(caller.here, state.path))
     if text is not None and sha256(text.encode("utf-8", "replace")) == state.plan:
-        return ""
+        return status
     became = "deleted" if text is None else "edited"
-    return f"{clip(state.path, 200)} was {became} after start; the copy made then is what counts"
+    edited = f"{clip(state.path, 200)} was {became} after start; the copy made then is what counts"
+    return replace(status, edited=edited, is_revised=text is not None)
 
 
 def audit_file(caller: Caller, path: Path) -> RunStatus:
     """A plan of which a session began: what is recorded of it tells where the work began and what was skipped."""
-    runs = runs_at(caller, path)
+    name = from_top(caller, path)
+    runs = runs_of_repository(caller, name)
     if not runs:
         document = documents.load(path, Path(caller.root))
         raise Refused(
             f"no session of {clip(document.path, 200)} was begun, so nobody knows where the work did",
             fix=f"omo plan start {shlex.quote(document.path)}",
         )
-    run = Run(PLAN, caller, runs[-1].run)
-    run.require_whole()  # one that was copied with its project tells where the work began there, not here
-    return audit_plan(run)
+    own = [run for run in runs if run.caller is caller]
+    if own:
+        own[-1].require_whole()  # one that was copied with its project tells where the work began there, not here
+    return audit_plan(caller, (own or runs)[-1], runs)
 
 
-def audit_plan(run: PlanRun, whole: History | None = None) -> RunStatus:
+def audit_plan(caller: Caller, run: PlanRun, runs: Sequence[PlanRun] = (), whole: History | None = None) -> RunStatus:
     """The whole plan that a session is of, as it is now, from where its first session began."""
-    caller, state = run.caller, run.state
+    state = run.state
     assert state is not None
-    document = synthesise(pinned_plan(caller.state, state))
-    edited = _edited(caller, state)
+    runs = runs or runs_of_repository(caller, state.path)
+    document = synthesise(pinned_plan(run.caller.state, state))
+    status = replace(_held_against_file(RunStatus(run), caller), document=document)
     try:
-        history = whole or _whole_history(caller, state)
+        history = whole or history_of_plan(caller, state.path, runs)
     except NotEvaluable as error:
-        return RunStatus(run, document, unknown(document, error), edited=edited)
+        return replace(status, audit=unknown(document, error))
     skipped: dict[int, str] = {}
-    for other in runs_of_plan(caller, state.plan):
+    for other in states_of_text(runs, state.plan):
         skipped |= other.skipped
-    return RunStatus(run, document, audit_history(document, history, skipped), edited=edited)
-
-
-def _whole_history(caller: Caller, state: PlanState) -> History:
-    for other in runs_of_plan(caller, state.plan):
-        is_lost = other.end == "abandoned" and other.finished.get("audit") == "unknown"
-        if not is_lost:  # a base that the history no longer has is no base
-            return histories.look(Path(caller.root), other.base)
-    raise NotEvaluable(f"no session of {state.path} has a base in the history")
+    return replace(status, audit=_audited(caller, document, history, skipped, {}))

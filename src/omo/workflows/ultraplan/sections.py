@@ -47,7 +47,7 @@ def sections(viewer: Viewer, view: Status) -> Sections:
 
 
 def _tables(viewer: Viewer, state: PlanState) -> list[Table]:
-    review = critique.latest(viewer.context.state, state.plan) or {}
+    review = critique.latest(viewer.context.root, viewer.context.state, state.plan) or {}
     ran, needs, findings = state.verified.get("results"), state.preflight.get("needs"), review.get("findings")
     shown = (
         ("What omo ran to verify it", {"step": "step", "text": "command", "result": "result", "why": "why"}, ran),

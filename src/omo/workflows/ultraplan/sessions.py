@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from omo.errors import Refused
@@ -259,11 +259,11 @@ class Recovery:
     ledger: str
 
 
-def render(plan: Document, document: Document, recovery: Recovery | None = None) -> str:
-    """The part of a plan that one session carries out, or of that what is missing."""
+def render(plan: Document, document: Document, recovery: Recovery | None = None, *, done: Collection[int] = ()) -> str:
+    """The part of a plan that one session carries out, without what is done; or of that what is missing."""
     (session,) = document.sessions
     fence = document.fence or Fence()
-    steps = list(document.steps)
+    steps = [step for step in document.steps if step.number not in done]
     if recovery is not None:
         steps = [step for step in steps if step.number in recovery.missing]
     verbatim, verified = [], []

@@ -21,10 +21,12 @@ from omo.work.status import NextStep
 from omo.workflows.ultraplan import critique, preflight, rules, sessions, verify
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
+from omo.workflows.ultraplan import progress as progresses
 from omo.workflows.ultraplan.audit import Audit, audit_history
 from omo.workflows.ultraplan.critique import CRITIC
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document, Fence, Session
+from omo.workflows.ultraplan.progress import Progress
 from omo.workflows.ultraplan.run import (
     KIND,
     MOST_RECOVERIES,
@@ -37,12 +39,12 @@ from omo.workflows.ultraplan.run import (
     from_top,
     pinned_path,
     pinned_plan,
-    runs_at,
-    runs_of_plan,
+    runs_of_repository,
+    states_of_text,
     tags,
 )
 from omo.workflows.ultraplan.sessions import Recovery
-from omo.workflows.ultraplan.status import GIVE_UP, failed_command, leave_to_another, publish_end, take_back
+from omo.workflows.ultraplan.status import GIVE_UP, failed_command, leave_to_another, publish_end
 
 MOST_SHOWN = 10
 MOST_UNCOMMITTED = 200
@@ -51,17 +53,28 @@ LONGEST_UNCOMMITTED = 8000
 
 @dataclass(frozen=True)
 class Contract:
-    """What is to be carried out: one session of a plan, `document` the part that it is held to. `runs` are those that
-    began on this text of the plan before."""
+    """What is to be carried out: one session of a plan, `document` the part that it is held to, and what is done of
+    the plan already."""
 
     plan: Document
     document: Document
-    runs: list[PlanState]
+    progress: Progress
     notes: list[str] = field(default_factory=list)
 
     @property
     def session(self) -> Session:
         return self.document.sessions[0]
+
+    @property
+    def runs(self) -> list[PlanState]:
+        """The earlier runs of the same session of the same text."""
+        same = states_of_text(self.progress.runs, self.plan.digest)
+        return [state for state in same if state.number == self.session.number]
+
+    @property
+    def done(self) -> dict[int, str]:
+        """The steps of the session that need not be carried out."""
+        return {step: commit for step, commit in self.progress.done.items() if step in self.session.steps}
 
 
 @dataclass(frozen=True)
@@ -95,7 +108,7 @@ def start(
     with PLAN.start_lock(caller):
         caller.forget()
         require_free(caller)
-        history, looked = clean_history(root, document)
+        history, looked = clean_history(root, document, contract.done)
         is_named = _require_as_named(caller, plan)
         unreviewed = require_reviewed(caller, plan, history, unreviewed)
         asked = preflight.look(document.needs, root, environ=environ, by=caller.by)
@@ -103,10 +116,10 @@ def start(
         if asked.missing:
             return _blocked(run, plan.path, asked, contract.notes)
         # Ledger before summary: a crash in between leaves a run that the next command finds.
-        spec = _write(run, "spec.md", sessions.render(plan, document))
+        spec = _write(run, "spec.md", sessions.render(plan, document, done=contract.done))
         _write(run, "plan.md", plan.text)
         row = {**_started_row(caller, contract, history), "unreviewed": clip(unreviewed, 1000), "is_named": is_named}
-        run.append(_preflight_row(caller, plan.path, asked), row)
+        run.append(_preflight_row(caller, plan.path, asked), row, *_skipped_rows(contract))
     step = publish_end(RunStatus(run, document, looked), session=caller.session)
     return Started(run.require_whole(), step, spec, notes=contract.notes)
 
@@ -138,12 +151,21 @@ def _preflight_row(caller: Caller, path: str, asked: preflight.Preflight) -> Row
     }
 
 
+def _skipped_rows(contract: Contract) -> list[Row]:
+    """What an earlier run of the session left out, as its plan allows, stays left out."""
+    rows = []
+    for step, reason in contract.progress.skipped.items():
+        if step in contract.session.steps:
+            rows.append({"kind": "skipped", "step": step, "reason": reason})
+    return rows
+
+
 def _started_row(caller: Caller, contract: Contract, history: History) -> Row:
     session, document = contract.session, contract.document
     fence = document.fence or Fence()
     handoffs = []  # what the sessions of the plan left for those after them, oldest first
     left_behind: list[str] = []  # what earlier runs of it committed outside its fence: a new base makes nothing undone
-    for state in contract.runs:
+    for state in contract.progress.states:
         if note := state.finished.get("handoff"):
             handoffs.append(f"session {state.number}: {note}")
         if state.number == session.number:
@@ -167,7 +189,8 @@ def _started_row(caller: Caller, contract: Contract, history: History) -> Row:
         },
         "steps": [step.number for step in document.steps],
         "verify": [command.row for command in verify.commands_of(document.steps)],
-        "depth": depth_of(contract.runs, session.number),
+        "done": {str(step): commit for step, commit in contract.done.items()},
+        "depth": depth_of(contract.runs),
         "left_behind": list(dict.fromkeys(left_behind))[:MOST_SHOWN],
         "handoffs": handoffs[-MOST_SHOWN:],
         "legacy": contract.plan.is_legacy,
@@ -191,35 +214,71 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
     root = Path(caller.root)
     plan = documents.load(path, root)
     name = shlex.quote(plan.path)
-    runs = runs_of_plan(caller, plan.digest)
+    progress = progresses.look(caller, plan)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
-    passed = {state.number for state in runs if state.end == "pass"}
-    document = None
-    for each in reversed(cut):
-        session = each.sessions[0]
-        if session.number == number or (not number and session.number not in passed):
-            document = each
-    if document is None and number:
-        raise Refused(f"{plan.path} has no session {number}", fix=f"name one of 1 to {len(cut)}, or none")
-    if document is None:
-        raise Refused(f"every session of {plan.path} has passed", fix=f"omo plan audit {name}")
-    (session,) = document.sessions
-    waits_for = [f"session {other}" for other in session.depends_on if other not in passed]
-    if waits_for:
+    document = _chosen_session(cut, progress, plan.path, number)
+    _require_dependencies(document.sessions[0], plan, progress)
+    contract = Contract(plan, document, progress)
+    unfinished = [state for state in contract.runs if state.end != "pass" and state.root == caller.here]
+    if unfinished and contract.done:
+        steps = ", ".join(map(str, contract.done))
         raise Refused(
-            f"session {session.number} depends on {', '.join(waits_for)} of {plan.path}, which no audit has passed yet",
-            fix=f"omo plan start {name} begins what comes first",
+            f"step {steps} of {plan.path} is done, by plan session {unfinished[-1].run}",
+            fix=f"omo plan recover {name} goes on with the rest",
         )
-    others = [step.number for step in plan.steps if step.number not in session.steps]
-    defects = rules.validate(plan, root, begun=others)
+    defects = rules.validate(plan, root, begun=_of_others(contract), edited=progress.edited)
     if wrong := rules.refusing(defects):
         fix = f"mend them; omo plan critique {name} fills in what omo can know"
-        if {defect.code for defect in wrong} == {"vacuous"}:
-            fix = "take what is done already out of the plan, and have it reviewed again"
-            if any(state.number == session.number for state in runs):
-                fix = f"an earlier run of the session did them: omo plan recover {name} has the rest"
         raise Refused(f"{plan.path} has {counted(len(wrong), 'defect')}", fix=fix, defects=list(map(str, wrong)))
-    return Contract(plan, document, runs, list(map(str, defects)))
+    return replace(contract, notes=list(map(str, defects)))
+
+
+def _of_others(contract: Contract) -> set[int]:
+    """The steps whose work may be there: those of other sessions, and what is done."""
+    own = contract.session.steps
+    others = {step.number for step in contract.plan.steps if step.number not in own}
+    return others | set(contract.progress.done)
+
+
+def _chosen_session(cut: Sequence[Document], progress: Progress, path: str, number: int) -> Document:
+    """The one of that number; without one, the next that is neither over nor in another worktree's hands."""
+    name = shlex.quote(path)
+    elsewhere = []
+    for document in cut:
+        session = document.sessions[0]
+        if number and session.number != number:
+            continue
+        if number and progress.is_over(session):
+            fix = f"omo plan start {name} begins what is left"
+            raise Refused(f"session {number} of {path} is done already", fix=fix)
+        if progress.is_over(session):
+            continue
+        where = "" if number else progress.elsewhere(session.number)
+        if not where:
+            return document
+        elsewhere.append(where)
+    if number:
+        raise Refused(f"{path} has no session {number}", fix=f"name one of 1 to {len(cut)}, or none")
+    if elsewhere:
+        raise Refused("; ".join(elsewhere), fix=f"merge what has passed, then omo plan audit {name}")
+    raise Refused(f"every session of {path} has passed", fix=f"omo plan audit {name}")
+
+
+def _require_dependencies(session: Session, plan: Document, progress: Progress) -> None:
+    """Met are those whose work is on this branch, wherever it was done."""
+    name = shlex.quote(plan.path)
+    for other in plan.sessions:
+        if other.number not in session.depends_on or progress.is_over(other):
+            continue
+        where = progress.elsewhere(other.number)
+        fix = f"omo plan start {name} {other.number} begins that one"
+        if where:
+            fix = f"{where}: merge its branch once it has passed"
+        raise Refused(
+            f"session {session.number} depends on session {other.number} of {plan.path}, and not every step of that "
+            "passes the audit on this branch",
+            fix=fix,
+        )
 
 
 # what is refused
@@ -276,7 +335,7 @@ def _require_as_named(caller: Caller, plan: Document) -> bool:
     typed = requests.typed(caller.events, "ultraexecute")
     if not typed:
         return False
-    texts = critique.texts_of(caller.state, plan.digest)
+    texts = critique.texts_of(caller.root, caller.state, plan.digest)
     is_changed = all(requests.changed_since_named(typed, plan.path, digest) for digest in texts)
     if is_changed and caller.by != "user":
         name = shlex.quote(plan.path)
@@ -297,7 +356,7 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
     except BadInput:
         if not unreviewed:
             raise
-    review = critique.latest(caller.state, plan.digest)
+    review = critique.latest(caller.root, caller.state, plan.digest)
     if critique.is_clean(review):
         return ""
     theirs = f"omo plan start {name} --unreviewed REASON --session {shlex.quote(caller.session)}"
@@ -327,18 +386,24 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
     )
 
 
-def clean_history(root: Path, document: Document) -> tuple[History, Audit]:
-    """From the commit the work begins at. What is not committed now could not be told from the session's own work."""
+def clean_history(
+    root: Path, document: Document, done: Mapping[int, str], *, is_begun: bool = False
+) -> tuple[History, Audit]:
+    """From the commit the work begins at. What is not committed now could not be told from the session's own work; once
+    it `is_begun`, what lies outside its fence is none of it."""
     head = changes.commit_of(root, "HEAD")
     if head is None:
         raise NotEvaluable(
             f"{root} is not a git repository, or has no commit yet", fix="git init, and commit what is there"
         )
     history = histories.look(root, head)
-    looked = audit_history(document, history, {})
+    looked = audit_history(document, history, {}, done=done)
     if looked.problems:
         raise NotEvaluable(looked.problems[0], fix="git status; mend that, then start again")
-    if dirty := looked.dirty:
+    dirty = looked.dirty
+    if not is_begun:
+        dirty = sorted({*dirty, *(violation.path for violation in (*looked.violations, *looked.left_alone))})
+    if dirty:
         more = [f"and {len(dirty) - MOST_SHOWN} more"] if len(dirty) > MOST_SHOWN else []
         raise Refused(
             f"{counted(len(dirty), 'file')} not committed: the audit would call that drift",
@@ -364,7 +429,7 @@ def at_best(*, has_exceptions: bool) -> str:
 def _require_restart_agreed(contract: Contract) -> None:
     """A session that failed or was given up begins anew only once it is known what that means."""
     number, path = contract.session.number, contract.plan.path
-    earlier = [state for state in contract.runs if state.number == number and state.end in ("failed", "abandoned")]
+    earlier = [state for state in contract.runs if state.end in ("failed", "abandoned")]
     if not earlier:
         return
     state = earlier[-1]
@@ -373,7 +438,7 @@ def _require_restart_agreed(contract: Contract) -> None:
         committed += map(str, each.finished.get("violations") or [])
     costs = [
         f"lost: the record of plan session {state.run} ({state.end}); its commits stay, and the new one begins after "
-        "them, so what they did counts for none of its steps",
+        "them",
         at_best(has_exceptions=bool(committed or state.left_behind)),
         "allowed by: the user, who was shown how it ended; start anew only if they said so",
     ]
@@ -403,15 +468,15 @@ def _recovery_not_agreed(state: PlanState, depth: int, missing: Sequence[int]) -
 
 def chosen(caller: Caller, path: Path) -> PlanRun:
     """The current run where it is one of that plan, else the last of the plan that is left, whoever began it."""
-    runs = runs_at(caller, path)
+    name = from_top(caller, path)
+    runs = [run for run in runs_of_repository(caller, name) if run.caller is caller]
     current = load(PLAN, caller)
-    names = [state.run for state in runs]
+    names = [run.id for run in runs]
     if current is not None and current.id in names:
         return require(PLAN, caller)
     if not runs:
-        name = from_top(caller, path)
-        raise Refused(f"no session of {name} began, so nothing is missing of it", fix=f"omo plan start {name}")
-    left = [state.run for state in runs if state.end != "pass"] or names
+        raise Refused(f"no session of {name} began here, so nothing is missing of it", fix=f"omo plan start {name}")
+    left = [run.id for run in runs if run.state is not None and run.state.end != "pass"] or names
     return Run(PLAN, caller, left[-1], named=True)
 
 
@@ -429,7 +494,13 @@ def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False
     elif (holder := caller.holder(PLAN.name, run.id)) != caller.session:
         raise _under_way(caller, run.id, holder)
     status = audit_run(run)
-    depth = depth_of(runs_of_plan(caller, state.plan), state.number) + 1
+    if status.is_revised:
+        raise _revised(state)
+    same = states_of_text(runs_of_repository(caller, state.path), state.plan)
+    depth = depth_of([other for other in same if other.number == state.number]) + 1
+    again = state.recovering and state.is_open and state.recovered_at == status.audit.head
+    if again and not status.audit.dirty:  # nothing was done since: it is the same recovery
+        depth, is_agreed = state.depth, True
     missing = _missing(status, depth)
     if not is_agreed:
         raise _recovery_not_agreed(state, depth, missing)
@@ -439,7 +510,7 @@ def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False
     with PLAN.start_lock(caller):
         caller.forget()
         require_free(caller, run.id)
-        history, _ = clean_history(root, document)
+        history, _ = clean_history(root, document, state.before, is_begun=True)
         asked = preflight.look(document.needs, root, environ=environ, by=caller.by)
         if asked.missing:
             return _blocked(run, state.path, asked)
@@ -448,10 +519,21 @@ def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False
         recovery = Recovery(depth, missing, reasons, entry, from_top(caller, run.journal.path))
         spec = _write(run, f"recovery-{depth}.md", sessions.render(plan, document, recovery))
         row: Row = {"kind": "recovered", "session": caller.session, "depth": depth, "missing": missing}
-        row |= {"reasons": reasons, "uncommitted": _uncommitted(history)}
+        row |= {"reasons": reasons, "uncommitted": _uncommitted(history), "head": history.head}
         run.append(_preflight_row(caller, state.path, asked), row)
     leave_to_another(caller, run.id)
     return Started(run.require_whole(), publish_end(replace(status, run=run), session=caller.session), spec)
+
+
+def _revised(state: PlanState) -> Refused:
+    """A recovery goes by the text of the start; whoever edited the plan means another."""
+    name = shlex.quote(state.path)
+    first = f"{GIVE_UP}, then " if state.is_open else ""
+    anew = f"{first}omo plan critique {name}, and omo plan start {name}"
+    return Refused(
+        f"{state.path} was edited since plan session {state.run} began, and a recovery would carry out the old text",
+        fix=f"put the text back; or {anew}: what is done stays done",
+    )
 
 
 def _missing(status: RunStatus, depth: int) -> list[int]:
@@ -463,10 +545,9 @@ def _missing(status: RunStatus, depth: int) -> list[int]:
     if state.is_open:
         report = failed_command(missing[0] if missing else "STEP").line
     if status.audit.violations:
-        undo = NextStep(commands=take_back(status)).command
         raise Refused(
             "what lies outside the fence is never recovered automatically",
-            fix=f"take it back: {undo}" if undo else f"a person decides: {report}",
+            fix=f"a person decides: {report}",
             defects=[clip(str(violation), 200) for violation in status.audit.violations],
         )
     if not missing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from omo.errors import Refused
 from omo.state import runtime
 from omo.state.runtime import part
 from omo.text import block, clip
@@ -12,7 +13,7 @@ from omo.work import outcome
 from omo.work.publish import change_row, publish, publish_damage
 from omo.work.run import Caller, Row
 from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, command
-from omo.workflows.ultraplan import verify
+from omo.workflows.ultraplan import progress, verify
 from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
 from omo.workflows.ultraplan.run import (
     KIND,
@@ -23,14 +24,13 @@ from omo.workflows.ultraplan.run import (
     from_top,
     load_status,
     pinned_path,
-    runs_of_plan,
+    pinned_plan,
 )
 from omo.workflows.ultraplan.verify import Verify
 
 if TYPE_CHECKING:
     from omo.work.viewer import Viewer
 
-MOST_COMMANDS = 5
 LONGEST_FIRST = 90
 LONGEST_SHOWN = 4000
 NOT_STARTED = NextStep("start", "there is no plan session", (command(START),))
@@ -82,7 +82,8 @@ def next_step(status: RunStatus) -> NextStep:
         if step.status in ("missing", "drift"):
             return _carry_out(status, step)
     if status.audit.dirty:
-        why = f"not committed: {clip(', '.join(status.audit.dirty), 160)}; commit or remove it, then"
+        paths = clip(", ".join(status.audit.dirty), 160)
+        why = f"not committed: {paths}; commit what is yours, what is not the user commits or allows (/omo:allow); then"
         return NextStep("clean", why, (FINISH,))
     if state.verified.get("head") == status.audit.head:
         for row in state.verified_as(verify.FAIL):
@@ -96,23 +97,19 @@ def next_step(status: RunStatus) -> NextStep:
 
 
 def _violation(status: RunStatus) -> NextStep:
+    """No command that undoes it is named: whose bytes they are only the user knows."""
     first = status.audit.violations[0]
-    why = f"outside the fence, which is never recovered: {clip(str(first), 160)}; "
-    if status.audit.take_back:
-        why += "take it back if the session made it; what is the user's, they move away"
-        return NextStep("take-back", why, take_back(status))
-    # What must never be touched stays told, whatever a later commit does.
-    why += "take it back, or report it" if first.rule == OUTSIDE else "a person decides: report it"
-    step = status.audit.missing[0] if status.audit.missing else "STEP"
-    return NextStep("escalate", why, (failed_command(step),))
-
-
-def take_back(status: RunStatus) -> tuple[Command, ...]:
-    """One line for a shell that undoes all that is changed against the scope and not committed."""
-    commands: list[Command] = []
-    for argv in status.audit.take_back[:MOST_COMMANDS]:
-        commands.append(Command(argv, lead="&&" if commands else ""))
-    return tuple(commands)
+    why = f"{clip(str(first), 200)}; "
+    if first.rule == OUTSIDE:
+        why += "take it back in a commit of its own"
+    elif first.commit is None:
+        why += "if a command of yours wrote it, undo that; if not, it is the user's: leave it"
+    else:
+        # What must never be touched stays told, whatever a later commit does.
+        why += "a person decides"
+    step = first.step or next(iter(status.audit.missing), status.state.steps[-1])
+    allow = Command(lead=f"or the user types /omo:allow {clip(first.path, 120)}")
+    return NextStep("escalate", why, (failed_command(step, lead="report it"), allow))
 
 
 def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
@@ -123,7 +120,7 @@ def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
         if other.step > audited.step and other.status in ("pass", "drift"):
             is_left_out = True
     commands = []
-    is_in_hand = audited.step in status.state.recovering
+    is_in_hand = audited.step in status.state.recovering or status.is_revised
     if is_left_out and not is_in_hand and status.state.depth < MOST_RECOVERIES:
         # Later steps that are done show that this one was left out: that is what a recovery is for.
         commands.append(command("omo plan recover", lead="if you do not do it now"))
@@ -142,23 +139,36 @@ def _passed(status: RunStatus) -> NextStep:
     state = status.state
     why = "the session passed its audit and has its report"
     if left := sessions_left(status):
-        why = f"session {state.number} of {state.sessions} passed its audit; session {left[0]} begins with"
-        return NextStep("next-session", why, (_start(state),))
+        here = [number for number, elsewhere in left.items() if not elsewhere]
+        others = "; ".join(filter(None, left.values()))
+        passed = f"session {state.number} of {state.sessions} passed its audit"
+        if not here:
+            return NextStep("next-session", f"{passed}; {others}; merge what has passed, then", (_audit(state),))
+        why = f"{passed}; session {here[0]} begins with"
+        if others:
+            why = f"{passed}; {others}; session {here[0]} begins, once what it needs is merged, with"
+        return NextStep("next-session", why, _begin(status))
     if state.sessions > 1:
         return NextStep("done", f"{why}; so have all {state.sessions} sessions of {state.path}")
     return NextStep("done", why)
 
 
-def sessions_left(status: RunStatus) -> list[int]:
-    """The other sessions of the plan that have not passed, in the order they can be carried out."""
+def sessions_left(status: RunStatus) -> dict[int, str]:
+    """The other sessions of the plan that are not over on this branch, in the order they can be carried out, each with
+    where else it was or is carried out."""
     state = status.state
     if state.sessions == 1:
-        return []
-    passed = {state.number}
-    for other in runs_of_plan(status.run.caller, state.plan):
-        if other.end == "pass":
-            passed.add(other.number)
-    return [number for number in state.order if number not in passed]
+        return {}
+    try:
+        plan = pinned_plan(status.run.caller.state, state)
+    except Refused:
+        return {}
+    done = progress.look(status.run.caller, plan, status.whole)
+    left = {}
+    for session in plan.sessions:
+        if session.number != state.number and not done.is_over(session):
+            left[session.number] = done.elsewhere(session.number)
+    return left
 
 
 def _failed(status: RunStatus) -> NextStep:
@@ -172,14 +182,16 @@ def _failed(status: RunStatus) -> NextStep:
         why += f"; {clip(status.unknown, 160)}" if status.unknown else ", and every step passes the audit"
         close = abandon_command(lead="to close it")
         return NextStep("escalate", why, (close, Command(lead="or revise the plan")), who="user", item=step)
+    if status.is_revised:
+        return NextStep("escalate", f"{why}; the plan was edited since", _begin(status), who="user", item=step)
     recover = command("omo plan recover", state.path, lead="to go on")
     return NextStep("escalate", why, (recover, Command(lead="or revise the plan")), who="user", item=step)
 
 
 def _abandoned(status: RunStatus) -> NextStep:
     state = status.state
-    if not state.done and not status.audit.passed:
-        return NextStep("start", "the session was abandoned", (_start(state),))
+    if status.is_revised or not (state.done or status.audit.passed):
+        return NextStep("start", "the session was abandoned", _begin(status))
     if status.audit.steps and not status.audit.missing:
         why = f"the session was abandoned, and nothing of it is missing: omo plan audit {state.path}"
         return NextStep("done", why)
@@ -197,6 +209,18 @@ ENDS: dict[str, Callable[[RunStatus], NextStep]] = {
 
 def _start(state: PlanState, lead: str = "") -> Command:
     return command("omo plan start", state.path or "PLAN", lead=lead)
+
+
+def _begin(status: RunStatus) -> tuple[Command, ...]:
+    """A session of the plan as it is now: a text that was edited is reviewed first."""
+    if not status.is_revised:
+        return (_start(status.state),)
+    review = command("omo plan critique", status.state.path, lead="the plan was edited, so first")
+    return review, _start(status.state, lead="then")
+
+
+def _audit(state: PlanState) -> Command:
+    return command("omo plan audit", state.path)
 
 
 def _again(status: RunStatus, lead: str = "") -> Command:
@@ -247,8 +271,9 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
         passed = list(state.finished.get("passed", state.seen))
         left = sorted(set(state.steps).difference(passed, state.skipped))
     total = len({*left, *passed})
+    open_count = len(left) or int(bool(status.audit.violations))  # what holds it open though every step passes
     if state.end == "pass":
-        left = []
+        open_count = 0
     following: str | None = step.short
     if step.action == "done":
         following = None
@@ -261,7 +286,7 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
         elif len(first) > LONGEST_FIRST:
             first = step.why  # rather than a command that is cut
         following = clip(first, LONGEST_FIRST)
-    summary: Row = {"run": state.run, "open": len(left), "total": total, "next": following}
+    summary: Row = {"run": state.run, "open": open_count, "total": total, "next": following}
     if state.is_open:
         summary["fence"] = state.fence
     return {**summary, **_state(state, step)}
@@ -352,7 +377,9 @@ def status(viewer: Viewer) -> Status | None:
         return None
     state = loaded.state
     items = [_item(loaded, step) for step in loaded.audit.steps] or _unaudited(loaded)
-    changed = [f"outside the fence: {clip(str(violation), 160)}" for violation in loaded.audit.violations]
+    changed = []
+    for violation in (*loaded.audit.violations, *loaded.audit.left_alone):
+        changed.append(f"outside the fence: {clip(str(violation), 160)}")
     changed += [f"not committed: {clip(path, 160)}" for path in loaded.audit.dirty]
     if loaded.edited:
         changed.append(loaded.edited)

@@ -1,0 +1,128 @@
+"""What of a plan is done already: by its sessions, in any worktree of the repository, and by what git has of it here.
+
+A step is known again by its title and what it says, so that a plan that was edited goes on where it stood. What was
+edited in a step itself, after it was done, is nobody's to call done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from omo.errors import NotEvaluable, Refused
+from omo.proof import changes, git
+from omo.work.run import Caller
+from omo.workflows.ultraplan import history as histories
+from omo.workflows.ultraplan.audit import audit_history
+from omo.workflows.ultraplan.history import History
+from omo.workflows.ultraplan.models import Document, Session, Step
+from omo.workflows.ultraplan.propose import synthesise
+from omo.workflows.ultraplan.run import PlanRun, PlanState, history_of_plan, pinned_plan, runs_of_repository
+
+
+@dataclass(frozen=True)
+class Progress:
+    """`done` are steps with their commits, `skipped` those that were left out, with the reasons, `edited` those that
+    were done and say something else now. `runs` are the plan's, whatever it said then, oldest first."""
+
+    here: str = ""
+    runs: list[PlanRun] = field(default_factory=list)
+    done: dict[int, str] = field(default_factory=dict)
+    skipped: dict[int, str] = field(default_factory=dict)
+    edited: set[int] = field(default_factory=set)
+
+    @property
+    def states(self) -> list[PlanState]:
+        return [run.state for run in self.runs if run.state is not None]
+
+    def is_over(self, session: Session) -> bool:
+        return all(number in self.done or number in self.skipped for number in session.steps)
+
+    def elsewhere(self, number: int) -> str:
+        """In which other worktree a session was carried out, or is; empty where in none."""
+        for run in reversed(self.runs):
+            state = run.state
+            if state is None or state.number != number or run.caller.here == self.here:
+                continue
+            if state.end == "pass":
+                return f"session {number} passed in {run.caller.here} and is not merged here"
+            if state.is_open:
+                return f"session {number} is under way in {run.caller.here}"
+        return ""
+
+
+def look(caller: Caller, plan: Document, history: History | None = None) -> Progress:
+    """Of the text that a plan has now. Where no session of it ever began here, only one of several can have been
+    carried out elsewhere, and git alone tells."""
+    plan = synthesise(plan)
+    runs = runs_of_repository(caller, plan.path)
+    progress = Progress(caller.here, runs)
+    if not runs and len(plan.sessions) < 2:
+        return progress
+    history = history or _history(caller, plan.path, runs)
+    if history is None:
+        return progress
+    _take_over_records(plan, progress, history)
+    if len(progress.done) == len(plan.steps):
+        return progress
+    texts: set[str] = set()
+    titles: set[str] = set()
+    for run in runs:
+        for then in _steps_then(run):
+            texts.add(_said(then))
+            titles.add(then.title)
+    for step, audited in zip(plan.steps, audit_history(plan, history, {}).steps, strict=True):
+        if audited.status != "pass" or step.number in progress.done:
+            continue
+        if not runs or _said(step) in texts:
+            progress.done[step.number] = audited.commit or ""
+        elif step.title in titles:
+            progress.edited.add(step.number)
+    return progress
+
+
+def _history(caller: Caller, path: str, runs: Sequence[PlanRun]) -> History | None:
+    """From the oldest base that this branch has. Where it has none, as after a rebase, or a merge from a worktree that
+    is gone, from before the plan was committed; None where it was not."""
+    root = Path(caller.root)
+    with suppress(NotEvaluable):
+        return history_of_plan(caller, path, runs)
+    brought_by = git.run(root, "rev-list", "HEAD", "--", path).text.split()
+    with suppress(NotEvaluable):
+        if brought_by:
+            return histories.look(root, changes.commit_of(root, f"{brought_by[-1]}^") or brought_by[-1])
+    return None
+
+
+def _take_over_records(plan: Document, progress: Progress, history: History) -> None:
+    """What sessions that passed, and whose last commit this branch has, recorded as passed; and what was skipped."""
+    by_text = {_said(step): step for step in plan.steps}
+    commits = {history.base, *(commit.sha for commit in history.commits)}
+    for run in progress.runs:
+        state = run.state
+        if state is None or run.problems:
+            continue
+        has_passed = state.end == "pass" and state.finished.get("head") in commits
+        for then in _steps_then(run):
+            step = by_text.get(_said(then))
+            if step is None:
+                continue
+            if has_passed and then.number in state.finished.get("passed", ()):
+                progress.done[step.number] = ""
+            elif then.number in state.skipped and step.on_failure == "skip":
+                progress.skipped[step.number] = state.skipped[then.number]
+
+
+def _steps_then(run: PlanRun) -> Sequence[Step]:
+    """Of the plan as the run pinned it; none where that is lost."""
+    try:
+        return synthesise(pinned_plan(run.caller.state, run.state)).steps if run.state is not None else ()
+    except Refused:
+        return ()
+
+
+def _said(step: Step) -> str:
+    """All of a step but its number."""
+    return f"{step.title}\n{step.text.partition(chr(10))[2].strip()}"
