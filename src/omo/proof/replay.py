@@ -6,6 +6,7 @@ same.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -144,7 +145,7 @@ def speaks_of_project(root: str, head: str | None, argv: Sequence[str], cwd: str
     words = list(argv[1:])
     if "/" in argv[0]:
         words.append(argv[0])
-    for option, code in zip(argv[1:], argv[2:], strict=False):
+    for option, code in itertools.pairwise(argv):
         if option in CODE_OPTIONS:  # a library is shown by what it answers: python3 -c 'import calc; …'
             words += IMPORTED.findall(code)
     for word in words:
