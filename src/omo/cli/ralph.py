@@ -216,7 +216,11 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
     run = _run(arguments, context)
     if arguments.no_refine:
         phases.leave_out_refine(run, arguments.no_refine)
-    judged = judging.judge(run, ship(run, context), result_text=given)
+    try:
+        judged = judging.judge(run, ship(run, context), result_text=given)
+    except Refused:
+        end.publish(run)  # a crash may have left the session behind the ledger
+        raise
     row, verdict, state, files = judged.row, judged.verdict, run.require_whole(), Files(context.root)
     entries = []
     for criterion in state.criteria:

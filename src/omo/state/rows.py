@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         totalBlocks: int
         lastStopAt: str | None
         lastStop: str
+        openSaid: str  # what the last block said is open
         shellExcuses: int
         unanswered: bool  # the last Stop was blocked
         said: Message
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
         open: int
         total: int
         next: str | None
+        wayOut: str  # how the agent says that it cannot go on, where that is not the workflow's usual way
         why: str
         question: str
         told: bool  # the user was shown that it ended or waits
