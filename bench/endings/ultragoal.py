@@ -46,6 +46,10 @@ def reviewed(run: Play, **said: str) -> None:
         run.agent_ends(agent, said.get(agent.removeprefix("omo:"), json.dumps(clean)))
 
 
+def cleaned(run: Play) -> None:
+    run.agent_ends("omo:critic", "AI SLOP CLEANUP REPORT\nScope: this goal\nGate Result: PASS\n")
+
+
 def checkpoint(run: Play, goal: str = "G001", evidence: str = "it was seen to work", **changes: Any) -> int:
     gate = run.document(f"{goal}-gate.json", quality_gate(run, goal, **changes))
     complete = f"--status complete --evidence {shlex.quote(evidence)} --quality-gate-json {gate}"
@@ -552,7 +556,7 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
-@ending("ultragoal", "filled in by omo, and the missing verdicts by the agent", HELD, ATTESTED)
+@ending("ultragoal", "filled in by omo, and the missing verdicts by the agent", HELD, ATTESTED, WAIVED)
 def _(run: Play) -> None:
     planned(run, ONE)
     run.write("calc.py", FIXED)
@@ -648,12 +652,23 @@ def _(run: Play) -> None:
     run.omo(f"ultragoal create-goals --start --brief {shlex.quote(TWO)}")
     assert run.omo("ultragoal checkpoint --evidence 'it was seen' -- python3 -B calc.py") == 0
     attacked(run)
+    cleaned(run)
     for agent, clean in CLEAN.items():
         run.agent_ends(agent, f"I looked at G001 and G002.\n{json.dumps(clean)}")
     filled(run, "G002")
 
 
-@ending("ultragoal", "honest: filled in, attacked and reviewed", JUDGED)
+@ending("ultragoal", "honest: filled in, cleaned, attacked and reviewed", JUDGED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("calc.py", FIXED)
+    cleaned(run)
+    attacked(run)
+    reviewed(run)
+    filled(run, "G001")
+
+
+@ending("ultragoal", "attacked and reviewed, and the cleaner left out", WAIVED)
 def _(run: Play) -> None:
     planned(run, ONE)
     run.write("calc.py", FIXED)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
@@ -12,6 +12,25 @@ from omo.errors import BadInput
 from omo.text import clip
 
 Model = TypeVar("Model", bound=BaseModel)
+
+# The validator's kinds of defect in words that need no knowledge of it.
+IN_WORDS = {
+    "missing": "is missing",
+    "string_type": "must be a text",
+    "string_too_short": "needs at least {min_length} characters",
+    "string_too_long": "may have at most {max_length} characters",
+    "string_pattern_mismatch": "must match {pattern}",
+    "bool_type": "must be true or false",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "list_type": "must be a list",
+    "tuple_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "too_short": "needs at least {min_length}, has {actual_length}",
+    "too_long": "may have at most {max_length}, has {actual_length}",
+}
+OTHER_NAMES = {"verification": "checks"}  # of a criterion, as seed 002 has it
 
 
 def _written(text: str) -> str:
@@ -60,11 +79,17 @@ def defects_of(
             known = _fields_at(defect["loc"][:-1], model)
             lines.append(f"{field}: no such field{of}{meant(str(defect['loc'][-1]), known)}")
         elif defect["type"] == "missing":
-            lines.append(f"{field}: {defect['msg']}")
+            lines.append(f"{field}: {message_of(defect)}")
         else:
-            message = defect["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-            lines.append(f"{field}: {clip(message, 300)}, got {clip(repr(defect['input']), 80)}")
+            lines.append(f"{field}: {clip(message_of(defect), 300)}, got {clip(repr(defect['input']), 80)}")
     return lines
+
+
+def message_of(defect: Mapping[str, Any]) -> str:
+    """What is wrong with a field; a rule of ours has said it itself."""
+    if defect["type"] in IN_WORDS:
+        return IN_WORDS[defect["type"]].format_map(defect.get("ctx") or {})
+    return str(defect["msg"]).removeprefix("Value error, ").replace("Input should be", "must be")
 
 
 def field_name(place: tuple[int | str, ...]) -> str:
@@ -77,6 +102,7 @@ def field_name(place: tuple[int | str, ...]) -> str:
 def meant(name: str, known: Sequence[str]) -> str:
     """What was probably meant by a name that is none of the known ones, as the end of a sentence."""
     wanted = name[:60].replace("-", "_").replace(" ", "_")
+    wanted = OTHER_NAMES.get(wanted, wanted)
     if near := difflib.get_close_matches(wanted, known, n=1, cutoff=0.6):
         return f"; did you mean {near[0]}?"
     return f"; there are {', '.join(known)}" if known else ""

@@ -58,7 +58,35 @@ def test_a_command_that_nobody_pinned_is_run_by_omo_and_shows_a_command_line(pla
 
 
 @pytest.mark.parametrize(
-    "argv", [["echo", "all tests passed"], ["python3", "--version"], ["python3", "-c", "print('ok')"]], ids=str
+    ("argv", "says"),
+    [
+        (["python3", "-c", "import calc; print(calc.add(-1, -2))"], "-3\n"),
+        (["python3", "-c", "from calc import add\nprint(add(-1, -2))"], "-3\n"),
+        (["python3", "-c", "import sys; sys.path.insert(0, 'src'); import lib.sums; print(lib.sums.ZERO)"], "0\n"),
+        (["node", "-e", "const sum = require('./sum'); console.log(sum.add(-1, -2))"], "-3\n"),
+        (["node", "--input-type=module", "-e", "import {two} from './two.mjs'; console.log(two)"], "2\n"),
+    ],
+    ids=str,
+)
+def test_a_library_is_shown_by_what_it_answers(planned: Project, argv: list[str], says: str) -> None:
+    planned.write("calc.py", "def add(a, b): return a + b\n")
+    planned.write("src/lib/sums.py", "ZERO = 0\n")
+    planned.write("sum.js", "exports.add = (a, b) => a + b\n")
+    planned.write("two.mjs", "export const two = 2\n")
+    record = json.loads((planned.root / recorded(planned, *argv)).read_text())
+    assert record["recordedStdout"] == says
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["echo", "all tests passed"],
+        ["python3", "--version"],
+        ["python3", "-c", "print('ok')"],
+        ["python3", "-c", "import os, sys; print('all tests passed')"],
+        ["node", "-e", "require('fs'); console.log('ok')"],
+    ],
+    ids=str,
 )
 def test_what_only_prints_success_is_not_recorded(planned: Project, argv: list[str]) -> None:
     ran = planned.agent("evidence", "replay", "--", *argv)

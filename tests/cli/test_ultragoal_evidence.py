@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -122,3 +124,17 @@ def test_what_shows_nothing_is_refused_and_named(planned: Project, spoil: Callab
     assert ran.code == 3, ran.out
     assert SPOILED[spoil] in " ".join(ran.json["error"]["details"]), ran.json["error"]
     assert planned.check("ultragoal", "status", "--json").json["goals"][0]["status"] == "active"
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "quality-gate.md"
+
+
+def test_the_examples_of_the_page_are_accepted(project: Project) -> None:
+    record, example = re.findall(r"^```json\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
+    project.write("intake", "#!/bin/sh\necho '3 rows, 1 refused'\n").chmod(0o755)
+    project.prompt(f"/omo:pin intake -- {' '.join(json.loads(record)['command'])}")
+    project.check("ultragoal", "create-goals", "--start", "--brief", ONE)
+    project.write("artifacts/replay.json", record)
+    project.write("artifacts/attacks.txt", "12 files, 12 refused\n")
+    closed = checkpoint(project, json.loads(example))
+    assert (closed.code, closed.err) == (0, "")

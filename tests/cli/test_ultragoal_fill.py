@@ -323,8 +323,11 @@ def test_reviewers_come_with_the_final_receipt_and_the_outcome_names_the_gate(pr
     reviewed(project)
     unnamed = closed(project)
     assert (unnamed.code, "omo:qa does not say that it looked at G001" in unnamed.err) == (3, True)
+    assert '{"goals": ["G001", "G002"]}' in unnamed.err
+    assert '"goals": ["G001", "G002"]' in project.agent("ultragoal", "brief", "qa").out
     for agent, clean in CLEAN.items():
-        project.agent_ends(agent, f"I looked at G001 and G002.\n{json.dumps(clean)}")
+        project.agent_ends(agent, json.dumps({"goals": ["G001", "G002"], **clean}))
+    project.agent_ends("omo:critic", REPORT)
     assert closed(project).code == 0
     assert project.agent("goal", "complete").code == 0
     outcome = project.agent("status", "--json").json["sessions"][0]["works"][0]["outcome"]
@@ -354,3 +357,81 @@ def test_story_by_story_there_is_no_light_gate(project: Project) -> None:
     project.prompt(f"/omo:ultragoal {LIGHT}")
     made = project.agent("ultragoal", "create-goals", "--brief", BRIEF, "--goal-mode", "per-story", "--json")
     assert made.json["gate"] == "full"
+
+
+# What others have to bring, and what was left out
+
+
+def test_the_next_step_names_what_the_gate_still_asks_for(started: Project) -> None:
+    refused = closed(started, "python3", "greet.py", "you")
+    assert "3 parts of its quality gate are missing" in refused.err
+    text = started.agent("next").out
+    for part in (
+        "omo ultragoal brief architect",
+        "omo ultragoal brief qa",
+        "nobody has tried to break it",
+        "no cleaner",
+    ):
+        assert part in text
+    attacked(started)
+    started.agent_ends("omo:critic", REPORT)
+    reviewed(started)
+    text = started.agent("next").out
+    assert "omo ultragoal brief" not in text
+    assert "$ omo ultragoal checkpoint --goal-id G001" in text
+
+
+def test_a_cleaner_that_was_left_out_is_named_at_the_end(started: Project) -> None:
+    for _ in range(2):
+        attacked(started)
+        reviewed(started)
+        ran = closed(started, "python3", "greet.py", "you")
+        assert (ran.code, "no cleaner looked at it, which the end will name" in ran.err) == (0, True), ran.err
+    assert started.agent("goal", "complete").code == 0
+    message = started.stop().message
+    assert message.startswith("omo: ended with exceptions: no cleaner looked at G001, G002 (by the agent: ")
+    assert "Nothing was let through" not in started.agent("report", "--md").out
+
+
+def test_a_cleaner_that_looks_afterwards_makes_it_good(started: Project) -> None:
+    attacked(started)
+    reviewed(started)
+    argv = ("ultragoal", "checkpoint", "--goal-id", "G001", "--evidence", "it says hello")
+    assert started.agent(*argv, "--", "python3", "greet.py", "you").code == 0
+    started.agent_ends("omo:critic", REPORT)
+    again = started.agent(*argv)
+    assert (again.code, again.err) == (0, "")
+    (first, _) = status(started)["goals"]
+    assert first["completionVerification"]["cleaned"] is True
+
+
+def test_the_cleaner_is_told_the_files_of_its_goal(started: Project) -> None:
+    started.write("hello.py", "print('hello')\n")
+    assert "Files changed since it began:\n  hello.py\n" in started.agent("ultragoal", "brief", "critic").out
+    attacked(started)
+    reviewed(started)
+    assert closed(started, "python3", "greet.py", "you").code == 0
+    assert "No file was changed since it began" in started.agent("ultragoal", "brief", "critic").out
+    started.write("bye.py", "print('bye')\n")
+    assert "Files changed since it began:\n  bye.py\n" in started.agent("ultragoal", "brief", "critic").out
+
+
+def test_one_word_of_a_reviewer_counts_for_every_goal_it_lists(started: Project) -> None:
+    attacked(started)
+    both = {agent: json.dumps({"goals": ["G001", "G002"], **clean}) for agent, clean in CLEAN.items()}
+    for agent, words in both.items():
+        started.agent_ends(agent, words)
+    assert closed(started, "python3", "greet.py", "you").code == 0
+    attacked(started)
+    assert closed(started, "python3", "greet.py", "all").code == 0, "the files are those that were reviewed"
+    assert (independence(started), independence(started, "G002")) == ("full", "full")
+
+
+def test_one_word_of_a_reviewer_counts_for_the_files_it_saw(started: Project) -> None:
+    attacked(started)
+    for agent, clean in CLEAN.items():
+        started.agent_ends(agent, json.dumps({"goals": ["G001", "G002"], **clean}))
+    assert closed(started, "python3", "greet.py", "you").code == 0
+    started.write("greet.py", GREET + "print('bye')\n")
+    attacked(started)
+    assert "found it clean before greet.py changed" in closed(started, "python3", "greet.py", "all").err

@@ -12,6 +12,8 @@ import pytest
 from omo.state import paths, runtime, store
 from omo.work import outcome
 from tests.project import SESSION, Project
+from tests.ultragoal.gates import valid_gate
+from tests.ultragoal.project import ONE
 
 PASSES = [sys.executable, "-c", "pass"]
 FAILS = [sys.executable, "-c", "print('two and two'); raise SystemExit(1)"]
@@ -497,3 +499,51 @@ def test_git_sees_nothing_of_a_whole_run(project: Project) -> None:
     project.agent("ulw", "done", "--because", BECAUSE)
     status = subprocess.run(["git", "status", "--porcelain"], cwd=project.root, capture_output=True, check=True)
     assert status.stdout == b""
+
+
+# What the agent reads that is sent back
+
+
+def sent_back(project: Project) -> str:
+    project.now += 10
+    answer = project.stop(last_assistant_message=f"done at {project.now}")
+    return str(answer.json["reason"])
+
+
+def test_the_first_block_is_whole_and_later_ones_say_what_changed(project: Project) -> None:
+    project.prompt("ulw fix the tests")
+    assert "The user stops this with" in sent_back(project)
+    lead = "Ultrawork active: continuing until verification gates pass or stop requested."
+    short = "Open as before: omo next says what. Block 2 of 8. Cannot go on? omo ulw blocked --evidence TEXT."
+    assert sent_back(project) == f"{lead} {short}"
+    project.agent("gate", "add", "tests", "--", "false")
+    changed = sent_back(project)
+    assert "Open gates, 1 of 1: tests" in changed
+    assert "The user stops this with" not in changed
+    assert "Open as before" in sent_back(project)
+    project.prompt("ulw go on")
+    assert "The user stops this with" in sent_back(project)
+
+
+def test_a_block_of_goals_says_what_is_on_and_what_can_be_done(project: Project) -> None:
+    project.check("ultragoal", "create-goals", "--start", "--brief", ONE)
+    under_way = sent_back(project)
+    assert under_way.startswith(
+        "Ultragoal active: continuing until it is done or stop requested. ultragoal: 1 of 1 open"
+    )
+    assert "Cannot go on? omo ultragoal checkpoint --status blocked" in under_way
+    blocked = ("--goal-id", "G001", "--status", "blocked", "--evidence", "the server does not let me in")
+    project.check("ultragoal", "checkpoint", *blocked)
+    project.prompt("ulw go on")
+    stuck = sent_back(project)
+    assert "Cannot go on? omo ultragoal classify-blocker --classification human_blocked --goal-id G001" in stuck
+
+
+def test_a_block_after_the_last_goal_names_the_one_command_that_is_left(project: Project) -> None:
+    project.check("ultragoal", "create-goals", "--start", "--brief", ONE)
+    gate = json.dumps(valid_gate(project.root))
+    project.check("ultragoal", "checkpoint", "--evidence", "it was seen", "--quality-gate-json", gate)
+    reason = sent_back(project)
+    assert "ultragoal: All ultragoal goals are complete: omo goal complete. `omo next`" in reason
+    assert "Cannot go on?" not in reason
+    assert "0 of 1 open" not in reason

@@ -106,6 +106,9 @@ def test_a_goal_with_checks_alone_owes_no_answer(project: Project) -> None:
     again = begin(project)
     assert "last time it failed: check there" in again.out
     assert "(learned: the file was never written)" in again.out
+    assert SUMMARY not in project.agent("verify", "status", "G1").out, "what it says is not so"
+    assert "learned" not in project.agent(*FINISH).out
+    assert SUMMARY not in begin(project).out
     project.write("parser.py", "x = 1\n")
     assert "pass, now completed" in project.agent(*FINISH).out
 
@@ -128,7 +131,7 @@ def test_a_goal_in_yaml_and_an_answer_from_stdin(project: Project, monkeypatch: 
         ("a: &x [1]\nb: *x\n", "anchors and aliases are not allowed"),
         ("a: [", "is not usable YAML"),
         ("[]", "not a goal"),
-        ("id: G1\n", "title: Field required"),
+        ("id: G1\n", "title: is missing"),
     ],
 )
 def test_a_file_that_is_no_goal_is_refused_with_every_defect(project: Project, text: str, why: str) -> None:

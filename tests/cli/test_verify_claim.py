@@ -141,12 +141,13 @@ def test_nothing_to_override_is_said_and_not_recorded_as_one(project: Project) -
 @pytest.mark.parametrize(
     ("statement", "classes"),
     [
-        ("The old parser isn't built because `make` exits 0.", ["absence"]),
+        ("`old_parser` isn't built because `make` exits 0.", ["absence"]),
         ("parse_v1 doesn’t exist because src/a.py was read.", ["absence"]),
-        ("It cannot be done because a.py says so.", ["absence"]),
-        ("There is no such file because a.py was read.", ["absence"]),
-        ("The broker is down because `nc` exits 1.", ["service"]),
-        ("It fails because connection refused came back from a.py.", ["service"]),
+        ("src/b.py cannot be done because a.py says so.", ["absence"]),
+        ("There is no such function as `parse()` because a.py was read.", ["absence"]),
+        ("`retry` is not implemented because client.py was read.", ["absence"]),
+        ("The broker at localhost:5672 is down because `nc` exits 1.", ["service"]),
+        ("It fails because connection refused came back from http://localhost:80/.", ["service"]),
         ("100% have X=0 because a.jsonl was counted.", ["count"]),
         ("0 records have errors because a.jsonl was counted.", ["count"]),
         ("Zero-utilization is reported because a.jsonl was counted.", ["count"]),
@@ -157,12 +158,21 @@ def test_nothing_to_override_is_said_and_not_recorded_as_one(project: Project) -
         ),
         ("10 records have errors because a.jsonl was counted.", []),
         ("The suite is green because `grep -c contains` exits 0.", []),
-        ("All is well because a.py was read. Unknown: whether the broker is down.", []),
+        ("All is well because a.py was read. Unknown: whether localhost:80 is down.", []),
         ("The download is fast because a.py was run.", []),
+        ("the error rate is down from 4% to 1% because `make rate` prints it in rate.py", []),
+        ("the count of open issues is down because tokens.py closes them", []),
+        ("the dead branch is unreachable because `tokens.py` returns first", []),
+        ("a missing field is refused because `tokens.py` raises ValueError", []),
+        ("the module contains three functions because tokens.py was read", []),
+        ("the log has no such line because `grep -c x app.log` exits 1", []),
+        ("Windows is not implemented because setup.py leaves it out", []),
+        ("`split` raises on it, and there is no such case left, because a.py was run", []),
+        ("90% of the time is spent in split because bench.py prints it", []),
     ],
 )
-def test_words_that_call_for_a_claim(statement: str, classes: list[str]) -> None:
-    assert sorted(statements.triggers(statement)) == classes
+def test_words_that_call_for_a_claim_about_what_is_named(statement: str, classes: list[str]) -> None:
+    assert sorted(statements.triggers(statement, "/nonexistent")) == classes
 
 
 def begun(project: Project, **fields: Any) -> None:
@@ -223,7 +233,7 @@ def test_a_claim_of_an_earlier_attempt_is_filed_again(project: Project) -> None:
 
 def test_another_kind_of_claim_answers_nothing(project: Project) -> None:
     begun(project)
-    down = "The old broker is down because `parser.py` was run."
+    down = "The old broker at localhost:9 is down because `parser.py` was run."
     claim(project, down, "--goal", "G1", "--absent", "broker")
     assert answer(project, "q1", {**q1(), "statement": down}).code == 3
 
@@ -231,7 +241,7 @@ def test_another_kind_of_claim_answers_nothing(project: Project) -> None:
 def test_q2_is_held_to_what_it_says_of_how_it_looked(project: Project) -> None:
     begun(project)
     answer(project, "q1", q1())
-    how = "listed the directory: the old module does not exist"
+    how = "listed the directory: `old_module` does not exist"
     assert "absence" in answer(project, "q2", q2(how=how)).json["error"]["details"][0]
     claim(project, how, "--goal", "G1", "--absent", "old.py")
     assert answer(project, "q2", q2(how=how)).code == 0
@@ -250,6 +260,32 @@ def test_a_statement_let_stand_is_an_exception_of_the_end(project: Project) -> N
     (let_through,) = done.json["outcome"]["exceptions"]
     assert (let_through["by"], let_through["why"]) == ("agent", reason)
     assert reason in project.agent("status", "--json").json["overrides"][0]["reason"]
+
+
+@pytest.mark.parametrize("flags", [(), ("--override", "the name is built at run time, see line 3")])
+def test_what_was_restated_is_no_exception_of_the_end(project: Project, flags: tuple[str, ...]) -> None:
+    begun(project)
+    claim(project, STATEMENT, "--goal", "G1", "--contains", "tokenize", "--in", "parser.py", *flags)
+    for question, data in (("q1", q1()), ("q1.5", checklist()), ("q2", q2())):
+        assert answer(project, question, data).code == 0
+    ended = project.agent("verify", "finish", "G1", "--summary", SUMMARY, "--json").json["outcome"]
+    assert (ended["verdict"], ended["exceptions"]) == ("attested", [])
+
+
+HONEST = [
+    "the error rate is down from 4% to 1%",
+    "the dead branch is unreachable",
+    "a missing field is refused",
+    "the module contains three functions",
+    "the log has no such line",
+]
+
+
+@pytest.mark.parametrize("sentence", HONEST)
+def test_a_sentence_that_claims_nothing_code_could_look_at_is_taken_as_it_is(project: Project, sentence: str) -> None:
+    begun(project)
+    given = answer(project, "q1", {**q1(), "statement": f"{sentence} because `parser.py` returns first"})
+    assert given.code == 0, given.out
 
 
 def test_a_summary_is_handed_on_once_what_it_claims_was_looked_at(project: Project) -> None:

@@ -280,7 +280,7 @@ def test_the_judge_is_asked_three_times_at_most_and_only_what_code_cannot_tell(p
     [
         ("docs/report.md lists all routes", "docs/report.md is cited, and is not there"),
         ("I think it works on every machine", "hedges"),
-        ("the old module does not exist any more", "(absence)"),
+        ("`old_module` does not exist any more", "(absence)"),
         ("`test -f NOTES` exits 0, as pinned", "was run: exit 1"),
     ],
 )
@@ -309,6 +309,8 @@ def test_outcomes_open_questions_and_reasons_survive_a_compaction(project: Proje
     begin(project)
     project.write("parser.py", "x = 1\n")
     answer(project, "q1", q1())
+    assert "q1 done (parser.py: The parser is in place because" in project.agent("verify", "status", "G1").out
+    assert "q1 done (parser.py: The parser is in place because" in project.agent("next").out
     failing = {"question": "Are escapes kept?", "dimension": "correctness", "result": "fail", "covered": True}
     answer(project, "q1.5", {"items": [*checklist()["items"][:4], {**failing, "evidence": "read it: they are not"}]})
     assert "`omo next` says the rest." in project.hook("session-start", source="compact").stdout

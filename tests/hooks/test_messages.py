@@ -110,6 +110,8 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "no budget": lambda m: "omo: " + messages.budget_set({}),
     "a budget is raised": lambda m: line(messages.budget_raised(m.work, m.row)),
     "a block": lambda m: messages.reason_to_go_on(m.row, m.work, 8),
+    "a second block": lambda m: messages.reason_to_go_on(session.note(m.row, stopBlocks=2), m.work, 8),
+    "a block of other work": lambda m: messages.reason_to_go_on(m.row, m.work[1:], 8),
     "a block after an end": lambda m: messages.reason_to_go_on(m.row, AFTER_AN_END, 8),
     "an end, and files changed": lambda m: messages.files_changed([m.text] * 5),
     "an end, and files unknown": lambda m: messages.files_unknown(m.text[:100]),
@@ -144,7 +146,14 @@ def check(text: str, *, whole: bool) -> None:
 
 def test_the_table_has_every_message() -> None:
     used = Path(__file__).read_text(encoding="utf-8")
-    parts = ("what_is_open", "whole_outcome", "given_up", "listed", "state_was_removed")  # of those in the table
+    parts = (
+        "what_is_open",
+        "whole_outcome",
+        "given_up",
+        "listed",
+        "state_was_removed",
+        "way_out",
+    )  # of those in the table
     functions = [name for name, value in vars(messages).items() if isinstance(value, FunctionType)]
     own = [name for name in functions if vars(messages)[name].__module__ == messages.__name__]
     public = [name for name in own if not name.startswith("_") and name not in parts]

@@ -153,6 +153,8 @@ REFUSED = [
     "the login is secure",
     "the defaults are sensible",
     "nicer error messages",
+    "robust and maintainable",
+    "good test coverage",
 ]
 ACCEPTED = [
     "the tests pass",
@@ -185,6 +187,24 @@ def test_opinions_are_refused_with_a_way_to_say_it(text: str) -> None:
 @pytest.mark.parametrize("text", ACCEPTED)
 def test_facts_are_accepted(text: str) -> None:
     assert criteria.subjective(text) == ""
+
+
+@pytest.mark.parametrize("text", ["every function is well documented", "the login is secure"])
+def test_what_no_number_shows_is_not_asked_for_one(text: str) -> None:
+    (line,) = defects({**criterion(1), "description": text})
+    assert "p95" not in line
+    command = {"type": "command", "argv": ["python3", "-m", "pytest", "-q"]}
+    assert parsed(criterion(1, command, description=text))
+
+
+@pytest.mark.parametrize("checks", [(), (PATH,)])
+def test_taste_is_no_question_for_a_judge(checks: tuple[dict[str, Any], ...]) -> None:
+    assert "good" in defects(criterion(1, *checks, question(text="Is the design good?")))[0]
+
+
+def test_the_field_of_the_source_is_told_by_ours() -> None:
+    told = defects({"id": "C1", "description": "the tests pass", "verification": "pytest -q"})
+    assert "criteria[0].verification: no such field; did you mean checks?" in told
 
 
 def test_a_metric_makes_a_degree_a_fact_and_taste_stays_taste() -> None:

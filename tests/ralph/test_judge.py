@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.workflows.ralph import judge
+from omo.workflows.ralph import end, judge
 from omo.workflows.ralph.judge import EXIT_CODES
 from tests.ralph.project import (
     EVIDENCE,
@@ -198,8 +198,11 @@ def cannot_tell(made: Project) -> Judged:
 def test_a_judge_that_could_not_tell_is_asked_anew(tmp_path: Path) -> None:
     made = asked(tmp_path)
     assert cannot_tell(made).verdict == "unknown"
-    refused(made.judge, "could not tell", "start a new omo:judge", kind=NotEvaluable)
+    following = end.next_step(made.run()).text
+    assert "start a new omo:judge with this as its whole prompt: omo ralph brief" in following
+    assert judge.brief(made.run())[1] == made.nonce, "what the next step says can be done"
     assert len(made.rows("brief")) == 2
+    unanswered(made)
     made.says(answer("C1"))
     assert made.judge().verdict == "pass"
 
@@ -384,7 +387,10 @@ def test_phases_that_did_not_happen_are_refused_and_the_third_time_ends_the_run(
     made.write("done-1.txt")
     for attempt in (1, 2):
         refused(made.judge, f"circumvention {attempt} of 3", "PLAN", "VERIFY")
-    refused(made.judge, "ends the run")
+    with pytest.raises(Refused) as over:
+        made.judge()
+    assert "ends the run" in over.value.message
+    assert "omo:planner" not in over.value.fix, "nothing is left to do for a run that is over"
     assert [row["attempt"] for row in made.rows("exec-circumvention")] == [1, 2, 3]
     assert made.rows("judged") == []
     assert [row["how"] for row in made.rows("ended")] == ["circumvented"]

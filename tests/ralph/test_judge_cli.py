@@ -82,7 +82,20 @@ def test_each_verdict_has_its_exit_code_and_its_table(made: Project, terminal: T
     code, out, _ = terminal("judge")
     assert code == 0
     assert re.search(r'^  C1 PASS: part 1 .*\n     seen: "clear: .*" \(judge\)$', out, re.M)
+    assert "Complete (2)\n" in out, "it is over, and judged no more"
     assert "Independence" not in out
+
+
+def test_what_is_blocked_is_not_to_be_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = make_project(tmp_path)
+    made.start(judged_criterion(1), criterion(2))
+    for number in range(3):
+        made.work(f"x-{number}.txt")
+        made.ask()
+        made.says({**answer("C1", result="fail"), "suggested_action": "add a sentence"})
+        _, out, _ = Terminal(made, capsys)("judge")
+    assert "Blocked: do not retry; the user decides" in out
+    assert "try:" not in out
 
 
 def test_what_failed_and_what_broke_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -106,8 +106,8 @@ def test_a_gate_that_fails_and_was_accepted_is_an_exception(project: Project) ->
     ("most", "rounds", "said"),
     [
         (5, 3, "is settled, not passed: 1 of 2 pass, C2 blocked"),
-        (1, 1, "used its 1 iteration: 1 of 2 pass, C2 do not"),
-        (2, 2, "used its 2 iterations: 1 of 2 pass, C2 do not"),
+        (1, 1, "used its 1 iteration: 1 of 2 pass, C2 does not"),
+        (2, 2, "used its 2 iterations: 1 of 2 pass, C2 does not"),
     ],
 )
 def test_every_other_end_lets_go_and_tells_the_user_once(project: Project, most: int, rounds: int, said: str) -> None:

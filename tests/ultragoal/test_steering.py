@@ -118,12 +118,12 @@ def test_each_kind_takes_its_own_options_and_needs_evidence_and_rationale(projec
     needed = [name for name in MISSING if name in fields and fields[name].is_required()]
     given = {option: MISSING[option] for option in needed}
     for name in ("evidence", "rationale"):
-        assert f"{name}: Field required" in words_of(reject(project, kind, **{**given, name: None}))
+        assert f"{name}: is missing" in words_of(reject(project, kind, **{**given, name: None}))
         for text in ("  \n", "\u200b"):
             assert f"{name}: is blank" in words_of(reject(project, kind, **{**given, name: text}))
     words = words_of(reject(project, kind, evidence=None))
     for name in needed:
-        assert f"{name}: Field required" in words, "every missing option is named at once"
+        assert f"{name}: is missing" in words, "every missing option is named at once"
     for name in set(MISSING) - set(fields):
         words = words_of(reject(project, kind, **given, **{name: MISSING[name]}))
         assert f"{name}: no such field" in words
@@ -145,10 +145,10 @@ REFUSED: list[tuple[str, dict[str, str], str]] = [
     ("add_subgoal", {"title": "A", "objective": "b\0b"}, "a NUL"),
     ("add_subgoal", {"title": "A", "objective": "b\udc80b"}, "no UTF-8"),
     ("split_subgoal", {"goal_id": "G9", "replacements": PARTS}, "no goal 'G9'"),
-    ("split_subgoal", {"goal_id": "G002", "replacements": "[]"}, "at least 2 items"),
-    ("split_subgoal", {"goal_id": "G002", "replacements": '[{"title": "A", "objective": "B"}]'}, "at least 2 items"),
-    ("split_subgoal", {"goal_id": "G002", "replacements": '{"title": "A"}'}, "replacements: must be a valid list"),
-    ("split_subgoal", {"goal_id": "G002", "replacements": "[1, 2]"}, "replacements[1]: must be a valid"),
+    ("split_subgoal", {"goal_id": "G002", "replacements": "[]"}, "needs at least 2, "),
+    ("split_subgoal", {"goal_id": "G002", "replacements": '[{"title": "A", "objective": "B"}]'}, "needs at least 2, "),
+    ("split_subgoal", {"goal_id": "G002", "replacements": '{"title": "A"}'}, "replacements: must be a list"),
+    ("split_subgoal", {"goal_id": "G002", "replacements": "[1, 2]"}, "replacements[1]: must be an object"),
     ("split_subgoal", {"goal_id": "G002", "replacements": "[{"}, "not valid JSON"),
     ("split_subgoal", {"goal_id": "G002", "replacements": "gone.json"}, "neither JSON nor a file"),
     ("split_subgoal", {"goal_id": "G002", "replacements": " "}, "--replacements-json is empty"),
@@ -160,7 +160,7 @@ REFUSED: list[tuple[str, dict[str, str], str]] = [
     (
         "split_subgoal",
         {"goal_id": "G002", "replacements": '[{"title": 1, "objective": "B"}, {"title": "A", "objective": "C"}]'},
-        "replacements[0].title: must be a valid string, got 1",
+        "replacements[0].title: must be a text, got 1",
     ),
     (
         "split_subgoal",
@@ -170,9 +170,9 @@ REFUSED: list[tuple[str, dict[str, str], str]] = [
         },
         "replacements[0].status: no such field",
     ),
-    ("reorder_pending", {"order": "[]"}, "at least 1 item"),
-    ("reorder_pending", {"order": "[1]"}, "order[0]: must be a valid string"),
-    ("reorder_pending", {"order": '{"a": 1}'}, "order: must be a valid list"),
+    ("reorder_pending", {"order": "[]"}, "needs at least 1, "),
+    ("reorder_pending", {"order": "[1]"}, "order[0]: must be a text"),
+    ("reorder_pending", {"order": '{"a": 1}'}, "order: must be a list"),
     ("reorder_pending", {"order": "G002,G001"}, "neither JSON nor a file"),
     ("reorder_pending", {"order": '["G001", "G002"]'}, "G003 is pending and left out"),
     ("reorder_pending", {"order": '["G001", "G002", "G003", "G003"]'}, "G003 is named 2 times"),

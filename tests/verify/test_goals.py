@@ -67,16 +67,29 @@ def test_every_defect_is_told_in_one_answer() -> None:
     for part in (
         "id: ",
         "titel: no such field; did you mean title?",
-        "title: Field required",
+        "title: is missing",
         "max_retries: ",
         "recurring: ",
         "interval_hours: ",
         "verification.cheks: no such field; did you mean checks?",
         "did you mean path?",
-        "depends_on[0].goal_id: Field required",
+        "depends_on[0].goal_id: is missing",
         "depends_on[0].goal: no such field; did you mean goal_id?",
     ):
         assert part in text, part
+
+
+def test_defects_are_told_in_words_of_ours() -> None:
+    data = {"id": "G1", "title": "ab", "guard": "yes", "max_retries": 1.5, "verification": 3, "recurring": None}
+    with pytest.raises(BadInput) as caught:
+        documents.parse_goal(data, "goal.yaml")
+    assert caught.value.details["defects"] == [
+        "title: needs at least 3 characters, got 'ab'",
+        "verification: must be an object, got 3",
+        "recurring: must be true or false, got None",
+        "guard: must be true or false, got 'yes'",
+        "max_retries: must be a whole number, got 1.5",
+    ]
 
 
 @pytest.mark.parametrize("data", [None, [], "G1", 3])

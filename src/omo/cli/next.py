@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     rows: Row = runtime.read(context.state)["sessions"]
     if not rows and not arguments.session:
         return _nothing(context.named_session or "", rows)
-    view = project.look_at(context, context.looked_at(arguments.session), rows=rows)
+    view = project.look_at(context, context.looked_at(arguments.session), for_next=True, rows=rows)
     if view.brief.mode == "off":
         return _nothing(view.name, rows, _asked_for(context.state, view.name))
     work = view.leading or Status("", "")

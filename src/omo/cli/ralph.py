@@ -50,13 +50,14 @@ HOW_PROVEN = {"IMPL": "omo:executor, or you change the files", "SHIP": "omo ralp
 # What there is to do about a criterion of each status, in the order in which it is told. What passed and could not be
 # told this time is to be judged again.
 AGAIN = "to judge again"
+STILL_JUDGED = ": no work on it; it is judged again all the same"
 TITLES = {
     "REGRESSED": "Regressed: passed before, so look first at what changed since",
     "FAIL": "To fix",
     "PENDING": "To fix",
     AGAIN: "To judge again: passed before, and the last judgement could not tell",
     "BLOCKED": "Blocked: do not retry; the user decides",
-    "PASS": "Complete: no work on it; it is judged again all the same",
+    "PASS": "Complete",
 }
 
 
@@ -215,7 +216,11 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
     run = _run(arguments, context)
     if arguments.no_refine:
         phases.leave_out_refine(run, arguments.no_refine)
-    judged = judging.judge(run, ship(run, context), result_text=given)
+    try:
+        judged = judging.judge(run, ship(run, context), result_text=given)
+    except Refused:
+        end.publish(run)  # a crash may have left the session behind the ledger
+        raise
     row, verdict, state, files = judged.row, judged.verdict, run.require_whole(), Files(context.root)
     entries = []
     for criterion in state.criteria:
@@ -378,7 +383,8 @@ def _to_do(run: RalphState, entries: list[Row]) -> list[str]:
     lines = []
     for title, group in grouped.items():
         if group:
-            lines.append(f"{title} ({len(group)})")
+            again = STILL_JUDGED if title == TITLES["PASS"] and run.is_open else ""
+            lines.append(f"{title}{again} ({len(group)})")
         for entry in group:
             lines.append(f"  {entry['id']} {entry['status']}{_noted(run, entry)}: {clip(entry['description'], 200)}")
             lines += [f"     {line}" for line in findings(entry)]

@@ -24,7 +24,7 @@ from omo.workflows.ultragoal import create, goal_tool
 from omo.workflows.ultragoal.next_step import next_step, publish_status
 from omo.workflows.ultragoal.plan import LIGHT, MODES, STEERING
 from omo.workflows.ultragoal.review_briefs import ROLES, review_brief
-from omo.workflows.ultragoal.reviewers import requests_of
+from omo.workflows.ultragoal.reviewers import changed_files, requests_of
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 if TYPE_CHECKING:
@@ -218,7 +218,8 @@ def brief(arguments: argparse.Namespace, context: Context) -> Result:
     plan = run.require_plan()
     # Between goals, the one that comes next: what no receipt covers any more is reviewed again.
     goal = plan.goal(arguments.goal_id or next_step(run).item or _goal_id(arguments, run))
-    text = review_brief(plan, goal, arguments.role, requests_of(run, plan))
+    changed = changed_files(run, plan, goal) if arguments.role == "critic" else ()
+    text = review_brief(plan, goal, arguments.role, requests_of(run, plan), changed)
     briefs.issue(run.caller, f"omo:{arguments.role}", text)
     return Result({"goal_id": goal.id, "role": arguments.role, "brief": text}, text)
 

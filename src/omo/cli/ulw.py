@@ -176,9 +176,10 @@ def blocked(arguments: argparse.Namespace, context: Context) -> Result:
     def decide(row: Row | None) -> runtime.Change:
         if row is None or not runtime.is_live(row):
             raise Refused(f"nothing is active in session {name}", fix="omo next")
-        for kind, _ in runtime.work_in(row, "active"):
+        for kind, summary in runtime.work_in(row, "active"):
             if kind in messages.CANNOT_GO_ON:
-                raise Refused(f"{kind} has its own way to say so", fix=messages.CANNOT_GO_ON[kind])
+                fix = messages.way_out([(kind, summary)]) or "omo next"
+                raise Refused(f"{kind} has its own way to say so", fix=fix)
         after = session.suspend(row, state=state, why=arguments.evidence.strip(), question=arguments.question.strip())
         return runtime.Change(None, after, [{"kind": state, "evidence": arguments.evidence.strip()}])
 

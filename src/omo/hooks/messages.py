@@ -269,6 +269,16 @@ CANNOT_GO_ON = {
 }
 
 
+def way_out(active: Works) -> str:
+    """How the work says that it cannot go on; empty where nothing is left of it that could stand still."""
+    for kind, summary in active:
+        if "wayOut" in summary:
+            return clip(str(summary["wayOut"]), 160)
+        if kind in CANNOT_GO_ON:
+            return CANNOT_GO_ON[kind]
+    return "omo ulw blocked --evidence TEXT"
+
+
 # What calls work done again whose files changed after it was.
 SAYS_SO_AGAIN = {
     session.KIND: "omo ulw done",
@@ -293,24 +303,33 @@ def files_unknown(why: str) -> str:
 
 def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> str:
     """Why the turn goes on: what is open, how many blocks are left, how to stop.
+    From the second block in a row on it is what changed since, in a line: the user sees every one of them.
 
     With a `message` of the user's, which is asked about once: the agent can read what no table of words can.
     """
     lead = "Ultrawork active: continuing until verification gates pass or stop requested. "
+    kinds = [kind for kind, _ in active]
+    if session.KIND not in kinds:
+        lead = f"{clip(kinds[0], 40).capitalize()} active: continuing until it is done or stop requested. "
     if message:
         lead += (
             f'You have changed no file since the user wrote "{_quotable(message)}". If they want you to stop, '
             "wait or only answer, tell them in one line and end the turn: it is let through. If not, go on. "
         )
         return lead + what_is_open(active, LONGEST_REASON - len(lead))
-    way = "omo ulw blocked --evidence TEXT"
-    for kind, _ in reversed(active):
-        way = CANNOT_GO_ON.get(kind, way)
     given = ulw_of(row).get("stopBlocks", 0)
     left = f"Block {given} of {most}."
     if spent := budget.all_in_words(row):
         left += f" Budget: {spent}."
-    end = f" `omo next` says the rest. {left} Cannot go on? {way}. The user stops this with {STOP}."
+    way = way_out(active)
+    if way:
+        left += f" Cannot go on? {way}."
+    if given > 1:
+        what = what_is_open(active, LONGEST_OPEN)
+        if what == ulw_of(row).get("openSaid"):
+            what = "Open as before: omo next says what."
+        return f"{lead}{what} {left}"
+    end = f" `omo next` says the rest. {left} The user stops this with {STOP}."
     return lead + what_is_open(active, LONGEST_REASON - len(lead) - len(end)) + end
 
 
@@ -336,6 +355,8 @@ def _open_work(kind: str, summary: Json) -> str:
     if isinstance(changed, list) and changed:
         again = SAYS_SO_AGAIN.get(kind, "omo next").replace("GOAL", clip(str(summary.get("run")), 60))
         return f"{_name(kind, {})}: {files_changed(changed)}; {again} says so again."
+    if kind != session.KIND and total and not left and step:
+        return f"{kind}: {_sentence(step)}"
     if kind != session.KIND:
         return f"{kind}: {left} of {total} open when last looked at" + (f", next {step}." if step else ".")
     if not total:

@@ -511,7 +511,10 @@ def carry_out(situation: Situation) -> Change:
         if rule is not BLOCK:
             message = str(situation.message().get("text", ""))
         most = situation.limits["max_stop_blocks"]
-        reason = messages.reason_to_go_on(after, situation.active(), most, message)
+        active = situation.active()
+        reason = messages.reason_to_go_on(after, active, most, message)
+        if rule is BLOCK:
+            after = session.note(after, openSaid=messages.what_is_open(active, messages.LONGEST_OPEN))
         return Change((rule, reason), after, [*events, {"kind": "blocked", "rule": rule.name, "reason": reason}])
     after = session.in_doubt(after, situation.doubts)
     text = messages.release(rule.name, situation.row, after, situation.limits)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         totalBlocks: int
         lastStopAt: str | None
         lastStop: str
+        openSaid: str  # what the last block said is open
         shellExcuses: int
         unanswered: bool  # the last Stop was blocked
         said: Message
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         total: int
         next: str | None
         notRun: list[str]  # of the open gates
+        wayOut: str  # how the agent says that it cannot go on, where that is not the workflow's usual way
         why: str
         question: str
         told: bool  # the user was shown that it ended or waits

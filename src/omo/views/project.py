@@ -287,10 +287,12 @@ def look_at(
     *,
     closely: bool = True,
     asks_ledger: bool = True,
+    for_next: bool = False,
     rows: Row | None = None,
     trees: dict[str, str] | None = None,
 ) -> SessionView:
-    """One session. `rows`, those of the runtime file, and `trees` spare reading the same for each of many."""
+    """One session; `for_next` with all that its next step needs. `rows`, those of the runtime file, and `trees` spare
+    reading the same for each of many."""
     known = rows.get(name) if rows else None
     if not isinstance(known, dict):
         known = None  # where it is something else, the one place says so that reads the file
@@ -316,7 +318,7 @@ def look_at(
     if closely:
         from omo.views.works import look as look_at_works
 
-        viewer = Viewer(context, name, brief.row, trees={} if trees is None else trees, session_rows=rows, chain=chain)
+        viewer = Viewer(context, name, brief.row, trees=trees, for_next=for_next, session_rows=rows, chain=chain)
         works = look_at_works(viewer)
         try:
             problems += viewer.own_ledger.problems

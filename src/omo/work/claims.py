@@ -222,13 +222,13 @@ def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> dict[
     Files are looked at again, now; a service was asked when filed. The end of a goal names what was let stand in it,
     whoever did so; elsewhere only the user lets something stand.
     """
-    called = statements.triggers(statement)
+    called = statements.triggers(statement, caller.root)
     if not called:
         return {}
     filed = []
     for row in recorded(caller.state):
         is_its_own = (row.get("goal") or "") == goal and row["ts"] >= since
-        if is_its_own and row["claim"].split() == statement.split():
+        if is_its_own and is_about(row, statement):
             may_let_stand = bool(goal) or row["actor"] == "user"
             filed.append(row if may_let_stand else {**row, "override": None})
     still_open = {}
@@ -244,6 +244,11 @@ def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> dict[
         if result.verdict != "pass":
             still_open[name] = f'"{words}" ({name}): {result.verdict}, {result.reason}'
     return still_open
+
+
+def is_about(row: Row, statement: str) -> bool:
+    """Word for word, however it is wrapped."""
+    return bool(row["claim"].split() == statement.split())
 
 
 def refused(what: str, goal: str, statement: str, still_open: dict[str, str]) -> Refused:

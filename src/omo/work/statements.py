@@ -1,6 +1,7 @@
 """What is said of the work: "X is Y because Z", where Z can be looked at, and no hedge on what was seen.
 
-Some words call for a claim that code looks at; paths, commits and commands in the text are what it cites.
+Some words about something that is named call for a claim that code looks at; paths, commits and commands in the text
+are what it cites.
 """
 
 from __future__ import annotations
@@ -40,36 +41,47 @@ FORM = 'write "X is Y because Z", where Z is what you looked at'
 
 
 class Trigger(NamedTuple):
-    """Words that call for a claim, the kinds of claim that answer them, and how such a claim is filed."""
+    """Words that call for a claim where their clause names one of `of`; which claims answer them, how one is filed."""
 
     words: tuple[str, ...]
+    of: frozenset[str]
     settled_by: tuple[str, ...]
     options: str
 
 
-# As they read once "n't" is " not", "%" is " percent" and a hyphen is a blank.
+# Words as they read once "n't" is " not", "%" is " percent" and a hyphen is a blank. Seed 003 has the classes, and that
+# they are no-ops on text that claims nothing: "the error rate is down" names no address, "a missing field" no records.
 TRIGGERS = {
     "absence": Trigger(
         ("not exist", "no longer exist", "no longer exists", "no such", "not built", "not implemented", "not be done"),
+        frozenset({"path", "name"}),
         ("absent", "lacks", "count"),
         "--absent PATH, or --lacks TEXT --in PATH",
     ),
     "service": Trigger(
         ("is down", "are down", "not responding", "not respond", "connection refused", "unreachable"),
+        frozenset({"address"}),
         ("service",),
         "--service HOST:PORT --is down",
     ),
     "count": Trigger(
         ("0 records", "no records", "zero records", "percent have", "percent of", "missing field", "zero utilization"),
+        frozenset({"records"}),
         ("count", "lacks"),
         "--count N --of GLOB [--field NAME --value V]",
     ),
     "file state": Trigger(
         ("contains", "contain", "reflects", "reflect"),
+        frozenset({"path"}),
         ("contains", "lacks", "count", "absent"),
         "--contains TEXT --in PATH",
     ),
 }
+# "because" parts what is said from what was looked at: "the module contains three functions because a.py was read".
+CLAUSE_END = re.compile(r"\bbecause\b|[,;:](?=\s)", re.I)
+NAME = re.compile(r"\w*(?:[^\W_]_\w|[a-z][A-Z])\w*")  # parse_v1, parseAll
+NAME_IN_CODE = re.compile(r"`[A-Za-z_][\w.:]*(?:\(\))?`")
+RECORDS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 
 COMMIT = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}")
 EXIT_CODE = re.compile(r"\s*(?:exit(?:s|ed)?(?: with)?|returns?|returned)(?: code| status)?\s+(\d{1,3})\b", re.I)
@@ -91,7 +103,7 @@ ENDINGS_IN_CODE = frozenset(
 
 
 class Citation(NamedTuple):
-    """A path, a commit, a command or an address. `exits` is what a command is said to exit with."""
+    """A path, a commit, a command, an address, or a name in code. `exits` is what a command is said to exit with."""
 
     kind: str
     text: str
@@ -149,21 +161,31 @@ def _apart(text: str) -> tuple[str, list[str]]:
     return "\n".join(sentences), quotations
 
 
-def triggers(statement: str) -> dict[str, str]:
+def triggers(statement: str, root: str) -> dict[str, str]:
     """The first words of each class that call for a claim, by class."""
-    return _triggers_in(observed_in(statement))
+    plain, quotations = _apart(statement)
+    called: dict[str, str] = {}
+    for sentence in plain.split("\n"):
+        called = {**_triggers_in(sentence, quotations, root), **called}
+    return called
 
 
-def _triggers_in(plain: str) -> dict[str, str]:
-    text = plain.lower()
-    for written, read in (("n't", " not"), ("cannot", "can not"), ("%", " percent"), ("-", " ")):
-        text = text.replace(written, read)
-    text = " ".join(text.split())
-    called = {}
-    for name, trigger in TRIGGERS.items():
-        for words in trigger.words:
-            if name not in called and re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text):
-                called[name] = words
+def _triggers_in(sentence: str, quotations: list[str], root: str) -> dict[str, str]:
+    # "0 records have errors because a.jsonl was counted" names them in its other clause.
+    has_records = any(thing.text.lower().endswith(RECORDS) for thing in _named_in(sentence, quotations, root))
+    called: dict[str, str] = {}
+    for clause in CLAUSE_END.split(sentence):
+        kinds = {thing.kind for thing in _named_in(clause, quotations, root)}
+        if has_records:
+            kinds.add("records")
+        text = clause.lower()
+        for written, read in (("n't", " not"), ("cannot", "can not"), ("%", " percent"), ("-", " ")):
+            text = text.replace(written, read)
+        text = " ".join(text.split())
+        for name, trigger in TRIGGERS.items():
+            for words in trigger.words:
+                if kinds & trigger.of and re.search(rf"(?<!\w){re.escape(words)}(?!\w)", text):
+                    called.setdefault(name, words)
     return called
 
 
@@ -175,17 +197,30 @@ def citations(text: str, root: str) -> list[Citation]:
 def _citations_in(plain: str, quotations: list[str], root: str) -> list[Citation]:
     cited = []
     for sentence in plain.split("\n"):
-        is_absence = "absence" in _triggers_in(sentence)
-        for match in re.finditer(r"`(\d+)`|[^\s`]+", sentence):
-            if match[1] is None:
-                word = match[0].lstrip(BEFORE_WORDS).rstrip(AFTER_WORDS)
-                citation = _of_word(word, root, in_code=False)
-            else:
-                after = EXIT_CODE.match(sentence, match.end())
-                citation = _of_quotation(quotations[int(match[1])], root, int(after[1]) if after else None)
-            if citation is not None:
-                cited.append(citation._replace(is_said_absent=is_absence))
+        is_absence = "absence" in _triggers_in(sentence, quotations, root)
+        for thing in _named_in(sentence, quotations, root):
+            if thing.kind != "name":
+                cited.append(thing._replace(is_said_absent=is_absence))
     return list(dict.fromkeys(cited))
+
+
+def _named_in(text: str, quotations: list[str], root: str) -> list[Citation]:
+    named = []
+    for match in re.finditer(r"`(\d+)`|[^\s`]+", text):
+        if match[1] is None:
+            word = match[0].lstrip(BEFORE_WORDS).rstrip(AFTER_WORDS)
+            thing = _of_word(word, root, in_code=False)
+            is_name = NAME.fullmatch(word)
+        else:
+            word = quotations[int(match[1])]
+            after = EXIT_CODE.match(text, match.end())
+            thing = _of_quotation(word, root, int(after[1]) if after else None)
+            is_name = NAME_IN_CODE.fullmatch(word)
+        if thing is None and is_name:
+            thing = Citation("name", word)
+        if thing is not None:
+            named.append(thing)
+    return named
 
 
 def _of_word(word: str, root: str, *, in_code: bool) -> Citation | None:

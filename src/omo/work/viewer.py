@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 class Viewer:
     """`reads_all`: every file, and nothing rests on the cache, which an agent could write. `run` is one that was named,
-    be it one that ended long ago. What was read already is handed in: `trees` is shared where many sessions are looked
-    at, `session_rows` are those of the whole project, `chain` is the session's own ledger.
+    be it one that ended long ago. `for_next`: what the next step needs is looked for as well. What was read already is
+    handed in: `trees` is shared where many sessions are looked at, `session_rows` are those of the whole project,
+    `chain` is the session's own ledger.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Viewer:
         trees: dict[str, str] | None = None,
         reads_all: bool = False,
         run: str = "",
+        for_next: bool = False,
         session_rows: Row | None = None,
         chain: Chain | None = None,
     ) -> None:
@@ -44,6 +46,7 @@ class Viewer:
         self.trees: dict[str, str] = {} if trees is None else trees
         self.reads_all = reads_all
         self.run = run
+        self.for_next = for_next
         self.session_rows = session_rows
         self.chain = chain
 

@@ -167,6 +167,7 @@ _MEASURE = re.compile(
 # Nothing does of taste and of claims over everything; a command decides what is vague or absolute, a metric or a
 # number what is a degree. A conclusion is decided where code checks something, and only asks a judge for an opinion.
 _CONCLUDING = r"(?:nice|clear|correct|complete|clean|fine|comprehensive|consistent|well[- ]written|done)"
+_QUALITY = r"(?:robust|secure|reliable|stable|simple|easy|maintainable|readable|flexible|extensible)"
 OPINIONS: tuple[tuple[str, str, str], ...] = (
     (r"looks?(?: and feels?)? (?:good|great|nice|right|fine|ok(?:ay)?|professional|modern|polished|clean)|"
      r"(?:beautiful|pretty|elegant|attractive|stylish)(?:ly)?\b|good[- ]looking|(?:is|are|be) (?:modern|sensible)\b|"
@@ -180,7 +181,8 @@ OPINIONS: tuple[tuple[str, str, str], ...] = (
     (r"best practices?|industry standards?|production[- ](?:ready|grade|quality)|state of the art|professional quality",
      "name the practice and the command or file that shows it", ""),
     (r"(?:is|are|be|works?) (?:good|great|nice|perfect|excellent|satisfactory|acceptable)\b|makes? sense\b|"
-     r"makes? (?:it|this|them) better\b|feels? \w+",
+     r"makes? (?:it|this|them) better\b|feels? \w+|"
+     r"(?:is|are) (?:the |this |its? )(?:[\w.-]+ ){1,5}?(?:good|great|nice|excellent)\s*(?:$|[.,;:!?])",
      "say what is true then and was not before, such as: omo status prints the session's id", ""),
     (r"(?:the )?(?:user|customer|client|team|stakeholders?) (?:is|are|will be) (?:happy|satisfied|pleased)",
      "say what they asked for, and the check that shows it", ""),
@@ -195,13 +197,16 @@ OPINIONS: tuple[tuple[str, str, str], ...] = (
     (r"(?:works?|behaves?|functions?|performs?|runs?) (?:as (?:expected|intended|desired|it should)|"
      r"(?:correctly|properly|well|fine|smoothly|perfectly|flawlessly)\s*(?:$|[.,;!]))|everything works|gracefully\b",
      "say what is expected: the input, the command, and the output or exit code", "command"),
-    (r"(?:fast|quick|responsive|performant|snappy|efficient|scalable|lightweight|small|simple|short|robust|stable|"
-     r"reliable|secure|thorough|comprehensive|sufficient|adequate|reasonable)(?:ly)? enough|"
+    (rf"(?:is|are|be) (?:very |really |more |much |reasonably )?{_QUALITY}\b|{_QUALITY} (?:and|or|enough)\b|"
+     r"well[- ](?:tested|documented)",
+     "name what shows it: the attack that is refused, the case that is caught, the page that says it", "command"),
+    (r"(?:fast|quick|responsive|performant|snappy|efficient|scalable|lightweight|small|short|thorough|comprehensive|"
+     r"sufficient|adequate|reasonable)(?:ly)? enough|"
      r"(?:is|are|be|loads?|runs?|responds?|starts?|feels?) (?:very |really |more |much |reasonably )?"
-     r"(?:fast(?:er)?|quick(?:ly|er)?|slow|responsive|performant|efficient(?:ly)?|scalable|lightweight|robust|secure|"
-     r"reliable|stable|simple|easy|maintainable|readable|flexible|extensible)\b|well[- ](?:tested|documented)|"
+     r"(?:fast(?:er)?|quick(?:ly|er)?|slow|responsive|performant|efficient(?:ly)?|scalable|lightweight)\b|"
      r"improves? (?:the )?(?:performance|speed|quality|readability)|"
-     r"(?:good|better|improved|acceptable|reasonable|high) (?:performance|coverage|quality|speed|latency|readability)",
+     r"(?:good|better|improved|acceptable|reasonable|high) (?:\w+ )?(?:performance|coverage|quality|speed|latency|"
+     r"readability)",
      "give the number and how it is measured, such as: the p95 of 100 requests is under 200 ms (a metric check)",
      "metric"),
     (rf"(?:is|are|be) (?:\w+ ){{0,2}}?{_CONCLUDING}\s*(?:$|[.,;:!?]|and\b|or\b|enough\b)|"

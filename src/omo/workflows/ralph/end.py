@@ -177,8 +177,10 @@ def _why_ended(state: RalphState, how: str, by: str, reason: str) -> str:
     if how == "partial":
         return f"ralph run {state.run} is settled, not passed: {passing}, {named(blocked)} blocked"
     if how == "safeguard":
-        left = named([*state.remaining, *blocked])
-        return f"ralph run {state.run} used its {counted(state.max_iterations, 'iteration')}: {passing}, {left} do not"
+        left = [*state.remaining, *blocked]
+        verb = "does" if len(left) == 1 else "do"
+        used = f"ralph run {state.run} used its {counted(state.max_iterations, 'iteration')}"
+        return f"{used}: {passing}, {named(left)} {verb} not"
     if how == "circumvented":
         times = counted(state.circumventions, "time")
         return f"ralph run {state.run} was ended: {times} a verdict was asked for over missing phases"

@@ -103,6 +103,9 @@ def judge(
     if verdict == "unknown" and unknown_calls < MOST_CALLS:
         row |= {"kind": "judge-unknown", "call": unknown_calls, "nonce": answers.nonce}
         _record(run, state, [row], answers.digest)
+        has_unknown = any(answer.result == "unknown" for answer in answers.answers.values())
+        if has_unknown and after.tree == files.tree:  # an answer counts once: a new judge gets a new brief
+            ask(run, files, events)
         return Judgement(row, notes, publish(run))
     if verdict == "unknown":
         notes.append(f"iteration {state.iteration} is over: {unknown_calls} calls could not tell; {UNCOUNTED}")
@@ -141,9 +144,11 @@ def _not_judged(run: RalphRun, state: RalphState, report: PhaseReport) -> Refuse
     steps = [report.remediation]
     if report.undone:
         attempts = record_circumvention(run, state, report.missing)
-        publish(run)
-        over = "; that ends the run" if attempts >= MOST_CIRCUMVENTIONS else ""
-        count = f"circumvention {attempts} of {MOST_CIRCUMVENTIONS}{over}"
+        following = publish(run)
+        count = f"circumvention {attempts} of {MOST_CIRCUMVENTIONS}"
+        if attempts >= MOST_CIRCUMVENTIONS:
+            count += "; that ends the run"
+            steps = [following.text]
         what = f"iteration {state.iteration} is not judged: {missing} did not happen in it ({count})"
     elif state.briefs:
         steps = [*_left_behind(Files(run.caller.root), state.briefs[-1]), *steps]
@@ -270,9 +275,6 @@ def _answers(run: RalphRun, state: RalphState, files: Files, events: SessionEven
     matched, notes = match(answers, state.questions)
     if answers.independence != FULL:
         notes.append(INLINE)
-    is_open_still = any(answer.result == "unknown" for answer in matched.values())
-    if is_open_still and state.is_taken_up(newest):
-        raise _asked(run, files, events, f"{JUDGE} could not tell the last time")
     for other in state.all_briefs:
         if other is newest or (other not in state.briefs and other["tree"] != files.tree):
             continue

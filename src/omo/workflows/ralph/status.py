@@ -135,7 +135,7 @@ def findings(entry: Row) -> list[str]:
     if entry["evidence"]:
         longest = LONGEST_PASS if entry["result"] == "pass" else LONGEST_SHOWN
         lines.append(f"seen: {quoted(entry['evidence'], longest)} ({entry['source']})")
-    if entry["suggested_action"]:
+    if entry["suggested_action"] and entry["status"] != "BLOCKED":  # which is not tried again
         lines.append(f"try: {quoted(entry['suggested_action'])}")
     if "files" in entry:
         files = ", ".join(map(quoted, entry["files"])) or "none"

@@ -17,9 +17,9 @@ from omo.work import agents, claims, proving
 from omo.work.agents import Review
 from omo.workflows.ultragoal import goal_tool, receipts, reviewers
 from omo.workflows.ultragoal.create import LONGEST_OBJECTIVE, LONGEST_TITLE, same_words, text_defects, title_of
-from omo.workflows.ultragoal.gate.fill import Filled
+from omo.workflows.ultragoal.gate.fill import Filled, cleaner_report
 from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, Inspection, Subject, about_the_work
-from omo.workflows.ultragoal.gate.rules import inspect
+from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
 from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan, applied
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 from omo.workflows.ultrawork.pins import hold
@@ -29,6 +29,8 @@ Row = dict[str, Any]
 SHORTEST_BLOCKER = 10
 MOST_OPEN_BLOCKERS = 3
 MOST_WEAKENED = 20  # in a receipt
+# Of a gate what no command of the checkpoint can show.
+BY_OTHERS = ("architectReview", "executorQa.redTeamStatus", "executorQa.adversarialCases")
 
 
 def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = False) -> bool:
@@ -170,6 +172,8 @@ def stands(run: PlanRun, plan: Plan, goal: Goal, evidence: str, gate: object) ->
         return False
     if receipts.problem(plan, goal, run.directory):
         return False
+    if receipt.get("cleaned") is False and cleaner_report(run.caller.events, goal.started_at or ""):
+        return False  # the cleaner was left out, and has looked at it since
     return receipts.kind_for(plan, goal) == receipts.PER_GOAL or receipts.final(plan, run.directory) is not None
 
 
@@ -199,6 +203,14 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Sub
         has_request=receipts.is_last(plan, goal) and bool(reviewers.requests_of(run, plan)),
         unreviewed=receipts.unreviewed(plan) if is_final else (),
     )
+
+
+def missing_parts(run: PlanRun, plan: Plan, goal: Goal) -> list[str]:
+    """What a checkpoint would lack that it does not bring about itself: the cleaner, the reviewers, an attack."""
+    subject = subject_of(run, plan, goal)
+    filled = Filled(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
+    parts = [] if filled.has_cleaner or subject.is_light else [NO_CLEANER]
+    return parts + [str(defect) for defect in filled.missing if defect.path in BY_OTHERS]
 
 
 def _complete(
@@ -312,6 +324,7 @@ def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspectio
     return {
         "independence": independence,
         "agents": reviewers.render(reviews),
+        "cleaned": inspection.has_cleaner or subject.is_light,
         "exemptions": inspection.exemptions,
         "artifacts": registered,
         "proofs": inspection.proofs,

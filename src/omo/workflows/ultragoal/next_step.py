@@ -205,6 +205,11 @@ def summarize(run: PlanRun, plan: Plan, step: NextStep) -> Row:
         "next": following,
         "deny": denials(run, plan, step),
     }
+    if step.action == "resolve-blockers":  # it is said already that it is blocked
+        classify = "omo ultragoal classify-blocker --classification human_blocked"
+        summary["wayOut"] = f"{classify} --goal-id {step.item} --evidence TEXT"
+    elif not plan.is_open:
+        summary["wayOut"] = ""
     if run.base_settings.attended:
         summary["attended"] = True
     return {**summary, **_state(run, plan, step)}

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from omo.context import plugin_root
+from omo.text import clip
 from omo.work.briefs import quoted
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import Goal, Plan
@@ -17,6 +18,7 @@ Row = dict[str, Any]
 ROLES = ("architect", "qa", "critic")
 LONGEST = 8000
 MOST_GOALS = 50
+MOST_FILES, LONGEST_PATH = 200, 200
 CLEANER = "skill-fragments/ultragoal/ai-slop-cleaner.md"
 TASKS = {
     "architect": "Review the work for {goal} of this project's plan: is it there as its words say, in architecture, "
@@ -49,8 +51,9 @@ FORMS: dict[str, Row] = {
 }
 
 
-def review_brief(plan: Plan, goal: Goal, role: str, requests: Sequence[str]) -> str:
-    """`requests` are what the user typed: with the plan's last goal the architect answers for all of it."""
+def review_brief(plan: Plan, goal: Goal, role: str, requests: Sequence[str], changed: Sequence[str] | None = ()) -> str:
+    """`requests` are what the user typed: with the plan's last goal the architect answers for all of it. `changed` are
+    the files of the goal, None where nobody can tell: the critic has no shell to ask git."""
     task = TASKS[role].format(goal=goal.id, cleaner=plugin_root() / CLEANER)
     parts = [f"{task} Take nobody's word for how far it is; you were told nothing else."]
     parts.append(f"{goal.id} {goal.title}:\n{quoted(goal.objective, LONGEST)}")
@@ -61,8 +64,12 @@ def review_brief(plan: Plan, goal: Goal, role: str, requests: Sequence[str]) -> 
             f"The plan's work began at commit {plan.base}: git diff {plan.base}, and what git does not know yet."
         )
     form = dict(FORMS.get(role, {}))
+    if role == "critic":
+        parts.append(_files(changed))
     if unreviewed := receipts.unreviewed(plan):
         parts.append(f"Nobody has reviewed these yet: look at each as well, and name it. {_named(plan, unreviewed)}")
+        if form:
+            form = {"goals": [*unreviewed, goal.id], **form}
     if role == "architect" and requests and receipts.is_last(plan, goal):
         words = [quoted(text, LONGEST) for text in requests]
         parts += ["\n".join(["What the user asked for, as they typed it:", *words]), OF_THE_REQUEST]
@@ -71,6 +78,17 @@ def review_brief(plan: Plan, goal: Goal, role: str, requests: Sequence[str]) -> 
         shown = json.dumps({"goal": goal.id, **form}, ensure_ascii=False)
         parts.append(f"End with exactly one JSON object in this form:\n```json\n{shown}\n```")
     return "\n\n".join(parts) + "\n"
+
+
+def _files(changed: Sequence[str] | None) -> str:
+    if changed is None:
+        return "Which files were changed cannot be told here: find them by what the goal asks for."
+    if not changed:
+        return "No file was changed since it began: report that, as the fragment says."
+    names = [clip(path, LONGEST_PATH) for path in changed[:MOST_FILES]]
+    if len(changed) > MOST_FILES:
+        names.append(f"and {len(changed) - MOST_FILES} more")
+    return "\n".join(["Files changed since it began:", *(f"  {name}" for name in names)])
 
 
 def _named(plan: Plan, names: tuple[str, ...]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from omo.proof import base
 from omo.state.runtime import part
 from omo.text import clip, counted, listed
 from omo.work import agents, outcome, requests
@@ -49,19 +50,22 @@ LONGEST_TITLE = 40
 
 
 def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
-    """The newest word of each reviewer since the goal began. One that closed another goal, or names another as what it
-    was asked about, was said of that one. A verdict that is not clean stands until a clean one on other files follows:
-    words without a verdict do not take it back."""
+    """The newest word of each reviewer since the goal began; of one that lists it among its goals, since the plan was
+    made. One that closed another goal, or names another as what it was asked about, was said of that one alone. A
+    verdict that is not clean stands until a clean one on other files follows: words without one do not take it back."""
     said_of_others: set[tuple[int, str]] = set()
     for receipt in receipts.issued(run.rows):
         if receipt.get("goalId") != goal.id:
             said_of_others.update((review["row"], review["digest"]) for review in receipt.get("agents") or [])
-    events = [event for event in run.caller.events if event["ts"] >= (goal.started_at or "")]
+    events = [event for event in run.caller.events if event["ts"] >= run.require_plan().created_at]
     reported: list[Message] = []
     for agent in INDEPENDENT:
         said = []
         for message in agents.messages_in(events, [agent]):
-            if (message.seq, message.digest) not in said_of_others and _goal_asked(message.text) in ("", goal.id):
+            one, several = _goals_asked(message.text)
+            is_of_another = (message.seq, message.digest) in said_of_others or one not in ("", goal.id)
+            is_since_it_began = message.ts >= (goal.started_at or "")
+            if goal.id in several or (is_since_it_began and not is_of_another):
                 said.append(message)
         counting = agents.words_that_count(said, _is_clean, _are_of_same_files)
         reported += counting
@@ -69,6 +73,16 @@ def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
         if verdicts and not _is_clean(verdicts[-1]):
             reported.append(verdicts[-1])
     return agents.newest_reviews(run.caller.root, reported, read_verdict)
+
+
+def changed_files(run: PlanRun, plan: Plan, goal: Goal) -> list[str] | None:
+    """Since the goal began: they are known as the last reviewer before that saw them, else from the plan's start."""
+    began = plan.repository.get("files")
+    for message in agents.messages_in(run.caller.events, INDEPENDENT):
+        if message.files and plan.created_at <= message.ts <= (goal.started_at or ""):
+            began = message.files
+    changed = base.look(run.caller.root, began).changed
+    return None if changed is None else sorted(path for path in changed if not path.startswith(agents.EVIDENCE))
 
 
 def _is_clean(message: Message) -> bool | None:
@@ -83,12 +97,14 @@ def _are_of_same_files(first: Message, second: Message) -> bool:
     return agents.same_files(first.files, second.files)
 
 
-def _goal_asked(text: str) -> str:
-    """The goal that the report says it is about, as the form of the brief has it; empty where it says none."""
+def _goals_asked(text: str) -> tuple[str, list[str]]:
+    """The goal that the report says it is about, and all that it lists, as the form of the brief has them."""
     try:
-        return str(last_report(text).get("goal") or "")
+        report = last_report(text)
     except NoAnswer:
-        return ""
+        return "", []
+    several = report.get("goals")
+    return str(report.get("goal") or ""), [str(name) for name in several] if isinstance(several, list) else []
 
 
 def last_report(text: str) -> Row:
@@ -277,6 +293,10 @@ def exceptions(plan: Plan) -> list[Row]:
         if handed["by"] == "agent":
             what = f"the plan was handed off with {counted(handed['open'], 'open goal')}"
             let_through.append(exception(what, "agent", "and then taken up again"))
+    uncleaned = [goal.id for goal in plan.required if (goal.receipt or {}).get("cleaned") is False]
+    if uncleaned:
+        what = f"no cleaner looked at {listed(uncleaned, MOST_NAMED)}"
+        let_through.append(exception(what, "agent", "its report belongs to the gate of every goal, and was left out"))
     for goal in plan.goals:
         if (goal.steering or {}).get("by") == "agent":
             let_through += _steered(goal)

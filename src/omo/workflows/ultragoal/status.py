@@ -6,11 +6,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+from omo.errors import OmoError
 from omo.proof import artifacts
 from omo.state import paths
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.status import Fact, Item, NextStep, Status
+from omo.work.status import Command, Fact, Item, NextStep, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import next_step
@@ -38,7 +39,19 @@ def status(viewer: Viewer) -> Status | None:
     step = next_step(run)
     if run.plan is None:
         return Status("ultragoal", "goal", headline="no plan", next=step, problems=tuple(run.problems))
+    if viewer.for_next and step.action in ("execute-goal", "verify-again"):
+        step = step._replace(commands=(*_missing(run, run.plan, step.item), *step.commands))
     return plan_status(run, run.plan, step, reads_all=viewer.reads_all)
+
+
+def _missing(run: PlanRun, plan: Plan, name: str) -> list[Command]:
+    """What else the gate of the goal asks for. It brings pydantic along, so only whoever asks for the step pays."""
+    from omo.workflows.ultragoal.checkpoint import missing_parts
+
+    try:
+        return [Command(lead=part) for part in missing_parts(run, plan, plan.goal(name))]
+    except OmoError:
+        return []  # the checkpoint says what is wrong
 
 
 def plan_status(run: PlanRun, plan: Plan, step: NextStep, *, reads_all: bool = False) -> Status:

@@ -266,7 +266,7 @@ def _manifest(block: Fenced, step: int, defects: list[Defect]) -> Manifest | Non
     except ValidationError as error:
         messages = defects_of(error, Manifest, where=("manifest",))
         for problem, says in zip(error.errors(include_url=False), messages, strict=True):
-            message = f"step {step}: {says.replace('valid tuple', 'list')}"
+            message = f"step {step}: {says}"
             defects.append(Defect(lines.get(str(problem["loc"][0]), block.line), "manifest-value", message))
         return None
 

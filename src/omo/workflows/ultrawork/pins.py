@@ -59,7 +59,7 @@ def hold(caller: Caller, *, is_last: bool) -> Held:
             continue
         result = gate.result_on(look.tree, env)
         if result is None:
-            result = runs.run_gates(context, caller.session, gate.name)[0][0]
+            result = runs.run_gates(context, caller.session, gate.name).results[0]
             settled.append(gate.name)
         if result["result"] == "pass":
             passing.append(gate)

@@ -253,10 +253,9 @@ def _conclude(
     caller = store.caller
     rows = [_evaluated(goal, verdict)]
     if decision.verdict != "unknown" or decision.to != "in-progress":  # else what is owed is still owed
-        if decision.verdict == "fail":
-            learned = learned or summary
-        ended_as = outcome_of(store, goal, verdict, decision, judgement, unseen, held or Held())
-        finished = _finished(caller.root, goal, decision, summary, learned, ended_as)
+        ended_as = outcome_of(store, goal, verdict, decision, judgement, summary, unseen, held or Held())
+        produced = "" if decision.verdict == "fail" else summary  # which says what is not so
+        finished = _finished(caller.root, goal, decision, produced, learned, ended_as)
         if decision.is_pass:
             finished["files"] = files_of_end(caller.root, caller.events)
         rows.append(finished)

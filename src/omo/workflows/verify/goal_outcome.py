@@ -45,11 +45,12 @@ def outcome_of(
     verdict: Verdict,
     decision: Decision,
     judgement: Judgement | None,
+    summary: str,
     unseen: Sequence[str],
     held: Held,
 ) -> Row | None:
     """None while the goal goes on: it failed, or something is still owed. `unseen` are commands its summary cites."""
-    exceptions = [*_exceptions(store, goal, judgement), *held.exceptions]
+    exceptions = [*_exceptions(store, goal, judgement, summary), *held.exceptions]
     if decision.to in ("expired", LEG):
         return outcome.outcome(outcome.ENDED, f"goal {goal.id}: {decision.reason}", exceptions)
     if not decision.is_pass:
@@ -135,17 +136,20 @@ def _other_programs(store: GoalStore, goal: Goal) -> list[str]:
     return doubts
 
 
-def _exceptions(store: GoalStore, goal: Goal, judgement: Judgement | None) -> list[Row]:
+def _exceptions(store: GoalStore, goal: Goal, judgement: Judgement | None, summary: str) -> list[Row]:
     """Claims that stand against what code saw, what a judge found broken, a question let pass without its answer."""
     filed = claims.recorded(store.caller.state, goal=goal.id)
+    handed_on = [*_said(goal), summary]
     let_through = []
     for row in filed:
-        if row.get("override"):
+        # What was restated since is said by nobody any more.
+        if row.get("override") and any(claims.is_about(row, text) for text in handed_on):
             against = "what code saw" if row["verdict"] == "fail" else "a look that showed nothing"
             what = f"goal {goal.id}: a claim stands against {against}: {clip(row['claim'], LONGEST)}"
             let_through.append(outcome.exception(what, str(row["actor"]), clip(row["override"], LONGEST)))
     last = filed[-1] if filed else {}
-    if last.get("verdict") == "fail" and not last.get("override"):
+    is_restated = any(answer.ts >= last.get("ts", "") for answer in goal.answers.values())
+    if last.get("verdict") == "fail" and not last.get("override") and not is_restated:
         what = f"goal {goal.id}: the last claim about it does not hold: {clip(last['claim'], LONGEST)}"
         let_through.append(outcome.exception(what, str(last["actor"]), "it was finished all the same"))
     if judgement is not None and judgement.found_broken:
@@ -156,3 +160,13 @@ def _exceptions(store: GoalStore, goal: Goal, judgement: Judgement | None) -> li
             what = f"goal {goal.id}: {answer.question} was let pass without an answer"
             let_through.append(outcome.exception(what, "agent", "it named no way in which the work could look done"))
     return let_through
+
+
+def _said(goal: Goal) -> list[str]:
+    """Every text of the answers that count."""
+    texts = []
+    for answer in goal.answers.values():
+        shown = answer.said.get("outcomes", [])
+        for said in [answer.said, *shown]:
+            texts += [value for value in said.values() if isinstance(value, str)]
+    return texts

@@ -173,6 +173,7 @@ class Answer(NamedTuple):
     said: Row
     artifacts: dict[str, str]
     unseen: list[str]
+    ts: str
 
 
 @dataclass

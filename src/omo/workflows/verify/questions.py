@@ -220,6 +220,7 @@ def pinned_commands(store: GoalStore, goal: Goal) -> list[claims.Pinned]:
 def _judge_q1(judging: Judging, reply: Any) -> None:
     judging.require_statement("statement", reply.statement)
     judging.register([reply.artifact])
+    judging.why = f"{reply.artifact}: {reply.statement}"
 
 
 def _judge_outcomes(judging: Judging, reply: Any) -> None:

@@ -119,8 +119,7 @@ def _to_do(goal: Goal, owed: list[Step]) -> str:
     if goal.learned:
         lines.append(f"learned: {goal.learned}")
     for step in owed:
-        if step.is_open:
-            lines.append(step.text)
+        lines.append(step.text)
         if step.is_open and step.name in FORMS:
             lines.append(f"  {FORMS[step.name]}")
     return "\n".join(lines)

@@ -34,6 +34,7 @@ ASKED = "asked, never gates"  # q3
 MOST_BRIEFS = 3  # in an attempt
 JUDGE_LEADS = {"failed": "mend it, then", "owed": f"start a new {JUDGE} with this as its whole prompt"}
 LONGEST_QUESTION = 2000
+LONGEST_WHY = 300
 
 
 def answering(goal: str, question: str, lead: str = "") -> Command:
@@ -68,7 +69,7 @@ class Step:
     @property
     def text(self) -> str:
         """`q1 stale (the tree was changed since): omo verify answer G1 …`."""
-        why = f" ({clip(self.why, 200)})" if self.why else ""
+        why = f" ({clip(self.why, LONGEST_WHY)})" if self.why else ""
         way = f": {self.way.text}" if self.is_open else ""
         return f"{self.name} {self.state}{why}{way}"
 

@@ -6,6 +6,7 @@ shown yet is missing, and each missing part names the command or the agent that 
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -100,7 +101,9 @@ class Filled:
         if not subject.is_light:
             self.document["architectReview"] = _architect_review(said.get(ARCHITECT))
         self.document["executorQa"] = self._executor_qa(said.get(QA))
-        self.document["iteration"] = self._iteration(_cleaner_report(events, goal.started_at or ""), words)
+        report = cleaner_report(events, goal.started_at or "")
+        self.has_cleaner = bool(report)
+        self.document["iteration"] = self._iteration(report, words)
 
     def _lacks(self, path: str, message: str) -> None:
         self.missing.append(Defect(path, message))
@@ -125,7 +128,11 @@ class Filled:
             )
         unnamed = sorted(set(self.subject.unreviewed) - set(reviewers.goals_in(review.message.text)))
         if unnamed:
-            return f"{agent} does not say that it looked at {', '.join(unnamed)}, whose reviewers come with {name}"
+            form = json.dumps({"goals": [*unnamed, name]})
+            return (
+                f"{agent} does not say that it looked at {', '.join(unnamed)}, whose reviewers come with {name}: its "
+                f"report has to list them, {form}; omo ultragoal brief {reviewers.INDEPENDENT[agent]} asks for that"
+            )
         return ""
 
     def _executor_qa(self, review: Review | None) -> Row:
@@ -339,7 +346,7 @@ def _file_or_gate(row: Row) -> object:
     return row.get("path") or row.get("gate")
 
 
-def _cleaner_report(events: list[Row], since: str) -> str:
+def cleaner_report(events: list[Row], since: str) -> str:
     """The newest report of the cleaner that a hook saw an agent end with."""
     report = ""
     for row in events:

@@ -46,7 +46,6 @@ MOST_EDGES = 0.85
 BEHIND = (131, 7, 193)
 
 
-SMALLEST_CAPTURE = 512
 LARGEST_CAPTURE = 16_000_000
 SHORTEST_RUN = 10
 FEWEST_LETTERS = 3
@@ -73,10 +72,7 @@ def capture_defects(path: Path) -> list[str]:
     """Why the file is no capture of a terminal session: everything at once."""
     defects = []
     try:
-        raw = _read(path, LARGEST_CAPTURE, ANOTHER_CAPTURE)
-        text = raw.decode("utf-8", "replace")
-        if len(raw) < SMALLEST_CAPTURE:
-            defects.append(f"has {len(raw)} bytes, a capture has at least {SMALLEST_CAPTURE}; {ANOTHER_CAPTURE}")
+        text = _read(path, LARGEST_CAPTURE, ANOTHER_CAPTURE).decode("utf-8", "replace")
         if not CONTROL.search(text):
             defects.append(f"holds no control sequence of a terminal, so it is text and no capture; {ANOTHER_CAPTURE}")
         if not _has_words(ESCAPES.sub("\n", text)):

@@ -23,14 +23,13 @@ from pydantic import (
 
 from omo.errors import BadInput
 from omo.proof import documents
-from omo.strict import field_name, lowered
+from omo.strict import field_name, lowered, message_of
 from omo.text import clip
 from omo.workflows.ultragoal.gate.media import FAMILIES
 
 SURFACES = FAMILIES
 MOST_ROWS = 500
 INIT = "omo ultragoal gate init --goal-id ID writes one to fill in; inline JSON begins with {"
-IN_WORDS = {"missing": "is missing", "too_short": "must not be empty", "model_type": "must be an object"}
 APPLIES, NOT_APPLICABLE = TAGS = ("applies", "not_applicable")
 
 
@@ -305,9 +304,10 @@ def read(model: type[S], document: dict[str, Any], name: str) -> tuple[S | None,
     except ValidationError as error:
         for problem in error.errors(include_url=False):
             place = [part for part in problem["loc"] if part not in TAGS]
-            message = problem["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
-            message = IN_WORDS.get(problem["type"], message)
-            if problem["type"] not in ("missing", "too_short"):
+            message = message_of(problem)
+            if problem["type"] == "too_short":
+                message = "must not be empty"
+            elif problem["type"] not in ("missing", "too_long"):
                 message += f", not {shown(problem['input'])}"
             defects.append(Defect(field_name((name, *place)), message))
     return None, defects

@@ -88,6 +88,7 @@ class Inspection:
     notes: list[str] = field(default_factory=list)
     proofs: list[str] = field(default_factory=list)  # marks of the receipts and gate runs that prove
     commands: list[Plain] = field(default_factory=list)  # that omo ran for it, and that are checks of the project's own
+    has_cleaner: bool = False  # it carries the cleaner's report
 
 
 @dataclass

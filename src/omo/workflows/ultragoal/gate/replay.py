@@ -6,6 +6,7 @@ same.
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +35,9 @@ NOT_PINNED = (
     "is no gate that the user pinned; let omo run and record it: omo evidence replay --goal ID -- COMMAND; "
     "or the user types /omo:pin NAME -- COMMAND"
 )
+CODE_OPTIONS = ("-c", "-e", "--eval", "-p", "--print")  # of python3, node, ruby
+IMPORTED = re.compile(r"\b(?:import|from|require)\b[\s('\"]*([\w./-]+)")
+SCRIPTS = (".js", ".mjs", ".cjs", ".ts")
 # What differs from one honest run to the next.
 SHORTEST_PLACE = 4  # "/" or "/a" as a home would be found everywhere
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
@@ -141,10 +145,16 @@ def speaks_of_project(root: str, head: str | None, argv: Sequence[str], cwd: str
     words = list(argv[1:])
     if "/" in argv[0]:
         words.append(argv[0])
+    for option, code in itertools.pairwise(argv):
+        if option in CODE_OPTIONS:  # a library is shown by what it answers: python3 -c 'import calc; …'
+            words += IMPORTED.findall(code)
     for word in words:
         name = word.rpartition("=")[2].partition("::")[0]
         module = name.split(".")[0]  # python3 -m package.module
-        for candidate in filter(None, (name, module, module and f"{module}.py")):
+        candidates = [name, *(f"{name}{ending}" for ending in SCRIPTS)]
+        if module:
+            candidates += [module, f"{module}.py", f"src/{module}", f"src/{module}.py"]
+        for candidate in filter(None, candidates):
             path = os.path.realpath(os.path.join(top, cwd, candidate))
             inside = os.path.relpath(path, top).replace(os.sep, "/")
             is_work = path != top and globs.is_inside(top, path) and inside.split("/")[0] not in (".sisyphus", ".git")

@@ -42,6 +42,10 @@ from omo.workflows.ultragoal.gate.proof import (
 
 SECTIONS = tuple(Gate.model_fields)
 REPORT = "AI SLOP CLEANUP REPORT"
+NO_CLEANER = (
+    "no cleaner looked at it, which the end will name: start omo:critic, its whole prompt what omo ultragoal brief "
+    "critic prints"
+)
 # With what Markdown puts around it; an unfilled `PASS|BLOCKED` is no result either.
 BLOCKED = re.compile(r"gate result\W{0,8}(?:pass\W{0,3}\|\W{0,3})?blocked", re.I)
 PASSED = re.compile(r"gate result\W{0,8}pass\b", re.I)
@@ -102,7 +106,7 @@ def inspect(document: object, subject: Subject) -> Inspection:
     iteration, defects = read(Iteration, document, "iteration")
     inspection.defects += defects
     if iteration is not None:
-        _check_cleaner_report(iteration.evidence, inspection)
+        _check_cleaner_report(iteration.evidence, subject, inspection)
     return inspection
 
 
@@ -113,19 +117,18 @@ def inspect_qa(executor_qa: object, subject: Subject) -> Inspection:
     return inspection
 
 
-def _check_cleaner_report(evidence: str, inspection: Inspection) -> None:
-    """The cleaner's report travels in iteration.evidence. One that does not pass is refused, a missing one noted."""
-    has_report = REPORT in evidence.upper()
+def _check_cleaner_report(evidence: str, subject: Subject, inspection: Inspection) -> None:
+    """The cleaner's report travels in iteration.evidence. One that does not pass is refused, a missing one noted; under
+    a light gate it comes at the end."""
+    has_report = inspection.has_cleaner = REPORT in evidence.upper()
     if BLOCKED.search(evidence) or (has_report and not PASSED.search(evidence)):
         text = (
             "carries a cleaner's report that does not say Gate Result: PASS: mend its blocking findings, run the "
             "cleaner again, and carry the report that says PASS alone"
         )
         inspection.defects.append(Defect("iteration.evidence", text))
-    elif not has_report:
-        inspection.notes.append(
-            f"iteration.evidence carries no {REPORT}: the cleaner runs even when there is nothing to mend"
-        )
+    elif not has_report and not subject.is_light:
+        inspection.notes.append(f"{NO_CLEANER}; then the same checkpoint again")
 
 
 def _inspect_qa(document: dict[str, object], subject: Subject, inspection: Inspection) -> None:
