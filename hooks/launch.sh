@@ -127,6 +127,16 @@ is_fenced() {
     is_named
 }
 
+# Has this session work that nothing holds it to any more? What its agents say is kept, and a "continue" heard.
+is_open() {
+    case $index in
+    '{"version": 1, "live": ['*'], "open": ["'*) names=${index#*'"open": '\[} ;;
+    *) return 1 ;; # of an odd layout is_live has let Python know
+    esac
+    read_event
+    is_named
+}
+
 # Has any session of the project left work open?
 is_left() {
     [ -n "$runtime" ] || return 1
@@ -152,7 +162,7 @@ is_named() {
 
 has_words() {
     case $input in
-    *[uU][lL][wW]* | *[uU][lL][tT][rR][aA][wW][oO][rR][kK]* | *omo:* | *stop-continuation*) return 0 ;;
+    *[uU][lL][wW]* | *[uU][lL][tT][rR][aA][wWgGpPeE]* | *\ [rR]alph* | *omo:* | *stop-continuation*) return 0 ;;
     *) return 1 ;;
     esac
 }
@@ -182,7 +192,7 @@ $input
 EOF
 }
 
-# A ulw that cannot be acted on is answered, not lost.
+# A ulw or a command that cannot be acted on is answered, not lost.
 say_not_ready() {
     why="omo's Python environment is not ready; 'omo doctor' says why and how to mend it."
     case $input in
@@ -197,6 +207,7 @@ say_not_ready() {
         context="\"hookEventName\": \"UserPromptSubmit\", \"additionalContext\": \"[omo] Ultrawork $reason\""
         echo "{\"systemMessage\": \"omo: ultrawork $reason\", \"hookSpecificOutput\": {$context}}"
         ;;
+    *[/\$]omo:*) echo "{\"systemMessage\": \"omo: what you typed was not acted on: $why\"}" ;;
     esac
 }
 
@@ -248,7 +259,7 @@ user-prompt-submit)
     read_event
     if has_words; then
         decide || say_not_ready
-    elif [ -n "$swapped" ] || is_live || was_removed; then
+    elif [ -n "$swapped" ] || is_live || is_open || was_removed; then
         decide
     fi
     ;;
@@ -274,6 +285,9 @@ post-tool-use)
     ;;
 stop)
     if is_live || was_removed; then decide; fi
+    ;;
+subagent-stop)
+    if is_live || is_open; then decide; fi
     ;;
 *)
     is_live && decide
