@@ -140,7 +140,8 @@ case $index in
 esac
 case $live$event in
 pre-tool-use) [ -n "$runtime" ] || [ "$host" != claude ] || exit 0 ;;
-post-tool-use | subagent-start | subagent-stop | statusline) exit 0 ;;
+subagent-stop) case $index in *'], "open": ["'*) ;; *) exit 0 ;; esac ;;
+post-tool-use | subagent-start | statusline) exit 0 ;;
 esac
 
 # Was this session on here, and is the file gone that said so? Each session that is on has a marker named by its id, below
@@ -196,12 +197,26 @@ is_named() {
     return 1
 }
 
+# Has this session work that nothing holds it to any more? What its agents say is kept, and a "continue" heard.
+is_open() {
+    case $index in
+    '{"version": 1, "live": ['*'], "open": ["'*) names=${index#*'"open": '\[} ;;
+    *) return 1 ;; # of an odd layout is_live has let Python know
+    esac
+    read_event
+    is_named
+}
+
 case $event in
 stop)
     if is_live || was_removed; then decide; fi
     exit 0
     ;;
-subagent-start | subagent-stop | statusline)
+subagent-stop)
+    if is_live || is_open; then decide; fi
+    exit 0
+    ;;
+subagent-start | statusline)
     is_live && decide
     exit 0
     ;;
@@ -229,7 +244,7 @@ is_left() {
 
 has_words() {
     case $input in
-    *[uU][lL][wW]* | *[uU][lL][tT][rR][aA][wW][oO][rR][kK]* | *omo:* | *stop-continuation*) return 0 ;;
+    *[uU][lL][wW]* | *[uU][lL][tT][rR][aA][wWgGpPeE]* | *\ [rR]alph* | *omo:* | *stop-continuation*) return 0 ;;
     *) return 1 ;;
     esac
 }
@@ -251,7 +266,7 @@ concerns_omo() {
     esac
 }
 
-# A ulw that cannot be acted on is answered, not lost.
+# A ulw or a command that cannot be acted on is answered, not lost.
 say_not_ready() {
     why="omo's Python environment is not ready; 'omo doctor' says why and how to mend it."
     case $input in
@@ -266,6 +281,7 @@ say_not_ready() {
         context="\"hookEventName\": \"UserPromptSubmit\", \"additionalContext\": \"[omo] Ultrawork $reason\""
         echo "{\"systemMessage\": \"omo: ultrawork $reason\", \"hookSpecificOutput\": {$context}}"
         ;;
+    *[/\$]omo:*) echo "{\"systemMessage\": \"omo: what you typed was not acted on: $why\"}" ;;
     esac
 }
 
@@ -277,7 +293,7 @@ session-start)
 user-prompt-submit)
     if is_long || has_words; then
         decide || say_not_ready
-    elif [ -n "$swapped" ] || is_live || was_removed; then
+    elif [ -n "$swapped" ] || is_live || is_open || was_removed; then
         decide
     fi
     ;;

@@ -187,7 +187,7 @@ class Context:
 
     def live_sessions(self) -> list[str]:
         sessions: dict[str, Any] = runtime.read(self.state)["sessions"]
-        return [key for key, row in sessions.items() if isinstance(row, dict) and runtime.is_live(row)]
+        return [key for key, row in sessions.items() if isinstance(row, dict) and runtime.is_held(row)]
 
     def row(self, session: str) -> dict[str, Any] | None:
         return runtime.session(self.state, session)

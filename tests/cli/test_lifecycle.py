@@ -141,6 +141,21 @@ def test_the_next_conversation_takes_the_run_up(project: Project, flow: Workflow
     assert project.user("ledger", "verify", "--session", OTHER).code == 0
 
 
+def test_a_failed_plan_session_that_the_user_answered_waits_for_nobody(project: Project) -> None:
+    begin_plan(project)
+    failed = project.check(
+        "plan", "finish", "--failed", "1", "--error", "the import breaks", "--tried", "twice, by other ways"
+    )
+    assert "waits for a person" in failed.out
+    assert "Next, for the user" in project.agent("next").out
+    assert "stopped at step 1" in project.stop().message
+    project.prompt("then put it into one file")
+    out = project.agent("next").out
+    assert "Next: the session stopped at step 1, and the user has answered since" in out
+    assert "waits for a person" not in out
+    assert "waits for a person" not in project.stop().json["reason"]
+
+
 @each_workflow
 def test_the_user_takes_a_run_away_from_a_session_at_work(project: Project, flow: Workflow) -> None:
     flow.begin(project)

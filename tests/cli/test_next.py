@@ -53,6 +53,39 @@ def test_what_the_user_asks_for_after_an_end_is_next(project: Project) -> None:
     assert "the user typed /omo:ralph, and nothing of it was begun\n  $ omo ralph start" in out
 
 
+def test_a_plan_that_was_read_by_the_critic_is_begun_and_its_execution_is_next(project: Project) -> None:
+    project.prompt("/omo:ultraplan a file NOTES")
+    project.change_row(lambda row: {**row, "awaits": "omo:critic"}, {"kind": "awaits", "agentType": "omo:critic"})
+    assert "omo plan critique" not in project.agent("next").out
+    project.prompt("/omo:ultraexecute")
+    out = project.agent("next").out
+    assert "the user typed /omo:ultraexecute, and nothing of it was begun\n  $ omo plan start PLAN" in out
+
+
+def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Project) -> None:
+    project.prompt("/omo:ralph write both parts")
+    checks = [{"id": "there", "type": "path", "path": "done-1.txt"}]
+    described = [{"id": "C1", "description": "part 1 is in place", "checks": checks}]
+    file = project.write("criteria.json", json.dumps({"criteria": described}))
+    project.check("ralph", "start", "--criteria", str(file))
+    project.check("ralph", "abandon", "it is too hard for me today")
+    project.prompt("three more rounds, please")
+    assert "end your turn" in project.agent("next").out, "they have not been shown how it ended"
+    assert "Begin it again, or leave it?" in project.stop().message
+    answered = project.prompt("go on please, three more rounds", env={"CLAUDECODE": "1"})
+    assert "is over, and holds nothing. The agent has your answer" in answered.message
+    for _ in range(2):
+        out = project.agent("next").out
+        assert "It waits" not in out
+        assert "end your turn" not in out
+        assert "  $ omo ralph start --max-iterations N   (where they want it again)\n" in out
+        project.agent("ralph", "status")
+        project.stop().assert_silent()
+    assert project.prompt("and hurry", env={"CLAUDECODE": "1"}).message == "", "said once"
+    project.check("ralph", "start", "--criteria", str(file), "--max-iterations", "3")
+    assert project.stop().blocks
+
+
 def test_what_another_conversation_left_open_is_offered(project: Project) -> None:
     project.check("ultragoal", "create-goals", "--brief", TWO, session="other")
     out = project.agent("next").out

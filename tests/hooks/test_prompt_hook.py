@@ -309,12 +309,12 @@ def test_machine_text_does_not_wake_what_waits_for_a_person(host: Host) -> None:
     assert host.row()["work"]["ulw"]["state"] == "active"
 
 
-def test_an_exhausted_run_is_armed_again_by_the_word_alone(host: Host) -> None:
+def test_an_exhausted_run_goes_on_by_the_word_and_by_no_other_talk(host: Host) -> None:
     host.environ["OMO_MAX_STOP_BLOCKS"] = "1"
     host.prompt("ulw fix it")
     host.stop()
     host.stop(stop_hook_active=True)
-    host.prompt("please go on").assert_silent()
+    host.prompt("what did you change?").assert_silent()
     host.stop().assert_silent()
     assert host.prompt("ulw go on").stdout.strip() == messages.ON_AGAIN
     assert host.row()["ulw"]["stopBlocks"] == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.state import paths, runtime
+from omo.state import markers, paths, runtime
 from tests.project import IDENTITY, LIMITS, SESSION, Project
 from tests.terminal import terminal
 from tests.ultragoal.project import TWO
@@ -143,6 +144,98 @@ def test_what_was_seen_there_still_proves_here(project: Project) -> None:
     assert "fails without the work" in ended["why"]
     assert project.user("ledger", "verify", "--session", NEXT).code == 0
     assert project.user("ledger", "verify", "--session", SESSION).code == 0
+
+
+def test_the_model_is_told_the_task_as_it_was_typed_wherever_it_takes_it_up(project: Project) -> None:
+    commit_base(project)
+    task = 'ulw fix mean() for empty lists: "no" guesses'
+    quoted = '"ulw fix mean() for empty lists: \\"no\\" guesses"'
+    words = f"The user's own words, for ultrawork: {quoted}."
+    project.prompt(task, env={"CLAUDE_PID": GONE})
+    project.prompt("ulw and for one element too", env={"CLAUDE_PID": GONE})
+    both = words[:-1] + ', later "ulw and for one element too".'
+    assert both in types(project)[1]
+    assert both in project.agent("next", session=NEXT).out
+    compacted = project.hook("session-start", session=NEXT, source="compact").stdout
+    assert both in compacted
+    project.now += 16 * 60
+    assert both in project.check("resume", session="third").out
+    assert project.check("resume", "--json", session="third", code=3).out
+    project.check("ulw", "done", "--because", "it is done as asked", session="third")
+    project.prompt("ulw now the median", session="third")
+    out = project.agent("next", session="third").out
+    assert 'for ultrawork: "ulw now the median".' in out, "what was typed for the run before is not the task"
+
+
+@pytest.mark.parametrize("name", ["ultragoal", "ralph"])
+def test_a_workflow_is_taken_up_with_what_was_typed_for_it(project: Project, name: str) -> None:
+    commit_base(project)
+    environ = {"CLAUDE_PID": GONE}
+    project.prompt(f"/omo:{name} an older matter", env=environ)
+    project.prompt(f"/omo:{name} make add right " + "and so on " * 500, env=environ)
+    if name == "ultragoal":
+        project.check("ultragoal", "create-goals", "--brief", TWO)
+    else:
+        criteria = {"criteria": [{"id": "C1", "description": "it is there", "checks": ["Is it there?"]}]}
+        project.check("ralph", "start", "--criteria", str(project.write("criteria.json", json.dumps(criteria))))
+    context = types(project)[1]
+    assert f"The user's own words, for {name}: \"make add right and so on" in context
+    assert "an older matter" not in context
+    assert len(context) < 4000
+
+
+def test_a_conversation_that_was_handed_over_is_live_nowhere(project: Project) -> None:
+    commit_base(project)
+    project.prompt("ulw write it", env={"CLAUDE_PID": GONE})
+    types(project)
+    project.check("ulw", "done", "--because", "it is done as asked", session=NEXT)
+    project.stop(session=NEXT)
+    assert [marker.session for marker in markers.every()] == []
+    shown = project.user("report", "--md")
+    assert "took ultrawork over" not in shown.out
+    assert f"session {NEXT}, the newest, none is live" in shown.err
+    before = {name: project.row(name) for name in (SESSION, NEXT)}
+    assert project.user("stop-continuation", "--all").out == "No session of this project is live.\n"
+    assert project.user("stop-continuation", "--session", NEXT).out == (
+        f"All that was on in {NEXT} is over: nothing holds it.\n"
+    )
+    assert {name: project.row(name) for name in (SESSION, NEXT)} == before
+    assert "took ultrawork over" in project.stop().message, "who comes back there is told"
+    project.stop().assert_silent()
+
+
+def test_who_was_killed_before_the_end_was_told_is_not_the_live_one(project: Project) -> None:
+    commit_base(project)
+    project.prompt("ulw write it", env={"CLAUDE_PID": GONE})
+    project.check("ulw", "done", "--because", "it is done as asked")
+    project.prompt("ulw another thing", session=NEXT)
+    assert f"session {NEXT}, the only live one" in project.user("next").err
+    assert project.user("stop-continuation", "--all").out == f"Ultrawork is off in {NEXT}.\n"
+    assert "finished on the agent's word" in project.stop().message
+
+
+@pytest.mark.parametrize(
+    ("begin", "looks", "what"),
+    [
+        (("ralph", "start", "--criteria", "criteria.json"), ("ralph", "status"), "a ralph run"),
+        (("ultragoal", "create-goals", "--brief", TWO), ("ultragoal", "status"), "a plan of goals"),
+        (("verify", "begin", "--file", "goal.json"), ("verify", "status"), "goals"),
+    ],
+)
+def test_what_another_conversation_has_open_is_named_before_anything_new_is_begun(
+    project: Project, begin: tuple[str, ...], looks: tuple[str, ...], what: str
+) -> None:
+    commit_base(project)
+    criteria = {"criteria": [{"id": "C1", "description": "it is there", "checks": ["Is it there?"]}]}
+    project.write("criteria.json", json.dumps(criteria))
+    goal = {"id": "G1", "title": "it is there", "verification": {"checks": ["Is it there?"]}}
+    project.write("goal.json", json.dumps(goal))
+    project.check(*begin)
+    line = f"session {SESSION} has {what} open; to take it up: omo resume {SESSION}"
+    ran = project.agent(*looks, session=NEXT)
+    assert line in ran.out + ran.err
+    ran = project.agent(*begin, session=NEXT)
+    assert line in ran.out + ran.err
 
 
 def test_all_of_it_moves_and_the_old_conversation_holds_nothing(project: Project) -> None:

@@ -368,7 +368,6 @@ Stop ulw. Thanks!
 wait, stop ulw
 STOP THE ULW
 /omo:stop-continuation
-/omo:stop-continuation please, it loops
 schalte ulw aus
 kein ulw mehr
 désactive ultrawork
@@ -387,6 +386,7 @@ stop ulw fix the build first
 stop ulw. What did you change?
 stop ulw, the ulw hook is broken
 stop ulw please, wrong branch
+/omo:stop-continuation please, it loops
 stop ulw\n\n```\nsome log\n```
 no more ulw, just answer my question: why is the build red?
 beende ulw und zeig mir den Diff

@@ -77,6 +77,13 @@ def test_a_stop_names_its_workflow(prompt: str, names: tuple[str, ...]) -> None:
     assert (reading.action, reading.names) == ("pause", names)
 
 
+@pytest.mark.parametrize("name", ["ultragoal", "ultraplan", "ultraexecute", "ralph", "verify"])
+def test_the_command_of_a_workflow_names_it_and_one_without_omo_is_somebody_elses(name: str) -> None:
+    reading = read_prompt(f"/omo:{name} do it with ulw")
+    assert (reading.action, reading.rule, reading.names) == ("workflow", "workflow-command", (name,))
+    assert read_prompt(f"/{name} do it").rule == "other-slash-command"
+
+
 def test_a_long_prompt_is_stopped_by_how_it_opens_alone() -> None:
     task = "The parser has to keep comments where they are, and to report the line of each. " * 8
     assert read_prompt("Stop. " + task).action == "pause"
@@ -84,7 +91,7 @@ def test_a_long_prompt_is_stopped_by_how_it_opens_alone() -> None:
 
 
 def test_every_rule_has_a_prompt_and_a_reason() -> None:
-    shown = {rule for rule, _ in NOT_ACTED_ON} | {"mode-off", "mode-explicit"}
+    shown = {rule for rule, _ in NOT_ACTED_ON} | {"mode-off", "mode-explicit", "workflow-command"}
     for listed in (*prompts.USES.values(), *prompts.STOPS.values(), *prompts.CONTINUES.values(), prompts.CANCELS):
         shown |= {read_prompt(prompt).rule for prompt in listed}
     assert shown == set(RULES)

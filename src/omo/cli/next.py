@@ -15,7 +15,7 @@ from omo.views import lines, project
 from omo.views.project import SessionView
 from omo.views.session import WAITING, Work
 from omo.views.works import name_of
-from omo.work import left_open
+from omo.work import left_open, requests, session
 from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status, command
 
 Row = dict[str, Any]
@@ -30,6 +30,8 @@ BEGINNINGS = {
         command("omo plan critique PLAN", lead="write the plan, then"),
         Command(lead="when omo:critic found it sound, tell the user: /omo:ultraexecute carries it out"),
     ),
+    "ultraexecute": (command("omo plan start PLAN", lead="once it is committed, and omo:critic found it sound"),),
+    "verify": (command("omo verify begin --file FILE", lead="write the goal down, then"),),
 }
 
 
@@ -49,10 +51,14 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     step = view.next
     # What the step is about: the one item that it names, else every one that is open.
     items = [item for item in work.items if step.item == item.id or (not step.item and item.is_open)]
-    waiting = [summary for summary in view.brief.work if summary.state in WAITING]
+    waiting = [summary for summary in view.brief.work if summary.state in WAITING and not summary.is_answered]
     if not waiting and not step.commands and step.action in ("", "done"):
         step = _asked_for(context.state, view.name) or step
     others = _beside(view)
+    task = ""
+    if work.kind != "ralph":  # which has it among its facts
+        events = runtime.vouched_rows(context.state, view.name, rows.get(view.name))
+        task = requests.task(events, runtime.left_open(rows.get(view.name) or {}), messages.LONGEST_TASK)
     data: Row = {
         "session": view.name,
         "mode": view.brief.mode,
@@ -62,12 +68,13 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         "next": step.data,
         "items": [item.whole for item in items],
         "facts": list(work.facts),
+        "task": task or None,
         "questions": [summary.question for summary in waiting if summary.question],
         "problems": lines.problems(view),
         "beside": {other.kind: other.next.data for other in others},
         "outcome": view.brief.outcome,
     }
-    text = [*_standing(view, work), *_to_do(work, items), *_going_on(waiting, step)]
+    text = [*_standing(view, work, task), *_to_do(work, items), *_going_on(waiting, step)]
     text += [f"Beside it, {name_of(other.kind)}: {other.next.text}" for other in others]
     return Result(data, "\n".join(text))
 
@@ -82,13 +89,15 @@ def _beside(view: SessionView) -> list[Status]:
     return others
 
 
-def _standing(view: SessionView, work: Status) -> list[str]:
+def _standing(view: SessionView, work: Status, task: str) -> list[str]:
     first = lines.headline(view)
     if work.headline:
         first += f"; {work.run}: {work.headline}" if work.run else f"; {work.headline}"
     text = [first, *(f"Problem: {problem}" for problem in lines.problems(view))]
     if ended := lines.outcome(view):
         text.append(ended)
+    if task:
+        text.append(f"  {task}")
     text += ["  " + fact.replace("\n", "\n  ") for fact in work.facts]
     return text
 
@@ -133,16 +142,19 @@ def _in_words(step: NextStep) -> list[str]:
     return text
 
 
-def _asked_for(state: str, session: str) -> NextStep | None:
-    """What the user typed after a command of ours, where nothing was begun of it since."""
-    begun = set()
-    for row in reversed(runtime.vouched_rows(state, session)):
+def _asked_for(state: str, name: str) -> NextStep | None:
+    """The workflow that the user typed last, where nothing was begun of it since. A plan is begun with its critique."""
+    begun: set[str] = set()
+    for row in reversed(runtime.vouched_rows(state, name)):
         kind = str(row.get("kind"))
-        if kind in ("cancelled", "activated", "rearmed"):  # their newer word
+        if kind in ("cancelled", *requests.ARMED):  # their newer word
             break
-        asked = "ralph" if kind == "ralph-asked" else str(row.get("workflow"))
-        if row.get("actor") == "user" and kind in ("asked", "ralph-asked"):
-            if asked in begun or asked not in BEGINNINGS:
+        asked = requests.asked_of(row)
+        if asked:
+            begins = {session.KIND_OF.get(asked, asked)}
+            if asked == "ultraplan":
+                begins.add("awaits")
+            if begun & begins:
                 break
             return NextStep("start", f"the user typed /omo:{asked}, and nothing of it was begun", BEGINNINGS[asked])
         begun.add(kind)

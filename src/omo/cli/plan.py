@@ -306,18 +306,14 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.work.lifecycle import left_by_others
-    from omo.work.status import NextStep, command
+    from omo.work.lifecycle import left_elsewhere
     from omo.workflows.ultraplan.run import KIND, load_status
     from omo.workflows.ultraplan.status import NOT_STARTED, in_lines, publish_status
 
     caller = _caller(arguments, context, looks=True)
     loaded = load_status(caller, arguments.named)
     if loaded is None:
-        step = NOT_STARTED
-        if others := left_by_others(KIND, caller):
-            why = f"session {others[0]} has one that is open; to take it up"
-            step = NextStep("resume", why, (command("omo resume", others[0]),))
+        step = left_elsewhere(KIND, "a plan session", caller) or NOT_STARTED
         return Result({"run": None, "state": "none", "next": _next_data(step)}, f"No plan session. Next: {step.text}")
     step = publish_status(loaded)
     state, shown = loaded.state, loaded.audit

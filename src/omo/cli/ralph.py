@@ -24,7 +24,7 @@ from omo.text import clip, counted
 from omo.work import briefs
 from omo.work.agents import session_events
 from omo.work.files import Files
-from omo.work.lifecycle import require
+from omo.work.lifecycle import left_elsewhere, require
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of, load, require_own
 from omo.work.status import NextStep, units
@@ -118,8 +118,11 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
     context.note_missing_agents()
     from omo.workflows.ralph import start as starting
 
+    caller = caller_of(context, context.session(arguments.session))
+    if other := left_elsewhere("ralph", "a ralph run", caller):
+        context.notes.append(other.text)
     run, step = starting.start(
-        caller_of(context, context.session(arguments.session)),
+        caller,
         Path(context.cwd, arguments.criteria) if arguments.criteria else None,
         cwd=paths.session_directory(context.environ, context.cwd),
         max_iterations=arguments.max_iterations,
@@ -300,7 +303,10 @@ def _message(named: str, context: Context) -> str:
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     caller = caller_of(context, context.session(arguments.session, looks=True))
     run = load(RALPH, caller, arguments.named)
-    step = end.next_step(None) if run is None else end.publish(run)
+    if run is None:
+        step = left_elsewhere("ralph", "a ralph run", caller) or end.next_step(None)
+    else:
+        step = end.publish(run)
     if run is None or run.state is None or run.problems:
         # What a ledger counts that somebody changed is nobody's to show.
         data: Row = {**dict.fromkeys(_shown(RalphState(), step, [])), "state": "none", "criteria": [], "remaining": []}

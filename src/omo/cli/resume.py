@@ -35,8 +35,9 @@ def resume(arguments: argparse.Namespace, context: Context) -> Result:
     text = f"It goes on in session {caller.session}: {works}"
     if resumed.source:
         text = f"Taken up from session {resumed.source}, by session {caller.session}: {works}"
-    data = {"session": caller.session, "from": resumed.source or None, "work": dict(resumed.work)}
-    return Result(data, f"{text}\nNext: omo next")
+    task = resumed.task(caller.events, messages.LONGEST_TASK)
+    data = {"session": caller.session, "from": resumed.source or None, "work": dict(resumed.work), "task": task or None}
+    return Result(data, "\n".join(filter(None, [text, task, "Next: omo next"])))
 
 
 def _start_the_agent(caller: Caller, wanted: str, context: Context) -> Result:

@@ -19,11 +19,11 @@ from pathlib import Path
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context, plugin_root
-from omo.errors import BadInput, Refused, Unreadable, Unwritable
+from omo.errors import BadInput, OmoError, Refused, Unreadable, Unwritable
 from omo.hosts import claude_setup as host
 from omo.hosts import codex_setup
 from omo.safe_open import regular_file
-from omo.state import markers, paths
+from omo.state import markers, paths, runtime
 from omo.text import block, clip
 
 LONGEST_LINE = 1000
@@ -367,11 +367,19 @@ def live_sessions() -> list[str]:
     """Those that would lose what they stand on, each with where it is."""
     lines = []
     for marker in markers.every():
-        if marker.was_replaced or not os.path.isdir(marker.state):
+        if marker.was_replaced or not os.path.isdir(marker.state) or not _is_held(marker):
             continue
         project = marker.state.removesuffix(os.path.join(os.sep, paths.STATE_DIR))
         lines.append(f"{clip(marker.session, 64)} in {clip(project, 200)}")
     return lines
+
+
+def _is_held(marker: markers.Marker) -> bool:
+    """Of a state that nobody can read nothing is known, so the session is named."""
+    try:
+        return runtime.is_held(runtime.session(marker.state, marker.session) or {})
+    except OmoError:
+        return True
 
 
 def _remove(made: list[Path]) -> None:

@@ -18,7 +18,7 @@ from omo.context import Context
 from omo.errors import BadInput, OmoError
 from omo.text import clip, counted
 from omo.work import briefs
-from omo.work.lifecycle import left_by_others
+from omo.work.lifecycle import left_by_others, left_elsewhere
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import create, goal_tool
 from omo.workflows.ultragoal.next_step import next_step, publish_status
@@ -133,6 +133,8 @@ def changing(run: PlanRun) -> Iterator[None]:
 def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     context.note_missing_agents()
     run = run_of(arguments, context)
+    if other := left_elsewhere("ultragoal", "a plan of goals", run.caller):
+        context.notes.append(other.text)
     brief = create.parse(_brief(arguments, context, run))
     with changing(run):
         run = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
@@ -206,11 +208,13 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     step = next_step(run)
     if run.plan is not None:
         return views.status(run, run.plan, step)
-    others = [] if run.problems else left_by_others("ultragoal", run.caller)
-    notes = [f"session {name} has a plan with open goals: omo resume {name}" for name in others]
+    others = []
+    if not run.problems:
+        others = left_by_others("ultragoal", run.caller)
+        step = left_elsewhere("ultragoal", "a plan of goals", run.caller) or step
     data = {"exists": False, "status": "missing", "resumable": others, "problems": run.problems}
     data["next"] = views.step_data(step)
-    return Result(data, f"No ultragoal plan in this session. Next: {step.text}", notes=[*run.problems, *notes])
+    return Result(data, f"No ultragoal plan in this session. Next: {step.text}", notes=run.problems)
 
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:

@@ -71,7 +71,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         return runtime.Change(session.woken(row, armed), armed, [event])
 
     woken = change(context, name, decide)
-    more = "".join(f" {kind} goes on with it." for kind, _ in woken)
+    more = "".join(f" {kind} goes on with it." for kind, _ in woken if kind != session.KIND)
     return Result({"session": name, "limits": limits}, f"Ultrawork is on in session {name}.{more}")
 
 

@@ -15,10 +15,12 @@ from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
 from omo.errors import BadInput, Refused
+from omo.state import runtime
 from omo.text import clip, counted
 from omo.work import briefs, claims, session
 from omo.work.files import Files
 from omo.work.judge import JUDGE
+from omo.work.lifecycle import left_elsewhere
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.work.statements import LONGEST_TEXT
@@ -184,6 +186,7 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     filed = _file(arguments, context, store) if arguments.file else None
     if filed is not None:
         arguments.goal = filed.data["goal"]
+    _note_others(context, store)
     name = _meant(arguments, store)
     is_new = begin_goal(store, name, again=arguments.again)
     verdict = evaluate_now(store, name)
@@ -329,8 +332,16 @@ def _finish_lines(done: Finished) -> list[str]:
     return lines
 
 
+def _note_others(context: Context, store: GoalStore) -> None:
+    """The goals are the project's, and who is held to them may be another conversation."""
+    other = left_elsewhere("verify", "goals", store.caller)
+    if other is not None and not runtime.is_open(store.caller.summary("verify")):
+        context.notes.append(other.text)
+
+
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     store = _store(arguments, context)
+    _note_others(context, store)
     if arguments.goal:
         goal = store.goal(arguments.goal)
         files = _files(store)

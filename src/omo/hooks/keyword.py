@@ -24,6 +24,9 @@ COMMANDS = {
     "ultrawork": ("activate", "slash-command"),
     "stop-continuation": ("cancel", "cancel-command"),
 }
+WORKFLOWS = ("ultragoal", "ultraplan", "ultraexecute", "ralph", "verify")  # each has a command /omo:NAME
+# Those whose names are no words of ordinary talk: "Ralph" may be somebody, and verify is a skill that the model finds.
+IN_WORDS = ("ultragoal", "ultraplan", "ultraexecute", "use ralph", "run ralph", "start ralph", "with ralph")
 BEGIN_WITH_IT = "type ulw and a task, or /omo:ulw"
 LEAVE_IT_OUT = "leave the word out, or put it in quotation marks"
 OUTSIDE = "write ulw outside of it"
@@ -31,6 +34,7 @@ OUTSIDE = "write ulw outside of it"
 RULES = {
     "slash-command": ("The prompt is /omo:ulw, /omo:ultrawork, /ulw or /ultrawork.", "leave the command out"),
     "cancel-command": ("The prompt is /omo:stop-continuation.", "leave the command out"),
+    "workflow-command": ("The prompt is the command of a workflow.", "leave the command out"),
     "other-slash-command": ("The prompt is a slash command of someone else, theirs to read.", "begin with /omo:ulw"),
     "no-keyword": ("Neither ulw nor ultrawork is in the prompt.", BEGIN_WITH_IT),
     "mode-off": ("The keyword setting is off, so only the slash command starts it.", "type /omo:ulw"),
@@ -118,14 +122,28 @@ def _command(prompt: str) -> Reading | None:
     span = (start, start + len(first))
     if name in COMMANDS:
         action, rule = COMMANDS[name]
+        if action == "cancel" and prompt[span[1] :].strip():
+            action = "cancel-and-continue"
         return Reading(action, rule, span, [(span, rule)])
+    if name in WORKFLOWS and first.lower().startswith("/omo:"):
+        return Reading("workflow", "workflow-command", span, [(span, "workflow-command")], (name,))
     if not name[:1].isalpha() or "/" in name or "." in name:
         return None  # a path or a comment
     return Reading("none", "other-slash-command", span)
 
 
-def _read_keyword(prompt: str) -> Reading:
-    spans = _keyword_spans(prompt)
+def workflow_in_words(prompt: str) -> str:
+    """The workflow that a prompt asks for by its name alone, read as the keyword is; empty where there is none."""
+    text = prompt.lower()
+    for phrase in IN_WORDS:
+        name = phrase.split()[-1]
+        if phrase in text and _read_keyword(prompt, (name,)).action == "activate":
+            return name
+    return ""
+
+
+def _read_keyword(prompt: str, keywords: tuple[str, ...] = KEYWORDS) -> Reading:
+    spans = _keyword_spans(prompt, keywords)
     if not spans:
         return Reading("none", "no-keyword")
     text, blanked = split(prompt)
@@ -147,13 +165,13 @@ def _read_keyword(prompt: str) -> Reading:
     return reading
 
 
-def _keyword_spans(text: str) -> list[Span]:
+def _keyword_spans(text: str, keywords: tuple[str, ...]) -> list[Span]:
     """Where the letters stand, in any case and inside any word: the first and the last that do."""
     low = text.lower()
     if len(low) != len(text):  # lower() makes two of some letters, and every place behind them would be off
         low = "".join(char.lower() if char.isascii() else char for char in text)
     spans = set()
-    for word in KEYWORDS:
+    for word in keywords:
         first, last = low.find(word), low.rfind(word)
         for _ in range(MOST_EXAMINED):
             if first < 0 or first > last:

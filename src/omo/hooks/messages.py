@@ -23,6 +23,8 @@ STOP = "/omo:stop-continuation"
 LONGEST_TOLD = 1200
 LONGEST_END = 700
 LONGEST_QUESTION = 600
+LONGEST_TASK = 1500
+LONGEST_TASK_IN_SHORT = 300  # where a conversation comes back and may have it
 MOST_CHANGED = 3
 ULTRAWORK = "ultrawork"
 NOTHING_HOLDS = "Nothing holds this session any more. A new `ulw` starts it again."
@@ -33,7 +35,7 @@ FROM_A_TERMINAL = "user: omo stop-continuation"
 
 # The rules of Stop that end the run, and those by which the user is told something: others go on by themselves.
 LETS_GO = ("cap", "ceiling", "budget", "invalid-state")
-TELLING = (*LETS_GO, "done", "waiting", "host-limit", "message-quoted", "cooldown", "other-loop")
+TELLING = (*LETS_GO, "not-begun", "done", "waiting", "host-limit", "message-quoted", "cooldown", "other-loop")
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
 AFTER_GATES = "   Where no test can show the work"
@@ -65,6 +67,9 @@ NOTHING_TO_CANCEL = "omo: ultrawork is not on in this session, and stays off unt
 WITHDRAWN = (
     "omo: ultrawork is off: the prompt that turned it on was taken back before the agent had said a word. "
     "Type ulw to turn it on."
+)
+NOTHING_AND_MORE = (
+    "[omo] The user cancels what omo has on, and nothing is on in this session. Do what else the message asks."
 )
 CANCELLED_AND_MORE = (
     "[omo] The user cancelled ultrawork with this message: nothing continues by itself any more, and no further "
@@ -121,6 +126,19 @@ def answered(work: Works) -> str:
     return f"omo: {_names(work)} waited for you and goes on. {STOP} ends it."
 
 
+def answered_end(work: Works) -> Answer:
+    """When a prompt was the answer to an end that no word wakes: what it was is over, and the agent may begin anew."""
+    if not work:
+        return Answer()
+    names = _names(work)
+    line = f"omo: {names} is over, and holds nothing. The agent has your answer, and may begin again."
+    context = (
+        f"[omo] {names} ended before this message, and the user has read how: what they write now is their answer. "
+        "If they want it again, `omo next` names the command that begins it."
+    )
+    return Answer(context=context, message=line)
+
+
 def instructions(gates: list[str]) -> str:
     """The block, with the `gates` that are pinned, as far as the bound allows: a command is left out, never cut."""
     lines = ""
@@ -129,6 +147,26 @@ def instructions(gates: list[str]) -> str:
         if len(INSTRUCTIONS) + len(lines) + len(line) < LONGEST_INSTRUCTIONS:
             lines += line
     return INSTRUCTIONS.replace(AFTER_GATES, lines + AFTER_GATES)
+
+
+def typed(name: str, woken: Works, *, was_cancelled: bool) -> Answer:
+    """For the user who typed the command of a workflow where something stood still; empty where nothing did."""
+    command = f"/omo:{name}"
+    if woken:
+        names = listed(woken)
+        line = f"omo: with {command} goes on: {names}. {STOP} ends it."
+        context = (
+            f"[omo] The user typed {command}: with it goes on what was paused, waited or had been let go: {names}."
+        )
+        return Answer(context=f"{context} `omo next` says what to do.", message=line)
+    if was_cancelled:
+        line = f"omo: {command} takes your cancel back: what is begun with it holds this session. {STOP} ends it."
+        context = (
+            f"[omo] The user cancelled what was on before, and types {command} now: that is wanted, and holds this "
+            "session from its first command on."
+        )
+        return Answer(context=context, message=line)
+    return Answer()
 
 
 def turned_on(instructions: str, woken: Works, row: Json, problems: list[str]) -> Answer:
@@ -173,13 +211,18 @@ def not_turned_on(why: str) -> str:
     return f"omo: ultrawork was not turned on: {reason}. To turn it on type ulw and a task, or /omo:ulw."
 
 
-def could_not_turn_on(why: str) -> Answer:
-    reason = f"could not be turned on: {clip(why, 300)}. `omo doctor` says more."
-    return Answer(context=f"[omo] Ultrawork {reason}", message=f"omo: ultrawork {reason}")
+def begun_by_its_command(name: str) -> str:
+    """A workflow was named in what the user wrote, as something to be used."""
+    return f"omo: {name} is not on: its command begins it, /omo:{name} and then what you want."
 
 
-def where_things_stand(row: Json) -> str:
-    """For a session that comes back from a resume or a compaction: its work, and what is next."""
+def could_not_turn_on(why: str, name: str = ULTRAWORK) -> Answer:
+    reason = f"{name} could not be turned on: {clip(why, 300)}. `omo doctor` says more."
+    return Answer(context=f"[omo] {reason[:1].upper()}{reason[1:]}", message=f"omo: {reason}")
+
+
+def where_things_stand(row: Json, task: str = "") -> str:
+    """For a session that comes back from a resume or a compaction: its work, what was asked, and what is next."""
     active = work_in(row, "active")
     if not work_of(row):
         active = [(session.KIND, {})]
@@ -187,7 +230,7 @@ def where_things_stand(row: Json) -> str:
     if not active:
         states = ", ".join(f"{kind} is {summary['state']}" for kind, summary in work_in(row, *WAITS))
         what = f"{clip(states, 120)}: do not go on before the user answers."
-    lead = f"[omo] Ultrawork is still on in this session. {what}"
+    lead = f"[omo] Ultrawork is still on in this session. {task} {what}".replace("  ", " ")
     return f"{lead} `omo next` says the rest. The user can end it with {STOP}."
 
 
@@ -205,9 +248,9 @@ def still_on(row: Json) -> str:
     return f"{_told(parts)} {STOP} ends it." if parts else ""
 
 
-def resumed(work: Works, source: str, gates: list[str] | None) -> Answer:
-    """For the user who typed /omo:resume, and the model that goes on. `gates` come with the instructions of ultrawork,
-    which a conversation that has them is not given again."""
+def resumed(work: Works, source: str, gates: list[str] | None, task: str = "") -> Answer:
+    """For the user who typed /omo:resume, and the model that goes on with their `task`. `gates` come with the
+    instructions of ultrawork, which a conversation that has them is not given again."""
     active = [(kind, summary) for kind, summary in work if summary.get("state") == "active"]
     line = f"omo: goes on: {listed(active)}. {STOP} ends it."
     context = "[omo] The user typed /omo:resume: "
@@ -219,6 +262,8 @@ def resumed(work: Works, source: str, gates: list[str] | None) -> Answer:
         )
     else:
         context += "the work of this conversation goes on where it was. "
+    if task:
+        context += f"{task} "
     context += (
         f"{what_is_open(active, LONGEST_OPEN)} `omo next` says what to do; a turn that ends early is sent back; "
         f"only the user ends it early: {STOP}."
@@ -235,6 +280,11 @@ def taken_up_without_budget(row: Json, source: str) -> str:
     """For the user who has to raise it first."""
     where = f"taken up from session {clip(source, 64)}: {listed(left_open(row))}"
     return f"omo: {where}. Nothing goes on yet: {budget.cause(row)}. {budget.way_on(row)}"
+
+
+def needs_budget(row: Json) -> str:
+    """For the user who says "continue" where the budget let the work go."""
+    return f"omo: nothing goes on yet: {budget.cause(row)}. {budget.way_on(row)}"
 
 
 def offer(others: list[tuple[str, Json]], idle: float) -> str:
@@ -401,6 +451,9 @@ def _stays_on(rule: str, before: Json, after: Json, limits: Json) -> list[str]:
     """The turn ends, and the run does not."""
     message = message_of(before)
     held = listed(work_in(before, "active")) or ULTRAWORK
+    if rule == "not-begun":
+        name = clip(str(before.get("asked")), 40)
+        return [f"{name} is not begun yet, so nothing holds this session. Answer the agent, or type /omo:{name} again."]
     if rule == "cooldown":
         why = f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
         return [f"{held} stays on, and this turn ends: {why}. It goes on with your next message."]
@@ -529,7 +582,7 @@ def cancel_answer(row: Json, *, was_on: bool, passes_on: bool) -> Answer:
         text += f" Not proven: {more}."
     if not passes_on:
         return Answer(END_PROMPT, text)
-    return Answer(context=CANCELLED_AND_MORE if was_on else "", message=text)
+    return Answer(context=CANCELLED_AND_MORE if was_on else NOTHING_AND_MORE, message=text)
 
 
 def _cancelled_work(row: Json) -> str:
@@ -537,6 +590,18 @@ def _cancelled_work(row: Json) -> str:
     if not isinstance(kinds, list):
         return ""
     return listed([(str(kind), dict(summary_of(row, str(kind)))) for kind in kinds])
+
+
+def not_recorded(why: str) -> str:
+    """A stop or a continue that the state does not hold. While it cannot be written, no Stop is sent back either."""
+    return f"omo: what you typed could not be recorded: {_sentence(clip(why, 300))} The agent reads it all the same."
+
+
+def not_written(why: str) -> str:
+    return (
+        f"omo: let go, the state could not be written: {_sentence(clip(why, 300))} Nothing was proven by this turn. "
+        "What was on holds again once it can be written."
+    )
 
 
 def unreadable(problem: str, kept: str) -> str:

@@ -8,7 +8,7 @@ from omo import hosts, settings
 from omo.clock import seconds
 from omo.errors import OmoError
 from omo.hooks import messages
-from omo.hooks.keyword import HEARD, RULES, read_prompt
+from omo.hooks.keyword import HEARD, RULES, read_prompt, workflow_in_words
 from omo.hosts import Answer
 from omo.state import paths, runtime
 from omo.state.rows import budget_of, cancel_of, ulw_of
@@ -51,7 +51,12 @@ def handle(event: Event, world: World) -> Answer:
         world.change(
             lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]), actor="user"
         )
-    answer = ACTIONS[reading.action](event, world, reading)
+    try:
+        answer = ACTIONS[reading.action](event, world, reading)
+    except OmoError as error:
+        if reading.action not in ("pause", "resume"):
+            raise
+        answer = Answer(message=messages.not_recorded(error.message))
     if is_withdrawn and event.shows_messages and reading.action == "none":
         answer.message = messages.WITHDRAWN
     return _with_removal(event, world, answer)
@@ -95,7 +100,6 @@ def _activate(event: Event, world: World, reading: Reading, by: str = "user") ->
     if not event.session:
         return messages.could_not_turn_on("the host gave no session id")
     from omo.proof import base
-    from omo.work import spending
     from omo.workflows.ultrawork import gates
 
     in_force = settings.load(world.environ, world.root)
@@ -108,13 +112,10 @@ def _activate(event: Event, world: World, reading: Reading, by: str = "user") ->
             return runtime.Change((True, True, [], [], row))  # the same prompt, delivered twice
         pinned = list(gates.current(world.state, event.session, row))
         armed = session.arm(row, by=by, limits=in_force.limits, now=world.now, ceilings=ceilings, pinned=len(pinned))
-        is_new = row is None or not runtime.is_live(row)
-        armed = spending.begin(armed, event) if is_new else spending.follow(armed, event, world.now)
-        armed = budget.runs(armed, world.now)
-        armed = session.note(armed, armedFor=event.fingerprint)
+        armed = session.note(_counting(event, world, row, armed), armedFor=event.fingerprint)
         next_step, lines = ("", []) if is_on else _gates(event, world, pinned, tree)
         armed = session.shown_on({**session.with_next(armed, next_step), "instructed": True})
-        woken = session.woken(row, armed)
+        woken = [(name, work) for name, work in session.woken(row, armed) if name != session.KIND]
         kind = "rearmed" if is_on else "activated"
         noted: Json = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, tree)}
         noted["text"] = block(event.prompt, LONGEST_TASK)
@@ -134,6 +135,47 @@ def _activate(event: Event, world: World, reading: Reading, by: str = "user") ->
     if not is_told:
         text = messages.ON_AGAIN if is_known else messages.instructions(lines)
     return messages.turned_on(text, woken, armed, in_force.problems)
+
+
+def _counting(event: Event, world: World, before: Json | None, armed: Json) -> Json:
+    """What is spent counts from here, or goes on; a turn begins."""
+    from omo.work import spending
+
+    if before is None or not runtime.is_live(before):
+        armed = spending.begin(armed, event)
+    else:
+        armed = spending.follow(armed, event, world.now)
+    return budget.runs(armed, world.now)
+
+
+def _workflow(event: Event, world: World, reading: Reading) -> Answer:
+    """A workflow that the user types arms as the keyword does. Where it goes on, or a cancel was in its way, both are
+    told; a new run is told when the agent's first command begins it, or at the end of a turn that did not."""
+    name = reading.names[0]
+    kind = session.KIND_OF.get(name, name)
+    if not event.session:
+        return messages.could_not_turn_on("the host gave no session id", name)
+    from omo.hooks import user_commands
+
+    in_force = settings.load(world.environ, world.root)
+
+    def decide(row: Json | None) -> runtime.Change:
+        armed = session.arm(row, by="user", limits=in_force.limits, now=world.now, ceilings=in_force.budget, named=kind)
+        woken = session.woken(row, armed)
+        if runtime.work_in(armed, "active"):
+            armed = session.shown_on(_counting(event, world, row, armed))
+        if kind not in dict(runtime.left_open(armed)) and name not in session.NEEDS_NO_RUN:
+            armed["asked"] = name
+        if woken:
+            noted["woke"] = [each for each, _ in woken]
+        return runtime.Change(messages.typed(name, woken, was_cancelled=session.is_cancelled(row)), armed, [noted])
+
+    try:
+        noted = user_commands.request(event, world, name)
+        answer: Answer = world.change(decide, actor="user")
+    except OmoError as error:
+        return messages.could_not_turn_on(error.message, name)
+    return answer
 
 
 def _gates(event: Event, world: World, pinned: list[Gate], tree: Json) -> tuple[str, list[str]]:
@@ -220,16 +262,28 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer:
 
 
 def _resume(event: Event, world: World, reading: Reading) -> Answer:
+    """What was paused or waits goes on, and what a breaker let go. A cancel ends only by a new arming."""
     named = reading.names[0] if reading.names else ""
+    limits = settings.load(world.environ, world.root).limits
 
-    def decide(row: Json) -> runtime.Change:
-        after = _runs(event, session.resume(row, named=named), world.now)
-        woken = session.woken_from_wait(row, after)
-        if not woken:  # it is on already, and they said so: nothing they wrote before is open
-            return runtime.Change(Answer(), after)
-        return runtime.Change(messages.continued(woken), session.shown_on(after), [{"kind": "resumed"}])
+    def decide(row: Json | None) -> runtime.Change:
+        if row is None or session.is_cancelled(row) or not (runtime.is_live(row) or runtime.left_open(row)):
+            return runtime.Change(None)
+        if runtime.work_in(row, "exhausted"):
+            after = session.go_on(row, limits=limits, now=world.now, named=named)
+        else:
+            after = session.resume(row, named=named)
+        after = session.answered(_runs(event, after, world.now))
+        woken = session.woken(row, after)
+        if woken:
+            return runtime.Change(messages.continued(woken), session.shown_on(after), [{"kind": "resumed"}])
+        if not runtime.work_in(after, "active") and budget.is_used_up(row):
+            return runtime.Change(Answer(message=messages.needs_budget(row)))
+        ended = session.newly_answered(row, after)
+        # Else it is on already, and they said so: nothing they wrote before is open.
+        return runtime.Change(messages.answered_end(ended), after, [{"kind": "answered"}] if ended else [])
 
-    answer: Answer | None = world.change_live(decide, actor="user")
+    answer: Answer | None = world.change(decide, actor="user") if world.row() else None
     return answer or _none(event, world, reading)
 
 
@@ -242,24 +296,34 @@ def _none(event: Event, world: World, reading: Reading) -> Answer:
         if ulw_of(row).get("unanswered"):  # we blocked, and then a person ended that turn
             row = session.note(row, unanswered=False)
             events.append({"kind": "overridden"})
-        after = _runs(event, session.resume(row, states=("waiting", "blocked"), own=False), world.now)
-        message = ""
-        if woken := session.woken_from_wait(row, after):
+        after = session.resume(row, states=("waiting", "blocked"), own=False)
+        after = session.answered(_runs(event, after, world.now))
+        answer = Answer()
+        if woken := session.woken(row, after):
             events.append({"kind": "resumed"})
             after = session.shown_on(after)
-            message = messages.answered(woken)
-        answer = Answer(message=message if event.shows_messages else "")
+            answer.message = messages.answered(woken)
+        elif ended := session.newly_answered(row, after):
+            events.append({"kind": "answered"})
+            answer = messages.answered_end(ended)
+        if not event.shows_messages:
+            answer.message = ""
         return runtime.Change(answer, session.note_message(after, event.prompt, now=world.now), events)
 
     answer: Answer | None = world.change_live(decide, actor="user")
-    if answer:
-        return answer
-    row = world.row()
-    if row and runtime.needs_hooks(row):
-        return _tell_of_cancel(world)
-    if reading.rule in HEARD and event.shows_messages:
-        return Answer(message=messages.not_turned_on(RULES[reading.rule][0]))
-    return Answer()
+    row = world.row() or {}
+    if answer is None:
+        answer = Answer()
+        if runtime.needs_hooks(row):
+            answer = _tell_of_cancel(world)
+        elif reading.rule in HEARD:
+            answer.message = messages.not_turned_on(RULES[reading.rule][0])
+    if not answer.message and (name := workflow_in_words(event.prompt)):
+        if session.KIND_OF.get(name, name) not in dict(runtime.left_open(row)):
+            answer.message = messages.begun_by_its_command(name)
+    if not event.shows_messages:
+        answer.message = ""
+    return answer
 
 
 def _runs(event: Event, row: Json, now: float) -> Json:
@@ -287,6 +351,7 @@ def _tell_of_cancel(world: World) -> Answer:
 
 ACTIONS = {
     "activate": _activate,
+    "workflow": _workflow,
     "cancel": _cancel,
     "cancel-and-continue": _cancel,
     "pause": _pause,

@@ -16,7 +16,7 @@ from omo.hosts import Answer
 from omo.state import runtime
 from omo.state.rows import summary_of
 from omo.text import clip
-from omo.work import budget, left_open, session, spending
+from omo.work import budget, left_open, requests, session, spending
 from omo.work.publish import change_row
 from omo.work.run import Caller, Kind, Run, load
 from omo.workflows.ultrawork import gates
@@ -42,6 +42,10 @@ class Resumed:
     @property
     def work(self) -> list[tuple[str, Row]]:
         return runtime.left_open(self.row)
+
+    def task(self, events: list[Row], longest: int) -> str:
+        """What the user typed for it; `events` are those of the session that has it now."""
+        return requests.task(events, self.work, longest)
 
 
 def handle(event: Event, world: World, wanted: str) -> Answer:
@@ -71,7 +75,8 @@ def handle(event: Event, world: World, wanted: str) -> Answer:
         return runtime.Change(None, {**after, "instructed": True} if needs_instructions else after)
 
     world.change(told, actor="user")
-    return messages.resumed(resumed.work, resumed.source, gate_lines if needs_instructions else None)
+    task = resumed.task(caller.events, messages.LONGEST_TASK)
+    return messages.resumed(resumed.work, resumed.source, gate_lines if needs_instructions else None, task)
 
 
 def resume(caller: Caller, wanted: str = "", client: str = "") -> Resumed:

@@ -29,10 +29,15 @@ def handle(event: Event, world: World) -> Answer:
         if not is_shown:
             return Answer()
         return Answer(message=world.told_of_removal() or _offer(event, world))
+    from omo.work import requests
+
+    events = runtime.vouched_rows(world.state, event.session, row)
+    task = requests.task(events, runtime.left_open(row), messages.LONGEST_TASK_IN_SHORT)
+    where = messages.where_things_stand(row, task)
     if not is_shown:
-        return Answer(context=messages.where_things_stand(row))
+        return Answer(context=where)
     _rest(world)
-    return Answer(context=messages.where_things_stand(row), message=messages.still_on(row))
+    return Answer(context=where, message=messages.still_on(row))
 
 
 def _offer(event: Event, world: World) -> str:

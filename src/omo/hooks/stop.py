@@ -6,12 +6,12 @@ import time
 
 from omo import hosts, settings
 from omo.clock import seconds
-from omo.errors import Newer, Unreadable
+from omo.errors import Newer, Unreadable, Unwritable
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import markers, runtime, store
 from omo.state.rows import budget_of, message_of, other_loop_of, ulw_of, work_of
-from omo.state.runtime import OPEN_STATES, Change, is_live, part, unvouched, work_in
+from omo.state.runtime import OPEN_STATES, Change, is_live, is_taken_over, part, unvouched, work_in
 from omo.work import bound, budget, session, spending
 
 TYPE_CHECKING = False
@@ -38,7 +38,10 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
     in_force = settings.load(world.environ, world.root)
     waited = 0.0
     while True:
-        answer, left = _decide_and_write(event, world, in_force, waited, wait)
+        try:
+            answer, left = _decide_and_write(event, world, in_force, waited, wait)
+        except Unwritable as error:
+            return Answer(message=messages.not_written(error.message))
         if not left:
             break
         wait(left)
@@ -321,7 +324,7 @@ class Rule:
 
 
 def _is_idle(s: Situation) -> bool:
-    if s.unreadable or session.is_cancelled(s.row):
+    if s.unreadable or session.is_cancelled(s.row) or is_taken_over(s.row):
         return False
     all_over = bool(work_of(s.row)) and not work_in(s.row, *OPEN_STATES, "done")
     return not is_live(s.row) or (all_over and not _is_invalid(s))
@@ -391,6 +394,12 @@ def _invalid(s: Situation, rule: str) -> Json:
 RULES = (
     Rule("switched-off", "OMO_DISABLE is set", lambda s: s.disabled),
     Rule("subagent", "a subagent stops, not the session", lambda s: s.event.is_subagent),
+    Rule(
+        "not-begun",
+        "you typed the command of a workflow, and the turn ends before anything of it was begun",
+        lambda s: bool(s.row.get("asked")) and not is_live(s.row) and not session.is_cancelled(s.row),
+        lambda s, rule: session.without_request(s.row),
+    ),
     Rule("not-active", "nothing is active for exactly this session", _is_idle),
     Rule("cancelled", "the user said stop", lambda s: session.is_cancelled(s.row)),
     Rule("unreadable-state", "the state cannot be read, so nothing is known", lambda s: bool(s.unreadable)),

@@ -1,4 +1,4 @@
-"""Agents that start and finish while work is open, or while one is awaited: noted, and nothing is ever printed."""
+"""Agents that start and finish while work is open, held or not, or while one is awaited: noted, and nothing printed."""
 
 from __future__ import annotations
 
@@ -27,8 +27,11 @@ def handle_start(event: Event, world: World) -> Answer:
 def handle_stop(event: Event, world: World) -> Answer:
     """Which agent finished, and what it said."""
     row = runtime.session(world.state, event.session)
-    is_wanted = row is not None and (runtime.is_live(row) or row.get("awaits") == event.agent_type)
-    if not is_wanted or not event.agent_type:
+    if row is None or not event.agent_type:
+        return Answer()
+    # Also where a breaker or a cancel let go: who goes on all the same is not told that nobody reviewed it.
+    is_open = runtime.is_live(row) or runtime.left_open(row) or row.get("asked")
+    if not is_open and row.get("awaits") != event.agent_type:
         return Answer()
     message = event.last_message.encode("utf-8", "replace")
     finished: dict[str, object] = {

@@ -1,6 +1,5 @@
 """What the user types as /omo:status, /omo:report, /omo:pin, /omo:unpin, /omo:allow and /omo:budget: answered by the
-prompt hook, without the model unless work goes on with it. What they ask of a workflow goes to the model, and is kept
-as they typed it.
+prompt hook, without the model unless work goes on with it. What they ask of a workflow is kept as they typed it.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ LONGEST_REQUEST = 8000
 LARGEST_NAMED = 1_000_000
 LONGEST_NAMED = 8000  # characters of a named file that are kept for those who judge the end
 MOST_NAMED = 5
-ASKED_OF = ("ultragoal", "ultraplan", "ultraexecute", "verify")
 LOOKS = ("status", "report")
 HOSTS_OWN = (*LOOKS, "resume")
 LONGEST_LOOK = 7.0  # seconds: hooks.json lets the hook run for ten
@@ -49,8 +47,6 @@ def answer(event: Event, world: World, *, is_agents: bool) -> Answer | None:
     """None for any other prompt. What changes something in the user's name is not an agent's to type."""
     name = command_of(event.prompt)
     if name is None:
-        if not is_agents:
-            keep_request(event, world)
         return None
     if is_agents and name not in LOOKS:
         return Answer(hosts.END_PROMPT, messages.AN_AGENTS_CLIENT)
@@ -63,15 +59,13 @@ def answer(event: Event, world: World, *, is_agents: bool) -> Answer | None:
     return Answer(hosts.END_PROMPT, f"omo: {said}") if isinstance(said, str) else said
 
 
-def keep_request(event: Event, world: World) -> None:
+def request(event: Event, world: World, name: str) -> Json:
     """What the user asks of a workflow, and each file that they name for it, as it is when they type it: what is
     changed before the work begins is not theirs. Of ralph also the files of the project: its run begins here, and not
     when the agent gets round to `omo ralph start`, with a Makefile committed in between."""
-    words = event.prompt.split(maxsplit=1)
-    name = words[0].removeprefix("/omo:").removeprefix("/")
-    if name not in ("ralph", *ASKED_OF) or len(words) == 1:
-        return
-    rest = words[1].strip()
+    rest = "".join(event.prompt.split(maxsplit=1)[1:]).strip()
+    if not rest:
+        return {"kind": "typed", "workflow": name}
     named = _named_files(event, world, rest)
     noted: Json = {"kind": "asked", "workflow": name, "text": block(rest, LONGEST_REQUEST)}
     if name == "ultragoal":
@@ -85,7 +79,7 @@ def keep_request(event: Event, world: World) -> None:
         noted["base"] = base.take(world.root, world.environ, world.state)
     if named:
         noted["files"] = named
-    world.change(lambda row: runtime.Change(None, session.begun_anew(row or {}), [noted]), actor="user")
+    return noted
 
 
 def _named_files(event: Event, world: World, rest: str) -> list[Json]:

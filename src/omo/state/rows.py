@@ -68,6 +68,7 @@ if TYPE_CHECKING:
         question: str
         told: bool  # the user was shown that it ended or waits
         own: bool  # the workflow itself put it so, not the user
+        answered: bool  # the user has written since they were told, and the agent may begin again
         stoppedByName: bool
         hostLimit: bool  # waits for the host alone, and goes on with it
         cleared: bool  # given up
@@ -78,6 +79,7 @@ if TYPE_CHECKING:
         outcome: dict[str, Any]
         earlier: dict[str, Any]  # the same of runs before it, whose end the user was not shown
         endedBy: str
+        takenBy: str  # the session that took it up
         unvouched: bool  # called done here, and not by the ledger
         deny: dict[str, str]  # what the tool gates refuse, with the sentence
         attended: bool
@@ -137,6 +139,7 @@ if TYPE_CHECKING:
         pins: bool  # the user pinned something in it, or took it away: it holds in the whole project
         client: str  # the host's program: whether it still runs is told by it
         instructed: bool  # the instructions of ultrawork are in the conversation
+        asked: str  # the workflow that the user typed, until something of it is begun or they were told that nothing is
         awaits: str  # the type of an agent whose word is waited for
         briefs: dict[str, list[str]]  # by type of agent, digests of what it may be asked
         lastUsedAt: str

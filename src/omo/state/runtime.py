@@ -25,7 +25,7 @@ VERSION = 1
 KEPT_FOR = 14 * 24 * 3600.0
 OPEN_STATES = ("active", "waiting", "paused", "blocked")
 ANY_SESSION = "*"
-INDEX = ("version", "live", "fenced", "left", "sessions")
+INDEX = ("version", "live", "fenced", "open", "left", "sessions")
 AN_END = ("state", "outcome", "run", "at", "files")  # what a summary says of an end; the ledger has to say the same
 
 
@@ -60,12 +60,29 @@ def is_live(row: Json) -> bool:
     return bool(part(row, "ulw").get("enabled")) or any(work_in(row, *OPEN_STATES))
 
 
+def is_held(row: Json) -> bool:
+    """Live, and not only because an end is still to be told in a conversation that may be gone."""
+    return is_live(row) and not is_over(row)
+
+
+def is_over(row: Json) -> bool:
+    """All its work has ended, in one way or another, and no breaker can be undone."""
+    work = work_in(row, *OPEN_STATES, "exhausted", "done")
+    return bool(work) and all(summary["state"] == "done" or summary.get("cleared") for _, summary in work)
+
+
 def needs_hooks(row: Json) -> bool:
-    """Live, or cancelled and the model or the user was not told, or waiting for what an agent will say, or fenced."""
-    if is_live(row) or is_fenced(row) or row.get("awaits"):
+    """Live or fenced; or cancelled or taken over, and the model or the user was not told; or waiting for what an agent
+    will say, or for what the user asked for to be begun."""
+    if is_live(row) or is_fenced(row) or row.get("awaits") or row.get("asked") or is_taken_over(row):
         return True
     off = part(row, "stopContinuation")
     return off.get("told") is False or off.get("shown") is False
+
+
+def is_taken_over(row: Json) -> bool:
+    """By another conversation, and nobody was told of it here."""
+    return any(summary.get("takenBy") and summary.get("told") is False for _, summary in work_in(row, "done"))
 
 
 def is_fenced(row: Json) -> bool:
@@ -299,7 +316,7 @@ def whole_rows(state: str, session_id: str, row: Json) -> list[Json]:
 
 def render(runtime: Json) -> str:
     """The layout the launcher relies on."""
-    live, fenced = set(), set()
+    live, fenced, opened = set(), set(), set()
     is_left = False
     lines = []
     for key, row in runtime["sessions"].items():
@@ -308,12 +325,16 @@ def render(runtime: Json) -> str:
             continue
         if needs_hooks(row):
             live.add(_launcher_name(key))
+        elif left_open(row):  # let go or cancelled: what agents say is kept, and the user's "continue" heard
+            opened.add(_launcher_name(key))
         if is_fenced(row):
             fenced.add(_launcher_name(key))
         is_left = is_left or can_be_resumed(row) or bool(row.get("pins"))
     first = f'{{"version": {VERSION}, "live": {dumps(sorted(live))}'
     if fenced:
         first += f', "fenced": {dumps(sorted(fenced))}'
+    if opened:
+        first += f', "open": {dumps(sorted(opened))}'
     if is_left:
         first += ', "left": true'  # for a session that starts: there may be something to offer, or pinned
     end = "}"

@@ -34,7 +34,20 @@ LONGEST = 300
 class Work:
     """One kind of work, as the session's row sums it up for the hooks."""
 
-    __slots__ = ("changed", "ended_by", "kind", "next", "open", "outcome", "question", "run", "state", "total", "why")
+    __slots__ = (
+        "changed",
+        "ended_by",
+        "is_answered",
+        "kind",
+        "next",
+        "open",
+        "outcome",
+        "question",
+        "run",
+        "state",
+        "total",
+        "why",
+    )
 
     def __init__(self, kind: str, summary: Json) -> None:
         self.kind = kind
@@ -46,6 +59,7 @@ class Work:
         self.question = _line(summary.get("question"))
         self.run = _line(summary.get("run"))
         self.ended_by = _line(summary.get("endedBy"))
+        self.is_answered = summary.get("answered") is True
         self.changed = ""  # after it was called done, so that it is open again, or will be at the next Stop
         if isinstance(summary.get("changed"), list):
             self.changed = messages.files_changed(summary["changed"])

@@ -16,6 +16,7 @@ from omo.work import left_open, outcome
 from omo.work import session as rows
 from omo.work.publish import change_row, publish_damage
 from omo.work.run import Caller, Kind, Run, S, load
+from omo.work.status import NextStep, command
 
 Row = dict[str, Any]
 
@@ -52,6 +53,15 @@ def require_reason(text: str, what: str, fix: str) -> str:
         said = clip(text, 40)
         raise BadInput(f"{what} {said!r} says too little, {SHORTEST_REASON} characters are needed", fix=fix)
     return reason
+
+
+def left_elsewhere(kind: str, what: str, caller: Caller) -> NextStep | None:
+    """What another conversation left open of a workflow: named before anything new of it is begun here."""
+    for session in left_by_others(kind, caller):
+        return NextStep(
+            "resume", f"session {session} has {what} open; to take it up", (command("omo resume", session),)
+        )
+    return None
 
 
 def left_by_others(kind: str, caller: Caller) -> list[str]:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from omo.clock import stamp
+from omo.json_text import dumps
+from omo.text import block, clip
 
-from omo.text import block
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
 
-Row = dict[str, Any]
+    Row = dict[str, Any]
 
 ASKED = "asked"  # after /omo:ultragoal, /omo:ultraplan, /omo:ultraexecute or /omo:verify
 RALPH_ASKED = "ralph-asked"
 ARMED = ("activated", "rearmed")
+TYPED = "typed"  # a workflow's command with nothing behind it
 LONGEST = 8000
+MOST_TOLD = 3
 
 
 def typed(events: Iterable[Row], workflow: str, since: str = "") -> list[Row]:
@@ -33,6 +39,54 @@ def armed(events: Iterable[Row], since: str = "") -> list[Row]:
         if row.get("kind") in ARMED and row.get("actor") == "user" and str(row.get("ts")) > since:
             rows.append(row)
     return rows
+
+
+def of_run(events: Iterable[Row], kind: str, run: str) -> list[str]:
+    """What a person typed that set a run going, and what they typed for it since, oldest first. Of ultrawork these are
+    the prompts that armed it; of another workflow the last before it began, and all behind it."""
+    began = _began(run)
+    texts: list[str] = []
+    for row in events:
+        text = str(row.get("text") or row.get("criteria") or "")
+        if not text or row.get("actor") != "user":
+            continue
+        if kind == "ulw":
+            if row.get("kind") in ARMED and row.get("run") == run:
+                texts.append(text)
+        elif asked_of(row) == kind or (kind == "ultraplan" and asked_of(row) == "ultraexecute"):
+            texts = [text] if str(row.get("ts")) <= began else [*texts, text]
+    return texts
+
+
+def asked_of(row: Row) -> str:
+    """The workflow whose command a person typed; empty for any other row."""
+    if row.get("actor") != "user":
+        return ""
+    if row.get("kind") == RALPH_ASKED:
+        return "ralph"
+    return str(row.get("workflow")) if row.get("kind") in (ASKED, TYPED) else ""
+
+
+def _began(run: str) -> str:
+    """When, as its id says; empty where that does not."""
+    number = run[1:].split("-", 1)[0]
+    return stamp(int(number) / 1000) if number.isdecimal() and len(number) < 16 else ""
+
+
+def task(events: Iterable[Row], works: Iterable[tuple[str, Row]], longest: int) -> str:
+    """For a model that was not there: what the user typed for each of these works, quoted, so that it reads as theirs;
+    empty where nobody knows."""
+    rows = list(events)
+    parts = []
+    for kind, summary in works:
+        texts = of_run(rows, kind, str(summary.get("run") or ""))
+        if len(texts) > MOST_TOLD:
+            texts = [texts[0], *texts[1 - MOST_TOLD :]]
+        quoted = [dumps(clip(text, longest // max(1, len(texts)))) for text in texts]
+        if quoted:
+            name = "ultrawork" if kind == "ulw" else clip(kind, 20)
+            parts.append(f"for {name}: {', later '.join(quoted)}")
+    return f"The user's own words, {'; '.join(parts)}." if parts else ""
 
 
 def text_of(row: Row) -> str:

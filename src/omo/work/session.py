@@ -19,7 +19,7 @@ WAITING = ("waiting", "paused", "blocked")
 # Of a summary, what goes when its state does.
 OF_A_STATE = (
     *("why", "question", "told", "own", "at", "outcome", "unvouched", "endedBy", "stoppedByName", "hostLimit"),
-    *("files", "changed", "stopped"),
+    *("files", "changed", "stopped", "answered"),
 )
 LONGEST_MESSAGE = 200
 LONGEST_GIVEN_UP = 200
@@ -27,34 +27,55 @@ MOST_GIVEN_UP = 10
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
 OF_A_CONVERSATION = ("client", "instructed", "pins", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
 OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo")
+# What the user types, where the work that it begins has another name; and what is asked for and begins no run itself.
+KIND_OF = {"ultraexecute": "ultraplan"}
+NEEDS_NO_RUN = ("ultraplan",)
 ON: Json = {"disabled": False, "disabledReason": None}
 
 
-def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json | None = None, pinned: int = 0) -> Json:
+def arm(
+    row: Json | None,
+    *,
+    by: str,
+    limits: Json,
+    now: float,
+    ceilings: Json | None = None,
+    pinned: int = 0,
+    named: str = KIND,
+) -> Json:
     """A person asked for it: all blocks again, and no earlier cancel or release stands in the way.
 
-    Whatever else a breaker let go, or waits, goes on with it; not what the user stopped by its name or gave up. What
-    is spent is counted from here, unless the run was on: then it goes on with what is left of its `ceilings`. `pinned`
-    is how many gates there are.
+    Whatever else a breaker let go, or waits, goes on with it; not what was given up, nor what the user stopped by its
+    name and has not `named` now. Of another workflow than ultrawork the run begins with the agent's first command, and
+    until then nothing new is held. What is spent is counted from here, unless the run was on: then it goes on with
+    what is left of its `ceilings`. `pinned` is how many gates there are.
     """
     old = row or {}
     work: Json = {}
     for kind, summary in work_in(old, *WAITING, "exhausted"):
-        if not summary.get("cleared") and not summary.get("stoppedByName"):
+        if not summary.get("cleared") and (kind == named or not summary.get("stoppedByName")):
             work[kind] = _active(summary)
-    # Work that was still open goes on where it was; after an end it is a new run, and every gate is open again.
-    before = summary_of(old, KIND)
-    run = {"run": f"u{int(now * 1000)}", "state": "active", "open": pinned, "total": pinned, "next": None}
-    if before.get("state") in OPEN_STATES and not is_cancelled(old):
-        run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
-    work[KIND] = run
+    if named == KIND:
+        work[KIND] = _begun(old, now, pinned)
+    was_live = is_live(old)
     armed = {
-        **_with_work(begun_anew(old), work),
+        **_with_work(without_request(begun_anew(old)), work),
         "ulw": _all_blocks(by, limits, now),
         "stopContinuation": ON,
         "denials": {},
     }
-    return armed if is_live(old) else budget.begin(armed, ceilings, now=now)
+    if not work_in(armed, "active"):
+        return note(armed, enabled=was_live and bool(ulw_of(old).get("enabled")))
+    return armed if was_live else budget.begin(armed, ceilings, now=now)
+
+
+def _begun(old: Json, now: float, pinned: int) -> Json:
+    """Work that was still open goes on where it was; after an end it is a new run, and every gate is open again."""
+    before = summary_of(old, KIND)
+    run = {"run": f"u{int(now * 1000)}", "state": "active", "open": pinned, "total": pinned, "next": None}
+    if before.get("state") in OPEN_STATES and not is_cancelled(old):
+        run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
+    return run
 
 
 def give_up(row: Json, run: str, what: str, why: str) -> Json:
@@ -93,21 +114,12 @@ def raise_budget(row: Json, ceilings: Json | None, *, limits: Json, now: float) 
 
 
 def woken(before: Json | None, after: Json) -> list[tuple[str, Json]]:
-    """The workflows that an arming set going again, ultrawork itself left out."""
-    was_held = is_cancelled(before)
+    """The workflows that go on and did not before."""
+    was_cancelled = is_cancelled(before)
     was_active = dict(work_in(before or {}, "active"))
     woken = []
     for kind, summary in work_in(after, "active"):
-        if kind != KIND and (was_held or kind not in was_active):
-            woken.append((kind, summary))
-    return woken
-
-
-def woken_from_wait(before: Json, after: Json) -> list[tuple[str, Json]]:
-    """The workflows that waited, were paused or blocked, and go on."""
-    woken = []
-    for kind, summary in work_in(before, *WAITING):
-        if after["work"][kind] != summary:
+        if was_cancelled or kind not in was_active:
             woken.append((kind, summary))
     return woken
 
@@ -115,7 +127,7 @@ def woken_from_wait(before: Json, after: Json) -> list[tuple[str, Json]]:
 def put_work(row: Json | None, kind: str, summary: Json, *, limits: Json, now: float) -> Json:
     """A workflow's summary. Active work arms the same counter as ulw does, unless the user or a breaker let go."""
     old = row or {}
-    after = _with_work(old, {kind: summary})
+    after = _with_work(without_request(old), {kind: summary})
     if summary.get("state") == "active" and not ulw_of(old).get("enabled") and not was_released(old):
         after["ulw"] = _all_blocks(kind, limits, now)
         after = budget.begin(after, None, now=now)
@@ -138,7 +150,10 @@ def kept_state(row: Json, old: Json, summary: Json) -> Json:
                 kept[key] = old[key]
         return {**summary, **kept}
     if "told" in summary and was == state and old.get("why") == summary["why"]:
-        return {**summary, "told": old.get("told", False)}
+        known = {"told": old.get("told", False)}
+        if old.get("answered"):
+            known["answered"] = True
+        return {**summary, **known}
     is_same_end = was == state == "done" and old.get("run") == summary.get("run") and not old.get("unvouched")
     if is_same_end and old.get("told") is True:
         return _told(summary)
@@ -194,7 +209,7 @@ def cancel(
         "cancelledFor": event,
     }
     ulw = {**ulw_of(forget_message(old)), "enabled": False}
-    return {**old, "ulw": ulw, "stopContinuation": off, "work": _other_work(old)}
+    return {**without_request(old), "ulw": ulw, "stopContinuation": off, "work": _other_work(old)}
 
 
 def withdraw(row: Json) -> Json:
@@ -256,7 +271,7 @@ def take_up(row: Json, theirs: Json) -> Json:
 
 
 def taken_up(row: Json, by: str) -> Json:
-    """The row of the session that had it. It is held no longer, and its next Stop, if there is one, tells the user."""
+    """The row of the session that had it. It is live no longer, and its next Stop, if there is one, tells the user."""
     after = {key: value for key, value in row.items() if key in OF_A_CONVERSATION}
     work: Json = {}
     for kind, summary in work_of(row).items():
@@ -265,9 +280,9 @@ def taken_up(row: Json, by: str) -> Json:
         elif ulw_of(row).get("enabled") and summary.get("state") in OPEN_STATES:
             run = "ultrawork" if kind == KIND else f"{kind} {summary.get('run')}"
             ended = outcome.outcome(outcome.ENDED, f"session {clip(by, 64)} took {run} over")
-            work[kind] = {"state": "done", "open": 0, "total": 0, "next": None, "told": False, "outcome": ended}
-    has_to_tell = any(part(work, kind).get("told") is False for kind in work)
-    return {**after, "ulw": {**ulw_of(row), "enabled": has_to_tell}, "work": work}
+            gone = {"state": "done", "open": 0, "total": 0, "next": None, "told": False, "outcome": ended}
+            work[kind] = {**gone, "takenBy": by}
+    return {**after, "ulw": {**ulw_of(row), "enabled": False}, "work": work}
 
 
 def _stays_behind(summary: Any) -> bool:
@@ -275,16 +290,21 @@ def _stays_behind(summary: Any) -> bool:
     return not isinstance(summary, dict) or summary.get("state") == "done" or bool(summary.get("cleared"))
 
 
-def go_on(row: Json, *, limits: Json, now: float) -> Json:
+def go_on(row: Json, *, limits: Json, now: float, named: str = "") -> Json:
     """The user says that it goes on: what waited or a breaker let go is active again, with all blocks.
 
     Not what used up its budget, which they raise by its own command.
     """
     states = WAITING if budget.is_used_up(row) else (*WAITING, "exhausted")
-    after = {**resume(row, states=states), "stopContinuation": ON, "denials": {}}
+    after = {**resume(row, states=states, named=named), "stopContinuation": ON, "denials": {}}
     if work_in(after, "active"):
         after = _with_all_blocks(after, limits, now)
     return after
+
+
+def without_request(row: Json) -> Json:
+    """Something of what was asked for is begun, or the user was told that nothing is."""
+    return {key: value for key, value in row.items() if key != "asked"}
 
 
 def not_given_up(row: Json) -> list[tuple[str, Json]]:
@@ -329,6 +349,25 @@ def resume(row: Json, *, states: tuple[str, ...] = WAITING, own: bool = True, na
     elif others or work_in(row, "active"):
         waiting = others
     return forget_message(_with_work(row, waiting))
+
+
+def answered(row: Json) -> Json:
+    """A person spoke after they had read how work ended, or why it waits, and their word alone does not wake it: the
+    agent may begin again by its own command."""
+    work: Json = {}
+    for kind, summary in work_in(row, *WAITING):
+        if summary.get("told") and summary.get("own"):
+            work[kind] = {**summary, "answered": True}
+    return _with_work(row, work) if work else row
+
+
+def newly_answered(before: Json, after: Json) -> list[tuple[str, Json]]:
+    """The ends among them, which no word of the user's wakes; not what they answered earlier."""
+    ends = []
+    for kind, summary in work_in(after, *WAITING):
+        if summary.get("cleared") and summary.get("answered") and not summary_of(before, kind).get("answered"):
+            ends.append((kind, summary))
+    return ends
 
 
 def note_message(row: Json, text: str, *, now: float) -> Json:

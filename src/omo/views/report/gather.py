@@ -24,6 +24,7 @@ from omo.views.report.attachments import Budget, show
 from omo.views.report.timeline import Timeline
 from omo.views.report.verdict import Verdict, notices, verdict
 from omo.views.works import name_of
+from omo.work import requests
 from omo.work.run import Run
 from omo.work.sections import Notice, Section, Sections
 from omo.work.status import Status
@@ -183,21 +184,10 @@ def _sections(viewer: Viewer, view: Status, budget: Budget) -> Sections:
 
 
 def _task(events: Sequence[Row], parts: Sequence[Part]) -> str:
-    """What the person typed that set the work going: the prompt that armed a run of ultrawork, or the last thing they
-    asked of another workflow before it began."""
+    """What the person typed that set the work going."""
     for part in parts:
-        kind, began, task = part.view.kind, part.whole.began, ""
-        for row in events:
-            if not isinstance(row.get("text"), str):
-                continue
-            if kind == "ulw" and row.get("kind") in ("activated", "rearmed") and row.get("run") == part.view.run:
-                return str(row["text"])
-            asked = (row.get("kind"), row.get("workflow"))
-            is_later = bool(began) and str(row.get("ts")) > began
-            if asked in ((f"{kind}-asked", None), ("asked", kind)) and not is_later:
-                task = str(row["text"])
-        if task:
-            return task
+        if texts := requests.of_run(events, part.view.kind, part.view.run):
+            return texts[0]
     return ""
 
 

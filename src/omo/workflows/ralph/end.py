@@ -34,6 +34,10 @@ def next_step(run: RalphRun | None) -> NextStep:
             return NextStep("done", f"every criterion passes, iteration {state.iteration} of {state.max_iterations}")
         if not state.is_the_users_turn:
             return NextStep("start", "the run was abandoned", (BEGIN,))
+        summary = run.caller.summary(KIND)
+        if summary.get("run") == run.id and summary.get("answered"):
+            why = f"the user has answered since it ended: {outcome.of(state.ended)['why']}"
+            return NextStep("start", why, (command(f"{START} --max-iterations N", lead="where they want it again"),))
         return NextStep("tell-user", outcome.of(state.ended)["why"], THE_USERS_TURN)
     why = f"{named(state.remaining)} open, iteration {state.iteration} of {state.max_iterations}"
     if state.briefs and not state.is_taken_up(state.briefs[-1]):

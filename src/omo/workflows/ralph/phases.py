@@ -14,7 +14,7 @@ from pathlib import Path
 
 from omo import safe_open
 from omo.proof import base, own_commands
-from omo.state.runtime import is_live, part
+from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work.agents import EVIDENCE, Message, SessionEvents, messages_in, same_files
 from omo.work.files import Files
@@ -154,8 +154,6 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
             to_do.append(f"{phase}: {PIN}")
         elif proof.status == MISSING:
             to_do.append(f"{phase}: {REMEDIES[phase]}")
-    if to_do and not is_live(events.row):
-        to_do.insert(0, "no hook records agents while the session is released: the user types ulw to take it up again")
     return PhaseReport(state.iteration, proofs, to_do, gates=gates)
 
 

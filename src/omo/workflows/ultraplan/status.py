@@ -174,18 +174,22 @@ def sessions_left(status: RunStatus) -> dict[int, str]:
 def _failed(status: RunStatus) -> NextStep:
     state = status.state
     step = str(part(state.finished, "failed").get("step"))
-    why = f"the session stopped at step {step} and waits for a person"
+    why, who = f"the session stopped at step {step} and waits for a person", "user"
+    summary = status.run.caller.summary(KIND)
+    is_active = summary.get("run") == status.run.id and summary.get("state") == "active"
+    if is_active and "fence" not in summary:  # which an open run has: so it is their answer by which Stop holds it
+        why, who = f"the session stopped at step {step}, and the user has answered since", "agent"
     if state.finished.get("violations") or state.depth >= MOST_RECOVERIES:
-        return NextStep("escalate", why, REVISE, who="user", item=step)
+        return NextStep("escalate", why, REVISE, who=who, item=step)
     nothing_missing = bool(status.audit.steps) and not status.audit.missing
     if status.unknown or nothing_missing:  # there is nothing that a recovery could carry out
         why += f"; {clip(status.unknown, 160)}" if status.unknown else ", and every step passes the audit"
         close = abandon_command(lead="to close it")
-        return NextStep("escalate", why, (close, Command(lead="or revise the plan")), who="user", item=step)
+        return NextStep("escalate", why, (close, Command(lead="or revise the plan")), who=who, item=step)
     if status.is_revised:
-        return NextStep("escalate", f"{why}; the plan was edited since", _begin(status), who="user", item=step)
+        return NextStep("escalate", f"{why}; the plan was edited since", _begin(status), who=who, item=step)
     recover = command("omo plan recover", state.path, lead="to go on")
-    return NextStep("escalate", why, (recover, Command(lead="or revise the plan")), who="user", item=step)
+    return NextStep("escalate", why, (recover, Command(lead="or revise the plan")), who=who, item=step)
 
 
 def _abandoned(status: RunStatus) -> NextStep:

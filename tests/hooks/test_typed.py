@@ -1,0 +1,260 @@
+"""What the user types arms, whatever was before; and where it does not, one line says so."""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+from typing import Any
+
+import pytest
+
+from omo import settings
+from omo.state import runtime
+from omo.work import session
+from tests.hooks.conftest import SESSION, Host
+
+IN_PROCESS = True  # but for what the launcher has to let through
+
+Row = dict[str, Any]
+
+CLAUDE = {"CLAUDECODE": "1"}
+LIMITS = settings.Settings().limits
+WORKFLOWS = {"ultragoal": "ultragoal", "ultraexecute": "ultraplan", "ralph": "ralph", "verify": "verify"}
+each_workflow = pytest.mark.parametrize("name", WORKFLOWS)
+
+
+@pytest.fixture(autouse=True)
+def in_the_client(host: Host) -> None:
+    host.environ |= CLAUDE
+
+
+def summary(kind: str, **changes: Any) -> Row:
+    return {"run": f"{kind}-1", "state": "active", "open": 2, "total": 3, "next": f"{kind} step 2", **changes}
+
+
+def put(host: Host, **kinds: Row) -> None:
+    row = {**session.arm(None, by="user", limits=LIMITS, now=time.time() - 60), "work": kinds}
+    row["ulw"]["limits"] = {**LIMITS, "cooldown_seconds": 0.001}
+    change(host, lambda _: row)
+
+
+def change(host: Host, decide: Any) -> None:
+    host.now = time.time()
+    host.change_row(decide)
+
+
+def begin(host: Host, kind: str) -> None:
+    """As the workflow's own first command does."""
+    change(host, lambda row: session.put_work(row, kind, summary(kind), limits=LIMITS, now=time.time()))
+
+
+def exhaust(host: Host) -> None:
+    change(host, lambda row: session.exhaust(row, rule="cap", why="8 blocks"))
+
+
+def told(answer: Any) -> tuple[str, str]:
+    """What the user and what the model read."""
+    more = answer.json.get("hookSpecificOutput", {}) if answer.stdout.strip() else {}
+    return answer.message, str(more.get("additionalContext", ""))
+
+
+# A cancel, a breaker, a pause, an end
+
+
+@each_workflow
+def test_a_workflow_that_is_typed_after_a_cancel_is_held_once_it_is_begun(host: Host, name: str) -> None:
+    host.prompt("/omo:stop-continuation")
+    line, context = told(host.prompt(f"/omo:{name} make add right"))
+    assert f"/omo:{name} takes your cancel back" in line
+    assert f"types /omo:{name} now: that is wanted" in context
+    begin(host, WORKFLOWS[name])
+    assert host.stop().blocks
+
+
+@pytest.mark.usefixtures("through_the_shell")
+@each_workflow
+def test_what_was_open_at_the_cancel_goes_on_and_is_named(host: Host, name: str) -> None:
+    put(host, **{WORKFLOWS[name]: summary(WORKFLOWS[name])})
+    host.prompt("/omo:stop-continuation")
+    host.stop().assert_silent()
+    line, context = told(host.prompt(f"/omo:{name} go on"))
+    assert f"with /omo:{name} goes on: {WORKFLOWS[name]} {WORKFLOWS[name]}-1 (2 of 3 open)" in line
+    assert "`omo next`" in context
+    assert host.stop().blocks
+
+
+@each_workflow
+@pytest.mark.parametrize("let_go", ["breaker", "stop", "stop by name"])
+def test_a_breaker_or_a_pause_does_not_stand_in_its_way(host: Host, name: str, let_go: str) -> None:
+    kind = WORKFLOWS[name]
+    put(host, **{kind: summary(kind)})
+    if let_go == "breaker":
+        exhaust(host)
+    else:
+        host.prompt("stop" if let_go == "stop" else f"stop {kind}")
+    assert not host.stop().blocks
+    line, _ = told(host.prompt(f"/omo:{name} go on with the plan"))
+    assert "goes on" in line
+    assert host.row()["ulw"]["stopBlocks"] == 0
+    assert host.stop().blocks
+
+
+def test_a_spent_budget_is_counted_anew_as_with_the_keyword(host: Host) -> None:
+    put(host, ralph=summary("ralph"))
+    change(host, lambda row: {**row, "budget": {"agents": 1}, "spent": {"agents": 1}})
+    change(host, lambda row: session.exhaust(row, rule="budget", why="spent"))
+    host.prompt("/omo:ralph go on")
+    assert host.row()["spent"].get("agents", 0) == 0
+    assert host.stop().blocks
+
+
+def test_pinned_gates_are_counted_again_when_ultrawork_comes_after_it(host: Host) -> None:
+    host.prompt("/omo:pin tests -- true")
+    host.prompt("ulw fix it")
+    host.prompt("/omo:stop-continuation")
+    host.prompt("/omo:ralph make it right")
+    host.prompt("ulw fix it after all")
+    assert host.row()["work"]["ulw"]["total"] == 1
+
+
+def test_an_end_that_was_not_told_yet_is_told_all_the_same(host: Host) -> None:
+    ended = {"verdict": "attested", "why": "all is said", "exceptions": []}
+    put(host, verify=summary("verify", state="done", outcome=ended))
+    host.prompt("/omo:ralph and now this")
+    assert "all is said" in host.stop().message
+
+
+def test_what_stood_still_wakes_with_any_of_them_but_for_what_was_stopped_by_its_name(host: Host) -> None:
+    put(host, ralph=summary("ralph"), ultragoal=summary("ultragoal"))
+    host.prompt("stop ralph")
+    exhaust(host)
+    host.prompt("/omo:verify that it is so")
+    states = {kind: work["state"] for kind, work in host.row()["work"].items()}
+    assert states == {"ralph": "paused", "ultragoal": "active"}
+
+
+@pytest.mark.usefixtures("through_the_shell")
+@pytest.mark.parametrize("prompt", ["continue", "please go on", "weiter"])
+def test_continue_goes_on_after_a_breaker(host: Host, prompt: str) -> None:
+    put(host, ultragoal=summary("ultragoal"))
+    exhaust(host)
+    host.stop().assert_silent()
+    assert "understood as continue: ultragoal ultragoal-1 goes on" in host.prompt(prompt).message
+    assert host.stop().blocks
+
+
+def test_continue_after_a_budget_names_what_raises_it(host: Host) -> None:
+    put(host, ralph=summary("ralph"))
+    change(host, lambda row: {**row, "budget": {"agents": 1}, "spent": {"agents": 1}})
+    change(host, lambda row: session.exhaust(row, rule="budget", why="spent"))
+    assert "/omo:budget 2 agents raises it and goes on" in host.prompt("continue").message
+    host.stop().assert_silent()
+
+
+def test_continue_after_a_cancel_takes_nothing_back(host: Host) -> None:
+    put(host, ultragoal=summary("ultragoal"))
+    host.prompt("/omo:stop-continuation")
+    host.prompt("continue")
+    host.stop().assert_silent()
+
+
+# Not begun, not on
+
+
+@pytest.mark.usefixtures("through_the_shell")
+@each_workflow
+def test_a_turn_that_begins_nothing_of_it_is_told_once(host: Host, name: str) -> None:
+    host.prompt(f"/omo:{name} make add right").assert_silent()
+    assert host.stop().message == (
+        f"omo: {name} is not begun yet, so nothing holds this session. Answer the agent, or type /omo:{name} again."
+    )
+    host.stop().assert_silent()
+
+
+def test_what_is_begun_is_not_called_unbegun(host: Host) -> None:
+    host.prompt("/omo:ralph make add right")
+    begin(host, "ralph")
+    assert host.stop().blocks
+    host.prompt("/omo:stop-continuation")
+    host.stop().assert_silent()
+
+
+def test_planning_begins_no_run(host: Host) -> None:
+    host.prompt("/omo:ultraplan the parts").assert_silent()
+    host.stop().assert_silent()
+
+
+def test_what_else_was_typed_with_the_cancel_is_passed_on(host: Host) -> None:
+    host.prompt("ulw fix it")
+    answer = host.prompt("/omo:stop-continuation and then explain what mean() does")
+    assert not answer.blocks
+    line, context = told(answer)
+    assert line.startswith("omo: ultrawork is off.")
+    assert "Do only what else the message asks" in context
+    host.stop().assert_silent()
+    assert "Do what else the message asks" in told(host.prompt("/omo:stop-continuation and explain it"))[1]
+
+
+@pytest.mark.usefixtures("through_the_shell")
+@pytest.mark.parametrize(
+    ("prompt", "name"),
+    [
+        ("please use ultragoal: create-goals for A and B", "ultragoal"),
+        ("do it with ultraplan", "ultraplan"),
+        ("use ralph until the tests pass", "ralph"),
+        ("what does ultragoal do?", ""),
+        ("don't use ultragoal here", ""),
+        ("fix the bug in src/ultragoal/run.py", ""),
+        ("Ralph says the parser is slow", ""),
+    ],
+)
+def test_a_workflow_that_is_asked_for_in_words_is_not_on_and_that_is_said(host: Host, prompt: str, name: str) -> None:
+    expected = f"omo: {name} is not on: its command begins it, /omo:{name} and then what you want."
+    assert host.prompt(prompt).message == (expected if name else "")
+
+
+def test_who_speaks_of_the_workflow_that_is_open_is_told_nothing(host: Host) -> None:
+    put(host, ultragoal=summary("ultragoal"))
+    host.prompt("now do the second one of the ultragoal")
+    host.prompt("go ahead with ultragoal G002, using the new parser").assert_silent()
+
+
+@each_workflow
+def test_where_the_state_cannot_be_written_that_is_said(host: Host, name: str) -> None:
+    (host.project / ".sisyphus").write_text("a file is in the way\n")
+    line, context = told(host.prompt(f"/omo:{name} make add right"))
+    assert f"omo: {name} could not be turned on: " in line
+    assert "could not be turned on" in context
+
+
+def test_a_full_disk_lets_go_and_answers(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+    host.prompt("ulw fix it")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    assert "omo: let go, the state could not be written: " in host.stop().message
+    assert "omo: what you typed could not be recorded: " in host.prompt("stop").message
+    assert "ralph could not be turned on" in host.prompt("/omo:ralph it").message
+    monkeypatch.undo()
+    assert host.stop().blocks
+
+
+# Agents are seen
+
+
+@pytest.mark.usefixtures("through_the_shell")
+@pytest.mark.parametrize("let_go", ["cancel", "breaker"])
+def test_who_reviews_open_work_is_seen_whether_it_is_held_or_not(host: Host, let_go: str) -> None:
+    put(host, ultragoal=summary("ultragoal"))
+    if let_go == "cancel":
+        host.prompt("/omo:stop-continuation")
+        host.prompt("just tell me about it")
+    else:
+        exhaust(host)
+    host.agent_ends("omo:architect", "CLEAR")
+    seen = host.events(SESSION)[-1]
+    assert (seen["kind"], seen["agentType"], seen["message"]) == ("agent-finished", "omo:architect", "CLEAR")
+    assert runtime.session(host.state, SESSION) is not None
