@@ -164,9 +164,12 @@ def test_continue_after_a_cancel_takes_nothing_back(host: Host) -> None:
 
 @pytest.mark.usefixtures("through_the_shell")
 @each_workflow
-def test_a_turn_that_begins_nothing_of_it_is_told_once(host: Host, name: str) -> None:
+def test_a_turn_that_begins_nothing_of_it_is_sent_back_once_and_then_told(host: Host, name: str) -> None:
     host.prompt(f"/omo:{name} make add right").assert_silent()
-    assert host.stop().message == (
+    first = host.stop()
+    assert first.blocks
+    assert f"/omo:{name}, and nothing of it was begun. `omo next` names the command" in first.json["reason"]
+    assert host.stop(stop_hook_active=True, last_assistant_message="Which one?").message == (
         f"omo: {name} is not begun yet, so nothing holds this session. Answer the agent, or type /omo:{name} again."
     )
     host.stop().assert_silent()

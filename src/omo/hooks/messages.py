@@ -351,6 +351,14 @@ def files_unknown(why: str) -> str:
     return f"the files could not be looked at again before this was told ({clip(why, 120)})"
 
 
+def to_be_begun(name: str) -> str:
+    """For the agent that ended its turn though the user typed the command of a workflow."""
+    return (
+        f"The user typed /omo:{clip(name, 40)}, and nothing of it was begun. `omo next` names the command that begins "
+        "it. If you need their answer first, ask them and end the turn: it is let through."
+    )
+
+
 def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> str:
     """Why the turn goes on: what is open, how many blocks are left, how to stop.
     From the second block in a row on it is what changed since, in a line: the user sees every one of them.

@@ -345,6 +345,22 @@ def _is_invalid(s: Situation) -> bool:
         return True
 
 
+def _is_asked_for(s: Situation) -> bool:
+    """The user typed the command of a workflow, of which nothing was begun since."""
+    return bool(s.row.get("asked")) and not is_live(s.row) and not session.is_cancelled(s.row)
+
+
+def _was_reminded(s: Situation) -> bool:
+    """In another event than this one, which a hook that is registered twice sees twice."""
+    return s.row.get("reminded") not in (None, s.event.fingerprint)
+
+
+def _goes_on_by_itself(s: Situation) -> bool:
+    event = s.event
+    is_excused = event.in_plan_mode or event.limit_notice or event.running_agents or event.has_wakeup
+    return not is_excused and not s.is_queued()
+
+
 def _is_same_event(s: Situation) -> bool:
     """The same event twice (a hook registered twice): after a block of ours the host would say it continues one."""
     return not s.event.continues_a_block and s.ulw.get("lastStop") == s.event.fingerprint
@@ -395,9 +411,16 @@ RULES = (
     Rule("switched-off", "OMO_DISABLE is set", lambda s: s.disabled),
     Rule("subagent", "a subagent stops, not the session", lambda s: s.event.is_subagent),
     Rule(
+        "begin",
+        "you typed the command of a workflow, and nothing of it was begun; the agent is sent back once",
+        lambda s: _is_asked_for(s) and not _was_reminded(s) and _goes_on_by_itself(s),
+        lambda s, rule: {**s.row, "reminded": s.event.fingerprint},
+        blocks=True,
+    ),
+    Rule(
         "not-begun",
         "you typed the command of a workflow, and the turn ends before anything of it was begun",
-        lambda s: bool(s.row.get("asked")) and not is_live(s.row) and not session.is_cancelled(s.row),
+        _is_asked_for,
         lambda s, rule: session.without_request(s.row),
     ),
     Rule("not-active", "nothing is active for exactly this session", _is_idle),
@@ -521,7 +544,10 @@ def carry_out(situation: Situation) -> Change:
             message = str(situation.message().get("text", ""))
         most = situation.limits["max_stop_blocks"]
         active = situation.active()
-        reason = messages.reason_to_go_on(after, active, most, message)
+        if rule.name == "begin":
+            reason = messages.to_be_begun(str(situation.row.get("asked")))
+        else:
+            reason = messages.reason_to_go_on(after, active, most, message)
         if rule is BLOCK:
             after = session.note(after, openSaid=messages.what_is_open(active, messages.LONGEST_OPEN))
         return Change((rule, reason), after, [*events, {"kind": "blocked", "rule": rule.name, "reason": reason}])

@@ -14,6 +14,7 @@ CEILING = "ulw.totalBlocks limits.max_total_blocks ulw.armedAt limits.max_hours"
 FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "switched-off": ("OMO_DISABLE", ("start the session without OMO_DISABLE",)),
     "subagent": ("event.agent_id", ("the Stop of the session itself is decided by the rules below",)),
+    "begin": ("asked", ("the agent begins it, as omo next says", AFTER_IT)),
     "not-begun": ("asked", ("the agent begins it, as omo next says", "leave the command out")),
     "not-active": (
         "ulw.enabled work",

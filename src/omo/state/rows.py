@@ -140,6 +140,7 @@ if TYPE_CHECKING:
         client: str  # the host's program: whether it still runs is told by it
         instructed: bool  # the instructions of ultrawork are in the conversation
         asked: str  # the workflow that the user typed, until something of it is begun or they were told that nothing is
+        reminded: str  # the Stop at which the agent was sent back for that
         awaits: str  # the type of an agent whose word is waited for
         briefs: dict[str, list[str]]  # by type of agent, digests of what it may be asked
         lastUsedAt: str

@@ -304,7 +304,7 @@ def go_on(row: Json, *, limits: Json, now: float, named: str = "") -> Json:
 
 def without_request(row: Json) -> Json:
     """Something of what was asked for is begun, or the user was told that nothing is."""
-    return {key: value for key, value in row.items() if key != "asked"}
+    return {key: value for key, value in row.items() if key not in ("asked", "reminded")}
 
 
 def not_given_up(row: Json) -> list[tuple[str, Json]]:
