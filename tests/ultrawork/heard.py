@@ -728,6 +728,72 @@ para que funcione, instala numpy
 espera, falta uma vírgula
 подожди, тут не хватает запятой
 забудь про тесты, исправь код
+ok wait so the header is sticky but the footer isn't
+wait is that the right import
+wait are you sure about the timezone
+wait we also have to bump the schema version
+wait, use tabs
+wait - the second test is flaky
+hold on the regex misses umlauts
+hold on a second, that variable is unused
+one moment, the token expired, I put a new one in .env
+stop it from rendering twice
+stop it when the window closes
+stop that from happening again
+stop this test from leaking
+stop everything that listens on 8080
+stop all containers
+stop all of the workers gracefully
+please stop the flicker
+can you stop the log spam
+can you stop the modal from closing
+could you make it stop logging
+you should stop the ticker in teardown
+I need you to stop the job queue and drain it
+I want you to stop the server, migrate, and start it again
+we have to stop the bleeding in the release branch
+cancel all pending requests on unmount
+cancel the timer
+please cancel the old subscription before the new one
+abort all uploads when the user leaves
+pause all animations
+pause the queue while migrating
+quit using semicolons
+quit adding emojis
+kill all the TODO comments
+drop all the mocks
+drop this column
+leave this test, fix that one
+leave all imports sorted
+forget the first idea, second one is better
+forget it, the old approach is fine, use that
+never mind about windows
+no more TODOs
+no more console.log
+enough caching, measure first
+done with that? do the next
+that's enough tests, write docs
+that's all wrong, the formula is a*b
+that's it exactly, do the same for the rest
+give up on IE
+give up on the first approach and try regex
+not that, this: foo.bar
+not now, after the tests
+don't do anything fancy
+don't change anything but the tests
+don't touch anything outside src
+don't go on with the migration before the backup
+don't continue the numbering
+no need to go through all files, only src
+no need to continue the old numbering, start at 1
+let's not do the docs now, do the tests
+let me do the deploy, you do the tests
+I'll do the deploy, write the notes
+I'll take care of CI, finish the feature
+end on a newline
+end the line with a semicolon
+exit the loop early
+take a break out of the inner loop
 """)
 USES = lines(r"""
 ulw add a dark mode

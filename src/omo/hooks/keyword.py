@@ -341,7 +341,7 @@ def _is_object(place: Place) -> bool:
     if not words:
         return False
     last, previous = words[-1], " ".join(words[-2:-1])
-    if previous == "i'd" or place.behind in (["way"], ["treatment"]):  # "I'd like ulw", "do it the ulw way"
+    if previous in ("i'd", "would") or place.behind in (["way"], ["treatment"]):  # "I'd like ulw", "do it the ulw way"
         return False
     is_turned_to = previous in wordlists.TURNS_TO or previous in wordlists.INSTRUMENTS
     if last in wordlists.DETERMINERS:

@@ -74,8 +74,10 @@ def _decide_and_write(
     changed: dict[float, bool] = {}
 
     def is_changed(moment: float) -> bool:
+        from omo.proof import base
+
         if moment not in changed:
-            changed[moment] = bound.is_changed(world.root, moment)
+            changed[moment] = base.is_changed(world.root, moment)
         return changed[moment]
 
     def change_of(row: Json | None, *, is_locked: bool = True) -> Change:

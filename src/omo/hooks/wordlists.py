@@ -202,7 +202,7 @@ SMALL_BY_LANGUAGE = {
         ceci ce cette c'est travail tâche boulot en et ou mais pour avec sur au aux ici juste simplement aujourd'hui
         l'instant toutes toute tous veuillez bien toi travailler dessus y est qu'on moi vais n'as reste putain""",
     "es": """por favor gracias ahora mismo vale bueno sí puedes podrías puede podemos debes deberías quiero quisiera lo
-        el los las una eso esto esa este estas todo toda todos del con o pero al aquí ahí así trabajo tarea tareas
+        el los las una eso esto esa este estas todo toda del con o pero al aquí ahí así trabajo tarea tareas
         trabajar trabajando proceso operación ejecución sesión hoy simplemente solo mejor se nos hacer haciendo está más
         usted yo resto""",
     "pt": """obrigado obrigada agora mesmo sim pouco imediatamente você pode podem poderia deve deveria quero gostaria
@@ -324,7 +324,7 @@ FAULTS = words("bug bugs typo error crash leak flaw")
 # With an article before it, what is asked for is called one: "this is a ulw task: port it".
 CALLS_IT_ONE = phrases("task|job|task for you|job for you")
 # What a line of a shell begins with that has it as an argument, some with a command of theirs between.
-PROGRAMS = words("echo printf cat cd ls mkdir touch rm grep rg alias which curl wget find sudo")
+PROGRAMS = words("echo printf cat cd ls mkdir touch rm grep rg alias which curl wget find")
 PROGRAMS_WITH_COMMANDS = words("git npm pnpm yarn npx pip uv docker cargo brew apt")
 # A plan begins or ends with one of these; behind the next it says when something is due.
 TIMES = phrases("""tomorrow|later|someday|one day|next time|next week|next month|monday|tuesday|wednesday|thursday|

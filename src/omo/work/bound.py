@@ -56,13 +56,6 @@ def look_again(root: str, summary: Json) -> Since:
     return Since(changed[:MOST_NAMED], unknown)
 
 
-def is_changed(root: str, moment: float) -> bool:
-    """Whether a file of the project was changed since, or nobody can tell."""
-    from omo.proof import base
-
-    return base.is_changed(root, moment)
-
-
 def reopen(state: str, session: str, kind: str, summary: Json, *, actor: str, now: float, wait: float) -> None:
     """The ledgers of a workflow say that its end does not stand. Plain ultrawork has none but the session's own."""
     from omo.state.journal import Journal
