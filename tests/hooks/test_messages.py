@@ -80,7 +80,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "on by its command": lambda m: line(messages.typed("ralph", m.work, was_cancelled=True)),
     "on by its command after a cancel": lambda m: line(messages.typed("ralph", [], was_cancelled=True)),
     "named in words": lambda m: messages.begun_by_its_command("ralph"),
-    "to be begun": lambda m: messages.to_be_begun(m.text),
+    "to be begun": lambda m: messages.to_be_begun("ralph"),
     "not begun": lambda m: m.released("not-begun", {"asked": "ralph"}),
     "could not be turned on": lambda m: line(messages.could_not_turn_on(m.text)),
     "paused": lambda m: line(messages.paused(m.work)),

@@ -127,5 +127,8 @@ def cross(root: Path, name: str, joints: tuple[str, ...]) -> Walk:
 
 def type_again(walk: Walk, name: str) -> None:
     answer = walk.prompt(TYPED[name])
-    is_on = walk.view().brief.decision == "block"
-    assert is_on or answer.message, walk.report("what the user typed is not on, and nobody says so")
+    stopped = walk.stop()
+    assert stopped.blocks or answer.message, walk.report("what the user typed is not on, and nobody says so")
+    if walk.view().leading is None and stopped.blocks:
+        step = walk.omo("next").json["next"]
+        walk.follow(step["ways"][0]["command"].split(), "agent")

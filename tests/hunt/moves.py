@@ -69,7 +69,9 @@ def fill(walk: Walk, argv: list[str]) -> tuple[list[str], str | None]:
     """What stands for something is replaced by it; what is read from stdin comes with it."""
     filled, stdin = [], None
     for word, before in zip(argv, ["", *argv], strict=False):
-        if word == "FILE" or (before == "--file" and word == "GOAL"):
+        if before == "--brief-file":
+            word = str(walk.write("brief.json", BRIEFS[0]))  # a name that git ignores here
+        elif word == "FILE" or (before == "--file" and word == "GOAL"):
             word = FILES[argv[0]](walk, argv)
         elif word == "-" and before == "--file":
             stdin = json.dumps(ANSWERS[argv[argv.index("--question") + 1]])
