@@ -309,7 +309,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.lifecycle import left_by_others
     from omo.work.status import NextStep, command
     from omo.workflows.ultraplan.run import KIND, load_status
-    from omo.workflows.ultraplan.status import NOT_STARTED, in_lines, publish_status
+    from omo.workflows.ultraplan.status import NOT_STARTED, cancelled, in_lines, publish_status
 
     caller = _caller(arguments, context, looks=True)
     loaded = load_status(caller, arguments.named)
@@ -320,6 +320,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
             step = NextStep("resume", why, (command("omo resume", others[0]),))
         return Result({"run": None, "state": "none", "next": _next_data(step)}, f"No plan session. Next: {step.text}")
     step = publish_status(loaded)
+    step = cancelled(loaded) or step
     state, shown = loaded.state, loaded.audit
     data = {
         **_facts(state),

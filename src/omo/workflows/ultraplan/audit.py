@@ -31,6 +31,7 @@ APART = (globs.OWN, ".sisyphus/evidence")
 
 StepStatus = Literal["pass", "drift", "missing", "unknown", "skipped"]
 NEVER, OUTSIDE = "never to be touched", "outside the scope"
+EXCEPTIONS = LEFT_ALONE, ALLOWED = "outside the fence, in no step's commit, left alone", "let through by the user"
 
 
 @dataclass(frozen=True)
@@ -113,8 +114,8 @@ class Audit:
         """What there is to say beside the steps, by what it is about: bounded, and only where there is something."""
         every: dict[str, Sequence[object]] = {
             "changed against the scope": self.violations,
-            "outside the fence, in no step's commit, left alone": self.left_alone,
-            "let through by the user": self.allowed,
+            LEFT_ALONE: self.left_alone,
+            ALLOWED: self.allowed,
             "not committed": self.dirty,
             "commits of no step": self.unclaimed,
             "not established": self.problems,

@@ -74,7 +74,8 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     state = run.require_whole()
     if state.end and failure is None:
         return _again(run)
-    if not state.is_open:
+    is_told_again = state.end == "failed" and failure is not None  # the user has answered, and it still cannot go on
+    if not state.is_open and not is_told_again:
         raise state.not_open
     if failure is not None:
         _require_told(state, failure)
