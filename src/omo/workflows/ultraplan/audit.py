@@ -193,7 +193,8 @@ def audit_history(
     unclaimed = []
     for commit in history.commits:
         # A merge that only merges has nothing that another commit does not have.
-        if commit.sha not in claimed and (commit.own_changes or not commit.is_merge):
+        is_about_plan = bool(commit.own_changes) and all(path == document.path for path in commit.paths)
+        if commit.sha not in claimed and not is_about_plan and (commit.own_changes or not commit.is_merge):
             unclaimed.append(str(commit))
     return Audit(
         history.base,
