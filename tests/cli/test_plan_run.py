@@ -227,7 +227,9 @@ def test_the_users_stop_releases_stop_and_the_session_can_still_be_given_up(plan
     start(planned)
     assert planned.user("stop-continuation", "--session", SESSION).code == 0
     assert next_stop(planned) == "cancelled"
-    assert planned.row()["work"]["ultraplan"]["fence"]
+    told = planned.agent("plan", "status").out
+    assert "its fence is down; it goes on when they type ulw" in told
+    assert "omo plan finish --abandon" in told
     assert planned.agent("plan", "finish", "--abandon", "the user stopped the work").code == 0
     assert "fence" not in planned.row()["work"]["ultraplan"]
 
@@ -343,3 +345,19 @@ def test_a_new_start_does_not_make_an_earlier_violation_undone(planned: Project,
     ended = planned.row()["work"]["ultraplan"]["outcome"]
     assert ended["verdict"] == "waived"
     assert any("infra/main.tf" in exception["why"] for exception in ended["exceptions"])
+
+
+def test_a_session_that_stopped_and_was_answered_does_not_say_that_it_waits(planned: Project) -> None:
+    start(planned)
+    planned.agent("plan", "finish", "--failed", "1", "--error", "it cannot be written", "--tried", "twice, in two ways")
+    assert "stopped at step 1" in planned.stop().message
+    assert planned.agent("plan", "status", "--json").json["next"]["who"] == "user"
+    planned.prompt("try it once more")
+    held = planned.stop()
+    assert (held.blocks, "omo plan recover plan.md" in held.stdout, "waits for" in held.stdout) == (True, True, False)
+    assert planned.agent("plan", "status", "--json").json["next"]["who"] != "user"
+    again = ("--failed", "1", "--error", "as it was before", "--tried", "what the user said")
+    assert planned.agent("plan", "finish", *again).code == 3
+    assert "as it was before" in planned.stop().message, "what Stop offers is accepted, and waits for them once more"
+    planned.prompt("then recover it")
+    assert planned.agent("plan", "recover", "plan.md", "--yes").code == 0

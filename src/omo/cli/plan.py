@@ -308,7 +308,7 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.lifecycle import left_elsewhere
     from omo.workflows.ultraplan.run import KIND, load_status
-    from omo.workflows.ultraplan.status import NOT_STARTED, in_lines, publish_status
+    from omo.workflows.ultraplan.status import NOT_STARTED, cancelled, in_lines, publish_status
 
     caller = _caller(arguments, context, looks=True)
     loaded = load_status(caller, arguments.named)
@@ -316,6 +316,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         step = left_elsewhere(KIND, "a plan session", caller) or NOT_STARTED
         return Result({"run": None, "state": "none", "next": _next_data(step)}, f"No plan session. Next: {step.text}")
     step = publish_status(loaded)
+    step = cancelled(loaded) or step
     state, shown = loaded.state, loaded.audit
     data = {
         **_facts(state),

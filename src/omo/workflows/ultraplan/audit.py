@@ -31,6 +31,7 @@ APART = (globs.OWN, ".sisyphus/evidence")
 
 StepStatus = Literal["pass", "drift", "missing", "unknown", "skipped"]
 NEVER, OUTSIDE = "never to be touched", "outside the scope"
+EXCEPTIONS = LEFT_ALONE, ALLOWED = "outside the fence, in no step's commit, left alone", "let through by the user"
 
 
 @dataclass(frozen=True)
@@ -113,8 +114,8 @@ class Audit:
         """What there is to say beside the steps, by what it is about: bounded, and only where there is something."""
         every: dict[str, Sequence[object]] = {
             "changed against the scope": self.violations,
-            "outside the fence, in no step's commit, left alone": self.left_alone,
-            "let through by the user": self.allowed,
+            LEFT_ALONE: self.left_alone,
+            ALLOWED: self.allowed,
             "not committed": self.dirty,
             "commits of no step": self.unclaimed,
             "not established": self.problems,
@@ -192,7 +193,8 @@ def audit_history(
     unclaimed = []
     for commit in history.commits:
         # A merge that only merges has nothing that another commit does not have.
-        if commit.sha not in claimed and (commit.own_changes or not commit.is_merge):
+        is_about_plan = bool(commit.own_changes) and all(path == document.path for path in commit.paths)
+        if commit.sha not in claimed and not is_about_plan and (commit.own_changes or not commit.is_merge):
             unclaimed.append(str(commit))
     return Audit(
         history.base,

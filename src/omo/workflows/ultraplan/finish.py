@@ -26,7 +26,14 @@ from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
-from omo.workflows.ultraplan.run import PlanRun, PlanState, RunStatus, audit_plan, audit_run, runs_of_repository
+from omo.workflows.ultraplan.run import (
+    PlanRun,
+    PlanState,
+    RunStatus,
+    audit_plan,
+    audit_run,
+    runs_of_repository,
+)
 from omo.workflows.ultraplan.start import at_best, not_agreed
 from omo.workflows.ultraplan.status import (
     failed_command,
@@ -74,7 +81,8 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     state = run.require_whole()
     if state.end and failure is None:
         return _again(run)
-    if not state.is_open:
+    is_told_again = state.end == "failed" and failure is not None  # the user has answered, and it still cannot go on
+    if not state.is_open and not is_told_again:
         raise state.not_open
     if failure is not None:
         _require_told(state, failure)
@@ -239,9 +247,12 @@ def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify], held: 
     verified, weak = _verified(status, results)
     parts += [*verified, *held.facts]
     if state.sessions > 1 and not left:
+        unrecorded = _unrecorded(status)
         whole, against = _whole_plan(status)
         parts.append(whole)
         exceptions += against
+        if unrecorded:  # carried out where nobody kept what was run and fenced: git alone speaks for it
+            weak.append(f"of session {', '.join(map(str, unrecorded))} no record is left")
     for step in status.audit.steps:
         if step.status == "skipped":  # as the plan allows: that lowers nothing, and is named
             reason = clip(state.skipped[step.step], LONGEST_WHY)
@@ -336,6 +347,15 @@ def _red_to_green(caller: Caller) -> str:
     except (Refused, WaitsForUser):
         return ""
     return str(ended["why"]) if ended["verdict"] == outcome.PROVEN else ""
+
+
+def _unrecorded(status: RunStatus) -> list[int]:
+    """The sessions of the plan that no worktree of the repository has a run of."""
+    recorded = {status.state.number}
+    for run in runs_of_repository(status.run.caller, status.state.path):
+        if run.state is not None:
+            recorded.add(run.state.number)
+    return [number for number in status.state.order if number not in recorded]
 
 
 def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:

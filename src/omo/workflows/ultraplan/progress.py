@@ -7,19 +7,21 @@ edited in a step itself, after it was done, is nobody's to call done.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from omo.errors import NotEvaluable, Refused
-from omo.proof import changes, git
 from omo.work.run import Caller
-from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import audit_history
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document, Session, Step
 from omo.workflows.ultraplan.propose import synthesise
-from omo.workflows.ultraplan.run import PlanRun, PlanState, history_of_plan, pinned_plan, runs_of_repository
+from omo.workflows.ultraplan.run import (
+    PlanRun,
+    PlanState,
+    history_of_plan,
+    pinned_plan,
+    runs_of_repository,
+)
 
 
 @dataclass(frozen=True)
@@ -61,9 +63,11 @@ def look(caller: Caller, plan: Document, history: History | None = None) -> Prog
     progress = Progress(caller.here, runs)
     if not runs and len(plan.sessions) < 2:
         return progress
-    history = history or _history(caller, plan.path, runs)
     if history is None:
-        return progress
+        try:
+            history = history_of_plan(caller, plan.path, runs, [session.number for session in plan.sessions])
+        except NotEvaluable:
+            return progress
     _take_over_records(plan, progress, history)
     if len(progress.done) == len(plan.steps):
         return progress
@@ -81,19 +85,6 @@ def look(caller: Caller, plan: Document, history: History | None = None) -> Prog
         elif step.title in titles:
             progress.edited.add(step.number)
     return progress
-
-
-def _history(caller: Caller, path: str, runs: Sequence[PlanRun]) -> History | None:
-    """From the oldest base that this branch has. Where it has none, as after a rebase, or a merge from a worktree that
-    is gone, from before the plan was committed; None where it was not."""
-    root = Path(caller.root)
-    with suppress(NotEvaluable):
-        return history_of_plan(caller, path, runs)
-    brought_by = git.run(root, "rev-list", "HEAD", "--", path).text.split()
-    with suppress(NotEvaluable):
-        if brought_by:
-            return histories.look(root, changes.commit_of(root, f"{brought_by[-1]}^") or brought_by[-1])
-    return None
 
 
 def _take_over_records(plan: Document, progress: Progress, history: History) -> None:

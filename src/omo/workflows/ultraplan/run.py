@@ -11,7 +11,7 @@ from pathlib import Path
 
 from omo.digest import sha256
 from omo.errors import NotEvaluable, OmoError, Refused, Unreadable
-from omo.proof import base
+from omo.proof import base, changes, git
 from omo.state import paths
 from omo.text import clip
 from omo.work.bound import REOPENED
@@ -235,13 +235,20 @@ def states_of_text(runs: Sequence[PlanRun], digest: str) -> list[PlanState]:
     return [run.state for run in runs if run.state is not None and run.state.plan == digest]
 
 
-def history_of_plan(caller: Caller, path: str, runs: Sequence[PlanRun]) -> History:
-    """From where the work on a plan began: the oldest base of its runs that this branch has."""
+def history_of_plan(caller: Caller, path: str, runs: Sequence[PlanRun], sessions: Sequence[int]) -> History:
+    """From where the work on a plan began: the oldest base of its runs that this branch has. One of its `sessions` that
+    left no run may have been carried out in a worktree that is gone: then from before the plan was committed."""
+    root = Path(caller.root)
+    recorded = {run.state.number for run in runs if run.state is not None}
+    if not recorded.issuperset(sessions):
+        brought_by = git.run(root, "rev-list", "HEAD", "--", path).text.split()
+        if brought_by:
+            return histories.look(root, changes.commit_of(root, f"{brought_by[-1]}^") or brought_by[-1])
     problem = NotEvaluable(f"no session of {path} has a base in the history")
     for run in runs:
         try:
             if run.state is not None:
-                return histories.look(Path(caller.root), run.state.base)
+                return histories.look(root, run.state.base)
         except NotEvaluable as error:
             problem = error
     raise problem
@@ -363,7 +370,7 @@ def audit_run(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
     whole = None
     if is_ending and state.sessions > 1:
         with suppress(NotEvaluable):
-            whole = history_of_plan(caller, state.path, runs_of_repository(caller, state.path))
+            whole = history_of_plan(caller, state.path, runs_of_repository(caller, state.path), state.order)
     try:
         history = whole.since(state.base) if whole else histories.look(Path(caller.here), state.base)
         if state.end == "pass":
@@ -422,7 +429,7 @@ def audit_plan(caller: Caller, run: PlanRun, runs: Sequence[PlanRun] = (), whole
     document = synthesise(pinned_plan(run.caller.state, state))
     status = replace(_held_against_file(RunStatus(run), caller), document=document)
     try:
-        history = whole or history_of_plan(caller, state.path, runs)
+        history = whole or history_of_plan(caller, state.path, runs, state.order)
     except NotEvaluable as error:
         return replace(status, audit=unknown(document, error))
     skipped: dict[int, str] = {}

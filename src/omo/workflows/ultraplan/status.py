@@ -12,9 +12,10 @@ from omo.text import block, clip
 from omo.work import outcome
 from omo.work.publish import change_row, publish, publish_damage
 from omo.work.run import Caller, Row
+from omo.work.session import is_cancelled
 from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, command
 from omo.workflows.ultraplan import progress, verify
-from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
+from omo.workflows.ultraplan.audit import EXCEPTIONS, OUTSIDE, StepAudit
 from omo.workflows.ultraplan.run import (
     KIND,
     MOST_RECOVERIES,
@@ -58,7 +59,8 @@ def abandon_command(lead: str = "") -> Command:
 
 
 def next_step(status: RunStatus) -> NextStep:
-    """The one thing that moves a session on; the first rule that applies decides."""
+    """The one thing that moves a session on; the first rule that applies decides. That the user has cancelled it is for
+    whoever asks what is so now to say: `cancelled`."""
     if status.problems:
         why = f"the ledger is not as omo wrote it ({clip(status.problems[0], 120)}), so nothing counts that rests on it"
         return NextStep("seal", why, (Command(lead=status.run.sealing),), who="user")
@@ -94,6 +96,14 @@ def next_step(status: RunStatus) -> NextStep:
             leave_out = command("omo plan finish --unverified", "why it cannot be run", lead="or")
             return NextStep("mend", why, (FINISH, leave_out))
     return NextStep("finish", "every step passes the audit", (FINISH,))
+
+
+def cancelled(status: RunStatus) -> NextStep | None:
+    """What there is to do with a session that is open, and that the user has cancelled."""
+    if not status.state.is_open or not is_cancelled(status.run.caller.session_rows.get(status.state.session)):
+        return None
+    why = "the user has cancelled it, and its fence is down; it goes on when they type ulw"
+    return NextStep("cancelled", why, (abandon_command(lead="to give it up"),), who="user")
 
 
 def _violation(status: RunStatus) -> NextStep:
@@ -187,7 +197,7 @@ def _failed(status: RunStatus) -> NextStep:
         close = abandon_command(lead="to close it")
         return NextStep("escalate", why, (close, Command(lead="or revise the plan")), who=who, item=step)
     if status.is_revised:
-        return NextStep("escalate", f"{why}; the plan was edited since", _begin(status), who=who, item=step)
+        return NextStep("escalate", why, _begin(status), who=who, item=step)
     recover = command("omo plan recover", state.path, lead="to go on")
     return NextStep("escalate", why, (recover, Command(lead="or revise the plan")), who=who, item=step)
 
@@ -370,6 +380,8 @@ def remarks(status: RunStatus) -> list[str]:
     """What there is to say beside the steps."""
     lines = [f"note: {note}" for note in (status.broken, status.edited) if note]
     for about, listed in status.audit.remarks.items():
+        if about in EXCEPTIONS and status.state.finished:
+            continue  # the end names them
         lines += [f"{about}: {entry}" for entry in listed]
     return lines
 
@@ -388,7 +400,8 @@ def status(viewer: Viewer) -> Status | None:
     if loaded.edited:
         changed.append(loaded.edited)
     facts = []
-    if fence := part(part(part(viewer.row, "work"), KIND), "fence"):  # what the hooks hold the session to
+    fence = part(part(part(viewer.row, "work"), KIND), "fence")
+    if fence and runtime.is_fenced(viewer.row):  # what the hooks hold the session to
         lists = [f"{word} {', '.join(map(str, fence[word]))}" for word in ("touch", "never") if fence.get(word)]
         facts.append(clip(f"fence: {'; '.join(lists) or 'the project'}", 200))
     facts += [
