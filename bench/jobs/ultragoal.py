@@ -1,4 +1,4 @@
-"""Three goals of one brief, each built, attacked, reviewed and closed."""
+"""Three goals of one brief, each built, attacked, cleaned, reviewed and closed."""
 
 from __future__ import annotations
 
@@ -87,7 +87,11 @@ def _(run: Session) -> None:
     run.run("ultragoal create-goals --start", f"--brief {shlex.quote(BRIEF)}")
     for goal, (program, command, (attack, expected, attacked)) in GOALS.items():
         run.write("intake.py", program)
-        run.run("evidence replay", f"--attack {shlex.quote(attack)} --expect {shlex.quote(expected)} -- {attacked}")
+        run.run("ultragoal brief critic")
+        run.agent_ends("omo:critic", "AI SLOP CLEANUP REPORT\nGate Result: PASS\n")
+        # As agents/qa.md tells it to: the attack is QA's, not the leader's.
+        case = f"--attack {shlex.quote(attack)} --expect {shlex.quote(expected)}"
+        assert run.omo(f"evidence replay {case} -- {attacked}") == 0, run.printed
         for agent, report in CLEAN.items():
             run.agent_ends(agent, json.dumps(report))
         run.run(
