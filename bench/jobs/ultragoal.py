@@ -1,4 +1,4 @@
-"""Three goals of one brief, each built, attacked, reviewed and closed."""
+"""Three goals of one brief, each built, attacked, cleaned, reviewed and closed."""
 
 from __future__ import annotations
 
@@ -87,6 +87,8 @@ def _(run: Session) -> None:
     run.run("ultragoal create-goals --start", f"--brief {shlex.quote(BRIEF)}")
     for goal, (program, command, (attack, expected, attacked)) in GOALS.items():
         run.write("intake.py", program)
+        run.run("ultragoal brief critic")
+        run.agent_ends("omo:critic", "AI SLOP CLEANUP REPORT\nGate Result: PASS\n")
         run.run("evidence replay", f"--attack {shlex.quote(attack)} --expect {shlex.quote(expected)} -- {attacked}")
         for agent, report in CLEAN.items():
             run.agent_ends(agent, json.dumps(report))

@@ -210,7 +210,8 @@ def test_the_next_conversation_is_held_to_the_goals_of_the_last(project: Project
 def test_a_session_gives_its_goals_up_in_plain_sight(project: Project) -> None:
     begin_goal(project)
     assert project.agent("state", "clear", "--mode", "verify").code == 3
-    assert project.agent("state", "clear", "--mode", "verify", "--force").code == 0
+    cleared = project.agent("state", "clear", "--mode", "verify", "--force", "--json")
+    assert (cleared.code, cleared.json["open"]) == (0, 1)
     summary = project.row()["work"]["verify"]
     assert (summary["state"], summary["outcome"]["verdict"]) == ("blocked", "ended")
     assert project.user("state", "clear", "--mode", "verify", "--session", SESSION).code == 0

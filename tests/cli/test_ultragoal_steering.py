@@ -73,6 +73,8 @@ def test_a_goal_is_split_and_a_note_changes_none(planned: Project) -> None:
         ((), 2),
         (("--kind", "complete_goal", *WHY), 2),
         (("--kind", "annotate_ledger"), 2),
+        (("please", "add", "a", "goal"), 2),
+        (("--kind", "annotate_ledger", *WHY, "--priority", "high"), 2),
         (("--kind", "split_subgoal", "--goal-id", "G001", *WHY), 2),
         (("--kind", "mark_blocked_superseded", "--goal-id", "G001", *WHY), 3),
     ],

@@ -166,7 +166,7 @@ def test_nothing_to_override_is_said_and_not_recorded_as_one(project: Project) -
         ("a missing field is refused because `tokens.py` raises ValueError", []),
         ("the module contains three functions because tokens.py was read", []),
         ("the log has no such line because `grep -c x app.log` exits 1", []),
-        ("Windows is not implemented because setup.py leaves it out", []),
+        ("TypeScript on Windows is not implemented because setup.py leaves it out", []),
         ("`split` raises on it, and there is no such case left, because a.py was run", []),
         ("90% of the time is spent in split because bench.py prints it", []),
     ],

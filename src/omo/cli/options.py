@@ -46,13 +46,16 @@ class Parser(argparse.ArgumentParser):
         raise BadInput(f"{self.prog} has no command {value}{_question(meant)}", fix=f"{self.prog} {instead}")
 
     def parse_known_args(self, *arguments: Any, **more: Any) -> Any:
-        """The innermost parser, which knows its own options, says what it does not take."""
+        """The innermost parser, which knows its own options, says what it does not take; one with a default `unknown`
+        leaves that to its command."""
         namespace, unknown = super().parse_known_args(*arguments, **more)
-        if unknown:
+        if unknown and self.get_default("unknown") is not None:
+            namespace.unknown = " ".join(unknown)
+        elif unknown:
             option = str(unknown[0]).partition("=")[0]
             question = _question(_nearest(option, list(self._option_string_actions)))
             raise BadInput(f"{self.prog} does not take {option}{question}", fix=f"{self.prog} --help")
-        return namespace, unknown
+        return namespace, []
 
 
 def _nearest(word: str, words: list[str]) -> str:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 LARGEST_BRIEF = 1_000_000
 REVIEW_MODES = ("review-only", "review-start")
+PRICE = "Each goal is looked at by three agents (omo:critic, omo:architect, omo:qa) before it is closed: tell the user."
 GOAL_JSON = ("--goal-json", "--gjc-goal-json")
 CLASSIFICATIONS = ("human_blocked", "resolvable")
 ALLOWS = {
@@ -76,7 +77,9 @@ def register(commands: options.Commands) -> None:
 
 def _register_steering(verbs: options.Commands) -> None:
     parser = options.command(verbs, "steer", "change the cut into goals; every attempt is recorded", steer)
-    # Nothing is required here: an attempt that lacks something is refused and recorded like any other.
+    # Nothing is required here, and nothing unknown: an attempt that lacks something, or asks in other words, is refused
+    # and recorded like any other.
+    parser.set_defaults(unknown="")
     parser.add_argument("--kind", default="", metavar="KIND", help=f"one of {', '.join(STEERING)}")
     parser.add_argument("--evidence", metavar="TEXT", help="what was seen")
     parser.add_argument("--rationale", metavar="TEXT", help="why this follows from it")
@@ -162,6 +165,8 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     }
     lines = [f"Plan with {counted(len(ids), 'goal')}: {run.snapshot}"]
     lines += [f"  {goal.id} {clip(goal.title, 100)}" for goal in plan.goals]
+    if plan.gate != LIGHT:
+        lines.append(PRICE)
     if arguments.start:
         started = views.handout(run, True, step, notes)
         return Result({**data, **started.data}, "\n".join([*lines, started.text]), notes=notes)
@@ -305,6 +310,7 @@ def steer(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
     options = {name: getattr(arguments, name) for name in ("evidence", "rationale", "goal_id", "title", "objective")}
     options |= {"replacements": arguments.replacements_json, "order": arguments.order_json}
+    options["unknown"] = arguments.unknown or None
     given = {name: value for name, value in options.items() if value is not None}
     with changing(run):
         row = steering.steer(run, arguments.kind, given, context.cwd)

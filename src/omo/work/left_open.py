@@ -80,7 +80,8 @@ def named(rows: Mapping[str, Any], session: str, wanted: str) -> str:
         work = runtime.left_open(row) if isinstance(row, dict) and name != session else []
         if not work:
             continue
-        known.append(name)
+        if runtime.can_be_resumed(row):
+            known.append(name)
         runs = [str(summary.get("run") or "") for _, summary in work]
         if any(each.startswith(wanted) for each in (name, *runs)):
             matches.append(name)

@@ -137,7 +137,9 @@ def release(caller: Caller, kind: str, what: str, *, force: bool) -> Cleared | N
             f"the {what} of session {caller.session} are not finished",
             fix=f"omo state clear --mode {kind} --force gives them up in this session",
         )
-    return forget_summary(caller, kind, what, [], force=force, is_open=is_open)
+    goals = summary.get("goals")  # what hooks count as open are the steps of these
+    left = len(goals) if isinstance(goals, list) else None
+    return forget_summary(caller, kind, what, [], force=force, is_open=is_open, left=left)
 
 
 def forget_summary(

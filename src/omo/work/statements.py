@@ -79,7 +79,7 @@ TRIGGERS = {
 }
 # "because" parts what is said from what was looked at: "the module contains three functions because a.py was read".
 CLAUSE_END = re.compile(r"\bbecause\b|[,;:](?=\s)", re.I)
-NAME = re.compile(r"\w*(?:[^\W_]_\w|[a-z][A-Z])\w*")  # parse_v1, parseAll
+NAME = re.compile(r"\w*[^\W_]_\w+")  # parse_v1; TypeScript is a word like others
 NAME_IN_CODE = re.compile(r"`[A-Za-z_][\w.:]*(?:\(\))?`")
 RECORDS = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 

@@ -199,6 +199,11 @@ def steer(run: PlanRun, kind: str, given: dict[str, str], cwd: str = ".") -> Row
 
 def _read(kind: str, given: dict[str, str], cwd: str) -> Steering:
     """Exactly the options of that kind: what is asked for is never guessed."""
+    if "unknown" in given:
+        raise BadInput(
+            f"{clip(given['unknown'], 120)!r} is no way to steer: what is asked for in other words is not guessed",
+            fix=f"omo ultragoal steer --kind KIND --evidence TEXT --rationale TEXT; KIND: {', '.join(KINDS)}",
+        )
     if kind not in KINDS:
         raise BadInput(
             f"--kind {clip(kind, 60)!r} is none of the ways to steer; objective, brief, gates and status of goals are "
