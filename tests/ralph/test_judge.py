@@ -422,7 +422,8 @@ def test_a_judgement_runs_no_test_command_that_nobody_pinned(tmp_path: Path) -> 
     made.work("done.py")
     assert made.judge().verdict == "pass"
     assert not (tmp_path / "ran").exists()
-    assert "the project's tests (make test) were not run" in made.status().ended["outcome"]["why"]
+    ended = made.status().ended or {}
+    assert "the project's tests (make test) were not run" in ended["outcome"]["why"]
 
 
 # A file in the judge's place

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 from omo.proof import artifacts
-from omo.state import paths
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work.status import Fact, Item, NextStep, Status
@@ -38,13 +36,12 @@ def status(viewer: Viewer) -> Status | None:
     step = next_step(run)
     if run.plan is None:
         return Status("ultragoal", "goal", headline="no plan", next=step, problems=tuple(run.problems))
-    return plan_status(run, run.plan, step, reads_all=viewer.reads_all)
+    return plan_status(run, run.plan, step)
 
 
-def plan_status(run: PlanRun, plan: Plan, step: NextStep, *, reads_all: bool = False) -> Status:
+def plan_status(run: PlanRun, plan: Plan, step: NextStep) -> Status:
     items = tuple(_item(run, plan, goal) for goal in plan.goals)
-    cache = None if reads_all else Path(paths.tree_cache(run.caller.state))
-    drift = receipts.drift(plan, run.caller.root, cache)
+    drift = receipts.drift(plan, run.caller.root)
     final = receipts.final(plan, run.directory)
     facts = [clip(plan.objective, 300)]
     if plan.gate == LIGHT:
