@@ -13,7 +13,7 @@ import pytest
 from omo.state import paths
 from omo.views.report import markdown, page
 from tests.project import SESSION, Project
-from tests.report import forged, sample
+from tests.report import sample
 
 PASSING = ("gate", "add", "tests", "--", "git", "--version")
 HELD = "finished on the agent's word: "
@@ -179,15 +179,6 @@ def test_a_gate_of_the_agents_own_is_an_exception_in_plain_sight(project: Projec
     assert f"| ✅ | tests {command}, pinned by the agent | pass | 0." in project.agent("report", "--md").out
     page_text = Path(project.agent("report").out.splitlines()[-1]).read_text(encoding="utf-8")
     assert "<li>test &#39;a b&#39; = &#39;a b&#39;</li>" in page_text
-
-
-def test_the_verdict_rests_on_no_cache_and_leaves_none(done: Project) -> None:
-    """The cache is a file that an agent can write: here one that says of another file what was true of the first."""
-    cache = forged.change_unseen(done.root, done.state, "value", "bad\n")
-    assert done.agent("report").out.startswith("NOT proven: ")
-    cache.unlink()
-    assert done.agent("report", "--md").code == 0
-    assert not cache.exists()
 
 
 def test_a_gate_that_fails_beside_the_work_is_named(project: Project) -> None:

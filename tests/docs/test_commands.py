@@ -60,7 +60,6 @@ ELSEWHERE = [
     Elsewhere(r"python3 bench/ceremony\.py", "tests/test_ceremony.py", "bench.ceremony"),
     Elsewhere(r"python3 bench/context\.py", "tests/e2e/test_context.py", "bench"),
     Elsewhere(r"python3 bench/budget\.py", "tests/e2e/test_budget.py", "from bench import budget"),
-    Elsewhere(r"python3 bench/tree\.py", "tests/docs/test_commands.py::test_a_bench_measures", '"tree.py"'),
     Elsewhere(r"python3 bench/experiment\.py", "tests/test_experiment_bench.py", '"experiment.py"'),
     Elsewhere(r"python3 bench/history\.py REPO", "tests/test_experiment_bench.py", '"history.py"'),
     Elsewhere(r"python3 bench/truth\.py", "tests/test_truth.py::test_the_command_prints_each_ending", '"truth.py"'),
@@ -197,7 +196,6 @@ def source_of(place: str) -> str:
     [
         ("hooks.py", ["--rounds", "1"]),
         ("ledger.py", ["--rows", "200", "--sessions", "200", "--rounds", "1"]),
-        ("tree.py", ["--files", "50", "--rounds", "1"]),
     ],
 )
 def test_a_bench_measures(name: str, options: list[str], environment: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -17,7 +16,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from omo.errors import BadInput, NotEvaluable
-from omo.proof import tree
 from omo.proof.tree import fingerprint
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="modes and links as POSIX has them")
@@ -71,30 +69,6 @@ def repository(tmp_path: Path) -> Path:
     commit(root)
     write(root / "untracked.txt", "new\n")
     return root
-
-
-@pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    (tmp_path / "state").mkdir()
-    return tmp_path / "state/tree-cache"
-
-
-@pytest.fixture
-def believed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Files count as settled at once; git also wants an old mtime, see `age`."""
-    monkeypatch.setattr(tree, "SETTLED_SECONDS", -60)
-
-
-@pytest.fixture
-def settled(repository: Path, believed: None) -> Path:
-    """A repository whose files the cache may remember without waiting for seconds to pass."""
-    for path in repository.rglob("*"):
-        age(os.fsencode(path))
-    return repository
-
-
-def age(path: bytes) -> None:
-    os.utime(path, (1e9, 1e9), follow_symlinks=False)
 
 
 def rename(path: Path) -> None:
@@ -164,15 +138,14 @@ CHANGES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_changes_with(repository: Path, cache: Path, change: Callable[[Path], object]) -> None:
-    before = fingerprint(repository, cache=cache)
+def test_changes_with(repository: Path, change: Callable[[Path], object]) -> None:
+    before = fingerprint(repository)
     change(repository)
-    after = fingerprint(repository, cache=cache)
+    after = fingerprint(repository)
     assert after != before
-    assert fingerprint(repository) == after
     git(repository, "update-index", "--no-assume-unchanged", "--no-skip-worktree", "--", ".gitignore")
     git(repository, "add", "--all")
-    assert fingerprint(repository, cache=cache) == after
+    assert fingerprint(repository) == after
 
 
 def stash_and_pop(root: Path) -> None:
@@ -246,10 +219,9 @@ SAME: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("change", SAME.values(), ids=SAME.keys())
-def test_is_stable_across(repository: Path, cache: Path, change: Callable[[Path], object]) -> None:
-    before = fingerprint(repository, cache=cache)
+def test_is_stable_across(repository: Path, change: Callable[[Path], object]) -> None:
+    before = fingerprint(repository)
     change(repository)
-    assert fingerprint(repository, cache=cache) == before
     assert fingerprint(repository) == before
 
 
@@ -309,15 +281,14 @@ def without_home(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     [without_git, without_repository, with_broken_index, with_core_bare, without_commits, without_home],
 )
 def test_needs_no_healthy_repository(
-    repository: Path, cache: Path, monkeypatch: pytest.MonkeyPatch, worsen: Callable[..., None]
+    repository: Path, monkeypatch: pytest.MonkeyPatch, worsen: Callable[..., None]
 ) -> None:
-    before = fingerprint(repository, cache=cache)
+    before = fingerprint(repository)
     worsen(repository, monkeypatch)
     write(repository / ".sisyphus/cc-omo/state")
-    assert fingerprint(repository, cache=cache) == before
     assert fingerprint(repository) == before
     edit_in_place(repository / "dir/b.txt")
-    assert fingerprint(repository, cache=cache) == fingerprint(repository) != before
+    assert fingerprint(repository) != before
 
 
 def test_the_user_s_configuration_and_environment_do_not_count(
@@ -331,15 +302,14 @@ def test_the_user_s_configuration_and_environment_do_not_count(
     assert fingerprint(repository) == before
 
 
-def test_the_repository_is_left_alone(repository: Path, cache: Path) -> None:
+def test_the_repository_is_left_alone(repository: Path) -> None:
     def state() -> dict[str, tuple[int, bytes]]:
         files = (path for path in (repository / ".git").rglob("*") if path.is_file())
         return {str(path): (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
     os.utime(repository / "a.txt", (0, 0))
     before = state()
-    fingerprint(repository, cache=cache)
-    fingerprint(repository, cache=cache)
+    fingerprint(repository)
     assert state() == before
 
 
@@ -427,13 +397,11 @@ def superproject(repository: Path, tmp_path: Path) -> Path:
     "change",
     [submodule_edit, submodule_new_file, submodule_commit, submodule_deletion, submodule_without_its_git],
 )
-def test_changes_with_a_submodule(superproject: Path, cache: Path, change: Callable[[Path], None]) -> None:
+def test_changes_with_a_submodule(superproject: Path, change: Callable[[Path], None]) -> None:
     git(superproject, "config", "submodule.vendor/lib.ignore", "all")
-    before = fingerprint(superproject, cache=cache)
-    assert fingerprint(superproject, cache=cache) == before
+    before = fingerprint(superproject)
     change(superproject / "vendor/lib")
-    after = fingerprint(superproject, cache=cache)
-    assert after == fingerprint(superproject) != before
+    assert fingerprint(superproject) != before
 
 
 @pytest.mark.parametrize("damage", [shutil.rmtree, lambda path: (path / "HEAD").unlink()])
@@ -493,107 +461,16 @@ def test_a_missing_root_is_bad_input(tmp_path: Path) -> None:
         fingerprint(tmp_path / "missing")
 
 
-@pytest.mark.parametrize("place", ["cache", "dir/cache", ".sisyphus/cc-omo-not/cache"])
-def test_a_cache_that_would_be_part_of_the_tree_is_done_without(settled: Path, place: str) -> None:
-    (settled / place).parent.mkdir(parents=True, exist_ok=True)
-    assert fingerprint(settled, cache=settled / place) == fingerprint(settled)
-    assert not (settled / place).exists()
-
-
-def test_the_cache_spares_reading(settled: Path, cache: Path) -> None:
-    """Shown by one that lies: its ids are of other content than the files hold."""
-    before = fingerprint(settled, cache=cache)
-    forged = cache.read_bytes()[:-20].replace(blob(b"alpha\n"), blob(b"omega\n"))
-    cache.write_bytes(forged + hashlib.sha1(forged).digest())
-    assert fingerprint(settled, cache=cache) != before == fingerprint(settled)
-
-
-def test_a_file_changed_just_now_is_not_remembered(repository: Path, cache: Path) -> None:
-    fingerprint(repository, cache=cache)
-    assert not cache.exists()
-
-
-def blob(content: bytes) -> bytes:
-    return hashlib.sha1(b"blob %d\0%b" % (len(content), content)).digest()
-
-
 @pytest.mark.parametrize("attribute", ["filter=x", "text eol=crlf", "ident", "working-tree-encoding=UTF-16"])
-def test_an_attribute_neither_starts_a_program_nor_hides_an_edit(settled: Path, cache: Path, attribute: str) -> None:
-    git(settled, "config", "filter.x.clean", "touch ran; echo same")
-    git(settled, "config", "filter.x.required", "true")
-    write(settled / ".gitattributes", f"* {attribute}\n")
-    write(settled / ".git/info/attributes", f"* {attribute}\n")
-    before = fingerprint(settled, cache=cache)
-    write(settled / "a.txt", "alpha\r\n")
-    assert before != fingerprint(settled, cache=cache) == fingerprint(settled)
-    assert not (settled / "ran").exists()
-
-
-@pytest.mark.parametrize("place", [".sisyphus/cc-omo/cache", ".git/cache"])
-def test_a_cache_where_nothing_counts_is_used(settled: Path, place: str) -> None:
-    path = settled / place
-    path.parent.mkdir(parents=True, exist_ok=True)
-    before = fingerprint(settled, cache=path)
-    assert [entry for entry in path.parent.iterdir() if "cache" in entry.name] == [path]
-    assert fingerprint(settled, cache=path) == before
-
-
-def test_an_edit_in_the_second_of_the_look_is_seen(repository: Path, cache: Path) -> None:
-    age(os.fsencode(repository / "a.txt"))
-    before = fingerprint(repository, cache=cache)
-    edit_in_place(repository / "a.txt")
-    assert fingerprint(repository, cache=cache) != before
-
-
-def test_a_remembered_file_that_no_longer_counts(settled: Path, cache: Path) -> None:
-    before = fingerprint(settled, cache=cache)
-    drop_and_exclude(settled)
-    assert fingerprint(settled, cache=cache) == fingerprint(settled) != before
-
-
-def test_an_edit_with_its_times_put_back_shows_in_the_cache(settled: Path, cache: Path) -> None:
-    path = settled / "a.txt"
-    before = fingerprint(settled, cache=cache)
-    second = path.stat().st_ctime_ns // 10**9
-    content = path.read_bytes()
-    while path.stat().st_ctime_ns // 10**9 == second:
-        edit_in_place(path)
-    path.write_bytes(content.swapcase())
-    assert fingerprint(settled, cache=cache) != before
-
-
-def truncated(data: bytes) -> bytes:
-    return data[: len(data) // 2]
-
-
-def flipped(data: bytes) -> bytes:
-    middle = len(data) // 2
-    return data[:middle] + bytes([data[middle] ^ 1]) + data[middle + 1 :]
-
-
-@pytest.mark.parametrize(
-    "damage", [truncated, flipped, lambda data: b"", lambda data: b"DIRC", lambda data: os.urandom(4096)]
-)
-def test_a_damaged_cache_is_ignored_and_rebuilt(settled: Path, cache: Path, damage: Callable[[bytes], bytes]) -> None:
-    before = fingerprint(settled, cache=cache)
-    damaged = damage(cache.read_bytes())
-    cache.write_bytes(damaged)
-    assert fingerprint(settled, cache=cache) == before
-    assert cache.read_bytes() != damaged
-
-
-def test_a_cache_of_another_tree_is_ignored(settled: Path, cache: Path, tmp_path: Path) -> None:
-    before = fingerprint(settled)
-    shutil.copy(settled / ".git/index", cache)
-    assert fingerprint(settled, cache=cache) == before
-    write(tmp_path / "other/a.txt", "other\n")
-    fingerprint(tmp_path / "other", cache=cache)
-    assert fingerprint(settled, cache=cache) == before
-
-
-def test_a_cache_that_cannot_be_written_is_done_without(repository: Path, tmp_path: Path) -> None:
-    assert fingerprint(repository, cache=tmp_path / "missing/cache") == fingerprint(repository)
-    assert not (tmp_path / "missing").exists()
+def test_an_attribute_neither_starts_a_program_nor_hides_an_edit(repository: Path, attribute: str) -> None:
+    git(repository, "config", "filter.x.clean", "touch ran; echo same")
+    git(repository, "config", "filter.x.required", "true")
+    write(repository / ".gitattributes", f"* {attribute}\n")
+    write(repository / ".git/info/attributes", f"* {attribute}\n")
+    before = fingerprint(repository)
+    write(repository / "a.txt", "alpha\r\n")
+    assert fingerprint(repository) != before
+    assert not (repository / "ran").exists()
 
 
 Model = dict[bytes, tuple[str, bytes]]
@@ -612,7 +489,6 @@ class Edits(RuleBasedStateMachine):
     def begin(self) -> None:
         self.folder = tempfile.TemporaryDirectory()
         self.root = Path(self.folder.name, "tree")
-        self.cache = Path(self.folder.name, "cache")
         self.root.mkdir()
         git(self.root, "init", "--quiet")
         git(self.root, "commit", "--quiet", "--allow-empty", "--message", "start")
@@ -633,7 +509,6 @@ class Edits(RuleBasedStateMachine):
         else:
             Path(os.fsdecode(self.at(name))).write_bytes(content)
             os.chmod(self.at(name), 0o755 if kind == "executable" else 0o644)
-        age(self.at(name))
         self.model[name] = (kind, content)
 
     @rule(name=st.sampled_from(NAMES))
@@ -661,13 +536,9 @@ class Edits(RuleBasedStateMachine):
         for name in git(self.root, "ls-files", "-z").split("\0")[:-1]:
             git(self.root, "update-index", flag, "--", name)
 
-    @rule()
-    def forget_the_cache(self) -> None:
-        self.cache.unlink(missing_ok=True)
-
     @invariant()
     def equal_exactly_if_the_files_are(self) -> None:
-        found = fingerprint(self.root, cache=self.cache)
+        found = fingerprint(self.root)
         model = frozenset(self.model.items())
         assert self.seen.setdefault(model, found) == found
         assert len({*self.seen.values()}) == len(self.seen)
@@ -677,12 +548,6 @@ class Edits(RuleBasedStateMachine):
             self.folder.cleanup()
 
 
-class EditsThatShowInAStat(Edits):
-    """With the cache believed at once, as long as no two contents have the same size."""
-
-    contents = (b"one", b"three", b"")
-
-
 SOME = settings(
     max_examples=25, stateful_step_count=12, deadline=None, suppress_health_check=list(HealthCheck), database=None
 )
@@ -690,8 +555,3 @@ SOME = settings(
 
 def test_any_edits() -> None:
     run_state_machine_as_test(Edits, settings=SOME)
-
-
-@pytest.mark.usefixtures("believed")
-def test_any_edits_with_a_trusted_cache() -> None:
-    run_state_machine_as_test(EditsThatShowInAStat, settings=SOME)

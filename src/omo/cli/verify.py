@@ -130,7 +130,7 @@ def _store(arguments: argparse.Namespace, context: Context) -> GoalStore:
 
 def _files(store: GoalStore) -> Files:
     """To show where a goal stands on them."""
-    return Files(store.caller.root, cached_in=store.caller.state)
+    return Files(store.caller.root)
 
 
 def _read(name: str, context: Context) -> object:

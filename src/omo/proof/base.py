@@ -333,7 +333,8 @@ def _list(root: str, head: str | None, exclude: str) -> _Listing:
     differing = _differing(root, commit, as_they_are) if commit else None
     if differing is None:
         return _Listing({*tracked, *untracked}, untracked)
-    overlooked = [*flagged, *_filtered(root, tracked, as_they_are)]
+    # What git has noted of files that a filter rewrites was noted through it, so they are all looked at.
+    overlooked = [*flagged, *(filtered(root, tracked) if as_they_are else ())]
     listing = _Listing({*differing, *untracked, *_edited(root, commit, overlooked, as_they_are)}, untracked)
     listing.head = commit
     left_out = [path for path in flagged if not os.path.lexists(os.path.join(root, path))]
@@ -370,18 +371,13 @@ def _edited(root: str, commit: str, paths: list[str], as_they_are: Sequence[str]
     return [path for path in present if path not in as_committed]
 
 
-def _filtered(root: str, tracked: list[str], as_they_are: Sequence[str]) -> list[str]:
-    """The files that a filter rewrites: what git has noted of them was noted through it, so they are all looked at."""
-    if not as_they_are:
-        return []
-    question = os.fsencode("".join(f"{path}\0" for path in tracked))
+def filtered(root: str, paths: Iterable[str]) -> list[str]:
+    """Those that a filter rewrites."""
+    question = os.fsencode("".join(f"{path}\0" for path in paths))
     command = ["check-attr", "-z", "--stdin", "filter"]
     fields = git.run_all(root, [command], seconds=git.HOOK_SECONDS, stdin=question)[0].lines
-    filtered = []
-    for path, value in zip(fields[0::3], fields[2::3], strict=False):
-        if value not in ("unspecified", "unset"):
-            filtered.append(path)
-    return filtered
+    pairs = zip(fields[0::3], fields[2::3], strict=False)
+    return [path for path, value in pairs if value not in ("unspecified", "unset")]
 
 
 def _list_without_git(root: str) -> _Listing:

@@ -14,7 +14,6 @@ from omo.state import paths
 
 GITLINK, LINK = "160000", "120000"
 MODES = {"100644": base.FILE_MODE, "100755": base.PROGRAM_MODE}
-NO_FILTER = ("unspecified", "unset")
 
 
 class Unknown(Exception):
@@ -88,7 +87,7 @@ def _committed(root: str, head: str, paths: Sequence[str]) -> dict[str, File]:
     for path in present:
         if entries[path][0] == GITLINK:
             raise Unknown(f"{path} is a repository of its own")
-    if as_they_are and (filtered := _filtered(root, present)):
+    if as_they_are and (filtered := base.filtered(root, present)):
         raise Unknown(f"{filtered[0]} is stored through a filter of git's, which omo does not start")
     links = [path for path in present if entries[path][0] == LINK]
     files = [path for path in present if entries[path][0] != LINK]
@@ -115,9 +114,3 @@ def _checked_out(
         raise Unknown("git does not tell what the changed files held when the run began")
     contents[-1] = contents[-1][:-1]  # the line end that closes the last
     return contents
-
-
-def _filtered(root: str, paths: Sequence[str]) -> list[str]:
-    question = b"".join(os.fsencode(path) + b"\0" for path in paths)
-    fields = git.run(root, "check-attr", "-z", "--stdin", "filter", stdin=question).lines
-    return [path for path, value in zip(fields[0::3], fields[2::3], strict=False) if value not in NO_FILTER]

@@ -6,11 +6,9 @@ edit, and no program is started. Each file is one row, as `git ls-files --stage`
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -20,42 +18,28 @@ from omo.proof import git
 
 SCHEME = "tree1"
 LIST = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-# Git compares times to the second. Only what is older than this when looked at must show its next change.
-SETTLED_SECONDS = 2
-# The cache is written anew when more than this share of the paths is not in it.
-WORTH_WRITING = 0.02
-PATH_FROM = len("100644 ") + 40 + len(" 0\t")  # in a row
 Rows = dict[str, str]
 
 
-def fingerprint(root: Path, *, cache: Path | None = None, exclude: Sequence[str] = (".sisyphus/cc-omo",)) -> str:
+def fingerprint(root: Path, *, exclude: Sequence[str] = (".sisyphus/cc-omo",)) -> str:
     """The id of path, content and executable bit or link target of every tracked or unignored file.
 
-    `exclude` names paths below `root` that do not count. `cache` is a file of ours; it changes how long the answer
-    takes, and an agent could write it, so no proof may rest on an answer that came from it.
+    `exclude` names paths below `root` that do not count.
     A file that cannot be read raises NotEvaluable: a tree we cannot see is not a tree we know.
     """
     top = os.path.realpath(root)
     if not os.path.isdir(top):
         raise BadInput(f"no tree to fingerprint at {root}", fix="name an existing directory")
     excluded = tuple(name.strip("/") + "/" for name in exclude)
-    listing = git.start(top, LIST)
-    paths: list[str] | None = None
-    remembered: Rows = {}
-    if cache is not None and _can_hold(cache, top, excluded):
-        with contextlib.suppress(OSError, NotEvaluable):  # such as a full disk, which slows us down and no more
-            paths, remembered = _remembered(top, cache, listing)
-    if paths is None:
-        paths = _listed(top, listing)
     rows: Rows = {}
-    _read_all(top, paths, remembered, rows, excluded)
+    _read_all(top, _listed(top), rows, excluded)
     text = "\0".join([rows[path] for path in sorted(rows)])
     return f"{SCHEME}:{hashlib.sha256(os.fsencode(text)).hexdigest()}"
 
 
-def _listed(top: str, listing: git.Process) -> list[str]:
+def _listed(top: str) -> list[str]:
     """The paths that count; a nested repository is one of them, its directory."""
-    paths = _paths_in(listing.answer())
+    paths = _paths_in(git.start(top, LIST).answer())
     # An outer repository that ignores all of this (dotfiles kept in HOME) has nothing to say about it.
     if paths is None or not (paths or os.path.lexists(os.path.join(top, ".git"))):
         return list(_walk(top))
@@ -96,22 +80,17 @@ def _walk(top: str, below: str = "") -> Iterator[str]:
             yield from _walk(top, f"{path}/")
 
 
-def _read_all(top: str, paths: Iterable[str], known: Rows, rows: Rows, excluded: tuple[str, ...]) -> None:
-    """Fills in the row of every path that is there. `known` has rows that need no reading."""
+def _read_all(top: str, paths: Iterable[str], rows: Rows, excluded: tuple[str, ...]) -> None:
+    """Fills in the row of every path that is there."""
     real_parents = {"": True}
     for path in paths:
-        row = known.get(path)
-        if row is not None and not path.startswith(excluded):  # most of them, and there may be 50,000
-            rows[path] = row
-            continue
-        if f"{path}/".startswith(excluded):
-            continue
         # The user's index may name files beyond a link that has taken the place of a directory.
-        if row is None and _is_real(top, os.path.dirname(path), real_parents):
-            row = _read_row(top, path)
-            if row is None:
-                _read_all(top, _nested(top, path, rows), known, rows, excluded)
-        if row is not None:
+        if f"{path}/".startswith(excluded) or not _is_real(top, os.path.dirname(path), real_parents):
+            continue
+        row = _read_row(top, path)
+        if row is None:
+            _read_all(top, _nested(top, path, rows), rows, excluded)
+        else:
             rows[path] = row
 
 
@@ -178,71 +157,3 @@ def _cannot_read(path: str, error: OSError) -> NotEvaluable:
         fix="make it readable, or have git ignore it",
         path=path,
     )
-
-
-def _can_hold(cache: Path, top: str, excluded: tuple[str, ...]) -> bool:
-    """Whether a file there is no part of the tree, and would show every change of it."""
-    # On Windows st_ctime is the time of creation: an edit with its mtime put back would not show.
-    if os.name == "nt" or not os.access(cache.parent, os.W_OK):
-        return False
-    below = os.path.relpath(os.path.realpath(cache), top).replace(os.sep, "/")
-    return below.startswith(("../", ".git/", *excluded))
-
-
-def _remembered(top: str, cache: Path, listing: git.Process) -> tuple[list[str], Rows]:
-    """The paths that count, and the rows that the last look found and that still hold.
-
-    The cache is an index that git keeps in a repository of ours: git compares 50,000 stats in C, where as many calls of
-    ours would take longer than `git status`. The user's index would not do: its ids are those of filtered content, and
-    flags in it can hide an edit.
-    """
-    with tempfile.TemporaryDirectory(prefix=f"{cache.name}.", dir=cache.parent) as directory:
-        git.make_repository(directory)
-        index = Path(directory, "index")
-        with contextlib.suppress(OSError):
-            content = cache.read_bytes()
-            if hashlib.sha1(content[:-20], usedforsecurity=False).digest() == content[-20:]:  # not damaged
-                index.write_bytes(content)  # a copy: another process may replace the cache at any time
-        repository = {"GIT_DIR": directory, "GIT_WORK_TREE": top}
-        asked = _ask_for_rows(top, repository)
-        paths = _listed(top, listing)
-        rows = _rows_in(asked)
-        missing = [path for path in paths if path not in rows]
-        if len(missing) > WORTH_WRITING * len(paths) and _look_again(top, paths, repository):
-            rows = _rows_in(_ask_for_rows(top, repository))
-            if _newest(top, paths) < os.stat(directory).st_mtime - SETTLED_SECONDS:
-                with contextlib.suppress(OSError):
-                    os.replace(index, cache)
-        return paths, rows
-
-
-def _ask_for_rows(top: str, repository: dict[str, str]) -> list[git.Process]:
-    commands = [("ls-files", "-z", "--stage"), ("diff-files", "-z", "--name-only")]
-    return [git.start(top, command, repository=repository) for command in commands]
-
-
-def _rows_in(asked: list[git.Process]) -> Rows:
-    """The entries of an index that are as the files are, by path; none where there is no git to read it."""
-    entries, changed = (process.answer() for process in asked)
-    if not (entries.ok and changed.ok):
-        return {}
-    rows = {row[PATH_FROM:]: row for row in entries.lines}
-    for path in changed.lines:
-        rows.pop(path, None)
-    return rows
-
-
-def _look_again(top: str, paths: list[str], repository: dict[str, str]) -> bool:
-    """Have git bring its index up to date; it cannot where a directory or a link has taken a file's place."""
-    how = ("update-index", "--add", "--remove", "--replace", "--info-only", "-z", "--stdin")
-    files = [path for path in paths if not os.path.isdir(os.path.join(top, path))]
-    return git.start(top, how, stdin=os.fsencode("\0".join(files)), repository=repository).answer().ok
-
-
-def _newest(top: str, paths: list[str]) -> float:
-    """When any of the files was last changed. Nobody can set that time."""
-    newest = 0.0
-    for path in paths:
-        with contextlib.suppress(OSError):
-            newest = max(newest, os.lstat(os.path.join(top, path)).st_ctime)
-    return newest

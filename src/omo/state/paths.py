@@ -74,10 +74,6 @@ def log_file(state: str) -> str:
     return os.path.join(state, "hooks.log")
 
 
-def tree_cache(state: str) -> str:
-    return os.path.join(state, "tree.cache")
-
-
 def swap_journal(state: str) -> str:
     """There while files of the project are swapped; the launcher of the hooks looks for it too."""
     return os.path.join(state, "swap.journal")

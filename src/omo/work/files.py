@@ -8,27 +8,20 @@ from pathlib import Path
 from typing import Any
 
 from omo.proof import base, tree
-from omo.state import paths
 
 Row = dict[str, Any]
 
 
 class Files:
-    """Looked at once. `cached_in` is the state directory, where they are only shown: what is decided on them is proof,
-    and anybody could write the cache there.
-    """
+    """Looked at once."""
 
-    def __init__(self, root: str, *, cached_in: str = "") -> None:
+    def __init__(self, root: str) -> None:
         self.root = root
-        self._cached_in = cached_in
 
     @cached_property
     def tree(self) -> str:
         """Their fingerprint."""
-        cache = None
-        if self._cached_in and os.path.isdir(self._cached_in):
-            cache = Path(paths.tree_cache(self._cached_in))
-        return tree.fingerprint(Path(self.root), cache=cache)
+        return tree.fingerprint(Path(self.root))
 
     @cached_property
     def now(self) -> Row:

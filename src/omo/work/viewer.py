@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
 
 class Viewer:
-    """`reads_all`: every file, and nothing rests on the cache, which an agent could write. `run` is one that was named,
-    be it one that ended long ago. `for_next`: what the next step needs is looked for as well. What was read already is
-    handed in: `trees` is shared where many sessions are looked at, `session_rows` are those of the whole project,
-    `chain` is the session's own ledger.
+    """`reads_all`: also runs that no row names. `run` is one that was named, be it one that ended long ago. `for_next`:
+    what the next step needs is looked for as well. What was read already is handed in: `trees` is shared where many
+    sessions are looked at, `session_rows` are those of the whole project, `chain` is the session's own ledger.
     """
 
     def __init__(
@@ -93,7 +92,7 @@ class Viewer:
         """The same, and what of them has changed."""
         from omo.work.files import Files
 
-        return Files(self.context.root, cached_in="" if self.reads_all else self.context.state)
+        return Files(self.context.root)
 
     def changed_since(self, proven_on: object) -> str:
         """Why something that was proven on a tree may not hold any more; empty while it is the same."""

@@ -222,7 +222,7 @@ def _files(receipt: Row) -> list[str]:
     return [str(digest) for digest in named.values()] if isinstance(named, dict) else []
 
 
-def drift(plan: Plan, root: str, cache: Path | None) -> str:
+def drift(plan: Plan, root: str) -> str:
     """Whether the tree moved on since the newest receipt. Shown, never held against it; empty without a receipt."""
     closed = [goal for goal in plan.goals if goal.status == "complete" and goal.receipt]
     if not closed:
@@ -231,7 +231,7 @@ def drift(plan: Plan, root: str, cache: Path | None) -> str:
 
     newest = max(closed, key=lambda goal: str((goal.receipt or {}).get("verifiedAt")))
     try:
-        now = tree.fingerprint(Path(root), cache=cache)
+        now = tree.fingerprint(Path(root))
     except NotEvaluable as error:
         return clip(f"the tree cannot be read: {error.message}", 200)
     if now == (newest.receipt or {}).get("tree"):

@@ -187,7 +187,7 @@ def outcome_of(run: PlanRun, plan: Plan) -> Row:
         notes.append("light gate, as the user chose")
     words.append(f"{ARCHITECT} found all of it there that the user asked for, as they typed it")
     doubts = [*_request_doubts(run, plan), *_doubts(plan)]
-    if drift := receipts.drift(plan, run.caller.root, None):
+    if drift := receipts.drift(plan, run.caller.root):
         doubts.append(drift)
     if doubts:
         verdict, words = outcome.ATTESTED, doubts

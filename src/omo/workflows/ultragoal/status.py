@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 from omo.errors import OmoError
 from omo.proof import artifacts
-from omo.state import paths
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work.status import Command, Fact, Item, NextStep, Status
@@ -41,7 +39,7 @@ def status(viewer: Viewer) -> Status | None:
         return Status("ultragoal", "goal", headline="no plan", next=step, problems=tuple(run.problems))
     if viewer.for_next and step.action in ("execute-goal", "verify-again"):
         step = step._replace(commands=(*_missing(run, run.plan, step.item), *step.commands))
-    return plan_status(run, run.plan, step, reads_all=viewer.reads_all)
+    return plan_status(run, run.plan, step)
 
 
 def _missing(run: PlanRun, plan: Plan, name: str) -> list[Command]:
@@ -54,10 +52,9 @@ def _missing(run: PlanRun, plan: Plan, name: str) -> list[Command]:
         return []  # the checkpoint says what is wrong
 
 
-def plan_status(run: PlanRun, plan: Plan, step: NextStep, *, reads_all: bool = False) -> Status:
+def plan_status(run: PlanRun, plan: Plan, step: NextStep) -> Status:
     items = tuple(_item(run, plan, goal) for goal in plan.goals)
-    cache = None if reads_all else Path(paths.tree_cache(run.caller.state))
-    drift = receipts.drift(plan, run.caller.root, cache)
+    drift = receipts.drift(plan, run.caller.root)
     final = receipts.final(plan, run.directory)
     facts = [clip(plan.objective, 300)]
     if plan.gate == LIGHT:

@@ -204,7 +204,7 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
             sessions.append(name)
     if began and caller.session and caller.session not in sessions:
         sessions.insert(0, caller.session)
-    files = Files(caller.root, cached_in=caller.state)
+    files = Files(caller.root)
 
     def decide(begins: str, row: Row | None) -> runtime.Change:
         old = part(part(row or {}, "work"), KIND)

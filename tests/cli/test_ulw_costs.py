@@ -1,0 +1,53 @@
+"""What `omo ulw done` costs around its gates: git processes, with and without the experiment."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from omo.work.outcome import PROVEN
+from tests.cli.test_plan_costs import _hear, counted
+from tests.project import Project
+
+BROKEN, MENDED = "print('broken')\n", "print('right')\n"
+GATE = "test:\n\tgrep right calc.py\n"
+GIT_OF_A_LOOK = 3  # what there is, by which settings, and what of it differs
+GIT_OF_THE_BASE = 4  # which files it had, what those that name commands held, how git would check them out, and so
+GIT_OF_A_SWAP = 7  # whose repository it is, what is new in it, where HEAD is, before and after; an index for the gate
+
+
+@pytest.fixture(scope="module", autouse=True)
+def hooked() -> None:
+    sys.addaudithook(_hear)
+
+
+@pytest.fixture
+def armed(project: Project) -> Project:
+    project.git("init", "-q")
+    project.write("calc.py", BROKEN)
+    project.write("Makefile", GATE)
+    project.commit("base")
+    project.prompt("ulw make it right")
+    return project
+
+
+def done(project: Project) -> int:
+    with counted(project) as costs:
+        ran = project.agent("ulw", "done", "--json")
+    assert ran.code == 0, ran.out + ran.err
+    assert ran.json["outcome"]["verdict"] == PROVEN, ran.out
+    return len(costs.git)
+
+
+def test_the_files_are_looked_at_once_before_the_runs_and_once_after(armed: Project) -> None:
+    armed.write("calc.py", MENDED)
+    assert done(armed) <= 2 * GIT_OF_A_LOOK + GIT_OF_THE_BASE + GIT_OF_A_SWAP
+
+
+def test_where_nothing_is_left_to_run_they_are_looked_at_once(armed: Project) -> None:
+    armed.agent("gate", "add", "tests", "--", "make", "test")
+    assert armed.agent("gate", "run").code == 3
+    armed.write("calc.py", MENDED)
+    assert armed.agent("gate", "run").code == 0
+    assert done(armed) <= GIT_OF_A_LOOK + GIT_OF_THE_BASE
