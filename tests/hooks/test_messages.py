@@ -14,6 +14,7 @@ import pytest
 
 from omo import settings
 from omo.clock import stamp
+from omo.errors import Unwritable
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.work import outcome, session, times
@@ -127,6 +128,8 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "pins kept": lambda m: messages.pins_kept([f"tests: {m.text}", "lint: ruff check"]),
     "state gone": lambda m: messages.state_removed("/home/me/shop/.sisyphus/cc-omo", m.text),
     "state unreadable": lambda m: messages.unreadable(m.text, "runtime.local.json.corrupt-1"),
+    "disk full": lambda m: messages.not_held(Unwritable(m.text, fix=m.text), is_prompt=False),
+    "disk full, of a prompt": lambda m: messages.not_held(OSError(m.text), is_prompt=True),
 }
 
 

@@ -45,11 +45,15 @@ def handle(event: Event, world: World) -> Answer:
         return Answer()
     if is_agents:
         return _of_an_agent(event, world, reading)
-    if _was_withdrawn(event, world.row()):
+    was_withdrawn = _was_withdrawn(event, world.row())
+    if was_withdrawn:
         world.change(
             lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]), actor="user"
         )
-    return _with_removal(event, world, ACTIONS[reading.action](event, world, reading))
+    answer = ACTIONS[reading.action](event, world, reading)
+    if was_withdrawn and reading.action not in ("activate", "cancel", "cancel-and-continue"):
+        answer.message = f"{messages.WITHDRAWN} {answer.message}".strip()
+    return _with_removal(event, world, answer)
 
 
 def _with_removal(event: Event, world: World, answer: Answer) -> Answer:
