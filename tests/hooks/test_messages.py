@@ -14,6 +14,7 @@ import pytest
 
 from omo import settings
 from omo.clock import stamp
+from omo.errors import Unwritable
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.work import outcome, session, times
@@ -131,6 +132,8 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "not recorded": lambda m: messages.not_recorded(m.text),
     "not written": lambda m: messages.not_written(m.text),
     "state unreadable": lambda m: messages.unreadable(m.text, "runtime.local.json.corrupt-1"),
+    "disk full": lambda m: messages.not_held(Unwritable(m.text, fix=m.text), is_prompt=False),
+    "disk full, of a prompt": lambda m: messages.not_held(OSError(m.text), is_prompt=True),
 }
 
 

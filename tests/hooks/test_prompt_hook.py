@@ -253,7 +253,9 @@ def test_the_same_prompt_delivered_twice_is_one_injection(host: Host) -> None:
 def test_a_prompt_taken_back_and_sent_again_tells_the_instructions(host: Host) -> None:
     path = transcript(host)
     host.prompt("ulw fix it", transcript_path=path)
-    assert "turned ultrawork on" in host.prompt("ulw fix it, slowly", transcript_path=path).stdout
+    again = host.prompt("ulw fix it, slowly", transcript_path=path, env={"CLAUDECODE": "1"})
+    assert "turned ultrawork on" in again.json["hookSpecificOutput"]["additionalContext"]
+    assert again.message.startswith("omo: ultrawork is on: ")
 
 
 def test_a_cancel_where_nothing_is_on_says_so_and_is_remembered(host: Host) -> None:

@@ -7,7 +7,7 @@ import sys
 import time
 
 from omo import hosts, settings
-from omo.errors import Unreadable
+from omo.errors import OmoError, Unreadable
 from omo.safe_open import regular_file
 from omo.state import markers, paths, runtime, store
 
@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     Handler = Callable[[Event, "World"], Answer]
 
 LONGEST_LOG = 256 * 1024
+PROMPT = "user-prompt-submit"
+ANSWERED = ("stop", PROMPT)
 OF_A_CONVERSATION = ("session-start", "stop", "subagent-start")
 
 HANDLERS = {
     "session-start": ("omo.hooks.session_start", "handle"),
-    "user-prompt-submit": ("omo.hooks.prompt", "handle"),
+    PROMPT: ("omo.hooks.prompt", "handle"),
     "pre-tool-use": ("omo.hooks.tool_use", "handle"),
     "post-tool-use": ("omo.hooks.tool_done", "handle"),
     "stop": ("omo.hooks.stop", "handle"),
@@ -38,7 +40,7 @@ HANDLERS = {
 class World:
     """What a handler may know besides the event: time, environment, where the state is, and the session's row in it."""
 
-    __slots__ = ("client", "environ", "now", "root", "session", "state")
+    __slots__ = ("client", "environ", "now", "root", "session", "state", "unreadable")
 
     def __init__(self, event: Event, environ: Mapping[str, str], cwd: str, now: float) -> None:
         self.environ = environ
@@ -47,17 +49,23 @@ class World:
         self.client = event.client
         self.root = paths.project_root(environ, event.project or cwd)
         self.state = paths.state_dir(self.root, environ)
+        self.unreadable: Unreadable | None = None  # why the row is not known
 
     def row(self) -> dict[str, Any] | None:
         """The session's row; None also where it cannot be read: whoever writes next keeps the bytes aside."""
         try:
             return runtime.session(self.state, self.session)
-        except Unreadable:
+        except Unreadable as error:
+            self.unreadable = error
             return None
 
     def live_row(self) -> dict[str, Any] | None:
         row = self.row()
         return row if row is not None and runtime.is_live(row) else None
+
+    def is_on(self) -> bool:
+        """Also where the row cannot be read, and only the session's marker says so."""
+        return self.live_row() is not None or markers.is_there(self.session, self.state)
 
     def told_of_removal(self) -> str:
         """That the state was removed while this session was on, for the user; said once, else empty."""
@@ -134,10 +142,27 @@ def answer(
         world = World(event, environ, cwd, now)
         state = world.state
         put_back = _put_back(name, world)
-        return host.write(_with(put_back, handle(event, world), event), event, environ)
+        decided = _decide(name, handle, event, world)
+        return host.write(_with(put_back, decided, event), event, environ)
     except Exception as error:
         log(state, name, error)
         return b""
+
+
+def _decide(name: str, handle: Handler, event: Event, world: World) -> Answer:
+    """Where state cannot be read or written nobody is held. At what a user waits for an answer to, they are told."""
+    try:
+        decided = handle(event, world)
+        problem: Exception | None = world.unreadable
+    except (OmoError, OSError) as error:
+        log(world.state, name, error)
+        decided, problem = hosts.Answer(), error
+    is_silent = decided.decision == hosts.ALLOW and not decided.message and not decided.context
+    if name in ANSWERED and problem and is_silent and not event.is_subagent and world.is_on():
+        from omo.hooks import messages
+
+        decided.message = messages.not_held(problem, is_prompt=name == PROMPT)
+    return decided
 
 
 def _put_back(name: str, world: World) -> list[str]:

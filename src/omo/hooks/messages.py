@@ -64,16 +64,16 @@ ON_AGAIN = (
 
 CANCELLED = "omo: ultrawork is off. Nothing will hold this session until you type ulw again."
 NOTHING_TO_CANCEL = "omo: ultrawork is not on in this session, and stays off until you type ulw."
-WITHDRAWN = (
-    "omo: ultrawork is off: the prompt that turned it on was taken back before the agent had said a word. "
-    "Type ulw to turn it on."
-)
 NOTHING_AND_MORE = (
     "[omo] The user cancels what omo has on, and nothing is on in this session. Do what else the message asks."
 )
 CANCELLED_AND_MORE = (
     "[omo] The user cancelled ultrawork with this message: nothing continues by itself any more, and no further "
     "ultrawork step is requested. Do only what else the message asks, and end the turn."
+)
+WITHDRAWN = (
+    "omo: ultrawork is off again: the model never answered the prompt that turned it on, as when Esc takes it back. "
+    "Type ulw to turn it on."
 )
 ON = f"on: a turn that ends too early is sent back. {STOP} ends it."
 ESC = "The agent reads this at its next step; Esc stops it now."
@@ -617,6 +617,17 @@ def unreadable(problem: str, kept: str) -> str:
         f"omo: let go, the state could not be read: {_sentence(clip(problem, 300))} It is kept as {clip(kept, 300)}. "
         "Nothing is on in this project now, and what was is not proven. A new `ulw` starts it again."
     )
+
+
+def not_held(problem: Exception, *, is_prompt: bool) -> str:
+    """Where state cannot be read or written: what is on is neither held nor ended by that. Of a prompt the ledger may
+    have a row that the rest does not have."""
+    lead, then = "this turn is not held, and nothing is proven", "What was on goes on once that is mended"
+    if is_prompt:
+        lead = "your prompt could not be recorded whole, and nothing is held or proven"
+        then = "To be sure of a stop, type it again once that is mended"
+    fix = getattr(problem, "fix", "") or "`omo doctor` says more"
+    return f"omo: {lead}: {_sentence(clip(str(problem), 300))} {then}: {clip(fix, 300)}."
 
 
 def state_removed(state: str, on: str, *, is_on_again: bool = False) -> str:

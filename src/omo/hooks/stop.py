@@ -107,8 +107,8 @@ def _decide_and_write(
         return Answer(), 0.0
     except Unreadable as error:
         # Allow, keep the bytes under another name, and say so once: the next Stop finds no file, and no marker.
-        markers.remove(event.session, world.state)
         kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=store.HOOK_WAIT)
+        markers.remove(event.session, world.state)
         return Answer(message=messages.unreadable(error.message, kept) if kept else ""), 0.0
     if row is not None and not waited:
         _await_last_answer(event, row, wait)

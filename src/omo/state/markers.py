@@ -119,6 +119,10 @@ def remove(session: str, state: str) -> bool:
     return is_removed
 
 
+def is_there(session: str, state: str) -> bool:
+    return _read(session, state) is not None
+
+
 def take(session: str, state: str, root: str) -> Marker | None:
     """What was on in this session when the state was removed: given once."""
     for place in _states_around(state, root):

@@ -98,7 +98,7 @@ def read(path: str) -> Json | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise Unreadable(f"{path} cannot be read: {error.strerror}", path=path) from None
+        raise Unreadable(f"{path} cannot be read: {error.strerror}", fix=f"make {path} readable", path=path) from None
     return parse(raw, path)
 
 
@@ -227,10 +227,12 @@ def make_dir(directory: str, state: str) -> None:
 
 
 def unwritable(path: str, error: OSError) -> Unwritable:
-    return Unwritable(
-        f"{path} cannot be written: {error.strerror or error}",
-        fix=f"make {os.path.dirname(path)} writable, or set OMO_STATE_DIR to a directory that is",
-    )
+    from errno import EDQUOT, ENOSPC
+
+    fix = f"make {os.path.dirname(path)} writable, or set OMO_STATE_DIR to a directory that is"
+    if error.errno in (ENOSPC, EDQUOT):
+        fix = "free some space on that disk"
+    return Unwritable(f"{path} cannot be written: {error.strerror or error}", fix=fix)
 
 
 def _sweep(path: str) -> None:
