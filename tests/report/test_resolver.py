@@ -52,7 +52,7 @@ def test_goals_have_receipts_and_what_they_rest_on() -> None:
     plan = work(view("ultragoal-five-goals"), "ultragoal")
     assert list(marks(plan).values()) == ["done", "stale", "failed", "active", "open"]
     assert item(plan, "G002").receipt_why == "the quality gate behind the receipt of G002 is gone"
-    assert plan.overrides == ("G002: independence: reduced",)
+    assert plan.overrides == ("G002: not reviewed independently",)
     assert (plan.done, plan.total) == (1, 5)
 
 
@@ -131,7 +131,7 @@ def test_the_last_block_is_near(tmp_path: Path) -> None:
     scene.now += 60
     one = focus(scene.view())
     assert (one.brief.breakers["blocks"].left, one.brief.rule.name) == (0, "cap")
-    assert "would be let go (cap): as many blocks as allowed without verified progress" in lines.plain(
+    assert "would be let go (cap): it was sent back as often as allowed without progress" in lines.plain(
         lines.session_lines(one)
     )
 

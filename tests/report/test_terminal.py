@@ -79,7 +79,7 @@ def test_without_colours_there_are_none() -> None:
 @pytest.mark.parametrize(
     ("name", "said", "wanted"),
     [
-        ("ultragoal-five-goals", "G002: independence: reduced", "yellow"),
+        ("ultragoal-five-goals", "G002: not reviewed independently", "yellow"),
         ("skipped-verification", "gate docs was not run in this run", "yellow"),
         ("damaged-ledger", "does not follow", "red"),
         ("exhausted", "8 blocks without verified progress", "red"),
@@ -98,7 +98,7 @@ def with_work(view: ProjectView, **changes: Any) -> ProjectView:
 
 def test_many_closed_goals_are_a_number_until_they_are_asked_for() -> None:
     done = [Item(f"G{n:03}", f"Part {n}", "complete", "done", receipt="fresh") for n in range(1, 31)]
-    odd = Item("G031", "Odd", "complete", "done", receipt="fresh", overrides=("independence: reduced",))
+    odd = Item("G031", "Odd", "complete", "done", receipt="fresh", overrides=("not reviewed independently",))
     seen = with_work(view("ultragoal-five-goals"), items=(*done, odd, Item("G032", "Last", "active", "active")))
     short = "\n".join(drawn(seen, 80))
     assert "and 30 done, or no longer counted: omo status --all" in short
