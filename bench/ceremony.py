@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import sys
 import tempfile
@@ -143,6 +144,7 @@ def main() -> int:
         if arguments.only not in f"{each.workflow} {each.name}":
             continue
         with tempfile.TemporaryDirectory(prefix="omo ceremony ") as directory:
+            os.environ["XDG_STATE_HOME"] = directory  # the user's own names their live sessions
             session = Session(make_project(Path(directory)))
             try:
                 each.play(session)

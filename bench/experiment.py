@@ -341,6 +341,7 @@ def main() -> int:
             print(f"{which.name:38} not played, {', '.join(missing)} is not here")
             continue
         with tempfile.TemporaryDirectory(prefix="omo experiment ") as directory:
+            os.environ["XDG_STATE_HOME"] = directory  # the user's own names their live sessions
             cost = played(which, Path(directory))
         is_good = cost.word == PROVEN and cost.extra <= which.most_extra
         is_right = is_right and is_good

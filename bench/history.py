@@ -160,6 +160,7 @@ def main(arguments: Any = None) -> int:
         repository = os.path.abspath(repository)
     verdicts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="omo-history-") as directory:
+        os.environ["XDG_STATE_HOME"] = directory  # the user's own names their live sessions
         scratch = Scratch(Path(directory).resolve(), repository)
         commits = scratch.commits(options.commits, options.since, options.path)
         if options.prepare:

@@ -212,6 +212,7 @@ def main(arguments: list[str]) -> int:
     count, luck = Count(), random.Random(20)
     at_each = Count()
     with tempfile.TemporaryDirectory() as directory:
+        os.environ["XDG_STATE_HOME"] = directory  # the user's own names their live sessions
         number = 1
         while kill_before_call(Path(directory, f"call{number}"), number, at_each):
             shutil.rmtree(Path(directory, f"call{number}"))

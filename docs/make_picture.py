@@ -192,7 +192,7 @@ PANES = (
         (
             messages.paused(ULTRAWORK).message,
             "omo status",
-            "would be let go (waiting)",
+            "would be let go",
             messages.continued(ULTRAWORK).message,
         ),
     ),

@@ -56,7 +56,7 @@ class User:
         the notes of live ones that are about a project of tests."""
         known: dict[str, object] = {}
         self.is_looking = True
-        for marker in Path(self.markers).glob("*"):
+        for marker in Path(self.markers).rglob("*"):
             if marker.is_file() and TESTS in marker.read_text(errors="replace"):
                 known[str(marker)] = None
         for path in [*self.launchers, *self.environments, *self.settings]:

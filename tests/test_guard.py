@@ -50,26 +50,53 @@ def test_programs_beside_an_omo_are_still_found(tmp_path: Path) -> None:
     assert shutil.which("omo", path=path) is None
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a terminal is a POSIX one here")
-def test_a_user_with_an_omo_runs_the_suite_in_a_terminal(tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    launcher = home / ".local" / "bin" / "omo"
-    launcher.parent.mkdir(parents=True)
-    launcher.write_text(LAUNCHER)
-    launcher.chmod(0o755)
-    before = files_in(home)
-    script = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
-    options = ("-q", "-p", "no:cacheprovider", "--color=no", f"--basetemp={tmp_path / 'tests'}")
-    done = subprocess.run(
-        [sys.executable, "-c", script, sys.executable, "-m", "pytest", *options, *STORIES],
+@pytest.fixture
+def launcher(tmp_path: Path) -> Path:
+    """Of a user who has set omo up."""
+    path = tmp_path / "home" / ".local" / "bin" / "omo"
+    path.parent.mkdir(parents=True)
+    path.write_text(LAUNCHER)
+    path.chmod(0o755)
+    return path
+
+
+def run_suite(launcher: Path, *arguments: str, under: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """As that user does."""
+    home = launcher.parents[2]
+    options = ("-q", "-p", "no:cacheprovider", "--color=no", f"--basetemp={home.parent / 'tests'}")
+    return subprocess.run(
+        [*under, sys.executable, "-m", "pytest", *options, *arguments],
         cwd=ROOT,
-        env={**os.environ, "HOME": str(home), "PATH": f"{launcher.parent}:{os.environ['PATH']}"},
+        env={
+            **os.environ,
+            "HOME": str(home),
+            "PATH": f"{launcher.parent}:{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT / "src"),
+        },
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
     )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a terminal is a POSIX one here")
+def test_a_user_with_an_omo_runs_the_suite_in_a_terminal(launcher: Path) -> None:
+    home = launcher.parents[2]
+    before = files_in(home)
+    script = "import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))"
+    done = run_suite(launcher, *STORIES, under=(sys.executable, "-c", script))
     assert (done.returncode, "3 passed" in done.stdout) == (0, True), done.stdout + done.stderr
     assert files_in(home) == before
+
+
+def test_what_a_program_of_a_test_changed_fails_the_suite(launcher: Path, tmp_path: Path) -> None:
+    test = tmp_path / "some" / "test_that_removes.py"
+    test.parent.mkdir()
+    removes = f"import subprocess\n\n\ndef test_it():\n    subprocess.run(['rm', {str(launcher)!r}], check=True)\n"
+    test.write_text(removes)
+    done = run_suite(launcher, "-p", "tests.conftest", f"--rootdir={tmp_path}", "-c", os.devnull, str(test))
+    assert (done.returncode, "1 passed" in done.stdout) == (1, True), done.stdout + done.stderr
+    assert f"none of theirs: {launcher}" in done.stderr
 
 
 def files_in(directory: Path) -> list[str]:

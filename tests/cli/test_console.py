@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from omo import __version__
 from tests.project import Project
 from tests.terminal import terminal
 
@@ -176,6 +177,16 @@ def test_bare_omo_shows_help_in_two_groups(project: Project) -> None:
         ("statsu", "omo has no command statsu; did you mean status?", "omo status"),
         ("gate lst", "omo gate has no command lst; did you mean list?", "omo gate list"),
         ("xyz", "omo has no command xyz", "omo --help"),
+        (
+            "pin tests",
+            "pin is no command of the shell: it is typed in the conversation, as /omo:pin",
+            "omo gate add NAME -- COMMAND pins one from here",
+        ),
+        (
+            "budget",
+            "budget is no command of the shell: it is typed in the conversation, as /omo:budget",
+            "in the conversation: /omo:budget 2M tokens",
+        ),
         ("status --jsn", "omo status does not take --jsn; did you mean --json?", "omo status --help"),
         ("gate run --seson=x", "omo gate run does not take --seson; did you mean --session?", "omo gate run --help"),
         ("status extra", "omo status does not take extra", "omo status --help"),
@@ -184,6 +195,12 @@ def test_bare_omo_shows_help_in_two_groups(project: Project) -> None:
 def test_what_may_have_been_meant_is_named(project: Project, typed: str, message: str, fix: str) -> None:
     ran = project.user(*typed.split())
     assert (ran.code, ran.out, ran.err) == (2, "", f"omo: {message}\n  fix: {fix}\n")
+
+
+@pytest.mark.parametrize("typed", ["--version", "-V", "version"])
+def test_the_version_is_told_however_it_is_asked_for(project: Project, typed: str) -> None:
+    ran = project.user(typed)
+    assert (ran.code, ran.out, ran.err) == (0, f"omo {__version__}\n", "")
 
 
 def test_help_and_version_load_no_command(tmp_path: Path) -> None:

@@ -79,14 +79,14 @@ def test_status_shows_goals_counts_paths_receipts_and_the_next_step(project: Pro
     assert len(shown["counts"]) == 7
     assert shown["paths"]["ledger"] == str(directory(project) / "ledger.jsonl")
     assert [(goal["id"], goal["receipt"], goal["overrides"]) for goal in shown["goals"]] == [
-        ("G001", "fresh", ["independence: reduced"]),
+        ("G001", "fresh", ["not reviewed independently"]),
         ("G002", None, []),
     ]
     assert (shown["next"]["action"], shown["next"]["goal_id"]) == ("execute-goal", "G002")
     assert (shown["final_receipt"], shown["goal_tool"], shown["problems"]) == (None, "active", [])
     text = project.agent("ultragoal", "status").out
     assert "2 goals, 1 active, 1 complete" in text
-    assert "receipt fresh; independence: reduced" in text
+    assert "receipt fresh; not reviewed independently" in text
     assert "Next: G002" in text
     assert plan_bytes(project) == before
 
@@ -513,7 +513,9 @@ def test_notes_of_a_receipt_are_shown_with_its_goal(project: Project) -> None:
     assert project.agent("ultragoal", "checkpoint", "--goal-id", "G001", *said).code == 0
     (goal,) = status(project)["goals"]
     assert "no cleaner looked at it" in goal["notes"][0]
-    assert "receipt fresh; independence: reduced; no cleaner looked at it" in project.agent("ultragoal", "status").out
+    assert (
+        "receipt fresh; not reviewed independently; no cleaner looked at it" in project.agent("ultragoal", "status").out
+    )
 
 
 @pytest.mark.parametrize(

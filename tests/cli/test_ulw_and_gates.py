@@ -501,6 +501,15 @@ def test_git_sees_nothing_of_a_whole_run(project: Project) -> None:
     assert status.stdout == b""
 
 
+def test_a_failing_gates_output_keeps_its_indentation(project: Project) -> None:
+    """Carets and diffs point at a column."""
+    project.user("ulw", "start", session=SESSION)
+    script = 'printf "    x = 1 +\\n            ^\\n\\tSyntaxError\\n"; exit 1'
+    project.check("gate", "add", "tests", "--", "sh", "-c", script)
+    printed = project.omo("gate", "run").out
+    assert "        |     x = 1 +\n        |             ^\n        |     SyntaxError" in printed
+
+
 # What the agent reads that is sent back
 
 

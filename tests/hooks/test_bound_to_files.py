@@ -186,7 +186,7 @@ def test_a_mark_that_was_edited_is_not_believed(ended: Host) -> None:
 
 
 def test_every_view_shows_that_the_end_does_not_stand(ended: Host) -> None:
-    assert "would be let go (done)" in ended.check("status").out
+    assert "would be let go: finished on the agent's word" in ended.check("status").out
     ended.write("calc.py", BROKEN)
     for command in (("status",), ("ulw", "status")):
         shown = ended.check(*command).out

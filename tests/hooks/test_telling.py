@@ -166,13 +166,13 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
                 **ended(
                     outcome.ATTESTED,
                     "3 of 3 goals complete; omo:architect was seen to say BLOCK of G002; "
-                    "reduced independence, no verdict of omo:qa was seen for G002",
+                    "not reviewed independently, no verdict of omo:qa was seen for G002",
                 ),
             )
         ),
         {},
         "omo: finished on the agent's word: ultragoal g1771780801000: 3 of 3 goals complete; omo:architect was seen "
-        "to say BLOCK of G002; reduced independence, no verdict of omo:qa was seen for G002. "
+        "to say BLOCK of G002; not reviewed independently, no verdict of omo:qa was seen for G002. "
         "/omo:report shows what was seen.",
     ),
     "ultragoal closed, its receipt missing": (

@@ -52,6 +52,12 @@ def reason(answer: Any) -> str:
     return str(answer.json["reason"])
 
 
+def test_a_pin_may_leave_the_name_before_the_dashes_away(on: Host) -> None:
+    for typed in ("/omo:pin -- grep -q new value", "/omo:pin --timeout 30m -- grep -q old value"):
+        assert "pinned by you: grep -q" in reason(on.prompt(typed))
+    assert [gate.argv for gate in known(on)] == [["grep", "-q", "new", "value"], ["grep", "-q", "old", "value"]]
+
+
 def test_a_pin_keeps_words_directory_time_and_owner_whoever_repeats_it(on: Host) -> None:
     assert reason(on.prompt("/omo:pin --timeout 30m tests -- grep -q new value")).startswith(
         "omo: gate tests pinned by you"

@@ -444,7 +444,7 @@ def test_a_file_counts_with_reduced_independence_and_everybody_is_told(tmp_path:
     (end,) = made.rows("ended")
     assert end["receipt"]["independence"] == "reduced"
     assert made.told()["outcome"]["verdict"] == "attested"
-    assert "reduced independence" in made.told()["outcome"]["why"]
+    assert "not judged independently" in made.told()["outcome"]["why"]
 
 
 def test_a_later_judge_looks_at_all_of_it_anew_and_the_reduced_iteration_stays_known(tmp_path: Path) -> None:

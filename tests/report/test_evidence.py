@@ -52,7 +52,7 @@ def test_a_judgement_from_a_file_is_of_reduced_independence(tmp_path: Path) -> N
     at.judge(project.reply(at.nonce, ("C1", "clear", "pass")))
     found = gathered(at.root, at.now)
     assert found.verdict.text.startswith("finished on the agent's word: ralph run ")
-    assert [one.what for one in found.notices] == ["reduced independence"]
+    assert [one.what for one in found.notices] == ["not judged independently"]
     assert "no hook saw the judge" in " ".join(one.what for one in found.timeline.events)
 
 
@@ -231,7 +231,7 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
 
 def test_words_do_not_hide_what_was_let_through(tmp_path: Path) -> None:
     """A reason that sounds like another notice, which is told in full elsewhere, is told all the same."""
-    at = project.asked(tmp_path, by="user", reduced_scope="judged with reduced independence, 1 replay exempted")
+    at = project.asked(tmp_path, by="user", reduced_scope="not judged independently, 1 replay exempted")
     at.judge(project.reply(at.nonce, ("C1", "clear", "pass")))
     found = gathered(at.root, at.now)
-    assert [one.what for one in found.notices] == ["reduced scope", "reduced independence"]
+    assert [one.what for one in found.notices] == ["reduced scope", "not judged independently"]

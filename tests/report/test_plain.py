@@ -50,4 +50,4 @@ def test_notes_of_what_is_done_come_with_everything() -> None:
 def test_sessions_that_are_off_are_counted() -> None:
     later = replace(scene("several-sessions"), here="nobody")
     later.now += 20 * 24 * 3600
-    assert plain(later.view()).splitlines()[-1] == "1 more session is off: omo status --all"
+    assert plain(later.view()).splitlines()[-1] == "1 more session is over: omo status --all"

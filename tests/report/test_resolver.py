@@ -52,7 +52,7 @@ def test_goals_have_receipts_and_what_they_rest_on() -> None:
     plan = work(view("ultragoal-five-goals"), "ultragoal")
     assert list(marks(plan).values()) == ["done", "stale", "failed", "active", "open"]
     assert item(plan, "G002").receipt_why == "the quality gate behind the receipt of G002 is gone"
-    assert plan.overrides == ("G002: independence: reduced",)
+    assert plan.overrides == ("G002: not reviewed independently",)
     assert (plan.done, plan.total) == (1, 5)
 
 
@@ -101,7 +101,7 @@ def test_a_goal_with_checks_shows_what_it_owes() -> None:
         ("ulw-without-gates", "active", "block", "ultrawork active"),
         ("ultragoal-five-goals", "active", "block", "ultragoal active"),
         ("cancelled", "cancelled", "cancelled", "ultrawork cancelled"),
-        ("exhausted", "exhausted", "not-active", "ultrawork exhausted"),
+        ("exhausted", "exhausted", "not-active", "ultrawork let go by a limit"),
         ("paused", "paused", "waiting", "ultrawork paused"),
         ("waiting", "waiting", "waiting", "ultrawork waiting"),
         ("skipped-verification", "done", "done", "ultrawork ended with exceptions"),
@@ -131,7 +131,7 @@ def test_the_last_block_is_near(tmp_path: Path) -> None:
     scene.now += 60
     one = focus(scene.view())
     assert (one.brief.breakers["blocks"].left, one.brief.rule.name) == (0, "cap")
-    assert "would be let go (cap): as many blocks as allowed without verified progress" in lines.plain(
+    assert "would be let go: it was sent back as often as allowed without progress" in lines.plain(
         lines.session_lines(one)
     )
 

@@ -51,18 +51,18 @@ WAITS = {"state": "blocked", "open": 1, "total": 2, "why": "no key", "question":
         (armed(ulw={"state": "active", "open": 2, "total": 3, "next": "lint"}), "omo ulw 1/3 · next: lint"),
         (armed(ultragoal=GOALS), "omo ultragoal 2/5 · next: G003 Log in"),
         (armed(ulw={"state": "active"}, ultragoal=GOALS), "omo ultragoal 2/5 +1 · next: G003 Log in"),
-        (armed(ralph=WAITS), "omo ralph 1/2 blocked · next stop lets go (waiting) · Which key?"),
-        (armed(ultragoal=PROVEN), "omo ultragoal 5/5 done, judged · next stop lets go (done)"),
-        (armed(ulw={"state": "done"}), "omo ulw ended, not proven · next stop lets go (done)"),
-        (armed(ulw={"state": "done", "outcome": SKIPPED}), "omo ulw ended with exceptions · next stop lets go (done)"),
-        (armed(ulw=ATTESTED), "omo ulw finished on the agent's word · next stop lets go (done)"),
+        (armed(ralph=WAITS), "omo ralph 1/2 blocked · next stop lets go · Which key?"),
+        (armed(ultragoal=PROVEN), "omo ultragoal 5/5 done, judged · next stop lets go"),
+        (armed(ulw={"state": "done"}), "omo ulw ended, not proven · next stop lets go"),
+        (armed(ulw={"state": "done", "outcome": SKIPPED}), "omo ulw ended with exceptions · next stop lets go"),
+        (armed(ulw=ATTESTED), "omo ulw finished on the agent's word · next stop lets go"),
         (
             armed(ultragoal=PROVEN, ulw=ATTESTED),
-            "omo ultragoal 5/5 finished on the agent's word · next stop lets go (done)",
+            "omo ultragoal 5/5 finished on the agent's word · next stop lets go",
         ),
         (
             armed(ultragoal={**PROVEN, "unvouched": True}),
-            "omo ultragoal 5/5 ended, not proven · next stop lets go (done)",
+            "omo ultragoal 5/5 ended, not proven · next stop lets go",
         ),
     ],
 )
@@ -75,7 +75,7 @@ def test_blocks_are_shown_once_there_are_any_and_a_breaker_before_it_lets_go() -
     row["ulw"] |= {"stopBlocks": 3, "lastStopAt": stamp(NOW - 10)}
     assert line(row) == "omo ulw 0/1 · block 3 of 8 · next: tests"
     row["ulw"] |= {"stopBlocks": 8}
-    assert line(row) == "omo ulw 0/1 · block 8 of 8 · next stop lets go (cap) · next: tests"
+    assert line(row) == "omo ulw 0/1 · block 8 of 8 · next stop lets go · next: tests"
 
 
 def test_a_cooldown_is_no_forecast_because_it_is_over_before_anybody_reads_it(project: Project) -> None:
@@ -83,7 +83,7 @@ def test_a_cooldown_is_no_forecast_because_it_is_over_before_anybody_reads_it(pr
     project.prompt("ulw fix it")
     assert project.stop(last_assistant_message="done").blocks
     told = project.agent("status").out
-    assert "next stop  would be sent back (block)" in told
+    assert "next stop  would be sent back, because" in told
     seen = session.look(project.state, project.session, {**LIMITS, "cooldown_seconds": 60.0}, project.now, {})
     assert statusline.text(seen) == "omo ulw · block 1 of 8"
 

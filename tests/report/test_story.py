@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from omo.hooks import stop
 from omo.views.report import timeline as story
 from omo.views.report import timeline as story_lines
 from omo.views.report.gather import Report
@@ -90,7 +91,7 @@ def test_a_judgement_names_what_broke_again_and_who_did_not_judge() -> None:
         independence="reduced",
     )
     (event,) = story.tell([Source("ralph", [judged])]).events
-    assert event.what == "Round 2 was judged: fail, decision replan, independence reduced"
+    assert event.what == "Round 2 was judged: fail, not by an independent judge"
     assert (event.detail, event.mark) == ("C1 regressed, C2 pass", "failed")
 
 
@@ -118,12 +119,30 @@ def test_what_is_less_than_proven_is_marked(ledger: str, fields: dict[str, Any],
 
 
 def test_the_newest_events_are_told_and_all_rows_counted() -> None:
-    rows = [row("blocked", at, rule="block", reason=f"block {at}") for at in range(2990)]
+    rows = [row("denied", at, tool="Write", gate="a", reason=f"call {at}") for at in range(2990)]
     rows.append(row("done", 2999, outcome=outcome.outcome("attested", "gates passed")))
     found = story.tell([Source("session", rows)], most=100)
     assert (len(found.events), found.total) == (100, 2991)
     assert found.events[-1].detail == "finished on the agent's word: gates passed"
-    assert found.events[0].detail == "block 2891"
+    assert found.events[0].detail == "call 2891"
+
+
+def test_blocks_with_nothing_between_them_are_told_once() -> None:
+    rows = [row("blocked", at, rule="block", reason=f"block {at} of 8") for at in range(1, 9)]
+    rows.insert(1, row("allowed", 1, rule="duplicate"))
+    rows += [row("allowed", 9, rule="cap"), row("blocked", 10, rule="block", reason="block 1 of 8")]
+    found = story.tell([Source("session", rows)])
+    assert [(event.what, event.detail) for event in found.events] == [
+        ("Stop was sent back to work, 8 times", "block 8 of 8"),
+        ("Stop was let through: it was sent back as often as allowed without progress", ""),
+        ("Stop was sent back to work", "block 1 of 8"),
+    ]
+
+
+def test_no_rule_of_stop_is_told_by_its_name() -> None:
+    for rule in stop.RULES:
+        (event,) = story.tell([Source("session", [row("allowed", rule=rule.name)])]).events or [None]
+        assert event is None or event.what == f"Stop was let through: {rule.why}"
 
 
 def test_what_only_repeats_another_ledger_is_left_out() -> None:

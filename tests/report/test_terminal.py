@@ -64,6 +64,22 @@ def test_nothing_that_state_says_reaches_the_terminal_as_an_order() -> None:
     assert len(text) < 20_000
 
 
+@pytest.mark.parametrize("name", sorted(set(SCENES) - {"hostile"}))
+@pytest.mark.parametrize("width", [44, 60])
+def test_no_word_is_broken_in_a_narrow_terminal(name: str, width: int) -> None:
+    def words(columns: int) -> set[str]:
+        text = STYLE.sub("", rendered(view(name), columns))
+        return {word for word in text.split() if len(word) <= 24}
+
+    assert words(200) <= words(width)
+
+
+def test_a_session_that_is_over_is_counted_beside_one_that_is_on() -> None:
+    text = "\n".join(drawn(view("several-sessions"), 80))
+    assert "cancelled" not in text
+    assert text.endswith("1 more session is over: omo status --all")
+
+
 def test_colours_are_the_eight_that_every_terminal_has() -> None:
     text = rendered(view("ultragoal-five-goals"), 80)
     assert set(STYLE.findall(text)) <= {
@@ -79,7 +95,7 @@ def test_without_colours_there_are_none() -> None:
 @pytest.mark.parametrize(
     ("name", "said", "wanted"),
     [
-        ("ultragoal-five-goals", "G002: independence: reduced", "yellow"),
+        ("ultragoal-five-goals", "G002: not reviewed independently", "yellow"),
         ("skipped-verification", "gate docs was not run in this run", "yellow"),
         ("damaged-ledger", "does not follow", "red"),
         ("exhausted", "8 blocks without verified progress", "red"),
@@ -98,7 +114,7 @@ def with_work(view: ProjectView, **changes: Any) -> ProjectView:
 
 def test_many_closed_goals_are_a_number_until_they_are_asked_for() -> None:
     done = [Item(f"G{n:03}", f"Part {n}", "complete", "done", receipt="fresh") for n in range(1, 31)]
-    odd = Item("G031", "Odd", "complete", "done", receipt="fresh", overrides=("independence: reduced",))
+    odd = Item("G031", "Odd", "complete", "done", receipt="fresh", overrides=("not reviewed independently",))
     seen = with_work(view("ultragoal-five-goals"), items=(*done, odd, Item("G032", "Last", "active", "active")))
     short = "\n".join(drawn(seen, 80))
     assert "and 30 done, or no longer counted: omo status --all" in short
@@ -151,7 +167,7 @@ def test_what_is_over_is_counted_after_a_day() -> None:
     later = replace(scene("ultragoal-done"), here="")
     assert "ultragoal finished on the agent's word" in "\n".join(drawn(later.view(), 120))
     later.now += 2 * 24 * 3600
-    assert drawn(later.view(), 80)[-1] == "1 session is off: omo status --all"
+    assert drawn(later.view(), 80)[-1] == "1 session is over: omo status --all"
     assert "ultragoal done" in "\n".join(drawn(later.view(), 80, everything=True))
 
 
@@ -162,7 +178,7 @@ def test_what_stands_above_everything_is_said_first(tmp_path: Path) -> None:
     found = drawn(made.view(OMO_DISABLE="1"), 200)
     assert found[0].startswith("Problem    OMO_DISABLE is set")
     assert found[1].startswith("Problem    .sisyphus/omo.json: max_stop_blocks: -1 must be 1 or more")
-    assert any("would be let go (switched-off)" in line for line in found)
+    assert any("would be let go: OMO_DISABLE is set" in line for line in found)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +191,7 @@ def test_state_that_cannot_be_read_is_said_and_nothing_is_guessed(tmp_path: Path
     found = " ".join(drawn(made.view(), 400))
     assert said in found
     assert "unreadable" in found
-    assert "would be let go (unreadable-state)" in found
+    assert "would be let go: the state cannot be read" in found
 
 
 def test_a_work_that_another_hand_wrote_is_shown_as_unreadable(tmp_path: Path) -> None:

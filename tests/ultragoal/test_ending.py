@@ -46,8 +46,8 @@ def test_goals_that_nobody_reviewed_say_so(project: Project) -> None:
     goal_tool.complete(project.run())
     assert told(project) == (
         f"omo: finished on the agent's word: ultragoal {project.plan().run}: 2 of 2 goals complete (G001 'Parse', "
-        "G002 'Check'); no hook heard the user say what they want, so the goals are the agent's word for it; reduced "
-        "independence, no verdict of omo:architect or omo:qa was seen for G001, G002; "
+        "G002 'Check'); no hook heard the user say what they want, so the goals are the agent's word for it; not "
+        "reviewed independently, no verdict of omo:architect or omo:qa was seen for G001, G002; "
         f"on the files as they were at {ended_at(project)}. /omo:report shows what was seen."
     )
 

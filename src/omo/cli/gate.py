@@ -15,7 +15,7 @@ from omo.context import Context
 from omo.errors import BadInput
 from omo.proof import globs, own_commands, typed_commands
 from omo.state import paths
-from omo.text import clip, listed
+from omo.text import block, clip, listed
 from omo.workflows.ultrawork import gates, runs
 
 Row = dict[str, Any]
@@ -89,7 +89,7 @@ def report_of(ran: runs.Ran) -> Result:
         if result["left_out"]:
             lines.append(f"        written by the run itself, and left out: {listed(result['left_out'])}")
         if result["result"] != "pass":
-            lines += [f"        | {clip(line, 400)}" for line in result["tail"].rstrip().splitlines()[-20:]]
+            lines += [f"        | {block(line, 400)}" for line in result["tail"].rstrip().splitlines()[-20:]]
         if result["timed_out"] and gate is not None:
             lines.append(f"        more time: {gates.more_time(gate)}")
     verdict = {0: "pass", 3: "fail", 4: "unknown"}[code]

@@ -43,6 +43,13 @@ FOR_THE_AGENT = {
     "ledger": ("ledger", "a session's ledger: show, verify, repair"),
 }
 COMMANDS = {**FOR_YOU, **FOR_THE_AGENT}
+# Typed in the conversation; who looks for one here reads where it is, and what does the like from a terminal.
+IN_THE_CONVERSATION = {
+    "pin": "omo gate add NAME -- COMMAND pins one from here",
+    "unpin": "omo gate remove NAME takes one away from here",
+    "allow": "in the conversation: /omo:allow NAME",
+    "budget": "in the conversation: /omo:budget 2M tokens",
+}
 
 
 def help_text(width: int) -> str:
@@ -89,7 +96,7 @@ def main(
     if list(argv) in ([], ["--help"], ["-h"], ["help"]):
         print(help_text(columns() - 2), end="")
         return 0
-    if list(argv) == ["--version"]:
+    if list(argv) in (["--version"], ["-V"], ["version"]):
         print(f"omo {__version__}")
         return 0
     from omo.errors import OmoError
@@ -97,6 +104,11 @@ def main(
     if argv[0] == "help":
         argv = [*argv[1:], "--help"]
     wants_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
+    if argv[0] in IN_THE_CONVERSATION:
+        from omo.errors import BadInput
+
+        typed = f"{argv[0]} is no command of the shell: it is typed in the conversation, as /omo:{argv[0]}"
+        return _render_error(BadInput(typed, fix=IN_THE_CONVERSATION[argv[0]]), wants_json, environ)
     try:
         arguments = build_parser(argv[0]).parse_args(argv)
     except OmoError as error:

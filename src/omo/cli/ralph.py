@@ -90,7 +90,7 @@ def register(commands: options.Commands) -> None:
     judges.add_argument(
         "--result",
         metavar="FILE",
-        help="the judge's message where no hook could report it (- reads stdin): reduced independence",
+        help="the judge's message where no hook could report it (- reads stdin), which is not judged independently",
     )
     asks = _verb(verbs, "brief", "what the judge, QA or the critic is asked, for that agent to read", brief)
     asks.add_argument("role", nargs="?", default="judge", choices=("judge", "qa", "critic"), help="default: judge")

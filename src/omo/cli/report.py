@@ -13,8 +13,8 @@ from omo import progress, safe_open
 from omo.cli import options
 from omo.cli.result import Result
 from omo.context import Context
-from omo.errors import BadInput, Refused
-from omo.proof import globs
+from omo.errors import BadInput, OmoError, Refused
+from omo.proof import base, changes, globs
 from omo.state import paths, store
 from omo.text import clip
 
@@ -116,7 +116,11 @@ def _require_printed_elsewhere(report: Report) -> None:
         printed = os.fstat(1)
     except OSError:
         return
-    for path, _ in report.changed.files:
+    try:
+        changed = changes.changed(Path(report.root), "HEAD")
+    except OmoError:
+        changed = sorted(base.untracked(report.root))
+    for path in changed:
         full = os.path.join(report.root, path)
         if os.path.isfile(full) and os.path.samestat(os.stat(full), printed):
             raise Refused(

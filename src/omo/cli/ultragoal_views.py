@@ -181,7 +181,7 @@ def _independence(receipt: Row) -> str:
         return "independence: full (architect and qa were seen to find it clean)"
     clean = [agent["role"] for agent in receipt.get("agents", []) if agent.get("clean") and agent.get("changed") == []]
     roles = " and ".join(sorted(clean)) or "no reviewer"
-    return f"independence: reduced ({roles} seen to find it clean on these files)"
+    return f"not reviewed independently ({roles} seen to find it clean on these files)"
 
 
 def steered(row: Row, step: NextStep, notes: list[str]) -> Result:

@@ -425,7 +425,7 @@ RULES = (
         _is_asked_for,
         lambda s, rule: session.without_request(s.row),
     ),
-    Rule("not-active", "nothing is active for exactly this session", _is_idle),
+    Rule("not-active", "nothing is on in this session", _is_idle),
     Rule("cancelled", "the user said stop", lambda s: session.is_cancelled(s.row)),
     Rule("unreadable-state", "the state cannot be read, so nothing is known", lambda s: bool(s.unreadable)),
     Rule("invalid-state", "the session's counters were edited into nonsense", _is_invalid, _invalid),
@@ -458,7 +458,7 @@ RULES = (
     ),
     Rule(
         "done",
-        "the state says the work is finished, as omo ulw done or a workflow's own end writes it",
+        "the work has ended, by omo ulw done or a workflow's own end",
         lambda s: not s.active() and bool(work_in(s.row, "done")),
         lambda s, rule: session.close(s.row),
     ),
@@ -476,7 +476,7 @@ RULES = (
     ),
     Rule(
         "cap",
-        "as many blocks as allowed without verified progress",
+        "it was sent back as often as allowed without progress",
         lambda s: s.ulw.get("stopBlocks", 0) >= s.limits["max_stop_blocks"],
         _exhausted,
     ),

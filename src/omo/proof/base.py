@@ -230,6 +230,22 @@ def _changed_at(full: str) -> float:
     return os.lstat(full).st_ctime
 
 
+def changed_at_end(root: str, began: Json | str, marked: Json) -> list[str] | None:
+    """The files in which an end that was marked differs from what it began with; None where nobody can tell."""
+    head, before = (began, {}) if isinstance(began, str) else (began.get("head"), began.get("files"))
+    changed = marked.get("changed")
+    if not head or not marked.get("head") or not isinstance(before, dict) or not isinstance(changed, dict):
+        return None
+    committed_since = git.run(root, *DIFF, str(head), str(marked["head"]), "--")
+    if not committed_since.ok:
+        return None
+    paths = {path for path in changed if changed[path] != before.get(path)}
+    for path in committed_since.lines:
+        if path not in changed or path not in before:
+            paths.add(path)
+    return sorted(path for path in paths if not _is_own(path))
+
+
 def _without_leftovers(look: Look, left_out: Iterable[str]) -> Look:
     """Also those that git tracks: `git add -A` after an end would otherwise be a change."""
     return look.without([*left_out, *filter(is_leftover, look.changed or ())])

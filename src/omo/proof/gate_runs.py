@@ -114,8 +114,7 @@ class Subject:
 
     @cached_property
     def base_id(self) -> str:
-        known = [self.began.get("head"), sorted(self.began["files"].items())]
-        return sha256(store.encode(dumps(known)))[:16]
+        return _base_id(self.began)
 
 
 def read_run(outcome: runner.Outcome, on_files: str, shadows: Sequence[str] = (), judge: Judge | None = None) -> Run:
@@ -186,6 +185,18 @@ def environment_id(environ: Mapping[str, str]) -> str:
 
 def recorded(subject: Subject, command: Command) -> list[Run]:
     return [run_of(row) for row in _rows(subject, command)]
+
+
+def tried(state: str, began: Mapping[str, Any], argv: Sequence[str], cwd: str) -> dict[str, Row]:
+    """The last run of a command on each arrangement of the files of a base, for whoever looks at it afterwards."""
+    wanted = (_base_id(began), command_id(argv, cwd))
+    rows, _ = _journal(state).read()
+    return {str(row.get("arrangement")): row for row in rows if (row.get("base"), row.get("command")) == wanted}
+
+
+def _base_id(began: Mapping[str, Any]) -> str:
+    known = [began.get("head"), sorted(began["files"].items())]
+    return sha256(store.encode(dumps(known)))[:16]
 
 
 def failed_without(subject: Subject, command: Command) -> bool:

@@ -46,7 +46,9 @@ class Pin:
             else:
                 self.sealed.append(value)
             word, rest = _first_word(text)
-        if rest.split()[:1] == ["--"]:
+        if word == "--":  # no name before it
+            text = rest
+        elif rest.split()[:1] == ["--"]:
             self.name, text = word, rest.partition("--")[2]
         self.needs_shell = needs_shell(text)
         self.argv = argv_of(text.strip())

@@ -23,6 +23,7 @@ SHORT_ID = 12  # characters of a session's id that tell it from others; --sessio
 FENCE = "the plan's fence is up"
 NOTHING = "Nothing is on in this project."
 HOW_TO_START = "Type ulw in a prompt, or /omo:verify, /omo:ultragoal, /omo:ultraplan, /omo:ralph."
+WORDS = {"exhausted": "let go by a limit"}  # where the word of the state is not one of everybody's
 MODE_STYLES = {"active": "cyan", "exhausted": "red", "unreadable": "red", "cancelled": "dim", "off": "dim"}
 TONE_STYLES = {"good": "green", "info": "cyan", "plain": "dim", "bad": "red", "warn": "yellow"}
 LET_GO_STYLES = {"cap": "red", "ceiling": "red", "budget": "red", "invalid-state": "red"}
@@ -74,7 +75,7 @@ def project_lines(project: ProjectView, *, everything: bool = False) -> Iterator
     if off:
         count = f"{off} more" if others else str(off)
         sessions = "session is" if off == 1 else "sessions are"
-        yield _fact("", f"{count} {sessions} off: omo status --all", "dim", shape="remark")
+        yield _fact("", f"{count} {sessions} over: omo status --all", "dim", shape="remark")
     for override in project.overrides:
         text = f"{override['claim']}: let stand by the {override['by']}, {override['reason']}"
         yield _fact("override", text, "yellow", shape="problem")
@@ -84,7 +85,7 @@ def session_lines(view: SessionView, *, everything: bool = False) -> Iterator[Li
     brief = view.brief
     yield _title(view)
     if brief.rule.name != "done" and (ended := outcome(view)):  # else the next Stop says the same
-        yield _fact("ended", ended, mode_style(view))
+        yield _fact("outcome", ended, mode_style(view))
     yield _next_stop(view)
     for work in brief.work:
         if work.state in WAITING and work.question:
@@ -140,7 +141,7 @@ def headline(view: SessionView) -> str:
         names = " and ".join(name_of(work.kind) for work in works) or name_of("ulw")
         if brief.mode == "done" and brief.outcome is not None:
             words = OPENINGS[brief.outcome["verdict"]]
-        words = f"{names} {words}"
+        words = f"{names} {WORDS.get(words, words)}"
     since = view.lapsed
     if not since and brief.is_fenced and not view.is_live:
         since = FENCE
@@ -210,10 +211,10 @@ def _next_stop(view: SessionView) -> Line:
     style = LET_GO_STYLES.get(rule.name, "")
     if rule.name == "done":
         style = mode_style(view)
-    decision, why = f"would be let go ({rule.name})", f": {why_stop(view)}"
+    decision, why = "would be let go", f": {why_stop(view)}"
     if view.brief.decision == "block":
         style = "yellow"
-        decision, why = "would be sent back (block)", f", because {why_stop(view)}"
+        decision, why = "would be sent back", f", because {why_stop(view)}"
     return Line("fact", "next stop", decision + why, ((decision, f"bold {style}"), (why, "")))
 
 
@@ -266,7 +267,7 @@ def _breakers(view: SessionView) -> Line:
         elif breaker.used >= 0.5 * breaker.most:
             style = "yellow"
         cells.append((texts[name].format(**breaker.data), style))
-    return Line("fact", "breakers", "".join(text for text, _ in cells), tuple(cells))
+    return Line("fact", "limits", "".join(text for text, _ in cells), tuple(cells))
 
 
 # One kind of work, and what comes next
@@ -351,14 +352,17 @@ def _next_step(step: NextStep) -> Iterator[Line]:
 
 
 def _others(project: ProjectView, *, everything: bool) -> list[SessionView]:
-    """Those with a line of their own. Who is off, ended more than a day ago, or is done and nobody looked has none."""
-    listed = []
+    """Those with a line of their own: what is on; where nothing is, the one that ended last, within a day."""
+    if everything:
+        return project.others
+    listed = [view for view in project.others if view.is_on]
+    if listed or project.focus is not None:
+        return listed
     for view in project.others:
         is_known = view.works is not None or view.brief.mode not in ("off", "done")
-        ended_lately = is_known and view.unused_for < RECENT
-        if everything or view.is_on or ended_lately:
-            listed.append(view)
-    return listed
+        if is_known and view.unused_for < RECENT:
+            return [view]
+    return []
 
 
 def _other(view: SessionView) -> Line:
@@ -366,13 +370,13 @@ def _other(view: SessionView) -> Line:
     for count, unit in ((len(problems(view)), "problem"), (len(view.overrides), "override")):
         if count:
             notices.append(units(count, unit))
-    stop = f"next stop {view.brief.decision} ({view.brief.rule.name})"
-    parts = [headline(view), progress(view), stop, times.ago(view.unused_for), *notices]
+    stop = "sent back" if view.brief.decision == "block" else "let go"
+    parts = [headline(view), progress(view), f"next stop {stop}", times.ago(view.unused_for), *notices]
     cells = (
         (view.name[:SHORT_ID], ""),
         (headline(view), mode_style(view)),
         (progress(view), ""),
-        (view.brief.rule.name, "yellow" if view.brief.decision == "block" else "dim"),
+        (stop, "yellow" if view.brief.decision == "block" else "dim"),
         (times.ago(view.unused_for), "dim"),
         (", ".join(notices), "yellow"),
     )

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 ORPHANED_AFTER = 24 * 3600.0
-RECENT = 24 * 3600.0  # what ended since then has a line of its own, and is held against the files as they are
-MOST_RECENT = 3  # of them; whoever wants more asks for the session
+RECENT = 24 * 3600.0  # the last that ended since then has a line of its own, and is held against the files as they are
 UNREADABLE = ("unreadable-state", "newer-state")
 LET_GO = {
     "exhausted": "it was let go with work open; type ulw in a prompt to set it going again",
@@ -258,7 +257,7 @@ def look(context: Context, *, closely: str = "", everything: bool = False) -> Pr
 
 
 def _worth_a_look(rows: Row, now: float) -> list[str]:
-    """Sessions that go on or are fenced, and the newest of those that ended within a day."""
+    """Sessions that go on or are fenced, and the last that ended, within a day."""
     names = []
     recent = []
     for name, row in rows.items():
@@ -277,8 +276,9 @@ def _worth_a_look(rows: Row, now: float) -> list[str]:
             names.append(name)
         elif has_ended and left_open.idle_for(row, now) < RECENT:
             recent.append((left_open.idle_for(row, now), name))
-    recent.sort()
-    return names + [name for _, name in recent[:MOST_RECENT]]
+    if recent:
+        names.append(min(recent)[1])
+    return names
 
 
 def look_at(

@@ -46,7 +46,7 @@ def text(view: session.View) -> str:
     if spent := view.budget:
         parts.append(f"budget {spent.partition(':')[0]}")
     if view.decision == "allow":
-        parts.append(f"next stop lets go ({view.rule.name})")
+        parts.append("next stop lets go")
     if work := view.leading:
         if work.state in session.WAITING:
             following = work.question or work.why

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import TextIO
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.live import Live
 from rich.padding import Padding
 from rich.table import Table
@@ -29,6 +29,8 @@ from omo.views.lines import Cell, Line, project_lines
 
 NARROWEST = 40
 LABEL = 11
+APART_BY = 2  # columns
+LONGEST_WORD = 24  # what is longer is no word, and may be broken
 LONGEST = 4000
 APART = ("work", "next", "other", "remark")  # with an empty line before
 LABEL_STYLES = {"problem": "bold red", "override": "yellow", "next": "bold cyan"}
@@ -75,10 +77,10 @@ def _draw(shape: str, lines: list[Line]) -> Iterator[RenderableType]:
             for cell in line.cells:
                 yield _text(cell)
     elif shape == "item":
-        yield Padding(_grid(lines), (0, 0, 0, 2))
+        yield Padding(Columns(lines), (0, 0, 0, 2))
     elif shape == "other":
         yield Text("Other sessions", "bold")
-        yield Padding(_grid(lines), (0, 0, 0, 2))
+        yield Padding(Columns(lines), (0, 0, 0, 2))
     elif shape == "command":
         # One line, however long: the terminal folds it, and it can be copied.
         for line in lines:
@@ -96,14 +98,28 @@ def _draw(shape: str, lines: list[Line]) -> Iterator[RenderableType]:
         yield table
 
 
-def _grid(lines: list[Line]) -> Table:
-    """Every column but the one with the most to say stays whole where it can."""
-    table = Table.grid(padding=(0, 2, 0, 0))
-    for _ in lines[0].cells:
-        table.add_column(overflow="fold")
-    for line in lines:
-        table.add_row(*(_text(cell) for cell in line.cells))
-    return table
+class Columns:
+    """Of which the one with the most to say is folded. Where that would break words, each is a line of its own."""
+
+    def __init__(self, lines: list[Line]) -> None:
+        self.lines = lines
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        texts = [[_text(cell) for cell in line.cells] for line in self.lines]
+        widths = [max(text.cell_len for text in column) for column in zip(*texts, strict=True)]
+        widest = widths.index(max(widths))
+        words = [word for text in texts for word in text[widest].plain.split()]
+        needed = min(LONGEST_WORD, max(map(len, words), default=0)) + APART_BY * (len(widths) - 1)
+        if sum(widths) - widths[widest] + needed > options.max_width:
+            for cells in texts:
+                yield Padding(Text(" ").join(cell for cell in cells if cell), (0, 0, 0, 0 if cells[0] else 2))
+            return
+        table = Table.grid(padding=(0, APART_BY, 0, 0))
+        for number in range(len(widths)):
+            table.add_column(overflow="fold", no_wrap=number != widest)
+        for cells in texts:
+            table.add_row(*cells)
+        yield table
 
 
 def _text(*cells: Cell) -> Text:

@@ -100,6 +100,7 @@ class Sections:
     whole: Section = Section()
     base: Row | str | None = None  # what the files are held against: a commit, or as the row of an arming has it
     left_out: Sequence[str] = ()  # files that are no part of the work
+    changed: Sequence[str] | None = None  # the files it had changed when it ended, where that is known
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ from omo.views.report.attachments import Budget, show
 from omo.views.report.timeline import Timeline
 from omo.views.report.verdict import Verdict, notices, verdict
 from omo.views.works import name_of
-from omo.work import requests
+from omo.work import requests, times
 from omo.work.run import Run
 from omo.work.sections import Notice, Section, Sections
 from omo.work.status import Status
@@ -33,6 +33,7 @@ from omo.work.viewer import Viewer
 Row = dict[str, Any]
 
 MOST_ITEMS = 200
+MOST_EARLIER = 5
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ class Report:
     timeline: Timeline
     notices: tuple[Notice, ...]
     verdict: Verdict
+    blocks: int
     run: str = ""
     others: tuple[tuple[str, str], ...] = ()  # other runs of the session: kind and id
 
@@ -93,15 +95,11 @@ class Report:
         return clip(os.path.basename(self.root) or self.root, 80)
 
     @property
-    def blocks(self) -> int:
-        return int(self.view.brief.breakers["total"].used)
-
-    @property
     def let_through(self) -> str:
         """What is said where nothing has to be told: that nothing was let through is known only of what has ended."""
         if self.verdict.outcome is None:
             return "Nothing that was let through is known so far; it has not ended."
-        return "Nothing was let through: no exception, no override, no reduced independence, and every ledger is whole."
+        return "Nothing was let through: no exception was made, nobody judged their own work, every ledger is whole."
 
     @property
     def data(self) -> Row:
@@ -144,12 +142,18 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     parts = [Part(view, _sections(viewer, view, budget)) for view in views]
     shown_runs = {view.run for view in views} | {run}
     others = []
+    shown = []
     for source in sources:
         if source.run and source.run not in shown_runs:
             others.append((source.ledger, clip(source.run, 80)))
+        else:
+            shown.append(source)
     if run:
-        own = [source for source in sources if source.run == run]
-        sources = own or [source for source in sources if source.ledger in ("session", "verify")]
+        own = [source for source in shown if source.run == run]
+        shown = own or [source for source in shown if source.ledger in ("session", "verify")]
+    begins = [part.whole.began for part in parts if part.whole.began]
+    since = timeline.asked_at(viewer.events, min(begins)) if begins else ""
+    until = parts[0].whole.ended if run and parts else ""
     return Report(
         session,
         context.root,
@@ -157,12 +161,31 @@ def gather(context: Context, name: str, run: str = "") -> Report:
         _task(viewer.events, parts),
         _changed_files(context.root, parts),
         tuple(parts),
-        timeline.tell(sources),
-        tuple(notices(context, session, parts)),
+        timeline.tell(shown, since=since),
+        (*notices(context, session, parts), *_unproven_before(viewer.events, since, run)),
         verdict(session, run),
+        _blocks(viewer.events, since, until),
         run=run,
         others=tuple(others),
     )
+
+
+def _blocks(events: Sequence[Row], since: str, until: str) -> int:
+    """How often this run was sent back."""
+    blocks = [str(row.get("ts")) for row in events if timeline.is_block(row)]
+    return len([ts for ts in blocks if since <= ts and (not until or ts <= until)])
+
+
+def _unproven_before(events: Sequence[Row], since: str, run: str) -> list[Notice]:
+    """Runs of the conversation of which this one may be the second try. A run that was named stands for itself."""
+    if not since or run:
+        return []
+    earlier = []
+    for before in timeline.earlier_runs(events, since)[-MOST_EARLIER:]:
+        if not before.is_done:
+            text = f"{before.task or 'without a task'}: {before.in_words}"
+            earlier.append(Notice("a run before this one", clip(text, 300), times.moment(before.ts)))
+    return earlier
 
 
 def _sections(viewer: Viewer, view: Status, budget: Budget) -> Sections:
@@ -196,28 +219,37 @@ def _changed_files(root: str, parts: Sequence[Part]) -> Changed:
     for part in parts:
         if part.sections.base:
             try:
-                return _changed_since(root, part.sections.base, part.sections.left_out)
+                return _changed_since(root, part.sections)
             except OmoError as error:
                 return Changed(unknown=clip(error.message, 200))
     return Changed(unknown="nothing says what the work began with")
 
 
-def _changed_since(root: str, began: Row | str, left_out: Collection[str]) -> Changed:
-    """`began` is a commit, or the files as the row of an arming has them."""
+def _changed_since(root: str, sections: Sections) -> Changed:
+    """By this work and no later one, where it has ended and that was noted; else up to now. Its base is a commit, or
+    the files as the row of an arming has them."""
+    began = sections.base
+    assert began
+    commit, before = began, {}
     if isinstance(began, dict):
-        look = base.look(root, began).without(left_out)
+        commit, before = str(began.get("head") or ""), runtime.part(began, "files")
+    if sections.changed is not None:
+        paths = sections.changed
+    elif isinstance(began, dict):
+        look = base.look(root, began).without(sections.left_out)
         if look.changed is None:
             return Changed(unknown=clip(look.unknown, 200))
-        paths, commit, before = sorted(look.changed), began.get("head"), runtime.part(began, "files")
+        paths = sorted(look.changed)
     else:
-        paths, commit, before = changes.changed(Path(root), began), began, {}
+        paths = changes.changed(Path(root), began)
     known = {*before, *(names_at(root, str(commit)) if commit else ())}
     files = []
     for path in paths:
         how = "" if path in known else "new"
         if not os.path.lexists(os.path.join(root, path)):
             how = "gone"
-        files.append((path, how))
+        if not path.startswith(base.OWN_DIRECTORIES):
+            files.append((path, how))
     return Changed(tuple(files))
 
 

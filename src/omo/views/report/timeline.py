@@ -6,15 +6,17 @@ import json
 import os
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from omo.clock import stamp
 from omo.errors import OmoError
+from omo.hooks.messages import LETS_GO
+from omo.hooks.stop import RULES
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.state.runtime import part
-from omo.text import clip
+from omo.text import clip, counted
 from omo.work import outcome, times
 from omo.work.run import Kind, tag
 from omo.work.viewer import Viewer
@@ -27,6 +29,9 @@ LONGEST_WORD, LONGEST_DETAIL = 160, 500
 HIDDEN = ("seq", "ts", "kind", "actor", "prev", "after", "tail", "message")
 # Rows of a session that sum up for hooks what another ledger tells in full.
 QUIET = frozenset(("ultragoal", "ultraplan", "ralph", "verify", "awaits"))
+ARMED = ("activated", "rearmed")
+ASKED = (*ARMED, "asked", "ralph-asked")
+WHY = {rule.name: rule.why for rule in RULES}
 
 
 @dataclass(frozen=True)
@@ -58,20 +63,106 @@ class Source:
     run: str = ""
 
 
-def tell(sources: Sequence[Source], *, most: int = MOST_EVENTS) -> Timeline:
-    """Merged by time. A row whose time cannot be read stays where it was in its ledger."""
-    timed: list[tuple[float, Source, Row]] = []
+@dataclass(frozen=True)
+class EarlierRun:
+    """A run of ultrawork in the same conversation, before the one that is reported."""
+
+    ts: str
+    task: str
+    blocks: int
+    ended: str
+    is_done: bool
+
+    @property
+    def in_words(self) -> str:
+        sent_back = f", sent back {counted(self.blocks, 'time')}" if self.blocks else ""
+        return f"{self.ended}{sent_back}"
+
+
+def asked_at(rows: Sequence[Row], began: str) -> str:
+    """When the user asked for what began then; that moment itself where nobody did."""
+    asked = ""
+    for row in rows:
+        if row.get("kind") in ASKED and str(row.get("ts")) <= began:
+            asked = str(row["ts"])
+    return asked or began
+
+
+def is_block(row: Row) -> bool:
+    return row.get("kind") == "blocked" and not row.get("evidence")
+
+
+def earlier_runs(rows: Sequence[Row], since: str) -> list[EarlierRun]:
+    """Those that began before that moment, each with how it ended."""
+    runs: dict[str, EarlierRun] = {}
+    run = ""
+    for row in rows:
+        kind, name = row.get("kind"), str(row.get("run"))
+        if str(row.get("ts")) >= since:
+            break
+        if kind in ARMED and (name not in runs or name != run):
+            run = name
+            runs[run] = EarlierRun(str(row.get("ts")), word(row.get("text") or ""), 0, "left open", False)
+        elif run:
+            runs[run] = _after(runs[run], row)
+    return list(runs.values())
+
+
+def _after(run: EarlierRun, row: Row) -> EarlierRun:
+    kind, rule = row.get("kind"), str(row.get("rule"))
+    if is_block(row):
+        return replace(run, blocks=run.blocks + 1)
+    if kind == "done":
+        ended = outcome.of(row)
+        return replace(run, ended=clip(outcome.in_words(ended), LONGEST_DETAIL), is_done=outcome.is_done(ended))
+    if kind == "cancelled":
+        return replace(run, ended="called off by the user", is_done=False)
+    if kind == "reopened":
+        return replace(run, ended="left open", is_done=False)
+    if kind == "allowed" and rule in LETS_GO:
+        return replace(run, ended=f"ended, not proven: {WHY.get(rule, rule)}", is_done=False)
+    return run
+
+
+def tell(sources: Sequence[Source], *, since: str = "", most: int = MOST_EVENTS) -> Timeline:
+    """Merged by time, from a moment on; each earlier run of the session is one event. A row whose time cannot be read
+    stays where it was in its ledger. Blocks with nothing between them are one event too."""
+    timed: list[tuple[float, Source, list[Row]]] = []
+    earlier: list[EarlierRun] = []
     for source in sources:
         moment = 0.0
+        if since and source.ledger == "session":
+            earlier = earlier_runs(source.rows, since)
         for row in source.rows:
             moment = times.number(str(row.get("ts"))) or moment
-            if source.ledger != "session" or row.get("kind") not in QUIET:
-                timed.append((moment, source, row))
+            if _is_told(row, source, since):
+                timed.append((moment, source, [row]))
     timed.sort(key=lambda entry: entry[0])
-    events = [in_words(row, source.ledger) for _, source, row in timed[-most:]]
+    together: list[tuple[float, Source, list[Row]]] = []
+    for entry in timed:
+        if together and is_block(entry[2][0]) and is_block(together[-1][2][0]):
+            together[-1][2].extend(entry[2])
+        else:
+            together.append(entry)
+    events = []
+    for run in earlier:
+        mark = "done" if run.is_done else "stale"
+        events.append(Event(run.ts, clip(f"An earlier run of this conversation: {run.task}", 400), run.in_words, mark))
+    for _, source, rows in together:
+        event = replace(in_words(rows[-1], source.ledger), ts=clip(str(rows[0].get("ts") or ""), 30))
+        if len(rows) > 1:
+            event = replace(event, what=f"{event.what}, {len(rows)} times")
+        events.append(event)
     known = [moment for moment, _, _ in timed if moment > 0]
     began, ended = (stamp(known[0]), stamp(known[-1])) if known else ("", "")
-    return Timeline(tuple(events), len(timed), began, ended)
+    return Timeline(tuple(events[-most:]), len(events), began, ended)
+
+
+def _is_told(row: Row, source: Source, since: str) -> bool:
+    if source.ledger not in ("session", "goal"):
+        return True
+    is_twice = row.get("kind") == "allowed" and row.get("rule") == "duplicate"
+    return row.get("kind") not in QUIET and not is_twice and str(row.get("ts")) >= since
 
 
 def run_kinds() -> list[Kind[Any]]:
@@ -137,6 +228,8 @@ class _Words(dict[str, str]):
         super().__init__({str(key): word(value) for key, value in row.items()})
         goal = row.get("goalId")
         self["of_goal"] = f" of {word(goal)}" if goal else ""
+        self["let_go"] = WHY.get(str(row.get("rule")), self["rule"])
+        self["judged_by"] = ", not by an independent judge" if row.get("independence") == "reduced" else ""
 
     def __missing__(self, key: str) -> str:
         return "–"
@@ -204,13 +297,13 @@ LINES: dict[str, dict[str, Line]] = {
         "blocked": Line("Stop was sent back to work", ("reason",), "block"),
         "blocked with evidence": Line("The agent is blocked from outside", ("evidence",), "waiting"),
         "waiting": Line("The agent waits for the user", ("evidence", "gates"), "waiting"),
-        "allowed": Line("Stop was let through ({rule})", mark="allow"),
+        "allowed": Line("Stop was let through: {let_go}", mark="allow"),
         "overridden": Line("A person spoke before the agent went on after a block", mark="steer"),
         "withdrawn": Line("The prompt that turned it on was taken back", mark="steer"),
-        "cancelled": Line("The user called it off ({rule})", ("reason",), "cut"),
+        "cancelled": Line("The user called it off", ("reason",), "cut"),
         "cancel-told": Line("The agent was told that it is off"),
         "budget": Line("The user set the budget: {ceilings}", mark="steer"),
-        "paused": Line("The user paused it ({rule})", mark="waiting"),
+        "paused": Line("The user paused it", mark="waiting"),
         "resumed": Line("It goes on", mark="active"),
         "gate-added": Line("Gate {name} was pinned by the {by}", ("argv",), "gate"),
         "gate-ran": Line("Gate {name}: {result} (exit {exit}, {seconds} s)", ("why",), "waiting", "result"),
@@ -290,7 +383,7 @@ LINES: dict[str, dict[str, Line]] = {
         ),
         "judge-unknown": Line("Round {iteration}, call {call}: nobody could tell", mark="waiting"),
         "judged": Line(
-            "Round {iteration} was judged: {verdict}, decision {decision}, independence {independence}",
+            "Round {iteration} was judged: {verdict}{judged_by}",
             ("results",),
             "failed",
             "verdict",

@@ -205,9 +205,11 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
     names = {}
     for part in parts:
         view = part.view
-        listed += _work_notices(part, ended_as(view, session))
+        ended = ended_as(view, session)
+        listed += _work_notices(part, ended)
         if view.kind == "ulw":
-            listed += _gate_notices(part, counts=does_count(view, session))
+            is_proven = ended is not None and ended["verdict"] == outcome.PROVEN
+            listed += _gate_notices(part, counts=does_count(view, session), is_proven=is_proven)
         if view.kind == "verify" and view.outcome:  # which names the claims about them
             ended_goals.update(item.id for item in view.items)
         elif view.kind != "verify":
@@ -256,8 +258,9 @@ def _work_notices(part: Part, ended: Row | None) -> list[Notice]:
     return listed + [Notice("changed since", change, view.run) for change in view.changed]
 
 
-def _gate_notices(part: Part, *, counts: bool) -> list[Notice]:
-    """Who pinned what the proof rests on, and what fails beside it."""
+def _gate_notices(part: Part, *, counts: bool, is_proven: bool) -> list[Notice]:
+    """What fails beside the work, and who pinned what it rests on, unless that proves it: then it is the user's or the
+    project's own."""
     listed = []
     commands = []
     for item in part.view.items:
@@ -265,7 +268,7 @@ def _gate_notices(part: Part, *, counts: bool) -> list[Notice]:
         if not counts and _is_not_passing(item):
             what = "gate not run" if item.mark == "open" else "gate not passing"
             listed.append(Notice(what, "the work beside it was ended without it", item.id))
-        if counts and section.pinned_by == "agent":
+        if counts and not is_proven and section.pinned_by == "agent":
             commands.append(f"{item.id}: {section.command}")
     if commands and len(commands) == len(part.view.items):
         what = f"every gate was pinned by the agent ({'; '.join(commands)})"

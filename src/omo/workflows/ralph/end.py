@@ -160,7 +160,7 @@ def _passed(state: RalphState) -> tuple[str, str]:
     if state.questions and state.independence == "full":
         verdict, whose = outcome.JUDGED, "decided by omo:judge, which a hook saw"
     elif state.questions:
-        whose = "reduced independence, no hook saw the judge say it"
+        whose = "not judged independently, no hook saw the judge say it"
     proof = str(state.last_judged.get("proof") or "")
     if proof and not state.questions:
         verdict, whose = outcome.PROVEN, proof

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from omo.proof import base
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import times
@@ -32,7 +33,9 @@ def sections(viewer: Viewer, view: Status) -> Sections:
         attachments=tuple(_judge(viewer, state)),
         notices=tuple(_notices(state)),
     )
-    return Sections({criterion.id: _section(state, criterion) for criterion in state.criteria}, whole, base=state.base)
+    of_criteria = {criterion.id: _section(state, criterion) for criterion in state.criteria}
+    changed = base.changed_at_end(viewer.context.root, state.base, part(ended, "files")) if state.base else None
+    return Sections(of_criteria, whole, base=state.base, changed=changed)
 
 
 def _covers(state: RalphState) -> tuple[tuple[str, str], ...]:
@@ -121,7 +124,7 @@ def _notices(state: RalphState) -> list[Notice]:
         notices.append(Notice("reduced scope", clip(state.reduced_scope, 300), state.run, until_end=True))
     for number in state.reduced_iterations:
         text = f"round {number} was judged without the judge's own message"
-        notices.append(Notice("reduced independence", text, state.run))
+        notices.append(Notice("not judged independently", text, state.run))
     for challenge in listed(state.last_judged.get("challenges")):
         if isinstance(challenge, dict):
             text = f"the judge says how its check could hold for undone work: {challenge.get('text')}"

@@ -45,7 +45,7 @@ def status(viewer: Viewer) -> Status | None:
     if state.reduced_scope:
         overrides.append(f"reduced scope: {clip(state.reduced_scope, 120)}")
     if state.independence != "full":
-        overrides.append("judged with reduced independence")
+        overrides.append("not judged independently")
     return Status(
         "ralph",
         "criterion",

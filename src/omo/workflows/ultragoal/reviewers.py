@@ -240,7 +240,7 @@ def _doubts(plan: Plan) -> list[str]:
             doubts.append(f"{goal.id}: {reason}")
     for agents_named, goals in silent.items():
         named = ", ".join(goals[:MOST_NAMED])
-        doubts.insert(0, f"reduced independence, no verdict of {agents_named} was seen for {named}")
+        doubts.insert(0, f"not reviewed independently, no verdict of {agents_named} was seen for {named}")
     return doubts
 
 

@@ -156,7 +156,7 @@ def _notices(goal: Goal, receipt: Row, problem: str) -> list[Notice]:
         text = (
             f"no hook saw both an architect and a tester end with a clean report; seen: {', '.join(roles) or 'nobody'}"
         )
-        notices.append(Notice("reduced independence", clip(text, 300), goal.id))
+        notices.append(Notice("not reviewed independently", clip(text, 300), goal.id))
     steering = goal.steering or {}
     if steering.get("noReplacementRequired"):
         text = clip(f"superseded, and nothing replaced it: {steering.get('rationale') or ''}", 300)

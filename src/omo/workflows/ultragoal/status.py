@@ -97,7 +97,7 @@ def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
     blockers = [blocker.id for blocker in plan.open_blockers_of(goal.id)]
     overrides = []
     if receipt.get("independence") == "reduced":
-        overrides.append("independence: reduced")
+        overrides.append("not reviewed independently")
     if receipt.get("exemptions"):
         overrides.append(f"{counted(len(receipt['exemptions']), 'replay')} exempted")
     return Item(

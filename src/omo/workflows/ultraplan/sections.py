@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from omo.errors import Refused
+from omo.proof import base
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work.run import load
@@ -43,7 +44,8 @@ def sections(viewer: Viewer, view: Status) -> Sections:
     of_steps = {}
     for number in state.steps:
         of_steps[str(number)] = Section(covers=facts(("skipped because", state.skipped.get(number))))
-    return Sections(of_steps, whole, base=state.base)
+    changed = base.changed_at_end(viewer.context.root, state.base, part(state.finished, "files"))
+    return Sections(of_steps, whole, base=state.base, changed=changed)
 
 
 def _tables(viewer: Viewer, state: PlanState) -> list[Table]:

@@ -344,11 +344,15 @@ def leave_to_another(caller: Caller, run: str) -> None:
 # what commands and views show
 
 
+def _recovered(state: PlanState) -> str:
+    return f", recovered {state.depth} of at most {MOST_RECOVERIES} times" if state.depth else ""
+
+
 def in_lines(status: RunStatus, results: Sequence[Verify] = ()) -> list[str]:
     """All there is to say of a session, for `omo plan status` and for the report of its end."""
     state, audit, end = status.state, status.audit, status.state.finished
     of = f", session {state.number} of {state.sessions}" if state.sessions > 1 else ""
-    lines = [f"plan: {state.path}{of}, recovery {state.depth} of {MOST_RECOVERIES}"]
+    lines = [f"plan: {state.path}{of}{_recovered(state)}"]
     lines.append(f"base: {state.base or 'none, nothing was begun'}")
     let_through = state.exceptions
     if end:
@@ -404,10 +408,7 @@ def status(viewer: Viewer) -> Status | None:
     if fence and runtime.is_fenced(viewer.row):  # what the hooks hold the session to
         lists = [f"{word} {', '.join(map(str, fence[word]))}" for word in ("touch", "never") if fence.get(word)]
         facts.append(clip(f"fence: {'; '.join(lists) or 'the project'}", 200))
-    facts += [
-        f"plan {clip(state.path, 200)}",
-        f"recovery {state.depth} of {MOST_RECOVERIES}",
-    ]
+    facts.append(f"plan {clip(state.path, 200)}{_recovered(state)}")
     if state.sessions > 1:
         facts.append(f"session {state.number} of {state.sessions}")
     if state.is_open:

@@ -1,13 +1,14 @@
-"""The gates of plain ultrawork: what was pinned, how it ended last, and what it printed."""
+"""The gates of plain ultrawork: what was pinned, how it ended last, what it printed then and without the work."""
 
 from __future__ import annotations
 
 import shlex
 
+from omo.proof import gate_runs
 from omo.state import ledger, paths
 from omo.text import clip
 from omo.work import times
-from omo.work.sections import Attachment, Notice, Section, Sections, facts
+from omo.work.sections import Attachment, Notice, Row, Section, Sections, facts
 from omo.work.status import Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultrawork import gates
@@ -17,28 +18,51 @@ from omo.workflows.ultrawork.status import run_of
 def sections(viewer: Viewer, view: Status) -> Sections:
     rows = ledger.rows(paths.events_file(viewer.context.state, viewer.session))
     pinned = gates.fold(rows, run_of(viewer, rows))
-    of_gates = {gate.name: _section(gate) for gate in pinned}
-    return Sections(of_gates, base=pinned.base, left_out=pinned.left_out)
+    of_gates = {}
+    for gate in pinned:
+        tried: dict[str, Row] = {}
+        if pinned.base and not pinned.base.get("unknown"):
+            tried = gate_runs.tried(viewer.context.state, pinned.base, gate.argv, gate.cwd)
+        of_gates[gate.name] = _section(gate, tried)
+    changed = None
+    if view.outcome is not None and pinned.ran and isinstance(pinned.ran[-1].get("changed"), dict):
+        changed = sorted(pinned.ran[-1]["changed"].keys() - set(pinned.left_out))
+    whole = Section(began=pinned.began_at)
+    return Sections(of_gates, whole, base=pinned.base, left_out=pinned.left_out, changed=changed)
 
 
-def _section(gate: gates.Gate) -> Section:
+def _section(gate: gates.Gate, tried: dict[str, Row]) -> Section:
     last = gate.last or {}
     covers: list[tuple[str, object]] = [("directory", "" if gate.cwd == "." else gate.cwd)]
-    attachments, notices, took = [], [], ""
+    notices, took = [], ""
     if isinstance(last.get("seconds"), (int, float)):
         took = times.short(last["seconds"])
     if last:
         covers += [("last run", f"{last.get('result')}, exit {last.get('exit')}"), ("why", last.get("why"))]
-    if last.get("tail"):
-        attachments.append(Attachment("Output", "", about="the end of what it printed", text=str(last["tail"])))
     if gate.status == "pass, unchanged tree":
         text = "it passes on the files as the run began with them, so it shows no work"
         notices.append(Notice("vacuous gate", text, gate.name))
     return Section(
         took=took,
         covers=facts(*covers),
-        attachments=tuple(attachments),
+        attachments=tuple(_outputs(gate, tried)),
         notices=tuple(notices),
         command=clip(shlex.join(gate.argv), 200),
         pinned_by=clip(gate.by, 20),
     )
+
+
+def _outputs(gate: gates.Gate, tried: dict[str, Row]) -> list[Attachment]:
+    """The red beside the green: what it printed on other files than these, or earlier, then what it printed last."""
+    runs = [(f"Run {arrangement}", tried[arrangement]) for arrangement in tried]
+    failed = [row for row in gate.results[:-1] if row.get("result") == "fail"]
+    if failed and gate_runs.WITHOUT not in tried:
+        runs.append(("An earlier run", failed[-1]))
+    if gate.last:
+        runs.append(("The last run", gate.last))
+    attachments = []
+    for name, row in runs:
+        if row.get("tail"):
+            about = f"{row.get('result')}: {clip(str(row.get('quoted') or 'the end of what it printed'), 200)}"
+            attachments.append(Attachment(name, about=about, text=str(row["tail"])))
+    return attachments

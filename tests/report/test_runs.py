@@ -1,0 +1,119 @@
+"""A report counts one run: what came before it in the conversation, and after it in the project, is told apart."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from omo.context import Context
+from omo.views.report import gather, page
+from omo.views.report.gather import Report
+from tests.project import Project
+from tests.ultraplan import plans as ultraplan_plans
+from tests.ultraplan import project as ultraplan
+
+CHECK = "from value import VALUE\nassert VALUE == 2, f'VALUE is {VALUE}'\nprint('all well')\n"
+
+
+def begun(tmp_path: Path) -> Project:
+    """A project with something to mend, and what says whether it is."""
+    root = tmp_path / "project"
+    root.mkdir()
+    project = Project(root)
+    project.git("init", "-q")
+    project.write("value.py", "VALUE = 1\n")
+    project.write("check.py", CHECK)
+    project.commit()
+    return project
+
+
+def until_the_cap(project: Project, task: str) -> int:
+    project.prompt(task)
+    blocks = 0
+    while project.stop(stop_hook_active=bool(blocks)).blocks:
+        blocks += 1
+    return blocks
+
+
+def report(project: Project, *arguments: str) -> Report:
+    project.now += 1
+    return gather.gather(project_context(project), project.session, *arguments)
+
+
+def project_context(project: Project) -> Context:
+    return Context(project.environ, str(project.root), project.now, has_terminal=True)
+
+
+@pytest.fixture
+def second_try(tmp_path: Path) -> Project:
+    project = begun(tmp_path)
+    assert until_the_cap(project, "ulw make it two") == 8
+    project.prompt("ulw make it two, please")
+    project.prompt(f"/omo:pin check -- {sys.executable} -B check.py")
+    assert project.stop(stop_hook_active=False).blocks
+    project.write("value.py", "VALUE = 2\n")
+    project.check("ulw", "done")
+    project.stop()
+    return project
+
+
+def test_a_second_try_is_counted_alone_and_the_first_is_named(second_try: Project) -> None:
+    found = report(second_try)
+    assert (found.verdict.word, found.blocks) == ("done, proven", 1)
+    assert found.task == "ulw make it two, please"
+    (before,) = [notice for notice in found.notices if notice.what == "a run before this one"]
+    assert before.text == (
+        "ulw make it two: ended, not proven: it was sent back as often as allowed without progress, sent back 8 times"
+    )
+    whats = [event.what for event in found.timeline.events]
+    assert whats[0] == "An earlier run of this conversation: ulw make it two"
+    assert whats.count("Stop was sent back to work") == 1
+    text = second_try.check("report", "--md", by="user").out
+    assert "sent back 1 time." in text
+    assert "**a run before this one**" in text
+
+
+def test_the_red_stands_beside_the_green(second_try: Project) -> None:
+    found = report(second_try)
+    red, green = found.parts[0].evidence("check").attachments
+    assert (red.name, "AssertionError: VALUE is 1" in red.text) == ("Run without the work", True)
+    assert (green.name, green.text.strip()) == ("The last run", "all well")
+    assert "AssertionError: VALUE is 1" in page.render(found)
+    text = second_try.check("report", "--md", by="user").out
+    assert "check: Run without the work, fail: AssertionError" in text
+
+
+def test_what_a_later_run_writes_is_not_what_this_one_changed(second_try: Project) -> None:
+    first = [path for path, _ in report(second_try).changed.files]
+    assert first == ["value.py"]
+    second_try.write("later.py", "LATER = True\n")
+    second_try.write(".sisyphus/evidence/G001/replay-1.json", "{}")
+    found = report(second_try)
+    assert [path for path, _ in found.changed.files] == first
+    assert found.verdict.word == "NOT proven any more"
+
+
+def test_a_plan_lists_what_was_changed_when_it_ended(tmp_path: Path) -> None:
+    project = ultraplan.started(tmp_path, 1, done=(1,))
+    assert project.finish().exit_code == 0
+    run = project.record().run
+    before = [path for path, _ in report(project, run).changed.files]
+    project.write("later.py", "LATER = True\n")
+    project.commit("feat: later")
+    assert [path for path, _ in report(project, run).changed.files] == before
+    assert before == [ultraplan_plans.path_of(1)]
+
+
+def test_the_output_of_the_report_does_not_go_into_the_project(second_try: Project) -> None:
+    program = (
+        "import sys, time; sys.path.insert(0, sys.argv[1]); from omo.cli.main import main; "
+        "sys.exit(main(['report', '--md', '--session', sys.argv[2]], {}, sys.argv[3], float(sys.argv[4])))"
+    )
+    source = str(Path(__file__).resolve().parents[2] / "src")
+    argv = [sys.executable, "-c", program, source, second_try.session, str(second_try.root), str(second_try.now + 1)]
+    with open(second_try.root / "report.md", "w") as into:
+        done = subprocess.run(argv, stdout=into, stderr=subprocess.PIPE, text=True, cwd=second_try.root)
+    assert (done.returncode, "report.md of the project" in done.stderr) == (3, True)
