@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from omo.clock import seconds
 from omo.proof import base, pins
 from omo.proof.checks import CommandCheck, MetricCheck, digest_of_check, ids_of
 from omo.proof.evaluate import Verdict
@@ -139,6 +140,9 @@ def _exceptions(store: GoalStore, goal: Goal, judgement: Judgement | None) -> li
     """Claims that stand against what code saw, what a judge found broken, a question let pass without its answer."""
     filed = claims.recorded(store.caller.state, goal=goal.id)
     let_through = []
+    for row in store.rows:
+        if row.get("kind") == "repaired" and seconds(row["ts"]) >= goal.filed_at:
+            let_through.append(outcome.repaired(row))
     for row in filed:
         if row.get("override"):
             against = "what code saw" if row["verdict"] == "fail" else "a look that showed nothing"
