@@ -106,7 +106,7 @@ def test_get_shows_what_it_can_of_a_damaged_journal(project: Project, planned: G
     assert ran.code == 0
     assert ran.json["goal"]["objective"].startswith("Complete no")
     assert ran.json["problems"]
-    assert f"omo goal drop --session {SESSION}" in ran.err
+    assert f"omo ledger repair --session {SESSION}" in ran.err
     assert project.agent("goal", "complete").code == 3
     assert project.agent("goal", "drop").code == 3
     dropped = project.user("goal", "drop", "--session", SESSION, "--json")
@@ -121,7 +121,7 @@ def test_get_does_not_pretend_when_nothing_can_be_read(project: Project, planned
     ran = project.agent("goal", "get", "--json")
     assert ran.code == 3
     assert ran.json["error"]["code"] == "unreadable-state"
-    assert "omo goal drop" in ran.json["error"]["fix"]
+    assert "omo ledger repair" in ran.json["error"]["fix"]
 
 
 def test_every_answer_names_the_next_step(project: Project, goals: GoalProject) -> None:
@@ -233,6 +233,9 @@ def test_from_ultragoal_to_planning_and_back(project: Project, planned: GoalProj
     early = project.agent("state", "ultragoal", "handoff", "--to", "ultraplan", "--json")
     assert early.code == 3
     assert early.json["error"]["fix"] == f"omo state ultragoal write --input '{HANDOFF}'"
+    assert project.agent("state", "ultragoal", "write", "--input", HANDOFF).code == 3, "as a pause is refused"
+    waits = ("--classification", "human_blocked", "--evidence", "the user wants to plan it anew")
+    project.check("ultragoal", "classify-blocker", *waits)
     written = project.agent("state", "ultragoal", "write", "--input", HANDOFF, "--json").json
     assert (written["before"], written["phase"]) == ("active", "handoff")
     assert next_stop(project) == "waiting"

@@ -122,7 +122,7 @@ def test_what_the_project_shares_is_shown_and_checked_without_any_session(projec
 def test_a_repair_that_is_refused_leaves_nothing(project: Project) -> None:
     project.agent("ulw", "start")
     ran = project.user("ledger", "repair", "--session", "brandnew4")
-    assert (ran.code, "needs no repair" in ran.err) == (3, True)
+    assert (ran.code, "no ledger of this project needs repair" in ran.err) == (3, True)
     assert os.listdir(Path(project.state, "sessions")) == [SESSION]
 
 

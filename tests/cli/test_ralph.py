@@ -245,7 +245,7 @@ def test_the_ledger_of_a_run_is_verified_with_the_sessions(project: Project) -> 
     told = project.agent("ralph", "status", "--json").json
     assert (told["state"], told["iteration"], told["verdict"], told["criteria"]) == ("damaged", None, None, [])
     assert told["problems"]
-    assert told["next"]["action"] == "seal"
+    assert told["next"]["action"] == "repair"
 
 
 def test_giving_up(project: Project) -> None:

@@ -599,12 +599,31 @@ COMMANDS_ON_DAMAGE = {
 def test_damage_lets_the_agent_go_tells_the_user_and_loses_nothing(project: Project, argv: list[str]) -> None:
     left = damaged(project)
     refused = project.agent("ultragoal", *argv)
-    seal = f"omo state clear --mode ultragoal --force --session {SESSION}"
-    assert (refused.code, seal in refused.err) == (3, True)
+    repair = f"omo ledger repair --session {SESSION}"
+    assert (refused.code, repair in refused.err) == (3, True)
     assert (directory(project) / "ledger.jsonl").read_bytes() == left, "nothing is added to a damaged ledger"
     told = project.row()["work"]["ultragoal"]
-    assert (told["state"], seal in told["question"]) == ("blocked", True)
+    assert (told["state"], repair in told["question"]) == ("blocked", True)
     assert project.agent("ulw", "status", "--json").json["nextStop"]["rule"] == "waiting"
+    said = project.stop().json["systemMessage"]
+    assert f"Run in a terminal of your own: {repair}" in said
+    assert "the user runs" not in said
+
+
+def test_a_lost_last_row_costs_that_row_and_the_user_one_command(project: Project) -> None:
+    damaged(project)
+    before = project.agent("ultragoal", "status")
+    told = project.agent("next")
+    for said in (before.out, told.out):
+        assert ("receipt stale" in said, f"omo ledger repair --session {SESSION}" in said) == (True, True), "they agree"
+    assert project.user("ledger", "repair", "--session", SESSION).code == 0
+    assert "receipt fresh" in project.agent("ultragoal", "status").out
+    assert stop(project) == "block", "it goes on"
+    project.check("ultragoal", "complete-goals")
+    assert checkpoint(project, "G002").code == 0
+    project.check("goal", "complete")
+    ended = project.summary("ultragoal")["outcome"]
+    assert "its ledger was damaged after row" in ended["exceptions"][0]["what"]
 
 
 def test_the_user_seals_a_damaged_plan_and_is_told_which_receipts_lie_in_it(project: Project) -> None:
@@ -627,8 +646,8 @@ def test_a_damaged_goal_journal_costs_the_user_one_command_and_not_the_plan(proj
     journal.write_text(journal.read_text().replace("Complete every", "Complete no"))
     assert checkpoint(project, "G001").code == 3
     told = project.row()["work"]["ultragoal"]
-    assert (told["state"], f"omo goal drop --session {SESSION}" in told["question"]) == ("blocked", True)
-    assert project.user("goal", "drop", "--session", SESSION).code == 0
+    assert (told["state"], f"omo ledger repair --session {SESSION}" in told["question"]) == ("blocked", True)
+    assert project.user("ledger", "repair", "--session", SESSION).code == 0
     assert project.agent("goal", "create").code == 0
     assert checkpoint(project, "G001").code == 0
 

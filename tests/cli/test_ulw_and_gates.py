@@ -339,7 +339,7 @@ def end_run(project: Project) -> None:
     runtime.change_session(project.state, SESSION, change, actor="hook", now=project.now, wait=5)
 
 
-def test_a_changed_ledger_refuses_completion_and_repair_starts_anew(project: Project) -> None:
+def test_a_changed_ledger_refuses_completion_and_goes_on_from_its_whole_rows(project: Project) -> None:
     project.agent("ulw", "start")
     pin(project, "fails", FAILS)
     project.agent("gate", "run")
@@ -351,12 +351,16 @@ def test_a_changed_ledger_refuses_completion_and_repair_starts_anew(project: Pro
         assert "damaged" in refused.err
         assert "omo ledger repair" in refused.err
     assert project.agent("ledger", "verify").code == 3
-    assert project.agent("ledger", "repair").code == 3, "the user's pins would end with it"
+    assert project.agent("ledger", "repair").code == 3
     assert project.user("ledger", "repair", "--session", SESSION).code == 0
     assert project.agent("ledger", "verify").code == 0
     assert list(path.parent.glob("events.jsonl.damaged-*"))
-    assert "no gate was pinned" in project.agent("ulw", "done").err
+    assert "1 of 1 gates do not hold" in project.agent("ulw", "done").err, "what the edited row said is gone"
     assert project.user("ledger", "repair", "--session", SESSION).code == 3
+    done = project.agent("gate", "remove", "fails")
+    assert done.code == 0
+    ended = project.check("ulw", "done", "--because", "the gate was no part of the task", "--json").json["outcome"]
+    assert [let_through["what"] for let_through in ended["exceptions"]][-1] == "its ledger was damaged after row 2"
 
 
 @pytest.mark.parametrize("is_there", [True, False])

@@ -259,19 +259,16 @@ def test_only_the_user_reopens_and_repairs(project: Project) -> None:
     assert next_stop(project) == "waiting"
     assert project.agent("verify", "begin", "G1", "--again", "a good reason").code == 3
     assert project.user("verify", "begin", "G1", "--again", "the disk was full").code == 0
-    assert project.agent("verify", "repair").code == 3
+    assert project.agent("ledger", "repair").code == 3
     journal = Path(paths.verify_dir(project.state), "goals", "ledger.jsonl")
     journal.write_text(journal.read_text().replace("quotes", "nothing"), encoding="utf-8")
     refused = project.agent(*FINISH)
-    assert (refused.code, "omo verify repair" in refused.err) == (3, True)
+    assert (refused.code, "omo ledger repair" in refused.err) == (3, True)
     assert next_stop(project) == "waiting"
-    assert "omo verify repair" in project.row()["work"]["verify"]["question"]
-    repaired = project.user("verify", "repair")
-    assert repaired.out.splitlines()[-1] == "Next: file the goals anew, omo verify add --file GOAL"
-    assert project.agent("verify", "status").code == 0
-    assert next_stop(project) == "done"
-    told = project.row()["work"]["verify"]
-    assert (told["goals"], told["outcome"]["verdict"]) == ([], "ended")
+    assert "Run in a terminal of your own: omo ledger repair" in project.row()["work"]["verify"]["question"]
+    assert "verify/goals: goes on from row 0; " in project.user("ledger", "repair").out, "its first row was edited"
+    assert next_stop(project) == "block"
+    assert "omo verify add --file GOAL" in project.agent("next").out
     add(project, verification={"checks": [path_check()]})
     begin(project)
     assert next_stop(project) == "block"

@@ -151,7 +151,7 @@ class Walk(Project):
     def check_state(self) -> SessionView:
         """A state that Stop would hold has a next step of the agent's; what has ended has what it needed."""
         view = self.view()
-        if view.brief.decision == "block" and view.brief.rule != "begin":  # of which omo next alone knows
+        if view.brief.decision == "block" and view.brief.rule.name != "begin":  # of which omo next alone knows
             step = view.next
             # After a crash or an edit of the state, hooks know from the first command that meets it.
             is_known = not self.facts.get("damaged")

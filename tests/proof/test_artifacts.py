@@ -187,7 +187,7 @@ def test_a_damaged_ledger_is_refused_until_it_is_set_aside(state: str, root: Pat
     path.write_text(path.read_text().replace("G1", "G2"))
     with pytest.raises(Refused, match="not as omo wrote it"):
         artifacts.list_artifacts(state)
-    assert "--repair" in refusal(state, root, "log.txt").fix
+    assert "omo ledger repair" in refusal(state, root, "log.txt").fix
     assert "only the user" in refusal(state, root, "log.txt", "G3", repair=True).message
     register(state, root, "log.txt", "G3", repair=True, by="user")
     assert [one.goal for one in artifacts.list_artifacts(state)] == ["G3"]

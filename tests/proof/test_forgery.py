@@ -143,7 +143,7 @@ def test_a_row_of_pins_edited_by_hand(state: str, root: Path, pinned: list[Any])
     path.write_text(path.read_text().replace("sys.exit(1)", "sys.exit(0)"))
     with pytest.raises(Refused, match="not as omo wrote it") as caught:
         pins.pinned(state)
-    assert "omo verify repair" in caught.value.fix
+    assert "omo ledger repair" in caught.value.fix
 
 
 def test_a_row_of_pins_added_by_hand(state: str, root: Path, pinned: list[Any]) -> None:

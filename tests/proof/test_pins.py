@@ -153,7 +153,7 @@ def test_a_damaged_ledger_is_refused_until_it_is_set_aside(state: str, root: Pat
     for ask in (lambda: pins.pinned(state), lambda: pin(state, root, WANTED)):
         with pytest.raises(Refused, match="not as omo wrote it") as caught:
             ask()
-        assert "omo verify repair" in caught.value.fix
+        assert "omo ledger repair" in caught.value.fix
     seal(state)
     assert pin(state, root, WANTED).added == ["wanted"]
     assert pins.pinned(state).digests == {digest(WANTED)}

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from omo.errors import Refused
-from omo.workflows.ultragoal import lifecycle
+from omo.state import ledger
+from omo.workflows.ultragoal import lifecycle, reviewers
 from tests.ultragoal.project import ONE, THREE, Project
 
 Lines = list[bytes]
 
-SEAL = "omo state clear --mode ultragoal --force --session abc123"
+REPAIR = "omo ledger repair --session abc123"
+CLEAR = "omo state clear --mode ultragoal --force --session abc123"
 FORGED = b'{"seq": 5, "ts": "t", "kind": "goal_checkpointed", "goalId": "G002", "status": "complete", "evidence": "e"}'
 
 
@@ -101,31 +103,46 @@ def edit_receipt(rows: Lines) -> Lines:
     return [*rows[:2], rows[2].replace(b'"independence": "reduced"', b'"independence": "full"'), *rows[3:]]
 
 
-DAMAGE: dict[str, Callable[[Lines], Lines]] = {
-    "a note edited": lambda rows: [*rows[:4], rows[4].replace(b"seen", b"SEEN")],
-    "a start edited": lambda rows: [*rows[:3], rows[3].replace(b"G002", b"G003"), *rows[4:]],
-    "a checkpoint edited": edit_receipt,
-    "its beginning edited": lambda rows: [rows[0].replace(b"Parse", b"PARSE"), *rows[1:]],
-    "without its beginning": lambda rows: rows[1:],
-    "a row removed": lambda rows: [*rows[:3], *rows[4:]],
-    "the last row cut": lambda rows: rows[:4],
-    "the last row cut and another put in its place": lambda rows: [*rows[:4], FORGED],
-    "rubbish put in": lambda rows: [*rows[:3], b"rubbish", *rows[3:]],
-    "a forged row put in": lambda rows: [*rows[:4], FORGED, *rows[4:]],
-    "a row copied to the end": lambda rows: [*rows, rows[1]],
-    "only rubbish": lambda rows: [b"rubbish"],
-    "emptied": lambda rows: [],
+def forged_and_cut(rows: Lines) -> Lines:
+    """The receipt says more than it did, the row behind it follows it, and the last is gone."""
+    receipt = rows[2].replace(b'"independence": "reduced"', b'"independence": "full"')
+    return [*rows[:2], receipt, rows[3].replace(ledger.digest_of(rows[2]).encode(), ledger.digest_of(receipt).encode())]
+
+
+# What was done, and how many rows are known to be whole after it: row 3 has the receipt of G001, row 4 starts G002.
+DAMAGE: dict[str, tuple[Callable[[Lines], Lines], int]] = {
+    "a note edited": (lambda rows: [*rows[:4], rows[4].replace(b"seen", b"SEEN")], 4),
+    "a start edited": (lambda rows: [*rows[:3], rows[3].replace(b"G002", b"G003"), *rows[4:]], 3),
+    "a checkpoint edited": (edit_receipt, 2),
+    "a checkpoint edited, and chained anew": (forged_and_cut, 2),
+    "its beginning edited": (lambda rows: [rows[0].replace(b"Parse", b"PARSE"), *rows[1:]], 0),
+    "without its beginning": (lambda rows: rows[1:], 0),
+    "a row removed": (lambda rows: [*rows[:3], *rows[4:]], 3),
+    "the last row cut": (lambda rows: rows[:4], 4),
+    "all cut behind the receipt": (lambda rows: rows[:3], 3),
+    "the last row cut and another put in its place": (lambda rows: [*rows[:4], FORGED], 4),
+    "rubbish put in": (lambda rows: [*rows[:3], b"rubbish", *rows[3:]], 3),
+    "a forged row put in": (lambda rows: [*rows[:4], FORGED, *rows[4:]], 4),
+    "a row copied to the end": (lambda rows: [*rows, rows[1]], 5),
+    "only rubbish": (lambda rows: [b"rubbish"], 0),
+    "emptied": (lambda rows: [], 0),
 }
 
 
-@pytest.mark.parametrize("harm", DAMAGE.values(), ids=DAMAGE)
-def test_a_damaged_ledger_waits_for_the_user_who_seals_it_and_begins_anew(
-    project: Project, harm: Callable[[Lines], Lines]
-) -> None:
+def harmed(project: Project, name: str) -> str:
+    """The command that mends it."""
     at_work(project)
+    harm, whole = DAMAGE[name]
     put(project, harm(lines(project)))
+    assert len(project.run().journal.whole()) == whole
+    return REPAIR if whole else CLEAR
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_ledger_waits_for_the_user(project: Project, name: str) -> None:
+    mend = harmed(project, name)
     step = project.step()
-    assert (step.action, step.who, SEAL in step.command) == ("tell-user", "user", True)
+    assert (step.action, step.who, mend in step.command) == ("tell-user", "user", True)
     attempts = (
         lambda: project.create(ONE, force=True),
         lambda: project.hand_out(),
@@ -133,11 +150,38 @@ def test_a_damaged_ledger_waits_for_the_user_who_seals_it_and_begins_anew(
         lambda: lifecycle.clear(project.caller(), force=True),
     )
     for attempt in attempts:
-        with project.refused("not as omo wrote it", SEAL):
+        with project.refused("not as omo wrote it", mend):
             attempt()
     project.tell()
     told = project.told()
-    assert (told["state"], told["told"], SEAL in told["question"]) == ("blocked", False, True)
+    question = f"Run in a terminal of your own: {mend} ("
+    assert (told["state"], told["told"], told["question"].startswith(question)) == ("blocked", False, True)
+
+
+@pytest.mark.parametrize("name", [name for name, (_, whole) in DAMAGE.items() if whole])
+def test_what_is_whole_stands_after_the_users_repair_and_the_plan_goes_on(project: Project, name: str) -> None:
+    harmed(project, name)
+    project.tell()
+    damaged = project.ledger.read_bytes()
+    assert project.user("ledger", "repair", "--session", project.session).code == 0
+    (kept,) = project.directory.glob("ledger.jsonl.damaged-*")
+    assert kept.read_bytes() == damaged
+    assert project.run().problems == []
+    assert project.told()["state"] == "active"
+    is_proven = DAMAGE[name][1] >= 3
+    assert project.statuses()["G001"] == ("complete" if is_proven else "active")
+    while (goal := project.plan().active or project.hand_out()) is not None:
+        project.complete(goal.id)
+    assert project.final() == "G003"
+    (exception,) = reviewers.exceptions(project.plan())
+    assert exception["what"] == f"its ledger was damaged after row {DAMAGE[name][1]}"
+
+
+@pytest.mark.parametrize("name", [name for name, (_, whole) in DAMAGE.items() if not whole])
+def test_of_what_has_no_beginning_any_more_nothing_can_go_on(project: Project, name: str) -> None:
+    harmed(project, name)
+    refused = project.user("ledger", "repair", "--session", project.session)
+    assert (refused.code, CLEAR.split(" --session")[0] in refused.err) == (3, True)
     before = project.files()
     sealed = lifecycle.clear(project.caller("user"), force=True)
     assert sealed is not None
@@ -156,7 +200,7 @@ def test_a_plan_whose_directory_was_removed_is_said_to_be_gone(project: Project)
     for refused in (lambda: project.create(ONE), lambda: lifecycle.clear(project.caller(), force=False)):
         with pytest.raises(Refused) as caught:
             refused()
-        assert SEAL in caught.value.fix
+        assert CLEAR in caught.value.fix
     sealed = lifecycle.clear(project.caller("user"), force=True)
     assert sealed is not None
     assert not [path for path in sealed.kept if "/ultragoal/" in path], "nothing was there to be kept"

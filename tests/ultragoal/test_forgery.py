@@ -263,7 +263,7 @@ def test_a_pin_written_by_hand_allows_nothing(project: Project) -> None:
     text = events.read_text(encoding="utf-8")
     assert '"by": "agent"' in text
     events.write_text(text.replace('"by": "agent"', '"by": "user"'), encoding="utf-8")
-    with project.refused("replay"):
+    with project.refused("is damaged"):
         project.complete("G001", gate=replaying(project))
     assert not (project.root / "ran").exists()
 

@@ -332,8 +332,9 @@ def test_what_a_plan_that_cannot_be_read_allows(project: Project) -> None:
 @pytest.mark.parametrize(
     "damage", [edit_the_objective, cut_the_end, no_mark, no_json, ledger_is_a_directory, no_directory]
 )
-def test_nothing_is_built_on_a_damaged_journal_until_the_user_drops_it(
-    project: Project, damage: Callable[[Path], None]
+@pytest.mark.parametrize("mend", ["drop", "repair"])
+def test_nothing_is_built_on_a_damaged_journal_until_the_user_drops_or_repairs_it(
+    project: Project, damage: Callable[[Path], None], mend: str
 ) -> None:
     for operation in ("create", "pause", "resume"):
         OPERATIONS[operation](project.run())
@@ -342,8 +343,12 @@ def test_nothing_is_built_on_a_damaged_journal_until_the_user_drops_it(
     for operate in OPERATIONS.values():
         with pytest.raises(Refused, match="damaged") as refused:
             operate(project.run("agent"))
-        assert "omo goal drop" in refused.value.fix
+        assert "omo ledger repair --session" in refused.value.fix
     assert project.state_files() == before
+    if mend == "repair" and damage is not no_directory:
+        assert project.user("ledger", "repair", "--session", project.session).code == 0
+        assert project.run().tool.problems == []
+        return
     outcome = goal_tool.drop(project.run("user"))
     assert outcome.goal is None
     assert Path(outcome.kept).exists(), "the bytes are kept"

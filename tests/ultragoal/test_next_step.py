@@ -33,7 +33,7 @@ def damage(project: Project) -> None:
 
 
 def mark_handoff(project: Project) -> None:
-    lifecycle.write_phase(project.run(), "handoff")
+    lifecycle.write_phase(project.run("user"), "handoff")
 
 
 # name: how to get there, the action, its goal, and what the command has to say
@@ -142,7 +142,7 @@ CASES: dict[str, tuple[Prepare, str, str | None, list[str]]] = {
         then(begun(), lambda project: project.ledger.write_text(project.ledger.read_text() + "rubbish\n")),
         "tell-user",
         None,
-        ["omo state clear --mode ultragoal --force --session"],
+        ["omo ledger repair --session"],
     ),
     "nothing of the ledger can be believed": (
         then(begun(), damage),

@@ -14,7 +14,7 @@ from omo.hooks import stop
 from omo.hosts import claude
 from omo.state import paths, runtime
 from omo.work import session
-from omo.workflows.ultragoal import goal_tool, lifecycle
+from omo.workflows.ultragoal import checkpoint, goal_tool, lifecycle
 from omo.workflows.ultragoal.lifecycle import CALLEES, KIND
 from tests.ultragoal.project import LIMITS, ONE, TWO, Project
 
@@ -24,11 +24,11 @@ def phase(project: Project) -> str:
 
 
 def write(project: Project, wanted: str) -> tuple[str, str]:
-    return lifecycle.write_phase(project.run(), wanted)
+    return lifecycle.write_phase(project.run("user"), wanted)
 
 
 def hand_off(project: Project, to: str) -> str:
-    return lifecycle.hand_off(project.run(), to)
+    return lifecycle.hand_off(project.run("user"), to)
 
 
 def stopping(project: Project) -> tuple[str, str]:
@@ -89,6 +89,12 @@ def test_only_the_handoff_mark_can_be_written(project: Project, before: str) -> 
 @pytest.mark.parametrize("by", ["agent", "user"])
 def test_while_handed_off_stop_lets_go_and_tells_the_user_once(planned: Project, by: str) -> None:
     assert stopping(planned)[0] == "block"
+    if by == "agent":
+        with planned.refused("2 goals open", "human_blocked"):
+            lifecycle.write_phase(planned.run(by), "handoff")
+        with planned.refused("2 goals open", "human_blocked"):
+            lifecycle.hand_off(planned.run(by), "ralph")
+        checkpoint.classify(planned.run(), "human_blocked", evidence="the user wants to plan it anew")
     lifecycle.write_phase(planned.run(by), "handoff")
     assert (planned.told()["state"], "ask" in planned.told()["deny"]) == ("paused", False)
     rule, text = stopping(planned)
@@ -132,8 +138,8 @@ def test_a_handoff_is_in_the_plans_ledger_and_changes_no_other_session(planned: 
     write(planned, "handoff")
     assert hand_off(planned, "ultraplan") == "handoff"
     row = planned.rows()[-1]
-    assert (row["kind"], row["to"], row["actor"]) == ("handed_off", "ultraplan", "agent")
-    assert "handed off to ultraplan by the agent" in stopping(planned)[1]
+    assert (row["kind"], row["to"], row["actor"]) == ("handed_off", "ultraplan", "user")
+    assert "handed off to ultraplan by the user" in stopping(planned)[1]
     assert (other.row(), other.rows()) == theirs
     write(planned, "active")
     assert (planned.told()["state"], stopping(planned)[0]) == ("active", "block")

@@ -554,8 +554,8 @@ STATES: dict[str, tuple[Callable[[Project], None], str, str]] = {
     "recovered twice": (recovered_twice, "execute", "omo plan finish --failed 2"),
     "stopped at a step": (failed, "escalate", "omo plan recover plan.md"),
     "plan deleted": (deleted, "execute", "omo plan finish --failed 1"),
-    "ledger damaged": (damaged, "seal", SEAL),
-    "ledger gone": (gone, "seal", SEAL),
+    "ledger damaged": (damaged, "repair", SEAL),
+    "ledger gone": (gone, "repair", SEAL),
     "base gone": (rewritten, "unknown", "omo plan finish --abandon"),
     "abandoned": (abandoned, "start", "omo plan start plan.md"),
 }

@@ -1,4 +1,4 @@
-"""`omo ledger`: show one ledger, check the chains of all, seal a damaged one."""
+"""`omo ledger`: show one ledger, check the chains of all, repair those that are damaged."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def register(commands: options.Commands) -> None:
     about = "is every row of every ledger there and unchanged, the session's and the project's"
     verify_parser = options.command(verbs, "verify", about, verify)
     verify_parser.add_argument("--all", action="store_true", help="of every session of the project")
-    options.command(verbs, "repair", "keep a damaged ledger aside and start a new one", repair)
+    options.command(verbs, "repair", "keep damaged ledgers aside and go on from their whole rows; the user's", repair)
 
 
 def _own_paths(state: str, session: str) -> dict[str, str]:
@@ -251,31 +251,100 @@ def _check_shared(context: Context, sessions: list[str]) -> list[Checked]:
 
 
 def repair(arguments: argparse.Namespace, context: Context) -> Result:
-    """Nothing is deleted: the old file is kept, and the new one names its digest."""
-    from omo.work import session
-
-    name = context.session(arguments.session)
-    path = paths.events_file(context.state, name)
+    """Every damaged ledger of the session, or of all sessions, and of what they share. Nothing is deleted: the old file
+    is kept, the rows at its beginning that are whole stay, and the row after them names its digest."""
     if context.is_agent:
         raise Refused(
-            "sealing a damaged ledger is for the user: it also ends what they pinned",
-            fix=f"ask the user to run omo ledger repair --session {name}; meanwhile omo ulw blocked --evidence …",
+            "repairing a damaged ledger is for the user, who alone can judge what is lost with it",
+            fix="ask the user to run omo ledger repair; meanwhile omo ulw blocked --evidence …",
         )
-    unneeded = Refused(f"the ledger of session {clip(name, 80)} needs no repair", fix="omo ledger verify")
-    if context.row(name) is None:
-        raise unneeded  # before anything is made for a session that is none
+    sessions = context.known_sessions()
+    if arguments.session:
+        sessions = [name for name in sessions if name == context.session(arguments.session)]
+    repaired: list[Row] = []
+    beyond: list[str] = []
+    for name in sessions:
+        if context.row(name) is not None and runtime.ledger_problems(context.state, name):
+            repaired.append({"ledger": "session", "session": name, **_repair_session(context, name)})
+        goal = Journal(paths.goal_dir(context.state, name), context.state)
+        repaired += [{"ledger": "goal", "session": name, **event} for event in _repair_journal(context, goal)]
+    for name, path in _shared_paths(context.state).items():
+        journal = Journal(os.path.dirname(path), context.state)
+        if journal.problems() and not _can_go_on(name, journal):
+            kind = next(kind for kind, directory in RUNS.items() if name.startswith(f"{directory}/"))
+            beyond.append(f"{name}: not even its beginning is whole; omo state clear --mode {kind} --force gives it up")
+            continue
+        repaired += [{"ledger": name, "session": None, **event} for event in _repair_journal(context, journal)]
+    if not repaired and beyond:
+        raise Refused("nothing that is damaged can go on", fix="give it up, and begin anew", defects=beyond)
+    if not repaired:
+        raise Refused("no ledger of this project needs repair", fix="omo ledger verify")
+    for name in sessions:
+        _go_on(context, name)
+    lines = []
+    for done in repaired:
+        of = f"{done['ledger']} of {clip(done['session'], 80)}" if done["session"] else done["ledger"]
+        kept = f"the damaged one is kept as {done['kept']}" if done["kept"] else "there was nothing to keep"
+        lines.append(f"{of}: goes on from row {done['row']}; {kept}")
+    return Result({"repaired": repaired, "beyond": beyond}, "\n".join([*lines, *beyond]))
+
+
+def _repair_session(context: Context, name: str) -> Row:
+    """What its row calls done and no whole row of the ledger does is over, not proven."""
+    from omo.work import session
+    from omo.workflows.ultrawork import gates
+
+    path = paths.events_file(context.state, name)
 
     def decide(row: Row | None) -> runtime.Change:
-        if row is None or not runtime.ledger_problems(context.state, name):
-            raise unneeded
-        kept, digest = ledger.set_aside(path, context.now) if os.path.lexists(path) else ("", "")
-        event = {"kind": "repaired", "kept": os.path.basename(kept), "digest": digest}
-        emptied = session.with_gates(session.disowned(row), failing=[], not_run=[], total=0)
-        emptied.pop("ledger", None)
-        return runtime.Change(kept, emptied, [event])
+        before = row or {}
+        chain = runtime.read_chain(context.state, name, before)
+        event, head = ledger.keep_whole(path, chain.whole, runtime.part(before, "ledger"), context.now)
+        event["run"] = gates.run_of(before)
+        after = {**session.disowned(before), "ledger": head.mark}
+        return runtime.Change(event, after, [event], head)
 
-    kept = runtime.change_session(
+    event: Row = runtime.change_session(
         context.state, name, decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT
     )
-    what = f"The damaged ledger is kept as {kept}." if kept else "There was no ledger to keep."
-    return Result({"session": name, "kept": kept or None}, f"Sealed. {what}")
+    return event
+
+
+def _repair_journal(context: Context, journal: Journal) -> list[Row]:
+    if not journal.problems():
+        return []
+
+    def decide(_: list[Row]) -> tuple[list[Row], list[Row]]:
+        events = journal.repair(context.now)
+        return events, events
+
+    events: list[Row] = journal.change(decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
+    return events
+
+
+def _can_go_on(name: str, journal: Journal) -> bool:
+    """A run whose first rows are lost is none any more; what the project shares can be empty."""
+    kinds = [kind for kind, directory in RUNS.items() if name.startswith(f"{directory}/")]
+    if not kinds or name in paths.SHARED_LEDGERS:
+        return True
+    from omo.work.run import can_go_on
+    from omo.workflows.ralph.run import RALPH
+    from omo.workflows.ultragoal.run import ULTRAGOAL
+    from omo.workflows.ultraplan.run import PLAN
+
+    whole, run = journal.whole(), os.path.basename(name)
+    if kinds == [RALPH.name]:
+        return can_go_on(RALPH, whole, run)
+    return can_go_on(PLAN, whole, run) if kinds == [PLAN.name] else can_go_on(ULTRAGOAL, whole, run)
+
+
+def _go_on(context: Context, name: str) -> None:
+    """What waited for the repair is active again."""
+    from omo.work import session
+
+    def decide(row: Row | None) -> runtime.Change:
+        after = session.mended(row or {})
+        return runtime.Change(None, after if after != row else None, [{"kind": "resumed"}])
+
+    if context.row(name):
+        runtime.change_session(context.state, name, decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT)

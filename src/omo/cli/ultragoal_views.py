@@ -53,7 +53,7 @@ def status(run: PlanRun, plan: Plan, step: NextStep) -> Result:
     word = phase_of(plan)
     if not plan.is_open and step.action not in ("done", "complete-goal"):
         word = "active"  # without its last receipt it is not complete
-    view = plan_status(run, plan, step)
+    view = plan_status(run, plan, step).believed
     counts = Counter(goal.status for goal in plan.goals)
     notes = list(run.problems)
     if edited := run.edited_view():

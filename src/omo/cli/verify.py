@@ -25,7 +25,7 @@ from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.work.statements import LONGEST_TEXT
 from omo.workflows.verify.goals import ANSWERS, HYPOTHESIS_RESULTS, VERIFY, Goal, GoalStore
-from omo.workflows.verify.status import brief, details, publish_goals, release_sessions
+from omo.workflows.verify.status import brief, details, publish_goals
 from omo.workflows.verify.steps import Step, ask_judge, steps
 
 if TYPE_CHECKING:
@@ -70,8 +70,6 @@ def register(commands: options.Commands) -> None:
     parser = options.command(verbs, "status", "where a goal stands, or all of them", status)
     parser.add_argument("goal", metavar="GOAL", help="the goal's id", nargs="?")
 
-    about = "keep damaged goals or pins aside and begin anew; the user's"
-    options.command(verbs, "repair", about, repair, session=False)
     _register_claim(verbs)
 
 
@@ -382,20 +380,6 @@ def _goal_line(goal: Goal) -> str:
     if goal.state == "agent-leg-complete":
         line += clip(f" (pending with the user: {'; '.join(goal.users_leg)})", 300)
     return f"{line}  {clip(goal.spec.title, 100)}"
-
-
-def repair(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.verify.begin import repair as seal
-
-    store = _store(arguments, context)
-    are_goals_damaged = bool(store.problems)
-    kept = seal(store)
-    if are_goals_damaged:
-        release_sessions(store.caller)
-    what = "There was no journal to keep."
-    if kept:
-        what = f"What was damaged is kept as {', '.join(kept)}; nothing of it is carried over."
-    return Result({"kept": kept}, f"Sealed. {what}\nNext: file the goals anew, omo verify add --file GOAL")
 
 
 def claim(arguments: argparse.Namespace, context: Context) -> Result:

@@ -203,7 +203,7 @@ def _vouched(caller: Caller, source: str, theirs: Row) -> list[Row]:
     if chain.problems:
         raise Refused(
             f"the ledger of session {clip(source, 64)} is damaged, so nothing counts that was seen there",
-            fix=f"the user runs omo ledger repair --session {shlex.quote(source)}, which seals it; then again",
+            fix=f"the user runs omo ledger repair --session {shlex.quote(source)}, which keeps its bytes; then again",
             defects=chain.problems,
         )
     return chain.rows

@@ -58,7 +58,7 @@ LEADERS = {
     "state": ("clear", "ultragoal"),
     "plan": ("start", "skip", "recover", "finish"),
     "ralph": ("start", "judge", "abandon"),
-    "verify": ("add", "begin", "answer", "finish", "repair"),
+    "verify": ("add", "begin", "answer", "finish"),
 }
 REVIEW_THAT_WRITES = "review-start"
 RESUME = "resume"  # a command without verbs

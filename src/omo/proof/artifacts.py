@@ -30,10 +30,7 @@ MOST_BYTES_REMEMBERED = 256_000_000
 PER_ROW = 25  # the longest path has 4,096 bytes
 # Kernels stamp files with a clock that may be a tick behind the one we read.
 GRACE = 0.05
-REPAIR = (
-    "let the user look at what was changed, then run in their own terminal: "
-    "omo evidence add PATH --goal ID --repair (the old ledger is kept)"
-)
+REPAIR = "let the user look at it, then run in a terminal of their own: omo evidence add PATH --goal ID --repair"
 
 
 # What the user says of a ledger that is not damaged and yet not the one there was.
@@ -88,11 +85,8 @@ def register(
     def decide(rows: list[Row]) -> tuple[Artifact | Refused, list[Row]]:
         events: list[Row] = []
         if repair:
-            events = journal.seal(now)
-            if events:
-                rows = []
-            else:
-                events = [dict(ANEW)]
+            events = journal.repair(now) or [dict(ANEW)]
+            rows = journal.whole()
         answer = _judge(rows, claim, spent)
         if isinstance(answer, Refused):
             if answer.details["why"] == "old" and not claim.committed_before:
@@ -222,7 +216,7 @@ def _journal(state: str) -> Journal:
 
 def _whole_journal(state: str) -> Journal:
     journal = _journal(state)
-    journal.require_whole("evidence", REPAIR)
+    journal.require_whole("evidence")
     return journal
 
 

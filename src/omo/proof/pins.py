@@ -104,7 +104,7 @@ def pin(
 
     root = Path(root)
     journal = journal_of(state)
-    journal.require_whole("pinned checks", REPAIR)
+    journal.require_whole("pinned checks")
     digests = [digest_of_check(check) for check in checks]
     base = changes.head(root)
     verdict = evaluate(checks, Tree(root, dict.fromkeys(digests, base), _inputs(root, source)))
@@ -132,14 +132,8 @@ def pin(
 def pinned(state: str) -> Pinned:
     """Refused where the ledger of pins is not whole: nothing is run because a file says so."""
     journal = journal_of(state)
-    journal.require_whole("pinned checks", REPAIR)
+    journal.require_whole("pinned checks")
     return _fold(journal.rows())
-
-
-REPAIR = (
-    "let the user look at what was changed, then run in their own terminal: omo verify repair "
-    "(the old ledger is kept); what was pinned is filed anew"
-)
 
 
 def journal_of(state: str) -> Journal:

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
+REPAIR = (
+    "let the user look at what was changed (omo ledger verify), then run in a terminal of their own: omo ledger repair "
+    "(all bytes are kept, and whole rows stand)"
+)
+
 
 class Journal:
     """State is a fold of the rows; the only way to change it is to append.
@@ -64,20 +69,33 @@ class Journal:
         if problem:
             self._chain.problems[:] = [problem]
 
-    def require_whole(self, what: str, fix: str) -> None:
+    def require_whole(self, what: str) -> None:
         """Refused where it is not: nothing is believed or run because a file says so."""
         if problems := self.problems():
-            raise Refused(f"the ledger of {what} is not as omo wrote it: {problems[0]}", fix=fix, defects=problems)
+            raise Refused(f"the ledger of {what} is not as omo wrote it: {problems[0]}", fix=REPAIR, defects=problems)
 
     def seal(self, now: float) -> list[Row]:
         """Keep a damaged ledger under another name; call under the lock. The events that say so."""
         if not self.problems():
             return []
         store.keep_as(self._mark, "corrupt", now)
-        if not os.path.exists(self.path):
-            return [{"kind": "repaired", "kept": None, "digest": None}]
-        kept, digest = ledger.set_aside(self.path, now)
-        return [{"kind": "repaired", "kept": os.path.basename(kept), "digest": digest}]
+        return [ledger.set_aside(self.path, now)]
+
+    def whole(self) -> list[Row]:
+        """The rows before the first that is not as omo wrote it."""
+        self.read()
+        return list(self._chain.whole)
+
+    def repair(self, now: float) -> list[Row]:
+        """The same, but the rows stay that are whole: it goes on behind them. For the user, who may judge what is
+        lost."""
+        if not self.problems():
+            return []
+        whole = self.whole()
+        event, head = ledger.keep_whole(self.path, whole, self._end, now)
+        self._chain = ledger.Chain(whole, [], head)
+        self._write_mark()
+        return [event]
 
     def change(
         self, decide: Callable[[list[Row]], tuple[Any, list[Row]]], *, actor: str, now: float, wait: float

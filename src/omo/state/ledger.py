@@ -23,28 +23,32 @@ SHORT_TAIL = 16 * 1024
 BULK = 1024 * 1024  # bytes: from here on it pays to import orjson and hashlib
 START = "0" * 32
 UNMARKED = "?" * 32  # follows nothing: rows were there, and nothing says which of them were ours
+PROVING = ("receipt", "outcome", "completionVerification")  # what a row that proves has
+REMEMBERED = 8  # of the last rows: as many may be lost, and it is known which row is the last that is left
 
 
 class Head:
-    """The end of a ledger: what the next row continues. `torn` is what a writer that died left behind it."""
+    """The end of a ledger: what the next row continues. `torn` is what a writer that died left behind it. `known` are
+    digests of rows by their number: of the first, of those that prove, and of the last ones."""
 
-    __slots__ = ("digest", "row", "seq", "torn")
+    __slots__ = ("digest", "known", "row", "seq", "torn")
 
     def __init__(self, seq: int = 0, digest: str = START, row: Row | None = None, torn: bytes = b"") -> None:
         self.seq = seq
         self.digest = digest
         self.row = row
         self.torn = torn
+        self.known: Row = {}
 
     @property
     def mark(self) -> Row:
-        """What is kept apart from the ledger, so that a cut end shows."""
-        return {"seq": self.seq, "digest": self.digest}
+        """What is kept apart from the ledger, so that a cut end shows, and up to where it is whole."""
+        return {"seq": self.seq, "digest": self.digest, **({"known": self.known} if self.known else {})}
 
 
 class Chain:
-    """A ledger as it was read: the rows, what is wrong with their chain, and its end. `whole` are the rows before the
-    first that is not as it was written."""
+    """A ledger as it was read: the rows, what is wrong with their chain, and its end. `whole` are those of which it is
+    known that they are as they were written; without a mark, those that follow each other from the beginning."""
 
     __slots__ = ("head", "problems", "rows", "whole")
 
@@ -71,16 +75,36 @@ def append(
     seq, before = (head.seq, head.digest) if mark is None else _end(path, head, mark)
     lines = []
     rows: list[Row] = []
+    known = _known(mark or {})
     for event in events:
         seq += 1
         row = {"seq": seq, "ts": stamp(now), "kind": event["kind"], "actor": actor, "prev": before, **event}
         line = store.encode(dumps(row))
         before = digest_of(line)
+        known[seq] = (before, seq == 1 or _proves(row))
         lines.append(line + b"\n")
         rows.append(row)
-    is_proof = any(row.get("receipt") or row.get("outcome") for row in rows)
-    _write(path, b"".join(lines), is_proof=is_proof)
-    return rows, Head(seq, before, rows[-1] if rows else None)
+    _write(path, b"".join(lines), is_proof=any(map(_proves, rows)))
+    head = Head(seq, before, rows[-1] if rows else None)
+    for number, (of_row, stays) in known.items():
+        if stays or number > seq - REMEMBERED:
+            head.known[str(number)] = [of_row, stays]
+    return rows, head
+
+
+def _proves(row: Row) -> bool:
+    return any(row.get(key) for key in PROVING)
+
+
+def _known(mark: Row) -> dict[int, tuple[str, bool]]:
+    """By row, the digest that a mark knows of it, and whether that stays; what somebody edited into nonsense is left
+    out."""
+    entries = mark.get("known")
+    known = {}
+    for number, entry in entries.items() if isinstance(entries, dict) else ():
+        if str(number).isdecimal() and isinstance(entry, list) and len(entry) == 2 and isinstance(entry[0], str):
+            known[int(number)] = (entry[0], entry[1] is True)
+    return known
 
 
 def _end(path: str, head: Head, mark: Row) -> tuple[int, str]:
@@ -104,10 +128,29 @@ def _leads_on(path: str, digest: str) -> bool:
     return is_behind
 
 
-def set_aside(path: str, now: float) -> tuple[str, str]:
-    """Keep a damaged ledger under another name: that name, and the digest of its bytes."""
-    digest = digest_of(_contents(path))
-    return store.keep_as(path, "damaged", now), digest
+def set_aside(path: str, now: float) -> Row:
+    """Keep a damaged ledger under another name: the event that says so."""
+    if not os.path.lexists(path):
+        return {"kind": "repaired", "kept": None, "digest": None}
+    try:
+        bytes_digest = digest_of(_contents(path))
+    except Unreadable:
+        bytes_digest = None  # no file, whatever lies there
+    kept = store.keep_as(path, "damaged", now)
+    return {"kind": "repaired", "kept": os.path.basename(kept), "digest": bytes_digest}
+
+
+def keep_whole(path: str, whole: list[Row], mark: Row, now: float) -> tuple[Row, Head]:
+    """The same, but for the rows at its beginning that are `whole`: they stay, and what follows continues them."""
+    lines = _contents(path).split(b"\n")[: len(whole)] if whole else []
+    event = {**set_aside(path, now), "row": len(lines)}
+    if lines:
+        _write(path, b"".join(line + b"\n" for line in lines), is_proof=True)
+    head = head_of(path)
+    for number, entry in _known(mark).items():
+        if number <= head.seq:
+            head.known[str(number)] = list(entry)
+    return event, head
 
 
 def head_of(path: str) -> Head:
@@ -144,7 +187,25 @@ def read_chain(path: str, mark: Row, what: str) -> Chain:
         chain.problems.append(f"ends at row {chain.head.seq}, before row {seq}, where the state says it should")
     elif seq == chain.head.seq and digest != chain.head.digest:
         chain.problems.append(f"ends in another row {seq} than the state says it should")
+    elif 0 < seq < chain.head.seq and not chain.problems and digest != chain.rows[seq].get("prev"):
+        chain.problems.append(f"has another row {seq} than the state says it should")
+    if chain.problems:
+        chain.whole = _known_rows(path, chain.whole, mark)
     return chain
+
+
+def _known_rows(path: str, rows: list[Row], mark: Row) -> list[Row]:
+    """Of rows that follow each other those up to the last whose digest the mark knows. What comes after it anybody may
+    have written, and what comes before it cannot be other than it was."""
+    known = {number: digest for number, (digest, _) in _known(mark).items()}
+    if isinstance(mark.get("seq"), int):
+        known[mark["seq"]] = str(mark.get("digest"))
+    following = digest_of(_contents(path).split(b"\n")[len(rows) - 1]) if rows else ""
+    for number in range(len(rows), 0, -1):
+        if known.get(number) == following:
+            return rows[:number]
+        following = str(rows[number - 1].get("prev"))
+    return []
 
 
 def read_checked(path: str) -> Chain:

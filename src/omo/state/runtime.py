@@ -30,14 +30,18 @@ AN_END = ("state", "outcome", "run", "at", "files")  # what a summary says of an
 
 
 class Change:
-    """What a decision asks the store to do: the session's new row (None: leave it), and rows for its ledger."""
+    """What a decision asks the store to do: the session's new row (None: leave it), and rows for its ledger. `head` is
+    the end of another ledger that it has put in the place of the old one."""
 
-    __slots__ = ("answer", "events", "row")
+    __slots__ = ("answer", "events", "head", "row")
 
-    def __init__(self, answer: Any, row: Json | None = None, events: list[Json] | None = None) -> None:
+    def __init__(
+        self, answer: Any, row: Json | None = None, events: list[Json] | None = None, head: ledger.Head | None = None
+    ) -> None:
         self.answer = answer
         self.row = row
         self.events = events or []
+        self.head = head
 
 
 def read(state: str) -> Json:
@@ -179,8 +183,7 @@ def _recorded(path: str, old: Json | None, head: ledger.Head | None, change: Cha
     if change.events:
         change.events[-1]["after"] = _without_words(row)
         written = None if old is None else mark
-        known = head if mark else None  # whoever took the mark away has put the ledger aside
-        _, end = ledger.append(path, change.events, actor=actor, now=now, mark=written, head=known)
+        _, end = ledger.append(path, change.events, actor=actor, now=now, mark=written, head=change.head or head)
         mark = end.mark
     return {**row, "ledger": mark} if mark else row
 
@@ -230,7 +233,7 @@ def caught_up(state: str, session_id: str, row: Json, head: ledger.Head | None =
     """
     head = head or ledger.head_of(paths.events_file(state, session_id))
     ahead = _ahead(head, row)
-    return _doubted(row, head) if ahead is None else {**ahead, "ledger": head.mark}
+    return _doubted(row, head) if ahead is None else {**ahead, "ledger": {**part(row, "ledger"), **head.mark}}
 
 
 def doubted(state: str, session_id: str, row: Json, head: ledger.Head | None = None) -> Json:

@@ -39,6 +39,11 @@ def exception(what: str, by: str, why: str) -> Json:
     return {"what": what, "by": by, "why": why}
 
 
+def repaired(row: Json) -> Json:
+    """What an end names of a ledger that was damaged meanwhile: nobody knows what the lost rows said."""
+    return exception(f"its ledger was damaged after row {row.get('row')}", str(row.get("actor")), "omo ledger repair")
+
+
 def of(summary: Json) -> Json:
     """The outcome in a summary that anybody may have edited. What is no outcome, or what the ledger does not
     vouch for, proves nothing."""

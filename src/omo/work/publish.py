@@ -70,7 +70,8 @@ def publish_damage(run: Run[Any]) -> None:
         old = part(part(row or {}, "work"), kind)
         if old.get("run") != run.id or not runtime.is_open(old):
             return runtime.Change(None)
-        waits = {"state": "blocked", "why": why, "question": run.sealing, "told": False, "own": True}
+        question = f"Run in a terminal of your own: {run.repair.line} {run.repair.after}."
+        waits = {"state": "blocked", "why": why, "question": question, "told": False, "own": True, "damaged": True}
         return changed(caller, row, kind, {**old, "next": None, **waits})
 
     change_row(caller, caller.holder(kind, run.id), decide)

@@ -20,6 +20,7 @@ from omo.state import runtime, store
 from omo.state.journal import Journal
 from omo.state.runtime import part
 from omo.text import clip
+from omo.work.status import USER_RUNS, Command
 
 Row = dict[str, Any]
 
@@ -176,15 +177,24 @@ class Run(Generic[S]):
         self.rows: list[Row] = []
         self.problems: list[str] = []
         self.state: S | None = None
+        self.can_go_on = True  # where it is damaged: what is whole of it is a run
         self._load()
 
     def _load(self) -> None:
+        """Of a damaged ledger only what is whole counts, for whoever looks as for the user who repairs it; if not even
+        its beginning is, all that can be read is shown."""
         self.rows, self.problems = self.journal.read()
+        self.can_go_on = True
+        if self.problems:
+            whole = self.journal.whole()
+            self.can_go_on = can_go_on(self.kind, whole, self.id)
+            self.rows = whole if self.can_go_on else self.rows
         try:
             self.state = self.kind.fold(self.rows, self.id)
         except Unreadable as error:
             self.state = None
             self.problems.append(error.message)
+            self.can_go_on = False
         if self.state is None and not self.problems:
             self.problems = [f"{self.directory} is gone"]
 
@@ -201,16 +211,20 @@ class Run(Generic[S]):
         return self.state
 
     def damage(self) -> Refused:
-        """Nothing is judged or added on a damaged ledger; the user seals it and starts anew."""
+        """Nothing is judged or added on a damaged ledger, and only the user repairs it."""
         what = f"the ledger of {self.kind.what} {self.id} is not as omo wrote it, so nothing counts that rests on it"
-        return Refused(what, fix=self.sealing, defects=self.problems)
+        return Refused(what, fix=self.repair.text, defects=self.problems)
 
     @property
-    def sealing(self) -> str:
+    def repair(self) -> Command:
         """What mends damage. The user's terminal knows no session, so their command names it."""
-        session = shlex.quote(self.caller.holder(self.kind.name, self.id))
-        command = f"omo state clear --mode {self.kind.name} --force --session {session}"
-        return f"the user runs, in a terminal of their own: {command} (all bytes are kept), then {self.kind.start}"
+        session = self.caller.holder(self.kind.name, self.id)
+        if not self.can_go_on or self.state is None:
+            clear = ("omo", "state", "clear", "--mode", self.kind.name, "--force", "--session", session)
+            after = f"(not even its beginning is whole; all bytes are kept), then {self.kind.start}"
+            return Command(clear, USER_RUNS, after)
+        after = f"(all bytes are kept, and it goes on from row {len(self.rows)}, the last that is whole)"
+        return Command(("omo", "ledger", "repair", "--session", session), USER_RUNS, after)
 
     def append(self, *events: Row) -> None:
         self.change(lambda state: (None, list(events)))
@@ -240,6 +254,14 @@ class Run(Generic[S]):
             return decide(state)
 
         return self.change(on_whole)
+
+
+def can_go_on(kind: Kind[S], whole: list[Row], run_id: str) -> bool:
+    """Whether rows that are whole are enough of a run to go on with."""
+    try:
+        return kind.fold(whole, run_id) is not None
+    except Unreadable:
+        return False
 
 
 def load(kind: Kind[S], caller: Caller, named: str = "", make: Callable[..., Run[S]] = Run) -> Run[S] | None:

@@ -19,7 +19,7 @@ WAITING = ("waiting", "paused", "blocked")
 # Of a summary, what goes when its state does.
 OF_A_STATE = (
     *("why", "question", "told", "own", "at", "outcome", "unvouched", "endedBy", "stoppedByName", "hostLimit"),
-    *("files", "changed", "stopped", "answered"),
+    *("files", "changed", "stopped", "answered", "damaged"),
 )
 LONGEST_MESSAGE = 200
 LONGEST_GIVEN_UP = 200
@@ -494,6 +494,11 @@ def disowned(row: Json) -> Json:
     why = "the state called it done, and the ledger did not"
     given_up = {"state": "exhausted", "endedBy": "repaired", "outcome": outcome.outcome(outcome.ENDED, why)}
     return _with_work(row, {kind: {**_active(summary_of(row, kind)), **given_up} for kind in unvouched(row)})
+
+
+def mended(row: Json) -> Json:
+    """The user repaired ledgers: what waited for that goes on."""
+    return _with_work(row, {kind: _active(work) for kind, work in work_in(row, "blocked") if work.get("damaged")})
 
 
 def not_shown_on(row: Json) -> list[tuple[str, Json]]:

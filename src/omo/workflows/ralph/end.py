@@ -27,8 +27,7 @@ def next_step(run: RalphRun | None) -> NextStep:
         if is_over(run):
             return NextStep("start", "the run is over, and its ledger is not as omo wrote it", (BEGIN,))
         why = f"the ledger is not as omo wrote it ({clip(run.problems[0], 100)}), so nothing can be judged on it"
-        sealing = command("omo state clear --mode ralph --force", lead="they run, in a terminal of their own")
-        return NextStep("seal", why, (sealing,), who="user")
+        return NextStep("repair", why, (run.repair,), who="user")
     if state.ended is not None:
         if state.how == "pass":
             return NextStep("done", f"every criterion passes, iteration {state.iteration} of {state.max_iterations}")
@@ -196,7 +195,7 @@ def _why_ended(state: RalphState, how: str, by: str, reason: str) -> str:
 def _exceptions(state: RalphState) -> list[Row]:
     """What the run was let off: phases, criteria of the run before it, gates that fail."""
     starter = str(state.started.get("actor") or "agent")
-    exceptions = []
+    exceptions = [outcome.repaired(row) for row in state.rows if row.get("kind") == "repaired"]
     if state.reduced_scope:
         exceptions.append(outcome.exception("reduced scope", starter, clip(state.reduced_scope, LONGEST)))
     for entry in state.after.get("dropped") or []:

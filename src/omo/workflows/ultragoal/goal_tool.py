@@ -29,7 +29,7 @@ Row = dict[str, Any]
 LONGEST_OBJECTIVE = 4000
 SAY_IT = 'omo goal create --objective "what is to be reached"'
 NONE = "none"
-RECOVERY = "the user runs omo goal drop --session {session} in a terminal of their own; the bytes are kept aside"
+RECOVERY = "the user runs, in a terminal of their own: omo ledger repair --session {session} (all bytes are kept)"
 
 # operation → the row it writes, the statuses it starts from, and the one it leads to. Any other start is refused; one
 # that is there already writes nothing.
@@ -201,7 +201,7 @@ def take_over(caller: Caller, source: str) -> None:
 
 
 def pause(run: PlanRun) -> Outcome:
-    return _change(run.tool, "pause", lambda goal: {"why": _why_paused(run)})
+    return _change(run.tool, "pause", lambda goal: {"why": why_it_may_rest(run, "omo goal pause")})
 
 
 def resume(run: PlanRun) -> Outcome:
@@ -288,8 +288,9 @@ def _objective_for(run: PlanRun, given: str | None) -> tuple[str, str]:
     return given, ""
 
 
-def _why_paused(run: PlanRun) -> str:
-    """Why the goal may rest, in the words of the classification; Refused while the plan can go on by itself."""
+def why_it_may_rest(run: PlanRun, then: str) -> str:
+    """Why the plan may rest, in the words of the classification; Refused while it can go on by itself. `then` is the
+    command that lets it."""
     plan = _readable_plan(run)
     if plan is None or not plan.is_open:
         return ""
@@ -298,7 +299,7 @@ def _why_paused(run: PlanRun) -> str:
     raise Refused(
         f"the plan has {counted(len(plan.open_goals), 'goal')} open, and the latest row of the plan's ledger is "
         f"{plan.last.get('kind')}, not a blocker classified as human_blocked",
-        fix=f"{CLASSIFY}, then omo goal pause",
+        fix=f"{CLASSIFY}, then {then}",
         defects=list(ALTERNATIVES),
     )
 

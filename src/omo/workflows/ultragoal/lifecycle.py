@@ -9,6 +9,7 @@ from omo.text import clip
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.run import Caller
+from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.next_step import publish_status
 from omo.workflows.ultragoal.plan import HANDED_OFF, MARKED, TAKEN_UP, Plan
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, load_plan
@@ -68,6 +69,8 @@ def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:
         raise BadInput(f"current_phase {wanted!r} is no phase that can be written", fix=f"one of {', '.join(PHASES)}")
     before = phase_of(run.require_plan())
     event = MARKED if wanted == HANDOFF else TAKEN_UP
+    if wanted == HANDOFF:
+        _require_rest(run, "the same again")
 
     def decide(plan: Plan) -> tuple[None, list[Row]]:
         is_so = (plan.handoff is not None) == (wanted == HANDOFF)
@@ -76,6 +79,12 @@ def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:
     run.change_plan(decide)
     publish_status(run)
     return before, phase_of(run.plan)
+
+
+def _require_rest(run: PlanRun, then: str) -> None:
+    """While it is handed off Stop lets go, as in a pause, and so an agent needs for it what a pause needs."""
+    if run.caller.by != "user" and run.require_plan().handoff is None:
+        goal_tool.why_it_may_rest(run, then)
 
 
 def hand_off(run: PlanRun, to: str) -> str:
@@ -88,6 +97,7 @@ def hand_off(run: PlanRun, to: str) -> str:
             f"ultragoal is {phase}: back to {to} it goes only when it is {HANDOFF} or complete",
             fix='omo state ultragoal write --input \'{"current_phase":"handoff"}\'',
         )
+    _require_rest(run, f"omo state ultragoal handoff --to {to}")
     run.change_plan(lambda plan: (None, [{"kind": HANDED_OFF, "to": to}]))
     publish_status(run)
     return phase_of(run.plan)

@@ -6,7 +6,6 @@ Below it, what hooks read of the plan: how much is open, what is next, and what 
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +13,7 @@ from omo.proof import artifacts
 from omo.text import clip
 from omo.work.bound import files_of_end
 from omo.work.publish import publish, publish_damage
-from omo.work.status import LONGEST_SHORT, Command, NextStep, command
+from omo.work.status import LONGEST_SHORT, USER_RUNS, Command, NextStep, command
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import Goal, Plan
 from omo.workflows.ultragoal.reviewers import outcome_of, unfinished
@@ -25,7 +24,6 @@ Row = dict[str, Any]
 # Every goal is closed, and the agent can bring the plan to its end.
 ONE_COMMAND_LEFT = ("verify-again", "complete-goal", "create-goal", "resume-goal", "drop-goal")
 TELL = "Tell the agent when that is done."
-USER_RUNS = "the user runs, in a terminal of their own"
 CREATE_GOAL = command("omo goal create", lead="then")
 CREATE_PLAN = command("omo ultragoal create-goals --brief", "@goal: TITLE …")
 
@@ -49,24 +47,18 @@ def next_step(run: PlanRun) -> NextStep:
 
 def _damaged(run: PlanRun) -> NextStep | None:
     """Nothing can be done on a ledger that is not as omo wrote it, and only the user can mend one."""
-    session = shlex.quote(run.caller.session)
-    commands: tuple[Command, ...]
+    repair = command("omo ledger repair --session", run.caller.session, lead=USER_RUNS, after="(all bytes are kept)")
     if run.problems:
         why = f"the plan is not as omo wrote it ({clip(run.problems[0], 160)})"
-        clear = f"omo state clear --mode ultragoal --force --session {session}"
-        commands = (command(clear, lead=USER_RUNS, after="(all bytes are kept)"), CREATE_PLAN._replace(lead="then"))
+        repair = run.repair
     elif run.tool.problems:
         why = "the journal of the session's goal is not as omo wrote it"
-        commands = (command(f"omo goal drop --session {session}", lead=USER_RUNS), CREATE_GOAL)
     elif run.plan is not None and run.plan.is_open and (problems := artifacts.ledger_problems(run.caller.state)):
         # Without the ledger of evidence no goal can begin and no gate pass.
         why = f"the ledger of evidence is not as omo wrote it ({clip(problems[0], 160)})"
-        look = f"the user looks at it; then {USER_RUNS}"
-        mend = command("omo evidence add PATH --goal ID --repair", lead=look, after="(the old ledger is kept)")
-        commands = (mend,)
     else:
         return None
-    return NextStep("tell-user", why, commands, "user")
+    return NextStep("tell-user", why, (repair,), "user")
 
 
 def _away(run: PlanRun, plan: Plan) -> NextStep | None:
@@ -228,8 +220,9 @@ def _state(run: PlanRun, plan: Plan, step: NextStep) -> Row:
         why, question = plan.handoff_in_words, "Go on with planning?"
         return {"state": "paused", "why": why, "question": question, "told": False, "own": True}
     if step.who == "user":  # damage that only they can mend
-        question = f"{step.command}."
-        return {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True}
+        question = f"Run in a terminal of your own: {step.commands[0].line}."
+        waits = {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True}
+        return {**waits, "damaged": True}
     if run.tool.status == "paused":
         why = (run.tool.current.why if run.tool.current else "") or "the session's goal is paused"
         return {"state": "paused", "why": why, "question": TELL, "told": False, "own": True}

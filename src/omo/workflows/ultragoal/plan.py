@@ -138,6 +138,7 @@ class Plan:
     replaced: list[Row] = field(default_factory=list)  # plans that were given up for this one
     handoff: Row | None = None  # by whom, and to which workflow; None while it is worked on here
     handoffs: list[Row] = field(default_factory=list)  # with goals open, also those that were taken back
+    repairs: list[Row] = field(default_factory=list)  # of its ledger, by the user
     outcome: Row | None = None  # how it ended, once no goal is open
     ended_at: str = ""
     files_at_end: Row | None = None
@@ -371,6 +372,8 @@ def _apply(plan: Plan, row: Row) -> None:
             plan.handoff = {"by": by, "to": row.get("to")}
         case "taken_up":
             plan.handoff = None
+        case "repaired":
+            plan.repairs.append(row)
         case "adopted":
             plan.session = row["session"]
         case "moved":

@@ -283,7 +283,7 @@ def _changed_after(goal: Goal, reviews: dict[str, Row]) -> list[str]:
 def exceptions(plan: Plan) -> list[Row]:
     """What the agent let go of the plan as it was made, what of the evidence it did not run again, and which pins of
     theirs the user let through."""
-    let_through = []
+    let_through = [outcome.repaired(row) for row in plan.repairs]
     for replaced in plan.replaced:
         if replaced.get("by") == "agent":
             left = counted(int(replaced.get("open") or 0), "open goal")

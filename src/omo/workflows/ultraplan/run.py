@@ -15,7 +15,7 @@ from omo.proof import base, changes, git
 from omo.state import paths
 from omo.text import clip
 from omo.work.bound import REOPENED
-from omo.work.outcome import exception
+from omo.work.outcome import exception, repaired
 from omo.work.run import Caller, Kind, Row, Run, load, tag
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
@@ -75,6 +75,7 @@ class PlanState:
     audited: Row = field(default_factory=dict)
     verified: Row = field(default_factory=dict)  # what the Verify commands said when they last ran
     finished: Row = field(default_factory=dict)
+    repairs: tuple[Row, ...] = ()  # of its ledger, by the user
 
     @property
     def end(self) -> str:
@@ -117,7 +118,7 @@ class PlanState:
     @property
     def exceptions(self) -> list[Row]:
         """What was let through without its proof: what, by whom, and why."""
-        let_through = []
+        let_through = [repaired(row) for row in self.repairs]
         if self.unreviewed:
             let_through.append(exception("no clean critique of the plan", self.by, self.unreviewed))
         if self.is_legacy:
@@ -175,6 +176,8 @@ def _after(state: PlanState, row: Row) -> PlanState:
         return replace(state, finished=row, lacks=())
     if kind == REOPENED:
         return replace(state, finished={})
+    if kind == "repaired":
+        return replace(state, repairs=(*state.repairs, row))
     if kind == "adopted":
         return replace(state, session=row["session"])
     if kind == "moved":  # the project lies elsewhere now, and its fence with it

@@ -63,7 +63,7 @@ def next_step(status: RunStatus) -> NextStep:
     whoever asks what is so now to say: `cancelled`."""
     if status.problems:
         why = f"the ledger is not as omo wrote it ({clip(status.problems[0], 120)}), so nothing counts that rests on it"
-        return NextStep("seal", why, (Command(lead=status.run.sealing),), who="user")
+        return NextStep("repair", why, (status.run.repair,), who="user")
     state = status.state
     if state.lacks:
         begin = command("omo plan recover", state.path) if state.base else _start(state)

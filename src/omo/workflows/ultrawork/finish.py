@@ -49,6 +49,7 @@ class Finish:
         self._let_through_or_refuse()
         self._note_what_was_dropped()
         self._note_other_programs()
+        self.exceptions += [outcome.repaired(row) for row in self.gates.repairs]
         # Whoever chooses when a run begins chooses what counts as before.
         began_itself = self._base.get("by") == "agent"
         proven = self._proven_gate()

@@ -86,12 +86,13 @@ class Gate:
 class Gates:
     """What is pinned in a session, and what the current run knows of it."""
 
-    __slots__ = ("allowed_changes", "base", "began_at", "by_name", "dropped", "ran")
+    __slots__ = ("allowed_changes", "base", "began_at", "by_name", "dropped", "ran", "repairs")
 
     def __init__(self) -> None:
         self.by_name: dict[str, Gate] = {}
         self.ran: list[Json] = []  # every result of the run, oldest first, also of gates that are gone
         self.dropped: list[tuple[Gate, str]] = []  # those that had failed when somebody removed or replaced them
+        self.repairs: list[Json] = []  # of the session's ledger, in the run
         self.base: Json | None = None
         self.began_at = ""  # the run, whoever armed it again since
         self.allowed_changes: dict[str, str] = {}  # of files, or FILE::TEST, by the digest that the user saw
@@ -159,6 +160,8 @@ def fold(rows: list[Json], run: str | None) -> Gates:
         else:
             if kind == "gate-ran":
                 gates.ran.append(row)
+            elif kind == "repaired":
+                gates.repairs.append(row)
             if name in gates.by_name:
                 _note(gates.by_name[name], row)
     return gates

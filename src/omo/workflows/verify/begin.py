@@ -13,7 +13,6 @@ from omo.proof import artifacts, base, pins
 from omo.proof.checks import Check as AnyCheck
 from omo.proof.checks import CommandCheck, MetricCheck, ids_of, parse_checks
 from omo.proof.typed_commands import resolve
-from omo.state.journal import Journal
 from omo.work.lifecycle import require_reason
 from omo.workflows.verify.goals import OVER, Goal, Goals, GoalStore, Row, Spec, known, spent
 
@@ -134,24 +133,3 @@ def _check_beginning(goal: Goal, *, by: str, now: float, again: str) -> None:
             f"goal {goal.id} is not due before {stamp(goal.streak.due_at(goal.spec.interval) or 0)}",
             fix=f"come back then; omo verify status {goal.id} shows where it stands",
         )
-
-
-def repair(store: GoalStore) -> list[str]:
-    """Keep damaged goals or pins aside and begin empty ones: the names they are kept under."""
-    caller = store.caller
-    if caller.by != "user":
-        raise Refused(
-            "what a damaged journal says of the goals cannot be trusted; only the user can seal it",
-            fix="ask the user to run omo verify repair in a terminal of their own",
-        )
-    sealed: list[Row] = []
-    for journal in (store.journal, pins.journal_of(caller.state)):
-
-        def decide(_: list[Row], journal: Journal = journal) -> tuple[list[Row], list[Row]]:
-            rows = journal.seal(caller.now)
-            return rows, rows
-
-        sealed += journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
-    if not sealed:
-        raise Refused("the goals' journal needs no repair", fix="omo verify status")
-    return [row["kept"] for row in sealed if row["kept"]]

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from omo.clock import seconds
 from omo.proof import base, pins
 from omo.proof.checks import CommandCheck, MetricCheck, digest_of_check, ids_of
 from omo.proof.evaluate import Verdict
@@ -141,6 +142,9 @@ def _exceptions(store: GoalStore, goal: Goal, judgement: Judgement | None, summa
     filed = claims.recorded(store.caller.state, goal=goal.id)
     handed_on = [*_said(goal), summary]
     let_through = []
+    for row in store.rows:
+        if row.get("kind") == "repaired" and seconds(row["ts"]) >= goal.filed_at:
+            let_through.append(outcome.repaired(row))
     for row in filed:
         # What was restated since is said by nobody any more.
         if row.get("override") and any(claims.is_about(row, text) for text in handed_on):

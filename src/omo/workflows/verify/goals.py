@@ -38,7 +38,7 @@ OVER = ("completed", "agent-leg-complete", "expired")
 KINDS = ("begun", "checks-evaluated", "brief", "answered", "finished", "achieved", "unblocked", REOPENED)
 FOR_JUDGEMENT = ("string", "judge")  # types of checks that code leaves to the questions
 COMMIT_ARTIFACT = "commit"  # in place of a digest: a commit does not change
-SEAL = "the user runs omo verify repair, which keeps it aside; the goals are filed anew with omo verify add --file GOAL"
+REPAIR = "the user runs, in a terminal of their own: omo ledger repair (all bytes are kept, and whole rows stand)"
 HOUR = 3600.0
 
 
@@ -254,7 +254,7 @@ def fold(rows: Sequence[Row], _: str = "") -> Goals:
                 _apply(goals, goals[row["goal"]], row)
         except (KeyError, TypeError, ValueError, AttributeError):
             shape = f"row {row.get('seq')} of the goals' journal does not have the shape of {row.get('kind')}"
-            raise Unreadable(shape, fix=SEAL) from None
+            raise Unreadable(shape, fix=REPAIR) from None
     return goals
 
 
@@ -359,7 +359,7 @@ class GoalStore(Run[Goals]):
         return known(self.goals, name)
 
     def damage(self) -> Refused:
-        return Refused(f"the goals' journal {self.journal.path} is damaged", fix=SEAL, defects=self.problems)
+        return Refused(f"the goals' journal {self.journal.path} is damaged", fix=REPAIR, defects=self.problems)
 
 
 def known(goals: Goals, name: str) -> Goal:

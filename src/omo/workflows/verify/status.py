@@ -13,9 +13,9 @@ from omo.work.files import Files
 from omo.work.publish import change_row, changed
 from omo.work.run import Caller
 from omo.work.session import is_untold
-from omo.work.status import UNKNOWN_TREE, Fact, Item, NextStep, Status, command
+from omo.work.status import UNKNOWN_TREE, USER_RUNS, Fact, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
-from omo.workflows.verify.goals import FORMS, SEAL, VERIFY, Goal, GoalStore, Row
+from omo.workflows.verify.goals import FORMS, VERIFY, Goal, GoalStore, Row
 from omo.workflows.verify.steps import Step, next_step, steps, why_stale
 
 KIND = VERIFY.name
@@ -45,8 +45,7 @@ def status(viewer: Viewer) -> Status | None:
     following = next_step(held, owed, lost)
     if store.problems:
         why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)}), so no goal counts"
-        repair = command("omo verify repair", lead="they run, in a terminal of their own")
-        following = NextStep("seal", why, (repair,), who="user")
+        following = NextStep("repair", why, (command("omo ledger repair", lead=USER_RUNS),), who="user")
     ended = [goal.outcome for goal in held if goal.outcome is not None]
     is_over = bool(held) and len(ended) == len(held)
     overrides = []
@@ -210,7 +209,8 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
         old = part(part(row or {}, "work"), KIND)
         if store.problems:
             why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)})"
-            waits = {"state": "blocked", "why": why, "question": SEAL, "told": False, "own": True}
+            question = "Run in a terminal of your own: omo ledger repair (all bytes are kept, and whole rows stand)."
+            waits = {"state": "blocked", "why": why, "question": question, "told": False, "own": True, "damaged": True}
             is_open = old.get("state") in runtime.OPEN_STATES
             return changed(caller, row, KIND, {**old, "next": None, **waits}) if is_open else runtime.Change(None)
         ended = _ended_before(old)
@@ -227,25 +227,6 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
     for session in sessions:
         begins = began if session == caller.session else ""
         change_row(caller, session, partial(decide, begins))
-
-
-def release_sessions(caller: Caller) -> None:
-    """The journal was sealed: whatever sessions were held to is over, and nothing shows that it is met."""
-
-    def decide(row: Row | None) -> runtime.Change:
-        old = part(part(row or {}, "work"), KIND)
-        names = [str(name) for name in old.get("goals", [])]
-        if not names:
-            return runtime.Change(None)
-        ended = dict(_ended_before(old))
-        for name in names:
-            ended[name] = outcome.outcome(outcome.ENDED, f"the damaged journal of goal {name} was set aside")
-        summary = {"run": names[0], "goals": [], "ended": ended, "open": 0, "total": 0, "next": None, "state": "done"}
-        summary["outcome"] = outcome.worst(ended.values())
-        return changed(caller, row, KIND, summary)
-
-    for session in list(caller.session_rows):
-        change_row(caller, session, decide)
 
 
 def _ended_before(old: Row) -> Row:
