@@ -143,9 +143,8 @@ def test_the_next_conversation_takes_the_run_up(project: Project, flow: Workflow
 
 def test_a_failed_plan_session_that_the_user_answered_waits_for_nobody(project: Project) -> None:
     begin_plan(project)
-    failed = project.check(
-        "plan", "finish", "--failed", "1", "--error", "the import breaks", "--tried", "twice, by other ways"
-    )
+    tried = ("--error", "the import breaks", "--tried", "twice, by other ways")
+    failed = project.check("plan", "finish", "--failed", "1", *tried, code=3)
     assert "waits for a person" in failed.out
     assert "Next, for the user" in project.agent("next").out
     assert "stopped at step 1" in project.stop().message

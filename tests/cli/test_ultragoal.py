@@ -704,7 +704,7 @@ def test_status_without_a_plan_names_the_plans_that_could_be_taken_up(project: P
     create(project)
     ran = project.omo("ultragoal", "status", "--json", by="user", env={"CLAUDECODE": "1", "OMO_SESSION_ID": "other"})
     assert ran.json["resumable"] == [SESSION]
-    assert f"omo resume {SESSION}" in ran.err
+    assert ran.json["next"]["command"] == f"omo resume {SESSION}"
 
 
 def test_the_goal_that_needs_no_person_is_tried_again_first(project: Project) -> None:

@@ -477,10 +477,11 @@ def test_after_the_user_sealed_the_ledger_the_phases_can_be_done_again(project: 
     assert look(project).ok
 
 
-def test_a_session_that_was_let_go_is_told_why_nothing_is_seen(project: Project) -> None:
-    assert "the user types ulw" not in look(project).remediation
+def test_agents_are_seen_in_a_session_that_was_let_go(project: Project) -> None:
     project.change_row(lambda row: session.cancel(row, reason="user", now=project.now))
-    assert "the user types ulw" in look(project).remediation
+    assert "omo:planner" in look(project).remediation
+    project.agent_ends("omo:planner", "a plan")
+    assert "omo:planner" not in look(project).remediation
 
 
 # Circumvention

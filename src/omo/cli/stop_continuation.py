@@ -27,24 +27,16 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         )
     everywhere = arguments.all or not (arguments.session or context.named_session or context.live_sessions())
     names = context.live_sessions() if everywhere else [context.session(arguments.session)]
-    ended = [name for name in names if not _cancel(context, name)]
-    names = [name for name in names if name not in ended]
-    text = f"Ultrawork is off in {', '.join(names)}."
-    if not names:
-        text = "No session of this project is live."
-    if ended:
-        text = f"All that was on in {', '.join(ended)} is over: nothing holds it."
+    for name in names:
+        _cancel(context, name)
+    text = f"Ultrawork is off in {', '.join(names)}." if names else "No session of this project is live."
     return Result({"sessions": names}, text)
 
 
-def _cancel(context: Context, name: str) -> bool:
-    """False where all is over, and how it ended stays as it is told."""
-
+def _cancel(context: Context, name: str) -> None:
     def decide(row: dict[str, Any] | None) -> runtime.Change:
-        if row is not None and runtime.is_over(row) and not runtime.needs_hooks(row):
-            return runtime.Change(False)
         was_on = row is not None and (runtime.is_live(row) or session.cancel_is_unshown(row))
         cancelled = session.cancel(row, reason=messages.FROM_A_TERMINAL, now=context.now, shown=not was_on)
-        return runtime.Change(True, cancelled, [{"kind": "cancelled", "rule": "cli"}])
+        return runtime.Change(None, cancelled, [{"kind": "cancelled", "rule": "cli"}])
 
-    return bool(runtime.change_session(context.state, name, decide, actor="user", now=context.now, wait=store.CLI_WAIT))
+    runtime.change_session(context.state, name, decide, actor="user", now=context.now, wait=store.CLI_WAIT)

@@ -281,7 +281,7 @@ def _resume(event: Event, world: World, reading: Reading) -> Answer:
             return runtime.Change(Answer(message=messages.needs_budget(row)))
         ended = session.newly_answered(row, after)
         # Else it is on already, and they said so: nothing they wrote before is open.
-        return runtime.Change(messages.answered_end(ended), after, [{"kind": "answered"}] if ended else [])
+        return runtime.Change(messages.answered_end(ended), after, [{"kind": "end-answered"}] if ended else [])
 
     answer: Answer | None = world.change(decide, actor="user") if world.row() else None
     return answer or _none(event, world, reading)
@@ -304,7 +304,7 @@ def _none(event: Event, world: World, reading: Reading) -> Answer:
             after = session.shown_on(after)
             answer.message = messages.answered(woken)
         elif ended := session.newly_answered(row, after):
-            events.append({"kind": "answered"})
+            events.append({"kind": "end-answered"})
             answer = messages.answered_end(ended)
         if not event.shows_messages:
             answer.message = ""

@@ -291,6 +291,8 @@ def summarize(status: RunStatus, step: NextStep) -> Row:
     following: str | None = step.short
     if step.action == "done":
         following = None
+    elif state.end == "failed":  # Stop reads this once the user has answered, and then nobody waits any more
+        following = step._replace(why=f"step {step.item} failed").short
     elif state.is_open:
         # Hooks read it later, when more may be committed: just where it stood.
         planned = status.document.step(int(step.item)) if step.item else None
