@@ -27,11 +27,13 @@ from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
 from omo.workflows.ultraplan.run import (
+    NO_PLAN,
     PlanRun,
     PlanState,
     RunStatus,
     audit_plan,
     audit_run,
+    pinned_part,
     runs_of_repository,
 )
 from omo.workflows.ultraplan.start import at_best, not_agreed
@@ -180,11 +182,22 @@ def _close(status: RunStatus, row: Row, ended: Row, exit_code: int, results: Seq
     end = status.state.end
     if end == "pass" and given_up_of(run.caller.session_rows.get(run.caller.session, {})):
         for earlier in runs_of_repository(run.caller, status.state.path):
-            if earlier.state is not None and earlier.state.number == status.state.number:
+            if _answers_for(status, earlier):
                 take_up_again(run.caller, earlier.id)
     done = _reported(status, results, next_step(status), end, exit_code)
     publish_end(status, progressed=end == "pass")
     return done
+
+
+def _answers_for(status: RunStatus, earlier: PlanRun) -> bool:
+    """Whether a session that passed has every step that an earlier one was to carry out: a plan of fewer takes nothing
+    up (bench/endings: "three steps given up, and a plan of one of them in their place")."""
+    titles = {step.title for step in status.document.steps}
+    try:
+        given_up = pinned_part(earlier.caller.state, earlier.state) if earlier.state is not None else NO_PLAN
+    except Refused:
+        return False
+    return titles.issuperset(step.title for step in given_up.steps)
 
 
 def _not_closed(status: RunStatus, results: Sequence[Verify] = ()) -> Finished:
