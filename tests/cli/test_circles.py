@@ -57,8 +57,8 @@ def test_files_that_come_back_are_said_once_with_what_was_tried(running: Project
     reason = sent_back(running)
     assert "In circles: the files are as they were at " in reason
     assert "gate value fails again (the value is not new); tried since: other.txt, value. Try another way." in reason
-    assert "Open gates, 1 of 1: value. When the work is complete: omo ulw done, which runs them." in reason
-    assert "omo ulw blocked --evidence TEXT. The user stops this with /omo:stop-continuation." in reason
+    assert "Open as before: omo next says what." in reason
+    assert "Cannot go on? omo ulw blocked --evidence TEXT." in reason
     running.write("other.txt")
     try_value(running, "b\n")
     assert "In circles" not in sent_back(running)
