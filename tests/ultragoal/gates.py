@@ -150,6 +150,7 @@ def subject(project: Path, goal: str = "G001", **more: Any) -> Subject:
 
 # What a defect says, in one word for a test; the first that fits.
 CODES = {
+    "that proves anything": "ARTIFACT_INVALID",
     "is missing": "MISSING",
     "must not be blank": "BLANK",
     "must be an object": "WRONG_TYPE",
@@ -177,7 +178,6 @@ CODES = {
     "is exempt from replay": "EXEMPT_NOT_HERE",
     "is no file that shows the run": "FALLBACK_WEAK",
     "names no screenshot": "FALLBACK_WEAK",
-    "that proves anything": "ARTIFACT_INVALID",
     "already proves": "ARTIFACT_REUSED",
     "older than": "ARTIFACT_OLD",
     "has no case": "CASE_MISSING",

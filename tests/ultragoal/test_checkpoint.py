@@ -210,7 +210,7 @@ def live(project: Project) -> dict[str, Any]:
     [
         ("docs/report.md lists every route", "docs/report.md is cited, and is not there"),
         ("it should work on every machine", "hedges"),
-        ("the old parser does not exist any more", "claims what code has not seen"),
+        ("`old_parser` does not exist any more", "claims what code has not seen"),
     ],
 )
 def test_the_evidence_that_is_handed_on_was_looked_at(project: Project, evidence: str, said: str) -> None:

@@ -230,7 +230,8 @@ def where_things_stand(row: Json, task: str = "") -> str:
     if not active:
         states = ", ".join(f"{kind} is {summary['state']}" for kind, summary in work_in(row, *WAITS))
         what = f"{clip(states, 120)}: do not go on before the user answers."
-    lead = f"[omo] Ultrawork is still on in this session. {task} {what}".replace("  ", " ")
+    on = _what_is_on(active or work_in(row, *WAITS))
+    lead = f"[omo] {on} is still on in this session. {task} {what}".replace("  ", " ")
     return f"{lead} `omo next` says the rest. The user can end it with {STOP}."
 
 
@@ -365,10 +366,9 @@ def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> s
 
     With a `message` of the user's, which is asked about once: the agent can read what no table of words can.
     """
-    lead = "Ultrawork active: continuing until verification gates pass or stop requested. "
-    kinds = [kind for kind, _ in active]
-    if session.KIND not in kinds:
-        lead = f"{clip(kinds[0], 40).capitalize()} active: continuing until it is done or stop requested. "
+    on = _what_is_on(active)
+    until = "verification gates pass" if on == "Ultrawork" else "it is done"
+    lead = f"{on} active: continuing until {until} or stop requested. "
     if message:
         lead += (
             f'You have changed no file since the user wrote "{_quotable(message)}". If they want you to stop, '
@@ -639,6 +639,14 @@ def state_removed(state: str, on: str, *, is_on_again: bool = False) -> str:
 
 def state_was_removed(state: str, on: str) -> str:
     return f"the state of this project ({clip(state, 240)}) was removed while this was on: {clip(on, 120)}"
+
+
+def _what_is_on(work: Works) -> str:
+    """Ultrawork, where that is on; else the workflow that comes first."""
+    kinds = [kind for kind, _ in work]
+    if session.KIND in kinds or not kinds:
+        return "Ultrawork"
+    return clip(kinds[0], 40).capitalize()
 
 
 def _names(work: Works) -> str:
