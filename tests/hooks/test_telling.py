@@ -712,7 +712,7 @@ def test_who_resumes_a_session_reads_what_is_on(desk: Desk) -> None:
         "/omo:stop-continuation ends it."
     )
     assert answer["hookSpecificOutput"]["hookEventName"] == "SessionStart"
-    assert answer["hookSpecificOutput"]["additionalContext"].startswith("[omo] Ultrawork is still on")
+    assert answer["hookSpecificOutput"]["additionalContext"].startswith("[omo] Ultragoal is still on")
 
 
 def test_who_resumes_a_session_that_waits_reads_for_what(desk: Desk) -> None:
