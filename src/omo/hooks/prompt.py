@@ -311,16 +311,15 @@ def _none(event: Event, world: World, reading: Reading) -> Answer:
         return runtime.Change(answer, session.note_message(after, event.prompt, now=world.now), events)
 
     answer: Answer | None = world.change_live(decide, actor="user")
-    row = world.row() or {}
     if answer is None:
         answer = Answer()
-        if runtime.needs_hooks(row):
+        if runtime.needs_hooks(world.row() or {}):
             answer = _tell_of_cancel(world)
         elif reading.rule in HEARD:
             answer.message = messages.not_turned_on(RULES[reading.rule][0])
-    if not answer.message and (name := workflow_in_words(event.prompt)):
-        if session.KIND_OF.get(name, name) not in dict(runtime.left_open(row)):
-            answer.message = messages.begun_by_its_command(name)
+    name = "" if answer.message else workflow_in_words(event.prompt)
+    if name and session.KIND_OF.get(name, name) not in dict(runtime.left_open(world.row() or {})):
+        answer.message = messages.begun_by_its_command(name)
     if not event.shows_messages:
         answer.message = ""
     return answer
