@@ -62,8 +62,8 @@ ON_AGAIN = (
     f"`omo next` says what to do; only the user ends it early: {STOP}."
 )
 
-CANCELLED = "omo: ultrawork is off. Nothing will hold this session until you type ulw again."
-NOTHING_TO_CANCEL = "omo: ultrawork is not on in this session, and stays off until you type ulw."
+CANCELLED = "omo: ultrawork is off. Nothing will hold this session until you type ulw or the command of a workflow."
+NOTHING_TO_CANCEL = "omo: nothing is on in this session, until you type ulw or the command of a workflow."
 NOTHING_AND_MORE = (
     "[omo] The user cancels what omo has on, and nothing is on in this session. Do what else the message asks."
 )

@@ -29,7 +29,7 @@ RECENT = 24 * 3600.0  # the last that ended since then has a line of its own, an
 UNREADABLE = ("unreadable-state", "newer-state")
 LET_GO = {
     "exhausted": "it was let go with work open; type ulw in a prompt to set it going again",
-    "cancelled": "it stays off until you type ulw in a prompt",
+    "cancelled": "it stays off until you type ulw, or the command of a workflow, in a prompt",
 }
 FENCED = "; the plan's fence stays up until its session is finished or given up"
 
