@@ -116,8 +116,9 @@ def clear(
     return forget_summary(caller, kind.name, what, kept, force=force, is_open=is_open, left=left, **noted)
 
 
-def release(caller: Caller, kind: str, what: str, *, force: bool) -> Cleared | None:
-    """Work that has no directory of this session's own: only what the session was held to is given up."""
+def release(caller: Caller, kind: str, what: str, *, left: int, force: bool) -> Cleared | None:
+    """Work that has no directory of this session's own: only what the session was held to is given up, `left` of it
+    open."""
     summary = caller.summary(kind)
     if not summary:
         return None
@@ -127,7 +128,7 @@ def release(caller: Caller, kind: str, what: str, *, force: bool) -> Cleared | N
             f"the {what} of session {caller.session} are not finished",
             fix=f"omo state clear --mode {kind} --force gives them up in this session",
         )
-    return forget_summary(caller, kind, what, [], force=force, is_open=is_open)
+    return forget_summary(caller, kind, what, [], force=force, is_open=is_open, left=left)
 
 
 def forget_summary(

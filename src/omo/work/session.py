@@ -30,12 +30,22 @@ OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn
 ON: Json = {"disabled": False, "disabledReason": None}
 
 
-def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json | None = None, pinned: int = 0) -> Json:
+def arm(
+    row: Json | None,
+    *,
+    by: str,
+    limits: Json,
+    now: float,
+    ceilings: Json | None = None,
+    pinned: int = 0,
+    names_task: bool = True,
+) -> Json:
     """A person asked for it: all blocks again, and no earlier cancel or release stands in the way.
 
     Whatever else a breaker let go, or waits, goes on with it; not what the user stopped by its name or gave up. What
     is spent is counted from here, unless the run was on: then it goes on with what is left of its `ceilings`. `pinned`
-    is how many gates there are.
+    is how many gates there are. A bare word that `names_task` none sets going what there is, and begins no run beside
+    it: at the cap of a plan the user is told to type it, and owes nothing for that.
     """
     old = row or {}
     work: Json = {}
@@ -47,7 +57,9 @@ def arm(row: Json | None, *, by: str, limits: Json, now: float, ceilings: Json |
     run = {"run": f"u{int(now * 1000)}", "state": "active", "open": pinned, "total": pinned, "next": None}
     if before.get("state") in OPEN_STATES and not is_cancelled(old):
         run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
-    work[KIND] = run
+    others = [kind for kind in (*work, *dict(work_in(old, "active"))) if kind != KIND]
+    if names_task or not others or before.get("state") in (*OPEN_STATES, "exhausted"):
+        work[KIND] = run
     armed = {
         **_with_work(begun_anew(old), work),
         "ulw": _all_blocks(by, limits, now),
