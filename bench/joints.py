@@ -9,6 +9,7 @@ end. What is stuck is told with everything that was typed and answered.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -35,6 +36,7 @@ def main() -> int:
             walked = 0
             for second in seconds:
                 with tempfile.TemporaryDirectory() as home:
+                    os.environ["XDG_STATE_HOME"] = home  # the user's own names their live sessions
                     try:
                         cross(Path(home, "walk", "a project"), workflow, (first, second))
                         walked += 1

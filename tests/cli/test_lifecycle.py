@@ -213,6 +213,7 @@ def test_a_session_gives_its_goals_up_in_plain_sight(project: Project) -> None:
     assert (cleared.code, cleared.json["open"]) == (0, 1)
     summary = project.row()["work"]["verify"]
     assert (summary["state"], summary["outcome"]["verdict"]) == ("blocked", "ended")
+    assert summary["why"] == "the agent cleared the goals with 1 open", "goals, and not what they owe"
     assert project.user("state", "clear", "--mode", "verify", "--session", SESSION).code == 0
     assert "verify" not in project.row()["work"]
 

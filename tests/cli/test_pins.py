@@ -149,3 +149,29 @@ def test_a_checkpoint_runs_no_command_twice(tmp_path: Path) -> None:
     command = ["sh", "-c", "echo ran >> .git/runs; python3 greet.py"]
     ran = project.agent("ultragoal", "checkpoint", "--evidence", "it says hello", "--", *command)
     assert (ran.code, story.runs()) == (0, 1), ran.err
+
+
+def test_where_nothing_is_on_an_allowance_is_refused_with_the_reason(tmp_path: Path) -> None:
+    """It would let nothing through: the next run begins with every gate open."""
+    project = make_project(tmp_path)
+    project.prompt("/omo:pin tests -- false")
+    said = project.prompt("/omo:allow tests").json["reason"]
+    assert "nothing is on in this conversation" in said
+    assert "/omo:unpin tests takes the gate away" in said
+
+
+def test_the_bare_word_after_a_cap_sets_the_plan_going_and_asks_for_nothing_more(tmp_path: Path) -> None:
+    story = plan(tmp_path)
+    project = story.project
+    for _ in range(9):
+        project.wait(10)
+        project.stop(stop_hook_active=True)
+    assert project.summary("ultraplan")["state"] == "exhausted"
+    said = project.prompt("ulw").stdout
+    assert said.startswith("[omo] The user lets go on what was paused, waited or had been let go: ultraplan ")
+    assert "ultrawork" not in said
+    assert project.stop().blocks
+    assert story.close().code == 0
+    assert not project.stop().blocks, "the plan's end is all there is to show"
+    project.prompt("ulw mend the readme too")
+    assert project.summary("ulw")["state"] == "active"

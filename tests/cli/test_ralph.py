@@ -292,3 +292,27 @@ def test_without_a_run_every_verb_names_the_start(project: Project) -> None:
         ran = project.agent("ralph", *argv)
         assert (ran.code, "omo ralph start" in ran.err) == (3, True), argv
     assert "omo ralph start" in project.agent("ralph", "status").out
+
+
+def ship_proof(project: Project) -> dict[str, str]:
+    checks = project.agent("ralph", "artifacts", "--json").json["checks"]
+    return {check["phase"]: f"{check['status']}: {check['proof']}" for check in checks}
+
+
+def test_a_test_command_that_the_user_confirmed_is_not_pinned_once_more(project: Project) -> None:
+    criteria(project, criterion(1, {"id": "t", "type": "command", "argv": ["test", "-f", "done.py"]}))
+    project.prompt("/omo:ralph criteria.json")
+    project.check("ralph", "start", "--criteria", "criteria.json")
+    assert ship_proof(project)["SHIP"] == "present: no gate is pinned; the judgement runs C1, which the user confirmed"
+
+
+def test_documentation_needs_no_gate(project: Project) -> None:
+    project.commit()
+    criteria(project, criterion(1, {"id": "t", "type": "content", "path": "README.md", "regex": "Usage"}))
+    project.commit()
+    project.check("ralph", "start", "--criteria", "criteria.json")
+    assert ship_proof(project)["SHIP"].startswith("missing: no gate is pinned in this session")
+    project.write("README.md", "# Usage\n")
+    assert ship_proof(project)["SHIP"] == "present: no gate is pinned; only documents were changed"
+    project.write("tool.py", "print(1)\n")
+    assert ship_proof(project)["SHIP"].startswith("missing: ")

@@ -370,3 +370,15 @@ def test_a_look_opens_each_file_once_and_loads_no_models(project: Project) -> No
     assert "in-progress" in ran.stdout
     # Each open of a file is told twice: as the descriptor is made, and as Python wraps it.
     assert ran.stderr.splitlines()[-1] == "False [2, 2, 2]"
+
+
+def test_checks_that_failed_before_the_work_are_not_owed_after_it(project: Project) -> None:
+    add(project, verification={"checks": [path_check()]})
+    begin(project)
+    assert "checks" in project.summary("verify")["next"]
+    project.write("parser.py", "def parse(text): return [text]\n")
+    told = project.agent("verify", "status", "G1")
+    assert "mend the work" not in told.out
+    assert "it runs the checks again, which failed before files were changed" in told.out
+    assert "omo verify finish G1" in project.agent("next").out
+    assert project.agent(*FINISH).code == 0

@@ -67,11 +67,13 @@ def test_a_conversation_that_is_over_is_offered_in_one_line(project: Project) ->
     run = begun(project)
     project.now += 2 * 3600
     assert starts(project) == (
+        "omo: pinned by you in this project: tests: sh -c 'test -f done.txt'. /omo:unpin NAME takes one away.\n"
         f"omo: left open in another conversation, 2 h ago: ultrawork (1 of 1 open), ultragoal {run} (2 of 2 open). "
         f"/omo:resume takes it up; to let it go, in a terminal: omo stop-continuation --session {SESSION}"
     )
     assert project.user("stop-continuation", "--session", SESSION).code == 0
-    assert starts(project) == ""
+    assert starts(project).startswith("omo: pinned by you in this project: ")
+    assert "left open" not in starts(project)
 
 
 @pytest.mark.parametrize(
@@ -302,7 +304,7 @@ def test_nothing_to_resume_and_no_room_are_said_without_the_model(project: Proje
     assert "was at work at" in types(project)[0]
     project.prompt("ulw something else", session=NEXT)
     told, _ = types(project, f"/omo:resume {SESSION}")
-    assert "this session has open work of its own: ultrawork; finish it first; /omo:stop-continuation ends it" in told
+    assert "this session has open work of its own: ultrawork (1 of 1 open); finish it first; " in told
     assert project.stop().blocks
 
 

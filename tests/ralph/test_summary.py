@@ -97,7 +97,7 @@ def test_less_than_all_is_said_with_the_pass(project: Project) -> None:
 def test_a_gate_that_fails_and_was_accepted_is_an_exception(project: Project) -> None:
     project.start()
     at = project.status()
-    at.judged.append({"gates": [{"name": "tests", "by": "user", "failed": True}]})
+    at.judged.append({"gates": [{"name": "tests", "by": "user", "failed": "fails"}]})
     ended_as = end.outcome_of(at, "pass")
     assert (ended_as["verdict"], ended_as["exceptions"][0]["what"]) == ("waived", "gate tests fails")
 

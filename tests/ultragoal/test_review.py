@@ -352,6 +352,20 @@ def test_a_contract_that_came_with_the_work_is_the_agents_word(project: Project)
     assert judge(project, {**qa_of(project), "e2eStatus": "failed"}).verdict == FAIL
 
 
+def test_a_contract_that_was_committed_after_the_users_request_is_the_agents_word(project: Project) -> None:
+    """Also where nothing differs from the branch that it is held against."""
+    project.git("checkout", "-q", "main")
+    project.prompt("/omo:ultragoal take the files in")
+    commit(project.root, "own.md", SPEC)
+    qa = json.loads(json.dumps(qa_of(project)).replace("intake.md", "own.md"))
+    spec = ("own.md", SPEC)
+    assert review(project.run(), find(project), spec=spec, executor_qa=qa).verdict == OWN_CONTRACT
+    project.prompt("/omo:ultragoal take the files in, as own.md says")
+    assert review(project.run(), find(project), spec=spec, executor_qa=qa).verdict == PASS, (
+        "they asked with it before them"
+    )
+
+
 @pytest.mark.parametrize(
     ("about", "verdict"),
     [

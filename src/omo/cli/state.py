@@ -79,7 +79,8 @@ def clear(arguments: argparse.Namespace, context: Context) -> Result:
 
         cleared = lifecycle.clear(PLAN, caller, force=force)
     elif mode == "verify":
-        cleared = lifecycle.release(caller, "verify", "goals", force=force)
+        left = len(caller.summary("verify").get("goals") or ())
+        cleared = lifecycle.release(caller, "verify", "goals", left=left, force=force)
     elif mode == "ulw":
         raise Refused(
             "a run of ultrawork is not cleared", fix="omo ulw done; the user ends it with omo stop-continuation"

@@ -172,7 +172,12 @@ def typed(name: str, woken: Works, *, was_cancelled: bool) -> Answer:
 def turned_on(instructions: str, woken: Works, row: Json, problems: list[str]) -> Answer:
     """By the user's keyword; with it goes on what had been let go. `omo doctor` lists the settings not used."""
     line = f"omo: ultrawork is {ON}"
-    if woken:
+    if woken and not summary_of(row, session.KIND).get("state"):
+        names = listed(woken)
+        instructions += f"[omo] The user lets go on what was paused, waited or had been let go: {names}. "
+        instructions += "`omo next` says what to do."
+        line = f"omo: goes on: {names}. {STOP} ends it."
+    elif woken:
         names = listed(woken)
         instructions += f"\n[omo] With it goes on what was paused, waited or had been let go: {names}. "
         instructions += "`omo next` says what to do."

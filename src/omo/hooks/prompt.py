@@ -11,7 +11,7 @@ from omo.hooks import messages
 from omo.hooks.keyword import HEARD, RULES, read_prompt, workflow_in_words
 from omo.hosts import Answer
 from omo.state import paths, runtime
-from omo.state.rows import budget_of, cancel_of, ulw_of
+from omo.state.rows import budget_of, cancel_of, summary_of, ulw_of
 from omo.text import block, clip
 from omo.work import budget, session
 
@@ -111,18 +111,29 @@ def _activate(event: Event, world: World, reading: Reading, by: str = "user") ->
         if is_on and ulw_of(row or {}).get("armedFor") == event.fingerprint:
             return runtime.Change((True, True, [], [], row))  # the same prompt, delivered twice
         pinned = list(gates.current(world.state, event.session, row))
-        armed = session.arm(row, by=by, limits=in_force.limits, now=world.now, ceilings=ceilings, pinned=len(pinned))
+        armed = session.arm(
+            row,
+            by=by,
+            limits=in_force.limits,
+            now=world.now,
+            ceilings=ceilings,
+            pinned=len(pinned),
+            names_task=_names_task(event.prompt, reading),
+        )
         armed = session.note(_counting(event, world, row, armed), armedFor=event.fingerprint)
         next_step, lines = ("", []) if is_on else _gates(event, world, pinned, tree)
-        armed = session.shown_on({**session.with_next(armed, next_step), "instructed": True})
+        is_ulw = bool(summary_of(armed, session.KIND).get("state"))
+        if is_ulw:
+            armed = {**session.with_next(armed, next_step), "instructed": True}
+        armed = session.shown_on(armed)
         woken = [(name, work) for name, work in session.woken(row, armed) if name != session.KIND]
         kind = "rearmed" if is_on else "activated"
         noted: Json = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, tree)}
         noted["text"] = block(event.prompt, LONGEST_TASK)
         if woken:
             noted["woke"] = [name for name, _ in woken]
-        is_known = row is not None and row.get("instructed") is True
-        return runtime.Change((is_on, is_known, woken, lines, armed), armed, [noted])
+        is_known = not is_ulw or (row is not None and row.get("instructed") is True)
+        return runtime.Change((is_on or not is_ulw, is_known, woken, lines, armed), armed, [noted])
 
     try:
         is_on, is_known, woken, lines, armed = world.change(decide, actor=by)
@@ -135,6 +146,15 @@ def _activate(event: Event, world: World, reading: Reading, by: str = "user") ->
     if not is_told:
         text = messages.ON_AGAIN if is_known else messages.instructions(lines)
     return messages.turned_on(text, woken, armed, in_force.problems)
+
+
+def _names_task(prompt: str, reading: Reading) -> bool:
+    """Whether it says anything beside the word and a "go on"."""
+    from omo.hooks.stop_words import clauses_of
+
+    start, end = reading.span
+    rest = f"{prompt[:start]} {prompt[end:]}"
+    return any(clause.words and clause.kind not in ("go", "filler") for clause in clauses_of(rest))
 
 
 def _counting(event: Event, world: World, before: Json | None, armed: Json) -> Json:

@@ -245,6 +245,13 @@ def _unpin(event: Event, world: World, rest: str) -> str:
 
 def _allow(event: Event, world: World, rest: str) -> str:
     name = _one_word(rest, "/omo:allow tests")
+    row = world.row() or {}
+    known = gates.current(world.state, event.session, row)
+    if known.get(name) is not None and not runtime.is_live(row):
+        raise BadInput(
+            f"nothing is on in this conversation for which gate {clip(name, 60)} could be let through",
+            fix=f"type it when work that it holds up is; /omo:unpin {clip(name, 60)} takes the gate away",
+        )
     what = _gates(event, world).allow(name, world.root)
     goes_on = "; the work goes on with your next message" if _wake(world) else ""
     return f"{what} is let through by you, and the end will say so{goes_on}"

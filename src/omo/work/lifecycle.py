@@ -126,8 +126,9 @@ def clear(
     return forget_summary(caller, kind.name, what, kept, force=force, is_open=is_open, left=left, **noted)
 
 
-def release(caller: Caller, kind: str, what: str, *, force: bool) -> Cleared | None:
-    """Work that has no directory of this session's own: only what the session was held to is given up."""
+def release(caller: Caller, kind: str, what: str, *, left: int, force: bool) -> Cleared | None:
+    """Work that has no directory of this session's own: only what the session was held to is given up, `left` of it
+    open."""
     summary = caller.summary(kind)
     if not summary:
         return None
@@ -137,8 +138,6 @@ def release(caller: Caller, kind: str, what: str, *, force: bool) -> Cleared | N
             f"the {what} of session {caller.session} are not finished",
             fix=f"omo state clear --mode {kind} --force gives them up in this session",
         )
-    goals = summary.get("goals")  # what hooks count as open are the steps of these
-    left = len(goals) if isinstance(goals, list) else None
     return forget_summary(caller, kind, what, [], force=force, is_open=is_open, left=left)
 
 

@@ -42,20 +42,25 @@ def arm(
     ceilings: Json | None = None,
     pinned: int = 0,
     named: str = KIND,
+    names_task: bool = True,
 ) -> Json:
     """A person asked for it: all blocks again, and no earlier cancel or release stands in the way.
 
     Whatever else a breaker let go, or waits, goes on with it; not what was given up, nor what the user stopped by its
     name and has not `named` now. Of another workflow than ultrawork the run begins with the agent's first command, and
     until then nothing new is held. What is spent is counted from here, unless the run was on: then it goes on with
-    what is left of its `ceilings`. `pinned` is how many gates there are.
+    what is left of its `ceilings`. `pinned` is how many gates there are. A bare word that `names_task` none sets going
+    what there is, and begins no run beside it: at the cap of a plan the user is told to type it, and owes nothing for
+    that.
     """
     old = row or {}
     work: Json = {}
     for kind, summary in work_in(old, *WAITING, "exhausted"):
         if not summary.get("cleared") and (kind == named or not summary.get("stoppedByName")):
             work[kind] = _active(summary)
-    if named == KIND:
+    others = [kind for kind in (*work, *dict(work_in(old, "active"))) if kind != KIND]
+    is_its_own = summary_of(old, KIND).get("state") in (*OPEN_STATES, "exhausted")
+    if named == KIND and (names_task or not others or is_its_own):
         work[KIND] = _begun(old, now, pinned)
     was_live = is_live(old)
     armed = {

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from omo import safe_open
-from omo.proof import base, own_commands
+from omo.proof import base, kinds, own_commands
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work.agents import EVIDENCE, Message, SessionEvents, messages_in, same_files
@@ -129,7 +129,7 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
     if events.damage:
         nothing = {phase: Proof(MISSING, events.damage) for phase in PHASES}
         repair = f"omo ledger repair --session {shlex.quote(events.session)}"
-        fix = f"look at what was changed with omo ledger verify; only the user can seal it: {repair}"
+        fix = f"look at what was changed with omo ledger verify; only the user can repair it: {repair}"
         return PhaseReport(state.iteration, nothing, [fix], events.damage)
     rows = _rows_since(events, state.exec_row, max(newer_than, state.exec_row["ts"]))
     # One that was cut off, with nothing to say, did nothing.
@@ -143,8 +143,8 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
     if state.why_no_refine and proofs["REFINE"].status == MISSING:
         proofs["REFINE"] = _refine_left_out(files, state)
     proofs["SHIP"] = ship(gates, files.tree)
-    if not gates and (name := _own_check(files, state)):
-        proofs["SHIP"] = Proof(PRESENT, f"no gate is pinned; the judgement runs {name}, a check of the project's own")
+    if not gates and (why := _needs_no_gate(files, state)):
+        proofs["SHIP"] = Proof(PRESENT, f"no gate is pinned; {why}")
     for phase in REDUCIBLE:
         if state.reduced_scope and proofs[phase].status == MISSING:
             proofs[phase] = Proof(REDUCED, f"the run was started with less: {clip(state.reduced_scope, 200)}")
@@ -237,13 +237,21 @@ def changed_lines(files: Files, state: RalphState) -> int:
     return total
 
 
-def _own_check(files: Files, state: RalphState) -> str:
-    """A criterion whose command the project's own files name: nobody has to pin it once more."""
+def _needs_no_gate(files: Files, state: RalphState) -> str:
+    """Why nobody has to pin one: a criterion's command, which is judged anyway, is the user's or the project's own, or
+    there is nothing that a command could show of it."""
     for criterion in state.criteria:
         for each in criterion.mechanical:
-            is_command = each["type"] == "command"
-            if is_command and own_commands.where(files.root, state.base, each["argv"], each["cwd"]):
-                return criterion.id
+            if each["type"] != "command":
+                continue
+            if state.is_confirmed:
+                return f"the judgement runs {criterion.id}, which the user confirmed"
+            if own_commands.where(files.root, state.base, each["argv"], each["cwd"]):
+                return f"the judgement runs {criterion.id}, a check of the project's own"
+    changed = base.look(files.root, part(state.started, "files") or None).changed
+    which = kinds.Kinds()
+    if changed and all(which.of(path) == kinds.NEITHER for path in changed):
+        return "only documents were changed"
     return ""
 
 

@@ -270,7 +270,7 @@ def fold(rows: list[Row], run: str) -> RalphState | None:
                 _begin(state, row)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise Unreadable(f"the ledger of ralph run {run} has a row nobody can read: {error}", fix=START) from None
-    return state if state.started else None
+    return state if state.started and state.exec_row else None  # its first iteration is opened with it
 
 
 def _begin(state: RalphState, row: Row) -> None:

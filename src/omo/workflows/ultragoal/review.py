@@ -11,8 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from omo.digest import sha256
 from omo.errors import BadInput
-from omo.proof import globs
+from omo.proof import base, globs
+from omo.state.runtime import part
 from omo.text import clip
 from omo.work.run import Caller
 from omo.workflows.ultragoal.create import Brief, plan_row, same_words, title_of
@@ -60,8 +62,8 @@ class Contract:
 def measure(text: str) -> Contract:
     """Words, and sentences or points of a list that oblige somebody. What is said twice counts once."""
     is_statement: dict[str, bool] = {}
-    for part in SENTENCE_END.split(NO_PROSE.sub("", text)):
-        sentence = " ".join(part.split())
+    for piece in SENTENCE_END.split(NO_PROSE.sub("", text)):
+        sentence = " ".join(piece.split())
         marker = ITEM.match(sentence)
         if marker:
             sentence = sentence[marker.end() :].strip()
@@ -125,7 +127,7 @@ def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, execut
     is_own = False
     if spec is not None:
         contract = measure(spec[1])
-        is_own = source.changed is None or spec[0] in source.changed
+        is_own = source.changed is None or spec[0] in source.changed or _is_newer_than_request(run.caller, *spec)
     if spec is not None and is_own:
         notes.append(f"{spec[0]} is not older than what is under review: hold it against one that is")
     if source.changed is None:
@@ -148,6 +150,21 @@ def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, execut
         text = f"no covered row is about {spec[0]}: name the file and the point in contractRef"
         defects.append(Defect("executorQa.contractCoverage", text))
     return Review(source, contract, blockers, defects, notes + inspection.notes, is_own)
+
+
+def _is_newer_than_request(caller: Caller, path: str, text: str) -> bool:
+    """Whether the spec is another than at the commit of the user's last request: one that the agent wrote meanwhile is
+    its own, committed or not."""
+    for row in reversed(caller.events):
+        if row.get("kind") not in ("asked", "activated") or row.get("actor") != "user":
+            continue
+        for named in row.get("files") or ():
+            if named.get("path") == path:  # as it was when they typed its name
+                return bool(named.get("digest") != sha256(text.encode()))
+        head = row.get("head") or part(row, "base").get("head")
+        committed = base.committed(caller.root, str(head), [path]) if head else {}
+        return committed.get(path, b"").decode("utf-8-sig", "replace") != text
+    return False
 
 
 def _is_about(qa: Any, name: str) -> bool:

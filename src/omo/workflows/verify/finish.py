@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -56,7 +57,10 @@ def evaluate_now(store: GoalStore, name: str) -> Verdict:
     """Evaluate and record, so that `status` and the session know what is open."""
     goal = store.goal(name)
     verdict = look(store, goal)
-    store.change_whole(lambda _: (None, [_evaluated(goal, verdict)]))
+    row = _evaluated(goal, verdict)
+    with contextlib.suppress(NotEvaluable):
+        row["tree"] = Files(store.caller.root).tree
+    store.change_whole(lambda _: (None, [row]))
     return verdict
 
 

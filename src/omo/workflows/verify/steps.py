@@ -83,7 +83,10 @@ def steps(goal: Goal, caller: Caller, files: Files) -> list[Step]:
     if goal.state != "in-progress":
         return []
     owed = []
-    if any(not is_for_judgement(check) for check in goal.spec.checks):
+    why_finish = ""
+    if _failed_on_other_files(goal, files):
+        why_finish = "it runs the checks again, which failed before files were changed"
+    elif any(not is_for_judgement(check) for check in goal.spec.checks):
         owed.append(_checks_step(goal))
     judgement = judgement_of(goal, caller, files)
     if judgement is not None:
@@ -105,7 +108,7 @@ def steps(goal: Goal, caller: Caller, files: Files) -> list[Step]:
         if goal.spec.outcomes:
             owed.append(step_of(goal, "outcomes", files))
     owed += questions
-    return [*owed, Step("finish", "owed", "", command("omo verify finish", goal.id, "--summary", "TEXT"))]
+    return [*owed, Step("finish", "owed", why_finish, command("omo verify finish", goal.id, "--summary", "TEXT"))]
 
 
 def next_step(held: Iterable[Goal], owed: Mapping[str, list[Step]], lost: Iterable[str] = ()) -> NextStep:
@@ -125,6 +128,13 @@ def next_step(held: Iterable[Goal], owed: Mapping[str, list[Step]], lost: Iterab
         anew = (command("omo verify add --file GOAL"), command("omo verify begin", name, lead="then"))
         return NextStep("add", f"the session is held to {name}, which is not in the journal", anew, item=name)
     return NextStep()
+
+
+def _failed_on_other_files(goal: Goal, files: Files) -> bool:
+    """Checks that did not pass when they were looked at, and nobody knows what they say of the files as they are."""
+    checked = goal.checked or {}
+    has_failed = any(check["result"] != "pass" for check in checked.get("checks", []))
+    return has_failed and "tree" in checked and checked["tree"] != files.tree
 
 
 def _checks_step(goal: Goal) -> Step:
