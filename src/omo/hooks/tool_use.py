@@ -9,7 +9,7 @@ from omo.hosts import Answer
 from omo.state import paths, runtime
 from omo.state.rows import ulw_of
 from omo.text import clip
-from omo.work import briefs, budget, session
+from omo.work import budget, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -185,10 +185,12 @@ def keeps_within_the_budget(event: Event, world: World) -> Denial | None:
 
 def asks_judges_in_our_words(event: Event, world: World) -> Denial | None:
     """Whoever judges or reviews for an open workflow reads its brief, and nothing that the leader would add."""
-    if event.tool != hosts.START_AGENT or event.started_agent not in briefs.COMMANDS:
+    if event.tool != hosts.START_AGENT:
         return None
+    from omo.work import briefs
+
     row = world.row()
-    if row is None or session.is_cancelled(row):
+    if row is None or session.is_cancelled(row) or event.started_agent not in briefs.COMMANDS:
         return None
     reason = briefs.refusal(row, event.started_agent, event.agent_prompt)
     return Denial("brief", f"[omo] {reason}") if reason else None

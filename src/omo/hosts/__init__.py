@@ -339,8 +339,8 @@ def session_of(environ: Mapping[str, str]) -> str:
 
 def project_of(environ: Mapping[str, str]) -> str:
     """Where the session was started, where its host says so."""
-    for host in every():
-        if directory := environ.get(host.project_variable):
+    for name in NAMES:  # each is imported if the one before says nothing: hooks ask this
+        if directory := environ.get(named(name).project_variable):
             return directory
     return ""
 

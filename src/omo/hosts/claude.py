@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+BOM = b"\xef\xbb\xbf"
 LONGEST_EVENT = 32 * 1024 * 1024
 LONGEST_TAIL = 64 * 1024 * 1024  # of a transcript: a turn can write megabytes
 KNOWN_BY = 40  # letters of a message
@@ -123,7 +124,7 @@ HOST = ClaudeCode()
 def fields_of(raw: bytes) -> Json | None:
     """What an event says, None if it is not one."""
     try:
-        fields = loads(raw[:LONGEST_EVENT].decode("utf-8-sig", "surrogateescape"))
+        fields = loads(raw[:LONGEST_EVENT].removeprefix(BOM).decode("utf-8", "surrogateescape"))
     except (ValueError, RecursionError):
         return None
     return fields if isinstance(fields, dict) else None
