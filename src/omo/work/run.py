@@ -267,7 +267,7 @@ def can_go_on(kind: Kind[S], whole: list[Row], run_id: str) -> bool:
 def load(kind: Kind[S], caller: Caller, named: str = "", make: Callable[..., Run[S]] = Run) -> Run[S] | None:
     """`--run`, else the run that the session's row names, else its newest one, which a crash may have left unnamed.
 
-    A newest one that nobody can read is not passed over: only the user seals it. `make` is the workflow's own class.
+    A newest one that nobody can read is not passed over: only the user repairs it. `make` is the workflow's own class.
     """
     if named:
         require_known(kind, caller, named)

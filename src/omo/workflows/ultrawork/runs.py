@@ -28,7 +28,7 @@ def require_whole_ledger(context: Context, name: str) -> None:
     if problems := runtime.chain_problems(context.state, name):
         raise Refused(
             f"the ledger of session {name} is damaged",
-            fix=f"the user runs omo ledger repair --session {name}, which seals it; gates are then pinned and run anew",
+            fix=f"the user runs, in a terminal of their own: omo ledger repair --session {name} (all bytes are kept)",
             defects=problems,
         )
 

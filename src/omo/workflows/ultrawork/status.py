@@ -35,7 +35,7 @@ def status(viewer: Viewer) -> Status | None:
         ended_as = outcome.of(summary)
         headline = clip(outcome.in_words(ended_as), 300)
     if chain.problems and runtime.is_live(viewer.row):
-        why = "the session's ledger is not as omo wrote it, and no gate counts before you seal it"
+        why = "the session's ledger is not as omo wrote it, and no gate counts before you repair it"
         repair = command("omo ledger repair --session", viewer.session)
         next_step = NextStep("repair", why, (repair,), who="user")
     else:

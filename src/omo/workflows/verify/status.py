@@ -193,7 +193,7 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
     """Bring the rows up to the journal: this session's, and that of every one that holds a goal.
 
     `began` is the goal that this session is held to from now on; `passed` the one that passed, which is progress.
-    Of a damaged journal nothing is believed: the goals wait for the user, who alone can seal it.
+    Of a damaged journal nothing is believed: the goals wait for the user, who alone can repair it.
     """
     caller = store.caller
     sessions = []
