@@ -202,7 +202,7 @@ def test_what_is_said_in_a_long_prompt_is_heard(host: Host) -> None:
     assert "turned ultrawork on" in host.prompt(f"{LONG}\n\nulw fix it").stdout
     assert host.stop(last_assistant_message=LONG).blocks
     host.stop(session_id="never-on", last_assistant_message=LONG).assert_silent()
-    assert "ultrawork is off" in host.prompt(f"/omo:stop-continuation {LONG}").stdout
+    assert "The user cancelled ultrawork with this message" in host.prompt(f"/omo:stop-continuation {LONG}").stdout
 
 
 def test_a_long_event_is_read_by_python_alone(host: Host, data: Path) -> None:

@@ -129,8 +129,6 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "the instructions": lambda m: messages.instructions([m.pin, "(pinned already: tests: make test)"]),
     "pins kept": lambda m: messages.pins_kept([f"tests: {m.text}", "lint: ruff check"]),
     "state gone": lambda m: messages.state_removed("/home/me/shop/.sisyphus/cc-omo", m.text),
-    "not recorded": lambda m: messages.not_recorded(m.text),
-    "not written": lambda m: messages.not_written(m.text),
     "state unreadable": lambda m: messages.unreadable(m.text, "runtime.local.json.corrupt-1"),
     "disk full": lambda m: messages.not_held(Unwritable(m.text, fix=m.text), is_prompt=False),
     "disk full, of a prompt": lambda m: messages.not_held(OSError(m.text), is_prompt=True),

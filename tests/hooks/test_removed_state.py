@@ -12,7 +12,7 @@ import pytest
 
 from omo.cli.setup import live_sessions
 from omo.state import runtime
-from tests.cli.test_lifecycle import begin_plan, begin_ralph
+from tests.cli.test_lifecycle import begin_ralph
 from tests.hooks.conftest import SESSION, Host, command_of, point_at
 from tests.kept import copied, git_init
 from tests.project import Project
@@ -79,13 +79,6 @@ def test_what_was_on_is_named(host: Host) -> None:
     begin_ralph(shell)
     remove(host)
     assert host.stop().json == {"systemMessage": message_of(host, "ultrawork, ralph")}
-
-
-def test_the_fence_that_a_cancel_leaves_is_told_of_too(host: Host) -> None:
-    begin_plan(Project(host.project))
-    host.prompt("/omo:stop-continuation")
-    remove(host)
-    assert host.stop().json == {"systemMessage": message_of(host, "a plan's fence")}
 
 
 def test_a_prompt_tells_where_the_user_reads_messages_and_the_stop_after_it_does_not(host: Host) -> None:

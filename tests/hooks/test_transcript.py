@@ -107,6 +107,7 @@ def test_what_is_no_file_is_no_transcript_and_holds_no_hook(
     host.prompt("what are you at?", **given).assert_silent()
     assert host.stop(transcript_path=path).blocks
     assert "50k tokens" in host.prompt("/omo:budget 50k tokens", **given).stdout
+    (host.project / "work").write_text("done since the last message\n")
     assert "nobody knows how many of 50k tokens are spent" in host.stop(**given).message
 
 

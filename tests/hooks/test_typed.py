@@ -231,15 +231,13 @@ def test_where_the_state_cannot_be_written_that_is_said(host: Host, name: str) -
     assert "could not be turned on" in context
 
 
-def test_a_full_disk_lets_go_and_answers(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_told_to_whoever_types_a_workflow(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     host.prompt("ulw fix it")
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    assert "omo: let go, the state could not be written: " in host.stop().message
-    assert "omo: what you typed could not be recorded: " in host.prompt("stop").message
     assert "ralph could not be turned on" in host.prompt("/omo:ralph it").message
     monkeypatch.undo()
     assert host.stop().blocks

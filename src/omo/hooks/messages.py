@@ -605,18 +605,6 @@ def _cancelled_work(row: Json) -> str:
     return listed([(str(kind), dict(summary_of(row, str(kind)))) for kind in kinds])
 
 
-def not_recorded(why: str) -> str:
-    """A stop or a continue that the state does not hold. While it cannot be written, no Stop is sent back either."""
-    return f"omo: what you typed could not be recorded: {_sentence(clip(why, 300))} The agent reads it all the same."
-
-
-def not_written(why: str) -> str:
-    return (
-        f"omo: let go, the state could not be written: {_sentence(clip(why, 300))} Nothing was proven by this turn. "
-        "What was on holds again once it can be written."
-    )
-
-
 def unreadable(problem: str, kept: str) -> str:
     return (
         f"omo: let go, the state could not be read: {_sentence(clip(problem, 300))} It is kept as {clip(kept, 300)}. "

@@ -51,12 +51,7 @@ def handle(event: Event, world: World) -> Answer:
         world.change(
             lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]), actor="user"
         )
-    try:
-        answer = ACTIONS[reading.action](event, world, reading)
-    except OmoError as error:
-        if reading.action not in ("pause", "resume"):
-            raise
-        answer = Answer(message=messages.not_recorded(error.message))
+    answer = ACTIONS[reading.action](event, world, reading)
     if is_withdrawn and event.shows_messages and reading.action == "none":
         answer.message = messages.WITHDRAWN
     return _with_removal(event, world, answer)

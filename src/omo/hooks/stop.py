@@ -6,7 +6,7 @@ import time
 
 from omo import hosts, settings
 from omo.clock import seconds
-from omo.errors import Newer, Unreadable, Unwritable
+from omo.errors import Newer, Unreadable
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import markers, runtime, store
@@ -38,10 +38,7 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
     in_force = settings.load(world.environ, world.root)
     waited = 0.0
     while True:
-        try:
-            answer, left = _decide_and_write(event, world, in_force, waited, wait)
-        except Unwritable as error:
-            return Answer(message=messages.not_written(error.message))
+        answer, left = _decide_and_write(event, world, in_force, waited, wait)
         if not left:
             break
         wait(left)
