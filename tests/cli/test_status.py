@@ -166,7 +166,8 @@ import collections, json, sys
 opened = collections.Counter()
 def note(event, arguments):
     # A file that is opened by a function of ours is told twice; the second time has no mode.
-    if event == "open" and isinstance(arguments[0], str) and "cc-omo" in arguments[0] and arguments[1] is None:
+    is_state = event == "open" and isinstance(arguments[0], str) and "cc-omo" in arguments[0] and "omo/live" not in arguments[0]
+    if is_state and arguments[1] is None:
         opened[arguments[0]] += 1
 sys.addaudithook(note)
 from omo.cli.main import main

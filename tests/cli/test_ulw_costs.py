@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-
 import pytest
 
 from omo.work.outcome import PROVEN
-from tests.cli.test_plan_costs import _hear, counted
+from tests.cli.test_plan_costs import counted
 from tests.project import Project
 
 BROKEN, MENDED = "print('broken')\n", "print('right')\n"
@@ -15,11 +13,6 @@ GATE = "test:\n\tgrep right calc.py\n"
 GIT_OF_A_LOOK = 3  # what there is, by which settings, and what of it differs
 GIT_OF_THE_BASE = 4  # which files it had, what those that name commands held, how git would check them out, and so
 GIT_OF_A_SWAP = 7  # whose repository it is, what is new in it, where HEAD is, before and after; an index for the gate
-
-
-@pytest.fixture(scope="module", autouse=True)
-def hooked() -> None:
-    sys.addaudithook(_hear)
 
 
 @pytest.fixture
