@@ -166,8 +166,7 @@ import collections, json, sys
 opened = collections.Counter()
 def note(event, arguments):
     # A file that is opened by a function of ours is told twice; the second time has no mode.
-    is_state = event == "open" and isinstance(arguments[0], str) and "cc-omo" in arguments[0] and "omo/live" not in arguments[0]
-    if is_state and arguments[1] is None:
+    if event == "open" and isinstance(arguments[0], str) and "cc-omo" in arguments[0] and arguments[1] is None:
         opened[arguments[0]] += 1
 sys.addaudithook(note)
 from omo.cli.main import main
@@ -178,7 +177,7 @@ CRITERIA = '{"criteria": [{"id": "C1", "description": "a file", "checks": [{"typ
 
 
 def opened(project: Project) -> dict[str, int]:
-    """How often `omo status` of the session opens each state file; the cache of the tree is written anew."""
+    """How often `omo status` of the session opens each state file."""
     done = subprocess.run(
         [sys.executable, "-c", COUNTING, SESSION, str(project.root), str(project.now)],
         cwd=project.root, env=environment(), capture_output=True, text=True, check=True,
@@ -186,7 +185,7 @@ def opened(project: Project) -> dict[str, int]:
     told = json.loads(done.stdout.rstrip("\n").rpartition("\n")[2])
     assert told["code"] == 0
     counts = {os.path.relpath(path, project.state): count for path, count in told["opened"].items()}
-    return {path: count for path, count in counts.items() if not path.startswith("tree.cache")}
+    return {path: count for path, count in counts.items() if not path.startswith("..")}  # not the markers
 
 
 def begin_and_give_up(project: Project, name: str) -> None:

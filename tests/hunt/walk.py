@@ -281,6 +281,7 @@ def first_command(text: str) -> tuple[list[str], str]:
     parser, rest = parser_at([word.rstrip(";,:.`") for word in words])
     argv = [word.rstrip(";,:.") for word in words[: len(words) - len(rest)]]
     takes_value, ends = False, words[len(argv) - 1].endswith((";", ",", ":", "."))
+    names_gate = any(action.metavar == "NAME" and action.nargs is None for action in parser._actions)
     for word in words[len(argv) :]:
         if ends:
             break
@@ -290,6 +291,8 @@ def first_command(text: str) -> tuple[list[str], str]:
             takes_value = False
         elif bare in parser._option_string_actions:
             takes_value = parser._option_string_actions[bare].nargs != 0
+        elif names_gate:
+            names_gate = False
         elif not (bare.isupper() or bare.isdigit() or bare == "--" or "." in bare or word[0] in "'\""):
             break
         argv.append(bare.strip("'\""))

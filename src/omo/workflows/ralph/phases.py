@@ -135,7 +135,7 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
     # One that was cut off, with nothing to say, did nothing.
     finished = [message for message in messages_in(rows, PHASE_OF) if message.text.strip()]
     counting = in_order(finished, state.exec_row.get("files"))
-    with_pins = pinned.with_project_pins(run.caller.state, events.session, rows)
+    with_pins = pinned.with_project_pins(run.caller.state, events.session, rows, run.caller.session_rows)
     gates = list(pinned.fold(with_pins, pinned.run_of(events.row)))
     proofs = {phase: _by_agent(phase, agent, counting, finished) for phase, agent in PROVEN_BY.items() if agent}
     if "IMPL" not in counting:

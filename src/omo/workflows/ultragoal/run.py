@@ -150,7 +150,7 @@ def bring_home(caller: Caller, session: str) -> None:
 def gates_of(run: PlanRun) -> Gates:
     """What is pinned in the session, and what it said."""
     caller = run.caller
-    rows = gates.with_project_pins(caller.state, caller.session, caller.events)
+    rows = gates.with_project_pins(caller.state, caller.session, caller.events, caller.session_rows)
     return gates.fold(rows, gates.run_of(caller.session_rows.get(caller.session)))
 
 

@@ -350,7 +350,7 @@ def _shown_by_verify(status: RunStatus, results: Sequence[Verify]) -> str:
 def _red_to_green(caller: Caller) -> str:
     """What a gate of the session's own run proves beside the plan; empty where none does."""
     row = caller.session_rows.get(caller.session, {})
-    if not len(gates.current(caller.state, caller.session, row)):
+    if not len(gates.current(caller.state, caller.session, row, caller.session_rows)):
         return ""
     context = Context(os.environ, caller.root, caller.now, has_terminal=caller.by == "user")
     armed_at = str(part(row, "ulw").get("armedAt") or "")

@@ -12,7 +12,7 @@ from omo.work import session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from omo.proof.project_checks import Check
@@ -179,24 +179,27 @@ def _note(gate: Gate, row: Json) -> None:
         gate.allowed = row
 
 
-def current(state: str, session_id: str, row: Json | None) -> Gates:
+def current(state: str, session_id: str, row: Json | None, sessions: Mapping[str, Any] | None = None) -> Gates:
     """What is pinned for a session, by its own ledger and by the user in other conversations."""
     rows = ledger.rows(paths.events_file(state, session_id))
-    return fold(with_project_pins(state, session_id, rows), run_of(row))
+    return fold(with_project_pins(state, session_id, rows, sessions), run_of(row))
 
 
-def with_project_pins(state: str, session_id: str, rows: list[Json]) -> list[Json]:
+def with_project_pins(
+    state: str, session_id: str, rows: list[Json], sessions: Mapping[str, Any] | None = None
+) -> list[Json]:
     """The rows of a session and, where they belong by time, those by which the user pinned something or took it away in
     another conversation of the project. Such a row counts only in the whole part of the ledger of the session in which
-    it was typed: a list of pins in a file of their own would be anybody's to write."""
-    try:
-        sessions = runtime.read(state)["sessions"]
-    except Unreadable:
-        return rows
+    it was typed: a list of pins in a file of their own would be anybody's to write. `sessions` are the rows of the
+    runtime file, where they were read already."""
+    if sessions is None:
+        try:
+            sessions = runtime.read(state)["sessions"]
+        except Unreadable:
+            return rows
     elsewhere = []
-    for name in sessions:
-        row = runtime.part(sessions, name)
-        if name == session_id or not row.get("pins"):
+    for name, row in sessions.items():
+        if name == session_id or not isinstance(row, dict) or not row.get("pins"):
             continue
         for pin in runtime.whole_rows(state, name, row):
             if pin.get("kind") in PINNING and pin.get("actor") == "user":

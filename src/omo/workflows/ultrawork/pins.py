@@ -14,7 +14,7 @@ from omo.proof.run import child_environment
 from omo.text import clip
 from omo.work import outcome
 from omo.work.run import Caller
-from omo.workflows.ultrawork import runs
+from omo.workflows.ultrawork import gates, runs
 from omo.workflows.ultrawork.gates import Gate
 
 Row = dict[str, Any]
@@ -43,10 +43,11 @@ def hold(caller: Caller, *, is_last: bool) -> Held:
     fail: it can be what the whole is to bring."""
     if not caller.session:
         return Held()
-    context = Context(os.environ, caller.root, caller.now, has_terminal=caller.by == "user")
-    known = runs.known_gates(context, caller.session)
+    rows = caller.session_rows
+    known = gates.current(caller.state, caller.session, rows.get(caller.session), rows)
     if not any(gate.is_users for gate in known):
         return Held()
+    context = Context(os.environ, caller.root, caller.now, has_terminal=caller.by == "user")
     look = base.look(caller.root, known.base).without(known.left_out)
     env = gate_runs.environment_id(child_environment(os.environ))
     passing: list[Gate] = []
@@ -93,7 +94,7 @@ def _refusal(failing: list[tuple[Gate, str]]) -> Refused:
     verb = "does" if len(failing) == 1 else "do"
     return Refused(
         f"the user pinned {names}, which {verb} not pass on the files as they are, so nothing is closed",
-        fix=f"mend what it says (omo gate run {first} shows it), then the same again; if no work here can, this asks "
-        f"the user: omo gate record {first} --pre-existing --evidence TEXT",
+        fix="mend what it says, then the same again; if no work here can: "
+        f"omo gate record {first} --pre-existing --evidence TEXT, which asks the user",
         defects=[f"gate {gate.name} {state}" for gate, state in failing],
     )

@@ -26,7 +26,8 @@ def status(viewer: Viewer) -> Status | None:
     run = run_of(viewer, rows)
     if not summary and not is_on and not len(gates.fold(rows, run)):
         return None
-    pinned = gates.fold(gates.with_project_pins(viewer.context.state, viewer.session, rows), run)
+    sessions = viewer.caller.session_rows
+    pinned = gates.fold(gates.with_project_pins(viewer.context.state, viewer.session, rows, sessions), run)
     now = base.look(viewer.context.root, pinned.base).without(pinned.left_out) if len(pinned) else None
     called_off = bool(run) and not gates.run_of(viewer.row)
     items = tuple(_item(gate, now, run, called_off=called_off) for gate in pinned)

@@ -40,9 +40,8 @@ def status(viewer: Viewer) -> Status | None:
     store, files = GoalStore(caller), viewer.files
     names = [*summary.get("goals", []), *part(summary, "ended"), str(summary.get("run"))]
     held = [store.goals[name] for name in dict.fromkeys(names) if name in store.goals]
-    lost = [name for name in summary.get("goals", []) if name not in store.goals]
     owed = {goal.id: steps(goal, caller, files) for goal in held}
-    following = next_step(held, owed, lost)
+    following = next_step(held, owed, summary.get("goals", []))
     if store.problems:
         why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)}), so no goal counts"
         following = NextStep("repair", why, (command("omo ledger repair", lead=USER_RUNS),), who="user")

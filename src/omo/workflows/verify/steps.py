@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -111,8 +111,8 @@ def steps(goal: Goal, caller: Caller, files: Files) -> list[Step]:
     return [*owed, Step("finish", "owed", why_finish, command("omo verify finish", goal.id, "--summary", "TEXT"))]
 
 
-def next_step(held: Iterable[Goal], owed: Mapping[str, list[Step]], lost: Iterable[str] = ()) -> NextStep:
-    """What moves a session on that is held to these goals; `lost` are those that the journal does not have."""
+def next_step(held: Iterable[Goal], owed: Mapping[str, list[Step]], kept: Collection[str] = ()) -> NextStep:
+    """What moves a session on that is held to these goals; `kept` are those that its row says it is held to."""
     for goal in held:
         for step in owed[goal.id]:
             if step.is_open:
@@ -121,10 +121,14 @@ def next_step(held: Iterable[Goal], owed: Mapping[str, list[Step]], lost: Iterab
         if goal.state == "pending" and goal.failures:
             why = f"{goal.id} failed ({clip(goal.reason, 60)})"
             return NextStep("begin", why, (command("omo verify begin", goal.id),), item=goal.id)
+        if goal.state == "pending" and goal.id in kept:  # the row that began it was lost with its journal's end
+            return NextStep("begin", f"{goal.id} is not begun", (command("omo verify begin", goal.id),), item=goal.id)
         if goal.state == "exhausted":
             again = command("omo verify begin", goal.id, "--again", "WHY")
             return NextStep("again", f"{goal.id} failed {goal.failures} times", (again,), who="user", item=goal.id)
-    for name in lost:
+    for name in kept:
+        if name in owed:
+            continue
         anew = (command("omo verify add --file GOAL"), command("omo verify begin", name, lead="then"))
         return NextStep("add", f"the session is held to {name}, which is not in the journal", anew, item=name)
     return NextStep()
