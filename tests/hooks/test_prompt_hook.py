@@ -235,8 +235,8 @@ def test_a_prompt_taken_back_before_the_first_word_arms_nothing(
 ) -> None:
     path = transcript(host, *rows)
     host.prompt("ulw fix it", transcript_path=path)
-    answer = host.prompt("what is in the README?", transcript_path=path)
-    assert answer.message == (messages.WITHDRAWN if withdrawn else "")
+    told = host.prompt("what is in the README?", transcript_path=path, env={"CLAUDECODE": "1"})
+    assert told.message == (messages.WITHDRAWN if withdrawn else "")
     assert host.stop(transcript_path=transcript(host)).blocks is not withdrawn
     assert ("withdrawn" in host.kinds()) is withdrawn
 

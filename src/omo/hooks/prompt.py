@@ -45,14 +45,14 @@ def handle(event: Event, world: World) -> Answer:
         return Answer()
     if is_agents:
         return _of_an_agent(event, world, reading)
-    was_withdrawn = _was_withdrawn(event, world.row())
-    if was_withdrawn:
+    is_withdrawn = _was_withdrawn(event, world.row())
+    if is_withdrawn:
         world.change(
             lambda row: runtime.Change(None, row and session.withdraw(row), [{"kind": "withdrawn"}]), actor="user"
         )
     answer = ACTIONS[reading.action](event, world, reading)
-    if was_withdrawn and reading.action not in ("activate", "cancel", "cancel-and-continue"):
-        answer.message = f"{messages.WITHDRAWN} {answer.message}".strip()
+    if is_withdrawn and event.shows_messages and reading.action == "none":
+        answer.message = messages.WITHDRAWN
     return _with_removal(event, world, answer)
 
 
