@@ -98,8 +98,8 @@ def measure(directory: Path, home: Path, python: str, rounds: int) -> list[tuple
 
 
 def undisturbed(times: tuple[float, ...]) -> float:
-    """The mean of the fastest quarter: other work on the machine only ever adds."""
-    return statistics.fmean(sorted(times)[: max(1, len(times) // 4)])
+    """The mean of the fastest tenth: other work on the machine only ever adds."""
+    return statistics.fmean(sorted(times)[: max(1, len(times) // 10)])
 
 
 def all_cases(directory: Path) -> list[Case]:

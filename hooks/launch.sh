@@ -207,6 +207,13 @@ is_open() {
     is_named
 }
 
+has_words() {
+    case $input in
+    *[uU][lL][wW]* | *[uU][lL][tT][rR][aA][wWgGpPeE]* | *\ [rR]alph* | *omo:* | *stop-continuation*) return 0 ;;
+    *) return 1 ;;
+    esac
+}
+
 case $event in
 stop)
     if is_live || was_removed; then decide; fi
@@ -216,7 +223,14 @@ subagent-stop)
     if is_live || is_open; then decide; fi
     exit 0
     ;;
-subagent-start | statusline)
+user-prompt-submit)
+    read_event
+    is_long || has_words || [ -n "$swapped" ] || is_live || is_open || was_removed || exit 0
+    ;;
+session-start | pre-tool-use | post-tool-use)
+    read_event
+    ;;
+*)
     is_live && decide
     exit 0
     ;;
@@ -230,23 +244,6 @@ is_fenced() {
     *) return 0 ;;
     esac
     is_named
-}
-
-# Has any session of the project left work open?
-is_left() {
-    [ -n "$runtime" ] || return 1
-    case $index in
-    '{"version": 1, "live": ['*'], "left": true, "sessions": {'*) return 0 ;;
-    '{"version": 1, "live": ['*) return 1 ;;
-    *) return 0 ;; # not the layout we write: let Python read it
-    esac
-}
-
-has_words() {
-    case $input in
-    *[uU][lL][wW]* | *[uU][lL][tT][rR][aA][wWgGpPeE]* | *\ [rR]alph* | *omo:* | *stop-continuation*) return 0 ;;
-    *) return 1 ;;
-    esac
 }
 
 is_tool() {
@@ -263,6 +260,40 @@ concerns_omo() {
     *'"tool_input"'*omo* | *'"tool_input"'*sisyphus*) return 0 ;;
     *'"tool_input"'*git*clean* | *'"tool_input"'*git*stash*) return 0 ;;
     *) return 1 ;;
+    esac
+}
+
+case $event in
+pre-tool-use)
+    if is_long; then
+        decide
+    elif is_tool Bash; then
+        if [ -n "$runtime" ] && is_fenced; then
+            decide
+        elif concerns_omo; then
+            # Only Claude Code's shells find omo; elsewhere the command is rewritten.
+            if [ "$host" != claude ] || is_live; then decide; fi
+        fi
+    elif is_tool PowerShell; then
+        is_fenced && decide
+    else
+        case $input in *cc-omo*) decide ;; *) is_live && decide ;; esac
+    fi
+    exit 0
+    ;;
+post-tool-use)
+    if is_long || { concerns_omo && is_live; }; then decide; fi
+    exit 0
+    ;;
+esac
+
+# Has any session of the project left work open?
+is_left() {
+    [ -n "$runtime" ] || return 1
+    case $index in
+    '{"version": 1, "live": ['*'], "left": true, "sessions": {'*) return 0 ;;
+    '{"version": 1, "live": ['*) return 1 ;;
+    *) return 0 ;; # not the layout we write: let Python read it
     esac
 }
 
@@ -285,36 +316,9 @@ say_not_ready() {
     esac
 }
 
-read_event
-case $event in
-session-start)
+if [ "$event" = session-start ]; then
     . "$root/hooks/session-start.sh"
-    ;;
-user-prompt-submit)
-    if is_long || has_words; then
-        decide || say_not_ready
-    elif [ -n "$swapped" ] || is_live || is_open || was_removed; then
-        decide
-    fi
-    ;;
-pre-tool-use)
-    if is_long; then
-        decide
-    elif is_tool Bash; then
-        if [ -n "$runtime" ] && is_fenced; then
-            decide
-        elif concerns_omo; then
-            # Only Claude Code's shells find omo; elsewhere the command is rewritten.
-            if [ "$host" != claude ] || is_live; then decide; fi
-        fi
-    elif is_tool PowerShell; then
-        is_fenced && decide
-    else
-        case $input in *cc-omo*) decide ;; *) is_live && decide ;; esac
-    fi
-    ;;
-post-tool-use)
-    if is_long || { concerns_omo && is_live; }; then decide; fi
-    ;;
-esac
+else
+    decide || { has_words && say_not_ready; }
+fi
 exit 0

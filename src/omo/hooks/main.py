@@ -9,7 +9,7 @@ import time
 from omo import hosts, settings
 from omo.errors import OmoError, Unreadable
 from omo.safe_open import regular_file
-from omo.state import markers, paths, runtime, store
+from omo.state import paths, runtime, store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,10 +65,14 @@ class World:
 
     def is_on(self) -> bool:
         """Also where the row cannot be read, and only the session's marker says so."""
+        from omo.state import markers
+
         return self.live_row() is not None or markers.is_there(self.session, self.state)
 
     def told_of_removal(self) -> str:
         """That the state was removed while this session was on, for the user; said once, else empty."""
+        from omo.state import markers
+
         marker = markers.take(self.session, self.state, self.root)
         if marker is None:
             return ""

@@ -64,16 +64,16 @@ ON_AGAIN = (
 
 CANCELLED = "omo: ultrawork is off. Nothing will hold this session until you type ulw or the command of a workflow."
 NOTHING_TO_CANCEL = "omo: nothing is on in this session, until you type ulw or the command of a workflow."
+WITHDRAWN = (
+    "omo: ultrawork is off: the prompt that turned it on was taken back before the agent had said a word. "
+    "Type ulw to turn it on."
+)
 NOTHING_AND_MORE = (
     "[omo] The user cancels what omo has on, and nothing is on in this session. Do what else the message asks."
 )
 CANCELLED_AND_MORE = (
     "[omo] The user cancelled ultrawork with this message: nothing continues by itself any more, and no further "
     "ultrawork step is requested. Do only what else the message asks, and end the turn."
-)
-WITHDRAWN = (
-    "omo: ultrawork is off again: the model never answered the prompt that turned it on, as when Esc takes it back. "
-    "Type ulw to turn it on."
 )
 ON = f"on: a turn that ends too early is sent back. {STOP} ends it."
 ESC = "The agent reads this at its next step; Esc stops it now."

@@ -7,9 +7,8 @@ import os
 from omo import hosts
 from omo.hosts import Answer
 from omo.state import paths, runtime
-from omo.state.rows import ulw_of
+from omo.state.rows import cancel_of, ulw_of
 from omo.text import clip
-from omo.work import budget, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,6 +100,7 @@ def _tells_of_experiment(event: Event, world: World) -> str:
         return ""
     from omo import settings
     from omo.hooks import own_calls
+    from omo.work import session
 
     row = world.live_row()
     is_told = row is None or bool(ulw_of(row).get("toldOfRuns"))
@@ -152,6 +152,7 @@ def permits(event: Event, world: World) -> bool:
 
 def _count_agent(event: Event, world: World) -> str:
     """What the user is told of the budget by the way."""
+    from omo.work import budget
 
     def decide(row: Json) -> runtime.Change:
         after = budget.agent_asked(_counted(event, world, row))
@@ -164,7 +165,7 @@ def _count_agent(event: Event, world: World) -> str:
 
 def _counted(event: Event, world: World, row: Json) -> Json:
     from omo import settings
-    from omo.work import spending
+    from omo.work import budget, spending
 
     row = budget.settled(row, settings.load(world.environ, world.root).budget)
     return spending.Counter(world.state, event.session).counted(spending.follow(row, event, world.now), world.now)
@@ -173,8 +174,10 @@ def _counted(event: Event, world: World, row: Json) -> Json:
 def keeps_within_the_budget(event: Event, world: World) -> Denial | None:
     """No agent is started once the budget is spent."""
     row = world.live_row() if event.tool == hosts.START_AGENT else None
-    if row is None or session.is_cancelled(row):
+    if row is None:
         return None
+    from omo.work import budget
+
     row = budget.with_agents_asked(_counted(event, world, row))
     if not budget.is_reached(row):
         return None
@@ -190,7 +193,7 @@ def asks_judges_in_our_words(event: Event, world: World) -> Denial | None:
     from omo.work import briefs
 
     row = world.row()
-    if row is None or session.is_cancelled(row) or event.started_agent not in briefs.COMMANDS:
+    if row is None or cancel_of(row).get("disabled") or event.started_agent not in briefs.COMMANDS:
         return None
     reason = briefs.refusal(row, event.started_agent, event.agent_prompt)
     return Denial("brief", f"[omo] {reason}") if reason else None
@@ -203,6 +206,8 @@ def _count_denial(event: Event, world: World, denial: Denial) -> None:
         denials, times = counted(runtime.part(row or {}, "denials"), event.call_digest)
         after = {**(row or {}), "denials": denials}
         if denial.gate in WAITS and times % PATIENCE == 0 and runtime.work_in(after, "active"):
+            from omo.work import session
+
             question = clip(denial.question, LONGEST_QUESTION)
             after = session.suspend(after, state="waiting", why=WAITS[denial.gate], question=question)
         noted = {"kind": "denied", "gate": denial.gate, "tool": event.tool_title}
@@ -343,7 +348,7 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
 def _open_work(world: World) -> Json:
     """This session's own work while it is open; empty when there is none or nothing can be known."""
     row = world.row()
-    if row is None or session.is_cancelled(row):
+    if row is None or cancel_of(row).get("disabled"):
         return {}
     return dict(runtime.work_in(row, *runtime.OPEN_STATES))
 
@@ -421,7 +426,7 @@ GATES = (
         "budget",
         "agents that are started when the budget is spent",
         keeps_within_the_budget,
-        {"budget": "a higher budget, which the user types: " + budget.COMMAND},
+        {"budget": "a higher budget, which the user types: /omo:budget"},
     ),
     Gate(
         "brief",

@@ -41,9 +41,6 @@ class Marker:
     def path(self) -> str:
         return os.path.join(_folder(self.state, was_replaced=self.was_replaced), self.session)
 
-    def tells_of_removal(self) -> bool:
-        return self.was_replaced or not os.path.exists(paths.runtime_file(self.state))
-
     def is_left_over(self) -> bool:
         """Its project is gone, nobody came back to it, or its session is on no more. One that names no state is of a
         version that kept all in one directory."""
@@ -54,7 +51,8 @@ class Marker:
             age = time.time() - os.lstat(self.path).st_mtime
         except OSError:
             return True
-        return age > KEPT_FOR or not (self.tells_of_removal() or self._is_live())
+        is_untold = self.was_replaced or _is_removed(self.state)
+        return age > KEPT_FOR or not (is_untold or self._is_live())
 
     def _is_live(self) -> bool:
         """By the first line of the runtime file, as the launcher reads it."""
@@ -125,26 +123,22 @@ def is_there(session: str, state: str) -> bool:
 
 def take(session: str, state: str, root: str) -> Marker | None:
     """What was on in this session when the state was removed: given once."""
-    for place in _states_around(state, root):
-        for was_replaced in (False, True):
-            marker = _read(session, place, was_replaced=was_replaced)
-            if marker is not None and marker.tells_of_removal():
-                return marker if _unlink(marker) else None
+    for place, was_replaced in _removed_around(state, root):
+        marker = _read(session, place, was_replaced=was_replaced)
+        if marker is not None:
+            return marker if _unlink(marker) else None
     return None
 
 
 def of_removed(state: str, root: str) -> list[Marker]:
     """Of all sessions that were on here when the state was removed, and were not told yet."""
-    markers = []
-    for place in _states_around(state, root):
-        for was_replaced in (False, True):
-            try:
-                names = os.listdir(_folder(place, was_replaced=was_replaced))
-            except (OSError, ValueError):
-                continue
-            for marker in _read_all(names, place, was_replaced=was_replaced):
-                if marker.tells_of_removal():
-                    markers.append(marker)
+    markers: list[Marker] = []
+    for place, was_replaced in _removed_around(state, root):
+        try:
+            names = os.listdir(_folder(place, was_replaced=was_replaced))
+        except (OSError, ValueError):
+            continue
+        markers += _read_all(names, place, was_replaced=was_replaced)
     return markers
 
 
@@ -159,17 +153,21 @@ def every() -> list[Marker]:
     return markers
 
 
-def _states_around(state: str, root: str) -> Iterator[str]:
-    """Without the state directory, a directory below it takes itself for the project."""
-    yield state
-    above = root
-    while True:
-        place = above.rstrip(os.sep) + IN_PROJECT
-        if place != state:
-            yield place
-        if above == os.path.dirname(above):
-            return
-        above = os.path.dirname(above)
+def _removed_around(state: str, root: str) -> Iterator[tuple[str, bool]]:
+    """Where a state may have been removed, and whether another was begun there since. Without the state directory, a
+    directory below it takes itself for the project."""
+    places = [state, root + IN_PROJECT]
+    while (above := os.path.dirname(root)) != root:
+        root = above
+        places.append(root.rstrip(os.sep) + IN_PROJECT)
+    for place in dict.fromkeys(places):
+        yield place, True
+        if _is_removed(place):
+            yield place, False
+
+
+def _is_removed(state: str) -> bool:
+    return not os.path.exists(paths.runtime_file(state))
 
 
 def _all() -> Iterator[Marker]:

@@ -11,7 +11,7 @@ import os
 from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
-from omo.state import ledger, markers, paths, store
+from omo.state import ledger, paths, store
 from omo.text import clip
 
 TYPE_CHECKING = False
@@ -154,7 +154,7 @@ def change_session(
             raise
         except Unreadable:  # whoever writes keeps the bytes aside
             old = None
-            markers.remove(session_id, state)
+            _mark(state, {session_id: ""}, {})
         path = paths.events_file(state, session_id)
         head = None
         if old is not None:
@@ -366,6 +366,8 @@ def _update(state: str, change: Callable[[Json], None], now: float, deadline: st
         runtime, _ = _read_or_set_aside(state, now)
         before = _what_is_on(runtime)
         if not os.path.exists(path):
+            from omo.state import markers
+
             markers.replaced(state)
         change(runtime)
         _prune(runtime, now)
@@ -384,6 +386,11 @@ def _what_is_on(runtime: Json) -> dict[str, str]:
 
 
 def _mark(state: str, before: dict[str, str], after: dict[str, str]) -> None:
+    """What is on by session. Most writes change nothing of it, and import nothing for it."""
+    if before == after:
+        return
+    from omo.state import markers
+
     for session_id in before:
         if session_id not in after:
             markers.remove(session_id, state)
