@@ -198,6 +198,8 @@ wait for me
 wait until I'm back
 wait, let me check something
 wait, let me think
+wait, I want to look at it first
+hold on, I'd like to read the diff
 wait, I need to look at this first
 wait, I have to push something first
 hold on

@@ -257,9 +257,9 @@ SUBORDINATE = words("dass daß wenn sobald falls bis чтобы когда ес�
 OBJECTIONS = tuple(
     [
         f"{phrase} "
-        for phrase in phrases("""let me|lemme|i'll|i need to|i have to|i must|i'm|what are you doing|wrong|that's wrong|
-            that's the wrong|that's not what|you're in the wrong|you're on the wrong|lass mich|ich muss|das ist falsch|
-            laisse moi|je dois|déjame|tengo que|deixa eu|preciso|мне надо|пока я""")
+        for phrase in phrases("""let me|lemme|i'll|i need to|i want to|i'd like to|i have to|i must|i'm|wrong|
+            what are you doing|that's wrong|that's the wrong|that's not what|you're in the wrong|you're on the wrong|
+            lass mich|ich muss|das ist falsch|laisse moi|je dois|déjame|tengo que|deixa eu|preciso|мне надо|пока я""")
     ]
 )
 LATER = words("""then afterwards danach dann anschließend puis ensuite después luego entonces depois então потом затем
