@@ -465,6 +465,7 @@ def _(run: Play) -> None:
 @ending("ultragoal", "handed off with goals open, taken up again and closed", HELD, WAIVED)
 def _(run: Play) -> None:
     planned(run, ONE)
+    run.omo('ultragoal classify-blocker --classification human_blocked --evidence "only they have the key"')
     run.omo("""state ultragoal write --input '{"current_phase": "handoff"}'""")
     run.omo("""state ultragoal write --input '{"current_phase": "active"}'""")
     judged(run, "G001")
