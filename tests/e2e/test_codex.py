@@ -204,7 +204,7 @@ def test_a_resumed_session_keeps_its_run(codex: Codex) -> None:
     codex.model.script(sh("omo next"), say("Done."), say("Done."))
     codex.prompt("here is the key: 7", resume=session)
     assert "ultrawork active" in codex.results()[-1]
-    assert codex.kinds(session)[2:] == ["allowed:waiting", "resumed", "blocked:block", "allowed:cap"]
+    assert codex.kinds(session)[2:] == ["allowed:waiting", "resumed", "blocked:quote-message", "allowed:message-quoted"]
 
 
 def test_in_the_terminal_what_is_typed_and_escape_keep_the_run_and_a_command_ends_it(codex: Codex) -> None:

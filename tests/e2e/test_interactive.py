@@ -180,8 +180,9 @@ def test_the_command_typed_as_the_model_ends_costs_one_turn_at_most(stage: Stage
 
 
 def test_a_remark_typed_while_the_model_works_excuses_nothing(stage: Stage) -> None:
-    """Nor does the command, once it is taken back from the queue."""
-    terminal, held = start(stage, call("Bash", command="true"), say("I stop early."), say("I stop again."))
+    """Where the agent worked on. Nor does the command, once it is taken back from the queue."""
+    works = call("Bash", command="echo work > work.txt")
+    terminal, held = start(stage, works, say("I stop early."), say("I stop again."))
     queue_the_command(stage, terminal)
     terminal.key("Up")
     terminal.wait_for(lambda screen: COMMAND in input_box(screen))

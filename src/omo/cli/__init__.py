@@ -66,7 +66,7 @@ def _is_under_agent(*, in_session: bool) -> bool:
     marks = [f"{name}=".encode() for name in hosts.agent_variables()]
     process, first = os.getppid(), os.getsid(0) if hasattr(os, "getsid") else 0
     try:
-        while process > 1 and (not in_session or (first != os.getpid() and os.getsid(process) == first)):
+        while process > 0 and (not in_session or (first != os.getpid() and os.getsid(process) == first)):
             with open(f"/proc/{process}/environ", "rb") as file:
                 variables = b"\0" + file.read()
             if any(b"\0" + mark in variables for mark in marks):
