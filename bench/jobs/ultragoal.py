@@ -79,6 +79,7 @@ CLEAN = {
 
 @job("ultragoal", "three goals")
 def _(run: Session) -> None:
+    """The briefs of its reviewers, the cleaner among them, are not asked for: 0.1 had none to print."""
     for path, text in {"watch/a.csv": "1,a\n2\n", "odd/a.csv": "1,a,b\n", "twice/a.csv": "1,a\n1,b\n"}.items():
         run.write(path, text)
     run.write("empty/none.txt", "no CSV here\n")
@@ -87,7 +88,6 @@ def _(run: Session) -> None:
     run.run("ultragoal create-goals --start", f"--brief {shlex.quote(BRIEF)}")
     for goal, (program, command, (attack, expected, attacked)) in GOALS.items():
         run.write("intake.py", program)
-        run.run("ultragoal brief critic")
         run.agent_ends("omo:critic", "AI SLOP CLEANUP REPORT\nGate Result: PASS\n")
         run.run("evidence replay", f"--attack {shlex.quote(attack)} --expect {shlex.quote(expected)} -- {attacked}")
         for agent, report in CLEAN.items():

@@ -21,12 +21,11 @@ TWO = "@goal: Parse\nRead the file.\n@goal: Check\nCheck each row."
 MOST_PROCESSES = 10
 IDENTITY = ["-c", "user.name=omo", "-c", "user.email=omo@example.org", "-c", "commit.gpgsign=false"]
 # Each is read once. Who appends looks at the end again under the lock: a file of evidence twice, what lies in the tree
-# when the next goal begins, the goal, and the session, whose row is read again too. The rows of all sessions are read
-# where the user's pins are looked for.
+# when the next goal begins, the goal, and the session, whose row is read again too.
 MOST_READS = {
     "evidence/ledger.jsonl": 4,
     "evidence/mark.json": 4,
-    "runtime.local.json": 6,
+    "runtime.local.json": 3,
     f"sessions/{SESSION}/events.jsonl": 3,
     f"sessions/{SESSION}/goal/ledger.jsonl": 1,
     f"sessions/{SESSION}/goal/mark.json": 1,

@@ -193,7 +193,7 @@ class Walk(Project):
             stop()
             assert not self.stop().blocks, self.report("stopped by the user, and yet Stop blocks")
             view = self.view()
-            assert view.brief.mode in ("cancelled", "off", "done"), self.report(f"stopped, and yet {view.brief.mode}")
+            assert view.brief.mode in ("cancelled", "off"), self.report(f"stopped, and yet {view.brief.mode}")
             shutil.rmtree(self.state)
             aside.rename(self.state)
             self.log.append("# the state before that word is put back")

@@ -1074,6 +1074,7 @@ cd ulw
 ls ulw
 mkdir ulw
 npm run ulw
+git push -u origin ulw
 npm install ulw
 make ulw
 export MODE=ulw

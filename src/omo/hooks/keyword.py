@@ -284,10 +284,12 @@ def _stops_it(place: Place) -> bool:
 
 
 def _is_argument(place: Place) -> bool:
-    """ "echo ulw", "grep -rn ulw src", "npm run ulw"; but "echo server is down, ulw" is prose."""
+    """ "echo ulw", "npm run ulw", "git push origin ulw"; but "echo server is down, ulw" is prose."""
     words = [word for word in place.opening.split() if not word.startswith("-")]
     if "," in place.opening:
         return False
+    if len(words) == 3 and words[2] in ("origin", "upstream"):
+        return words[0] == "git"
     if len(words) == 2:
         return words[0] in wordlists.PROGRAMS_WITH_COMMANDS
     return len(words) == 1 and words[0] in wordlists.PROGRAMS

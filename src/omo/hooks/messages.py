@@ -63,7 +63,7 @@ ON_AGAIN = (
 )
 
 CANCELLED = "omo: ultrawork is off. Nothing will hold this session until you type ulw or the command of a workflow."
-NOTHING_TO_CANCEL = "omo: nothing is on in this session, until you type ulw or the command of a workflow."
+NOTHING_TO_CANCEL = "omo: nothing was on in this session. It stays off until you type ulw or the command of a workflow."
 WITHDRAWN = (
     "omo: ultrawork is off: the prompt that turned it on was taken back before the agent had said a word. "
     "Type ulw to turn it on."
@@ -153,12 +153,8 @@ def typed(name: str, woken: Works, *, was_cancelled: bool) -> Answer:
     """For the user who typed the command of a workflow where something stood still; empty where nothing did."""
     command = f"/omo:{name}"
     if woken:
-        names = listed(woken)
-        line = f"omo: with {command} goes on: {names}. {STOP} ends it."
-        context = (
-            f"[omo] The user typed {command}: with it goes on what was paused, waited or had been let go: {names}."
-        )
-        return Answer(context=f"{context} `omo next` says what to do.", message=line)
+        line = f"omo: with {command} goes on: {listed(woken)}. {STOP} ends it."
+        return Answer(context=_goes_on(command, woken), message=line)
     if was_cancelled:
         line = f"omo: {command} takes your cancel back: what is begun with it holds this session. {STOP} ends it."
         context = (
@@ -169,19 +165,19 @@ def typed(name: str, woken: Works, *, was_cancelled: bool) -> Answer:
     return Answer()
 
 
+def _goes_on(typed: str, woken: Works) -> str:
+    why = "what was paused, waited or had been let go"
+    return f"[omo] The user typed {typed}: with it goes on {why}: {listed(woken)}. `omo next` says what to do."
+
+
 def turned_on(instructions: str, woken: Works, row: Json, problems: list[str]) -> Answer:
     """By the user's keyword; with it goes on what had been let go. `omo doctor` lists the settings not used."""
     line = f"omo: ultrawork is {ON}"
-    if woken and not summary_of(row, session.KIND).get("state"):
-        names = listed(woken)
-        instructions += f"[omo] The user lets go on what was paused, waited or had been let go: {names}. "
-        instructions += "`omo next` says what to do."
-        line = f"omo: goes on: {names}. {STOP} ends it."
-    elif woken:
-        names = listed(woken)
-        instructions += f"\n[omo] With it goes on what was paused, waited or had been let go: {names}. "
-        instructions += "`omo next` says what to do."
-        line = f"omo: ultrawork is on, and with it goes on: {names}. {STOP} ends it."
+    if woken:
+        is_ulw = bool(summary_of(row, session.KIND).get("state"))
+        instructions = f"{instructions}\n{_goes_on('ulw', woken)}".lstrip()
+        begun = "ultrawork is on, and with it goes on" if is_ulw else "goes on"
+        line = f"omo: {begun}: {listed(woken)}. {STOP} ends it."
     if ceilings := budget.ceilings_in_words(row):
         line += f" Budget: {ceilings}."
     for problem in problems:

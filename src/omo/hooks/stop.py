@@ -354,10 +354,10 @@ def _was_reminded(s: Situation) -> bool:
     return s.row.get("reminded") not in (None, s.event.fingerprint)
 
 
-def _goes_on_by_itself(s: Situation) -> bool:
+def _is_excused(s: Situation) -> bool:
     event = s.event
-    is_excused = event.in_plan_mode or event.limit_notice or event.running_agents or event.has_wakeup
-    return not is_excused and not s.is_queued()
+    waits = event.in_plan_mode or event.limit_notice or event.running_agents or event.has_wakeup
+    return bool(waits) or s.is_queued()
 
 
 def _is_same_event(s: Situation) -> bool:
@@ -412,7 +412,7 @@ RULES = (
     Rule(
         "begin",
         "you typed the command of a workflow, and nothing of it was begun; the agent is sent back once",
-        lambda s: _is_asked_for(s) and not _was_reminded(s) and _goes_on_by_itself(s),
+        lambda s: _is_asked_for(s) and not _was_reminded(s) and not _is_excused(s),
         lambda s, rule: {**s.row, "reminded": s.event.fingerprint},
         blocks=True,
     ),

@@ -169,8 +169,6 @@ class Item(NamedTuple):
     receipt: str = ""  # fresh or stale; empty where there is none
     receipt_why: str = ""  # what made it stale
     overrides: tuple[str, ...] = ()  # what was let through without its proof
-    why: str = ""  # why it stands as it does, for omo explain
-    facts: tuple[Fact, ...] = ()  # what that was read from
     text: str = ""  # all one has to know to do it, in lines: a goal's objective, how a criterion is checked
 
     @property
@@ -220,7 +218,6 @@ class Status(NamedTuple):
     changed: tuple[str, ...] = ()  # of the facts, those that say what is no longer as it was
     overrides: tuple[str, ...] = ()  # reduced independence, a skipped verification: always in plain sight
     problems: tuple[str, ...] = ()  # what is not as omo wrote it, or cannot be read
-    read: tuple[Fact, ...] = ()  # what the next step was decided from, beside the items
     outcome: Row | None = None  # how it ended, as its own last row has it; None while it is open
 
     @property

@@ -11,11 +11,11 @@ from omo.work import outcome
 from omo.work.agents import session_events
 from omo.work.files import Files
 from omo.work.run import load
-from omo.work.status import Command, Fact, Item, Status
+from omo.work.status import Command, Item, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ralph.end import next_step
 from omo.workflows.ralph.phases import check
-from omo.workflows.ralph.rules import LONGEST_REQUEST, MOST_FAILURES, MOST_REGRESSIONS, Criterion, Row, method
+from omo.workflows.ralph.rules import LONGEST_REQUEST, Criterion, Row, method
 from omo.workflows.ralph.run import RALPH, RalphState
 
 MARKS = {"PASS": "done", "FAIL": "failed", "REGRESSED": "failed", "BLOCKED": "waiting"}
@@ -71,12 +71,6 @@ def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
         receipt, stale_because = "fresh", viewer.changed_since(proof.get("tree"))
         if stale_because:
             mark, receipt = "stale", "stale"
-    why = evidence or f"the newest judgement says {known.status}"
-    if known.status == "PENDING":
-        why = "no judgement was made of it yet"
-    elif known.status == "BLOCKED":
-        why = f"it is blocked after {', '.join(known.counts)}: {evidence}"
-    ledger = f"ralph/{state.run}/ledger.jsonl"
     lines = [f"{check['id']}: {method(check)}" for check in criterion.checks]
     if known.status != "PASS" or mark == "stale":
         lines += findings(entry_of(viewer.files, state, criterion))
@@ -88,16 +82,6 @@ def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
         tuple(filter(None, [evidence, *known.counts])),
         receipt,
         stale_because,
-        why=why,
-        facts=(
-            Fact("newest judgement", ledger, result.get("result") or "none"),
-            Fact("evidence", ledger, result.get("evidence")),
-            Fact("independence", ledger, state.independence if state.judged else "not judged yet"),
-            Fact("failures in a row", ledger, f"{known.fail_count} of {MOST_FAILURES}"),
-            Fact("regressions", ledger, f"{known.regressions} of {MOST_REGRESSIONS}"),
-            Fact("iteration", ledger, f"{state.iteration} of {state.max_iterations}"),
-            Fact("checks", ledger, [f"{check['id']} {check['type']}" for check in criterion.checks]),
-        ),
         text="\n".join(lines),
     )
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 from omo.errors import OmoError
 from omo.proof import artifacts
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.status import Command, Fact, Item, NextStep, Status
+from omo.work.status import Command, Item, NextStep, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import next_step
@@ -109,8 +108,6 @@ def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
         receipt=state,
         receipt_why=clip(stale, 200),
         overrides=tuple(overrides),
-        why=_why(goal, blockers, stale),
-        facts=_facts(run, plan, goal, blockers),
         text=plan.text_of(goal),
     )
 
@@ -127,34 +124,6 @@ def _notes(goal: Goal, blockers: list[str]) -> list[str]:
     if blockers:
         notes.append(f"blocked by {', '.join(blockers)}")
     return notes
-
-
-def _why(goal: Goal, blockers: list[str], stale: str) -> str:
-    if stale:
-        return f"its receipt does not hold: {clip(stale, 200)}"
-    if goal.status == "complete":
-        return "its receipt covers it as it is now"
-    if blockers:
-        return f"its review is open: {', '.join(blockers)}"
-    if goal.human_blocked:
-        return f"it waits for a person: {goal.human_blocked}"
-    return clip(goal.evidence, 200) or f"it is {goal.status}, and no checkpoint has closed it"
-
-
-def _facts(run: PlanRun, plan: Plan, goal: Goal, blockers: list[str]) -> tuple[Fact, ...]:
-    facts = [Fact("blockers open", LEDGER, blockers)]
-    receipt = goal.receipt
-    if not isinstance(receipt, dict):
-        return (*facts, Fact("receipt", LEDGER, "none"))
-    issued = f"{receipt.get('receiptKind')} {receipt.get('receiptId')} of {receipt.get('verifiedAt')}"
-    facts.append(Fact("receipt", LEDGER, issued))
-    is_kept = os.path.exists(receipts.gate_file(run.directory, str(receipt.get("qualityGateHash"))))
-    facts.append(Fact("quality gate behind it", "gates/ of the plan", "kept" if is_kept else "gone"))
-    facts.append(Fact("independence", LEDGER, receipt.get("independence")))
-    if receipts.is_final(goal):
-        covers = receipts.final_problem(plan, goal, run.directory) or "yes"
-        facts.append(Fact("covers the plan", LEDGER, covers))
-    return tuple(facts)
 
 
 def _changed_evidence(run: PlanRun, receipt: Row) -> str:

@@ -13,7 +13,7 @@ from omo.work import outcome
 from omo.work.publish import change_row, publish, publish_damage
 from omo.work.run import Caller, Row
 from omo.work.session import is_cancelled
-from omo.work.status import DAMAGED, Command, Fact, Item, NextStep, Status, command
+from omo.work.status import DAMAGED, Command, Item, NextStep, Status, command
 from omo.workflows.ultraplan import progress, verify
 from omo.workflows.ultraplan.audit import EXCEPTIONS, OUTSIDE, StepAudit
 from omo.workflows.ultraplan.run import (
@@ -435,18 +435,12 @@ def _item(loaded: RunStatus, step: StepAudit) -> Item:
     notes = [f"commit {step.commit[:12]}"] if step.commit else []
     notes += [clip(finding, 200) for finding in step.findings]
     skipped = ("skipped, as its plan allows",) if step.status == "skipped" else ()
-    why = WHY.get(step.status, f"the audit says {step.status}")
-    if step.findings and step.status != "pass":
-        why = clip("; ".join(step.findings), 300)
-    facts = (Fact("commit", GIT, step.commit), Fact("findings", GIT, step.findings))
     title, mark = clip(step.title, 200), MARKS[step.status]
     planned = loaded.document.step(step.step)
     # What the plan says of it, but for what only the audit reads.
     fields = planned.fields if planned is not None else {}
     text = "\n".join(f"{name}: {value}" for name, value in fields.items() if value)
-    return Item(
-        str(step.step), title, step.status, mark, tuple(notes), overrides=skipped, why=why, facts=facts, text=text
-    )
+    return Item(str(step.step), title, step.status, mark, tuple(notes), overrides=skipped, text=text)
 
 
 def _unaudited(loaded: RunStatus) -> list[Item]:

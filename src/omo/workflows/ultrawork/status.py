@@ -7,7 +7,7 @@ from omo.proof.typed_commands import typed
 from omo.state import paths, runtime
 from omo.text import block, clip, counted
 from omo.work import outcome, session
-from omo.work.status import Fact, Item, NextStep, Status, command
+from omo.work.status import Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.ultrawork import gates
 
@@ -64,10 +64,8 @@ def run_of(viewer: Viewer, rows: list[runtime.Json]) -> str | None:
 def _item(gate: gates.Gate, now: base.Look | None, run: str | None, *, called_off: bool) -> Item:
     last = gate.last or {}
     mark, receipt, receipt_why = MARKS.get(gate.status, "failed"), "", ""
-    why = f"it ended with exit {last.get('exit')}" if last else "it was not run in this run"
     overrides = []
     if gate.recorded:
-        why = f"its failure is recorded as pre-existing: {gate.recorded.get('evidence')}"
         overrides = [f"a failure recorded as pre-existing: {clip(str(gate.recorded.get('evidence')), 200)}"]
     if gate.allowed:
         overrides = ["let through by the user"]
@@ -82,14 +80,6 @@ def _item(gate: gates.Gate, now: base.Look | None, run: str | None, *, called_of
     notes = [text, f"pinned by the {gate.by}"]
     if gate.status == "pass, unchanged tree":
         notes.append("it passes on the files as the run began with them")
-    results_of = f"{run}, which the user called off; the next begins with every gate open" if called_off else run
-    facts = (
-        Fact("command", LEDGER, gate.argv),
-        Fact("pinned by", LEDGER, gate.by),
-        Fact("run", LEDGER, results_of),
-        Fact("last result", LEDGER, last.get("result")),
-        Fact("tree it ran on", LEDGER, str(last.get("tree") or "")[:16]),
-    )
     if mark == "failed":
         text += "\n" + block(str(last.get("tail") or ""), LONGEST_TAIL)
     return Item(
@@ -101,8 +91,6 @@ def _item(gate: gates.Gate, now: base.Look | None, run: str | None, *, called_of
         receipt=receipt,
         receipt_why=receipt_why,
         overrides=tuple(overrides),
-        why=why,
-        facts=facts,
         text=text,
     )
 

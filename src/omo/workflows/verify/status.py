@@ -13,7 +13,7 @@ from omo.work.files import Files
 from omo.work.publish import change_row, changed
 from omo.work.run import Caller
 from omo.work.session import is_untold
-from omo.work.status import UNKNOWN_TREE, USER_RUNS, Fact, Item, NextStep, Status, command
+from omo.work.status import UNKNOWN_TREE, USER_RUNS, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.verify.goals import FORMS, VERIFY, Goal, GoalStore, Row
 from omo.workflows.verify.steps import Step, next_step, steps, why_stale
@@ -66,23 +66,12 @@ def status(viewer: Viewer) -> Status | None:
 
 
 def _item(goal: Goal, owed: list[Step], stale: str) -> Item:
-    facts = [
-        Fact("status", JOURNAL, goal.status),
-        Fact("contract", JOURNAL, goal.spec.contract[:12]),
-        Fact("failures", JOURNAL, f"{goal.failures} of {goal.spec.max_retries}"),
-        Fact("waits for", JOURNAL, list(goal.blocked_by)),
-    ]
     notes = []
     for step in owed:
-        value, note = step.state, f"{step.name}: {step.state}"
+        note = f"{step.name}: {step.state}"
         if step.why:
-            value += f": {step.why}"
             note += f", {clip(step.why, 120)}"
-        facts.append(Fact(step.name, JOURNAL, value))
         notes.append(note)
-    because = goal.reason or f"it is {goal.status}"
-    if notes and not goal.reason:
-        because = notes[0]
     if goal.reason:
         notes.append(clip(goal.reason, 200))
     mark, receipt = MARKS.get(goal.status, "open"), ""
@@ -99,8 +88,6 @@ def _item(goal: Goal, owed: list[Step], stale: str) -> Item:
         receipt,
         stale,
         overrides=tuple(f"left for the user: {clip(left, 120)}" for left in goal.users_leg),
-        why=clip(because, 200),
-        facts=tuple(facts),
         text=_to_do(goal, owed),
     )
 
