@@ -210,4 +210,4 @@ def test_help_and_version_load_no_command(tmp_path: Path) -> None:
         argv = [sys.executable, "-S", "-c", program]
         done = subprocess.run(argv, cwd=tmp_path, env=environ, capture_output=True, text=True, check=True)
         ours = {name for name in done.stdout.split() if name.startswith("omo.")}
-        assert ours == {"omo.cli", "omo.cli.main", "omo.progress"}, option
+        assert ours == {"omo.cli", "omo.cli.main", "omo.progress", "omo.table", "omo.text"}, option

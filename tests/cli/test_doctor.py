@@ -20,9 +20,9 @@ import pytest
 
 from omo.cli import doctor
 from omo.cli.doctor import CHECKS, FAIL, MODULES, OK, UNKNOWN, WARN, Finding, Probe, examine
-from omo.cli.result import Result
 from omo.context import Context
 from omo.hosts import claude_setup
+from omo.result import Result
 from omo.state import paths, runtime, store
 from omo.work import session
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from omo.cli import ralph
+from omo.workflows.ralph import verbs
 from omo.workflows.ralph.status import entry_of
 from tests.ralph.project import Project, criterion, make_project
 
@@ -23,7 +23,7 @@ def entries(project: Project) -> list[dict[str, Any]]:
 
 
 def shown(project: Project) -> str:
-    return "\n".join(ralph._to_do(project.status(), entries(project)))
+    return "\n".join(verbs._to_do(project.status(), entries(project)))
 
 
 def mixed(project: Project) -> Project:

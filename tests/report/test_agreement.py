@@ -16,6 +16,7 @@ import pytest
 from hypothesis import HealthCheck, event, example, given, settings
 from hypothesis import strategies as st
 
+from omo import table
 from omo.cli.main import main
 from omo.clock import stamp
 from omo.hooks import main as hook
@@ -73,7 +74,7 @@ def rows_of(
             "fence": some_of(touch=st.just(["src/**"]), root=words) | odd,
         },
     )
-    works = st.dictionaries(st.sampled_from(session.ORDER), work | odd, max_size=3)
+    works = st.dictionaries(st.sampled_from(list(table.BY_KIND)), work | odd, max_size=3)
     budget = some_of(tokens=counts, minutes=counts, agents=counts, by=words)
     spent = some_of(tokens=counts, seconds=counts, agents=counts, told=counts, runningSince=moments, unknown=words)
     cancelled = some_of(disabled=st.booleans(), told=st.booleans(), disabledReason=words)

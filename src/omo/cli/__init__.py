@@ -89,20 +89,6 @@ def _has_terminal() -> bool:
     return True
 
 
-def columns() -> int:
-    """Of the terminal, as shutil.get_terminal_size has it."""
-    try:
-        width = int(os.environ["COLUMNS"])
-    except (KeyError, ValueError):
-        width = 0
-    if width > 0:
-        return width
-    try:
-        return os.get_terminal_size(1).columns or 80
-    except OSError:
-        return 80
-
-
 def _say(error: Exception) -> int:
     if isinstance(error, OSError) and error.errno in UNTAKEN and error.filename is None:
         lines = [f"omo: the output cannot be written: {error.strerror}"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 
-from omo.cli import options
-from omo.cli.result import Result
+from omo import options
 from omo.context import Context
+from omo.result import Result
 
 INSTALL = {
     "bash": "omo completion bash > ~/.local/share/bash-completion/completions/omo, "

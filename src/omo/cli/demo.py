@@ -12,13 +12,13 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from omo.cli import options
-from omo.cli.result import Result
+from omo import options
 from omo.cli.setup import Installation
 from omo.context import Context, plugin_root
 from omo.errors import NotEvaluable
 from omo.hosts import claude_setup as host
 from omo.proof.run import child_environment
+from omo.result import Result
 from omo.text import counted
 
 SESSION = "demo-session"

@@ -21,14 +21,14 @@ from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from omo import progress, safe_open, settings
-from omo.cli import options, setup
-from omo.cli.result import Result
+from omo import options, progress, safe_open, settings
+from omo.cli import setup
 from omo.context import Context, plugin_root
 from omo.errors import Newer, OmoError, Unreadable
 from omo.hosts import KEEP_GOING, codex_setup
 from omo.hosts import claude_setup as host
 from omo.proof.run import Outcome, child_environment, run
+from omo.result import Result
 from omo.state import markers, paths, runtime, store
 from omo.text import clip, counted
 from omo.work import session, times

@@ -6,11 +6,10 @@ import argparse
 import os
 import sys
 
-from omo import hosts
-from omo.cli import options
-from omo.cli.result import Result
+from omo import hosts, options
 from omo.context import Context
 from omo.errors import BadInput, Unreadable
+from omo.result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,15 +7,14 @@ import os
 from pathlib import Path
 from typing import Any
 
-from omo import settings
-from omo.cli import options
-from omo.cli.result import Result
+from omo import options, settings
 from omo.cli.ulw import waits_for_user
 from omo.context import Context
 from omo.errors import BadInput
 from omo.proof import globs, own_commands, typed_commands
+from omo.result import Result
 from omo.state import paths
-from omo.text import block, clip, listed
+from omo.text import clip
 from omo.workflows.ultrawork import gates, runs
 
 Row = dict[str, Any]
@@ -73,27 +72,9 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    return report_of(runs.run_gates(context, context.session(arguments.session), arguments.name))
-
-
-def report_of(ran: runs.Ran) -> Result:
-    results, known = ran.results, ran.known
-    verdicts = {result["result"] for result in results}
-    code = 3 if "fail" in verdicts else 4 if "unknown" in verdicts else 0
-    lines = []
-    for result in results:
-        why = f" ({result['why']})" if result["why"] else f" (exit {result['exit']}, {result['seconds']:.1f} s)"
-        gate = known.get(result["name"])
-        where = f" in {clip(gate.cwd, 80)}" if gate is not None and gate.cwd != "." else ""
-        lines.append(f"{result['result']:8}{result['name']}{where}{why}")
-        if result["left_out"]:
-            lines.append(f"        written by the run itself, and left out: {listed(result['left_out'])}")
-        if result["result"] != "pass":
-            lines += [f"        | {block(line, 400)}" for line in result["tail"].rstrip().splitlines()[-20:]]
-        if result["timed_out"] and gate is not None:
-            lines.append(f"        more time: {gates.more_time(gate)}")
-    verdict = {0: "pass", 3: "fail", 4: "unknown"}[code]
-    return Result({"verdict": verdict, "gates": results}, "\n".join(lines), code)
+    ran = runs.run_gates(context, context.session(arguments.session), arguments.name)
+    code = {"pass": 0, "fail": 3, "unknown": 4}[ran.verdict]
+    return Result({"verdict": ran.verdict, "gates": ran.results}, "\n".join(ran.lines), code)
 
 
 def record(arguments: argparse.Namespace, context: Context) -> Result:

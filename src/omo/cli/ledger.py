@@ -9,10 +9,10 @@ import sys
 import time
 from typing import Any, NamedTuple
 
-from omo.cli import options
-from omo.cli.result import Result
+from omo import options
 from omo.context import Context
 from omo.errors import BadInput, Refused, Unreadable
+from omo.result import Result
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
 from omo.text import clip, counted

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from omo import __version__
-from omo.cli import columns
+from omo import __version__, table
+from omo.text import columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,35 +13,31 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from omo.cli.result import Result
     from omo.context import Context
     from omo.errors import OmoError
+    from omo.result import Result
 
 # Each command with the module that has it and what it is for; only the one that was asked for is imported.
 FOR_YOU = {
-    "status": ("status", "what is on in this project, session by session"),
-    "report": ("report", "what was proven and what was not, as one HTML page or as Markdown"),
-    "explain": ("explain", "which rule decides, what it reads, what would change it"),
-    "resume": ("resume", "what stands still goes on, also what another conversation left open"),
-    "stop-continuation": ("stop_continuation", "end ultrawork at once"),
-    "setup": ("setup", "omo on your PATH, in the status line, or all away"),
-    "doctor": ("doctor", "can omo work here, and if not, what mends it"),
-    "demo": ("demo", "watch an ultrawork session from first word to release"),
-    "completion": ("completion", "completion for your shell: bash, zsh, fish"),
+    "status": ("omo.cli.status", "what is on in this project, session by session"),
+    "report": ("omo.cli.report", "what was proven and what was not, as one HTML page or as Markdown"),
+    "explain": ("omo.cli.explain", "which rule decides, what it reads, what would change it"),
+    "resume": ("omo.cli.resume", "what stands still goes on, also what another conversation left open"),
+    "stop-continuation": ("omo.cli.stop_continuation", "end ultrawork at once"),
+    "setup": ("omo.cli.setup", "omo on your PATH, in the status line, or all away"),
+    "doctor": ("omo.cli.doctor", "can omo work here, and if not, what mends it"),
+    "demo": ("omo.cli.demo", "watch an ultrawork session from first word to release"),
+    "completion": ("omo.cli.completion", "completion for your shell: bash, zsh, fish"),
 }
 FOR_THE_AGENT = {
-    "next": ("next", "the next step of what is on in this session, with all that is needed to do it"),
-    "ulw": ("ulw", "an ultrawork run: start, status, done"),
-    "gate": ("gate", "verification gates: suggest, add, run, record, remove, list"),
-    "verify": ("verify", "goals and the proof that they are met: checks, questions, claims"),
-    "ultragoal": ("ultragoal", "durable multi-goal plans: goals, gates, receipts, steering, review"),
-    "plan": ("plan", "plans as contracts: validate, critique, sessions, audit, recovery"),
-    "ralph": ("ralph", "rounds of work with an independent judge: start, judge, status"),
-    "evidence": ("evidence", "evidence files: add, replay, list"),
-    "goal": ("goal", "what this session is after: get, create, complete, …"),
-    "state": ("state", "start a workflow from nothing; hand a plan on"),
-    "ledger": ("ledger", "a session's ledger: show, verify, repair"),
+    "next": ("omo.cli.next", "the next step of what is on in this session, with all that is needed to do it"),
+    "ulw": ("omo.cli.ulw", "an ultrawork run: start, status, done"),
+    "gate": ("omo.cli.gate", "verification gates: suggest, add, run, record, remove, list"),
 }
+for row in reversed(table.ROWS):
+    FOR_THE_AGENT.update(row.commands)
+FOR_THE_AGENT["state"] = ("omo.cli.state", "start a workflow from nothing; hand a plan on")
+FOR_THE_AGENT["ledger"] = ("omo.cli.ledger", "a session's ledger: show, verify, repair")
 COMMANDS = {**FOR_YOU, **FOR_THE_AGENT}
 # Typed in the conversation; who looks for one here reads where it is, and what does the like from a terminal.
 IN_THE_CONVERSATION = {
@@ -69,7 +65,7 @@ def build_parser(*names: str) -> argparse.ArgumentParser:
     """The parser of the named commands. Where none of them is one, of all by name alone."""
     import importlib
 
-    from omo.cli import options
+    from omo import options
 
     parser = options.Parser(prog="omo")
     parser.add_argument("--version", action="version", version=f"omo {__version__}")  # which `main` answers; offered
@@ -77,7 +73,7 @@ def build_parser(*names: str) -> argparse.ArgumentParser:
     known = [name for name in names if name in COMMANDS]
     for name, (module, _) in COMMANDS.items():
         if not names or name in known:
-            importlib.import_module(f"omo.cli.{module}").register(commands)
+            importlib.import_module(module).register(commands)
         elif not known:
             commands.add_parser(name)
     return parser

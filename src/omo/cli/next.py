@@ -5,17 +5,17 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from omo.cli import options
-from omo.cli.result import Result
+from omo import options, table
 from omo.context import Context
 from omo.hooks import messages
+from omo.result import Result
 from omo.state import runtime
+from omo.table import name_of
 from omo.text import block, clip
 from omo.views import lines, project
 from omo.views.project import SessionView
 from omo.views.session import WAITING, Work
-from omo.views.works import name_of
-from omo.work import left_open, requests, session
+from omo.work import left_open, requests
 from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status, command
 
 Row = dict[str, Any]
@@ -151,7 +151,7 @@ def _asked_for(state: str, name: str) -> NextStep | None:
             break
         asked = requests.asked_of(row)
         if asked:
-            begins = {session.KIND_OF.get(asked, asked)}
+            begins = {table.BY_TYPED[asked].kind}
             if asked == "ultraplan":
                 begins.add("awaits")
             if begun & begins:

@@ -9,12 +9,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omo import progress, safe_open
-from omo.cli import options
-from omo.cli.result import Result
+from omo import options, progress, safe_open
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused
 from omo.proof import base, changes, globs
+from omo.result import Result
 from omo.state import paths, store
 from omo.text import clip
 

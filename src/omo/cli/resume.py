@@ -7,12 +7,11 @@ import os
 import shlex
 import shutil
 
-from omo import hosts
-from omo.cli import options
-from omo.cli.result import Result
+from omo import hosts, options
 from omo.context import Context
 from omo.hooks import messages
 from omo.hooks import resume as resuming
+from omo.result import Result
 from omo.work import left_open
 from omo.work.run import Caller, caller_of
 

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from omo.cli import options
-from omo.cli.result import Result
+from omo import options
 from omo.context import Context, plugin_root
 from omo.errors import BadInput, OmoError, Refused, Unreadable, Unwritable
 from omo.hosts import claude_setup as host
 from omo.hosts import codex_setup
+from omo.result import Result
 from omo.safe_open import regular_file
 from omo.state import markers, paths, runtime
 from omo.text import block, clip

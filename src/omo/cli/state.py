@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import argparse
 
-from omo.cli import options
-from omo.cli.result import Result
-from omo.cli.ultragoal import run_of
+from omo import options
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.json_text import loads
+from omo.result import Result
 from omo.text import clip
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import lifecycle as ultragoal
+from omo.workflows.ultragoal.verbs import run_of
 
 EXAMPLE = '--input \'{"current_phase":"handoff"}\''
 

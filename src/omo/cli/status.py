@@ -6,10 +6,10 @@ import argparse
 import shutil
 import sys
 
-from omo.cli import options
-from omo.cli.result import Result
+from omo import options
 from omo.context import Context
 from omo.errors import BadInput, Unreadable
+from omo.result import Result
 from omo.views import lines, project
 
 TYPE_CHECKING = False

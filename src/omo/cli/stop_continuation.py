@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from omo.cli import options
-from omo.cli.result import Result
+from omo import options
 from omo.context import Context
 from omo.errors import Refused
 from omo.hooks import messages
+from omo.result import Result
 from omo.state import runtime, store
 from omo.work import session
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 
-from omo.cli import options
-from omo.cli.result import Result
+from omo import options
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.hooks import messages
 from omo.proof import base
+from omo.result import Result
 from omo.state import ledger, paths, runtime, store
 from omo.text import clip
 from omo.work import bound, outcome, session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from omo import hosts, settings
+from omo import hosts, settings, table
 from omo.clock import seconds
 from omo.errors import OmoError
 from omo.hooks import messages
@@ -167,7 +167,8 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
     """A workflow that the user types arms as the keyword does. Where it goes on, or a cancel was in its way, both are
     told; a new run is told when the agent's first command begins it, or at the end of a turn that did not."""
     name = reading.names[0]
-    kind = session.KIND_OF.get(name, name)
+    workflow = table.BY_TYPED[name]
+    kind = workflow.kind
     if not event.session:
         return messages.could_not_turn_on("the host gave no session id", name)
     from omo.hooks import user_commands
@@ -179,7 +180,7 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
         woken = session.woken(row, armed)
         if runtime.work_in(armed, "active"):
             armed = session.shown_on(_counting(event, world, row, armed))
-        if kind not in dict(runtime.left_open(armed)) and name not in session.NEEDS_NO_RUN:
+        if kind not in dict(runtime.left_open(armed)) and name not in workflow.without_run:
             armed["asked"] = name
         if woken:
             noted["woke"] = [each for each, _ in woken]
@@ -333,7 +334,7 @@ def _none(event: Event, world: World, reading: Reading) -> Answer:
         elif reading.rule in HEARD:
             answer.message = messages.not_turned_on(RULES[reading.rule][0])
     name = "" if answer.message else workflow_in_words(event.prompt)
-    if name and session.KIND_OF.get(name, name) not in dict(runtime.left_open(world.row() or {})):
+    if name and table.BY_TYPED[name].kind not in dict(runtime.left_open(world.row() or {})):
         answer.message = messages.begun_by_its_command(name)
     if not event.shows_messages:
         answer.message = ""

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from omo import table
 from omo.state.runtime import OPEN_STATES
+from omo.table import name_of
 from omo.text import clip
 from omo.views.project import RECENT, ProjectView, SessionView
 from omo.views.session import WAITING, Work
-from omo.views.works import MARKS, UNITS, name_of
+from omo.views.works import MARKS
 from omo.work import times
 from omo.work.outcome import OPENINGS, in_words
 from omo.work.status import Item, NextStep, Status, plural, units
@@ -183,7 +185,9 @@ def _share(work: Status | Work) -> str:
 
 def unit_of(work: Work) -> str:
     """What a summary counts: of a goal with questions the answers that are owed, else what the work consists of."""
-    return "step" if work.kind == "verify" else UNITS.get(work.kind, "part")
+    if work.kind == "verify":
+        return "step"
+    return table.BY_KIND[work.kind].unit if work.kind in table.BY_KIND else "part"
 
 
 def problems(view: SessionView) -> list[str]:

@@ -5,7 +5,7 @@ Nothing here opens a ledger but its end, so that a status line costs what a hook
 
 from __future__ import annotations
 
-from omo import settings
+from omo import settings, table
 from omo.errors import Unreadable
 from omo.hooks import messages, stop
 from omo.hosts import Event
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-# Which work speaks for a session that has several kinds of it.
-ORDER = ("ultraplan", "ultragoal", "ralph", "verify", "ulw")
 ENDS = ("exhausted", "done")
 STATES = (*OPEN_STATES, *ENDS)
 WAITING = ("waiting", "paused", "blocked")
@@ -257,8 +255,8 @@ def _works_in(row: Json) -> list[Work]:
             summaries[kind] = summary
     if not summaries and part(row, "ulw").get("enabled"):
         summaries[session.KIND] = {"state": "active"}  # the minimum shape of the file has no summaries
-    known = [kind for kind in ORDER if kind in summaries]
-    others = [kind for kind in summaries if kind not in ORDER]
+    known = [kind for kind in table.BY_KIND if kind in summaries]
+    others = [kind for kind in summaries if kind not in table.BY_KIND]
     return [Work(kind, summaries[kind]) for kind in known + others]
 
 

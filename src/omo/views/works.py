@@ -6,11 +6,11 @@ import importlib
 import os
 from typing import NamedTuple
 
+from omo import table
 from omo.errors import OmoError
 from omo.state import paths
 from omo.state.runtime import part
 from omo.text import clip
-from omo.views.session import ORDER
 from omo.work.status import Command, NextStep, Status, command
 from omo.work.viewer import Viewer
 
@@ -23,8 +23,6 @@ class Sign(NamedTuple):
     tone: str
 
 
-UNITS = {"ultraplan": "step", "ultragoal": "goal", "ralph": "criterion", "verify": "goal", "ulw": "gate"}
-TITLES = {"ultraplan": "Steps", "ultragoal": "Goals", "ralph": "Criteria", "verify": "Verified goals", "ulw": "Gates"}
 # How a gate, goal, step or criterion stands.
 MARKS = {
     "done": Sign("✓", "✅", "good"),
@@ -45,26 +43,12 @@ VERDICTS = {
     "gone": Sign("!", "⚠️", "warn"),
     "unproven": Sign("✗", "❌", "bad"),
 }
-PACKAGES = {
-    "ultraplan": "omo.workflows.ultraplan",
-    "ultragoal": "omo.workflows.ultragoal",
-    "ralph": "omo.workflows.ralph",
-    "verify": "omo.workflows.verify",
-    "ulw": "omo.workflows.ultrawork",
-}
-
-
-def name_of(kind: str) -> str:
-    return "ultrawork" if kind == "ulw" else clip(kind, 20)
-
-
-HOMES = {"ultragoal": paths.ultragoal_dir, "ultraplan": paths.plans_dir, "ralph": paths.ralph_dir}
 
 
 def look(viewer: Viewer) -> list[Status]:
     """All the work of a session that its row or its ledgers know, what leads first."""
     views = []
-    for kind in ORDER:
+    for kind in table.BY_KIND:
         if may_have(kind, viewer) and (view := look_at(kind, viewer)) is not None:
             views.append(view)
     return views
@@ -77,10 +61,11 @@ def may_have(kind: str, viewer: Viewer) -> bool:
         return True
     if kind == "ulw":
         return bool(viewer.row) or os.path.exists(paths.events_file(state, viewer.session))
-    if kind == "verify":
+    home = table.BY_KIND[kind].home
+    if not home:
         return False  # its goals are the project's, and the row says which of them the session holds
     try:
-        names = os.listdir(HOMES[kind](state))
+        names = os.listdir(os.path.join(state, home))
     except (FileNotFoundError, NotADirectoryError):
         return False
     if viewer.run or viewer.reads_all:
@@ -95,7 +80,7 @@ def may_have(kind: str, viewer: Viewer) -> bool:
 def look_at(kind: str, viewer: Viewer) -> Status | None:
     """A ledger nobody can read is shown as that, and in a damaged one nothing counts; other work is not touched."""
     try:
-        view: Status | None = importlib.import_module(f"{PACKAGES[kind]}.status").status(viewer)
+        view: Status | None = importlib.import_module(f"{table.BY_KIND[kind].folder}.status").status(viewer)
     except OmoError as error:
         return _unreadable(kind, viewer, error.message, Command(lead=error.fix))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
@@ -109,4 +94,4 @@ def _unreadable(kind: str, viewer: Viewer, what: str, fix: Command) -> Status | 
     if kind not in part(viewer.row, "work"):
         return None
     step = NextStep("repair", what, (fix,))
-    return Status(kind, UNITS[kind], headline="cannot be read", next=step, problems=(what,))
+    return Status(kind, table.BY_KIND[kind].unit, headline="cannot be read", next=step, problems=(what,))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from omo import table
 from omo.state import paths
 from omo.state.runtime import part
 from omo.work import outcome
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 REOPENED = "reopened"
 GOAL_REOPENED = "goal_reopened"
 MOST_NAMED = 20
-HOMES = {"ralph": paths.ralph_dir, "ultraplan": paths.plans_dir, "ultragoal": paths.ultragoal_dir}
 
 
 def files_of_end(root: str, events: Iterable[Json], seen: Look | None = None) -> Json:
@@ -81,10 +81,11 @@ def _ledgers(state: str, session: str, kind: str, summary: Json) -> list[tuple[s
             if outcome.of({"outcome": ended})["verdict"] != outcome.ENDED:
                 rows.append({"kind": REOPENED, "goal": goal, "changed": changed})
         return [(os.path.join(paths.verify_dir(state), "goals"), rows)]
-    if kind not in HOMES:
+    row = table.BY_KIND.get(kind)
+    if row is None or not row.home:
         return []
     run = str(summary.get("run") or "")
-    own = os.path.join(HOMES[kind](state), paths.file_name_of(run))
+    own = os.path.join(state, row.home, paths.file_name_of(run))
     ledgers = [(own, [{"kind": REOPENED, "changed": changed}])]
     if kind == "ultragoal":  # the session's goal was completed with the plan
         ledgers.append((paths.goal_dir(state, session), [{"kind": GOAL_REOPENED, "run": run}]))

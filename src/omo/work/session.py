@@ -28,8 +28,6 @@ MOST_GIVEN_UP = 10
 OF_A_CONVERSATION = ("client", "instructed", "pins", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
 OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo")
 # What the user types, where the work that it begins has another name; and what is asked for and begins no run itself.
-KIND_OF = {"ultraexecute": "ultraplan"}
-NEEDS_NO_RUN = ("ultraplan",)
 ON: Json = {"disabled": False, "disabledReason": None}
 
 

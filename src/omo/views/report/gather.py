@@ -9,13 +9,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from omo import __version__
+from omo import __version__, table
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused, Unreadable
 from omo.proof import base, changes
 from omo.proof.project_files import names_at
 from omo.state import runtime
+from omo.table import name_of
 from omo.text import clip
 from omo.views import project, works
 from omo.views.project import SessionView
@@ -23,7 +24,6 @@ from omo.views.report import timeline
 from omo.views.report.attachments import Budget, show
 from omo.views.report.timeline import Timeline
 from omo.views.report.verdict import Verdict, notices, verdict
-from omo.views.works import name_of
 from omo.work import requests, times
 from omo.work.run import Run
 from omo.work.sections import Notice, Section, Sections
@@ -190,7 +190,7 @@ def _unproven_before(events: Sequence[Row], since: str, run: str) -> list[Notice
 
 def _sections(viewer: Viewer, view: Status, budget: Budget) -> Sections:
     """Work that nobody can read has no evidence to show; why is told with the work itself."""
-    module = works.PACKAGES[view.kind]
+    module = table.BY_KIND[view.kind].folder
     try:
         sections: Sections = importlib.import_module(f"{module}.sections").sections(viewer, view)
     except (OmoError, LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:

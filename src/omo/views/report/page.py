@@ -12,11 +12,11 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, Undefined
 from markupsafe import Markup
 
-from omo import __version__
+from omo import __version__, table
 from omo.text import block, clip, counted
 from omo.views.report.gather import MOST_ITEMS, Report
 from omo.views.report.timeline import Event
-from omo.views.works import MARKS, TITLES, VERDICTS
+from omo.views.works import MARKS, VERDICTS
 from omo.work import times
 from omo.work.status import units
 
@@ -66,7 +66,7 @@ def template(name: str, finalize: Callable[[Any], Any], *, is_html: bool) -> Tem
         "tone": lambda mark: SIGNS.get(mark, SIGNS[""])[1],
         "emoji": lambda mark: MARKS.get(mark, MARKS["open"]).emoji,
         "level": VERDICTS.__getitem__,
-        "title_of": lambda kind: TITLES.get(kind, kind),
+        "title_of": lambda kind: table.BY_KIND[kind].title if kind in table.BY_KIND else kind,
         "closed": lambda part: f"{part.view.done} of {units(part.view.total, part.view.unit)}",
         "counted": counted,
         "span": times.between,

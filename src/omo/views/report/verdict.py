@@ -15,9 +15,9 @@ from omo.errors import OmoError
 from omo.hooks import messages
 from omo.state import paths
 from omo.state.journal import Journal
+from omo.table import name_of
 from omo.text import clip
 from omo.views.project import SessionView, claims_let_stand, lapsed
-from omo.views.works import name_of
 from omo.work import outcome
 from omo.work.sections import Notice
 from omo.work.status import Item, Status, units

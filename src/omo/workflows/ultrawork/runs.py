@@ -13,7 +13,7 @@ from omo.proof import arrangements, base, gate_runs, reading, tree, typed_comman
 from omo.proof import run as runner
 from omo.proof.kinds import CODE
 from omo.state import runtime, store
-from omo.text import listed
+from omo.text import block, clip, listed
 from omo.workflows.ultrawork import gates
 
 Row = dict[str, Any]
@@ -62,6 +62,29 @@ class Ran:
     results: list[Row]
     known: gates.Gates
     whole: base.Look
+
+    @property
+    def verdict(self) -> str:
+        """fail, unknown or pass: the worst that one of them said."""
+        verdicts = {result["result"] for result in self.results}
+        return next((verdict for verdict in ("fail", "unknown") if verdict in verdicts), "pass")
+
+    @property
+    def lines(self) -> list[str]:
+        """A line for each, and what it printed where it does not pass."""
+        lines = []
+        for result in self.results:
+            why = f" ({result['why']})" if result["why"] else f" (exit {result['exit']}, {result['seconds']:.1f} s)"
+            gate = self.known.get(result["name"])
+            where = f" in {clip(gate.cwd, 80)}" if gate is not None and gate.cwd != "." else ""
+            lines.append(f"{result['result']:8}{result['name']}{where}{why}")
+            if result["left_out"]:
+                lines.append(f"        written by the run itself, and left out: {listed(result['left_out'])}")
+            if result["result"] != "pass":
+                lines += [f"        | {block(line, 400)}" for line in result["tail"].rstrip().splitlines()[-20:]]
+            if result["timed_out"] and gate is not None:
+                lines.append(f"        more time: {gates.more_time(gate)}")
+        return lines
 
 
 def run_gates(

@@ -6,11 +6,10 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
-from omo.cli import options
-from omo.cli.result import Result
-from omo.cli.ultragoal import changing, run_of
+from omo import options
 from omo.context import Context
 from omo.errors import Unreadable
+from omo.result import Result
 from omo.text import clip, counted
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
@@ -18,6 +17,7 @@ from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.goal_tool import Outcome, ToolGoal
 from omo.workflows.ultragoal.next_step import publish_status
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun
+from omo.workflows.ultragoal.verbs import changing, run_of
 
 
 def register(commands: options.Commands) -> None:

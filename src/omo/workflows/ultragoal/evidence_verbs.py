@@ -8,12 +8,12 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omo.cli import options
-from omo.cli.result import Result
+from omo import options
 from omo.clock import seconds, stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.proof import globs
+from omo.result import Result
 from omo.state import paths, store
 from omo.text import clip
 

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from omo.cli import options
-from omo.cli.result import Result
+from omo import options
 from omo.context import Context
 from omo.errors import BadInput, Refused
+from omo.result import Result
 from omo.text import clip, counted
 from omo.work.run import caller_of
 

@@ -11,10 +11,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omo.cli import options
-from omo.cli.result import Result
+from omo import options
 from omo.context import Context
 from omo.errors import BadInput, Refused
+from omo.result import Result
 from omo.state import runtime
 from omo.text import clip, counted
 from omo.work import briefs, claims, session

@@ -11,16 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omo.cli import evidence, options
-from omo.cli import ultragoal_views as views
-from omo.cli.result import Result
+from omo import options
 from omo.context import Context
 from omo.errors import BadInput, OmoError
+from omo.result import Result
 from omo.text import clip, counted
 from omo.work import briefs
 from omo.work.lifecycle import left_by_others, left_elsewhere
 from omo.work.run import caller_of
-from omo.workflows.ultragoal import create, goal_tool
+from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, views
 from omo.workflows.ultragoal.next_step import next_step, publish_status
 from omo.workflows.ultragoal.plan import LIGHT, MODES, STEERING
 from omo.workflows.ultragoal.review_briefs import ROLES, review_brief
@@ -103,7 +102,7 @@ def _register_steering(verbs: options.Commands) -> None:
 
 def _register_gate_and_review(verbs: options.Commands) -> None:
     gate = options.group(verbs, "gate", "the quality gate of a goal: init")
-    about = f"write the gate as far as omo can fill it in: {evidence.HOME}/ID/gate.json"
+    about = f"write the gate as far as omo can fill it in: {evidence_verbs.HOME}/ID/gate.json"
     parser = options.command(gate, "init", about, gate_init)
     parser.add_argument("--goal-id", metavar="ID", help="default: the one under way")
     parser.add_argument("--force", action="store_true", help="replace a file that is there")
@@ -289,7 +288,7 @@ def _rerun(context: Context, run: PlanRun, subject: Subject, argv: list[str], se
         if (gate.argv, gate.cwd) == (argv, cwd):
             argv = []  # it shows the goal as a gate, and is not run twice
     if argv:
-        evidence.record_run(context, run, subject.name, argv)
+        evidence_verbs.record_run(context, run, subject.name, argv)
 
 
 def _goal_json(arguments: argparse.Namespace, context: Context) -> object:
@@ -375,7 +374,7 @@ def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
     goal = plan.goal(_goal_id(arguments, run))
     subject = checkpoints.subject_of(run, plan, goal)
     filled = Filled(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
-    path = evidence.write(context, goal.id, "gate.json", filled.document, force=arguments.force)
+    path = evidence_verbs.write(context, goal.id, "gate.json", filled.document, force=arguments.force)
     then = f"omo ultragoal checkpoint --goal-id {goal.id} --evidence TEXT --quality-gate-json {shlex.quote(path)}"
     missing = [str(defect) for defect in filled.missing]
     lines = [f"The gate of {goal.id}, as far as omo can fill it in: {path}", *(f"  - {part}" for part in missing)]

@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
-from omo.cli import columns
 from omo.errors import BadInput
+from omo.text import columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from omo.cli.result import Result
     from omo.context import Context
+    from omo.result import Result
 
     Commands = argparse._SubParsersAction[Any]
     Run = Callable[[argparse.Namespace, Context], Result]

@@ -6,7 +6,7 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from omo.cli.result import Result
+from omo.result import Result
 from omo.text import block, clip, counted
 from omo.work.status import LONGEST_TEXT, NextStep
 from omo.workflows.ultragoal import receipts

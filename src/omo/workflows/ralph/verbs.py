@@ -12,12 +12,11 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from omo import safe_open
-from omo.cli import options
-from omo.cli.result import Result
+from omo import options, safe_open
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
+from omo.result import Result
 from omo.state import paths
 from omo.state.runtime import part
 from omo.text import clip, counted
@@ -267,7 +266,6 @@ def ship(run: RalphRun, context: Context) -> Files:
     """The files to be judged. Where nothing else of the iteration is missing the gates are run on them, and what they
     print is told where one fails.
     """
-    from omo.cli.gate import report_of
     from omo.workflows.ultrawork.runs import run_gates
 
     events, files = session_events(run), Files(context.root)
@@ -275,12 +273,12 @@ def ship(run: RalphRun, context: Context) -> Files:
     is_shipped = report.proofs["SHIP"].status == phases.PRESENT
     if is_shipped or report.missing not in ([], ["SHIP"]) or not report.gates:
         return files
-    shown = report_of(run_gates(context, events.session))
+    ran = run_gates(context, events.session)
     run.caller.forget()
     files = Files(context.root)
     if not phases.check(run, files, session_events(run)).ok:
         what = f"iteration {report.iteration} is not judged yet: its gates do not pass; that is not counted against it"
-        raise Refused(what, fix="mend that, then omo ralph judge", defects=shown.text.splitlines())
+        raise Refused(what, fix="mend that, then omo ralph judge", defects=ran.lines)
     return files
 
 

@@ -1,0 +1,84 @@
+"""The table of workflows: all that the rest of omo knows of one. A workflow is the folder that its row names.
+
+Hooks read it, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+from omo.text import clip
+
+
+class Workflow:
+    """`kind` is what a session's row calls its work, `name` what people do, `unit` one of its items.
+
+    `commands` are those of `omo`, each with the module of the folder that has it and what it is for. `typed` are the
+    names that a user types behind /omo:, and `without_run` those of them that begin no run. `home` is where its runs
+    lie in the state directory.
+    """
+
+    __slots__ = ("commands", "folder", "home", "kind", "name", "title", "typed", "unit", "without_run")
+
+    def __init__(
+        self,
+        kind: str,
+        title: str,
+        unit: str,
+        commands: dict[str, tuple[str, str]],
+        *,
+        name: str = "",
+        home: str = "",
+        typed: tuple[str, ...] = (),
+        without_run: tuple[str, ...] = (),
+    ) -> None:
+        self.kind = kind
+        self.name = name or kind
+        self.title = title
+        self.unit = unit
+        self.folder = f"omo.workflows.{self.name}"
+        self.commands = {command: (f"{self.folder}.{module}", about) for command, (module, about) in commands.items()}
+        self.home = home
+        self.typed = typed or (self.name,)
+        self.without_run = without_run
+
+
+# What speaks for a session that has several kinds of work comes first.
+ROWS = (
+    Workflow(
+        *("ultraplan", "Steps", "step"),
+        {"plan": ("verbs", "plans as contracts: validate, critique, sessions, audit, recovery")},
+        home="plans",
+        typed=("ultraplan", "ultraexecute"),
+        without_run=("ultraplan",),
+    ),
+    Workflow(
+        *("ultragoal", "Goals", "goal"),
+        {
+            "ultragoal": ("verbs", "durable multi-goal plans: goals, gates, receipts, steering, review"),
+            "evidence": ("evidence_verbs", "evidence files: add, replay, list"),
+            "goal": ("goal_verbs", "what this session is after: get, create, complete, …"),
+        },
+        home="ultragoal",
+    ),
+    Workflow(
+        *("ralph", "Criteria", "criterion"),
+        {"ralph": ("verbs", "rounds of work with an independent judge: start, judge, status")},
+        home="ralph",
+    ),
+    Workflow(
+        *("verify", "Verified goals", "goal"),
+        {"verify": ("verbs", "goals and the proof that they are met: checks, questions, claims")},
+    ),
+    Workflow(
+        *("ulw", "Gates", "gate"),
+        {},  # it is the engine's own
+        name="ultrawork",
+        typed=("ulw",),
+    ),
+)
+BY_KIND = {row.kind: row for row in ROWS}
+BY_TYPED = {name: row for row in ROWS for name in row.typed}
+
+
+def name_of(kind: str) -> str:
+    """Also of a kind that another version wrote."""
+    return BY_KIND[kind].name if kind in BY_KIND else clip(kind, 20)
