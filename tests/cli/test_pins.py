@@ -168,7 +168,9 @@ def test_the_bare_word_after_a_cap_sets_the_plan_going_and_asks_for_nothing_more
         project.stop(stop_hook_active=True)
     assert project.summary("ultraplan")["state"] == "exhausted"
     said = project.prompt("ulw").stdout
-    assert said.startswith("[omo] The user lets go on what was paused, waited or had been let go: ultraplan ")
+    assert said.startswith(
+        "[omo] The user typed ulw: with it goes on what was paused, waited or had been let go: ultraplan "
+    )
     assert "ultrawork" not in said
     assert project.stop().blocks
     assert story.close().code == 0
