@@ -20,7 +20,7 @@ from omo.workflows.ultragoal.create import LONGEST_OBJECTIVE, LONGEST_TITLE, sam
 from omo.workflows.ultragoal.gate.fill import Filled, cleaner_report
 from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, Inspection, Subject, about_the_work
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
-from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan, applied
+from omo.workflows.ultragoal.plan import Goal, Plan, applied
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 from omo.workflows.ultrawork.pins import hold
 
@@ -185,7 +185,6 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Sub
     if plan.base and control_globs:  # nothing else asks which files changed
         with contextlib.suppress(NotEvaluable):
             changed = changes.changed(Path(caller.root), plan.base)
-    is_final = receipts.kind_for(plan, goal) == receipts.FINAL
     return Subject(
         root=Path(caller.root),
         state=caller.state,
@@ -198,10 +197,8 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Sub
         head=plan.base,
         gates=gates_of(run),
         gate_file=gate_file,
-        is_light=receipts.gate_for(plan, goal) == LIGHT,
-        is_final=is_final,
+        is_final=receipts.kind_for(plan, goal) == receipts.FINAL,
         has_request=receipts.is_last(plan, goal) and bool(reviewers.requests_of(run, plan)),
-        unreviewed=receipts.unreviewed(plan) if is_final else (),
     )
 
 
@@ -209,7 +206,7 @@ def missing_parts(run: PlanRun, plan: Plan, goal: Goal) -> list[str]:
     """What a checkpoint would lack that it does not bring about itself: the cleaner, the reviewers, an attack."""
     subject = subject_of(run, plan, goal)
     filled = Filled(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
-    parts = [] if filled.has_cleaner or subject.is_light else [NO_CLEANER]
+    parts = [] if filled.has_cleaner else [NO_CLEANER]
     return parts + [str(defect) for defect in filled.missing if defect.path in BY_OTHERS]
 
 
@@ -255,19 +252,17 @@ def _complete(
     digest = receipts.keep_gate(run.directory, run.caller.state, gate)
     # A goal that a review opened again and that is closed once more has given the budget back already.
     is_progress = not any(row.get("goalId") == name and row.get("status") == "complete" for row in run.rows)
-    started = _close(run, name, evidence, subject, digest, facts)
+    started = _close(run, name, evidence, digest, facts)
     return Done(run.require_plan().goal(name), True, started, inspection.notes, is_progress)
 
 
-def _close(run: PlanRun, name: str, evidence: str, subject: Subject, gate: str, facts: Row) -> str | None:
+def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Row) -> str | None:
     """Issue the receipt and start the next goal, in one change; the answer is that goal."""
     now = stamp(run.caller.now)
 
     def decide(plan: Plan) -> tuple[str | None, list[Row]]:
         goal = plan.goal(name)
         goal.move("complete")
-        if subject.is_light and receipts.gate_for(plan, goal) != LIGHT:
-            raise Refused(f"the plan changed while {name} was looked at", fix="the same again")
         closed = {
             "kind": "goal_checkpointed",
             "goalId": name,
@@ -318,13 +313,10 @@ def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspectio
         if examined.look.changed != {}:
             weakened = proving.doubts(examined, commands)
         allowed = proving.allowed_notes(examined)
-    independence = agents.independence_of_reviews(reviews, reviewers.INDEPENDENT)
-    if subject.is_light:
-        independence = LIGHT  # reviewers come at the end, as the user chose
     return {
-        "independence": independence,
+        "independence": agents.independence_of_reviews(reviews, reviewers.INDEPENDENT),
         "agents": reviewers.render(reviews),
-        "cleaned": inspection.has_cleaner or subject.is_light,
+        "cleaned": inspection.has_cleaner,
         "exemptions": inspection.exemptions,
         "artifacts": registered,
         "proofs": inspection.proofs,
@@ -418,14 +410,12 @@ def record_review_blockers(
 
 
 def _blocker_row(parent: Goal, name: str, title: str | None, finding: str, evidence: str) -> Row:
-    goal: Row = {
+    goal = {
         "id": name,
         "title": " ".join(title.split()) if title else title_of(f"Resolve for {parent.id}: {finding}"),
         "objective": finding,
         "steering": {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": evidence},
     }
-    if parent.gate:
-        goal["gate"] = parent.gate
     return {
         "kind": "review_blockers_recorded",
         "goalId": parent.id,

@@ -20,7 +20,7 @@ from omo.work.run import check_sizes
 from omo.work.status import NextStep
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan, repository, settings_at
+from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan, repository
 
 Row = dict[str, Any]
 
@@ -35,16 +35,12 @@ CREATE = "omo ultragoal create-goals --brief-file PATH"
 # A lone CR ends a line too: a file opened as text has it so, and the three ways to pass a brief must agree.
 LINE_END = re.compile(r"\r\n|\n|\r")
 DELIMITER = re.compile(r"@goal(?::|(?=[ \t])|\Z)")
-MARK = re.compile(r"gate:[ \t]*full[ \t]*", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Story:
-    """`gate` is full where a line says so: in a plan with the light gate its reviewers come with it all the same."""
-
     title: str
     objective: str
-    gate: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,16 +64,14 @@ def parse(text: str) -> Brief:
     stories, defects = [], []
     for number, (start, end) in enumerate(zip(starts, [*starts, len(lines)][1:], strict=True), start=1):
         title = DELIMITER.sub("", lines[start], count=1).strip()
-        unmarked = [line for line in lines[start + 1 : end] if not MARK.fullmatch(line)]
-        gate = plans.FULL if len(unmarked) < end - start - 1 else ""
-        body = "\n".join(unmarked).strip()
+        body = "\n".join(lines[start + 1 : end]).strip()
         if not is_visible(title) and not is_visible(body):
             defects.append(f"@goal block {number} (line {start + 1}) has neither a title nor a text")
         elif not is_visible(body):
-            stories.append(Story(title_of(title), title, gate))
+            stories.append(Story(title_of(title), title))
         else:  # a missing title is borrowed from the text
-            borrowed = next(line for line in unmarked if is_visible(line))
-            stories.append(Story(title_of(title) or title_of(borrowed), body, gate))
+            borrowed = next(line for line in body.split("\n") if is_visible(line))
+            stories.append(Story(title_of(title) or title_of(borrowed), body))
     _require(defects)
     if not starts:
         stories = [Story(title_of(visible[0]), "\n".join(lines).strip())]
@@ -136,7 +130,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
     if (step := _left_to_end(run)) and not force:
         raise Refused(f"the plan of this session is not at its end: {step.why}", fix=f"{step.command}; or --force")
     new = begin(caller)
-    created = plan_row(new, brief, mode, gate_for(run, brief, mode))
+    created = plan_row(new, brief, mode)
     if replaced := _replaced(run):
         created["replaces"] = replaced
     if asked_for := _requests(run, brief):
@@ -162,23 +156,6 @@ def _left_to_end(run: PlanRun) -> NextStep | None:
         return None
     step = next_step(run)
     return None if step.action == "done" else step
-
-
-def gate_for(run: PlanRun, brief: Brief, mode: str) -> str:
-    """Light only where a hook saw the user choose it: the brief and the settings are the agent's to write."""
-    asked = _asked(run)
-    text = str(asked.get("text") or "")
-    if any(DELIMITER.match(line) for line in LINE_END.split(text)):
-        marked = {same_words(story.title) for story in brief.stories if story.gate}
-        lost = [story.title for story in parse(text).stories if story.gate and same_words(story.title) not in marked]
-        if lost:
-            raise BadInput(
-                f"the user marked {clip(lost[0], 80)!r} with gate: full, and the brief does not",
-                fix="take the goal over with that line, as they typed it",
-            )
-    gate = asked.get("gate") or settings_at(run.caller.root, asked.get("head")).goal_gate
-    # Story by story there is no final receipt that reviewers could come with.
-    return plans.LIGHT if gate == plans.LIGHT and mode == plans.MODES[0] else plans.FULL
 
 
 def _left_out(run: PlanRun, brief: Brief) -> list[str]:
@@ -242,13 +219,10 @@ def _replaced(run: PlanRun) -> Row | None:
     return {**named, "trouble": str(summary.get("why") or ""), "by": run.caller.by}
 
 
-def plan_row(run: PlanRun, brief: Brief, mode: str, gate: str = plans.FULL) -> Row:
+def plan_row(run: PlanRun, brief: Brief, mode: str) -> Row:
     goals = []
     for number, story in enumerate(brief.stories, start=1):
-        goal = {"id": f"G{number:03}", "title": story.title, "objective": story.objective}
-        if story.gate:
-            goal["gate"] = story.gate
-        goals.append(goal)
+        goals.append({"id": f"G{number:03}", "title": story.title, "objective": story.objective})
     return {
         "kind": "plan_created",
         "run": run.id,
@@ -256,7 +230,6 @@ def plan_row(run: PlanRun, brief: Brief, mode: str, gate: str = plans.FULL) -> R
         "brief": brief.text,
         "constraints": brief.preamble,
         "goalMode": mode,
-        "gate": gate,
         "objective": plans.POINTER,
         "repository": repository(run.caller.root),
         "goalIds": [goal["id"] for goal in goals],

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from omo.errors import BadInput, Refused, Unreadable
-from omo.settings import GOAL_GATES
 from omo.text import clip, counted
 
 Row = dict[str, Any]
@@ -17,7 +16,6 @@ VERSION = 1
 CREATED = "plan_created"
 MARKED, HANDED_OFF, TAKEN_UP = "handoff_marked", "handed_off", "taken_up"
 MODES = ("aggregate", "per-story")
-FULL, LIGHT = GOAL_GATES  # light: reviewers come with the final receipt and with goals marked so
 STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked", "superseded")
 STUCK = ("blocked", "review_blocked")
 STEERING = (
@@ -84,7 +82,6 @@ class Goal:
     steering: Row | None = None
     receipt: Row | None = None
     human_blocked: str = ""  # what only a person can do, in the agent's words; empty when nothing waits for one
-    gate: str = ""  # full where its reviewers come with it in a plan with a light gate
 
     @property
     def is_required(self) -> bool:
@@ -131,7 +128,6 @@ class Plan:
     repository: Row
     created_at: str
     updated_at: str
-    gate: str = FULL
     goals: list[Goal] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)  # what the user asked for, as a hook heard them type it
     left_out: list[str] = field(default_factory=list)  # goals that the user typed, and that are none of these
@@ -304,7 +300,6 @@ def _created(row: Row) -> Plan:
         repository=dict(row["repository"]),
         created_at=row["ts"],
         updated_at=row["ts"],
-        gate=row.get("gate", FULL),
         goals=_new_goals(row),
         requests=[str(text) for text in row.get("requests") or []],
         left_out=list(row.get("leftOut") or []),
@@ -322,9 +317,9 @@ def applied(plan: Plan, row: Row) -> Plan:
 def _new_goals(row: Row) -> list[Goal]:
     goals = []
     for new in row["goals"]:
-        goal = Goal(new["id"], new["title"], new["objective"], row["ts"], row["ts"], steering=new.get("steering"))
-        goal.gate = new.get("gate", "")
-        goals.append(goal)
+        goals.append(
+            Goal(new["id"], new["title"], new["objective"], row["ts"], row["ts"], steering=new.get("steering"))
+        )
     return goals
 
 
@@ -430,7 +425,6 @@ def render(plan: Plan) -> Row:
         "brief": plan.brief,
         "constraints": plan.constraints,
         "goalMode": plan.goal_mode,
-        "gate": plan.gate,
         "objective": plan.objective,
         "repository": {name: plan.repository.get(name) for name in ("root", "git", "base")},
         "createdAt": plan.created_at,
@@ -453,6 +447,5 @@ def render_goal(goal: Goal) -> Row:
         "steering": goal.steering,
         "humanBlocked": goal.human_blocked,
         "completionVerification": goal.receipt,
-        "gate": goal.gate,
     }
     return {name: value for name, value in shown.items() if value not in (None, "")}

@@ -18,7 +18,7 @@ from omo.errors import NotEvaluable, Unreadable
 from omo.proof import artifacts
 from omo.state import store
 from omo.text import clip
-from omo.workflows.ultragoal.plan import FULL, LIGHT, Goal, Plan
+from omo.workflows.ultragoal.plan import Goal, Plan
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.gate.models import TypedReceipt
@@ -47,18 +47,6 @@ def is_last(plan: Plan, goal: Goal) -> bool:
     return all(other.status == "complete" for other in plan.required if other.id != goal.id)
 
 
-def gate_for(plan: Plan, goal: Goal) -> str:
-    """Light where the user chose it for the plan, and neither this goal nor its receipt brings the reviewers."""
-    if plan.gate == LIGHT and goal.gate != FULL and kind_for(plan, goal) == PER_GOAL:
-        return LIGHT
-    return FULL
-
-
-def unreviewed(plan: Plan) -> tuple[str, ...]:
-    """Goals that were closed by the light gate: whoever reviews the plan at its end has to name them."""
-    return tuple(goal.id for goal in plan.required if (goal.receipt or {}).get("gate") == LIGHT)
-
-
 def mint(plan: Plan, goal: Goal, *, gate: str, now: str, facts: Row) -> Row:
     """The receipt of a checkpoint that is about to be appended as the ledger's next row."""
     kind = kind_for(plan, goal)
@@ -71,7 +59,6 @@ def mint(plan: Plan, goal: Goal, *, gate: str, now: str, facts: Row) -> Row:
         "goalId": goal.id,
         "verifiedAt": now,
         "goalStatusBeforeCheckpoint": goal.status,
-        "gate": gate_for(plan, goal),
         "qualityGateHash": gate,
         "checkpointLedgerRow": plan.seq + 1,
         "basis": basis,

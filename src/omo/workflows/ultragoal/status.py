@@ -12,7 +12,7 @@ from omo.work.status import Command, Item, NextStep, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan
+from omo.workflows.ultragoal.plan import Goal, Plan
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 Row = dict[str, Any]
@@ -56,8 +56,6 @@ def plan_status(run: PlanRun, plan: Plan, step: NextStep) -> Status:
     drift = receipts.drift(plan, run.caller.root)
     final = receipts.final(plan, run.directory)
     facts = [clip(plan.objective, 300)]
-    if plan.gate == LIGHT:
-        facts.append("light gate, as the user chose: reviewers come at the end")
     if final is not None:
         facts.append(f"final receipt: fresh, issued with {final.id}")
     if drift:

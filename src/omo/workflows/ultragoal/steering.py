@@ -88,8 +88,6 @@ class SplitSubgoal(Steering):
         common: Row = {"steering": {**self.origin("split_replacement"), "sourceGoalId": goal.id}}
         if goal.blocks is not None:
             common["steering"]["blockedGoalId"] = goal.blocks  # the review it had to satisfy is now theirs
-        if goal.gate:
-            common["gate"] = goal.gate
         goals = []
         for name, wording in zip(names, self.replacements, strict=True):
             goals.append({"id": name, "title": wording.title, "objective": wording.objective, **common})

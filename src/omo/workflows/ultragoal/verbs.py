@@ -21,7 +21,7 @@ from omo.work.lifecycle import left_by_others, left_elsewhere
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, views
 from omo.workflows.ultragoal.next_step import next_step, publish_status
-from omo.workflows.ultragoal.plan import LIGHT, MODES, STEERING
+from omo.workflows.ultragoal.plan import MODES, STEERING
 from omo.workflows.ultragoal.review_briefs import ROLES, review_brief
 from omo.workflows.ultragoal.reviewers import changed_files, requests_of
 from omo.workflows.ultragoal.run import PlanRun, load_plan
@@ -143,8 +143,6 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     plan = run.require_plan()
     notes = [f"the earlier plan is kept as {run.archived}"] if run.archived else []
     notes += goal_tool.create_for_plan(run)
-    if plan.gate == LIGHT:
-        notes.append("light gate, as the user chose: reviewers come at the end, and with goals marked gate: full")
     if arguments.start:
         from omo.workflows.ultragoal import checkpoint as checkpoints
 
@@ -158,14 +156,12 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
         "goals_path": run.snapshot,
         "objective": plan.objective,
         "goal_mode": plan.goal_mode,
-        "gate": plan.gate,
         "archived": run.archived or None,
         "next": step.command,
     }
     lines = [f"Plan with {counted(len(ids), 'goal')}: {run.snapshot}"]
     lines += [f"  {goal.id} {clip(goal.title, 100)}" for goal in plan.goals]
-    if plan.gate != LIGHT:
-        lines.append(PRICE)
+    lines.append(PRICE)
     if arguments.start:
         started = views.handout(run, True, step, notes)
         return Result({**data, **started.data}, "\n".join([*lines, started.text]), notes=notes)

@@ -11,7 +11,7 @@ from omo.text import block, clip, counted
 from omo.work.status import LONGEST_TEXT, NextStep
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.lifecycle import phase_of
-from omo.workflows.ultragoal.plan import LIGHT, STATUSES, Goal, Plan, render_goal
+from omo.workflows.ultragoal.plan import STATUSES, Plan, render_goal
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 from omo.workflows.ultragoal.status import plan_status
 from omo.workflows.ultrawork import gates
@@ -28,10 +28,6 @@ GATE_ORDER = (
     "Before it is complete: verify; run the cleaner (omo:critic, with what omo ultragoal brief critic prints); verify "
     "again; let omo:architect and omo:qa review it, each with its line as the whole prompt: omo ultragoal brief "
     "architect, omo ultragoal brief qa. "
-    "The checkpoint runs the gates and the command that shows it, which nobody has to pin. "
-)
-LIGHT_ORDER = (
-    "Before it is complete: verify. Its reviewers come at the end of the plan, as the user chose. "
     "The checkpoint runs the gates and the command that shows it, which nobody has to pin. "
 )
 NO_GATE = "No gate is pinned: only the user can make a check theirs, with {}."
@@ -68,7 +64,6 @@ def status(run: PlanRun, plan: Plan, step: NextStep) -> Result:
         "status": word,
         "run": plan.run,
         "goal_mode": plan.goal_mode,
-        "gate": plan.gate,
         "objective": plan.objective,
         "paths": {"dir": run.directory, "brief": run.brief, "goals": run.snapshot, "ledger": run.journal.path},
         "current_goal": plan.active.id if plan.active else None,
@@ -121,24 +116,19 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
     lines.append("")
     if objective != plan.objective:  # story by story
         lines.append(f"The session's goal: {clip(objective, 300)}")
-    lines += [_how_to_close(run, plan, goal), f"Next: {step.text}"]
+    lines += [_how_to_close(run), f"Next: {step.text}"]
     return Result(data, "\n".join(lines), notes=notes)
 
 
-def _how_to_close(run: PlanRun, plan: Plan, goal: Goal) -> str:
+def _how_to_close(run: PlanRun) -> str:
     """Who has to look at the goal, and which commands omo runs for it; what only the user can pin is said at once."""
-    order = GATE_ORDER
-    if receipts.gate_for(plan, goal) == LIGHT:
-        order = LIGHT_ORDER
-    elif unreviewed := receipts.unreviewed(plan):
-        order += f"They look at {', '.join(unreviewed)} with it, and say so. "
     known = gates_of(run)
     if len(known):
-        return f"{order}Gates: {', '.join(f'{gate.name} ({gates.in_words(gate)})' for gate in known)}."
+        return f"{GATE_ORDER}Gates: {', '.join(f'{gate.name} ({gates.in_words(gate)})' for gate in known)}."
     caller = run.caller
     checks = gates.Found(caller.root, ".", caller.session_rows.get(caller.session), known).checks
     pins = [f"/omo:pin {check.name} -- {shlex.join(check.argv)}" for check in checks[:MOST_PINS]]
-    return order + NO_GATE.format(" or ".join(pins) or "/omo:pin NAME -- COMMAND")
+    return GATE_ORDER + NO_GATE.format(" or ".join(pins) or "/omo:pin NAME -- COMMAND")
 
 
 def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
@@ -175,8 +165,6 @@ def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
 
 
 def _independence(receipt: Row) -> str:
-    if receipt.get("independence") == LIGHT:
-        return "the light gate that the user chose: reviewers come at the end"
     if receipt.get("independence") == "full":
         return "independence: full (architect and qa were seen to find it clean)"
     clean = [agent["role"] for agent in receipt.get("agents", []) if agent.get("clean") and agent.get("changed") == []]

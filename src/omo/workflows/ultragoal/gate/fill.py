@@ -6,7 +6,6 @@ shown yet is missing, and each missing part names the command or the agent that 
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -29,7 +28,6 @@ Row = dict[str, Any]
 
 ARCHITECT, QA = reviewers.INDEPENDENT
 VERDICTS = ("architectureStatus", "productStatus", "codeStatus", "recommendation")
-REVIEWERS_ONLY = ("e2eStatus", "redTeamStatus", "redTeamCommands", "adversarialCases")
 LONGEST_EVIDENCE = 8000
 PICTURES = (".png", ".jpg", ".jpeg")
 ESCAPE = b"\x1b["
@@ -95,11 +93,9 @@ class Filled:
             why = self._review_problem(agent, reviews.get(agent), cited)
             if not why:
                 said[agent] = reviews[agent]
-            elif not subject.is_light:
+            else:
                 self._lacks(place, why)
-        self.document: Row = {}
-        if not subject.is_light:
-            self.document["architectReview"] = _architect_review(said.get(ARCHITECT))
+        self.document: Row = {"architectReview": _architect_review(said.get(ARCHITECT))}
         self.document["executorQa"] = self._executor_qa(said.get(QA))
         report = cleaner_report(events, goal.started_at or "")
         self.has_cleaner = bool(report)
@@ -125,13 +121,6 @@ class Filled:
         if asks_for_more and not reviewers.request_status(review.message.text):
             return (
                 f"{agent} does not say whether all is there that the user asked for: omo ultragoal brief architect asks"
-            )
-        unnamed = sorted(set(self.subject.unreviewed) - set(reviewers.goals_in(review.message.text)))
-        if unnamed:
-            form = json.dumps({"goals": [*unnamed, name]})
-            return (
-                f"{agent} does not say that it looked at {', '.join(unnamed)}, whose reviewers come with {name}: its "
-                f"report has to list them, {form}; omo ultragoal brief {reviewers.INDEPENDENT[agent]} asks for that"
             )
         return ""
 
@@ -161,12 +150,8 @@ class Filled:
         }
         if not section["surfaceEvidence"]:
             self._lacks("executorQa.surfaceEvidence", self._why_not(is_attack=False) or SHOW.format(self.goal.id))
-        if not section["adversarialCases"] and not self.subject.is_light:
+        if not section["adversarialCases"]:
             self._lacks("executorQa.adversarialCases", self._why_not(is_attack=True) or ATTACK)
-        if self.subject.is_light:
-            for name in REVIEWERS_ONLY:
-                del section[name]
-            section["evidence"] = "; ".join(shown.row["description"] for shown in self.good)
         section["contractCoverage"] = section["contractCoverage"] or [self._coverage(section, own)]
         return section
 
@@ -185,7 +170,7 @@ class Filled:
         coverage |= {"obligation": self.goal.objective, "status": "covered"}
         shown_by = {
             "surfaceEvidenceRefs": section["surfaceEvidence"],
-            "adversarialCaseRefs": section.get("adversarialCases"),
+            "adversarialCaseRefs": section["adversarialCases"],
             "artifactRefs": own,
         }
         for name, rows in shown_by.items():
