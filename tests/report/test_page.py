@@ -26,7 +26,7 @@ from omo.views.report.gather import Report
 from omo.work import times as spans
 from omo.work.sections import Attachment, Picture
 from omo.workflows.ultragoal import goal_tool
-from omo.workflows.ultragoal.next_step import publish_status
+from omo.workflows.ultragoal.status import publish_status
 from tests.report import hostile, sample
 from tests.report.sample import Sample
 from tests.ultragoal.project import ONE, Project, make

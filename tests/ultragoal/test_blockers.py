@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput
-from omo.workflows.ultragoal.checkpoint import MOST_OPEN_BLOCKERS as MOST_OPEN
-from omo.workflows.ultragoal.checkpoint import classify, record_review_blockers
+from omo.workflows.ultragoal.goals import MOST_OPEN_BLOCKERS as MOST_OPEN
+from omo.workflows.ultragoal.goals import classify, record_review_blockers
 from tests.ultragoal.project import THREE, Project, make
 from tests.ultragoal.test_steering import bring
 

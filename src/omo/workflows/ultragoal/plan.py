@@ -16,6 +16,7 @@ VERSION = 1
 CREATED = "plan_created"
 MARKED, HANDED_OFF, TAKEN_UP = "handoff_marked", "handed_off", "taken_up"
 MODES = ("aggregate", "per-story")
+HANDOFF = "handoff"  # the phase of a plan that is marked for another workflow, or was given to it
 STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked", "superseded")
 STUCK = ("blocked", "review_blocked")
 STEERING = (
@@ -59,6 +60,7 @@ WAYS_ON = {
     "--objective TEXT --evidence TEXT",
     "superseded": "other goals took its place: omo ultragoal status",
 }
+CLASSIFY = "omo ultragoal classify-blocker --classification human_blocked"
 BLOCK_FIRST = "omo ultragoal checkpoint --goal-id {id} --status blocked --evidence TEXT, then the same again"
 FINISH_FIRST = (
     "{active} is under way, and one goal is worked on at a time: omo ultragoal checkpoint --goal-id {active} "
@@ -241,6 +243,19 @@ class Plan:
             return ""
         to = f"handed off to {self.handoff['to']}" if self.handoff["to"] else "marked ready for handoff"
         return f"{to} by the {self.handoff['by']}"
+
+    @property
+    def phase(self) -> str:
+        """The first that fits."""
+        if self.handoff is not None:
+            return HANDOFF
+        if not self.is_open:
+            return "complete"
+        statuses = {goal.status for goal in self.open_goals}
+        for phase in ("active", "pending", "failed"):
+            if phase in statuses:
+                return phase
+        return "blocked"
 
     @property
     def is_human_blocked(self) -> bool:

@@ -17,7 +17,8 @@ from omo.proof import base, globs
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work.run import Caller
-from omo.workflows.ultragoal.create import Brief, plan_row, same_words, title_of
+from omo.workflows.ultragoal.brief import Brief, same_words, title_of
+from omo.workflows.ultragoal.create import plan_row
 from omo.workflows.ultragoal.gate.models import Defect, shown
 from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.gate.rules import inspect_qa

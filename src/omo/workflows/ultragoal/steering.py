@@ -12,7 +12,7 @@ from omo.errors import BadInput, OmoError, Refused
 from omo.strict import Strict, validated
 from omo.text import clip
 from omo.work.run import check_sizes
-from omo.workflows.ultragoal.create import LONGEST, LONGEST_OBJECTIVE, LONGEST_TITLE, text_defects
+from omo.workflows.ultragoal.brief import LONGEST, LONGEST_OBJECTIVE, LONGEST_TITLE, text_defects
 from omo.workflows.ultragoal.plan import Goal, Plan
 from omo.workflows.ultragoal.run import PlanRun
 

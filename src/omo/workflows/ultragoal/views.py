@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from omo.result import Result
 from omo.text import block, clip, counted
-from omo.work.status import LONGEST_TEXT, NextStep
+from omo.work.status import LONGEST_TEXT, NextStep, Status
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.lifecycle import phase_of
 from omo.workflows.ultragoal.plan import STATUSES, Plan, render_goal
 from omo.workflows.ultragoal.run import PlanRun, gates_of
-from omo.workflows.ultragoal.status import plan_status
 from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
@@ -45,11 +43,10 @@ def step_data(step: NextStep) -> Row:
     return {"action": step.action, "why": step.why, "command": step.command, "goal_id": step.item or None}
 
 
-def status(run: PlanRun, plan: Plan, step: NextStep) -> Result:
-    word = phase_of(plan)
+def status(run: PlanRun, plan: Plan, view: Status) -> Result:
+    word, step = plan.phase, view.next
     if not plan.is_open and step.action not in ("done", "complete-goal"):
         word = "active"  # without its last receipt it is not complete
-    view = plan_status(run, plan, step).believed
     counts = Counter(goal.status for goal in plan.goals)
     notes = list(run.problems)
     if edited := run.edited_view():
