@@ -276,9 +276,7 @@ class Project(AnyProject):
         return goal.id if goal else None
 
     def receipt(self, name: str) -> Row:
-        receipt = self.goal(name).receipt
-        assert receipt is not None
-        return receipt
+        return self.goal(name).receipt
 
     def gate_file(self, name: str) -> Path:
         """Behind the receipt of a goal."""

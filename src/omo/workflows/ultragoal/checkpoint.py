@@ -117,7 +117,7 @@ def _require_passing(
 
 def stands(run: PlanRun, plan: Plan, goal: Goal, evidence: str, gate: object) -> bool:
     """The same words and the same gate (None: whichever it was), and its receipt still holds: nothing to do."""
-    receipt = goal.receipt or {}
+    receipt = goal.receipt
     if goal.status != "complete" or goal.evidence != evidence:
         return False
     if gate is not None and receipt.get("qualityGateHash") != receipts.canonical_digest(gate):
@@ -181,13 +181,13 @@ def _complete(
     if stands(run, plan, goal, evidence, gate):
         run.change_plan(lambda plan: (None, []))
         return Done(goal, changed=False)
-    subject = subject_of(run, plan, goal, gate_file)
     reviewed = _require_agreement(run, goal)  # before replays, which may write files
     held = hold(run.caller, is_last=receipts.is_last(plan, goal))
+    subject = subject_of(run, plan, goal, gate_file)
     filled = None
     if gate is None:
         if rerun is not None:
-            rerun(subject_of(run, plan, goal, gate_file), held.settled)
+            rerun(subject, held.settled)
             run.caller.forget()
             subject = subject_of(run, plan, goal, gate_file)
             # What was run here may have changed the work, and then nobody has reviewed it.

@@ -81,8 +81,8 @@ class Goal:
     started_at: str | None = None
     completed_at: str | None = None
     evidence: str = ""
-    steering: Row | None = None
-    receipt: Row | None = None
+    steering: Row = field(default_factory=dict)
+    receipt: Row = field(default_factory=dict)
     human_blocked: str = ""  # what only a person can do, in the agent's words; empty when nothing waits for one
 
     @property
@@ -92,16 +92,16 @@ class Goal:
     @property
     def is_closed(self) -> bool:
         """Nothing is left to do: another goal took its place, or a receipt of ours says it is complete."""
-        return not self.is_required or (self.status == "complete" and self.receipt is not None)
+        return not self.is_required or (self.status == "complete" and bool(self.receipt))
 
     @property
     def receipt_id(self) -> str | None:
-        return (self.receipt or {}).get("receiptId")
+        return self.receipt.get("receiptId")
 
     @property
     def blocks(self) -> str | None:
         """The goal whose review this one has to satisfy, where it is such a one."""
-        return (self.steering or {}).get("blockedGoalId")
+        return self.steering.get("blockedGoalId")
 
     def move(self, what: str, *, active: Goal | None = None) -> str:
         """The status that follows; Refused where the table has no such way. `active` is the goal under way, if any."""
@@ -219,7 +219,7 @@ class Plan:
     def background(self, goal: Goal) -> list[str]:
         """What is known of a goal before it is worked on: why it came to be, and what went wrong before."""
         known = []
-        steering = goal.steering or {}
+        steering = goal.steering
         if goal.blocks:
             known.append(f"it resolves the review of {goal.blocks}: {self.goal(goal.blocks).evidence}")
         if steering.get("sourceGoalId"):
@@ -266,8 +266,8 @@ class Plan:
     def tally(self) -> str:
         """What became of it in one line: complete of all there ever were, superseded, reworded."""
         superseded = [goal for goal in self.goals if goal.status == "superseded"]
-        dropped = sum(bool((goal.steering or {}).get("noReplacementRequired")) for goal in superseded)
-        reworded = sum("firstWording" in (goal.steering or {}) for goal in self.goals)
+        dropped = sum(bool(goal.steering.get("noReplacementRequired")) for goal in superseded)
+        reworded = sum("firstWording" in goal.steering for goal in self.goals)
         complete = sum(goal.status == "complete" for goal in self.goals)
         parts = [f"{complete} of {counted(len(self.goals), 'goal')} complete"]
         if superseded:
@@ -333,7 +333,7 @@ def _new_goals(row: Row) -> list[Goal]:
     goals = []
     for new in row["goals"]:
         goals.append(
-            Goal(new["id"], new["title"], new["objective"], row["ts"], row["ts"], steering=new.get("steering"))
+            Goal(new["id"], new["title"], new["objective"], row["ts"], row["ts"], steering=new.get("steering") or {})
         )
     return goals
 
@@ -343,7 +343,7 @@ def _apply(plan: Plan, row: Row) -> None:
     match row.get("kind"):
         case "goal_started":
             goal = _touch(plan, row)
-            goal.status, goal.human_blocked, goal.receipt = "active", "", None
+            goal.status, goal.human_blocked, goal.receipt = "active", "", {}
             goal.started_at = goal.started_at or row["ts"]
         case "goal_checkpointed":
             goal = _touch(plan, row)
@@ -352,7 +352,7 @@ def _apply(plan: Plan, row: Row) -> None:
             goal.status, goal.evidence = row["status"], row["evidence"]
             if goal.status != "blocked":  # what only a person can do stays so, whichever was recorded first
                 goal.human_blocked = ""
-            goal.receipt = row.get("completionVerification")
+            goal.receipt = dict(row.get("completionVerification") or {})
             goal.completed_at = row["ts"] if goal.status == "complete" else None
         case "steering_accepted":
             _steer(plan, row)
@@ -361,7 +361,7 @@ def _apply(plan: Plan, row: Row) -> None:
             if row.get("goalId"):
                 goal = _touch(plan, row)
                 goal.status, goal.evidence = "review_blocked", row["evidence"]
-                goal.receipt, goal.human_blocked = None, ""
+                goal.receipt, goal.human_blocked = {}, ""
             plan.goals += _new_goals(row)
         case "blocker_classified":  # for one goal, or for whatever is under way or stuck
             waits_for = row["evidence"] if row["classification"] == "human_blocked" else ""
@@ -398,7 +398,7 @@ def _steer(plan: Plan, row: Row) -> None:
         case "split_subgoal" | "mark_blocked_superseded":
             goal = _touch(plan, row)
             goal.status, goal.human_blocked = "superseded", ""
-            goal.steering = {**(goal.steering or {}), **_reasons(row)}  # a blocker stays one, so its own kind is kept
+            goal.steering = {**goal.steering, **_reasons(row)}  # a blocker stays one, so its own kind is kept
             if row["mutation"] == "split_subgoal":
                 goal.steering["replacementGoalIds"] = row["replacementGoalIds"]
                 after = plan.goals.index(goal) + 1
@@ -413,7 +413,7 @@ def _steer(plan: Plan, row: Row) -> None:
         case "revise_pending_wording":
             goal = _touch(plan, row)
             goal.title, goal.objective = row.get("title", goal.title), row.get("objective", goal.objective)
-            known = goal.steering or {}
+            known = goal.steering
             # However often it is revised: what was promised first stays visible.
             first = known.get("firstWording", row.get("previous"))
             goal.steering = {**known, **_reasons(row), "changedFields": row["changedFields"], "firstWording": first}
@@ -463,4 +463,4 @@ def render_goal(goal: Goal) -> Row:
         "humanBlocked": goal.human_blocked,
         "completionVerification": goal.receipt,
     }
-    return {name: value for name, value in shown.items() if value not in (None, "")}
+    return {name: value for name, value in shown.items() if value not in (None, "", {})}

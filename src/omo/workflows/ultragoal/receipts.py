@@ -76,7 +76,7 @@ def basis_of(plan: Plan, goal: Goal) -> Row:
     return {
         "run": plan.run,
         "brief": sha256(plan.brief.encode("utf-8", "replace")),
-        "goal": {"id": goal.id, "title": goal.title, "objective": goal.objective, "steering": goal.steering},
+        "goal": {"id": goal.id, "title": goal.title, "objective": goal.objective, "steering": goal.steering or None},
         "blockers": [other.id for other in plan.goals if other.blocks == goal.id],
     }
 
@@ -86,7 +86,7 @@ def problem(plan: Plan, goal: Goal, directory: str) -> str:
     receipt = goal.receipt
     if goal.status != "complete":
         return f"{goal.id} is {goal.status}"
-    if not isinstance(receipt, dict):
+    if not receipt:
         return f"{goal.id} was completed without a receipt of omo"
     if receipt.get("goalId") != goal.id or receipt.get("schemaVersion") != SCHEMA:
         return f"the receipt of {goal.id} is not one of omo's"
@@ -97,7 +97,7 @@ def problem(plan: Plan, goal: Goal, directory: str) -> str:
 
 def kept_gate(goal: Goal, directory: str) -> tuple[Row, str]:
     """The gate behind the goal's receipt, and why it is not the one that passed; empty where it is."""
-    digest = str((goal.receipt or {}).get("qualityGateHash"))
+    digest = str(goal.receipt.get("qualityGateHash"))
     try:
         kept = store.read(gate_file(directory, digest))
     except Unreadable:
@@ -138,12 +138,12 @@ def final(plan: Plan, directory: str) -> Goal | None:
 
 
 def is_final(goal: Goal) -> bool:
-    return (goal.receipt or {}).get("receiptKind") == FINAL
+    return goal.receipt.get("receiptKind") == FINAL
 
 
 def final_problem(plan: Plan, goal: Goal, directory: str) -> str:
     """Why this final receipt does not cover the plan as it is now."""
-    covered = (goal.receipt or {}).get("covers")
+    covered = goal.receipt.get("covers")
     if covered != {other.id: other.receipt_id for other in plan.required}:
         return "goals were added, reopened or closed again after the final receipt"
     for other in plan.required:
@@ -216,11 +216,11 @@ def drift(plan: Plan, root: str) -> str:
         return ""
     from omo.proof import tree  # not needed by a status without receipts
 
-    newest = max(closed, key=lambda goal: str((goal.receipt or {}).get("verifiedAt")))
+    newest = max(closed, key=lambda goal: str(goal.receipt.get("verifiedAt")))
     try:
         now = tree.fingerprint(Path(root))
     except NotEvaluable as error:
         return clip(f"the tree cannot be read: {error.message}", 200)
-    if now == (newest.receipt or {}).get("tree"):
+    if now == newest.receipt.get("tree"):
         return ""
     return f"the tree has changed since the receipt of {newest.id}"

@@ -120,6 +120,10 @@ class Review:
             return UNSEEN_SOURCE
         return OWN_CONTRACT if self.is_own_contract else PASS
 
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.verdict]
+
 
 def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, executor_qa: object) -> Review:
     """Reads, decodes and replays; writes nothing. `spec` is its path and text, `executor_qa` None where none came."""

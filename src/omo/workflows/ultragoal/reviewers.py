@@ -39,6 +39,7 @@ ARCHITECT = "omo:architect"
 REQUEST = "requestStatus"
 SECTIONS = ("architectReview", "executorQa")
 OPEN = "open blockers"
+NOT_REVIEWED = "not reviewed independently"
 MOST_CHANGED = 50  # files in a receipt
 LONGEST = 120
 MOST_NAMED = 10
@@ -163,12 +164,21 @@ def render(reviews: dict[str, Review]) -> list[Row]:
     return rendered
 
 
+def independence_of(receipt: Row) -> str:
+    """Who was seen to find the goal clean on the files of the receipt, in words."""
+    if receipt.get("independence") == agents.FULL:
+        return "independence: full (architect and qa were seen to find it clean)"
+    clean = [agent["role"] for agent in receipt.get("agents", []) if agent.get("clean") and agent.get("changed") == []]
+    roles = " and ".join(sorted(clean)) or "no reviewer"
+    return f"{NOT_REVIEWED} ({roles} seen to find it clean on these files)"
+
+
 def outcome_of(run: PlanRun, plan: Plan) -> Row:
     """Of a plan whose every goal is closed: judged where both reviewers were seen to find each goal clean, and no file
     was changed after the last receipt."""
     allowed: list[str] = []
     for goal in plan.required:
-        allowed += (goal.receipt or {}).get("allowed") or []
+        allowed += goal.receipt.get("allowed") or []
     notes = list(dict.fromkeys(allowed))
     verdict, words = outcome.JUDGED, ["omo:architect and omo:qa were seen to find each clean"]
     words.append(f"{ARCHITECT} found all of it there that the user asked for, as they typed it")
@@ -208,7 +218,7 @@ def doubts_of(plan: Plan) -> list[str]:
         titles = listed([repr(clip(title, 40)) for title in plan.left_out])
         doubts.append(f"the user typed {titles}, and no goal of the plan was made with that title")
     for goal in plan.goals:
-        steering = goal.steering or {}
+        steering = goal.steering
         if steering.get("replacementGoalIds") and steering.get("by") == "agent":
             parts = ", ".join(f"{name} {clip(plan.goal(name).title, 40)!r}" for name in steering["replacementGoalIds"])
             doubts.append(f"that {goal.id} {clip(goal.title, 40)!r} is the same as {parts} is the agent's word")
@@ -221,17 +231,17 @@ def doubts_of(plan: Plan) -> list[str]:
         if unseen:
             silent.setdefault(" or ".join(unseen), []).append(goal.id)
         doubts += _changed_after(goal, reviews)
-        for reason in (goal.receipt or {}).get("weakened") or ():
+        for reason in goal.receipt.get("weakened") or ():
             doubts.append(f"{goal.id}: {reason}")
     for agents_named, goals in silent.items():
         named = ", ".join(goals[:MOST_NAMED])
-        doubts.insert(0, f"not reviewed independently, no verdict of {agents_named} was seen for {named}")
+        doubts.insert(0, f"{NOT_REVIEWED}, no verdict of {agents_named} was seen for {named}")
     return doubts
 
 
 def _expected_reviews(goal: Goal) -> dict[str, Row]:
     """By agent, what the receipt has of each that the gate asks for; nothing of one that was not seen."""
-    seen = {str(review["role"]): review for review in (goal.receipt or {}).get("agents") or []}
+    seen = {str(review["role"]): review for review in goal.receipt.get("agents") or []}
     return {agent: seen.get(role, {}) for agent, role in INDEPENDENT.items()}
 
 
@@ -262,33 +272,32 @@ def exceptions(plan: Plan) -> list[Row]:
         if handed["by"] == "agent":
             what = f"the plan was handed off with {counted(handed['open'], 'open goal')}"
             let_through.append(exception(what, "agent", "and then taken up again"))
-    uncleaned = [goal.id for goal in plan.required if (goal.receipt or {}).get("cleaned") is False]
+    uncleaned = [goal.id for goal in plan.required if goal.receipt.get("cleaned") is False]
     if uncleaned:
         what = f"no cleaner looked at {listed(uncleaned, MOST_NAMED)}"
         let_through.append(exception(what, "agent", "its report belongs to the gate of every goal, and was left out"))
     for goal in plan.goals:
-        if (goal.steering or {}).get("by") == "agent":
-            let_through += _steered(goal)
-        receipt = goal.receipt or {}
-        for exempted in receipt.get("exemptions") or []:
-            what = f"{goal.id}: {exempted.get('artifact')} was not run again"
-            why = f"{exempted.get('reason')}, approved by {exempted.get('approvedBy')}"
-            let_through.append(exception(what, str(receipt.get("by")), clip(why, LONGEST)))
-        let_through += receipt.get("letThrough") or []
+        let_through += exceptions_of(goal)
     return let_through
 
 
-def _steered(goal: Goal) -> list[Row]:
-    steering = goal.steering or {}
-    first = part(steering, "firstWording")
-    rationale = clip(str(steering.get("rationale") or "no reason given"), LONGEST)
-    if goal.status == "superseded" and steering.get("noReplacementRequired"):
-        return [exception(f"{goal.id} was dropped: {clip(goal.title, 80)}", "agent", rationale)]
-    is_as_first = first == {"title": goal.title, "objective": goal.objective}
-    if goal.is_required and first and not is_as_first:
-        what = f"{goal.id} was reworded: {_wording(first)} became {_wording(vars(goal))}"
-        return [exception(what, "agent", rationale)]
-    return []
+def exceptions_of(goal: Goal) -> list[Row]:
+    let_through = []
+    receipt, steering = goal.receipt, goal.steering
+    if steering.get("by") == "agent":
+        first = part(steering, "firstWording")
+        rationale = clip(str(steering.get("rationale") or "no reason given"), LONGEST)
+        is_as_first = first == {"title": goal.title, "objective": goal.objective}
+        if goal.status == "superseded" and steering.get("noReplacementRequired"):
+            let_through.append(exception(f"{goal.id} was dropped: {clip(goal.title, 80)}", "agent", rationale))
+        elif goal.is_required and first and not is_as_first:
+            what = f"{goal.id} was reworded: {_wording(first)} became {_wording(vars(goal))}"
+            let_through.append(exception(what, "agent", rationale))
+    for exempted in receipt.get("exemptions") or []:
+        what = f"{goal.id}: {exempted.get('artifact')} was not run again ({exempted.get('reasonCode')})"
+        why = f"{exempted.get('reason')}, approved by {exempted.get('approvedBy')}"
+        let_through.append(exception(what, str(receipt.get("by")), clip(why, LONGEST)))
+    return let_through + (receipt.get("letThrough") or [])
 
 
 def _wording(goal: Row) -> str:

@@ -37,7 +37,6 @@ ALTERNATIVES = [
     "one goal is stuck: omo ultragoal checkpoint --status blocked --evidence TEXT",
     f"only a person can go on: {CLASSIFY} --evidence TEXT",
 ]
-LARGEST_SETTINGS = 100_000
 ULTRAGOAL: Kind[Plan] = Kind("ultragoal", "ultragoal plan", "g", CREATE, paths.ultragoal_dir, plans.fold)
 
 
@@ -189,8 +188,6 @@ def settings_at(root: str, commit: str | None) -> Settings:
     name = Path(paths.settings_file(root)).relative_to(root).as_posix()
     try:
         text = git.ask(Path(root), "cat-file", "blob", f"{commit}:./{name}")
-        if len(text) > LARGEST_SETTINGS:
-            return Settings()
         return all_settings.of({}, store.parse(store.encode(text), name))
     except (NotEvaluable, Unreadable):
         return Settings()

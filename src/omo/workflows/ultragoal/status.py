@@ -10,6 +10,7 @@ from omo.errors import OmoError
 from omo.proof import artifacts
 from omo.state.runtime import part
 from omo.text import clip, counted
+from omo.work.agents import FULL
 from omo.work.bound import files_of_end
 from omo.work.publish import publish, publish_damage
 from omo.work.status import LONGEST_SHORT, Command, Item, NextStep, Status
@@ -17,7 +18,7 @@ from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
-from omo.workflows.ultragoal.reviewers import outcome_of, unfinished
+from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, outcome_of, unfinished
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 Row = dict[str, Any]
@@ -92,7 +93,7 @@ def plan_status(run: PlanRun, plan: Plan, step: NextStep) -> Status:
 
 
 def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
-    receipt = goal.receipt or {}
+    receipt = goal.receipt
     mark, state, stale = MARKS.get(goal.status, "open"), "", ""
     if goal.status == "complete":
         state, stale = "fresh", receipts.problem(plan, goal, run.directory) or _changed_evidence(run, receipt)
@@ -100,8 +101,8 @@ def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
         mark, state = "stale", "stale"
     blockers = [blocker.id for blocker in plan.open_blockers_of(goal.id)]
     overrides = []
-    if receipt.get("independence") == "reduced":
-        overrides.append("not reviewed independently")
+    if receipt and receipt.get("independence") != FULL:
+        overrides.append(NOT_REVIEWED)
     if receipt.get("exemptions"):
         overrides.append(f"{counted(len(receipt['exemptions']), 'replay')} exempted")
     return Item(
@@ -118,13 +119,13 @@ def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
 
 
 def _notes(goal: Goal, blockers: list[str]) -> list[str]:
-    notes = [clip(str(note), 200) for note in (goal.receipt or {}).get("notes", [])]
+    notes = [clip(str(note), 200) for note in goal.receipt.get("notes", [])]
     if goal.human_blocked:
         notes.append(f"waits for a person: {clip(goal.human_blocked, 160)}")
     elif goal.status in ("failed", "blocked", "review_blocked") and goal.evidence:
         notes.append(clip(goal.evidence, 160))
     if goal.status == "superseded":
-        replacements = (goal.steering or {}).get("replacementGoalIds")
+        replacements = goal.steering.get("replacementGoalIds")
         notes.append(f"replaced by {', '.join(replacements)}" if replacements else "nothing took its place")
     if blockers:
         notes.append(f"blocked by {', '.join(blockers)}")
@@ -248,7 +249,6 @@ def complete_denial(run: PlanRun, plan: Plan, step: NextStep) -> str:
     elif plan.goal_mode == "per-story" or run.tool.objective not in plan.objectives_of(None):
         return ""
     else:
-        problems = [f"{goal.id} is {goal.status}" for goal in plan.open_goals]
-        problems = problems or [why for _, why in receipts.unproven(plan, run.directory)]
+        problems = [why for _, why in receipts.unproven(plan, run.directory)]
     why = "; ".join(filter(None, problems[:5]))
     return f"The goal is not proven complete ({why}). {step.text}" if why else ""

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from omo.errors import BadInput, OmoError, Refused
+from omo.proof import documents
 from omo.strict import Strict, validated
 from omo.text import clip
 from omo.work.run import check_sizes
@@ -208,8 +209,6 @@ def _read(kind: str, given: dict[str, str], cwd: str) -> Steering:
             "not among them",
             fix=f"--kind is one of {', '.join(KINDS)}",
         )
-    from omo.proof import documents  # a YAML parser is behind it, which a status does not need
-
     options: Row = dict(given)
     for name in IN_JSON:
         if name in options and name in KINDS[kind].model_fields:

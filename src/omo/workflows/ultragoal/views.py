@@ -10,7 +10,9 @@ from omo.result import Result
 from omo.text import block, clip, counted
 from omo.work.status import LONGEST_TEXT, NextStep, Status
 from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.next_step import ALL_COMPLETE
 from omo.workflows.ultragoal.plan import STATUSES, Plan, render_goal
+from omo.workflows.ultragoal.reviewers import independence_of
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 from omo.workflows.ultrawork import gates
 
@@ -53,7 +55,7 @@ def status(run: PlanRun, plan: Plan, view: Status) -> Result:
         notes.append(edited)
     goals = []
     for goal, item in zip(plan.goals, view.items, strict=True):
-        independence = (goal.receipt or {}).get("independence")
+        independence = goal.receipt.get("independence")
         goals.append({**render_goal(goal), **item.data, "independence": independence})
     final = receipts.final(plan, run.directory)
     data = {
@@ -95,7 +97,7 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
         "next": step.command,
     }
     if goal is None:
-        what = "No goal can be handed out" if plan.is_open else "All ultragoal goals are complete"
+        what = "No goal can be handed out" if plan.is_open else ALL_COMPLETE
         return Result({**data, "goal_id": step.item or None}, f"{what}.\nNext: {step.text}", notes=notes)
     objective = plan.objectives_of(goal)[0]
     data |= {
@@ -131,7 +133,7 @@ def _how_to_close(run: PlanRun) -> str:
 def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
     plan, goal = run.require_plan(), done.goal
     following = plan.goal(done.started) if done.started else plan.active
-    receipt = goal.receipt or {}
+    receipt = goal.receipt
     data = {
         "goal_id": goal.id,
         "status": goal.status,
@@ -152,21 +154,13 @@ def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
     stood = "" if done.changed else " (it stood already)"
     lines = [f"{goal.id} {goal.status}{stood}"]
     if receipt:
-        lines.append(f"  {receipt.get('receiptKind')} receipt {receipt.get('receiptId')}, {_independence(receipt)}")
+        lines.append(f"  {receipt.get('receiptKind')} receipt {receipt.get('receiptId')}, {independence_of(receipt)}")
     if done.started:
         lines.append(f"Next ultragoal goal: {done.started} {clip(plan.goal(done.started).title, 100)}")
         lines.append(block(plan.goal(done.started).objective, LONGEST_TEXT))
     elif not plan.is_open:
-        lines.append(f"All ultragoal goals are complete: {plan.tally}")
+        lines.append(f"{ALL_COMPLETE}: {plan.tally}")
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=[*done.notes, *run.notes])
-
-
-def _independence(receipt: Row) -> str:
-    if receipt.get("independence") == "full":
-        return "independence: full (architect and qa were seen to find it clean)"
-    clean = [agent["role"] for agent in receipt.get("agents", []) if agent.get("clean") and agent.get("changed") == []]
-    roles = " and ".join(sorted(clean)) or "no reviewer"
-    return f"not reviewed independently ({roles} seen to find it clean on these files)"
 
 
 def steered(row: Row, step: NextStep, notes: list[str]) -> Result:
@@ -179,8 +173,6 @@ def steered(row: Row, step: NextStep, notes: list[str]) -> Result:
 
 
 def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:
-    from omo.workflows.ultragoal.review import EXIT_CODES
-
     source, contract = done.source, done.contract
     data = {
         "verdict": done.verdict,
@@ -206,4 +198,4 @@ def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:
         lines.append(f"Goals for them: {', '.join(ids)}")
     if following:
         lines.append(f"Next: {following}")
-    return Result(data, "\n".join(lines), EXIT_CODES[done.verdict], done.notes)
+    return Result(data, "\n".join(lines), done.exit_code, done.notes)
