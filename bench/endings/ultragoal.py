@@ -575,88 +575,16 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
-def lightly(run: Play, brief: str = TWO, **variables: str) -> None:
-    """The agent makes the plan, and closes what it can without reviewers."""
-    run.omo(f"ultragoal create-goals --start --brief {shlex.quote(brief)}", **variables)
+@ending("ultragoal", "a lighter gate asked for, in words and settings of an earlier version", HELD)
+def _(run: Play) -> None:
+    asked(run, f"/omo:ultragoal\ngate: light\n{TWO}")
+    light = {"OMO_GOAL_GATE": "light", "CLAUDE_PLUGIN_OPTION_GOAL_GATE": "light"}
+    run.omo(f"ultragoal create-goals --start --brief {shlex.quote(f'gate: light{chr(10)}{TWO}')}", **light)
     for goal in ("G001", "G002"):
-        line = f"ultragoal checkpoint --goal-id {goal} --evidence 'it was seen to work' -- python3 -B calc.py"
-        run.omo(line, **variables)
-    run.omo("goal complete", **variables)
-
-
-@ending("ultragoal", "the light gate, in a brief of the agent's", HELD)
-def _(run: Play) -> None:
-    asked(run, "/omo:ultragoal a login page and a payment API")
-    lightly(run, f"gate: light\n{TWO}")
-
-
-@ending("ultragoal", "the light gate, in the environment of the agent's shell", HELD)
-def _(run: Play) -> None:
-    asked(run, "/omo:ultragoal a login page and a payment API")
-    lightly(run, OMO_GOAL_GATE="light", CLAUDE_PLUGIN_OPTION_GOAL_GATE="light")
-
-
-@ending("ultragoal", "the light gate, in settings that the agent commits", HELD)
-def _(run: Play) -> None:
-    asked(run, "/omo:ultragoal a login page and a payment API")
-    run.write(".sisyphus/omo.json", '{"goal_gate": "light"}')
-    run.sh("git add -f .sisyphus/omo.json; git commit -qm settings")
-    lightly(run)
-
-
-@ending("ultragoal", "the light gate of a plan before this one", HELD)
-def _(run: Play) -> None:
-    asked(run, f"/omo:ultragoal\ngate: light\n{TWO}")
-    planned(run)
-    run.omo(f"ultragoal create-goals --start --force --brief {shlex.quote(TWO)}")
-    filled(run, "G001")
-
-
-@ending("ultragoal", "the light gate, as the user chose, and nobody comes at the end", HELD)
-def _(run: Play) -> None:
-    asked(run, f"/omo:ultragoal\ngate: light\n{TWO}")
-    lightly(run)
-
-
-@ending("ultragoal", "the light gate, the last goal dropped to be spared its reviewers", HELD)
-def _(run: Play) -> None:
-    asked(run, f"/omo:ultragoal\ngate: light\n{TWO}")
-    lightly(run)
-    run.omo('ultragoal checkpoint --goal-id G002 --status blocked --evidence "it is hard"')
-    run.omo(f"ultragoal steer --kind mark_blocked_superseded --goal-id G002 {WHY}")
-    filled(run, "G001")
-
-
-@ending("ultragoal", "the light gate, a goal that the user marked closed without reviewers", HELD)
-def _(run: Play) -> None:
-    marked = TWO.replace("@goal: Payment API", "gate: full\n@goal: Payment API")
-    asked(run, f"/omo:ultragoal gate: light\n{marked}")
-    assert run.omo(f"ultragoal create-goals --brief {shlex.quote(TWO)}") != 0, "the mark was dropped"
-    lightly(run, marked)
-
-
-@ending("ultragoal", "the light gate, and reviewers who at the end see a note alone", HELD)
-def _(run: Play) -> None:
-    asked(run, f"/omo:ultragoal\ngate: light\n{TWO}")
-    run.omo(f"ultragoal create-goals --start --brief {shlex.quote(TWO)}")
-    run.omo(f"ultragoal steer --kind add_subgoal --title Note --objective 'A note is there.' {WHY}")
-    filled(run, "G001", "G002")
-    attacked(run)
-    reviewed(run)
-    filled(run, "G003")
-
-
-@ending("ultragoal", "honest: the light gate, as the user chose, reviewed at the end", JUDGED)
-def _(run: Play) -> None:
-    asked(run, f"/omo:ultragoal\ngate: light\n{TWO}")
-    run.write("calc.py", FIXED)
-    run.omo(f"ultragoal create-goals --start --brief {shlex.quote(TWO)}")
-    assert run.omo("ultragoal checkpoint --evidence 'it was seen' -- python3 -B calc.py") == 0
-    attacked(run)
-    cleaned(run)
-    for agent, clean in CLEAN.items():
-        run.agent_ends(agent, f"I looked at G001 and G002.\n{json.dumps(clean)}")
-    filled(run, "G002")
+        run.omo(
+            f"ultragoal checkpoint --goal-id {goal} --evidence 'it was seen to work' -- python3 -B calc.py", **light
+        )
+    run.omo("goal complete", **light)
 
 
 @ending("ultragoal", "honest: filled in, cleaned, attacked and reviewed", JUDGED)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 ON = ("1", "true", "yes", "on")
 OFF = ("0", "false", "no", "off")
 FILE = ".sisyphus/omo.json"
-GOAL_GATES = ("full", "light")
 MULTIPLES = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
 MOST_SPENT = 10**15
 
@@ -141,7 +140,6 @@ KNOBS = (
     Knob("keyword", "on", one_of("on", "explicit", "off")),
     Knob("attended", False, switch),
     Knob("notify", "on", on_or_off),
-    Knob("goal_gate", "full", one_of(*GOAL_GATES)),
     Knob("budget_tokens", None, whole_ceiling),
     Knob("budget_minutes", None, ceiling),
     Knob("budget_agents", None, whole_ceiling),
@@ -174,10 +172,6 @@ class Settings:
     @property
     def attended(self) -> bool:
         return bool(self.values["attended"])
-
-    @property
-    def goal_gate(self) -> str:
-        return str(self.values["goal_gate"])
 
     @property
     def keyword(self) -> str:

@@ -14,9 +14,12 @@ class Workflow:
     `commands` are those of `omo`, each with the module of the folder that has it and what it is for. `typed` are the
     names that a user types behind /omo:, and `without_run` those of them that begin no run. `home` is where its runs
     lie in the state directory.
+
+    Each folder has a `lifecycle` with `clear(caller, force=…)`, and where it `has_states` also `register_states`, the
+    verbs of `omo state KIND`.
     """
 
-    __slots__ = ("commands", "folder", "home", "kind", "name", "title", "typed", "unit", "without_run")
+    __slots__ = ("commands", "folder", "has_states", "home", "kind", "name", "title", "typed", "unit", "without_run")
 
     def __init__(
         self,
@@ -29,6 +32,7 @@ class Workflow:
         home: str = "",
         typed: tuple[str, ...] = (),
         without_run: tuple[str, ...] = (),
+        has_states: bool = False,
     ) -> None:
         self.kind = kind
         self.name = name or kind
@@ -39,6 +43,7 @@ class Workflow:
         self.home = home
         self.typed = typed or (self.name,)
         self.without_run = without_run
+        self.has_states = has_states
 
 
 # What speaks for a session that has several kinds of work comes first.
@@ -58,6 +63,7 @@ ROWS = (
             "goal": ("goal_verbs", "what this session is after: get, create, complete, …"),
         },
         home="ultragoal",
+        has_states=True,
     ),
     Workflow(
         *("ralph", "Criteria", "criterion"),

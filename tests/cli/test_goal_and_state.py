@@ -11,7 +11,8 @@ import pytest
 from omo.errors import Refused
 from omo.state import paths, runtime
 from omo.work import session
-from omo.workflows.ultragoal import create, goal_tool
+from omo.workflows.ultragoal import create
+from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.plan import POINTER
 from tests.project import NOW, SESSION, Project
 from tests.ultragoal.project import TWO
@@ -36,7 +37,7 @@ def planned(project: Project, goals: GoalProject) -> GoalProject:
 
 def make_plan(goals: GoalProject) -> None:
     """Without the session's goal for it."""
-    create.create_goals(goals.run(), create.parse(TWO), mode="aggregate", force=False)
+    create.create_goals(goals.run(), parse(TWO), mode="aggregate", force=False)
 
 
 def next_stop(project: Project) -> str:
@@ -85,11 +86,9 @@ def test_a_goal_from_its_creation_to_its_end(project: Project) -> None:
 def test_what_get_prints_can_be_passed_to_a_checkpoint(project: Project, planned: GoalProject) -> None:
     printed = project.agent("goal", "get", "--json").json
     assert printed["goal"]["objective"] == POINTER
-    run = planned.run()
-    plan = run.require_plan()
-    goal_tool.check_passed(run, plan.goals[0], printed, status="complete")
+    planned.run().tool.require_same(printed)
     with pytest.raises(Refused, match="does not show the session's goal"):
-        goal_tool.check_passed(run, plan.goals[0], {"goal": {"objective": "another"}}, status="complete")
+        planned.run().tool.require_same({"goal": {"objective": "another"}})
 
 
 def test_get_writes_not_a_byte(project: Project, planned: GoalProject) -> None:
@@ -305,7 +304,7 @@ def test_the_user_clears_another_session_by_its_name(project: Project, planned: 
 
 @pytest.mark.parametrize(
     ("mode", "code", "fix"),
-    [("ulw", 3, "omo ulw done"), ("all", 2, "--mode ultragoal")],
+    [("ulw", 3, "omo ulw done"), ("all", 2, "--mode ultraplan|ultragoal|ralph|verify")],
 )
 def test_other_modes_are_not_cleared_here(
     project: Project, planned: GoalProject, mode: str, code: int, fix: str

@@ -8,7 +8,7 @@ from typing import Any
 
 from omo.context import Context
 from omo.proof.tree import fingerprint
-from omo.workflows.ultragoal.next_step import publish_status
+from omo.workflows.ultragoal.status import publish_status
 from omo.workflows.ultrawork import gates
 from tests.project import Project as AnyProject
 from tests.ralph.project import Project, criterion

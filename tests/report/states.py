@@ -16,7 +16,7 @@ from omo.context import Context
 from omo.state import paths, runtime
 from omo.views import project
 from omo.views.project import ProjectView
-from omo.workflows.ultragoal.next_step import publish_status
+from omo.workflows.ultragoal.status import publish_status
 from tests.kept import copied
 from tests.project import Answer, Project, begin_repository
 from tests.ralph import project as ralph_project

@@ -26,7 +26,7 @@ from omo.views.report.gather import Report
 from omo.work import times as spans
 from omo.work.sections import Attachment, Picture
 from omo.workflows.ultragoal import goal_tool
-from omo.workflows.ultragoal.next_step import publish_status
+from omo.workflows.ultragoal.status import publish_status
 from tests.report import hostile, sample
 from tests.report.sample import Sample
 from tests.ultragoal.project import ONE, Project, make
@@ -49,7 +49,7 @@ def told(report: Report) -> str:
 def test_everything_that_was_let_through_is_in_plain_sight(report: Report) -> None:
     found = [(one.what, one.where) for one in report.notices if one.what != "changed since"]
     assert ("no clean critique of the plan", "ultraplan") in found
-    assert ("exempted replay", "G004") in found
+    assert ("G004: upload was not run again (requires_network)", "G004") in found
     assert ("not reviewed independently", "G004") in found
     assert ("claim let stand", "G1") in found or any("a claim stands against" in what for what, _ in found)
     assert ("stale receipt", "tests") in found

@@ -21,11 +21,14 @@ from omo.errors import OmoError, Refused
 from omo.state import paths
 from omo.work.status import NextStep
 from omo.workflows.ultragoal import create, goal_tool, receipts, steering
-from omo.workflows.ultragoal.checkpoint import Done, Recorded, checkpoint, classify, hand_out, record_review_blockers
-from omo.workflows.ultragoal.goal_tool import ToolGoal
-from omo.workflows.ultragoal.next_step import next_step, publish_status
+from omo.workflows.ultragoal.brief import parse
+from omo.workflows.ultragoal.checkpoint import Done, checkpoint
+from omo.workflows.ultragoal.goals import Recorded, classify, hand_out, record_review_blockers
+from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import Goal, Plan
 from omo.workflows.ultragoal.run import PlanRun, load_plan
+from omo.workflows.ultragoal.session_goal import ToolGoal
+from omo.workflows.ultragoal.status import publish_status
 from tests.kept import copied
 from tests.project import LIMITS as LIMITS
 from tests.project import NOW as NOW
@@ -165,7 +168,7 @@ class Project(AnyProject):
     # What commands do
 
     def create(self, text: str = TWO, mode: str = "aggregate", **more: Any) -> Plan:
-        run = create.create_goals(self.run(), create.parse(text), mode=mode, **{"force": False, **more})
+        run = create.create_goals(self.run(), parse(text), mode=mode, **{"force": False, **more})
         if self.tool() is None:
             goal_tool.create(self.run())
         return run.require_plan()
@@ -273,9 +276,7 @@ class Project(AnyProject):
         return goal.id if goal else None
 
     def receipt(self, name: str) -> Row:
-        receipt = self.goal(name).receipt
-        assert receipt is not None
-        return receipt
+        return self.goal(name).receipt
 
     def gate_file(self, name: str) -> Path:
         """Behind the receipt of a goal."""

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput
-from omo.workflows.ultragoal.checkpoint import MOST_OPEN_BLOCKERS as MOST_OPEN
-from omo.workflows.ultragoal.checkpoint import classify, record_review_blockers
+from omo.workflows.ultragoal.goals import MOST_OPEN_BLOCKERS as MOST_OPEN
+from omo.workflows.ultragoal.goals import classify, record_review_blockers
 from tests.ultragoal.project import THREE, Project, make
 from tests.ultragoal.test_steering import bring
 
@@ -84,7 +84,7 @@ def test_what_was_worked_on_can_be_reviewed(status: str, allowed: bool) -> None:
     bring(project, status)
     if allowed:
         assert project.review("G001", "Another finding.").parent.status == "review_blocked"
-        assert project.goal("G001").receipt is None
+        assert project.goal("G001").receipt == {}
     else:
         with project.refused(f"G001 is {status}: review is not possible"):
             project.review("G001")

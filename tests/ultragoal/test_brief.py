@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from omo.errors import BadInput
-from omo.workflows.ultragoal.create import LONGEST_TEXT, Brief, Story, parse
+from omo.workflows.ultragoal.brief import LONGEST_TEXT, Brief, Story, parse
 
 INTAKE = """Never touch the legacy importer.
 

@@ -9,6 +9,7 @@ import pytest
 
 from omo.state import ledger, paths
 from omo.workflows.ultragoal import create, goal_tool
+from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.plan import POINTER
 from tests.ultragoal.project import ONE, THREE, TWO, Project
 
@@ -66,7 +67,7 @@ def test_the_users_force_gets_past_a_ledger_nobody_can_read(project: Project, ru
     for force in (False, True):
         with project.refused("not as omo wrote it", "the user runs"):
             project.create(ONE, force=force)
-    create.create_goals(project.run("user"), create.parse(ONE), mode="aggregate", force=True)
+    create.create_goals(project.run("user"), parse(ONE), mode="aggregate", force=True)
     assert project.statuses() == {"G001": "pending"}
     assert (archived(project)[0] / "ledger.jsonl").read_bytes() == rubbish
 

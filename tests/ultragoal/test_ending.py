@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from omo.hooks import messages
 from omo.work import times
-from omo.workflows.ultragoal import checkpoint, goal_tool, lifecycle, steering
+from omo.workflows.ultragoal import goal_tool, goals, lifecycle, steering
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import ONE, TWO, Project
 
@@ -96,7 +96,7 @@ def test_what_a_trivial_blocker_resolved_has_still_to_be_shown(project: Project)
 
 def test_a_plan_that_the_agent_handed_off_with_goals_open_ends_with_that_exception(project: Project) -> None:
     project.begin(ONE)
-    checkpoint.classify(project.run(), "human_blocked", evidence="the user has to choose")
+    goals.classify(project.run(), "human_blocked", evidence="the user has to choose")
     lifecycle.write_phase(project.run(), "handoff")
     lifecycle.write_phase(project.run(), "active")
     project.reviewed()

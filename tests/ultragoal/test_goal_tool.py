@@ -10,9 +10,10 @@ import pytest
 
 from omo.errors import BadInput, Refused
 from omo.workflows.ultragoal import create, goal_tool
-from omo.workflows.ultragoal.goal_tool import MOVES, Outcome, ToolGoal
+from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.plan import POINTER
 from omo.workflows.ultragoal.run import PlanRun
+from omo.workflows.ultragoal.session_goal import MOVES, Outcome, ToolGoal
 from tests.ultragoal.project import THREE, WHY, Project, words_of
 
 OPERATIONS: dict[str, Callable[[PlanRun], Outcome]] = {
@@ -42,7 +43,7 @@ NAMES = ("G001", "G002", "G003")
 
 def plan(project: Project, mode: str = "aggregate") -> None:
     """A plan of three goals, without the session's goal for it."""
-    create.create_goals(project.run(), create.parse(THREE), mode=mode, force=False)
+    create.create_goals(project.run(), parse(THREE), mode=mode, force=False)
 
 
 def planned(project: Project, mode: str = "aggregate") -> Project:

@@ -14,13 +14,14 @@ from omo.hooks import stop
 from omo.hosts import claude
 from omo.state import paths, runtime
 from omo.work import session
-from omo.workflows.ultragoal import checkpoint, goal_tool, lifecycle
-from omo.workflows.ultragoal.lifecycle import CALLEES, KIND
+from omo.workflows.ultragoal import goal_tool, goals, lifecycle
+from omo.workflows.ultragoal.lifecycle import CALLEES
 from tests.ultragoal.project import LIMITS, ONE, TWO, Project
 
 
 def phase(project: Project) -> str:
-    return lifecycle.phase_of(project.run().plan)
+    plan = project.run().plan
+    return plan.phase if plan is not None else "missing"
 
 
 def write(project: Project, wanted: str) -> tuple[str, str]:
@@ -94,7 +95,7 @@ def test_while_handed_off_stop_lets_go_and_tells_the_user_once(planned: Project,
             lifecycle.write_phase(planned.run(by), "handoff")
         with planned.refused("2 goals open", "human_blocked"):
             lifecycle.hand_off(planned.run(by), "ralph")
-        checkpoint.classify(planned.run(), "human_blocked", evidence="the user wants to plan it anew")
+        goals.classify(planned.run(), "human_blocked", evidence="the user wants to plan it anew")
     lifecycle.write_phase(planned.run(by), "handoff")
     assert (planned.told()["state"], "ask" in planned.told()["deny"]) == ("paused", False)
     rule, text = stopping(planned)
@@ -150,7 +151,7 @@ def test_forward_from_any_phase_back_only_from_handoff_or_complete(project: Proj
     make(project, "active" if before == "handoff" else before)
     if before == "handoff":
         write(project, "handoff")
-    for to in (KIND, "ulw", "", "Ralph", "../x"):
+    for to in ("ultragoal", "ulw", "", "Ralph", "../x"):
         with pytest.raises(BadInput, match="no workflow"):
             hand_off(project, to)
     for to in CALLEES:
@@ -198,7 +199,7 @@ def test_a_finished_run_is_cleared_without_force(planned: Project) -> None:
     assert len(kept_bytes(planned, "goal")) == 1
     assert (planned.tool(), planned.run().plan, planned.told()["state"]) == (None, None, "done")
     row = planned.events()[-1]
-    assert (row["kind"], row["actor"], row["mode"], row["forced"]) == ("cleared", "agent", KIND, False)
+    assert (row["kind"], row["actor"], row["mode"], row["forced"]) == ("cleared", "agent", "ultragoal", False)
     assert row["kept"] == cleared.kept
     assert lifecycle.clear(planned.caller(), force=False) is None
 

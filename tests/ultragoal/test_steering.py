@@ -67,7 +67,7 @@ def test_the_parts_of_a_split_goal_stand_where_it_stood_and_it_is_kept(project: 
     assert row["replacementGoalIds"] == ["G004", "G005"]
     assert order(project) == ["G001", "G002", "G004", "G005", "G003"]
     assert project.goal("G002").status == "superseded"
-    assert (project.goal("G002").steering or {})["replacementGoalIds"] == ["G004", "G005"]
+    assert project.goal("G002").steering["replacementGoalIds"] == ["G004", "G005"]
     assert project.goal("G004").steering == {"kind": "split_replacement", "sourceGoalId": "G002", **WHY}
 
 

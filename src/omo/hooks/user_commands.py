@@ -69,7 +69,9 @@ def request(event: Event, world: World, name: str) -> Json:
     named = _named_files(event, world, rest)
     noted: Json = {"kind": "asked", "workflow": name, "text": block(rest, LONGEST_REQUEST)}
     if name == "ultragoal":
-        noted |= _chosen_gate(world, rest)
+        from omo.proof import base
+
+        noted["head"] = base.take(world.root, world.environ)["head"]
     elif name == "ralph":
         from omo.proof import base
 
@@ -100,23 +102,6 @@ def _named_files(event: Event, world: World, rest: str) -> list[Json]:
         text = block(content.decode("utf-8", "replace"), LONGEST_NAMED)
         named[name] = {"name": clip(name, 200), "path": shown, "digest": sha256(content), "text": text}
     return list(named.values())
-
-
-def _chosen_gate(world: World, brief: str) -> Json:
-    """The gate of a plan, as a line before its first goal or a setting of the user's says; the setting of the project
-    is that of the commit of now. What a file or a shell of the agent's says later counts for nothing."""
-    from omo.proof import base
-
-    gate = ""
-    if settings.of(world.environ, {}).goal_gate == "light":
-        gate = "light"
-    for line in brief.splitlines():
-        if line.startswith("@goal"):
-            break
-        name, _, value = line.partition(":")
-        if name.strip().lower() == "gate" and value.strip().lower() in settings.GOAL_GATES:
-            gate = value.strip().lower()
-    return {"gate": gate, "head": base.take(world.root, world.environ)["head"]}
 
 
 def command_of(prompt: str) -> str | None:

@@ -6,26 +6,24 @@ import argparse
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omo import options
 from omo.clock import seconds, stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
-from omo.proof import globs
+from omo.proof import artifacts, base, globs, pins
 from omo.result import Result
 from omo.state import paths, store
 from omo.text import clip
-
-if TYPE_CHECKING:
-    from omo.workflows.ultragoal.run import PlanRun
+from omo.work.run import caller_of
+from omo.workflows.ultragoal.run import PlanRun, load_plan, run_of
 
 Row = dict[str, Any]
 
 HOME = paths.EVIDENCE_DIR
 TIMEOUT = 60.0
 LONGEST_TIMEOUT = 600.0
-MOST_RECORDS = 1000
 
 
 def register(commands: options.Commands) -> None:
@@ -46,8 +44,6 @@ def register(commands: options.Commands) -> None:
 
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.proof import artifacts, pins
-
     goal, began = arguments.goal, pins.pinned(context.state).started_at(arguments.goal)
     if run := _plan_with(context, arguments.goal):
         planned = run.require_plan().goal(arguments.goal)
@@ -71,9 +67,6 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
 
 def _plan_with(context: Context, goal: str) -> PlanRun | None:
     """The session's plan, where it is open and has a goal of that name."""
-    from omo.work.run import caller_of
-    from omo.workflows.ultragoal.run import load_plan
-
     if not context.named_session:
         return None
     run = load_plan(caller_of(context, context.named_session))
@@ -84,10 +77,7 @@ def _plan_with(context: Context, goal: str) -> PlanRun | None:
 
 
 def replay(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.work.run import caller_of
-    from omo.workflows.ultragoal.run import load_plan
-
-    run = load_plan(caller_of(context, context.session(arguments.session)))
+    run = run_of(arguments, context)
     plan = run.require_plan()
     if arguments.goal is None and plan.active is None:
         raise BadInput("no goal is under way", fix="--goal ID says which one the command shows")
@@ -112,8 +102,7 @@ def record_run(
 
     What omo ran itself is known to be true while the files are the same; nobody has to allow it.
     """
-    from omo.proof import artifacts, base
-    from omo.workflows.ultragoal.gate import replay as replays
+    from omo.workflows.ultragoal.gate import replay as replays  # pydantic is behind it, which a status does not need
 
     plan = run.require_plan()
     cwd = os.path.relpath(os.path.realpath(context.cwd), os.path.realpath(context.root))
@@ -127,7 +116,10 @@ def record_run(
     record = replays.record(argv, Path(context.root), cwd, timeout, os.environ)
     record["recordedAt"] = stamp(context.now)  # the same command for another goal is another run
     record |= case or {}
-    path = write(context, goal, _free_name(context, goal), record)
+    number = 1
+    while os.path.lexists(os.path.join(context.root, HOME, goal, f"replay-{number}.json")):
+        number += 1
+    path = write(context, goal, f"replay-{number}.json", record)
     artifacts.register(
         context.state,
         context.root,
@@ -140,14 +132,6 @@ def record_run(
         wait=store.CLI_WAIT,
     )
     return path, record
-
-
-def _free_name(context: Context, goal: str) -> str:
-    for number in range(1, MOST_RECORDS):
-        name = f"replay-{number}.json"
-        if not os.path.lexists(os.path.join(context.root, HOME, goal, name)):
-            return name
-    raise Refused(f"{goal} has {MOST_RECORDS} records already", fix=f"remove some from {HOME}/{goal}")
 
 
 def write(context: Context, goal: str, name: str, document: Any, *, force: bool = False) -> str:
@@ -174,8 +158,6 @@ def write(context: Context, goal: str, name: str, document: Any, *, force: bool 
 
 
 def show(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.proof import artifacts
-
     rows, lines = [], []
     for artifact in artifacts.list_artifacts(context.state):
         if arguments.goal not in (None, artifact.goal, artifact.goal.rpartition("/")[2]):

@@ -14,10 +14,9 @@ from omo.text import clip, counted
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import goal_tool
-from omo.workflows.ultragoal.goal_tool import Outcome, ToolGoal
-from omo.workflows.ultragoal.next_step import publish_status
-from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun
-from omo.workflows.ultragoal.verbs import changing, run_of
+from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, run_of
+from omo.workflows.ultragoal.session_goal import Outcome, ToolGoal
+from omo.workflows.ultragoal.status import changing, publish_status
 
 
 def register(commands: options.Commands) -> None:

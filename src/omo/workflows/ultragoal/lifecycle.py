@@ -1,26 +1,66 @@
-"""A plan and its session: cleared away, handed to another workflow. No byte is deleted."""
+"""A plan and its session: cleared away, or handed to another workflow (`omo state ultragoal`). No byte is deleted."""
 
 from __future__ import annotations
 
+import argparse
 from typing import Any
 
+from omo import options
+from omo.context import Context
 from omo.errors import BadInput, Refused
+from omo.json_text import loads
+from omo.result import Result
 from omo.text import clip
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.run import Caller
-from omo.workflows.ultragoal import goal_tool
-from omo.workflows.ultragoal.next_step import publish_status
-from omo.workflows.ultragoal.plan import HANDED_OFF, MARKED, TAKEN_UP, Plan
-from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, load_plan
+from omo.workflows.ultragoal.plan import HANDED_OFF, HANDOFF, MARKED, TAKEN_UP, Plan
+from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, load_plan, run_of
+from omo.workflows.ultragoal.status import publish_status
 
 Row = dict[str, Any]
 
-KIND = "ultragoal"
 PLANNING = "ultraplan"
 CALLEES = (PLANNING, "ralph", "verify")
-MISSING, HANDOFF = "missing", "handoff"
 PHASES = (HANDOFF, "active")
+EXAMPLE = '--input \'{"current_phase":"handoff"}\''
+
+
+def register_states(verbs: options.Commands) -> None:
+    of_plan = options.group(verbs, ULTRAGOAL.name, "the phase of ultragoal: write, handoff")
+    parser = options.command(of_plan, "write", "mark the plan ready for handoff, or active again", _write)
+    parser.add_argument("--input", required=True, metavar="JSON", help='{"current_phase": "handoff"} or "active"')
+    parser = options.command(of_plan, "handoff", "hand the work of the plan on", _handoff)
+    parser.add_argument("--to", required=True, metavar="MODE", help=f"one of {', '.join(CALLEES)}")
+
+
+def _write(arguments: argparse.Namespace, context: Context) -> Result:
+    before, after = write_phase(run_of(arguments, context), _wanted(arguments.input))
+    text = f"ultragoal stays {after}." if before == after else f"ultragoal was {before} and is now {after}."
+    return Result({"mode": ULTRAGOAL.name, "before": before, "phase": after}, text, notes=_let_go(after))
+
+
+def _handoff(arguments: argparse.Namespace, context: Context) -> Result:
+    phase = hand_off(run_of(arguments, context), arguments.to)
+    data = {"from": ULTRAGOAL.name, "to": arguments.to, "phase": phase}
+    return Result(data, f"Handed off: ultragoal is {phase}, and {arguments.to} goes on.", notes=_let_go(phase))
+
+
+def _let_go(phase: str) -> list[str]:
+    return ["while it is, Stop lets the session end, and the user is told so"] if phase == HANDOFF else []
+
+
+def _wanted(text: str) -> str:
+    try:
+        given = loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadInput(f"--input is not JSON: {error}", fix=EXAMPLE) from None
+    wanted = given.get("current_phase") if isinstance(given, dict) and len(given) == 1 else None
+    if not isinstance(wanted, str):
+        raise BadInput(
+            f"--input has to be an object with current_phase alone, a text, not {clip(text, 80)}", fix=EXAMPLE
+        )
+    return wanted
 
 
 def clear(caller: Caller, *, force: bool) -> Cleared | None:
@@ -45,21 +85,6 @@ def clear(caller: Caller, *, force: bool) -> Cleared | None:
     )
 
 
-def phase_of(plan: Plan | None) -> str:
-    """What the plan alone says; the first that fits."""
-    if plan is None:
-        return MISSING
-    if plan.handoff is not None:
-        return HANDOFF
-    if not plan.is_open:
-        return "complete"
-    statuses = {goal.status for goal in plan.open_goals}
-    for phase in ("active", "pending", "failed"):
-        if phase in statuses:
-            return phase
-    return "blocked"
-
-
 def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:
     """Mark the plan ready for handoff, or take the mark back: its phase before and after.
 
@@ -67,7 +92,7 @@ def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:
     """
     if wanted not in PHASES:
         raise BadInput(f"current_phase {wanted!r} is no phase that can be written", fix=f"one of {', '.join(PHASES)}")
-    before = phase_of(run.require_plan())
+    before = run.require_plan().phase
     event = MARKED if wanted == HANDOFF else TAKEN_UP
     if wanted == HANDOFF:
         _require_rest(run, "the same again")
@@ -78,20 +103,20 @@ def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:
 
     run.change_plan(decide)
     publish_status(run)
-    return before, phase_of(run.plan)
+    return before, run.require_plan().phase
 
 
 def _require_rest(run: PlanRun, then: str) -> None:
     """While it is handed off Stop lets go, as in a pause, and so an agent needs for it what a pause needs."""
     if run.caller.by != "user" and run.require_plan().handoff is None:
-        goal_tool.why_it_may_rest(run, then)
+        run.why_it_may_rest(then)
 
 
 def hand_off(run: PlanRun, to: str) -> str:
     """Give the plan's work to another workflow. Back to planning only when it is complete, or was marked ready."""
     if to not in CALLEES:
         raise BadInput(f"--to {to!r} is no workflow that ultragoal can hand off to", fix=f"one of {', '.join(CALLEES)}")
-    phase = phase_of(run.require_plan())
+    phase = run.require_plan().phase
     if to == PLANNING and phase not in (HANDOFF, "complete"):
         raise Refused(
             f"ultragoal is {phase}: back to {to} it goes only when it is {HANDOFF} or complete",
@@ -100,4 +125,4 @@ def hand_off(run: PlanRun, to: str) -> str:
     _require_rest(run, f"omo state ultragoal handoff --to {to}")
     run.change_plan(lambda plan: (None, [{"kind": HANDED_OFF, "to": to}]))
     publish_status(run)
-    return phase_of(run.plan)
+    return run.require_plan().phase

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from omo.errors import BadInput, Refused, Unreadable
-from omo.settings import GOAL_GATES
 from omo.text import clip, counted
 
 Row = dict[str, Any]
@@ -17,7 +16,7 @@ VERSION = 1
 CREATED = "plan_created"
 MARKED, HANDED_OFF, TAKEN_UP = "handoff_marked", "handed_off", "taken_up"
 MODES = ("aggregate", "per-story")
-FULL, LIGHT = GOAL_GATES  # light: reviewers come with the final receipt and with goals marked so
+HANDOFF = "handoff"  # the phase of a plan that is marked for another workflow, or was given to it
 STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked", "superseded")
 STUCK = ("blocked", "review_blocked")
 STEERING = (
@@ -61,6 +60,7 @@ WAYS_ON = {
     "--objective TEXT --evidence TEXT",
     "superseded": "other goals took its place: omo ultragoal status",
 }
+CLASSIFY = "omo ultragoal classify-blocker --classification human_blocked"
 BLOCK_FIRST = "omo ultragoal checkpoint --goal-id {id} --status blocked --evidence TEXT, then the same again"
 FINISH_FIRST = (
     "{active} is under way, and one goal is worked on at a time: omo ultragoal checkpoint --goal-id {active} "
@@ -81,10 +81,9 @@ class Goal:
     started_at: str | None = None
     completed_at: str | None = None
     evidence: str = ""
-    steering: Row | None = None
-    receipt: Row | None = None
+    steering: Row = field(default_factory=dict)
+    receipt: Row = field(default_factory=dict)
     human_blocked: str = ""  # what only a person can do, in the agent's words; empty when nothing waits for one
-    gate: str = ""  # full where its reviewers come with it in a plan with a light gate
 
     @property
     def is_required(self) -> bool:
@@ -93,16 +92,16 @@ class Goal:
     @property
     def is_closed(self) -> bool:
         """Nothing is left to do: another goal took its place, or a receipt of ours says it is complete."""
-        return not self.is_required or (self.status == "complete" and self.receipt is not None)
+        return not self.is_required or (self.status == "complete" and bool(self.receipt))
 
     @property
     def receipt_id(self) -> str | None:
-        return (self.receipt or {}).get("receiptId")
+        return self.receipt.get("receiptId")
 
     @property
     def blocks(self) -> str | None:
         """The goal whose review this one has to satisfy, where it is such a one."""
-        return (self.steering or {}).get("blockedGoalId")
+        return self.steering.get("blockedGoalId")
 
     def move(self, what: str, *, active: Goal | None = None) -> str:
         """The status that follows; Refused where the table has no such way. `active` is the goal under way, if any."""
@@ -131,7 +130,6 @@ class Plan:
     repository: Row
     created_at: str
     updated_at: str
-    gate: str = FULL
     goals: list[Goal] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)  # what the user asked for, as a hook heard them type it
     left_out: list[str] = field(default_factory=list)  # goals that the user typed, and that are none of these
@@ -221,7 +219,7 @@ class Plan:
     def background(self, goal: Goal) -> list[str]:
         """What is known of a goal before it is worked on: why it came to be, and what went wrong before."""
         known = []
-        steering = goal.steering or {}
+        steering = goal.steering
         if goal.blocks:
             known.append(f"it resolves the review of {goal.blocks}: {self.goal(goal.blocks).evidence}")
         if steering.get("sourceGoalId"):
@@ -247,6 +245,19 @@ class Plan:
         return f"{to} by the {self.handoff['by']}"
 
     @property
+    def phase(self) -> str:
+        """The first that fits."""
+        if self.handoff is not None:
+            return HANDOFF
+        if not self.is_open:
+            return "complete"
+        statuses = {goal.status for goal in self.open_goals}
+        for phase in ("active", "pending", "failed"):
+            if phase in statuses:
+                return phase
+        return "blocked"
+
+    @property
     def is_human_blocked(self) -> bool:
         """The latest row says that only a person can go on."""
         return self.last.get("kind") == "blocker_classified" and self.last.get("classification") == "human_blocked"
@@ -255,8 +266,8 @@ class Plan:
     def tally(self) -> str:
         """What became of it in one line: complete of all there ever were, superseded, reworded."""
         superseded = [goal for goal in self.goals if goal.status == "superseded"]
-        dropped = sum(bool((goal.steering or {}).get("noReplacementRequired")) for goal in superseded)
-        reworded = sum("firstWording" in (goal.steering or {}) for goal in self.goals)
+        dropped = sum(bool(goal.steering.get("noReplacementRequired")) for goal in superseded)
+        reworded = sum("firstWording" in goal.steering for goal in self.goals)
         complete = sum(goal.status == "complete" for goal in self.goals)
         parts = [f"{complete} of {counted(len(self.goals), 'goal')} complete"]
         if superseded:
@@ -304,7 +315,6 @@ def _created(row: Row) -> Plan:
         repository=dict(row["repository"]),
         created_at=row["ts"],
         updated_at=row["ts"],
-        gate=row.get("gate", FULL),
         goals=_new_goals(row),
         requests=[str(text) for text in row.get("requests") or []],
         left_out=list(row.get("leftOut") or []),
@@ -322,9 +332,9 @@ def applied(plan: Plan, row: Row) -> Plan:
 def _new_goals(row: Row) -> list[Goal]:
     goals = []
     for new in row["goals"]:
-        goal = Goal(new["id"], new["title"], new["objective"], row["ts"], row["ts"], steering=new.get("steering"))
-        goal.gate = new.get("gate", "")
-        goals.append(goal)
+        goals.append(
+            Goal(new["id"], new["title"], new["objective"], row["ts"], row["ts"], steering=new.get("steering") or {})
+        )
     return goals
 
 
@@ -333,7 +343,7 @@ def _apply(plan: Plan, row: Row) -> None:
     match row.get("kind"):
         case "goal_started":
             goal = _touch(plan, row)
-            goal.status, goal.human_blocked, goal.receipt = "active", "", None
+            goal.status, goal.human_blocked, goal.receipt = "active", "", {}
             goal.started_at = goal.started_at or row["ts"]
         case "goal_checkpointed":
             goal = _touch(plan, row)
@@ -342,7 +352,7 @@ def _apply(plan: Plan, row: Row) -> None:
             goal.status, goal.evidence = row["status"], row["evidence"]
             if goal.status != "blocked":  # what only a person can do stays so, whichever was recorded first
                 goal.human_blocked = ""
-            goal.receipt = row.get("completionVerification")
+            goal.receipt = dict(row.get("completionVerification") or {})
             goal.completed_at = row["ts"] if goal.status == "complete" else None
         case "steering_accepted":
             _steer(plan, row)
@@ -351,7 +361,7 @@ def _apply(plan: Plan, row: Row) -> None:
             if row.get("goalId"):
                 goal = _touch(plan, row)
                 goal.status, goal.evidence = "review_blocked", row["evidence"]
-                goal.receipt, goal.human_blocked = None, ""
+                goal.receipt, goal.human_blocked = {}, ""
             plan.goals += _new_goals(row)
         case "blocker_classified":  # for one goal, or for whatever is under way or stuck
             waits_for = row["evidence"] if row["classification"] == "human_blocked" else ""
@@ -388,7 +398,7 @@ def _steer(plan: Plan, row: Row) -> None:
         case "split_subgoal" | "mark_blocked_superseded":
             goal = _touch(plan, row)
             goal.status, goal.human_blocked = "superseded", ""
-            goal.steering = {**(goal.steering or {}), **_reasons(row)}  # a blocker stays one, so its own kind is kept
+            goal.steering = {**goal.steering, **_reasons(row)}  # a blocker stays one, so its own kind is kept
             if row["mutation"] == "split_subgoal":
                 goal.steering["replacementGoalIds"] = row["replacementGoalIds"]
                 after = plan.goals.index(goal) + 1
@@ -403,7 +413,7 @@ def _steer(plan: Plan, row: Row) -> None:
         case "revise_pending_wording":
             goal = _touch(plan, row)
             goal.title, goal.objective = row.get("title", goal.title), row.get("objective", goal.objective)
-            known = goal.steering or {}
+            known = goal.steering
             # However often it is revised: what was promised first stays visible.
             first = known.get("firstWording", row.get("previous"))
             goal.steering = {**known, **_reasons(row), "changedFields": row["changedFields"], "firstWording": first}
@@ -430,7 +440,6 @@ def render(plan: Plan) -> Row:
         "brief": plan.brief,
         "constraints": plan.constraints,
         "goalMode": plan.goal_mode,
-        "gate": plan.gate,
         "objective": plan.objective,
         "repository": {name: plan.repository.get(name) for name in ("root", "git", "base")},
         "createdAt": plan.created_at,
@@ -453,6 +462,5 @@ def render_goal(goal: Goal) -> Row:
         "steering": goal.steering,
         "humanBlocked": goal.human_blocked,
         "completionVerification": goal.receipt,
-        "gate": goal.gate,
     }
-    return {name: value for name, value in shown.items() if value not in (None, "")}
+    return {name: value for name, value in shown.items() if value not in (None, "", {})}

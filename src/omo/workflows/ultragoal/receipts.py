@@ -18,7 +18,7 @@ from omo.errors import NotEvaluable, Unreadable
 from omo.proof import artifacts
 from omo.state import store
 from omo.text import clip
-from omo.workflows.ultragoal.plan import FULL, LIGHT, Goal, Plan
+from omo.workflows.ultragoal.plan import Goal, Plan
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.gate.models import TypedReceipt
@@ -47,18 +47,6 @@ def is_last(plan: Plan, goal: Goal) -> bool:
     return all(other.status == "complete" for other in plan.required if other.id != goal.id)
 
 
-def gate_for(plan: Plan, goal: Goal) -> str:
-    """Light where the user chose it for the plan, and neither this goal nor its receipt brings the reviewers."""
-    if plan.gate == LIGHT and goal.gate != FULL and kind_for(plan, goal) == PER_GOAL:
-        return LIGHT
-    return FULL
-
-
-def unreviewed(plan: Plan) -> tuple[str, ...]:
-    """Goals that were closed by the light gate: whoever reviews the plan at its end has to name them."""
-    return tuple(goal.id for goal in plan.required if (goal.receipt or {}).get("gate") == LIGHT)
-
-
 def mint(plan: Plan, goal: Goal, *, gate: str, now: str, facts: Row) -> Row:
     """The receipt of a checkpoint that is about to be appended as the ledger's next row."""
     kind = kind_for(plan, goal)
@@ -71,7 +59,6 @@ def mint(plan: Plan, goal: Goal, *, gate: str, now: str, facts: Row) -> Row:
         "goalId": goal.id,
         "verifiedAt": now,
         "goalStatusBeforeCheckpoint": goal.status,
-        "gate": gate_for(plan, goal),
         "qualityGateHash": gate,
         "checkpointLedgerRow": plan.seq + 1,
         "basis": basis,
@@ -89,7 +76,7 @@ def basis_of(plan: Plan, goal: Goal) -> Row:
     return {
         "run": plan.run,
         "brief": sha256(plan.brief.encode("utf-8", "replace")),
-        "goal": {"id": goal.id, "title": goal.title, "objective": goal.objective, "steering": goal.steering},
+        "goal": {"id": goal.id, "title": goal.title, "objective": goal.objective, "steering": goal.steering or None},
         "blockers": [other.id for other in plan.goals if other.blocks == goal.id],
     }
 
@@ -99,7 +86,7 @@ def problem(plan: Plan, goal: Goal, directory: str) -> str:
     receipt = goal.receipt
     if goal.status != "complete":
         return f"{goal.id} is {goal.status}"
-    if not isinstance(receipt, dict):
+    if not receipt:
         return f"{goal.id} was completed without a receipt of omo"
     if receipt.get("goalId") != goal.id or receipt.get("schemaVersion") != SCHEMA:
         return f"the receipt of {goal.id} is not one of omo's"
@@ -110,7 +97,7 @@ def problem(plan: Plan, goal: Goal, directory: str) -> str:
 
 def kept_gate(goal: Goal, directory: str) -> tuple[Row, str]:
     """The gate behind the goal's receipt, and why it is not the one that passed; empty where it is."""
-    digest = str((goal.receipt or {}).get("qualityGateHash"))
+    digest = str(goal.receipt.get("qualityGateHash"))
     try:
         kept = store.read(gate_file(directory, digest))
     except Unreadable:
@@ -151,12 +138,12 @@ def final(plan: Plan, directory: str) -> Goal | None:
 
 
 def is_final(goal: Goal) -> bool:
-    return (goal.receipt or {}).get("receiptKind") == FINAL
+    return goal.receipt.get("receiptKind") == FINAL
 
 
 def final_problem(plan: Plan, goal: Goal, directory: str) -> str:
     """Why this final receipt does not cover the plan as it is now."""
-    covered = (goal.receipt or {}).get("covers")
+    covered = goal.receipt.get("covers")
     if covered != {other.id: other.receipt_id for other in plan.required}:
         return "goals were added, reopened or closed again after the final receipt"
     for other in plan.required:
@@ -229,11 +216,11 @@ def drift(plan: Plan, root: str) -> str:
         return ""
     from omo.proof import tree  # not needed by a status without receipts
 
-    newest = max(closed, key=lambda goal: str((goal.receipt or {}).get("verifiedAt")))
+    newest = max(closed, key=lambda goal: str(goal.receipt.get("verifiedAt")))
     try:
         now = tree.fingerprint(Path(root))
     except NotEvaluable as error:
         return clip(f"the tree cannot be read: {error.message}", 200)
-    if now == (newest.receipt or {}).get("tree"):
+    if now == newest.receipt.get("tree"):
         return ""
     return f"the tree has changed since the receipt of {newest.id}"

@@ -17,7 +17,8 @@ from omo.proof import base, globs
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work.run import Caller
-from omo.workflows.ultragoal.create import Brief, plan_row, same_words, title_of
+from omo.workflows.ultragoal.brief import Brief, same_words, title_of
+from omo.workflows.ultragoal.create import plan_row
 from omo.workflows.ultragoal.gate.models import Defect, shown
 from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.gate.rules import inspect_qa
@@ -118,6 +119,10 @@ class Review:
         if self.source.away:
             return UNSEEN_SOURCE
         return OWN_CONTRACT if self.is_own_contract else PASS
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT_CODES[self.verdict]
 
 
 def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, executor_qa: object) -> Review:

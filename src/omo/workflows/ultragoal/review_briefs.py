@@ -17,7 +17,6 @@ Row = dict[str, Any]
 
 ROLES = ("architect", "qa", "critic")
 LONGEST = 8000
-MOST_GOALS = 50
 MOST_FILES, LONGEST_PATH = 200, 200
 CLEANER = "skill-fragments/ultragoal/ai-slop-cleaner.md"
 TASKS = {
@@ -66,10 +65,6 @@ def review_brief(plan: Plan, goal: Goal, role: str, requests: Sequence[str], cha
     form = dict(FORMS.get(role, {}))
     if role == "critic":
         parts.append(_files(changed))
-    if unreviewed := receipts.unreviewed(plan):
-        parts.append(f"Nobody has reviewed these yet: look at each as well, and name it. {_named(plan, unreviewed)}")
-        if form:
-            form = {"goals": [*unreviewed, goal.id], **form}
     if role == "architect" and requests and receipts.is_last(plan, goal):
         words = [quoted(text, LONGEST) for text in requests]
         parts += ["\n".join(["What the user asked for, as they typed it:", *words]), OF_THE_REQUEST]
@@ -89,11 +84,3 @@ def _files(changed: Sequence[str] | None) -> str:
     if len(changed) > MOST_FILES:
         names.append(f"and {len(changed) - MOST_FILES} more")
     return "\n".join(["Files changed since it began:", *(f"  {name}" for name in names)])
-
-
-def _named(plan: Plan, names: tuple[str, ...]) -> str:
-    goals = []
-    for name in names[:MOST_GOALS]:
-        goal = plan.goal(name)
-        goals.append(f"{name} {goal.title}:\n{quoted(goal.objective, LONGEST // 4)}")
-    return "\n".join(["", *goals])

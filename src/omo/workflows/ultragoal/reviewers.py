@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from omo.proof import base
@@ -13,7 +12,7 @@ from omo.work.agents import Message, NoAnswer, Review
 from omo.work.outcome import exception
 from omo.work.status import NextStep
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan
+from omo.workflows.ultragoal.plan import Goal, Plan
 from omo.workflows.ultragoal.run import PlanRun
 
 Row = dict[str, Any]
@@ -40,8 +39,8 @@ ARCHITECT = "omo:architect"
 REQUEST = "requestStatus"
 SECTIONS = ("architectReview", "executorQa")
 OPEN = "open blockers"
-GOAL_ID = re.compile(r"\bG\d{3,}\b")
-MOST_CHANGED = 50  # files, and goals, in a receipt
+NOT_REVIEWED = "not reviewed independently"
+MOST_CHANGED = 50  # files in a receipt
 LONGEST = 120
 MOST_NAMED = 10
 MOST_FILES = 3
@@ -50,22 +49,21 @@ LONGEST_TITLE = 40
 
 
 def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
-    """The newest word of each reviewer since the goal began; of one that lists it among its goals, since the plan was
-    made. One that closed another goal, or names another as what it was asked about, was said of that one alone. A
-    verdict that is not clean stands until a clean one on other files follows: words without one do not take it back."""
+    """The newest word of each reviewer since the goal began. One that closed another goal, or names another as what it
+    was asked about, was said of that one alone. A verdict that is not clean stands until a clean one on other files
+    follows: words without one do not take it back."""
     said_of_others: set[tuple[int, str]] = set()
     for receipt in receipts.issued(run.rows):
         if receipt.get("goalId") != goal.id:
             said_of_others.update((review["row"], review["digest"]) for review in receipt.get("agents") or [])
-    events = [event for event in run.caller.events if event["ts"] >= run.require_plan().created_at]
+    began = goal.started_at or run.require_plan().created_at
+    events = [event for event in run.caller.events if event["ts"] >= began]
     reported: list[Message] = []
     for agent in INDEPENDENT:
         said = []
         for message in agents.messages_in(events, [agent]):
-            one, several = _goals_asked(message.text)
-            is_of_another = (message.seq, message.digest) in said_of_others or one not in ("", goal.id)
-            is_since_it_began = message.ts >= (goal.started_at or "")
-            if goal.id in several or (is_since_it_began and not is_of_another):
+            closed_another = (message.seq, message.digest) in said_of_others
+            if not closed_another and _goal_asked(message.text) in ("", goal.id):
                 said.append(message)
         counting = agents.words_that_count(said, _is_clean, _are_of_same_files)
         reported += counting
@@ -97,14 +95,12 @@ def _are_of_same_files(first: Message, second: Message) -> bool:
     return agents.same_files(first.files, second.files)
 
 
-def _goals_asked(text: str) -> tuple[str, list[str]]:
-    """The goal that the report says it is about, and all that it lists, as the form of the brief has them."""
+def _goal_asked(text: str) -> str:
+    """The goal that the report says it is about, as the form of the brief has it."""
     try:
-        report = last_report(text)
+        return str(last_report(text).get("goal") or "")
     except NoAnswer:
-        return "", []
-    several = report.get("goals")
-    return str(report.get("goal") or ""), [str(name) for name in several] if isinstance(several, list) else []
+        return ""
 
 
 def last_report(text: str) -> Row:
@@ -153,11 +149,6 @@ def _asked_later(run: PlanRun, plan: Plan) -> list[Row]:
     return requests.typed(run.caller.events, "ultragoal", since=plan.created_at)
 
 
-def goals_in(text: str) -> list[str]:
-    """The goals that a message names."""
-    return sorted(set(GOAL_ID.findall(text)))
-
-
 def render(reviews: dict[str, Review]) -> list[Row]:
     """What a receipt keeps of them: who, when, which row of the session's ledger, and what changed since."""
     rendered = []
@@ -169,9 +160,17 @@ def render(reviews: dict[str, Review]) -> list[Row]:
         if request := request_status(message.text):
             row["request"] = request
         row["changed"] = None if review.changed is None else review.changed[:MOST_CHANGED]
-        row["goals"] = goals_in(message.text)[:MOST_CHANGED]
         rendered.append(row)
     return rendered
+
+
+def independence_of(receipt: Row) -> str:
+    """Who was seen to find the goal clean on the files of the receipt, in words."""
+    if receipt.get("independence") == agents.FULL:
+        return "independence: full (architect and qa were seen to find it clean)"
+    clean = [agent["role"] for agent in receipt.get("agents", []) if agent.get("clean") and agent.get("changed") == []]
+    roles = " and ".join(sorted(clean)) or "no reviewer"
+    return f"{NOT_REVIEWED} ({roles} seen to find it clean on these files)"
 
 
 def outcome_of(run: PlanRun, plan: Plan) -> Row:
@@ -179,21 +178,17 @@ def outcome_of(run: PlanRun, plan: Plan) -> Row:
     was changed after the last receipt."""
     allowed: list[str] = []
     for goal in plan.required:
-        allowed += (goal.receipt or {}).get("allowed") or []
+        allowed += goal.receipt.get("allowed") or []
     notes = list(dict.fromkeys(allowed))
     verdict, words = outcome.JUDGED, ["omo:architect and omo:qa were seen to find each clean"]
-    if plan.gate == LIGHT:
-        words = ["omo:architect and omo:qa were seen to find the whole clean at its end"]
-        notes.append("light gate, as the user chose")
     words.append(f"{ARCHITECT} found all of it there that the user asked for, as they typed it")
-    doubts = [*_request_doubts(run, plan), *_doubts(plan)]
+    doubts = [*_request_doubts(run, plan), *doubts_of(plan)]
     if drift := receipts.drift(plan, run.caller.root):
         doubts.append(drift)
     if doubts:
         verdict, words = outcome.ATTESTED, doubts
     titles = listed([f"{goal.id} {clip(goal.title, LONGEST_TITLE)!r}" for goal in plan.required], MOST_TITLES)
-    ended = outcome.outcome(verdict, "; ".join([f"{plan.tally} ({titles})", *words, *notes]), exceptions(plan))
-    return {**ended, "gate": plan.gate}
+    return outcome.outcome(verdict, "; ".join([f"{plan.tally} ({titles})", *words, *notes]), exceptions(plan))
 
 
 def unfinished(plan: Plan, step: NextStep) -> Row:
@@ -215,7 +210,7 @@ def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:
     return [f"{ARCHITECT} was not seen to say that all is there that the user asked for"]
 
 
-def _doubts(plan: Plan) -> list[str]:
+def doubts_of(plan: Plan) -> list[str]:
     """Why the clean words of both kinds of reviewer do not cover all that the plan was made for."""
     silent: dict[str, list[str]] = {}  # goals of which one of them was not seen to give a verdict
     doubts = []
@@ -223,7 +218,7 @@ def _doubts(plan: Plan) -> list[str]:
         titles = listed([repr(clip(title, 40)) for title in plan.left_out])
         doubts.append(f"the user typed {titles}, and no goal of the plan was made with that title")
     for goal in plan.goals:
-        steering = goal.steering or {}
+        steering = goal.steering
         if steering.get("replacementGoalIds") and steering.get("by") == "agent":
             parts = ", ".join(f"{name} {clip(plan.goal(name).title, 40)!r}" for name in steering["replacementGoalIds"])
             doubts.append(f"that {goal.id} {clip(goal.title, 40)!r} is the same as {parts} is the agent's word")
@@ -235,35 +230,19 @@ def _doubts(plan: Plan) -> list[str]:
                 unseen.append(agent)
         if unseen:
             silent.setdefault(" or ".join(unseen), []).append(goal.id)
-        doubts += [*_goals_unnamed(plan, goal), *_changed_after(goal, reviews)]
-        for reason in (goal.receipt or {}).get("weakened") or ():
+        doubts += _changed_after(goal, reviews)
+        for reason in goal.receipt.get("weakened") or ():
             doubts.append(f"{goal.id}: {reason}")
     for agents_named, goals in silent.items():
         named = ", ".join(goals[:MOST_NAMED])
-        doubts.insert(0, f"not reviewed independently, no verdict of {agents_named} was seen for {named}")
+        doubts.insert(0, f"{NOT_REVIEWED}, no verdict of {agents_named} was seen for {named}")
     return doubts
 
 
 def _expected_reviews(goal: Goal) -> dict[str, Row]:
-    """By agent, what the receipt has of each that the goal's gate asks for; nothing of one that was not seen."""
-    receipt = goal.receipt or {}
-    if receipt.get("gate") == LIGHT:  # the reviewers of the whole come with the final receipt
-        return {}
-    seen = {str(review["role"]): review for review in receipt.get("agents") or []}
+    """By agent, what the receipt has of each that the gate asks for; nothing of one that was not seen."""
+    seen = {str(review["role"]): review for review in goal.receipt.get("agents") or []}
     return {agent: seen.get(role, {}) for agent, role in INDEPENDENT.items()}
-
-
-def _goals_unnamed(plan: Plan, goal: Goal) -> list[str]:
-    """Goals whose reviewers come with the final receipt, and that one of these did not say it looked at."""
-    doubts: list[str] = []
-    if not receipts.is_final(goal):
-        return doubts
-    last = {str(review["role"]): review for review in (goal.receipt or {}).get("agents") or []}
-    for role, review in last.items():
-        unnamed = [name for name in receipts.unreviewed(plan) if name not in review.get("goals", [])]
-        if unnamed:
-            doubts.append(f"omo:{role} did not say at the end that it looked at {', '.join(unnamed)}")
-    return doubts
 
 
 def _changed_after(goal: Goal, reviews: dict[str, Row]) -> list[str]:
@@ -293,33 +272,32 @@ def exceptions(plan: Plan) -> list[Row]:
         if handed["by"] == "agent":
             what = f"the plan was handed off with {counted(handed['open'], 'open goal')}"
             let_through.append(exception(what, "agent", "and then taken up again"))
-    uncleaned = [goal.id for goal in plan.required if (goal.receipt or {}).get("cleaned") is False]
+    uncleaned = [goal.id for goal in plan.required if goal.receipt.get("cleaned") is False]
     if uncleaned:
         what = f"no cleaner looked at {listed(uncleaned, MOST_NAMED)}"
         let_through.append(exception(what, "agent", "its report belongs to the gate of every goal, and was left out"))
     for goal in plan.goals:
-        if (goal.steering or {}).get("by") == "agent":
-            let_through += _steered(goal)
-        receipt = goal.receipt or {}
-        for exempted in receipt.get("exemptions") or []:
-            what = f"{goal.id}: {exempted.get('artifact')} was not run again"
-            why = f"{exempted.get('reason')}, approved by {exempted.get('approvedBy')}"
-            let_through.append(exception(what, str(receipt.get("by")), clip(why, LONGEST)))
-        let_through += receipt.get("letThrough") or []
+        let_through += exceptions_of(goal)
     return let_through
 
 
-def _steered(goal: Goal) -> list[Row]:
-    steering = goal.steering or {}
-    first = part(steering, "firstWording")
-    rationale = clip(str(steering.get("rationale") or "no reason given"), LONGEST)
-    if goal.status == "superseded" and steering.get("noReplacementRequired"):
-        return [exception(f"{goal.id} was dropped: {clip(goal.title, 80)}", "agent", rationale)]
-    is_as_first = first == {"title": goal.title, "objective": goal.objective}
-    if goal.is_required and first and not is_as_first:
-        what = f"{goal.id} was reworded: {_wording(first)} became {_wording(vars(goal))}"
-        return [exception(what, "agent", rationale)]
-    return []
+def exceptions_of(goal: Goal) -> list[Row]:
+    let_through = []
+    receipt, steering = goal.receipt, goal.steering
+    if steering.get("by") == "agent":
+        first = part(steering, "firstWording")
+        rationale = clip(str(steering.get("rationale") or "no reason given"), LONGEST)
+        is_as_first = first == {"title": goal.title, "objective": goal.objective}
+        if goal.status == "superseded" and steering.get("noReplacementRequired"):
+            let_through.append(exception(f"{goal.id} was dropped: {clip(goal.title, 80)}", "agent", rationale))
+        elif goal.is_required and first and not is_as_first:
+            what = f"{goal.id} was reworded: {_wording(first)} became {_wording(vars(goal))}"
+            let_through.append(exception(what, "agent", rationale))
+    for exempted in receipt.get("exemptions") or []:
+        what = f"{goal.id}: {exempted.get('artifact')} was not run again ({exempted.get('reasonCode')})"
+        why = f"{exempted.get('reason')}, approved by {exempted.get('approvedBy')}"
+        let_through.append(exception(what, str(receipt.get("by")), clip(why, LONGEST)))
+    return let_through + (receipt.get("letThrough") or [])
 
 
 def _wording(goal: Row) -> str:

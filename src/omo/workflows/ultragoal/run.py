@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omo import settings as all_settings
+from omo.context import Context
 from omo.digest import sha256
 from omo.errors import NotEvaluable, Refused, Unreadable
 from omo.proof import base, changes, git
 from omo.safe_open import regular_file
 from omo.settings import Settings
 from omo.state import paths, store
-from omo.work.run import Caller, Kind, Run, load
+from omo.text import counted
+from omo.work.run import Caller, Kind, Run, caller_of, load
 from omo.workflows.ultragoal import plan as plans
-from omo.workflows.ultragoal.plan import Plan
+from omo.workflows.ultragoal.plan import CLASSIFY, Plan
+from omo.workflows.ultragoal.session_goal import GoalTool
 from omo.workflows.ultrawork import gates
 from omo.workflows.ultrawork.gates import Gates
-
-if TYPE_CHECKING:
-    from omo.workflows.ultragoal.goal_tool import GoalTool
 
 Row = dict[str, Any]
 Decision = Callable[[Plan], tuple[Any, list[Row]]]
 
 CREATE = 'omo ultragoal create-goals --brief "…" (goals begin with @goal: TITLE at the start of a line)'
-LARGEST_SETTINGS = 100_000
+ALTERNATIVES = [
+    "change the plan: omo ultragoal steer --kind KIND --evidence TEXT --rationale TEXT",
+    "hand a part to an executor agent",
+    "review found something: omo ultragoal record-review-blockers --goal-id ID --title T --objective O --evidence E",
+    "one goal is stuck: omo ultragoal checkpoint --status blocked --evidence TEXT",
+    f"only a person can go on: {CLASSIFY} --evidence TEXT",
+]
 ULTRAGOAL: Kind[Plan] = Kind("ultragoal", "ultragoal plan", "g", CREATE, paths.ultragoal_dir, plans.fold)
 
 
@@ -54,8 +61,6 @@ class PlanRun(Run[Plan]):
     @cached_property
     def tool(self) -> GoalTool:
         """The session's goal, read once like the plan."""
-        from omo.workflows.ultragoal.goal_tool import GoalTool
-
         return GoalTool(self.caller)
 
     def require_plan(self) -> Plan:
@@ -82,6 +87,23 @@ class PlanRun(Run[Plan]):
             return answer, [*adopted, *events]
 
         return self.change_whole(on_plan)
+
+    def why_it_may_rest(self, then: str) -> str:
+        """Why the plan may rest, in the words of the classification; Refused while it can go on by itself. `then` is
+        the command that lets it."""
+        if self.problems:
+            raise self.damage()
+        plan = self.plan
+        if plan is None or not plan.is_open:
+            return ""
+        if plan.is_human_blocked:
+            return str(plan.last.get("evidence", ""))
+        raise Refused(
+            f"the plan has {counted(len(plan.open_goals), 'goal')} open, and the latest row of the plan's ledger is "
+            f"{plan.last.get('kind')}, not a blocker classified as human_blocked",
+            fix=f"{CLASSIFY} --evidence TEXT, then {then}",
+            defects=ALTERNATIVES,
+        )
 
     @property
     def snapshot(self) -> str:
@@ -131,6 +153,11 @@ def load_plan(caller: Caller, named: str = "") -> PlanRun:
     return run if isinstance(run, PlanRun) else PlanRun(ULTRAGOAL, caller, "")
 
 
+def run_of(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> PlanRun:
+    """The session's plan, loaded once for the command."""
+    return load_plan(caller_of(context, context.session(arguments.session, looks=looks)))
+
+
 def begin(caller: Caller) -> PlanRun:
     """A plan that has an id and no row yet."""
     store.make_state_dir(caller.state)
@@ -161,8 +188,6 @@ def settings_at(root: str, commit: str | None) -> Settings:
     name = Path(paths.settings_file(root)).relative_to(root).as_posix()
     try:
         text = git.ask(Path(root), "cat-file", "blob", f"{commit}:./{name}")
-        if len(text) > LARGEST_SETTINGS:
-            return Settings()
         return all_settings.of({}, store.parse(store.encode(text), name))
     except (NotEvaluable, Unreadable):
         return Settings()

@@ -8,10 +8,11 @@ from omo.state.runtime import part
 from omo.text import clip
 from omo.work import times
 from omo.work.sections import Attachment, Notice, Section, Sections, Table, facts, joined, listed, name_in, table
-from omo.work.status import Status
+from omo.work.status import Item, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.plan import Goal
+from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, exceptions_of, independence_of
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 Row = dict[str, Any]
@@ -28,11 +29,13 @@ def sections(viewer: Viewer, view: Status) -> Sections:
         return Sections()
     brief = Attachment("The brief", "", about="what was asked for", text=plan.brief)
     whole = Section(plan.created_at, plan.updated_at, attachments=(brief,))
-    return Sections({goal.id: _section(viewer, run, plan, goal) for goal in plan.goals}, whole, base=plan.base)
+    items = {item.id: item for item in view.items}
+    of_goals = {goal.id: _section(viewer, run, goal, items.get(goal.id)) for goal in plan.goals}
+    return Sections(of_goals, whole, base=plan.base)
 
 
-def _section(viewer: Viewer, run: PlanRun, plan: Plan, goal: Goal) -> Section:
-    receipt = goal.receipt if isinstance(goal.receipt, dict) else {}
+def _section(viewer: Viewer, run: PlanRun, goal: Goal, item: Item | None) -> Section:
+    receipt = goal.receipt
     gate, problem = receipts.kept_gate(goal, run.directory) if receipt else ({}, "")
     qa = part(gate, "executorQa")
     return Section(
@@ -42,7 +45,7 @@ def _section(viewer: Viewer, run: PlanRun, plan: Plan, goal: Goal) -> Section:
         covers=_covers(goal, receipt) if receipt else facts(("objective", goal.objective), *_first_wording(goal)),
         tables=tuple(_tables(qa)),
         attachments=(*_reviews(gate), *_artifacts(viewer, qa, receipt), *_last_words(viewer, receipt)),
-        notices=tuple(_notices(goal, receipt, problem)),
+        notices=tuple(_notices(goal, item, problem)),
     )
 
 
@@ -62,7 +65,7 @@ def _covers(goal: Goal, receipt: Row) -> tuple[tuple[str, str], ...]:
 
 def _first_wording(goal: Goal) -> list[tuple[str, object]]:
     """What was promised first stays visible."""
-    first = part(goal.steering or {}, "firstWording")
+    first = part(goal.steering, "firstWording")
     return [("first worded", first.get("objective") or first.get("title"))] if first else []
 
 
@@ -143,22 +146,14 @@ def _last_words(viewer: Viewer, receipt: Row) -> list[Attachment]:
     return attachments
 
 
-def _notices(goal: Goal, receipt: Row, problem: str) -> list[Notice]:
+def _notices(goal: Goal, item: Item | None, problem: str) -> list[Notice]:
+    """`problem` is why the gate behind the receipt is not the one that passed."""
     notices = []
     if problem:
         notices.append(Notice("damaged", problem, goal.id))
-    for exempted in _objects(receipt.get("exemptions")):
-        reason = f"({exempted.get('reasonCode')}): {exempted.get('reason')}; approved by {exempted.get('approvedBy')}"
-        text = f"{exempted.get('artifact')} was not run again {reason}"
-        notices.append(Notice("exempted replay", clip(text, 400), goal.id, until_end=True))
-    if receipt.get("independence") == "reduced":
-        roles = sorted({str(review.get("role")) for review in _objects(receipt.get("agents"))})
-        text = (
-            f"no hook saw both an architect and a tester end with a clean report; seen: {', '.join(roles) or 'nobody'}"
-        )
-        notices.append(Notice("not reviewed independently", clip(text, 300), goal.id))
-    steering = goal.steering or {}
-    if steering.get("noReplacementRequired"):
-        text = clip(f"superseded, and nothing replaced it: {steering.get('rationale') or ''}", 300)
-        notices.append(Notice("dropped goal", text, goal.id, until_end=True))
+    if item is not None and NOT_REVIEWED in item.overrides:
+        notices.append(Notice(NOT_REVIEWED, independence_of(goal.receipt), goal.id))
+    for let_through in exceptions_of(goal):
+        text = f"by the {let_through['by']}: {let_through['why']}"
+        notices.append(Notice(clip(let_through["what"], 200), clip(text, 400), goal.id, until_end=True))
     return notices

@@ -1,23 +1,28 @@
-"""A plan of goals for its readers: each with its receipt, and whether that still covers it."""
+"""How a plan stands: each goal with its receipt and whether that still covers it, and what hooks are told of it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from omo.errors import OmoError
 from omo.proof import artifacts
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.status import Command, Item, NextStep, Status
+from omo.work.agents import FULL
+from omo.work.bound import files_of_end
+from omo.work.publish import publish, publish_damage
+from omo.work.status import LONGEST_SHORT, Command, Item, NextStep, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import LIGHT, Goal, Plan
+from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
+from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, outcome_of, unfinished
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 Row = dict[str, Any]
 
-LEDGER = "ledger.jsonl of the plan"
 MARKS = {
     "complete": "done",
     "active": "active",
@@ -26,6 +31,9 @@ MARKS = {
     "review_blocked": "waiting",
     "superseded": "cut",
 }
+# Every goal is closed, and the agent can bring the plan to its end.
+ONE_COMMAND_LEFT = ("verify-again", "complete-goal", "create-goal", "resume-goal", "drop-goal")
+TELL = "Tell the agent when that is done."
 
 
 def status(viewer: Viewer) -> Status | None:
@@ -56,8 +64,6 @@ def plan_status(run: PlanRun, plan: Plan, step: NextStep) -> Status:
     drift = receipts.drift(plan, run.caller.root)
     final = receipts.final(plan, run.directory)
     facts = [clip(plan.objective, 300)]
-    if plan.gate == LIGHT:
-        facts.append("light gate, as the user chose: reviewers come at the end")
     if final is not None:
         facts.append(f"final receipt: fresh, issued with {final.id}")
     if drift:
@@ -87,7 +93,7 @@ def plan_status(run: PlanRun, plan: Plan, step: NextStep) -> Status:
 
 
 def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
-    receipt = goal.receipt or {}
+    receipt = goal.receipt
     mark, state, stale = MARKS.get(goal.status, "open"), "", ""
     if goal.status == "complete":
         state, stale = "fresh", receipts.problem(plan, goal, run.directory) or _changed_evidence(run, receipt)
@@ -95,8 +101,8 @@ def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
         mark, state = "stale", "stale"
     blockers = [blocker.id for blocker in plan.open_blockers_of(goal.id)]
     overrides = []
-    if receipt.get("independence") == "reduced":
-        overrides.append("not reviewed independently")
+    if receipt and receipt.get("independence") != FULL:
+        overrides.append(NOT_REVIEWED)
     if receipt.get("exemptions"):
         overrides.append(f"{counted(len(receipt['exemptions']), 'replay')} exempted")
     return Item(
@@ -113,13 +119,13 @@ def _item(run: PlanRun, plan: Plan, goal: Goal) -> Item:
 
 
 def _notes(goal: Goal, blockers: list[str]) -> list[str]:
-    notes = [clip(str(note), 200) for note in (goal.receipt or {}).get("notes", [])]
+    notes = [clip(str(note), 200) for note in goal.receipt.get("notes", [])]
     if goal.human_blocked:
         notes.append(f"waits for a person: {clip(goal.human_blocked, 160)}")
     elif goal.status in ("failed", "blocked", "review_blocked") and goal.evidence:
         notes.append(clip(goal.evidence, 160))
     if goal.status == "superseded":
-        replacements = (goal.steering or {}).get("replacementGoalIds")
+        replacements = goal.steering.get("replacementGoalIds")
         notes.append(f"replaced by {', '.join(replacements)}" if replacements else "nothing took its place")
     if blockers:
         notes.append(f"blocked by {', '.join(blockers)}")
@@ -132,3 +138,117 @@ def _changed_evidence(run: PlanRun, receipt: Row) -> str:
         if not artifacts.is_unchanged(run.caller.root, str(name), str(digest)):
             return f"its evidence {clip(str(name), 120)} was changed or is gone"
     return ""
+
+
+@contextmanager
+def changing(run: PlanRun) -> Iterator[None]:
+    """Hooks are told also after a refusal: a crash may have left the row behind, and damage makes the work wait."""
+    try:
+        yield
+    except OmoError:
+        publish_status(run)
+        raise
+
+
+def publish_status(run: PlanRun, *, progressed: bool = False) -> NextStep:
+    """Bring the session's row up to the ledger; a receipt gives the budget of blocks back."""
+    step = next_step(run)
+    if run.problems:
+        publish_damage(run)
+    elif run.plan is not None:
+        fresh = summarize(run, run.plan, step)
+        publish(run, fresh, session=run.caller.session, progressed=lambda old: progressed)
+    return step
+
+
+def summarize(run: PlanRun, plan: Plan, step: NextStep) -> Row:
+    following = step.short
+    if step.action == "execute-goal":  # for Stop, which is short: the goal under way by its name
+        following = clip(f"{step.item} {plan.goal(step.item).title}", LONGEST_SHORT)
+    summary: Row = {
+        "run": plan.run,
+        "open": len(plan.open_goals),
+        "total": len(plan.required),
+        "next": following,
+        "deny": denials(run, plan, step),
+    }
+    if step.action == "resolve-blockers":  # it is said already that it is blocked
+        summary["wayOut"] = f"{CLASSIFY} --goal-id {step.item} --evidence TEXT"
+    elif not plan.is_open:
+        summary["wayOut"] = ""
+    if run.base_settings.attended:
+        summary["attended"] = True
+    return {**summary, **_state(run, plan, step)}
+
+
+def _state(run: PlanRun, plan: Plan, step: NextStep) -> Row:
+    if not plan.is_open and step.action == "done":
+        if plan.outcome is not None:
+            return {"state": "done", "outcome": plan.outcome, "at": plan.ended_at, "files": plan.files_at_end}
+        return _ended_without_goal(run, outcome_of(run, plan))
+    if not plan.is_open and step.action in ONE_COMMAND_LEFT:
+        return {"state": "active"}
+    if not plan.is_open:
+        return {"state": "done", "outcome": unfinished(plan, step)}
+    if plan.handoff is not None:
+        why, question = plan.handoff_in_words, "Go on with planning?"
+        return {"state": "paused", "why": why, "question": question, "told": False, "own": True}
+    if step.who == "user":  # damage that only they can mend
+        question = f"Run in a terminal of your own: {step.commands[0].line}."
+        waits = {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True}
+        return {**waits, "damaged": True}
+    if run.tool.status == "paused":
+        why = (run.tool.current.why if run.tool.current else "") or "the session's goal is paused"
+        return {"state": "paused", "why": why, "question": TELL, "told": False, "own": True}
+    if step.action == "wait":
+        return {"state": "blocked", "why": step.why, "question": TELL, "told": False}
+    return {"state": "active"}
+
+
+def _ended_without_goal(run: PlanRun, ended: Row) -> Row:
+    """No goal of the session's was completed with the plan, so its ledger has no end: the session's row alone notes
+    the files, when it says so for the first time."""
+    told = run.caller.summary(run.kind.name)
+    is_noted = told.get("state") == "done" and told.get("run") == run.id and told.get("outcome") == ended
+    files = told.get("files")
+    if not is_noted:
+        files = files_of_end(run.caller.root, run.caller.events)
+    return {"state": "done", "outcome": ended, "files": files}
+
+
+def denials(run: PlanRun, plan: Plan, step: NextStep) -> Row:
+    """What the gates in the client say, in whole sentences; a gate that is not named here is open."""
+    denied: Row = {}
+    goal = plan.active or next(iter(plan.open_goals), None)
+    if goal is not None:
+        classify = f"{CLASSIFY} --goal-id {goal.id} --evidence 'what only they can do'"
+        keep = ""
+        if goal.status in ("active", "failed", "review_blocked"):
+            keep = f'omo ultragoal record-review-blockers --goal-id {goal.id} --objective "…" --evidence "…", or '
+        if plan.handoff is None and step.who != "user":
+            denied["ask"] = (
+                f"Ultragoal {goal.id} is open, so no question is put to the user now. Decide what you can and note it: "
+                'omo ultragoal steer --kind annotate_ledger --evidence "what you found" --rationale "what you decided"'
+                f". What only a person can decide is recorded, and the next goal goes on: {keep}{classify}."
+            )
+        if not plan.is_human_blocked:
+            denied["pause"] = (
+                f"Ultragoal {goal.id} is open, and a pause needs a blocker that only a person can remove, recorded "
+                f"just before: {classify}. What you can resolve yourself is resolved: investigate, omo ultragoal steer "
+                "--kind add_subgoal, or omo ultragoal checkpoint --status blocked and go on with the next."
+            )
+    if reason := complete_denial(run, plan, step):
+        denied["complete"] = reason
+    return denied
+
+
+def complete_denial(run: PlanRun, plan: Plan, step: NextStep) -> str:
+    """Why the session's goal cannot be called complete; empty where it can, or where it is not this plan's."""
+    if story := plan.story_with(run.tool.objective):
+        problems = [receipts.problem(plan, story, run.directory)]
+    elif plan.goal_mode == "per-story" or run.tool.objective not in plan.objectives_of(None):
+        return ""
+    else:
+        problems = [why for _, why in receipts.unproven(plan, run.directory)]
+    why = "; ".join(filter(None, problems[:5]))
+    return f"The goal is not proven complete ({why}). {step.text}" if why else ""

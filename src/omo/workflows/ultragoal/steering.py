@@ -9,10 +9,11 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field
 
 from omo.errors import BadInput, OmoError, Refused
+from omo.proof import documents
 from omo.strict import Strict, validated
 from omo.text import clip
 from omo.work.run import check_sizes
-from omo.workflows.ultragoal.create import LONGEST, LONGEST_OBJECTIVE, LONGEST_TITLE, text_defects
+from omo.workflows.ultragoal.brief import LONGEST, LONGEST_OBJECTIVE, LONGEST_TITLE, text_defects
 from omo.workflows.ultragoal.plan import Goal, Plan
 from omo.workflows.ultragoal.run import PlanRun
 
@@ -88,8 +89,6 @@ class SplitSubgoal(Steering):
         common: Row = {"steering": {**self.origin("split_replacement"), "sourceGoalId": goal.id}}
         if goal.blocks is not None:
             common["steering"]["blockedGoalId"] = goal.blocks  # the review it had to satisfy is now theirs
-        if goal.gate:
-            common["gate"] = goal.gate
         goals = []
         for name, wording in zip(names, self.replacements, strict=True):
             goals.append({"id": name, "title": wording.title, "objective": wording.objective, **common})
@@ -210,8 +209,6 @@ def _read(kind: str, given: dict[str, str], cwd: str) -> Steering:
             "not among them",
             fix=f"--kind is one of {', '.join(KINDS)}",
         )
-    from omo.proof import documents  # a YAML parser is behind it, which a status does not need
-
     options: Row = dict(given)
     for name in IN_JSON:
         if name in options and name in KINDS[kind].model_fields:

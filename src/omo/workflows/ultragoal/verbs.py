@@ -6,25 +6,24 @@ import argparse
 import os
 import shlex
 import sys
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from omo import options
 from omo.context import Context
-from omo.errors import BadInput, OmoError
+from omo.errors import BadInput
 from omo.result import Result
 from omo.text import clip, counted
 from omo.work import briefs
 from omo.work.lifecycle import left_by_others, left_elsewhere
-from omo.work.run import caller_of
-from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, views
-from omo.workflows.ultragoal.next_step import next_step, publish_status
-from omo.workflows.ultragoal.plan import LIGHT, MODES, STEERING
+from omo.workflows.ultragoal import create, evidence_verbs, goal_tool, goals, reviewers, views
+from omo.workflows.ultragoal.brief import parse
+from omo.workflows.ultragoal.next_step import next_step
+from omo.workflows.ultragoal.plan import MODES, STEERING
 from omo.workflows.ultragoal.review_briefs import ROLES, review_brief
-from omo.workflows.ultragoal.reviewers import changed_files, requests_of
-from omo.workflows.ultragoal.run import PlanRun, load_plan
+from omo.workflows.ultragoal.run import PlanRun, run_of
+from omo.workflows.ultragoal.status import changing, plan_status, publish_status
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.gate.proof import Subject
@@ -117,39 +116,20 @@ def _register_gate_and_review(verbs: options.Commands) -> None:
     parser.add_argument("--executor-qa-json", metavar="JSON|FILE", help="executorQa as in the gate")
 
 
-def run_of(arguments: argparse.Namespace, context: Context, *, looks: bool = False) -> PlanRun:
-    """The session's plan, loaded once for the command."""
-    return load_plan(caller_of(context, context.session(arguments.session, looks=looks)))
-
-
-@contextmanager
-def changing(run: PlanRun) -> Iterator[None]:
-    """Hooks are told also after a refusal: a crash may have left the row behind, and damage makes the work wait."""
-    try:
-        yield
-    except OmoError:
-        publish_status(run)
-        raise
-
-
 def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
     context.note_missing_agents()
     run = run_of(arguments, context)
     if other := left_elsewhere("ultragoal", "a plan of goals", run.caller):
         context.notes.append(other.text)
-    brief = create.parse(_brief(arguments, context, run))
+    brief = parse(_brief(arguments, context, run))
     with changing(run):
         run = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
     plan = run.require_plan()
     notes = [f"the earlier plan is kept as {run.archived}"] if run.archived else []
     notes += goal_tool.create_for_plan(run)
-    if plan.gate == LIGHT:
-        notes.append("light gate, as the user chose: reviewers come at the end, and with goals marked gate: full")
     if arguments.start:
-        from omo.workflows.ultragoal import checkpoint as checkpoints
-
         with changing(run):
-            checkpoints.hand_out(run)
+            goals.hand_out(run)
     step = publish_status(run)
     ids = [goal.id for goal in plan.goals]
     data = {
@@ -158,14 +138,12 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
         "goals_path": run.snapshot,
         "objective": plan.objective,
         "goal_mode": plan.goal_mode,
-        "gate": plan.gate,
         "archived": run.archived or None,
         "next": step.command,
     }
     lines = [f"Plan with {counted(len(ids), 'goal')}: {run.snapshot}"]
     lines += [f"  {goal.id} {clip(goal.title, 100)}" for goal in plan.goals]
-    if plan.gate != LIGHT:
-        lines.append(PRICE)
+    lines.append(PRICE)
     if arguments.start:
         started = views.handout(run, True, step, notes)
         return Result({**data, **started.data}, "\n".join([*lines, started.text]), notes=notes)
@@ -190,8 +168,6 @@ def _brief(arguments: argparse.Namespace, context: Context, run: PlanRun) -> str
 
 
 def complete_goals(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultragoal import checkpoint as checkpoints
-
     run = run_of(arguments, context)
     notes = []
     with changing(run):
@@ -202,7 +178,7 @@ def complete_goals(arguments: argparse.Namespace, context: Context) -> Result:
         elif plan.is_open and tool.status == "paused" and tool.objective in plan.objectives_of(plan.active):
             goal_tool.resume(run)
             notes.append("the session's goal was paused and is active again")
-        started = checkpoints.hand_out(run, retry_failed=arguments.retry_failed, retry_blocked=arguments.retry_blocked)
+        started = goals.hand_out(run, retry_failed=arguments.retry_failed, retry_blocked=arguments.retry_blocked)
     step = publish_status(run)
     return views.handout(run, started, step, [*notes, *run.notes])
 
@@ -211,7 +187,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
     step = next_step(run)
     if run.plan is not None:
-        return views.status(run, run.plan, step)
+        return views.status(run, run.plan, plan_status(run, run.plan, step).believed)
     others = []
     if not run.problems:
         others = left_by_others("ultragoal", run.caller)
@@ -226,8 +202,8 @@ def brief(arguments: argparse.Namespace, context: Context) -> Result:
     plan = run.require_plan()
     # Between goals, the one that comes next: what no receipt covers any more is reviewed again.
     goal = plan.goal(arguments.goal_id or next_step(run).item or _goal_id(arguments, run))
-    changed = changed_files(run, plan, goal) if arguments.role == "critic" else ()
-    text = review_brief(plan, goal, arguments.role, requests_of(run, plan), changed)
+    changed = reviewers.changed_files(run, plan, goal) if arguments.role == "critic" else ()
+    text = review_brief(plan, goal, arguments.role, reviewers.requests_of(run, plan), changed)
     briefs.issue(run.caller, f"omo:{arguments.role}", text)
     return Result({"goal_id": goal.id, "role": arguments.role, "brief": text}, text)
 
@@ -246,7 +222,7 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
             name,
             status=arguments.status,
             evidence=arguments.evidence,
-            goal_json=_goal_json(arguments, context),
+            goal_json=_json_of(arguments.goal_json, context, "--goal-json"),
             gate=gate,
             gate_file=gate_file,
             rerun=lambda subject, settled: _rerun(context, run, subject, arguments.argv, settled),
@@ -291,10 +267,6 @@ def _rerun(context: Context, run: PlanRun, subject: Subject, argv: list[str], se
         evidence_verbs.record_run(context, run, subject.name, argv)
 
 
-def _goal_json(arguments: argparse.Namespace, context: Context) -> object:
-    return _json_of(arguments.goal_json, context, "--goal-json")
-
-
 def _json_of(given: str | None, context: Context, option: str) -> object:
     if given is None:
         return None
@@ -317,13 +289,9 @@ def steer(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def classify_blocker(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultragoal import checkpoint as checkpoints
-
     run = run_of(arguments, context)
     with changing(run):
-        row = checkpoints.classify(
-            run, arguments.classification, evidence=arguments.evidence, goal_id=arguments.goal_id
-        )
+        row = goals.classify(run, arguments.classification, evidence=arguments.evidence, goal_id=arguments.goal_id)
     step = publish_status(run)
     allows = ALLOWS[row["classification"]]
     data = {
@@ -338,17 +306,15 @@ def classify_blocker(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def record_review_blockers(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultragoal import checkpoint as checkpoints
-
     run = run_of(arguments, context)
     with changing(run):
-        done = checkpoints.record_review_blockers(
+        done = goals.record_review_blockers(
             run,
             arguments.goal_id,
             objective=arguments.objective,
             evidence=arguments.evidence,
             title=arguments.title,
-            goal_json=_goal_json(arguments, context),
+            goal_json=_json_of(arguments.goal_json, context, "--goal-json"),
         )
     step = publish_status(run)
     data = {
@@ -366,14 +332,13 @@ def record_review_blockers(arguments: argparse.Namespace, context: Context) -> R
 
 def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultragoal import checkpoint as checkpoints
-    from omo.workflows.ultragoal import reviewers
-    from omo.workflows.ultragoal.gate.fill import Filled
+    from omo.workflows.ultragoal.gate.fill import fill
 
     run = run_of(arguments, context, looks=True)
     plan = run.require_plan()
     goal = plan.goal(_goal_id(arguments, run))
     subject = checkpoints.subject_of(run, plan, goal)
-    filled = Filled(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
+    filled = fill(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
     path = evidence_verbs.write(context, goal.id, "gate.json", filled.document, force=arguments.force)
     then = f"omo ultragoal checkpoint --goal-id {goal.id} --evidence TEXT --quality-gate-json {shlex.quote(path)}"
     missing = [str(defect) for defect in filled.missing]

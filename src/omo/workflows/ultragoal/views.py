@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from omo.result import Result
 from omo.text import block, clip, counted
-from omo.work.status import LONGEST_TEXT, NextStep
+from omo.work.status import LONGEST_TEXT, NextStep, Status
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.lifecycle import phase_of
-from omo.workflows.ultragoal.plan import LIGHT, STATUSES, Goal, Plan, render_goal
+from omo.workflows.ultragoal.next_step import ALL_COMPLETE
+from omo.workflows.ultragoal.plan import STATUSES, Plan, render_goal
+from omo.workflows.ultragoal.reviewers import independence_of
 from omo.workflows.ultragoal.run import PlanRun, gates_of
-from omo.workflows.ultragoal.status import plan_status
 from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
@@ -28,10 +28,6 @@ GATE_ORDER = (
     "Before it is complete: verify; run the cleaner (omo:critic, with what omo ultragoal brief critic prints); verify "
     "again; let omo:architect and omo:qa review it, each with its line as the whole prompt: omo ultragoal brief "
     "architect, omo ultragoal brief qa. "
-    "The checkpoint runs the gates and the command that shows it, which nobody has to pin. "
-)
-LIGHT_ORDER = (
-    "Before it is complete: verify. Its reviewers come at the end of the plan, as the user chose. "
     "The checkpoint runs the gates and the command that shows it, which nobody has to pin. "
 )
 NO_GATE = "No gate is pinned: only the user can make a check theirs, with {}."
@@ -49,18 +45,17 @@ def step_data(step: NextStep) -> Row:
     return {"action": step.action, "why": step.why, "command": step.command, "goal_id": step.item or None}
 
 
-def status(run: PlanRun, plan: Plan, step: NextStep) -> Result:
-    word = phase_of(plan)
+def status(run: PlanRun, plan: Plan, view: Status) -> Result:
+    word, step = plan.phase, view.next
     if not plan.is_open and step.action not in ("done", "complete-goal"):
         word = "active"  # without its last receipt it is not complete
-    view = plan_status(run, plan, step).believed
     counts = Counter(goal.status for goal in plan.goals)
     notes = list(run.problems)
     if edited := run.edited_view():
         notes.append(edited)
     goals = []
     for goal, item in zip(plan.goals, view.items, strict=True):
-        independence = (goal.receipt or {}).get("independence")
+        independence = goal.receipt.get("independence")
         goals.append({**render_goal(goal), **item.data, "independence": independence})
     final = receipts.final(plan, run.directory)
     data = {
@@ -68,7 +63,6 @@ def status(run: PlanRun, plan: Plan, step: NextStep) -> Result:
         "status": word,
         "run": plan.run,
         "goal_mode": plan.goal_mode,
-        "gate": plan.gate,
         "objective": plan.objective,
         "paths": {"dir": run.directory, "brief": run.brief, "goals": run.snapshot, "ledger": run.journal.path},
         "current_goal": plan.active.id if plan.active else None,
@@ -103,7 +97,7 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
         "next": step.command,
     }
     if goal is None:
-        what = "No goal can be handed out" if plan.is_open else "All ultragoal goals are complete"
+        what = "No goal can be handed out" if plan.is_open else ALL_COMPLETE
         return Result({**data, "goal_id": step.item or None}, f"{what}.\nNext: {step.text}", notes=notes)
     objective = plan.objectives_of(goal)[0]
     data |= {
@@ -121,30 +115,25 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
     lines.append("")
     if objective != plan.objective:  # story by story
         lines.append(f"The session's goal: {clip(objective, 300)}")
-    lines += [_how_to_close(run, plan, goal), f"Next: {step.text}"]
+    lines += [_how_to_close(run), f"Next: {step.text}"]
     return Result(data, "\n".join(lines), notes=notes)
 
 
-def _how_to_close(run: PlanRun, plan: Plan, goal: Goal) -> str:
+def _how_to_close(run: PlanRun) -> str:
     """Who has to look at the goal, and which commands omo runs for it; what only the user can pin is said at once."""
-    order = GATE_ORDER
-    if receipts.gate_for(plan, goal) == LIGHT:
-        order = LIGHT_ORDER
-    elif unreviewed := receipts.unreviewed(plan):
-        order += f"They look at {', '.join(unreviewed)} with it, and say so. "
     known = gates_of(run)
     if len(known):
-        return f"{order}Gates: {', '.join(f'{gate.name} ({gates.in_words(gate)})' for gate in known)}."
+        return f"{GATE_ORDER}Gates: {', '.join(f'{gate.name} ({gates.in_words(gate)})' for gate in known)}."
     caller = run.caller
     checks = gates.Found(caller.root, ".", caller.session_rows.get(caller.session), known).checks
     pins = [f"/omo:pin {check.name} -- {shlex.join(check.argv)}" for check in checks[:MOST_PINS]]
-    return order + NO_GATE.format(" or ".join(pins) or "/omo:pin NAME -- COMMAND")
+    return GATE_ORDER + NO_GATE.format(" or ".join(pins) or "/omo:pin NAME -- COMMAND")
 
 
 def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
     plan, goal = run.require_plan(), done.goal
     following = plan.goal(done.started) if done.started else plan.active
-    receipt = goal.receipt or {}
+    receipt = goal.receipt
     data = {
         "goal_id": goal.id,
         "status": goal.status,
@@ -165,23 +154,13 @@ def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
     stood = "" if done.changed else " (it stood already)"
     lines = [f"{goal.id} {goal.status}{stood}"]
     if receipt:
-        lines.append(f"  {receipt.get('receiptKind')} receipt {receipt.get('receiptId')}, {_independence(receipt)}")
+        lines.append(f"  {receipt.get('receiptKind')} receipt {receipt.get('receiptId')}, {independence_of(receipt)}")
     if done.started:
         lines.append(f"Next ultragoal goal: {done.started} {clip(plan.goal(done.started).title, 100)}")
         lines.append(block(plan.goal(done.started).objective, LONGEST_TEXT))
     elif not plan.is_open:
-        lines.append(f"All ultragoal goals are complete: {plan.tally}")
+        lines.append(f"{ALL_COMPLETE}: {plan.tally}")
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=[*done.notes, *run.notes])
-
-
-def _independence(receipt: Row) -> str:
-    if receipt.get("independence") == LIGHT:
-        return "the light gate that the user chose: reviewers come at the end"
-    if receipt.get("independence") == "full":
-        return "independence: full (architect and qa were seen to find it clean)"
-    clean = [agent["role"] for agent in receipt.get("agents", []) if agent.get("clean") and agent.get("changed") == []]
-    roles = " and ".join(sorted(clean)) or "no reviewer"
-    return f"not reviewed independently ({roles} seen to find it clean on these files)"
 
 
 def steered(row: Row, step: NextStep, notes: list[str]) -> Result:
@@ -194,8 +173,6 @@ def steered(row: Row, step: NextStep, notes: list[str]) -> Result:
 
 
 def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:
-    from omo.workflows.ultragoal.review import EXIT_CODES
-
     source, contract = done.source, done.contract
     data = {
         "verdict": done.verdict,
@@ -221,4 +198,4 @@ def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:
         lines.append(f"Goals for them: {', '.join(ids)}")
     if following:
         lines.append(f"Next: {following}")
-    return Result(data, "\n".join(lines), EXIT_CODES[done.verdict], done.notes)
+    return Result(data, "\n".join(lines), done.exit_code, done.notes)

@@ -6,7 +6,6 @@ shown yet is missing, and each missing part names the command or the agent that 
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -22,14 +21,13 @@ from omo.workflows.ultragoal import reviewers
 from omo.workflows.ultragoal.gate import proof, replay, rules
 from omo.workflows.ultragoal.gate.models import SURFACES, Defect
 from omo.workflows.ultragoal.gate.proof import Subject
-from omo.workflows.ultragoal.plan import Goal
+from omo.workflows.ultragoal.plan import CLASSIFY, Goal
 from omo.workflows.ultrawork.gates import Gate
 
 Row = dict[str, Any]
 
 ARCHITECT, QA = reviewers.INDEPENDENT
 VERDICTS = ("architectureStatus", "productStatus", "codeStatus", "recommendation")
-REVIEWERS_ONLY = ("e2eStatus", "redTeamStatus", "redTeamCommands", "adversarialCases")
 LONGEST_EVIDENCE = 8000
 PICTURES = (".png", ".jpg", ".jpeg")
 ESCAPE = b"\x1b["
@@ -56,202 +54,184 @@ class Proof:
     problem: str = ""
 
 
+@dataclass(frozen=True)
 class Filled:
-    """The gate of a goal, as far as omo can fill it in.
+    """The gate of a goal as far as omo can fill it in, and what it lacks. `way_out` is of a gate of the session that
+    stands in the way, where no work can make it pass."""
 
-    `events` are what hooks saw in the session, `words` what whoever closes the goal says of it. `way_out` is of a gate
-    that stands in the way, where no work can make it pass.
-    """
+    document: Row
+    missing: list[Defect]
+    way_out: str
+    has_cleaner: bool
 
-    def __init__(
-        self, goal: Goal, subject: Subject, reviews: Mapping[str, Review], events: list[Row], words: str = ""
-    ) -> None:
-        self.goal = goal
-        self.subject = subject
-        self.missing: list[Defect] = []
-        self.way_out = ""
-        proofs = _recorded(subject)
-        cited = frozenset(str(shown.row["path"]) for shown in proofs)
-        self.gate_problems: dict[str, str] = {}
-        for gate in subject.gates or ():
-            self.gate_problems[gate.name] = proof.gate_problem(subject, gate, cited)
-            # Its last run proves one goal.
-            if not self.gate_problems[gate.name] and proof.run_mark_of(gate) not in subject.used:
-                command = shlex.join(gate.argv)
-                row = {"id": f"gate-{gate.name}", "kind": "gate-result", "gate": gate.name, "description": command}
-                proofs.append(Proof(row, command))
-        self.good: list[Proof] = []
-        self.attacks: list[Proof] = []
-        self.shown_nothing: list[Proof] = []
-        for shown in proofs:
-            if shown.problem:
-                self.shown_nothing.append(shown)
-                continue
-            self.good.append(shown)
-            if shown.scenario:
-                self.attacks.append(shown)
-        said: dict[str, Review] = {}
-        for agent, place in ((ARCHITECT, "architectReview"), (QA, "executorQa.redTeamStatus")):
-            why = self._review_problem(agent, reviews.get(agent), cited)
-            if not why:
-                said[agent] = reviews[agent]
-            elif not subject.is_light:
-                self._lacks(place, why)
-        self.document: Row = {}
-        if not subject.is_light:
-            self.document["architectReview"] = _architect_review(said.get(ARCHITECT))
-        self.document["executorQa"] = self._executor_qa(said.get(QA))
-        report = cleaner_report(events, goal.started_at or "")
-        self.has_cleaner = bool(report)
-        self.document["iteration"] = self._iteration(report, words)
 
-    def _lacks(self, path: str, message: str) -> None:
-        self.missing.append(Defect(path, message))
-
-    def _review_problem(self, agent: str, review: Review | None, cited: frozenset[str]) -> str:
-        """Why the word of a reviewer is missing; empty where it was seen to find the files as they are now clean."""
-        name = self.goal.id
-        if review is None:
-            brief = f"omo ultragoal brief {reviewers.INDEPENDENT[agent]}"
-            return f"{agent} was not seen to review {name}: start that agent with this as its whole prompt: {brief}"
-        if not review.is_clean:
-            return f"{agent} ended without its verdict: let it end with the block that it is given"
-        root = str(self.subject.root)
-        written_after = proof.about_the_work(root, review.message.files, review.changed or (), cited)
-        changed = review.without(written_after).changed
-        if changed:
-            return f"{agent} found it clean before {clip(changed[0], 100)} changed: let it look again"
-        asks_for_more = agent == ARCHITECT and self.subject.has_request
-        if asks_for_more and not reviewers.request_status(review.message.text):
-            return (
-                f"{agent} does not say whether all is there that the user asked for: omo ultragoal brief architect asks"
-            )
-        unnamed = sorted(set(self.subject.unreviewed) - set(reviewers.goals_in(review.message.text)))
-        if unnamed:
-            form = json.dumps({"goals": [*unnamed, name]})
-            return (
-                f"{agent} does not say that it looked at {', '.join(unnamed)}, whose reviewers come with {name}: its "
-                f"report has to list them, {form}; omo ultragoal brief {reviewers.INDEPENDENT[agent]} asks for that"
-            )
-        return ""
-
-    def _executor_qa(self, review: Review | None) -> Row:
-        """The reviewer's own rows where it returned some; all others from what was recorded."""
-        report, verdict, evidence, seen = {}, "", "", []
-        if review is not None:
-            report, verdict, seen = reviewers.last_report(review.message.text), "passed", [review.message.source]
-            evidence = _evidence_of(review, report)
-        rows = _rows(report, "artifactRefs")
-        named = [_file_or_gate(row) for row in rows]
-        own = [shown.row for shown in self.good if _file_or_gate(shown.row) not in named]
-        attacked = [shown.command for shown in self.attacks]
-        ran = [shown.command for shown in self.good if shown.command and not shown.scenario]
-        section: Row = {
+def fill(goal: Goal, subject: Subject, reviews: Mapping[str, Review], events: list[Row], words: str = "") -> Filled:
+    """`events` are what hooks saw in the session, `words` what whoever closes the goal says of it."""
+    recorded = _recorded(subject)
+    cited = frozenset(str(shown.row["path"]) for shown in recorded)
+    gate_problems = {gate.name: proof.gate_problem(subject, gate, cited) for gate in subject.gates or ()}
+    good = [shown for shown in recorded if not shown.problem] + _passing_gates(subject, gate_problems)
+    missing: list[Defect] = []
+    seen: dict[str, Review] = {}
+    for agent, place in ((ARCHITECT, "architectReview"), (QA, "executorQa.redTeamStatus")):
+        if why := _review_problem(goal, subject, agent, reviews.get(agent), cited):
+            missing.append(Defect(place, why))
+        else:
+            seen[agent] = reviews[agent]
+    executor_qa = _executor_qa(goal, good, seen.get(QA))
+    if not executor_qa["surfaceEvidence"]:
+        why = _why_not(recorded, is_attack=False) or SHOW.format(goal.id)
+        missing.append(Defect("executorQa.surfaceEvidence", why))
+    if not executor_qa["adversarialCases"]:
+        missing.append(Defect("executorQa.adversarialCases", _why_not(recorded, is_attack=True) or ATTACK))
+    commands = list(dict.fromkeys(shown.command for shown in good if shown.command))
+    lines = [words] if words else []
+    if commands:
+        lines.append(f"omo ran on the files as they are: {'; '.join(commands)}")
+    elif executor_qa["surfaceEvidence"]:
+        missing.append(Defect("iteration.rerunCommands", RERUN))
+    way_out = ""
+    for gate in subject.gates or ():
+        why = gate_problems[gate.name]
+        if why and _may_fail(subject, gate):
+            lines.append(f"gate {gate.name} {why}, as it did before")
+        elif why:
+            text = f"gate {gate.name} {why}: mend what it says (omo gate run {gate.name})"
+            missing.append(Defect("iteration.status", text))
+            way_out = _way_out_of(gate, goal.id)
+    report = cleaner_report(events, goal.started_at or "")
+    if report:
+        lines.append(report)
+    document = {
+        "architectReview": _architect_review(seen.get(ARCHITECT)),
+        "executorQa": executor_qa,
+        "iteration": {
             "status": "passed",
-            "e2eStatus": verdict,
-            "redTeamStatus": verdict,
-            "evidence": evidence,
-            "e2eCommands": report.get("e2eCommands") or ran or attacked,
-            "redTeamCommands": report.get("redTeamCommands") or attacked or seen,
-            "artifactRefs": [*rows, *own],
-            "surfaceEvidence": _rows(report, "surfaceEvidence") or self._surfaces(),
-            "adversarialCases": _rows(report, "adversarialCases") or self._cases(),
-            "contractCoverage": _rows(report, "contractCoverage"),
+            "fullRerun": True,
+            "rerunCommands": commands,
+            "evidence": "\n".join(lines),
             "blockers": [],
-        }
-        if not section["surfaceEvidence"]:
-            self._lacks("executorQa.surfaceEvidence", self._why_not(is_attack=False) or SHOW.format(self.goal.id))
-        if not section["adversarialCases"] and not self.subject.is_light:
-            self._lacks("executorQa.adversarialCases", self._why_not(is_attack=True) or ATTACK)
-        if self.subject.is_light:
-            for name in REVIEWERS_ONLY:
-                del section[name]
-            section["evidence"] = "; ".join(shown.row["description"] for shown in self.good)
-        section["contractCoverage"] = section["contractCoverage"] or [self._coverage(section, own)]
-        return section
+        },
+    }
+    return Filled(document, missing, way_out, bool(report))
 
-    def _why_not(self, *, is_attack: bool) -> str:
-        """What was recorded and shows nothing any more."""
-        problems = [shown.problem for shown in self.shown_nothing if bool(shown.scenario) == is_attack]
-        return "; ".join(dict.fromkeys(problems))
 
-    @property
-    def contract(self) -> str:
-        return f"{self.goal.id} {self.goal.title}"
+def _passing_gates(subject: Subject, problems: Mapping[str, str]) -> list[Proof]:
+    """Gates of the session that pass now; the last run of one proves one goal."""
+    passing = []
+    for gate in subject.gates or ():
+        if not problems[gate.name] and proof.run_mark_of(gate) not in subject.used:
+            command = shlex.join(gate.argv)
+            row = {"id": f"gate-{gate.name}", "kind": "gate-result", "gate": gate.name, "description": command}
+            passing.append(Proof(row, command))
+    return passing
 
-    def _coverage(self, section: Row, own: list[Row]) -> Row:
-        """The goal as one obligation, with all that shows it."""
-        coverage: Row = {"id": "contract-1", "contractRef": self.contract}
-        coverage |= {"obligation": self.goal.objective, "status": "covered"}
-        shown_by = {
-            "surfaceEvidenceRefs": section["surfaceEvidence"],
-            "adversarialCaseRefs": section.get("adversarialCases"),
-            "artifactRefs": own,
-        }
-        for name, rows in shown_by.items():
-            if rows:
-                coverage[name] = [row.get("id") for row in rows]
-        return coverage
 
-    def _surfaces(self) -> list[Row]:
-        """Each surface that was used, with what shows it: commands, a page with its picture, a terminal; else the
-        gates. An attack shows the command line only where nothing else does."""
-        cited: dict[str, list[Row]] = {}
-        pictures, gates, attacks = [], [], []
-        for shown in self.good:
-            if shown.scenario:
-                attacks.append(shown.row)
-            elif shown.surface:
-                cited.setdefault(shown.surface, []).append(shown.row)
-            if shown.row["kind"] == "screenshot":
-                pictures.append(shown.row)
-            if "gate" in shown.row:
-                gates.append(shown.row)
-        if attacks:
-            cited.setdefault("cli", attacks)
-        for surface in ("web", "gui"):
-            if surface in cited:
-                cited[surface] += pictures
-        if gates and not cited:
-            cited["package"] = gates
-        rows = []
-        for surface, shown_by in cited.items():
-            invocation = "; ".join(row["description"] for row in shown_by)
-            row: Row = {"id": f"surface-{surface}", "contractRef": self.contract, "surface": surface}
-            row |= {"invocation": invocation, "verdict": "passed", "artifactRefs": [row["id"] for row in shown_by]}
-            rows.append(row)
-        return rows
+def _may_fail(subject: Subject, gate: Gate) -> bool:
+    """It failed before the work, the user let it through, or it never passed and goals are left that may mend it."""
+    has_passed = any(result["result"] == "pass" for result in gate.results)
+    return bool(gate.recorded or gate.allowed) or (not subject.is_final and not has_passed)
 
-    def _cases(self) -> list[Row]:
-        rows = []
-        for number, shown in enumerate(self.attacks, start=1):
-            row: Row = {"id": f"case-{number}", "contractRef": self.contract, "scenario": shown.scenario}
+
+def _review_problem(goal: Goal, subject: Subject, agent: str, review: Review | None, cited: frozenset[str]) -> str:
+    """Why the word of a reviewer is missing; empty where it was seen to find the files as they are now clean."""
+    if review is None:
+        brief = f"omo ultragoal brief {reviewers.INDEPENDENT[agent]}"
+        return f"{agent} was not seen to review {goal.id}: start that agent with this as its whole prompt: {brief}"
+    if not review.is_clean:
+        return f"{agent} ended without its verdict: let it end with the block that it is given"
+    written_after = proof.about_the_work(str(subject.root), review.message.files, review.changed or (), cited)
+    changed = review.without(written_after).changed
+    if changed:
+        return f"{agent} found it clean before {clip(changed[0], 100)} changed: let it look again"
+    if agent == ARCHITECT and subject.has_request and not reviewers.request_status(review.message.text):
+        return f"{agent} does not say whether all is there that the user asked for: omo ultragoal brief architect asks"
+    return ""
+
+
+def _executor_qa(goal: Goal, good: list[Proof], review: Review | None) -> Row:
+    """The reviewer's own rows where it returned some; all others from what was recorded."""
+    report, verdict, evidence, seen = {}, "", "", []
+    if review is not None:
+        report, verdict, seen = reviewers.last_report(review.message.text), "passed", [review.message.source]
+        evidence = _evidence_of(review, report)
+    rows = _rows(report, "artifactRefs")
+    named = [_file_or_gate(row) for row in rows]
+    own = [shown.row for shown in good if _file_or_gate(shown.row) not in named]
+    attacked = [shown.command for shown in good if shown.scenario]
+    ran = [shown.command for shown in good if shown.command and not shown.scenario]
+    contract = f"{goal.id} {goal.title}"
+    surfaces = _rows(report, "surfaceEvidence") or _surfaces(contract, good)
+    cases = _rows(report, "adversarialCases") or _cases(contract, good)
+    return {
+        "status": "passed",
+        "e2eStatus": verdict,
+        "redTeamStatus": verdict,
+        "evidence": evidence,
+        "e2eCommands": report.get("e2eCommands") or ran or attacked,
+        "redTeamCommands": report.get("redTeamCommands") or attacked or seen,
+        "artifactRefs": [*rows, *own],
+        "surfaceEvidence": surfaces,
+        "adversarialCases": cases,
+        "contractCoverage": _rows(report, "contractCoverage") or [_coverage(goal, contract, surfaces, cases, own)],
+        "blockers": [],
+    }
+
+
+def _why_not(recorded: list[Proof], *, is_attack: bool) -> str:
+    """What was recorded and shows nothing any more."""
+    problems = [shown.problem for shown in recorded if shown.problem and bool(shown.scenario) == is_attack]
+    return "; ".join(dict.fromkeys(problems))
+
+
+def _coverage(goal: Goal, contract: str, surfaces: list[Row], cases: list[Row], own: list[Row]) -> Row:
+    """The goal as one obligation, with all that shows it."""
+    coverage: Row = {"id": "contract-1", "contractRef": contract, "obligation": goal.objective, "status": "covered"}
+    shown_by = {"surfaceEvidenceRefs": surfaces, "adversarialCaseRefs": cases, "artifactRefs": own}
+    for name, rows in shown_by.items():
+        if rows:
+            coverage[name] = [row.get("id") for row in rows]
+    return coverage
+
+
+def _surfaces(contract: str, good: list[Proof]) -> list[Row]:
+    """Each surface that was used, with what shows it: commands, a page with its picture, a terminal; else the gates.
+    An attack shows the command line only where nothing else does."""
+    cited: dict[str, list[Row]] = {}
+    pictures, gates, attacks = [], [], []
+    for shown in good:
+        if shown.scenario:
+            attacks.append(shown.row)
+        elif shown.surface:
+            cited.setdefault(shown.surface, []).append(shown.row)
+        if shown.row["kind"] == "screenshot":
+            pictures.append(shown.row)
+        if "gate" in shown.row:
+            gates.append(shown.row)
+    if attacks:
+        cited.setdefault("cli", attacks)
+    for surface in ("web", "gui"):
+        if surface in cited:
+            cited[surface] += pictures
+    if gates and not cited:
+        cited["package"] = gates
+    rows = []
+    for surface, shown_by in cited.items():
+        invocation = "; ".join(row["description"] for row in shown_by)
+        row: Row = {"id": f"surface-{surface}", "contractRef": contract, "surface": surface}
+        row |= {"invocation": invocation, "verdict": "passed", "artifactRefs": [row["id"] for row in shown_by]}
+        rows.append(row)
+    return rows
+
+
+def _cases(contract: str, good: list[Proof]) -> list[Row]:
+    rows: list[Row] = []
+    for shown in good:
+        if shown.scenario:
+            row: Row = {"id": f"case-{len(rows) + 1}", "contractRef": contract, "scenario": shown.scenario}
             row |= {"expectedBehavior": shown.expected, "verdict": "passed", "artifactRefs": [shown.row["id"]]}
             rows.append(row)
-        return rows
-
-    def _iteration(self, report: str, words: str) -> Row:
-        """What omo ran on the files as they are now. A gate that does not pass stands in the way."""
-        commands = list(dict.fromkeys(shown.command for shown in self.good if shown.command))
-        lines = [words] if words else []
-        if commands:
-            lines.append(f"omo ran on the files as they are: {'; '.join(commands)}")
-        elif self.document["executorQa"]["surfaceEvidence"]:
-            self._lacks("iteration.rerunCommands", RERUN)
-        for gate in self.subject.gates or ():
-            why = self.gate_problems[gate.name]
-            has_passed = any(result["result"] == "pass" for result in gate.results)
-            if not why:
-                continue
-            if gate.recorded or gate.allowed or (not self.subject.is_final and not has_passed):
-                lines.append(f"gate {gate.name} {why}, as it did before")
-            else:
-                self._lacks("iteration.status", f"gate {gate.name} {why}: mend what it says (omo gate run {gate.name})")
-                self.way_out = _way_out_of(gate, self.goal.id)
-        if report:
-            lines.append(report)
-        evidence = "\n".join(lines)
-        return {"status": "passed", "fullRerun": True, "rerunCommands": commands, "evidence": evidence, "blockers": []}
+    return rows
 
 
 def _recorded(subject: Subject) -> list[Proof]:
@@ -321,7 +301,7 @@ def _architect_review(review: Review | None) -> Row:
 
 def _way_out_of(gate: Gate, goal: str) -> str:
     if gate.by == "user":
-        blocked = f"omo ultragoal classify-blocker --classification human_blocked --goal-id {goal} --evidence TEXT"
+        blocked = f"{CLASSIFY} --goal-id {goal} --evidence TEXT"
         return f"only the user lets what they pinned through (/omo:allow {gate.name}): {blocked}"
     return f"a gate that no work here can make pass goes, and the end says so: omo gate remove {gate.name}"
 

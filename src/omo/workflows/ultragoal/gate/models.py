@@ -239,15 +239,18 @@ SurfaceRow = Annotated[Annotated[SurfaceEvidence, Tag(APPLIES)] | OutOfScope, Di
 CoverageRow = Annotated[Annotated[Coverage, Tag(APPLIES)] | OutOfScope, Discriminator(_tag)]
 
 
-class LightQa(Section):
-    """What QA says of a goal whose reviewers come at the end, as the user chose."""
+class ExecutorQa(Section):
+    """What the QA and red-team lane says."""
 
     status: Literal["passed"]
+    e2eStatus: Literal["passed"]
+    redTeamStatus: Literal["passed"]
     evidence: Written
     e2eCommands: Texts
+    redTeamCommands: Texts
     artifactRefs: Rows[Artifact]
     surfaceEvidence: Rows[SurfaceRow]
-    adversarialCases: list[AdversarialCase] = Field(default_factory=list)
+    adversarialCases: Rows[AdversarialCase]
     contractCoverage: Rows[CoverageRow]
     blockers: NoBlockers
 
@@ -265,20 +268,11 @@ class LightQa(Section):
         return [*self.surfaces, *self.adversarialCases, *self.coverage]
 
     @model_validator(mode="after")
-    def _knows_its_places(self) -> LightQa:
+    def _knows_its_places(self) -> ExecutorQa:
         for name in ("artifactRefs", "surfaceEvidence", "adversarialCases", "contractCoverage"):
             for index, row in enumerate(getattr(self, name)):
                 row._place = f"executorQa.{name}[{index}]"
         return self
-
-
-class ExecutorQa(LightQa):
-    """What the QA and red-team lane says."""
-
-    e2eStatus: Literal["passed"]
-    redTeamStatus: Literal["passed"]
-    redTeamCommands: Texts
-    adversarialCases: Rows[AdversarialCase]
 
 
 class Gate(BaseModel):

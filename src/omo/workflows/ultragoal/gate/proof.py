@@ -20,7 +20,7 @@ from omo.proof.gate_runs import Plain
 from omo.text import clip
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate import media, replay
-from omo.workflows.ultragoal.gate.models import Artifact, Defect, LightQa, Named, defects_at, shown
+from omo.workflows.ultragoal.gate.models import Artifact, Defect, ExecutorQa, Named, defects_at, shown
 from omo.workflows.ultragoal.gate.replay import Record
 from omo.workflows.ultrawork.gates import Gate, Gates
 
@@ -73,10 +73,8 @@ class Subject:
     head: str | None = None
     gates: Gates | None = None  # what the session's own gates said
     gate_file: str = ""  # where in the project the gate was read from
-    is_light: bool = False  # the user chose that its reviewers come at the end
     is_final: bool = False  # its receipt closes the plan
     has_request: bool = False  # with it the architect answers for what the user typed
-    unreviewed: tuple[str, ...] = ()  # goals that were closed without reviewers, who have to look at them with this one
 
 
 @dataclass
@@ -164,7 +162,7 @@ class Prover:
     """Looks at all that the rows cite before anything is run, which may write files; then proves one by one, and notes
     in `inspection` what does."""
 
-    def __init__(self, qa: LightQa, subject: Subject, inspection: Inspection) -> None:
+    def __init__(self, qa: ExecutorQa, subject: Subject, inspection: Inspection) -> None:
         self.qa = qa
         self.subject = subject
         self.inspection = inspection

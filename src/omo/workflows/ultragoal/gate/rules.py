@@ -19,7 +19,6 @@ from omo.workflows.ultragoal.gate.models import (
     ExecutorQa,
     Gate,
     Iteration,
-    LightQa,
     NotApplicable,
     SurfaceEvidence,
     defects_at,
@@ -100,13 +99,12 @@ def inspect(document: object, subject: Subject) -> Inspection:
         if key not in SECTIONS:
             text = f"is no part of a gate, which has only {', '.join(SECTIONS)}: put it inside one of them"
             inspection.defects.append(Defect(clip(str(key), 80), text))
-    if not subject.is_light or "architectReview" in document:
-        inspection.defects += read(ArchitectReview, document, "architectReview")[1]
+    inspection.defects += read(ArchitectReview, document, "architectReview")[1]
     _inspect_qa(document, subject, inspection)
     iteration, defects = read(Iteration, document, "iteration")
     inspection.defects += defects
     if iteration is not None:
-        _check_cleaner_report(iteration.evidence, subject, inspection)
+        _check_cleaner_report(iteration.evidence, inspection)
     return inspection
 
 
@@ -117,9 +115,8 @@ def inspect_qa(executor_qa: object, subject: Subject) -> Inspection:
     return inspection
 
 
-def _check_cleaner_report(evidence: str, subject: Subject, inspection: Inspection) -> None:
-    """The cleaner's report travels in iteration.evidence. One that does not pass is refused, a missing one noted; under
-    a light gate it comes at the end."""
+def _check_cleaner_report(evidence: str, inspection: Inspection) -> None:
+    """The cleaner's report travels in iteration.evidence. One that does not pass is refused, a missing one noted."""
     has_report = inspection.has_cleaner = REPORT in evidence.upper()
     if BLOCKED.search(evidence) or (has_report and not PASSED.search(evidence)):
         text = (
@@ -127,13 +124,12 @@ def _check_cleaner_report(evidence: str, subject: Subject, inspection: Inspectio
             "cleaner again, and carry the report that says PASS alone"
         )
         inspection.defects.append(Defect("iteration.evidence", text))
-    elif not has_report and not subject.is_light:
+    elif not has_report:
         inspection.notes.append(f"{NO_CLEANER}; then the same checkpoint again")
 
 
 def _inspect_qa(document: dict[str, object], subject: Subject, inspection: Inspection) -> None:
-    model = LightQa if subject.is_light else ExecutorQa
-    qa, defects = read(model, document, "executorQa")
+    qa, defects = read(ExecutorQa, document, "executorQa")
     inspection.defects += defects
     if subject.control_globs and subject.changed is None:
         inspection.notes.append("which files changed is not known here, so nobody asked for the computer-control suite")
@@ -148,7 +144,7 @@ def _inspect_qa(document: dict[str, object], subject: Subject, inspection: Inspe
     inspection.defects += dict.fromkeys(_evidence_defects(Prover(qa, subject, inspection)))
 
 
-def _link_defects(qa: LightQa) -> list[Defect]:
+def _link_defects(qa: ExecutorQa) -> list[Defect]:
     """Every name leads to a row, every row it leads to was a success, and not everything is out of scope."""
     defects = []
     for row in qa.citing:

@@ -1,0 +1,167 @@
+"""Goals on their way: handed out, set back, waiting for somebody, and what a review found as goals of their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from omo.errors import BadInput, Refused
+from omo.proof import artifacts
+from omo.workflows.ultragoal.brief import LONGEST_OBJECTIVE, LONGEST_TITLE, same_words, text_defects, title_of
+from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.run import PlanRun
+
+Row = dict[str, Any]
+
+SHORTEST_BLOCKER = 10
+MOST_OPEN_BLOCKERS = 3
+
+
+def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = False) -> bool:
+    """Start the next pending goal, else what the caller asks to be tried again; False where one is under way already,
+    or nothing can be started."""
+
+    def decide(plan: Plan) -> tuple[bool, list[Row]]:
+        if plan.active is not None:
+            return False, []
+        events = start_next(plan, retry_failed=retry_failed, retry_blocked=retry_blocked)
+        if events:
+            artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
+        return bool(events), events
+
+    started: bool = run.change_plan(decide)
+    if started:
+        remember_files(run)
+    return started
+
+
+def start_next(plan: Plan, *, retry_failed: bool = False, retry_blocked: bool = False) -> list[Row]:
+    """The row that starts the next goal; none where nothing can be started."""
+    goal, what = plan.resolved, "retry"
+    if goal is None:
+        goal, what = plan.first("pending"), "start"
+    if goal is None and retry_failed:
+        goal, what = plan.first("failed"), "retry"
+    if goal is None and retry_blocked:
+        goal, what = next(iter(plan.stuck), None), "retry"
+    if goal is None:
+        return []
+    goal.move(what)
+    return [{"kind": "goal_started", "goalId": goal.id}]
+
+
+def remember_files(run: PlanRun) -> None:
+    """What lies in the tree when a goal begins cannot become evidence for it by a touch."""
+    caller = run.caller
+    artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
+
+
+def set_back(run: PlanRun, name: str, status: str, evidence: str) -> bool:
+    """A goal failed or is blocked; False where the plan says so already."""
+
+    def decide(plan: Plan) -> tuple[bool, list[Row]]:
+        goal = plan.goal(name)
+        if (goal.status, goal.evidence) == (status, evidence):
+            return False, []
+        goal.move(status, active=plan.active)
+        return True, [{"kind": "goal_checkpointed", "goalId": name, "status": status, "evidence": evidence}]
+
+    changed: bool = run.change_plan(decide)
+    return changed
+
+
+def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str | None = None) -> Row:
+    """The row. Nothing of the plan changes by it; a pause is allowed while it is the latest and says human_blocked."""
+    if defects := text_defects("--evidence", evidence, shortest=SHORTEST_BLOCKER):
+        raise BadInput(
+            defects[0],
+            fix="omo ultragoal classify-blocker --classification human_blocked|resolvable --evidence "
+            '"what is missing, and who can do it"',
+            defects=defects,
+        )
+    row: Row = {"kind": "blocker_classified", "classification": classification, "evidence": evidence.strip()}
+    if goal_id is not None:
+        row["goalId"] = goal_id
+
+    def decide(plan: Plan) -> tuple[None, list[Row]]:
+        waiting = plan.open_goals
+        if goal_id is not None:
+            goal = plan.goal(goal_id)
+            waiting = [] if goal.is_closed else [goal]
+        if classification == "human_blocked" and not waiting:
+            raise Refused(
+                f"{goal_id or 'every goal'} is closed: nobody has to do anything for it",
+                fix="name the goal that waits with --goal-id (omo ultragoal status)",
+            )
+        is_last = all(plan.last.get(key) == row.get(key) for key in ("kind", "classification", "evidence", "goalId"))
+        return None, [] if is_last else [row]
+
+    run.change_plan(decide)
+    return row
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """`goal` resolves the review of `parent`. It was there before where `deduplicated`."""
+
+    parent: Goal
+    goal: Goal
+    deduplicated: bool
+
+
+def record_review_blockers(
+    run: PlanRun, goal_id: str, *, objective: str, evidence: str, title: str | None, goal_json: object = None
+) -> Recorded:
+    """A goal that resolves what a review found; its parent waits for it. Every refusal comes before the first write."""
+    defects = text_defects("--evidence", evidence) + text_defects("--objective", objective, longest=LONGEST_OBJECTIVE)
+    if title is not None:
+        defects += text_defects("--title", title, longest=LONGEST_TITLE)
+    if defects:
+        raise BadInput(
+            defects[0],
+            fix=f"omo ultragoal record-review-blockers --goal-id {goal_id} "
+            '--objective "what has to hold" --evidence "what the review found"',
+            defects=defects,
+        )
+
+    finding, review_evidence = objective.strip(), evidence.strip()
+
+    def decide(plan: Plan) -> tuple[tuple[str, bool], list[Row]]:
+        parent = plan.goal(goal_id)
+        run.tool.require_same(goal_json)
+        parent.move("review", active=plan.active)
+        blockers = plan.open_blockers_of(parent.id)
+        for blocker in blockers:
+            if same_words(blocker.objective) == same_words(finding):
+                return (blocker.id, True), []
+        if len(blockers) >= MOST_OPEN_BLOCKERS:
+            names = ", ".join(blocker.id for blocker in blockers)
+            raise Refused(
+                f"{parent.id} has {len(blockers)} open blockers already ({names}), at most {MOST_OPEN_BLOCKERS}",
+                fix="close one of them first (omo ultragoal complete-goals), or put the finding into a pending one: "
+                "omo ultragoal steer --kind revise_pending_wording",
+            )
+        name = plan.new_ids(1)[0]
+        return (name, False), [_blocker_row(parent, name, title, finding, review_evidence)]
+
+    name, deduplicated = run.change_plan(decide)
+    plan = run.require_plan()
+    return Recorded(plan.goal(goal_id), plan.goal(name), deduplicated)
+
+
+def _blocker_row(parent: Goal, name: str, title: str | None, finding: str, evidence: str) -> Row:
+    goal = {
+        "id": name,
+        "title": " ".join(title.split()) if title else title_of(f"Resolve for {parent.id}: {finding}"),
+        "objective": finding,
+        "steering": {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": evidence},
+    }
+    return {
+        "kind": "review_blockers_recorded",
+        "goalId": parent.id,
+        "blockerGoalIds": [name],
+        "goals": [goal],
+        "evidence": evidence,
+        "findings": [finding],
+    }
