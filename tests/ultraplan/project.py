@@ -42,7 +42,7 @@ class Project(AnyProject):
         if unreviewed:
             by = "user"  # who alone starts what no critic has found sound
         caller = self.caller(by, session)
-        return start.start(caller, self.root / plan, number, unreviewed=unreviewed, environ=env, is_agreed=True)
+        return start.start(caller, self.root / plan, number, unreviewed=unreviewed, environ=env)
 
     def show(self) -> None:
         """What a Stop does: the user has seen how it ended."""
@@ -63,10 +63,10 @@ class Project(AnyProject):
 
     def recover(self, *, named: str = "", by: str = "agent", **env: str) -> Started:
         self.show()
-        return start.recover(require(PLAN, self.caller(by), named), environ=env, is_agreed=True)
+        return start.recover(require(PLAN, self.caller(by), named), environ=env)
 
     def skip(self, step: int, reason: str = "the plan lets it be left out") -> None:
-        finish.skip(require(PLAN, self.caller()), step, reason, is_agreed=True)
+        finish.skip(require(PLAN, self.caller()), step, reason)
 
     def told(self, session: str = "") -> dict[str, Any]:
         """What hooks read."""

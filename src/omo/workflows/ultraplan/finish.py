@@ -36,7 +36,6 @@ from omo.workflows.ultraplan.run import (
     pinned_part,
     runs_of_repository,
 )
-from omo.workflows.ultraplan.start import at_best, not_agreed
 from omo.workflows.ultraplan.status import (
     failed_command,
     in_lines,
@@ -403,8 +402,8 @@ def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
 # skipping
 
 
-def skip(run: PlanRun, number: int, reason: str, *, is_agreed: bool = False) -> NextStep:
-    """Leave a step out: only where its plan allows it, never in silence, and once it is known what that costs."""
+def skip(run: PlanRun, number: int, reason: str) -> NextStep:
+    """Leave a step out: only where its plan allows it, and never in silence."""
     state = run.require_whole()
     if not state.is_open:
         raise state.not_open
@@ -422,13 +421,6 @@ def skip(run: PlanRun, number: int, reason: str, *, is_agreed: bool = False) -> 
     if number in status.audit.passed:
         raise Refused(f"step {number} passes already", fix="omo plan status")
     if number not in state.skipped:
-        if not is_agreed:
-            costs = [
-                f"lost: what step {number} was to bring; what is there of it has to be taken back",
-                f"{at_best(has_exceptions=bool(state.exceptions))}, with the step named as skipped, and your reason",
-                f"allowed by: the plan, whose On failure of step {number} says skip",
-            ]
-            raise not_agreed(f"step {number} would be left out", costs, "skip", str(number), "--reason", reason)
         run.append({"kind": "skipped", "step": number, "reason": clip(reason, 1000)})
         status = audit_run(run)
     return publish_status(status)

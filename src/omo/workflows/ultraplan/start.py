@@ -14,7 +14,6 @@ from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import requests
 from omo.work.lifecycle import left_by_others, not_shown, require, require_reason
-from omo.work.outcome import ATTESTED, OPENINGS, WAIVED
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Row, Run, load
 from omo.work.status import NextStep
@@ -95,7 +94,6 @@ def start(
     *,
     environ: Mapping[str, str],
     unreviewed: str = "",
-    is_agreed: bool = False,
 ) -> Started:
     """Begin a session of a plan; without a number the next one that has not passed."""
     root = Path(caller.root)
@@ -103,8 +101,6 @@ def start(
     require_shown(caller)
     contract = load_contract(caller, path, number)
     plan, document = contract.plan, contract.document
-    if not is_agreed:
-        _require_restart_agreed(contract)
     with PLAN.start_lock(caller):
         caller.forget()
         require_free(caller)
@@ -413,56 +409,6 @@ def clean_history(
     return history, looked
 
 
-# what skipping, recovering and starting anew cost is said before it is done: the plain call only tells
-
-
-def not_agreed(what: str, costs: Sequence[str], *argv: str) -> Refused:
-    fix = shlex.join(["omo", "plan", *argv, "--yes"])
-    return Refused(f"{what}; not done yet, for this is what it costs", fix=fix, defects=list(costs))
-
-
-def at_best(*, has_exceptions: bool) -> str:
-    best = OPENINGS[WAIVED] if has_exceptions else f"{OPENINGS[ATTESTED]}, or proven by a gate"
-    return f"the session can then end at best as: {best}"
-
-
-def _require_restart_agreed(contract: Contract) -> None:
-    """A session that failed or was given up begins anew only once it is known what that means."""
-    number, path = contract.session.number, contract.plan.path
-    earlier = [state for state in contract.runs if state.end in ("failed", "abandoned")]
-    if not earlier:
-        return
-    state = earlier[-1]
-    committed: list[str] = []
-    for each in earlier:
-        committed += map(str, each.finished.get("violations") or [])
-    costs = [
-        f"lost: the record of plan session {state.run} ({state.end}); its commits stay, and the new one begins after "
-        "them",
-        at_best(has_exceptions=bool(committed or state.left_behind)),
-        "allowed by: the user, who was shown how it ended; start anew only if they said so",
-    ]
-    if committed:
-        costs.insert(1, f"kept as an exception: {clip('; '.join(committed), 200)}")
-    argv = ["start", path]
-    if state.sessions > 1:
-        argv.append(str(number))
-    raise not_agreed(f"session {number} of {path} was begun before and would begin anew", costs, *argv)
-
-
-def _recovery_not_agreed(state: PlanState, depth: int, missing: Sequence[int]) -> Refused:
-    allowed = "you, for the session is still open"
-    if state.end:
-        allowed = "the user, who was shown how it ended; recover only if they said so"
-    costs = [
-        f"used up: recovery {depth} of {MOST_RECOVERIES}",
-        "lost: nothing that is committed; the end answers for the whole session, from where it began",
-        at_best(has_exceptions=bool(state.exceptions)),
-        f"allowed by: {allowed}",
-    ]
-    return not_agreed(f"step {', '.join(map(str, missing))} would be recovered", costs, "recover")
-
-
 # recovery: a session goes on with just the steps that are missing, twice at most for one session of one plan
 
 
@@ -480,7 +426,7 @@ def chosen(caller: Caller, path: Path) -> PlanRun:
     return Run(PLAN, caller, left[-1], named=True)
 
 
-def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False) -> Started:
+def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
     """The session goes on with what is missing, by a spec of just that. Refused where a person has to look first.
 
     One that ended may be another conversation's: it goes on in this one.
@@ -500,10 +446,8 @@ def recover(run: PlanRun, *, environ: Mapping[str, str], is_agreed: bool = False
     depth = depth_of([other for other in same if other.number == state.number]) + 1
     again = state.recovering and state.is_open and state.recovered_at == status.audit.head
     if again and not status.audit.dirty:  # nothing was done since: it is the same recovery
-        depth, is_agreed = state.depth, True
+        depth = state.depth
     missing = _missing(status, depth)
-    if not is_agreed:
-        raise _recovery_not_agreed(state, depth, missing)
     plan = pinned_plan(caller.state, state)
     cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
     document = next(each for each in cut if each.sessions[0].number == state.number)

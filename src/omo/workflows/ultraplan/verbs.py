@@ -57,8 +57,6 @@ def register(commands: options.Commands) -> None:
     starts.add_argument(
         "--unreviewed", default="", metavar="REASON", help="without a clean critique; the user's only, always shown"
     )
-    for parser in (starts, skips, mends):
-        parser.add_argument("--yes", action="store_true", help="the cost that the plain call names is known")
     for parser in (skips, shows, mends, ends):
         parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the current one")
 
@@ -246,7 +244,6 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         arguments.number,
         environ=context.environ,
         unreviewed=arguments.unreviewed,
-        is_agreed=arguments.yes,
     )
     return _begun(begun, context)
 
@@ -261,7 +258,7 @@ def recover(arguments: argparse.Namespace, context: Context) -> Result:
         run = require(PLAN, caller, arguments.named)
     else:
         run = starting.chosen(caller, _path(arguments, context))
-    return _begun(starting.recover(run, environ=context.environ, is_agreed=arguments.yes), context)
+    return _begun(starting.recover(run, environ=context.environ), context)
 
 
 def _begun(begun: Started, context: Context) -> Result:
@@ -300,7 +297,7 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan import finish as finishing
 
     run = _own_run(arguments, context)
-    step = finishing.skip(run, arguments.step, arguments.reason, is_agreed=arguments.yes)
+    step = finishing.skip(run, arguments.step, arguments.reason)
     text = f"Step {arguments.step} is skipped, and the report says so.\nNext: {step.text}"
     return Result({"skipped": arguments.step, "next": _next_data(step)}, text)
 
