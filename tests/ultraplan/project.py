@@ -10,7 +10,7 @@ from omo.state import ledger, paths
 from omo.work.lifecycle import require
 from omo.work.run import Run
 from omo.work.status import NextStep
-from omo.workflows.ultraplan import critique, finish, start
+from omo.workflows.ultraplan import critique, finish, recover, start
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan.finish import Failure, Finished
 from omo.workflows.ultraplan.run import PLAN, PlanState, RunStatus, load_status
@@ -63,7 +63,7 @@ class Project(AnyProject):
 
     def recover(self, *, named: str = "", by: str = "agent", **env: str) -> Started:
         self.show()
-        return start.recover(require(PLAN, self.caller(by), named), environ=env)
+        return recover.recover(require(PLAN, self.caller(by), named), environ=env)
 
     def skip(self, step: int, reason: str = "the plan lets it be left out") -> None:
         finish.skip(require(PLAN, self.caller()), step, reason)

@@ -26,6 +26,7 @@ from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
+from omo.workflows.ultraplan.next_step import failed_command, next_step, sessions_left
 from omo.workflows.ultraplan.run import (
     NO_PLAN,
     PlanRun,
@@ -36,14 +37,7 @@ from omo.workflows.ultraplan.run import (
     pinned_part,
     runs_of_repository,
 )
-from omo.workflows.ultraplan.status import (
-    failed_command,
-    in_lines,
-    next_step,
-    publish_end,
-    publish_status,
-    sessions_left,
-)
+from omo.workflows.ultraplan.status import in_lines, publish_end, publish_status
 from omo.workflows.ultraplan.verify import Verify
 from omo.workflows.ultrawork import gates, pins
 from omo.workflows.ultrawork.finish import Finish, WaitsForUser
@@ -134,8 +128,8 @@ def _require_not_failing(run: PlanRun, reason: str) -> None:
     if failing and run.caller.by != "user":
         raise Refused(
             "--unverified does not go over a Verify command that fails",
-            fix=f"mend it and commit; or {failed_command(failing[0]['step']).line}",
-            defects=[f"step {row['step']}: {row['text']}: {row['why']}" for row in failing],
+            fix=f"mend it and commit; or {failed_command(failing[0].step).line}",
+            defects=[f"{command}: {command.why}" for command in failing],
         )
 
 
@@ -218,7 +212,7 @@ def _reported(status: RunStatus, results: Sequence[Verify], step: NextStep, verd
     run = status.run
     state = status.state
     lines = [f"run: {state.run}, begun {state.started_at}, reported {stamp(run.caller.now)}"]
-    lines += [*in_lines(status, results), f"next: {step.text}"]
+    lines += [*in_lines(status), f"next: {step.text}"]
     title = clip(status.document.title, 120) or state.path
     text = "\n".join([f"# Session report: {title}", "", *(f"- {line}" for line in lines), ""])
     store.replace(report_path(run), text)

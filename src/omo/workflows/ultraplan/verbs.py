@@ -250,15 +250,15 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 def recover(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.lifecycle import require
-    from omo.workflows.ultraplan import start as starting
+    from omo.workflows.ultraplan import recover as recovering
     from omo.workflows.ultraplan.run import PLAN
 
     caller = _caller(arguments, context)
     if arguments.plan is None or arguments.named:
         run = require(PLAN, caller, arguments.named)
     else:
-        run = starting.chosen(caller, _path(arguments, context))
-    return _begun(starting.recover(run, environ=context.environ), context)
+        run = recovering.chosen(caller, _path(arguments, context))
+    return _begun(recovering.recover(run, environ=context.environ), context)
 
 
 def _begun(begun: Started, context: Context) -> Result:
@@ -304,8 +304,9 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.lifecycle import left_elsewhere
+    from omo.workflows.ultraplan.next_step import NOT_STARTED, cancelled
     from omo.workflows.ultraplan.run import KIND, load_status
-    from omo.workflows.ultraplan.status import NOT_STARTED, cancelled, in_lines, publish_status
+    from omo.workflows.ultraplan.status import in_lines, publish_status
 
     caller = _caller(arguments, context, looks=True)
     loaded = load_status(caller, arguments.named)
@@ -371,7 +372,6 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
 
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan.run import audit_file
-    from omo.workflows.ultraplan.status import remarks
 
     loaded = audit_file(caller_of(context, ""), _path(arguments, context))
     shown = loaded.audit
@@ -382,7 +382,9 @@ def audit(arguments: argparse.Namespace, context: Context) -> Result:
         commit = f" ({step.commit[:12]})" if step.commit else ""
         lines.append(f"{step.status:8}Step {step.step}: {clip(step.title, 80)}{commit}")
         lines += [f"          {clip(finding, 300)}" for finding in step.findings if finding not in shown.problems]
-    lines += remarks(loaded)
+    if loaded.edited:
+        lines.append(f"note: {loaded.edited}")
+    lines += shown.remarks(is_ended=bool(loaded.state.end))
     since = f" since {shown.base[:12]}" if shown.base else ""
     lines.append(f"Verdict: {shown.words}{since}, {len(shown.passed)} of {len(shown.steps)} steps pass")
     if following:
