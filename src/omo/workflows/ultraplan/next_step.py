@@ -157,7 +157,7 @@ def _failed(status: RunStatus) -> NextStep:
     nothing_missing = bool(status.audit.steps) and not status.audit.missing
     or_revise = Command(lead="or revise the plan")
     if state.finished.get("violations") or state.depth >= MOST_RECOVERIES:
-        commands = REVISE
+        commands: tuple[Command, ...] = REVISE
     elif status.unknown or nothing_missing:  # there is nothing that a recovery could carry out
         why += f"; {clip(status.unknown, 160)}" if status.unknown else ", and every step passes the audit"
         commands = (abandon_command(lead="to close it"), or_revise)

@@ -131,7 +131,7 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
     if unreviewed and caller.by != "user":
         # Not asking the critic was cheaper than asking: after its no only the user could go on, before it the agent.
         why = "no critic has looked at it"
-        if critique.has_refused(caller, plan):
+        if review is not None:
             why = f"{critique.CRITIC} has found it not to be sound"
         raise Refused(
             f"--unreviewed starts {plan.path} over a missing review ({why}), and that is the user's alone",

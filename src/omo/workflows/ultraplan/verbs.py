@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from omo.work.status import NextStep
     from omo.workflows.ultraplan.critique import Verdict
     from omo.workflows.ultraplan.models import Defect, Document
+    from omo.workflows.ultraplan.progress import Progress
     from omo.workflows.ultraplan.propose import Proposals
     from omo.workflows.ultraplan.run import PlanRun, PlanState, RunStatus
     from omo.workflows.ultraplan.start import Started
@@ -91,15 +92,10 @@ def _document(arguments: argparse.Namespace, context: Context) -> Document:
 
 
 def validate(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultraplan import document as documents
     from omo.workflows.ultraplan import progress, propose, rules
 
-    root = Path(context.root)
     document = _document(arguments, context)
-    known = progress.look(caller_of(context, ""), document)
-    filled = propose.fill_in(document, root, known.done)
-    complete = documents.parse(filled.text, document.path)
-    every = _as_written(rules.validate(complete, root, known.done, known.edited), filled)
+    filled, every = _filled_in(document, progress.look(caller_of(context, ""), document), Path(context.root))
     defects = rules.refusing(every)
     advice = [defect for defect in every if defect.is_advisory]
     data = {
@@ -130,12 +126,16 @@ def _refusal(document: Document, defects: Sequence[Defect], named: str) -> Refus
     return Refused(message, fix=f"mend the plan, then omo plan critique {shlex.quote(named)}", defects=_shown(defects))
 
 
-def _as_written(defects: Sequence[Defect], filled: Proposals) -> list[Defect]:
-    """On the lines of the file that is there, without what omo would fill in."""
-    placed = []
-    for defect in defects:
-        placed.append(replace(defect, line=filled.lines[defect.line - 1]) if defect.line else defect)
-    return placed
+def _filled_in(document: Document, known: Progress, root: Path) -> tuple[Proposals, list[Defect]]:
+    """The plan with what omo fills in, and its defects then, on the lines of the file that is there."""
+    from omo.workflows.ultraplan import document as documents
+    from omo.workflows.ultraplan import propose, rules
+
+    filled = propose.fill_in(document, root, known.done)
+    defects = []
+    for defect in rules.validate(documents.parse(filled.text, document.path), root, known.done, known.edited):
+        defects.append(replace(defect, line=filled.lines[defect.line - 1]) if defect.line else defect)
+    return filled, defects
 
 
 def _shown(defects: Sequence[Defect]) -> list[str]:
@@ -161,7 +161,7 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work import briefs, requests
     from omo.workflows.ultraplan import critique as critiques
     from omo.workflows.ultraplan import document as documents
-    from omo.workflows.ultraplan import progress, propose, rules
+    from omo.workflows.ultraplan import progress, rules
     from omo.workflows.ultraplan.run import states_of_text
 
     caller = _caller(arguments, context)
@@ -169,17 +169,15 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     notes: list[str] = []
     known = progress.look(caller, document)
     if not states_of_text(known.runs, document.digest):  # what has begun is not changed any more
-        filled = propose.fill_in(document, Path(context.root), known.done)
-        complete = documents.parse(filled.text, document.path)
-        every = rules.validate(complete, Path(context.root), known.done, known.edited)
+        filled, every = _filled_in(document, known, Path(context.root))
         if defects := rules.refusing(every):  # then the plan stays as its author wrote it
-            raise _refusal(document, _as_written(defects, filled), arguments.plan)
+            raise _refusal(document, defects, arguments.plan)
         notes += _unplaced(filled)
-        if complete.text != document.text:
-            Path(context.root, document.path).write_bytes(complete.text.encode())
+        if filled.text != document.text:
+            before, document = document.digest, documents.parse(filled.text, document.path)
+            Path(context.root, document.path).write_bytes(document.text.encode())
             notes.append(f"{document.path} was filled in: what is (proposed) is what the steps will be held to")
-            critiques.note_filled_in(caller, complete, document.digest)
-        document = complete
+            critiques.note_filled_in(caller, document, before)
         notes += _shown(every)
     verdict = critiques.record(caller, document)
     data = {"plan": document.path, "digest": document.digest}
