@@ -216,7 +216,7 @@ def _(run: Play) -> None:
     run.omo('plan finish --abandon "the tests hang on this machine"')
     run.stop()
     run.user("they run now, so do it")
-    assert run.omo("plan start plan.md --yes") == 0, run.printed
+    assert run.omo("plan start plan.md") == 0, run.printed
     ultraplan.done(run, 1, 2, 3)
     assert run.omo("plan finish") == 0, run.printed
 

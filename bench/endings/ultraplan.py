@@ -161,7 +161,7 @@ def _(run: Play) -> None:
 def _(run: Play) -> None:
     started(run)
     done(run, 1, 2)
-    run.omo('plan skip 3 --reason "nobody needs the third part" --yes')
+    run.omo('plan skip 3 --reason "nobody needs the third part"')
     run.omo("plan finish")
 
 
@@ -265,7 +265,7 @@ def _(run: Play) -> None:
     run.append("infra/main.tf", "more {}\n")
     run.sh("git commit -qam 'chore: infra'")
     run.omo('plan finish --failed 1 --error "could not do it at all" --tried "several things"')
-    run.omo("plan start plan.md --yes")
+    run.omo("plan start plan.md")
     done(run, 1, 2, 3)
     run.omo("plan finish")
 
@@ -278,9 +278,8 @@ def _(run: Play) -> None:
     run.omo('plan finish --failed 1 --error "could not do it at all" --tried "several things"')
     run.stop()
     run.user("go on, begin it again")
-    assert run.omo("plan start plan.md") != 0
+    assert run.omo("plan start plan.md") == 0, run.printed
     assert "infra/main.tf" in run.printed
-    assert run.omo("plan start plan.md --yes") == 0, run.printed
     done(run, 1, 2, 3)
     run.omo("plan finish")
 
@@ -322,7 +321,7 @@ def _(run: Play) -> None:
     criticised(run)
     assert run.omo("plan start plan.md") == 0, run.printed
     for number in (1, 2, 3):
-        assert run.omo(f'plan skip {number} --reason "it is not needed at all" --yes') == 0, run.printed
+        assert run.omo(f'plan skip {number} --reason "it is not needed at all"') == 0, run.printed
     run.omo("plan finish")
 
 
@@ -427,11 +426,11 @@ def _(run: Play) -> None:
     started(run)
     done(run, 1, 3)
     for _recovery in (1, 2):
-        assert run.omo("plan recover --yes") == 0, run.printed
+        assert run.omo("plan recover") == 0, run.printed
         run.omo('plan finish --failed 2 --error "could not do it at all" --tried "several things"')
         run.stop()
         run.user("go on")
-    assert run.omo("plan recover --yes") != 0
+    assert run.omo("plan recover") != 0
 
 
 @ending("ultraplan", "a critic's no answered with one more word in the plan", SILENT)
@@ -488,7 +487,7 @@ def _(run: Play) -> None:
 def _(run: Play) -> None:
     started(run, skippable=3)
     done(run, 1, 2)
-    run.omo('plan skip 3 --reason "the third part is not needed" --yes')
+    run.omo('plan skip 3 --reason "the third part is not needed"')
     run.omo("plan finish")
 
 
@@ -513,9 +512,8 @@ def _(run: Play) -> None:
     done(run, 1, 3)
     run.omo("plan finish")
     assert run.stop() == HELD
-    assert run.omo("plan recover") != 0
+    assert run.omo("plan recover") == 0, run.printed
     assert "recovery 1 of 2" in run.printed
-    assert run.omo("plan recover --yes") == 0, run.printed
     done(run, 2)
     run.omo("plan finish")
 

@@ -62,7 +62,7 @@ def plan_ledger(project: Project) -> Path:
     return max(Path(paths.plans_dir(project.state)).glob("p*/ledger.jsonl"))
 
 
-SKIP = ("plan", "skip", "2", "--reason", "it can be left out here", "--yes")
+SKIP = ("plan", "skip", "2", "--reason", "it can be left out here")
 PLAN = Workflow("ultraplan", begin_plan, SKIP, plan_ledger)
 each_workflow = pytest.mark.parametrize("flow", [RALPH, PLAN], ids=lambda flow: flow.kind)
 

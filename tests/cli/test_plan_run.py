@@ -56,9 +56,7 @@ def test_a_plan_of_five_steps_that_skips_the_third_is_caught_recovers_and_passes
     ran = planned.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["ok"], ran.json["closed"], ran.json["verdict"]) == (3, False, False, "drift")
     assert next_stop(planned) == "block"
-    asked = planned.agent("plan", "recover", "plan.md")
-    assert (asked.code, "omo plan recover --yes" in asked.err) == (3, True)
-    ran = planned.agent("plan", "recover", "plan.md", "--yes", "--json")
+    ran = planned.agent("plan", "recover", "plan.md", "--json")
     assert (ran.code, ran.json["state"], ran.json["depth"]) == (0, "active", 1)
     assert "step 3" in ran.json["next"]["why"]
     assert next_stop(planned) == "block"
@@ -94,7 +92,7 @@ def test_status_shows_everything_that_counts(planned: Project) -> None:
     assert planned.agent("plan", "status", "--json").json["next"]["command"] == "omo plan start PLAN"
     start(planned)
     carry_out(planned.root, 1)
-    planned.agent("plan", "skip", "5", "--reason", "the last part is not needed", "--yes")
+    planned.agent("plan", "skip", "5", "--reason", "the last part is not needed")
     ran = planned.agent("plan", "status", "--json")
     shown = ran.json
     assert (ran.code, shown["state"], shown["verdict"]) == (0, "active", "drift")
@@ -104,7 +102,7 @@ def test_status_shows_everything_that_counts(planned: Project) -> None:
     assert any(WHY in override for override in shown["overrides"])
     assert shown["fence"]["touch"] == ["src/**", "tests/**"]
     assert (shown["next"]["action"], shown["next"]["step"]) == ("execute", 2)
-    for said in ("step 1: pass", "1 of 5 steps", WHY):
+    for said in ("step 1: pass", "1 of 4 pass", WHY):
         assert said in planned.agent("plan", "status").out
 
 
@@ -137,7 +135,6 @@ REFUSED = [
     (("finish", "--failed", "1", "--abandon", "both at once here"), 2, "not allowed with"),
     (("finish", "--abandon", "short"), 2, "10 characters are needed"),
     (("recover", "other.md"), 3, "no session of other.md began"),
-    (("recover",), 3, "would be recovered; not done yet"),
     (("skip", "1", "--reason", "it would be convenient"), 3, "may not be skipped"),
     (("start", "plan.md", "--unreviewed", WHY), 3, "is under way"),
     (("start", "nowhere.md"), 3, "is under way"),
@@ -174,7 +171,7 @@ def test_a_dead_clients_session_is_ended_by_the_user_and_recovered_from_a_new_on
         "omo plan recover plan.md"
         in planned.omo("plan", "start", "plan.md", "--unreviewed", WHY, by="user", env=other).err
     )
-    ran = planned.omo("plan", "recover", "plan.md", "--yes", "--json", by="user", env=other)
+    ran = planned.omo("plan", "recover", "plan.md", "--json", by="user", env=other)
     assert (ran.code, ran.json["depth"]) == (0, 1)
     assert "fence" in planned.row("other")["work"]["ultraplan"]
     for number in (2, 3, 4, 5):
@@ -195,12 +192,12 @@ def test_a_skipped_step_is_told_with_the_verdict_and_counts_are_those_of_the_aud
     start(planned)
     for number in (1, 3, 4):
         carry_out(planned.root, number)
-    planned.agent("plan", "skip", "5", "--reason", "the last part is not needed", "--yes")
-    planned.agent("plan", "recover", "--yes")
+    planned.agent("plan", "skip", "5", "--reason", "the last part is not needed")
+    planned.agent("plan", "recover")
     carry_out(planned.root, 2)
     shown = planned.agent("plan", "status").out
     assert "audit: pass, 1 skipped" in shown
-    assert "4 of 5 steps have passed" in shown
+    assert "steps: 4 of 4 pass" in shown
     assert planned.row()["work"]["ultraplan"]["total"] == 4, "what was skipped is neither done nor open"
     assert "audit: pass, 1 skipped" in planned.agent("plan", "finish").out
     assert planned.row()["work"]["ultraplan"]["total"] == 4
@@ -261,7 +258,7 @@ def test_a_plan_is_found_from_a_directory_below_the_project(planned: Project) ->
     carry_out(planned.root, 1)
     environ = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": SESSION}
     assert (planned.root / path_of(1)).exists()
-    code = main(["plan", "recover", "plan.md", "--yes"], environ, str(planned.root / "src"), planned.now + 1)
+    code = main(["plan", "recover", "plan.md"], environ, str(planned.root / "src"), planned.now + 1)
     assert code == 0
 
 
@@ -338,7 +335,7 @@ def test_a_new_start_does_not_make_an_earlier_violation_undone(planned: Project,
     planned.agent("plan", "finish", *end)
     assert "has not been shown" in planned.agent("plan", "start", "plan.md").err
     shown_to_the_user(planned)
-    start(planned, "--yes")
+    start(planned)
     for number in range(1, 6):
         carry_out(planned.root, number)
     assert planned.agent("plan", "finish").code == 0
@@ -360,4 +357,4 @@ def test_a_session_that_stopped_and_was_answered_does_not_say_that_it_waits(plan
     assert planned.agent("plan", "finish", *again).code == 3
     assert "as it was before" in planned.stop().message, "what Stop offers is accepted, and waits for them once more"
     planned.prompt("then recover it")
-    assert planned.agent("plan", "recover", "plan.md", "--yes").code == 0
+    assert planned.agent("plan", "recover", "plan.md").code == 0

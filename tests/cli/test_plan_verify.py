@@ -81,7 +81,7 @@ def test_a_recovery_runs_the_verify_commands_of_the_whole_session(project: Proje
     planned(project)
     start(project)
     write(project, 1, BROKEN)
-    assert project.agent("plan", "recover", "--yes").code == 0
+    assert project.agent("plan", "recover").code == 0
     carry_out(project.root, 2)
     assert [each["result"] for each in project.agent("plan", "finish", "--json").json["verify"]] == ["fail", "pass"]
 
@@ -155,7 +155,7 @@ def test_a_failure_is_not_forgotten_by_a_recovery(project: Project) -> None:
     carry_out(project.root, 2)
     assert project.agent("plan", "finish").code == 3
     git(project.root, "revert", "--no-edit", "HEAD")
-    assert project.agent("plan", "recover", "--yes").code == 0
+    assert project.agent("plan", "recover").code == 0
     carry_out(project.root, 2)
     assert project.agent("plan", "finish", "--unverified", "there is no time for it").code == 3
 
@@ -256,11 +256,11 @@ def test_what_a_step_forbids_its_own_session_another_one_may_change(project: Pro
 def test_a_violation_is_not_lost_by_recovering_and_giving_up(project: Project) -> None:
     planned(project)
     start(project)
-    assert project.agent("plan", "recover", "--yes").code == 0
+    assert project.agent("plan", "recover").code == 0
     project.write("infra/main.tf", "x\n")
     commit(project.root, "chore: slip")
     assert project.user("plan", "finish", "--session", SESSION, "--abandon", "begin it anew").code == 0
-    assert "infra/main.tf" in start(project, "--yes")
+    assert "infra/main.tf" in start(project)
 
 
 def test_the_why_of_a_plan_reaches_every_recovery(project: Project) -> None:
@@ -269,7 +269,7 @@ def test_the_why_of_a_plan_reaches_every_recovery(project: Project) -> None:
     project.write("plan.md", text.replace("plan_version: 1.7", "plan_version: 1.7\n\nParts are sold one by one."))
     commit(project.root, "docs: why")
     start(project)
-    spec = project.agent("plan", "recover", "--yes", "--json").json["spec"]
+    spec = project.agent("plan", "recover", "--json").json["spec"]
     recovery = (project.root / spec).read_text()
     assert "> Parts are sold one by one." in recovery
     assert "  - step 1: missing: none of 0 commits" in recovery
@@ -334,6 +334,6 @@ def test_after_a_failure_an_agent_goes_on_only_once_the_user_was_shown_it(projec
         ran = project.agent("plan", verb, "plan.md")
         assert (ran.code, "the user has not been shown it" in ran.err) == (3, True), verb
     other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
-    assert project.omo("plan", "recover", "plan.md", "--yes", by="user", env=other).code == 0, (
+    assert project.omo("plan", "recover", "plan.md", by="user", env=other).code == 0, (
         "another conversation is the user's doing"
     )

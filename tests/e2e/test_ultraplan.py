@@ -75,7 +75,6 @@ def test_a_step_left_out_is_caught_recovered_and_audited(stage: Stage) -> None:
         say("All five steps are done."),
         bash("omo plan finish"),
         bash("omo plan recover"),
-        bash("omo plan recover --yes"),
         step(3),
         bash("omo plan finish"),
         bash("omo plan audit plan.md --json"),

@@ -489,7 +489,6 @@ WORKFLOWS: dict[str, Workflow] = {
             "step done": step_done,
             "step undone": step_undone,
             **_of("plan", "status", "finish", "finish --abandon TEXT", "finish --unverified TEXT", "recover"),
-            **_of("plan", "recover --yes", "start plan.md --yes", "skip 2 --reason TEXT --yes"),
             **_of("plan", "finish --failed STEP --error TEXT --tried TEXT", "finish --handoff TEXT"),
             **_of("plan", "skip 2 --reason TEXT", "start plan.md", "start plan.md 2", "start plan.md 1"),
             **_of("plan", "start plan.md --unreviewed TEXT", "critique plan.md"),

@@ -74,7 +74,7 @@ def test_steps_are_what_git_shows() -> None:
     assert marks(steps) == {"1": "done", "2": "open", "3": "done", "4": "open"}
     assert one.brief.is_fenced
     assert "fence: touch src/**, tests/**; never infra/**" in steps.facts
-    assert any(fact.startswith("outside the fence: notes.txt") for fact in steps.facts)
+    assert any(": notes.txt: changed and not committed" in fact for fact in steps.facts)
     assert steps.overrides == ("no clean critique of the plan: no critic in this test",)
 
 

@@ -10,7 +10,7 @@ from omo.state import ledger, paths
 from omo.work.lifecycle import require
 from omo.work.run import Run
 from omo.work.status import NextStep
-from omo.workflows.ultraplan import critique, finish, start
+from omo.workflows.ultraplan import critique, finish, recover, start
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan.finish import Failure, Finished
 from omo.workflows.ultraplan.run import PLAN, PlanState, RunStatus, load_status
@@ -42,7 +42,7 @@ class Project(AnyProject):
         if unreviewed:
             by = "user"  # who alone starts what no critic has found sound
         caller = self.caller(by, session)
-        return start.start(caller, self.root / plan, number, unreviewed=unreviewed, environ=env, is_agreed=True)
+        return start.start(caller, self.root / plan, number, unreviewed=unreviewed, environ=env)
 
     def show(self) -> None:
         """What a Stop does: the user has seen how it ended."""
@@ -63,10 +63,10 @@ class Project(AnyProject):
 
     def recover(self, *, named: str = "", by: str = "agent", **env: str) -> Started:
         self.show()
-        return start.recover(require(PLAN, self.caller(by), named), environ=env, is_agreed=True)
+        return recover.recover(require(PLAN, self.caller(by), named), environ=env)
 
     def skip(self, step: int, reason: str = "the plan lets it be left out") -> None:
-        finish.skip(require(PLAN, self.caller()), step, reason, is_agreed=True)
+        finish.skip(require(PLAN, self.caller()), step, reason)
 
     def told(self, session: str = "") -> dict[str, Any]:
         """What hooks read."""

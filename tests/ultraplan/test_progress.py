@@ -161,7 +161,7 @@ def test_a_revised_step_is_carried_out_as_it_says_now_and_what_is_done_stays_don
         "manifest": {"must_contain": [{"path": "src/part2.py", "pattern": "def other2"}]},
     }
     revise(project, plan_text(2, step2=changes))
-    assert "was edited since" in project.check("plan", "recover", "plan.md", "--yes", code=3).err
+    assert "was edited since" in project.check("plan", "recover", "plan.md", code=3).err
     brief = project.check("plan", "critique", "plan.md").out
     assert "Done and committed: step 1." in brief
     critic(project)

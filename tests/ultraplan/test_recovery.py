@@ -13,7 +13,7 @@ from omo.errors import NotEvaluable
 from omo.work.lifecycle import require
 from omo.work.publish import publish
 from omo.work.run import Run
-from omo.workflows.ultraplan import start
+from omo.workflows.ultraplan import recover
 from omo.workflows.ultraplan.run import PLAN, audit_file
 from tests.ultraplan.plans import plan_text
 from tests.ultraplan.project import WHY, Project, make_project, started
@@ -30,7 +30,7 @@ def left_out(tmp_path: Path) -> Project:
 def go_on(here: Project, *missing: int) -> None:
     """As Next says: recover, carry it out, finish."""
     here.show()
-    begun = start.recover(start.chosen(here.caller(), here.root / "plan.md"), environ={}, is_agreed=True)
+    begun = recover.recover(recover.chosen(here.caller(), here.root / "plan.md"), environ={})
     assert begun.state.recovering == missing
     here.carry_out(*missing)
     assert here.finish().exit_code == 0
@@ -60,21 +60,6 @@ def test_a_step_left_out_is_caught_recovered_and_the_whole_session_passes(tmp_pa
     assert audit_file(here.caller(), here.root / "plan.md").audit.base == original.base
 
 
-def test_what_it_costs_is_said_before_it_is_done(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    kinds = here.kinds()
-    run = require(PLAN, here.caller())
-    told = refused(lambda: start.recover(run, environ={}), "step 2 would be recovered")
-    assert "omo plan recover --yes" in told
-    assert "recovery 1 of 2" in told
-    assert "ended with exceptions" in told, "no critic looked at this plan"
-    assert here.kinds() == kinds
-    here.finish(*FAILURE)
-    here.show()
-    again = require(PLAN, here.caller())
-    assert "allowed by: the user" in refused(lambda: start.recover(again, environ={}), "would be recovered")
-
-
 def test_a_recovery_that_leaves_the_session_broken_does_not_pass(tmp_path: Path) -> None:
     here = left_out(tmp_path)
     here.recover()
@@ -98,7 +83,7 @@ def test_a_third_recovery_is_refused(tmp_path: Path) -> None:
 def test_a_recovery_asked_for_twice_with_nothing_done_in_between_is_one(tmp_path: Path) -> None:
     here = left_out(tmp_path)
     first = here.recover()
-    second = start.recover(require(PLAN, here.caller()), environ={})
+    second = recover.recover(require(PLAN, here.caller()), environ={})
     assert (second.state.depth, second.state.recovering, second.spec) == (1, (2,), first.spec)
 
 
@@ -180,8 +165,8 @@ def test_a_session_that_preflight_stopped_counts_nothing(tmp_path: Path) -> None
     here.carry_out(2)
     assert here.recover(PATH=os.environ["PATH"]).missing
     assert here.status()[1].command == "omo plan recover plan.md"
-    run = start.chosen(here.caller("user"), here.root / "plan.md")
-    begun = start.recover(run, environ={"OMO_SKIP_PREFLIGHT": "1"}, is_agreed=True).state
+    run = recover.chosen(here.caller("user"), here.root / "plan.md")
+    begun = recover.recover(run, environ={"OMO_SKIP_PREFLIGHT": "1"}).state
     assert (begun.depth, begun.recovering) == (1, (1,))
 
 
@@ -199,7 +184,7 @@ def test_what_a_recovery_lacked_can_be_brought_without_the_user_being_shown_it_a
     assert here.recover().missing
     assert (here.told()["state"], here.told()["told"]) == ("blocked", False)
     run = require(PLAN, here.caller())
-    begun = start.recover(run, environ={"TOKEN": "x"}, is_agreed=True).state
+    begun = recover.recover(run, environ={"TOKEN": "x"}).state
     assert (begun.depth, begun.is_open, here.told()["state"]) == (1, True, "active")
 
 
@@ -235,8 +220,8 @@ def test_another_session_that_recovers_a_run_takes_it_over_with_its_fence(tmp_pa
     here = left_out(tmp_path)
     here.finish(*FAILURE)
     here.show()
-    run = start.chosen(here.caller(session="s2"), here.root / "plan.md")
-    start.recover(run, environ={}, is_agreed=True)
+    run = recover.chosen(here.caller(session="s2"), here.root / "plan.md")
+    recover.recover(run, environ={})
     assert "fence" not in here.told("s1")
     assert here.told("s2")["fence"]
 
@@ -283,5 +268,5 @@ def test_a_recovery_that_an_older_omo_began_as_a_run_of_its_own_is_given_up_and_
     assert (following.action, "older omo" in status.broken) == ("abandon", True)
     here.abandon()
     here.show()
-    begun = start.recover(Run(PLAN, here.caller(), parent.id, named=True), environ={}, is_agreed=True)
+    begun = recover.recover(Run(PLAN, here.caller(), parent.id, named=True), environ={})
     assert (begun.state.run, begun.state.depth) == (parent.id, 2)

@@ -35,7 +35,6 @@ STATE = "omo's own state"
 PROFILES = (
     *(".zshrc", ".bashrc", ".profile", ".bash_profile", ".bash_login", ".bash_logout", ".bash_aliases"),
     *(".zprofile", ".zshenv", ".zlogin", ".zlogout", ".kshrc", ".cshrc", ".tcshrc"),
-    *("microsoft.powershell_profile.ps1", "microsoft.vscode_profile.ps1"),
 )
 SECRETS = (".ssh", ".aws", ".gnupg")
 KEY_NAMES = ("id_rsa", "id_dsa", "id_ecdsa", "id_ed25519")
@@ -86,7 +85,7 @@ class Fence:
         self.never = [glob.lower() for glob in never]
         self.root = os.path.realpath(root)
         self.spec = os.path.realpath(os.path.join(root, spec)) if spec else ""
-        self.home = environ.get("HOME") or environ.get("USERPROFILE") or ""
+        self.home = environ.get("HOME", "")
         state = environ.get("OMO_STATE_DIR", "")
         self.state = os.path.realpath(state if os.path.isabs(state) else os.path.join(root, OWN_STATE))
         temporary = [environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]

@@ -31,7 +31,6 @@ APART = (globs.OWN, ".sisyphus/evidence")
 
 StepStatus = Literal["pass", "drift", "missing", "unknown", "skipped"]
 NEVER, OUTSIDE = "never to be touched", "outside the scope"
-EXCEPTIONS = LEFT_ALONE, ALLOWED = "outside the fence, in no step's commit, left alone", "let through by the user"
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,6 @@ class StepAudit:
     commit: str | None = None
     findings: list[str] = field(default_factory=list)
     title: str = ""
-
-    def __str__(self) -> str:
-        commit = f" ({self.commit[:12]})" if self.commit else ""
-        findings = f": {clip('; '.join(self.findings), 400)}" if self.findings else ""
-        return f"step {self.step}: {self.status}{commit}{findings}"
 
 
 @dataclass(frozen=True)
@@ -109,25 +103,21 @@ class Audit:
     def passed(self) -> list[int]:
         return [step.step for step in self.steps if step.status == "pass"]
 
-    @property
-    def remarks(self) -> dict[str, list[str]]:
-        """What there is to say beside the steps, by what it is about: bounded, and only where there is something."""
-        every: dict[str, Sequence[object]] = {
-            "changed against the scope": self.violations,
-            LEFT_ALONE: self.left_alone,
-            ALLOWED: self.allowed,
-            "not committed": self.dirty,
-            "commits of no step": self.unclaimed,
-            "not established": self.problems,
-        }
-        remarks = {}
+    def remarks(self, *, is_ended: bool) -> list[str]:
+        """What there is to say beside the steps, bounded. What was let through the end itself names."""
+        every: dict[str, Sequence[object]] = {"changed against the scope": self.violations}
+        if not is_ended:
+            every["outside the fence, in no step's commit, left alone"] = self.left_alone
+            every["let through by the user"] = self.allowed
+        every["not committed"] = self.dirty
+        every["commits of no step"] = self.unclaimed
+        every["not established"] = self.problems
+        lines = []
         for about, listed in every.items():
-            lines = [clip(str(entry), 400) for entry in listed[:MOST_SHOWN]]
+            lines += [clip(f"{about}: {entry}", 400) for entry in listed[:MOST_SHOWN]]
             if len(listed) > MOST_SHOWN:
-                lines.append(f"{len(listed) - MOST_SHOWN} more")
-            if lines:
-                remarks[about] = lines
-        return remarks
+                lines.append(f"{about}: {len(listed) - MOST_SHOWN} more")
+        return lines
 
     def to_json(self) -> dict[str, Any]:
         return {

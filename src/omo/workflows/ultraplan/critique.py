@@ -175,7 +175,10 @@ def latest(root: str, state: str, digest: str) -> Row | None:
 
 def note_filled_in(caller: Caller, document: Document, before: str) -> None:
     """omo wrote into the plan what its steps leave to it: one text, under two digests."""
-    row = {"kind": "filled-in", "plan": document.path, "before": before, "digest": document.digest}
+    _note(caller, {"kind": "filled-in", "plan": document.path, "before": before, "digest": document.digest})
+
+
+def _note(caller: Caller, row: Row) -> None:
     journal = reviews(caller.state)
 
     def decide(rows: list[Row]) -> tuple[None, list[Row]]:
@@ -195,21 +198,6 @@ def texts_of(root: str, state: str, digest: str) -> list[str]:
 
 def is_clean(row: Row | None) -> bool:
     return row is not None and row.get("clean") is True and row.get("independence") == FULL
-
-
-def has_refused(caller: Caller, document: Document) -> bool:
-    """Whether the last verdict that a hook saw, recorded or not, was no; a new text does not undo it."""
-    is_refused = False
-    for row in sorted(_rows(caller.root, caller.state), key=lambda row: str(row.get("ts"))):
-        if row.get("kind") == "critique" and row.get("plan") == document.path:
-            is_refused = not is_clean(row)
-    for spoken in agents.messages(caller.state, caller.session, CRITIC):
-        if _digest_in(spoken.text):
-            try:
-                is_refused = not read_verdict(spoken.text).is_clean
-            except BadInput:
-                is_refused = True
-    return is_refused
 
 
 def brief(document: Document, request: str = "", done: Sequence[int] = ()) -> str:
@@ -273,12 +261,7 @@ def record(caller: Caller, document: Document) -> Verdict | None:
         "message": sha256(message.text.encode("utf-8", "replace")),
         "session": caller.session,
     }
-    journal = reviews(caller.state)
-
-    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
-        return None, [*journal.seal(caller.now), row]
-
     if (latest(caller.root, caller.state, document.digest) or {}).get("message") != row["message"]:
-        journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
+        _note(caller, row)
     await_critic(caller, None)
     return verdict

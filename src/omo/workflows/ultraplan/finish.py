@@ -26,6 +26,7 @@ from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
+from omo.workflows.ultraplan.next_step import failed_command, next_step, sessions_left
 from omo.workflows.ultraplan.run import (
     NO_PLAN,
     PlanRun,
@@ -36,15 +37,7 @@ from omo.workflows.ultraplan.run import (
     pinned_part,
     runs_of_repository,
 )
-from omo.workflows.ultraplan.start import at_best, not_agreed
-from omo.workflows.ultraplan.status import (
-    failed_command,
-    in_lines,
-    next_step,
-    publish_end,
-    publish_status,
-    sessions_left,
-)
+from omo.workflows.ultraplan.status import in_lines, publish_end, publish_status
 from omo.workflows.ultraplan.verify import Verify
 from omo.workflows.ultrawork import gates, pins
 from omo.workflows.ultrawork.finish import Finish, WaitsForUser
@@ -135,8 +128,8 @@ def _require_not_failing(run: PlanRun, reason: str) -> None:
     if failing and run.caller.by != "user":
         raise Refused(
             "--unverified does not go over a Verify command that fails",
-            fix=f"mend it and commit; or {failed_command(failing[0]['step']).line}",
-            defects=[f"step {row['step']}: {row['text']}: {row['why']}" for row in failing],
+            fix=f"mend it and commit; or {failed_command(failing[0].step).line}",
+            defects=[f"{command}: {command.why}" for command in failing],
         )
 
 
@@ -219,7 +212,7 @@ def _reported(status: RunStatus, results: Sequence[Verify], step: NextStep, verd
     run = status.run
     state = status.state
     lines = [f"run: {state.run}, begun {state.started_at}, reported {stamp(run.caller.now)}"]
-    lines += [*in_lines(status, results), f"next: {step.text}"]
+    lines += [*in_lines(status), f"next: {step.text}"]
     title = clip(status.document.title, 120) or state.path
     text = "\n".join([f"# Session report: {title}", "", *(f"- {line}" for line in lines), ""])
     store.replace(report_path(run), text)
@@ -403,8 +396,8 @@ def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
 # skipping
 
 
-def skip(run: PlanRun, number: int, reason: str, *, is_agreed: bool = False) -> NextStep:
-    """Leave a step out: only where its plan allows it, never in silence, and once it is known what that costs."""
+def skip(run: PlanRun, number: int, reason: str) -> NextStep:
+    """Leave a step out: only where its plan allows it, and never in silence."""
     state = run.require_whole()
     if not state.is_open:
         raise state.not_open
@@ -422,13 +415,6 @@ def skip(run: PlanRun, number: int, reason: str, *, is_agreed: bool = False) -> 
     if number in status.audit.passed:
         raise Refused(f"step {number} passes already", fix="omo plan status")
     if number not in state.skipped:
-        if not is_agreed:
-            costs = [
-                f"lost: what step {number} was to bring; what is there of it has to be taken back",
-                f"{at_best(has_exceptions=bool(state.exceptions))}, with the step named as skipped, and your reason",
-                f"allowed by: the plan, whose On failure of step {number} says skip",
-            ]
-            raise not_agreed(f"step {number} would be left out", costs, "skip", str(number), "--reason", reason)
         run.append({"kind": "skipped", "step": number, "reason": clip(reason, 1000)})
         status = audit_run(run)
     return publish_status(status)

@@ -14,6 +14,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from omo.shell import commands, name, program
+from omo.shell.programs import git_verb, option
 from omo.workflows.ultraplan.models import Manifest
 
 # Only blocks matter here; reading emphasis and links costs time, and what a pattern is about stays as it was written.
@@ -30,7 +31,6 @@ CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _EXPECTED = re.compile(r"→|->|=>|\bexpect(?:ed|s)?\b\s*:", re.IGNORECASE)
 _FENCED = re.compile(r"^\s*(`{3,}|~{3,}).*?^\s*\1[`~]*\s*$", re.MULTILINE | re.DOTALL)
 _REMOVED = re.compile(r"(?:`([^`\n]+)`|([^\s`,]+))\s*\((?:to be )?(?:removed|deleted|gone)\b[^()]*\)", re.IGNORECASE)
-_GIT_VALUES = ("-C", "-c", "--git-dir", "--work-tree", "--namespace")
 
 
 @dataclass(frozen=True)
@@ -234,21 +234,10 @@ def commit_subjects(value: str) -> list[str]:
 
 def _commit_message(words: list[str]) -> str:
     """Empty for another command than `git commit` with a message."""
-    if name(words) != "git":
+    verb = git_verb(words)[1]
+    if name(words) != "git" or verb[:1] != ["commit"]:
         return ""
-    rest = words[1:]
-    while rest and rest[0].startswith("-"):
-        rest = rest[2:] if rest[0] in _GIT_VALUES else rest[1:]
-    if rest[:1] != ["commit"]:
-        return ""
-    for index, word in enumerate(rest):
-        if word.startswith("--message="):
-            return word.partition("=")[2]
-        if word == "--message" or re.fullmatch(r"-[A-Za-z]*m", word):
-            return "".join(rest[index + 1 : index + 2])
-        if re.match(r"-[aqsnve]*m.", word):
-            return word[word.index("m") + 1 :]
-    return ""
+    return "".join(option(verb, "m", "--message")[:1])
 
 
 def _span(token: Token) -> tuple[int, int]:

@@ -101,9 +101,13 @@ class PlanState:
         how = f"ended ({self.end})" if self.end else f"never began: {self.preflight.get('why')}"
         return Refused(f"plan session {self.run} {how}", fix="omo plan status")
 
-    def verified_as(self, result: str) -> list[Row]:
-        """The Verify commands that came to this when they last ran."""
-        return [row for row in self.verified.get("results") or [] if row["result"] == result]
+    @property
+    def results(self) -> list[Verify]:
+        """What became of the Verify commands when they last ran."""
+        return verify.read_results(self.verified.get("results") or [])
+
+    def verified_as(self, result: str) -> list[Verify]:
+        return [command for command in self.results if command.result == result]
 
     @property
     def done(self) -> list[int]:

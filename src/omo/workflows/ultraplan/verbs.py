@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from omo.work.status import NextStep
     from omo.workflows.ultraplan.critique import Verdict
     from omo.workflows.ultraplan.models import Defect, Document
+    from omo.workflows.ultraplan.progress import Progress
     from omo.workflows.ultraplan.propose import Proposals
     from omo.workflows.ultraplan.run import PlanRun, PlanState, RunStatus
     from omo.workflows.ultraplan.start import Started
@@ -57,8 +58,6 @@ def register(commands: options.Commands) -> None:
     starts.add_argument(
         "--unreviewed", default="", metavar="REASON", help="without a clean critique; the user's only, always shown"
     )
-    for parser in (starts, skips, mends):
-        parser.add_argument("--yes", action="store_true", help="the cost that the plain call names is known")
     for parser in (skips, shows, mends, ends):
         parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the current one")
 
@@ -93,15 +92,10 @@ def _document(arguments: argparse.Namespace, context: Context) -> Document:
 
 
 def validate(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultraplan import document as documents
     from omo.workflows.ultraplan import progress, propose, rules
 
-    root = Path(context.root)
     document = _document(arguments, context)
-    known = progress.look(caller_of(context, ""), document)
-    filled = propose.fill_in(document, root, known.done)
-    complete = documents.parse(filled.text, document.path)
-    every = _as_written(rules.validate(complete, root, known.done, known.edited), filled)
+    filled, every = _filled_in(document, progress.look(caller_of(context, ""), document), Path(context.root))
     defects = rules.refusing(every)
     advice = [defect for defect in every if defect.is_advisory]
     data = {
@@ -132,12 +126,16 @@ def _refusal(document: Document, defects: Sequence[Defect], named: str) -> Refus
     return Refused(message, fix=f"mend the plan, then omo plan critique {shlex.quote(named)}", defects=_shown(defects))
 
 
-def _as_written(defects: Sequence[Defect], filled: Proposals) -> list[Defect]:
-    """On the lines of the file that is there, without what omo would fill in."""
-    placed = []
-    for defect in defects:
-        placed.append(replace(defect, line=filled.lines[defect.line - 1]) if defect.line else defect)
-    return placed
+def _filled_in(document: Document, known: Progress, root: Path) -> tuple[Proposals, list[Defect]]:
+    """The plan with what omo fills in, and its defects then, on the lines of the file that is there."""
+    from omo.workflows.ultraplan import document as documents
+    from omo.workflows.ultraplan import propose, rules
+
+    filled = propose.fill_in(document, root, known.done)
+    defects = []
+    for defect in rules.validate(documents.parse(filled.text, document.path), root, known.done, known.edited):
+        defects.append(replace(defect, line=filled.lines[defect.line - 1]) if defect.line else defect)
+    return filled, defects
 
 
 def _shown(defects: Sequence[Defect]) -> list[str]:
@@ -163,7 +161,7 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work import briefs, requests
     from omo.workflows.ultraplan import critique as critiques
     from omo.workflows.ultraplan import document as documents
-    from omo.workflows.ultraplan import progress, propose, rules
+    from omo.workflows.ultraplan import progress, rules
     from omo.workflows.ultraplan.run import states_of_text
 
     caller = _caller(arguments, context)
@@ -171,17 +169,15 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     notes: list[str] = []
     known = progress.look(caller, document)
     if not states_of_text(known.runs, document.digest):  # what has begun is not changed any more
-        filled = propose.fill_in(document, Path(context.root), known.done)
-        complete = documents.parse(filled.text, document.path)
-        every = rules.validate(complete, Path(context.root), known.done, known.edited)
+        filled, every = _filled_in(document, known, Path(context.root))
         if defects := rules.refusing(every):  # then the plan stays as its author wrote it
-            raise _refusal(document, _as_written(defects, filled), arguments.plan)
+            raise _refusal(document, defects, arguments.plan)
         notes += _unplaced(filled)
-        if complete.text != document.text:
-            Path(context.root, document.path).write_bytes(complete.text.encode())
+        if filled.text != document.text:
+            before, document = document.digest, documents.parse(filled.text, document.path)
+            Path(context.root, document.path).write_bytes(document.text.encode())
             notes.append(f"{document.path} was filled in: what is (proposed) is what the steps will be held to")
-            critiques.note_filled_in(caller, complete, document.digest)
-        document = complete
+            critiques.note_filled_in(caller, document, before)
         notes += _shown(every)
     verdict = critiques.record(caller, document)
     data = {"plan": document.path, "digest": document.digest}
@@ -246,22 +242,21 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         arguments.number,
         environ=context.environ,
         unreviewed=arguments.unreviewed,
-        is_agreed=arguments.yes,
     )
     return _begun(begun, context)
 
 
 def recover(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.lifecycle import require
-    from omo.workflows.ultraplan import start as starting
+    from omo.workflows.ultraplan import recover as recovering
     from omo.workflows.ultraplan.run import PLAN
 
     caller = _caller(arguments, context)
     if arguments.plan is None or arguments.named:
         run = require(PLAN, caller, arguments.named)
     else:
-        run = starting.chosen(caller, _path(arguments, context))
-    return _begun(starting.recover(run, environ=context.environ, is_agreed=arguments.yes), context)
+        run = recovering.chosen(caller, _path(arguments, context))
+    return _begun(recovering.recover(run, environ=context.environ), context)
 
 
 def _begun(begun: Started, context: Context) -> Result:
@@ -300,15 +295,16 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan import finish as finishing
 
     run = _own_run(arguments, context)
-    step = finishing.skip(run, arguments.step, arguments.reason, is_agreed=arguments.yes)
+    step = finishing.skip(run, arguments.step, arguments.reason)
     text = f"Step {arguments.step} is skipped, and the report says so.\nNext: {step.text}"
     return Result({"skipped": arguments.step, "next": _next_data(step)}, text)
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.lifecycle import left_elsewhere
+    from omo.workflows.ultraplan.next_step import NOT_STARTED, cancelled
     from omo.workflows.ultraplan.run import KIND, load_status
-    from omo.workflows.ultraplan.status import NOT_STARTED, cancelled, in_lines, publish_status
+    from omo.workflows.ultraplan.status import in_lines, publish_status
 
     caller = _caller(arguments, context, looks=True)
     loaded = load_status(caller, arguments.named)
@@ -374,7 +370,6 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
 
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan.run import audit_file
-    from omo.workflows.ultraplan.status import remarks
 
     loaded = audit_file(caller_of(context, ""), _path(arguments, context))
     shown = loaded.audit
@@ -385,7 +380,9 @@ def audit(arguments: argparse.Namespace, context: Context) -> Result:
         commit = f" ({step.commit[:12]})" if step.commit else ""
         lines.append(f"{step.status:8}Step {step.step}: {clip(step.title, 80)}{commit}")
         lines += [f"          {clip(finding, 300)}" for finding in step.findings if finding not in shown.problems]
-    lines += remarks(loaded)
+    if loaded.edited:
+        lines.append(f"note: {loaded.edited}")
+    lines += shown.remarks(is_ended=bool(loaded.state.end))
     since = f" since {shown.base[:12]}" if shown.base else ""
     lines.append(f"Verdict: {shown.words}{since}, {len(shown.passed)} of {len(shown.steps)} steps pass")
     if following:

@@ -100,6 +100,11 @@ def read(rows: Sequence[dict[str, Any]]) -> tuple[Verify, ...]:
     return tuple(Verify(row["step"], row["text"], tuple(row["argv"]), row["exit"]) for row in rows)
 
 
+def read_results(rows: Sequence[dict[str, Any]]) -> list[Verify]:
+    """As a `verified` row has them."""
+    return [Verify(row["step"], row["text"], result=row["result"], why=row["why"]) for row in rows]
+
+
 def _plain(line: str) -> tuple[str, ...]:
     """The words of one simple command that means the same without a shell; empty for anything else."""
     if _FOR_A_SHELL.search(_QUOTED.sub("", line)):

@@ -1,0 +1,214 @@
+"""What moves a plan session on, as data: every view and every answer words it from here."""
+
+from __future__ import annotations
+
+from omo.errors import Refused
+from omo.state.runtime import part
+from omo.text import clip
+from omo.work.session import is_cancelled
+from omo.work.status import Command, NextStep, command
+from omo.workflows.ultraplan import progress, verify
+from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
+from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanState, RunStatus, pinned_plan
+
+NOT_STARTED = NextStep("start", "there is no plan session", (command(START),))
+FINISH = command("omo plan finish")
+REVISE = (Command(lead="revise the plan"), command("omo plan critique PLAN", lead="then, before it is started again"))
+GIVE_UP = 'omo plan finish --abandon "why"'
+
+
+def next_step(status: RunStatus) -> NextStep:
+    """The one thing that moves a session on; the first rule that applies decides. That the user has cancelled it is for
+    whoever asks what is so now to say: `cancelled`."""
+    state, audit = status.state, status.audit
+    if status.problems:
+        why = f"the ledger is not as omo wrote it ({clip(status.problems[0], 120)}), so nothing counts that rests on it"
+        return NextStep("repair", why, (status.run.repair,), who="user")
+    if state.lacks:
+        why = f"{', '.join(state.lacks)} is missing, nothing was begun; once it is there"
+        return NextStep("unblock", why, (recover_command(state) if state.base else start_command(state),))
+    if state.end == "pass":
+        return _passed(status)
+    if state.end == "failed":
+        return _failed(status)
+    if state.end == "abandoned":
+        return _abandoned(status)
+    if status.broken:
+        return NextStep("abandon", status.broken, (abandon_command(), _again(status, lead="then")))
+    if audit.verdict == "unknown":
+        why = (
+            f"the audit cannot be evaluated ({clip(status.unknown, 160)}); restore the history it began on (git reflog)"
+        )
+        return NextStep("unknown", why, (abandon_command(lead="or"), _again(status, lead="then")))
+    if audit.violations:
+        return _violation(status)
+    for step in audit.steps:
+        if step.status in ("missing", "drift"):
+            return _carry_out(status, step)
+    if audit.dirty:
+        paths = clip(", ".join(audit.dirty), 160)
+        why = f"not committed: {paths}; commit what is yours, what is not the user commits or allows (/omo:allow); then"
+        return NextStep("clean", why, (FINISH,))
+    if state.verified.get("head") == audit.head:
+        for run in state.verified_as(verify.FAIL):
+            why = f"step {run.step}: its Verify {clip(run.text, 120)} fails ({clip(run.why, 160)}); mend it"
+            return NextStep("mend", why, (FINISH, failed_command(run.step, lead="if it fails after retry")))
+        for run in state.verified_as(verify.UNKNOWN):
+            why = f"step {run.step}: its Verify {clip(run.text, 120)} gave {run.why}; make it faster"
+            leave_out = command("omo plan finish --unverified", "why it cannot be run", lead="or")
+            return NextStep("mend", why, (FINISH, leave_out))
+    return NextStep("finish", "every step passes the audit", (FINISH,))
+
+
+def cancelled(status: RunStatus) -> NextStep | None:
+    """What there is to do with a session that is open, and that the user has cancelled."""
+    if not status.state.is_open or not is_cancelled(status.run.caller.session_rows.get(status.state.session)):
+        return None
+    why = "the user has cancelled it, and its fence is down; it goes on when they type ulw"
+    return NextStep("cancelled", why, (abandon_command(lead="to give it up"),), who="user")
+
+
+# a session that is under way
+
+
+def _violation(status: RunStatus) -> NextStep:
+    """No command that undoes it is named: whose bytes they are only the user knows."""
+    first = status.audit.violations[0]
+    way = "a person decides"  # what must never be touched stays told, whatever a later commit does
+    if first.rule == OUTSIDE:
+        way = "take it back in a commit of its own"
+    elif first.commit is None:
+        way = "if a command of yours wrote it, undo that; if not, it is the user's: leave it"
+    step = first.step or next(iter(status.audit.missing), status.state.steps[-1])
+    allow = Command(lead=f"or the user types /omo:allow {clip(first.path, 120)}")
+    why = f"{clip(str(first), 200)}; {way}"
+    return NextStep("escalate", why, (failed_command(step, lead="report it"), allow))
+
+
+def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
+    """The first step in order that has no commit, or one that does not hold."""
+    state, item = status.state, str(audited.step)
+    commands = [failed_command(audited.step, lead="if it fails after retry")]
+    has_later = any(other.step > audited.step and other.status in ("pass", "drift") for other in status.audit.steps)
+    is_in_hand = audited.step in state.recovering or status.is_revised
+    if has_later and not is_in_hand and state.depth < MOST_RECOVERIES:
+        # Later steps that are done show that this one was left out: that is what a recovery is for.
+        commands.insert(0, command("omo plan recover", lead="if you do not do it now"))
+    step = status.document.step(audited.step)
+    if audited.status == "missing" and step is not None:
+        verifying = f"; verify: {clip(step.verify, 80)}" if step.verify else ""
+        then = clip(step.checkpoint, 300) or "commit it"
+        why = f"step {step.number} {clip(step.title, 60)}{verifying}; then {then}"
+        return NextStep("execute", why, tuple(commands), item=item)
+    why = f"step {item} does not hold ({clip('; '.join(audited.findings), 120)}); mend and commit it"
+    return NextStep("mend", why, tuple(commands), item=item)
+
+
+# a session that is over
+
+
+def _passed(status: RunStatus) -> NextStep:
+    state = status.state
+    left = sessions_left(status)
+    if not left:
+        why = "the session passed its audit and has its report"
+        if state.sessions > 1:
+            why += f"; so have all {state.sessions} sessions of {state.path}"
+        return NextStep("done", why)
+    here = [number for number, elsewhere in left.items() if not elsewhere]
+    others = "; ".join(filter(None, left.values()))
+    why = f"session {state.number} of {state.sessions} passed its audit; "
+    if not here:
+        why += f"{others}; merge what has passed, then"
+        return NextStep("next-session", why, (command("omo plan audit", state.path),))
+    if others:
+        why += f"{others}; session {here[0]} begins, once what it needs is merged, with"
+    else:
+        why += f"session {here[0]} begins with"
+    return NextStep("next-session", why, _begin(status))
+
+
+def sessions_left(status: RunStatus) -> dict[int, str]:
+    """The other sessions of the plan that are not over on this branch, in the order they can be carried out, each with
+    where else it was or is carried out."""
+    state = status.state
+    if state.sessions == 1:
+        return {}
+    try:
+        plan = pinned_plan(status.run.caller.state, state)
+    except Refused:
+        return {}
+    done = progress.look(status.run.caller, plan, status.whole)
+    left = {}
+    for session in plan.sessions:
+        if session.number != state.number and not done.is_over(session):
+            left[session.number] = done.elsewhere(session.number)
+    return left
+
+
+def _failed(status: RunStatus) -> NextStep:
+    state = status.state
+    item = str(part(state.finished, "failed").get("step"))
+    why, who = f"the session stopped at step {item} and waits for a person", "user"
+    summary = status.run.caller.summary(KIND)
+    is_active = summary.get("run") == status.run.id and summary.get("state") == "active"
+    if is_active and "fence" not in summary:  # which an open run has: so it is their answer by which Stop holds it
+        why, who = f"the session stopped at step {item}, and the user has answered since", "agent"
+    nothing_missing = bool(status.audit.steps) and not status.audit.missing
+    or_revise = Command(lead="or revise the plan")
+    if state.finished.get("violations") or state.depth >= MOST_RECOVERIES:
+        commands: tuple[Command, ...] = REVISE
+    elif status.unknown or nothing_missing:  # there is nothing that a recovery could carry out
+        why += f"; {clip(status.unknown, 160)}" if status.unknown else ", and every step passes the audit"
+        commands = (abandon_command(lead="to close it"), or_revise)
+    elif status.is_revised:
+        commands = _begin(status)
+    else:
+        commands = (recover_command(state, lead="to go on"), or_revise)
+    return NextStep("escalate", why, commands, who=who, item=item)
+
+
+def _abandoned(status: RunStatus) -> NextStep:
+    state, audit = status.state, status.audit
+    if status.is_revised or not (state.done or audit.passed):
+        return NextStep("start", "the session was abandoned", _begin(status))
+    if audit.steps and not audit.missing:
+        why = f"the session was abandoned, and nothing of it is missing: omo plan audit {state.path}"
+        return NextStep("done", why)
+    if audit.violations or status.unknown or state.depth >= MOST_RECOVERIES:
+        return NextStep("escalate", "the session was abandoned, and what is left needs a person", REVISE, who="user")
+    return NextStep("recover", "the session was abandoned with steps done", (recover_command(state),))
+
+
+# the commands
+
+
+def start_command(state: PlanState, lead: str = "") -> Command:
+    return command("omo plan start", state.path or "PLAN", lead=lead)
+
+
+def recover_command(state: PlanState, lead: str = "") -> Command:
+    return command("omo plan recover", state.path, lead=lead)
+
+
+def failed_command(step: int | str, lead: str = "") -> Command:
+    return command("omo plan finish --failed", str(step), "--error", "TEXT", "--tried", "TEXT", lead=lead)
+
+
+def abandon_command(lead: str = "") -> Command:
+    return command("omo plan finish --abandon", "why it is given up", lead=lead)
+
+
+def _begin(status: RunStatus) -> tuple[Command, ...]:
+    """A session of the plan as it is now: a text that was edited is reviewed first."""
+    if not status.is_revised:
+        return (start_command(status.state),)
+    review = command("omo plan critique", status.state.path, lead="the plan was edited, so first")
+    return review, start_command(status.state, lead="then")
+
+
+def _again(status: RunStatus, lead: str) -> Command:
+    """What is done already cannot be started once more: a recovery has the rest."""
+    if not status.state.done and not status.audit.passed:
+        return start_command(status.state, lead)
+    return recover_command(status.state, lead)

@@ -1,0 +1,133 @@
+"""A plan session that goes on with just the steps that are missing: twice at most for one session of a plan."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from omo.errors import Refused
+from omo.text import clip
+from omo.work.lifecycle import require
+from omo.work.run import Caller, Row, Run, load
+from omo.workflows.ultraplan import preflight, sessions
+from omo.workflows.ultraplan.next_step import GIVE_UP, failed_command
+from omo.workflows.ultraplan.refusals import require_clean, require_free, require_shown, under_way
+from omo.workflows.ultraplan.run import (
+    MOST_RECOVERIES,
+    PLAN,
+    PlanRun,
+    PlanState,
+    RunStatus,
+    audit_run,
+    depth_of,
+    from_top,
+    pinned_plan,
+    runs_of_repository,
+    states_of_text,
+)
+from omo.workflows.ultraplan.sessions import Recovery
+from omo.workflows.ultraplan.start import Started, blocked, preflight_row, uncommitted, write
+from omo.workflows.ultraplan.status import leave_to_another, publish_end
+
+
+def chosen(caller: Caller, path: Path) -> PlanRun:
+    """The current run where it is one of that plan, else the last of the plan that is left, whoever began it."""
+    name = from_top(caller, path)
+    runs = [run for run in runs_of_repository(caller, name) if run.caller is caller]
+    current = load(PLAN, caller)
+    names = [run.id for run in runs]
+    if current is not None and current.id in names:
+        return require(PLAN, caller)
+    if not runs:
+        raise Refused(f"no session of {name} began here, so nothing is missing of it", fix=f"omo plan start {name}")
+    left = [run.id for run in runs if run.state is not None and run.state.end != "pass"] or names
+    return Run(PLAN, caller, left[-1], named=True)
+
+
+def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
+    """The session goes on with what is missing, by a spec of just that. Refused where a person has to look first.
+
+    One that ended may be another conversation's: it goes on in this one.
+    """
+    caller, root = run.caller, Path(run.caller.root)
+    state = run.require_whole()
+    if not state.base or state.end == "pass":
+        raise state.not_open
+    if state.end:
+        require_shown(caller)
+    elif (holder := caller.holder(PLAN.name, run.id)) != caller.session:
+        raise under_way(caller, run.id, holder)
+    status = audit_run(run)
+    if status.is_revised:
+        raise _revised(state)
+    same = states_of_text(runs_of_repository(caller, state.path), state.plan)
+    depth = depth_of([other for other in same if other.number == state.number]) + 1
+    again = state.recovering and state.is_open and state.recovered_at == status.audit.head
+    if again and not status.audit.dirty:  # nothing was done since: it is the same recovery
+        depth = state.depth
+    missing = _missing(status, depth)
+    plan = pinned_plan(caller.state, state)
+    cut = sessions.cut(plan, has_remote=preflight.has_remote(root))
+    document = next(each for each in cut if each.sessions[0].number == state.number)
+    with PLAN.start_lock(caller):
+        caller.forget()
+        require_free(caller, run.id)
+        history, _ = require_clean(root, document, state.before, is_begun=True)
+        asked = preflight.look(document.needs, root, environ=environ, by=caller.by)
+        if asked.missing:
+            return blocked(run, state.path, asked)
+        reasons = []
+        for step in status.audit.steps:
+            if step.step in missing:
+                reasons.append(clip(f"step {step.step}: {step.status}: {'; '.join(step.findings)}", 200))
+        entry = f"what passed is committed at {history.head[:12]}"
+        recovery = Recovery(depth, missing, reasons, entry, from_top(caller, run.journal.path))
+        spec = write(run, f"recovery-{depth}.md", sessions.render(plan, document, recovery))
+        row: Row = {"kind": "recovered", "session": caller.session, "depth": depth, "missing": missing}
+        row |= {"reasons": reasons, "uncommitted": uncommitted(history), "head": history.head}
+        run.append(preflight_row(caller, state.path, asked), row)
+    leave_to_another(caller, run.id)
+    return Started(run.require_whole(), publish_end(replace(status, run=run), session=caller.session), spec)
+
+
+def _revised(state: PlanState) -> Refused:
+    """A recovery goes by the text of the start; whoever edited the plan means another."""
+    name = shlex.quote(state.path)
+    first = f"{GIVE_UP}, then " if state.is_open else ""
+    anew = f"{first}omo plan critique {name}, and omo plan start {name}"
+    return Refused(
+        f"{state.path} was edited since plan session {state.run} began, and a recovery would carry out the old text",
+        fix=f"put the text back; or {anew}: what is done stays done",
+    )
+
+
+def _missing(status: RunStatus, depth: int) -> list[int]:
+    """The steps to carry out; refused where no recovery helps."""
+    state = status.state
+    status.require_evaluable()
+    missing = status.audit.missing
+    report = "revise the plan, then omo plan critique, and start it"
+    if state.is_open:
+        report = failed_command(missing[0] if missing else "STEP").line
+    if status.audit.violations:
+        raise Refused(
+            "what lies outside the fence is never recovered automatically",
+            fix=f"a person decides: {report}",
+            defects=[clip(str(violation), 200) for violation in status.audit.violations],
+        )
+    if not missing:
+        left = f"; not committed: {clip(', '.join(status.audit.dirty), 200)}" if status.audit.dirty else ""
+        way = f"omo plan audit {state.path} shows each; {GIVE_UP} closes what was reported as failed"
+        if state.is_open:
+            way = "commit or remove what is left, then omo plan finish"
+        raise Refused(f"no step of plan session {state.run} is missing{left}", fix=way)
+    if depth > MOST_RECOVERIES:
+        raise Refused(
+            f"this session was recovered {MOST_RECOVERIES} times already: what is missing needs a person, or a "
+            "better plan",
+            fix=report,
+            defects=[f"step {step} is missing" for step in missing],
+        )
+    return missing

@@ -1,0 +1,153 @@
+"""What keeps a plan session from beginning, or from going on: each asked before anything is written."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from omo.errors import BadInput, NotEvaluable, Refused
+from omo.proof import changes
+from omo.state.runtime import part
+from omo.text import clip, counted
+from omo.work import requests
+from omo.work.lifecycle import left_by_others, not_shown, require_reason
+from omo.work.publish import publish_damage
+from omo.work.run import Caller, Run, load
+from omo.workflows.ultraplan import critique
+from omo.workflows.ultraplan import history as histories
+from omo.workflows.ultraplan.audit import Audit, audit_history
+from omo.workflows.ultraplan.history import History
+from omo.workflows.ultraplan.models import Document
+from omo.workflows.ultraplan.next_step import GIVE_UP
+from omo.workflows.ultraplan.run import KIND, PLAN
+
+MOST_SHOWN = 10
+
+
+def require_free(caller: Caller, recovered: str = "") -> None:
+    """One plan session per worktree: two could not tell their commits apart. One that is recovered gives way."""
+    for name in caller.session_rows:
+        summary = caller.summary(KIND, name)
+        run = str(summary.get("run") or "")
+        if name == caller.session or part(summary, "fence").get("root") != caller.here or run == recovered:
+            continue
+        raise under_way(caller, run, name)
+    own = load(PLAN, caller)
+    if own is None or own.id == recovered:
+        return
+    if own.problems:
+        publish_damage(own)
+        raise own.damage()
+    if own.state is not None and own.state.is_open:
+        own.require_whole()
+        raise Refused(
+            f"plan session {own.id} of this session is under way in {caller.here}",
+            fix=f"omo plan finish; to give it up: {GIVE_UP}",
+        )
+
+
+def under_way(caller: Caller, run: str, session: str) -> Refused:
+    """In another conversation."""
+    fix = f'if that session died, the user ends it: omo plan finish --session {session} --abandon "why"'
+    if session in left_by_others(KIND, caller):
+        fix = f"omo resume {shlex.quote(session)} takes it up; or {fix}"
+    return Refused(f"plan session {run} of session {session} is under way in {caller.here}", fix=fix)
+
+
+def require_shown(caller: Caller) -> None:
+    """An agent that failed or gave up goes on only once Stop has shown the user how that ended."""
+    fix = "end your turn with what you would tell them; the next Stop shows it, and they say how to go on"
+    refusal = not_shown(PLAN, caller, fix)
+    if refusal is None:
+        return
+    summary = caller.summary(KIND)
+    state = None if summary.get("cleared") else Run(PLAN, caller, str(summary.get("run") or "")).state
+    if state is not None and (state.lacks or not state.end):
+        return  # something it needs was missing: nothing was begun, and what ended before was shown
+    raise refusal
+
+
+def require_clean(
+    root: Path, document: Document, done: Mapping[int, str], *, is_begun: bool = False
+) -> tuple[History, Audit]:
+    """From the commit the work begins at. What is not committed now could not be told from the session's own work; once
+    it `is_begun`, what lies outside its fence is none of it."""
+    head = changes.commit_of(root, "HEAD")
+    if head is None:
+        raise NotEvaluable(
+            f"{root} is not a git repository, or has no commit yet", fix="git init, and commit what is there"
+        )
+    history = histories.look(root, head)
+    audit = audit_history(document, history, {}, done=done)
+    if audit.problems:
+        raise NotEvaluable(audit.problems[0], fix="git status; mend that, then start again")
+    dirty = audit.dirty
+    if not is_begun:
+        dirty = sorted({*dirty, *(violation.path for violation in (*audit.violations, *audit.left_alone))})
+    if dirty:
+        more = [f"and {len(dirty) - MOST_SHOWN} more"] if len(dirty) > MOST_SHOWN else []
+        raise Refused(
+            f"{counted(len(dirty), 'file')} not committed: the audit would call that drift",
+            fix="commit, stash or ignore what is listed, then start again",
+            defects=[*dirty[:MOST_SHOWN], *more],
+        )
+    return history, audit
+
+
+def require_as_named(caller: Caller, plan: Document) -> bool:
+    """Whether the user named this very text after /omo:ultraexecute; one that was changed since is not what they meant.
+
+    What omo itself filled in since is no change of anybody's.
+    """
+    typed = requests.typed(caller.events, "ultraexecute")
+    if not typed:
+        return False
+    texts = critique.texts_of(caller.root, caller.state, plan.digest)
+    is_changed = all(requests.changed_since_named(typed, plan.path, digest) for digest in texts)
+    if is_changed and caller.by != "user":
+        name = shlex.quote(plan.path)
+        raise Refused(
+            f"{plan.path} is not as it was when the user named it",
+            fix=f"put it back as it was; or tell them what changed, and they type: /omo:ultraexecute {name}",
+        )
+    is_named = any(named.get("path") == plan.path for row in typed for named in requests.files_of(row))
+    return is_named and not is_changed
+
+
+def require_reviewed(caller: Caller, plan: Document, history: History, unreviewed: str) -> str:
+    """Why it begins without a clean critique; empty where it has one, or needs none. What the critic was seen to say of
+    this text is recorded now."""
+    name = shlex.quote(plan.path)
+    try:
+        critique.record(caller, plan)
+    except BadInput:
+        if not unreviewed:
+            raise
+    review = critique.latest(caller.root, caller.state, plan.digest)
+    if critique.is_clean(review):
+        return ""
+    theirs = f"omo plan start {name} --unreviewed REASON --session {shlex.quote(caller.session)}"
+    if unreviewed and caller.by != "user":
+        # Not asking the critic was cheaper than asking: after its no only the user could go on, before it the agent.
+        why = "no critic has looked at it"
+        if review is not None:
+            why = f"{critique.CRITIC} has found it not to be sound"
+        raise Refused(
+            f"--unreviewed starts {plan.path} over a missing review ({why}), and that is the user's alone",
+            fix=f"have it reviewed: omo plan critique {name}; or they type, in a terminal of their own: {theirs}",
+        )
+    if unreviewed:
+        return require_reason(unreviewed, "--unreviewed", "say why no critic looked")
+    is_committed = plan.path not in history.tree.dirty and not history.tree.is_untracked(plan.path)
+    if plan.is_legacy and is_committed:
+        return ""
+    reviewed = ""
+    if review is not None:
+        reviewed = f": {clip('; '.join(map(str, review.get('reasons') or ())), 300)}"
+    elif plan.is_legacy:
+        reviewed = ", nor was it there before: of an older plan only what is committed needs none"
+    raise Refused(
+        f"{plan.path} has no clean critique of the text it has now (digest {plan.digest[:12]}){reviewed}",
+        fix=f"omo plan critique {name}; or the user, in a terminal of their own: {theirs}",
+    )
