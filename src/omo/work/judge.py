@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from omo.text import clip
-from omo.work import agents, statements
+from omo.work import agents
 from omo.work.agents import FULL, REDUCED, Message, NoAnswer
+from omo.work.citations import without_quotations
 
 Row = dict[str, Any]
 Key = tuple[str, str]  # criterion or goal, and check
@@ -28,6 +29,18 @@ LONGEST_EVIDENCE = 400
 LONGEST_ACTION = 200
 LONGEST_CHALLENGE = 300
 
+HEDGES = re.compile(
+    r"""\b(?:
+      possibly | perhaps | maybe | probably | presumably | supposedly | apparently | hopefully | likely
+    | might | could\ be | could\ have\ been | may\ (?:be|have) | should\ (?:be|have|hold|work|pass|now|do)
+    | seems? | seemed | seemingly | appears?\ (?:to|that|as\ if|correct|fine|good|ok|okay|done|complete|right|working)
+    | looks\ (?:like|as\ if|correct|fine|good|ok|okay|done|complete|right)
+    | I\ (?:think|believe|guess|assume|suppose|suspect|imagine|expect|hope)
+    | as\ far\ as\ I\ (?:know|can\ tell|remember|see) | if\ I\ (?:recall|remember) | to\ my\ knowledge | in\ theory
+    | not\ (?:entirely\ |quite\ |completely\ )?(?:sure|certain) | unsure | more\ or\ less
+    )\b(?!-)""",
+    re.VERBOSE | re.IGNORECASE,
+)
 # Beside a hedge: what the judge says it did not look at.
 UNSEEN = re.compile(
     r"\b(?:assum(?:e|es|ed|ing)|not (?:tested|verified|checked)|unverified|untested"
@@ -141,8 +154,8 @@ def _answer(fields: Row) -> Answer:
     if not isinstance(evidence, str) or not any(letter.isalnum() for letter in evidence):
         return Answer("unknown", f"the judge said {result} and no evidence for it", suggested)
     shown = clip(evidence, LONGEST_EVIDENCE)
-    own_words = " ".join(statements.without_quotations(evidence).split())
-    hedge = statements.HEDGES.search(own_words) or UNSEEN.search(own_words)
+    own_words = " ".join(without_quotations(evidence).split())
+    hedge = HEDGES.search(own_words) or UNSEEN.search(own_words)
     if result == "pass" and hedge:
         return Answer("unknown", f"the judge said pass and hedged ({hedge[0]!r}): {shown}", suggested)
     return Answer(result, shown, suggested)

@@ -16,10 +16,10 @@ from omo.errors import BadInput, Refused
 from omo.proof import artifacts, changes, git, pins
 from omo.proof.checks import CommandCheck, digest_of_check
 from omo.text import clip, counted
-from omo.work import claims
+from omo.work.citations import COMMIT, Pinned, require_cited
 from omo.work.files import Files
-from omo.work.statements import COMMIT, SHORTEST_REASON, check_statement, hedges
 from omo.workflows.ultrawork import gates
+from omo.workflows.verify import claims
 from omo.workflows.verify.begin import checks_of
 from omo.workflows.verify.documents import DIMENSIONS, MOST_ITEMS, Item, parse_reply
 from omo.workflows.verify.goals import (
@@ -32,6 +32,7 @@ from omo.workflows.verify.goals import (
     require_in_progress,
 )
 from omo.workflows.verify.lessons import gap
+from omo.workflows.verify.statements import SHORTEST_REASON, check_statement, hedges
 from omo.workflows.verify.steps import answering, step_of
 
 FEWEST_ITEMS, FEWEST_ROUTINE_ITEMS = 5, 3
@@ -143,7 +144,7 @@ class Judging:
         return answering(self.goal.id, self.question).line
 
     @cached_property
-    def commands(self) -> list[claims.Pinned]:
+    def commands(self) -> list[Pinned]:
         return pinned_commands(self.store, self.goal)
 
     def require_statement(self, name: str, text: str) -> None:
@@ -163,7 +164,7 @@ class Judging:
 
     def require_cited(self, *texts: str) -> None:
         what = f"{self.question} of goal {self.goal.id}"
-        self.unseen += claims.require_cited(self.store.caller, what, texts, self.commands)
+        self.unseen += require_cited(self.store.caller, what, texts, self.commands)
 
     def require_claims(self, text: str) -> None:
         goal = self.goal
@@ -207,13 +208,13 @@ class Judging:
         return commit
 
 
-def pinned_commands(store: GoalStore, goal: Goal) -> list[claims.Pinned]:
+def pinned_commands(store: GoalStore, goal: Goal) -> list[Pinned]:
     """The commands that an answer may cite to have them run: the goal's own, and the gates of the session."""
     commands = gates.pinned_commands(store.caller.state, store.caller.session)
     pinned = pins.pinned(store.caller.state)
     for check in checks_of(goal.spec):
         if isinstance(check, CommandCheck) and digest_of_check(check) in pinned.digests:
-            commands.append(claims.Pinned(check.argv, check.cwd, check.exit, check.timeout))
+            commands.append(Pinned(check.argv, check.cwd, check.exit, check.timeout))
     return commands
 
 

@@ -8,13 +8,14 @@ from omo.errors import NotEvaluable, OmoError
 from omo.state import runtime
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work import claims, outcome
+from omo.work import outcome
 from omo.work.files import Files
 from omo.work.publish import change_row, changed
 from omo.work.run import Caller
 from omo.work.session import is_untold
 from omo.work.status import UNKNOWN_TREE, USER_RUNS, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
+from omo.workflows.verify import claims
 from omo.workflows.verify.goals import FORMS, VERIFY, Goal, GoalStore, Row
 from omo.workflows.verify.steps import Step, next_step, steps, why_stale
 
@@ -48,10 +49,10 @@ def status(viewer: Viewer) -> Status | None:
     ended = [goal.outcome for goal in held if goal.outcome is not None]
     is_over = bool(held) and len(ended) == len(held)
     overrides = []
-    for row in claims.recorded(caller.state, overridden=True):
-        if row.get("goal") in owed:
-            claim, reason = clip(str(row["claim"]), 160), clip(str(row["override"]), 160)
-            overrides.append(f"{claim}: let stand by the {row['actor']}, {reason}")
+    for filed in claims.recorded(caller.state, overridden=True):
+        if filed.goal in owed:
+            statement, reason = clip(filed.statement, 160), clip(filed.override, 160)
+            overrides.append(f"{statement}: let stand by the {filed.by}, {reason}")
     return Status(
         KIND,
         "goal",
@@ -164,7 +165,7 @@ def details(store: GoalStore, goal: Goal, owed: list[Step], files: Files) -> Row
         "answers": answers,
         "checks": (goal.checked or {}).get("checks", []),
         "gaps": [row["why"] for row in store.rows if row.get("kind") == "gap" and row.get("goal") == goal.id],
-        "overrides": claims.overrides(caller.state, goal.id),
+        "overrides": [claim.let_stand for claim in claims.recorded(caller.state, goal=goal.id, overridden=True)],
         "inputs": list(goal.inputs.values()),
     }
     if goal.spec.recurring:

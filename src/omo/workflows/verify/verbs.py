@@ -17,13 +17,14 @@ from omo.errors import BadInput, Refused
 from omo.result import Result
 from omo.state import runtime
 from omo.text import clip, counted
-from omo.work import briefs, claims, session
+from omo.work import briefs, session
+from omo.work.citations import LONGEST_TEXT
 from omo.work.files import Files
 from omo.work.judge import JUDGE
 from omo.work.lifecycle import left_elsewhere
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
-from omo.work.statements import LONGEST_TEXT
+from omo.workflows.verify import claims
 from omo.workflows.verify.goals import ANSWERS, HYPOTHESIS_RESULTS, VERIFY, Goal, GoalStore
 from omo.workflows.verify.status import brief, details, publish_goals
 from omo.workflows.verify.steps import Step, ask_judge, steps
@@ -362,10 +363,9 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     if not lines:
         lines.append("No goal is filed. omo verify add --file GOAL")
     overrides = []
-    for row in claims.recorded(context.state, overridden=True):
-        line = claims.override_line(row)
-        overrides.append({"goal": row["goal"], "override": line})
-        lines.append(f"override of {row['goal'] or 'no goal'}: {clip(line, 300)}")
+    for filed in claims.recorded(context.state, overridden=True):
+        overrides.append({"goal": filed.goal or None, "override": filed.let_stand})
+        lines.append(f"override of {filed.goal or 'no goal'}: {clip(filed.let_stand, 300)}")
     listed = [brief(goal) for goal in store.goals.values()]
     data = {"goals": listed, "overrides": overrides, "problems": store.problems}
     return Result(data, "\n".join(lines), notes=store.problems)
