@@ -100,16 +100,16 @@ End your message with exactly one JSON object in this form, the nonce as it is h
 """
 
 
-def failed(reported: Sequence[Message], brief: Row) -> dict[Key, Answer]:
+def failed(reported: Sequence[Message], nonce: str, since: str) -> dict[Key, Answer]:
     """What a judge found not to hold when it answered that brief, whatever another said of it."""
-    answers = read_messages(reported, brief).answers
+    answers = read_messages(reported, nonce, since).answers
     return {key: answer for key, answer in answers.items() if answer.result == "fail"}
 
 
-def read_messages(reported: Sequence[Message], brief: Row) -> JudgeAnswer:
-    """What was answered to a brief. Of several answers the worst counts, so that nobody asks until the answer suits."""
-    nonce = brief["nonce"]
-    said = [message for message in reported if message.ts >= str(brief["ts"])]
+def read_messages(reported: Sequence[Message], nonce: str, since: str) -> JudgeAnswer:
+    """What was answered to a brief of that moment. Of several answers the worst counts, so that nobody asks until the
+    answer suits."""
+    said = [message for message in reported if message.ts >= since]
     answers = agents.read_each(said, lambda text: read(text, nonce))
     if not answers.read:
         why = answers.unread[-1] if answers.unread else f"no {JUDGE} has answered the newest brief"

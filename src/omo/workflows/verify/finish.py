@@ -9,7 +9,7 @@ from pathlib import Path
 
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import pins
-from omo.proof.evaluate import EXIT_CODES, Observation, Verdict, evaluate
+from omo.proof.evaluate import EXIT_CODES, Verdict, evaluate
 from omo.text import clip
 from omo.work.bound import files_of_end
 from omo.work.citations import require_cited
@@ -23,6 +23,7 @@ from omo.workflows.verify.goals import (
     OVER,
     QUESTIONS,
     VERIFY,
+    CheckSeen,
     Goal,
     Goals,
     GoalStore,
@@ -72,12 +73,8 @@ def _evaluated(goal: Goal, verdict: Verdict) -> Row:
         "contract": goal.spec.contract,
         "verdict": verdict.verdict,
         "flags": verdict.flags,
-        "checks": [observed(observation) for observation in verdict.checks],
+        "checks": [{name: getattr(check, name) for name in CheckSeen._fields} for check in verdict.checks],
     }
-
-
-def observed(observation: Observation) -> Row:
-    return {key: getattr(observation, key) for key in ("id", "type", "result", "reason", "observed")}
 
 
 @dataclass

@@ -35,7 +35,7 @@ def _section(viewer: Viewer, goal: Goal) -> Section:
             ("outcomes", "; ".join(goal.spec.outcomes)),
             ("filed by", goal.by),
             ("receipt", f"row {goal.receipt}, {goal.completed_at}" if goal.receipt else ""),
-            ("failed", f"{goal.failures} of {goal.spec.max_retries} times" if goal.failures else ""),
+            ("attempts", goal.failed),
         ),
         tables=tuple(_tables(goal, filed)),
         attachments=tuple(_answers(goal)),
@@ -45,10 +45,9 @@ def _section(viewer: Viewer, goal: Goal) -> Section:
 
 def _tables(goal: Goal, filed: list[FiledClaim]) -> list[Table]:
     checks = []
-    for check in (goal.checked or {}).get("checks", []):
-        result = str(check["result"])
-        marked = Cell(result, MARKS.get(result, "open"))
-        checks.append((check["id"], check["type"], marked, check["reason"], check["observed"]))
+    for check in goal.checks_seen:
+        marked = Cell(check.result, MARKS.get(check.result, "open"))
+        checks.append((check.id, check.type, marked, check.reason, check.observed))
     claimed = []
     for claim in filed:
         claimed.append((claim.statement, claim.seen.verdict, claim.seen.reason, claim.override))
@@ -77,8 +76,6 @@ def _notices(goal: Goal, filed: list[FiledClaim]) -> list[Notice]:
     if goal.answers:
         text = f"nobody else answered: {', '.join(goal.answers)}"
         notices.append(Notice("the agent's own answers", text, goal.id))
-    for left in goal.users_leg:
-        notices.append(Notice("left for the user", clip(left, 300), goal.id))
     for claim in filed:
         if claim.seen.verdict != "pass" and not claim.override:
             text = f"{claim.statement}: {claim.seen.verdict}"
