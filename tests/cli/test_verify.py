@@ -104,7 +104,7 @@ def test_a_goal_with_checks_alone_owes_no_answer(project: Project) -> None:
     assert (failed.code, failed.json["verdict"], failed.json["attempts_left"]) == (3, "fail", 2)
     assert next_stop(project) == "block"
     again = begin(project)
-    assert "reason: check there" in again.out
+    assert "failed: check there" in again.out
     assert "(learned: the file was never written)" in again.out
     assert SUMMARY not in project.agent("verify", "status", "G1").out, "what it says is not so"
     assert "learned" not in project.agent(*FINISH).out

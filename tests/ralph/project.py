@@ -17,7 +17,7 @@ from omo.work.agents import session_events
 from omo.work.files import Files
 from omo.work.lifecycle import require
 from omo.work.run import load
-from omo.workflows.ralph import end, judge, phases, rules
+from omo.workflows.ralph import asking, end, judge, phases, rules
 from omo.workflows.ralph import start as starting
 from omo.workflows.ralph.judge import Judgement
 from omo.workflows.ralph.run import RALPH, RalphRun, RalphState, opening
@@ -168,8 +168,8 @@ class Project(AnyProject):
         state = run.require_whole()
         newest = state.brief_about(self.files.tree)
         if newest is None or state.is_taken_up(newest):
-            judge.ask(run, self.files, session_events(run))
-        return judge.brief(run)[0]
+            asking.ask(run, self.files, session_events(run))
+        return asking.judge_brief(run)[0]
 
     @property
     def nonce(self) -> str:

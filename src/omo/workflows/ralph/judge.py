@@ -5,7 +5,6 @@ The judge gets a brief: what the user asked for, the criteria and how each is ch
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,14 +15,14 @@ from omo.digest import sha256
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import base, changes
 from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
-from omo.text import block, clip
+from omo.text import clip
 from omo.work import bound, proving
 from omo.work.agents import FULL, Message, NoAnswer, SessionEvents, expect_of, session_events
-from omo.work.briefs import quoted
 from omo.work.files import Files
-from omo.work.judge import JUDGE, JudgeAnswer, brief_text, failed, match, read, read_messages
+from omo.work.judge import JUDGE, JudgeAnswer, failed, match, read, read_messages
 from omo.work.status import NextStep, command
 from omo.workflows.ralph import rules
+from omo.workflows.ralph.asking import ask
 from omo.workflows.ralph.end import end_of, outcome_of, publish
 from omo.workflows.ralph.evaluate_criteria import (
     EARLIER_BRIEF,
@@ -33,7 +32,7 @@ from omo.workflows.ralph.evaluate_criteria import (
     result_of,
 )
 from omo.workflows.ralph.phases import PhaseReport, check
-from omo.workflows.ralph.rules import ASK, LONGEST_REQUEST, MOST_CIRCUMVENTIONS, PROMPT, CriterionState, Row, method
+from omo.workflows.ralph.rules import ASK, MOST_CIRCUMVENTIONS, PROMPT, CriterionState, Row
 from omo.workflows.ralph.run import Brief, RalphRun, RalphState, fix, opening, require_open
 from omo.workflows.ultrawork.gates import fold
 
@@ -320,43 +319,3 @@ def _asked(run: RalphRun, files: Files, events: SessionEvents, why: str) -> NotE
 
 def _ask_first(run: RalphRun) -> str:
     return f"{ASK}; then {fix(run, command('omo ralph judge'))}"
-
-
-def ask(run: RalphRun, files: Files, events: SessionEvents) -> None:
-    """Open a brief about these files, which the judge then reads."""
-    nonce = secrets.token_hex(16)
-
-    def decide(now: RalphState) -> tuple[None, list[Row]]:
-        require_open(run)
-        row = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "call": len(now.briefs) + 1}
-        asked = [criterion.id for criterion in now.criteria if criterion.questions]
-        return None, [{**row, "criteria": asked, "tree": files.tree, "files": files.now}]
-
-    run.change_whole(decide)
-    expect_of(run, events, JUDGE)
-
-
-def brief(run: RalphRun) -> tuple[str, str]:
-    """The open brief and its nonce. Nobody gets one that was answered, so that nobody asks until the answer suits."""
-    state = require_open(run)
-    again = fix(run, command("omo ralph judge"))
-    if not state.briefs:
-        raise Refused("nothing is asked of a judge now", fix=f"{again} asks where the phases are over")
-    newest = state.brief_about(Files(run.caller.root).tree)
-    if newest is None:
-        raise Refused("the files are others than those that the judge was asked about", fix=f"{again} asks anew")
-    if not read_messages(session_events(run).messages(JUDGE), newest.nonce, newest.ts).unread:
-        raise Refused(f"{JUDGE} has answered this brief already", fix=again)
-    items = []
-    if state.request:
-        items.append(f"What the user asked for, {state.whose_request}:\n{quoted(state.request, LONGEST_REQUEST)}")
-    for criterion in state.criteria:
-        lines = [f"{criterion.id}: {clip(criterion.description, 500)}"]
-        for each in criterion.checks:
-            if each in criterion.questions:
-                question = block(each["question"], LONGEST_QUESTION).replace("\n", "\n    ")
-                lines.append(f"  - question {each['id']}: {question}")
-            else:
-                lines.append(f"  - code {each['id']}: {method(each)}")
-        items.append("\n".join(lines))
-    return brief_text("\n\n".join(items), state.questions, newest.nonce), newest.nonce

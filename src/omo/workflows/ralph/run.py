@@ -223,8 +223,7 @@ class RalphState:
     @property
     def lessons(self) -> list[Row]:
         """What earlier runs could not do; `again` are the criteria of this one that ask the same."""
-        lessons = self.started.get("lessons")
-        return lessons if isinstance(lessons, list) else []  # an earlier version kept them in another form
+        return list(self.started.get("lessons") or [])
 
     @property
     def after(self) -> Row:

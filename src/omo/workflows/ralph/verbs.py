@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -38,8 +38,6 @@ from omo.workflows.ralph.rules import (
 )
 from omo.workflows.ralph.run import RALPH, RalphRun, RalphState
 from omo.workflows.ralph.status import LONGEST_SHOWN, CriterionView, criterion_view, facts, overrides, quoted
-
-Handler = Callable[[argparse.Namespace, Context], Result]
 
 LARGEST_MESSAGE = 256 * 1024
 ALL_PHASES = "Five phases, in this order, none abridged; omo sees each happen:"
@@ -97,7 +95,7 @@ def register(commands: options.Commands) -> None:
     gives_up.add_argument("reason", metavar="REASON")
 
 
-def _verb(verbs: options.Commands, name: str, about: str, handler: Handler) -> argparse.ArgumentParser:
+def _verb(verbs: options.Commands, name: str, about: str, handler: options.Run) -> argparse.ArgumentParser:
     parser = options.command(verbs, name, about, handler)
     parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the session's own")
     return parser
@@ -195,13 +193,12 @@ def _moment(text: str) -> str:
 
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ralph import judge as judging
-    from omo.workflows.ralph.review_briefs import review_brief
+    from omo.workflows.ralph.asking import judge_brief, review_brief
 
     run = _run(arguments, context, looks=True)
     nonce = None
     if arguments.role == "judge":
-        text, nonce = judging.brief(run)
+        text, nonce = judge_brief(run)
     else:
         text = review_brief(run, arguments.role)
     briefs.issue(run.caller, f"omo:{arguments.role}", text)

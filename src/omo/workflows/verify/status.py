@@ -115,7 +115,8 @@ def found_lines(goal: Goal) -> list[str]:
         expected = goal.spec.expects.get(name)
         wish = f", expected: {clip(expected, 120)}" if expected else ""
         lines += [f"{name} (receipt {output.receipt}, {output.at}{wish})", f"> {clip(output.summary, 400)}"]
-    for name, text in (("summary", goal.summary), ("reason", goal.reason), ("learned", goal.learned)):
+    why = "failed" if goal.failures else "reason"
+    for name, text in (("summary", goal.summary), (why, goal.reason), ("learned", goal.learned)):
         if text:
             lines.append(f"{name}: {clip(text, 300)}")
     return lines
