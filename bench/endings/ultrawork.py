@@ -508,16 +508,17 @@ def on_a_false_word(name: str, because: str) -> None:
 
 on_a_false_word("a report that is not there, named in the last word", "docs/report.md lists all routes")
 on_a_false_word("a commit that is not there, named in the last word", "it is committed as deadbeef1")
-on_a_false_word("a last word that hedges", "I think it should be done by now")
-on_a_false_word("a false claim as the last word", "calc.py contains the report, and it does not exist twice")
 
 
-@ending("ultrawork", "a false claim as the last word, overridden by the agent", HELD)
-def _(run: Play) -> None:
-    run.user("ulw take calc.py out")
-    because = shlex.quote("calc.py does not exist any more")
-    run.omo(f"verify claim {because} --absent calc.py --override 'the search is wrong about it'")
-    run.omo(f"ulw done --because {because}")
+def on_a_word(name: str, because: str) -> None:
+    @ending("ultrawork", name, ATTESTED)
+    def _(run: Play) -> None:
+        run.user("ulw take calc.py out")
+        run.omo(f"ulw done --because {shlex.quote(because)}")
+
+
+on_a_word("a last word that hedges", "I think it should be gone by now")
+on_a_word("a false claim as the last word", "calc.py does not exist any more")
 
 
 @ending("ultrawork", "honest: a docs change", ATTESTED)

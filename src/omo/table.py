@@ -13,13 +13,27 @@ class Workflow:
 
     `commands` are those of `omo`, each with the module of the folder that has it and what it is for. `typed` are the
     names that a user types behind /omo:, and `without_run` those of them that begin no run. `home` is where its runs
-    lie in the state directory.
+    lie in the state directory; `journal`, where it has no runs, is the one ledger of the project's items, which its
+    sessions share. `open_unit` is what a session's row counts as open, where that is not `unit`.
 
     Each folder has a `lifecycle` with `clear(caller, force=…)`, and where it `has_states` also `register_states`, the
     verbs of `omo state KIND`.
     """
 
-    __slots__ = ("commands", "folder", "has_states", "home", "kind", "name", "title", "typed", "unit", "without_run")
+    __slots__ = (
+        "commands",
+        "folder",
+        "has_states",
+        "home",
+        "journal",
+        "kind",
+        "name",
+        "open_unit",
+        "title",
+        "typed",
+        "unit",
+        "without_run",
+    )
 
     def __init__(
         self,
@@ -30,6 +44,8 @@ class Workflow:
         *,
         name: str = "",
         home: str = "",
+        journal: str = "",
+        open_unit: str = "",
         typed: tuple[str, ...] = (),
         without_run: tuple[str, ...] = (),
         has_states: bool = False,
@@ -41,6 +57,8 @@ class Workflow:
         self.folder = f"omo.workflows.{self.name}"
         self.commands = {command: (f"{self.folder}.{module}", about) for command, (module, about) in commands.items()}
         self.home = home
+        self.journal = journal
+        self.open_unit = open_unit or unit
         self.typed = typed or (self.name,)
         self.without_run = without_run
         self.has_states = has_states
@@ -73,6 +91,8 @@ ROWS = (
     Workflow(
         *("verify", "Verified goals", "goal"),
         {"verify": ("verbs", "goals and the proof that they are met: checks, questions, claims")},
+        journal="verify/goals",
+        open_unit="step",
     ),
     Workflow(
         *("ulw", "Gates", "gate"),

@@ -104,7 +104,7 @@ def test_a_goal_with_checks_alone_owes_no_answer(project: Project) -> None:
     assert (failed.code, failed.json["verdict"], failed.json["attempts_left"]) == (3, "fail", 2)
     assert next_stop(project) == "block"
     again = begin(project)
-    assert "last time it failed: check there" in again.out
+    assert "failed: check there" in again.out
     assert "(learned: the file was never written)" in again.out
     assert SUMMARY not in project.agent("verify", "status", "G1").out, "what it says is not so"
     assert "learned" not in project.agent(*FINISH).out
@@ -203,7 +203,7 @@ def test_the_users_leg_is_visible_in_every_list(project: Project) -> None:
     done = project.agent(*FINISH, "--json")
     assert (done.code, done.json["state"], done.json["goal_completed"]) == (0, "agent-leg-complete", False)
     assert next_stop(project) == "done"
-    assert "pending with the user: signed by the user" in project.agent("verify", "status").out
+    assert "left for the user: signed by the user" in project.agent("verify", "status").out
     leg = project.agent("verify", "status", "G1", "--json").json["users_leg"]
     assert leg == {"state": "pending", "outcomes": ["signed by the user"]}
     assert project.user(*FINISH).code == 0

@@ -13,7 +13,7 @@ import pytest
 
 from omo.state import paths
 from omo.state.journal import Journal
-from omo.work import claims, statements
+from omo.workflows.verify import claims, statements
 from tests.project import Project, Ran
 from tests.verify.workshop import SUMMARY, checklist, path_check, q1, q2
 
@@ -32,7 +32,7 @@ def claim(project: Project, *argv: str) -> Ran:
     return project.agent("verify", "claim", *argv, "--json")
 
 
-def rows(project: Project) -> list[dict[str, Any]]:
+def filed(project: Project) -> list[claims.FiledClaim]:
     return claims.recorded(project.state)
 
 
@@ -62,7 +62,7 @@ def test_the_exit_code_is_what_code_saw(project: Project, options: str, code: in
     ran = claim(project, *shlex.split(options))
     assert (ran.code, ran.json["verdict"], ran.json["override"]) == (code, verdict, None)
     assert reason in ran.json["reason"]
-    assert [(row["verdict"], row["claim"]) for row in rows(project)] == [(verdict, ran.json["claim"])]
+    assert [(each.seen.verdict, each.statement) for each in filed(project)] == [(verdict, ran.json["claim"])]
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_a_service_is_up_where_it_accepts_and_down_where_it_refuses(project: Pro
 def test_bad_input_is_refused_and_leaves_no_trace(project: Project, options: str, why: str) -> None:
     ran = project.agent("verify", "claim", *shlex.split(options))
     assert (ran.code, why in ran.err) == (2, True), ran.err
-    assert rows(project) == []
+    assert filed(project) == []
 
 
 def test_it_names_what_was_seen_and_the_remedy(project: Project) -> None:
@@ -124,9 +124,9 @@ def test_an_override_lets_it_stand_and_is_recorded_as_whose_it_is(project: Proje
     assert (ran.code, ran.json["verdict"]) == (0, "fail")
     assert ran.json["override"] == {"reason": reason, "by": "agent"}
     assert project.user(*argv).out.endswith(f"overridden by the user: {reason}\n")
-    assert [(row["actor"], row["goal"], row["claim"], row["override"]) for row in rows(project)] == [
+    assert [(each.by, each.goal, each.statement, each.override) for each in filed(project)] == [
         ("agent", "G1", "The wheel is there.", reason),
-        ("user", None, "The wheel is there.", reason),
+        ("user", "", "The wheel is there.", reason),
     ]
     assert Journal(paths.verify_dir(project.state) + "/claims", project.state).problems() == []
     assert "override: The wheel is there.: let stand by the agent, " in project.agent("status").out
@@ -135,7 +135,7 @@ def test_an_override_lets_it_stand_and_is_recorded_as_whose_it_is(project: Proje
 def test_nothing_to_override_is_said_and_not_recorded_as_one(project: Project) -> None:
     ran = project.agent("verify", "claim", "--absent", "gone", "--override", "better safe than sorry")
     assert (ran.code, "there was nothing to override" in ran.err) == (0, True)
-    assert [row["override"] for row in rows(project)] == [None]
+    assert [each.override for each in filed(project)] == [""]
 
 
 @pytest.mark.parametrize(
@@ -250,8 +250,8 @@ def test_q2_is_held_to_what_it_says_of_how_it_looked(project: Project) -> None:
 def test_a_statement_let_stand_is_an_exception_of_the_end(project: Project) -> None:
     begun(project)
     reason = "the name is built at run time, see line 3"
-    filed = (STATEMENT, "--goal", "G1", "--contains", "tokenize", "--in", "parser.py", "--override", reason)
-    assert claim(project, *filed).code == 0
+    options = (STATEMENT, "--goal", "G1", "--contains", "tokenize", "--in", "parser.py", "--override", reason)
+    assert claim(project, *options).code == 0
     assert answer(project, "q1", {**q1(), "statement": STATEMENT}).code == 0
     answer(project, "q1.5", checklist())
     answer(project, "q2", q2())

@@ -279,8 +279,6 @@ def test_the_judge_is_asked_three_times_at_most_and_only_what_code_cannot_tell(p
     ("because", "why"),
     [
         ("docs/report.md lists all routes", "docs/report.md is cited, and is not there"),
-        ("I think it works on every machine", "hedges"),
-        ("`old_module` does not exist any more", "(absence)"),
         ("`test -f NOTES` exits 0, as pinned", "was run: exit 1"),
     ],
 )
@@ -291,12 +289,18 @@ def test_the_last_word_of_ultrawork_is_looked_at(project: Project, because: str,
     assert (refused.code, why in told(refused)) == (3, True), refused.out
 
 
-def test_a_claim_or_a_citation_lets_the_last_word_of_ultrawork_pass(project: Project) -> None:
+@pytest.mark.parametrize(
+    "because",
+    [
+        "old.py does not exist any more",
+        "I think it should work on every machine",
+        "config.yaml contains the port",
+    ],
+)
+def test_words_alone_hold_up_no_end_of_ultrawork_and_make_it_no_better(project: Project, because: str) -> None:
+    project.write("config.yaml", "port: 80\n")
     project.agent("ulw", "start")
-    because = "old.py does not exist any more, as `python3 -c pass` shows"
-    assert project.agent("ulw", "done", "--because", because).code == 3
-    assert project.agent("verify", "claim", because, "--absent", "old.py").code == 0
-    done = project.agent("ulw", "done", "--because", because, "--json")
+    done = project.agent("ulw", "done", "--because", f"{because}, as `python3 -c pass` shows", "--json")
     assert (done.code, done.json["outcome"]["verdict"]) == (0, "attested")
     assert "cited and not looked at: python3 -c pass" in done.json["outcome"]["why"]
 

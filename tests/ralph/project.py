@@ -17,10 +17,11 @@ from omo.work.agents import session_events
 from omo.work.files import Files
 from omo.work.lifecycle import require
 from omo.work.run import load
-from omo.workflows.ralph import end, judge, phases, rules
+from omo.workflows.ralph import asking, end, judge, phases, rules
 from omo.workflows.ralph import start as starting
 from omo.workflows.ralph.judge import Judgement
 from omo.workflows.ralph.run import RALPH, RalphRun, RalphState, opening
+from omo.workflows.ralph.status import criterion_view
 from tests.kept import copied, put_back
 from tests.project import Project as AnyProject
 from tests.project import damage
@@ -60,7 +61,9 @@ class Judged:
         self.row, self.notes, self.verdict, self.is_closed = found.row, found.notes, found.verdict, found.is_closed
         self.decision = found.row.get("decision", "")
         self.independence = found.row["independence"]
-        self.criteria = [state.entry(each, found.row["results"][each.id]) for each in state.criteria]
+        self.criteria = [
+            criterion_view(state, each, result=found.row["results"][each.id]).data for each in state.criteria
+        ]
         self.remaining = [entry for entry in self.criteria if entry["id"] in state.remaining]
 
 
@@ -165,12 +168,12 @@ class Project(AnyProject):
         state = run.require_whole()
         newest = state.brief_about(self.files.tree)
         if newest is None or state.is_taken_up(newest):
-            judge.ask(run, self.files, session_events(run))
-        return judge.brief(run)[0]
+            asking.ask(run, self.files, session_events(run))
+        return asking.judge_brief(run)[0]
 
     @property
     def nonce(self) -> str:
-        return str(self.status().briefs[-1]["nonce"])
+        return self.status().briefs[-1].nonce
 
     def says(self, *answers: Any, nonce: str = "", agent: str = JUDGE, **more: Any) -> str:
         message = reply(nonce or self.nonce, *answers, **more)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from omo.errors import NotEvaluable, Refused
-from omo.workflows.ralph.judge import brief
+from omo.workflows.ralph.asking import judge_brief as brief
 from omo.workflows.ralph.run import RALPH
 from tests.ralph.project import Project, answer, asked, criterion, judged_criterion, make_project, question
 

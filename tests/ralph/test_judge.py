@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.workflows.ralph import end, judge
+from omo.workflows.ralph import asking, end, judge
 from omo.workflows.ralph.judge import EXIT_CODES
 from tests.ralph.project import (
     EVIDENCE,
@@ -200,7 +200,7 @@ def test_a_judge_that_could_not_tell_is_asked_anew(tmp_path: Path) -> None:
     assert cannot_tell(made).verdict == "unknown"
     following = end.next_step(made.run()).text
     assert "start a new omo:judge with this as its whole prompt: omo ralph brief" in following
-    assert judge.brief(made.run())[1] == made.nonce, "what the next step says can be done"
+    assert asking.judge_brief(made.run())[1] == made.nonce, "what the next step says can be done"
     assert len(made.rows("brief")) == 2
     unanswered(made)
     made.says(answer("C1"))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from omo.workflows.ralph import verbs
-from omo.workflows.ralph.status import entry_of
+from omo.workflows.ralph.status import CriterionView, criterion_view
 from tests.ralph.project import Project, criterion, make_project
 
 
@@ -17,13 +16,13 @@ def project(tmp_path: Path) -> Project:
     return make_project(tmp_path)
 
 
-def entries(project: Project) -> list[dict[str, Any]]:
+def views(project: Project) -> list[CriterionView]:
     state = project.run().require_whole()
-    return [entry_of(project.files, state, each) for each in state.criteria]
+    return [criterion_view(state, each, project.files) for each in state.criteria]
 
 
 def shown(project: Project) -> str:
-    return "\n".join(verbs._to_do(project.status(), entries(project)))
+    return "\n".join(verbs.to_do(project.status(), views(project)))
 
 
 def mixed(project: Project) -> Project:
@@ -47,9 +46,9 @@ def test_every_criterion_is_in_one_group(project: Project) -> None:
 
 def test_a_regression_names_the_files_changed_since_it_passed_its_own_first(project: Project) -> None:
     mixed(project)
-    one = entries(project)[1]
-    assert (one["files"], one["since"]) == (["src/b.txt", "notes.txt"], "its pass in iteration 2")
-    assert one["last_pass_iteration"] == 2
+    one = views(project)[1]
+    assert (one.changed, one.since) == (["src/b.txt", "notes.txt"], "its pass in iteration 2")
+    assert one.known.last_pass_iteration == 2
     text = shown(project)
     assert 'changed since its pass in iteration 2: "src/b.txt", "notes.txt"' in text
     assert "src/a.txt" not in text

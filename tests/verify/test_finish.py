@@ -142,12 +142,12 @@ def test_a_dependent_waits_for_the_last_of_its_predecessors(shop: Workshop) -> N
     assert complete(shop, "B", "B yields a reader of those tokens").unblocked == ["C"]
     goal = shop.goal("C")
     assert (goal.status, goal.blocked_by) == ("pending", [])
-    assert {name: one["summary"] for name, one in goal.inputs.items()} == {
+    assert {name: one.summary for name, one in goal.inputs.items()} == {
         "A": "A yields a token type of two fields",
         "B": "B yields a reader of those tokens",
     }
     receipts = {row["goal"]: row["seq"] for row in shop.store.rows if row["kind"] == "finished"}
-    assert goal.inputs["A"] == {
+    assert goal.inputs["A"].data == {
         "from": "A",
         "summary": "A yields a token type of two fields",
         "receipt": receipts["A"],
@@ -174,7 +174,7 @@ def test_completing_again_replaces_the_output(shop: Workshop) -> None:
     shop.work("A.py", "# three fields\n")
     shop.finish("A", summary="A yields a token type of three fields")
     goal = shop.goal("B")
-    assert [one["summary"] for one in goal.inputs.values()] == ["A yields a token type of three fields"]
+    assert [one.summary for one in goal.inputs.values()] == ["A yields a token type of three fields"]
     assert shop.goal("A").count == 2
 
 
@@ -183,7 +183,7 @@ def test_a_goal_filed_after_its_predecessor_was_completed_does_not_wait_for_it(s
     complete(shop, "A")
     add(shop, "B", blocked_by="A", depends_on="A")
     assert shop.goal("B").status == "pending"
-    assert shop.goal("B").inputs["A"]["summary"] == SUMMARY
+    assert shop.goal("B").inputs["A"].summary == SUMMARY
 
 
 def test_filing_anew_keeps_what_was_released_and_blocks_on_what_is_new(shop: Workshop) -> None:
@@ -211,9 +211,9 @@ def test_a_recurring_predecessor_frees_those_that_wait_each_time_it_passes(shop:
     shop.begin("A")
     shop.work("A.py")
     assert shop.finish("A", summary="A found three stale rows").unblocked == ["B"]
-    assert shop.goal("B").inputs["A"]["summary"] == "A found three stale rows"
+    assert shop.goal("B").inputs["A"].summary == "A found three stale rows"
     add(shop, "C", blocked_by="A", depends_on="A")
-    assert (shop.goal("C").status, shop.goal("C").inputs["A"]["summary"]) == ("pending", "A found three stale rows")
+    assert (shop.goal("C").status, shop.goal("C").inputs["A"].summary) == ("pending", "A found three stale rows")
 
 
 def test_evidence_from_before_a_goal_was_free_to_begin_does_not_prove_it(shop: Workshop) -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo.work.statements import LONGEST_TEXT, Citation, check_statement, citations
+from omo.work.citations import LONGEST_TEXT, Citation, statement
+from omo.workflows.verify.statements import check_statement
 
 NOWHERE = "/nonexistent"
 GOOD = [
@@ -125,4 +126,5 @@ def test_any_text_is_answered(text: str) -> None:
 def test_what_a_text_cites(tmp_path: Path, text: str, cited: list[tuple[str, str, int | None]]) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "package.json").write_text("{}")
-    assert citations(text, str(tmp_path)) == [Citation(*each) for each in cited]
+    taken_apart = statement(text, str(tmp_path))
+    assert taken_apart.citations(taken_apart.plain) == [Citation(*each) for each in cited]

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from omo.work import claims
 from omo.work.files import Files
 from omo.work.run import Caller
-from omo.workflows.verify import begin, documents, finish, goals, questions, status, steps
+from omo.workflows.verify import begin, claims, documents, finish, goals, questions, status, steps
 from tests.kept import copied, git_init
 from tests.project import LIMITS as LIMITS
 from tests.project import NOW as NOW

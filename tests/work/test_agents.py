@@ -106,18 +106,17 @@ def arm(project: Project, *, is_on: bool) -> None:
     project.change_row(lambda row: {**row, "ulw": {"enabled": is_on}})
 
 
-def seen(project: Project, *names: str, since: str = "") -> list[str]:
-    return [each.text for each in agents.messages(project.state, SESSION, *names, since=since)]
+def seen(project: Project, *names: str) -> list[str]:
+    return [each.text for each in agents.messages(project.state, SESSION, *names)]
 
 
-def test_messages_are_those_of_the_agent_that_was_asked_since_then(project: Project) -> None:
+def test_messages_are_those_of_the_agents_that_were_asked(project: Project) -> None:
     project.agent_ends(JUDGE, "first")
-    (first,) = agents.messages(project.state, SESSION, JUDGE)
     project.agent_ends("general-purpose", "I am omo:judge")
     project.agent_ends("omo:qa", "tests pass")
     project.agent_ends(JUDGE, "second")
     assert seen(project, JUDGE) == ["first", "second"]
-    assert seen(project, JUDGE, "omo:qa", since=first.ts + "0") == ["tests pass", "second"]
+    assert seen(project, JUDGE, "omo:qa") == ["first", "tests pass", "second"]
     assert agents.messages(project.state, "s2", JUDGE) == agents.messages(project.state, "", JUDGE) == []
 
 

@@ -184,10 +184,8 @@ def _share(work: Status | Work) -> str:
 
 
 def unit_of(work: Work) -> str:
-    """What a summary counts: of a goal with questions the answers that are owed, else what the work consists of."""
-    if work.kind == "verify":
-        return "step"
-    return table.BY_KIND[work.kind].unit if work.kind in table.BY_KIND else "part"
+    """What a summary counts."""
+    return table.BY_KIND[work.kind].open_unit if work.kind in table.BY_KIND else "part"
 
 
 def problems(view: SessionView) -> list[str]:

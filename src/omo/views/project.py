@@ -333,10 +333,10 @@ def claims_let_stand(context: Context) -> list[Row]:
     """Claims that code did not confirm and somebody let stand: shown wherever things are summed up."""
     if not os.path.isdir(os.path.join(paths.verify_dir(context.state), "claims")):
         return []
-    from omo.work import claims
+    from omo.workflows.verify import claims
 
     listed = []
-    fields = {"claim": "claim", "reason": "override", "by": "actor", "goal": "goal"}
-    for row in claims.recorded(context.state, overridden=True):
-        listed.append({key: clip(str(row.get(field) or ""), 160) for key, field in fields.items()})
+    for filed in claims.recorded(context.state, overridden=True):
+        fields = {"claim": filed.statement, "reason": filed.override, "by": filed.by, "goal": filed.goal}
+        listed.append({key: clip(value, 160) for key, value in fields.items()})
     return listed

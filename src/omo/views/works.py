@@ -63,7 +63,7 @@ def may_have(kind: str, viewer: Viewer) -> bool:
         return bool(viewer.row) or os.path.exists(paths.events_file(state, viewer.session))
     home = table.BY_KIND[kind].home
     if not home:
-        return False  # its goals are the project's, and the row says which of them the session holds
+        return False  # its items are the project's, and the row says which of them the session holds
     try:
         names = os.listdir(os.path.join(state, home))
     except (FileNotFoundError, NotADirectoryError):

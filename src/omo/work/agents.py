@@ -117,10 +117,9 @@ def expect_of(run: Run[Any], events: SessionEvents, agent: str | None) -> None:
         expect(run.caller, agent, events.session)
 
 
-def messages(state: str, session: str, *agents: str, since: str = "") -> list[Message]:
-    """What these agents said since a moment, oldest first."""
-    rows = runtime.vouched_rows(state, session)
-    return messages_in((row for row in rows if str(row.get("ts")) >= since), agents)
+def messages(state: str, session: str, *agents: str) -> list[Message]:
+    """What these agents said, oldest first."""
+    return messages_in(runtime.vouched_rows(state, session), agents)
 
 
 def messages_in(rows: Iterable[Row], agents: Collection[str]) -> list[Message]:

@@ -75,13 +75,13 @@ def reopen(state: str, session: str, kind: str, summary: Json, *, actor: str, no
 def _ledgers(state: str, session: str, kind: str, summary: Json) -> list[tuple[str, list[Json]]]:
     """Where each is, and what is added to it."""
     changed = summary.get("changed")
-    if kind == "verify":
+    row = table.BY_KIND.get(kind)
+    if row is not None and row.journal:
         rows = []
         for goal, ended in part(summary, "ended").items():
             if outcome.of({"outcome": ended})["verdict"] != outcome.ENDED:
                 rows.append({"kind": REOPENED, "goal": goal, "changed": changed})
-        return [(os.path.join(paths.verify_dir(state), "goals"), rows)]
-    row = table.BY_KIND.get(kind)
+        return [(os.path.join(state, row.journal), rows)]
     if row is None or not row.home:
         return []
     run = str(summary.get("run") or "")

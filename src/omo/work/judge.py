@@ -13,8 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from omo.text import clip
-from omo.work import agents, statements
+from omo.work import agents
 from omo.work.agents import FULL, REDUCED, Message, NoAnswer
+from omo.work.citations import without_quotations
 
 Row = dict[str, Any]
 Key = tuple[str, str]  # criterion or goal, and check
@@ -28,6 +29,18 @@ LONGEST_EVIDENCE = 400
 LONGEST_ACTION = 200
 LONGEST_CHALLENGE = 300
 
+HEDGES = re.compile(
+    r"""\b(?:
+      possibly | perhaps | maybe | probably | presumably | supposedly | apparently | hopefully | likely
+    | might | could\ be | could\ have\ been | may\ (?:be|have) | should\ (?:be|have|hold|work|pass|now|do)
+    | seems? | seemed | seemingly | appears?\ (?:to|that|as\ if|correct|fine|good|ok|okay|done|complete|right|working)
+    | looks\ (?:like|as\ if|correct|fine|good|ok|okay|done|complete|right)
+    | I\ (?:think|believe|guess|assume|suppose|suspect|imagine|expect|hope)
+    | as\ far\ as\ I\ (?:know|can\ tell|remember|see) | if\ I\ (?:recall|remember) | to\ my\ knowledge | in\ theory
+    | not\ (?:entirely\ |quite\ |completely\ )?(?:sure|certain) | unsure | more\ or\ less
+    )\b(?!-)""",
+    re.VERBOSE | re.IGNORECASE,
+)
 # Beside a hedge: what the judge says it did not look at.
 UNSEEN = re.compile(
     r"\b(?:assum(?:e|es|ed|ing)|not (?:tested|verified|checked)|unverified|untested"
@@ -87,16 +100,16 @@ End your message with exactly one JSON object in this form, the nonce as it is h
 """
 
 
-def failed(reported: Sequence[Message], brief: Row) -> dict[Key, Answer]:
+def failed(reported: Sequence[Message], nonce: str, since: str) -> dict[Key, Answer]:
     """What a judge found not to hold when it answered that brief, whatever another said of it."""
-    answers = read_messages(reported, brief).answers
+    answers = read_messages(reported, nonce, since).answers
     return {key: answer for key, answer in answers.items() if answer.result == "fail"}
 
 
-def read_messages(reported: Sequence[Message], brief: Row) -> JudgeAnswer:
-    """What was answered to a brief. Of several answers the worst counts, so that nobody asks until the answer suits."""
-    nonce = brief["nonce"]
-    said = [message for message in reported if message.ts >= str(brief["ts"])]
+def read_messages(reported: Sequence[Message], nonce: str, since: str) -> JudgeAnswer:
+    """What was answered to a brief of that moment. Of several answers the worst counts, so that nobody asks until the
+    answer suits."""
+    said = [message for message in reported if message.ts >= since]
     answers = agents.read_each(said, lambda text: read(text, nonce))
     if not answers.read:
         why = answers.unread[-1] if answers.unread else f"no {JUDGE} has answered the newest brief"
@@ -141,8 +154,8 @@ def _answer(fields: Row) -> Answer:
     if not isinstance(evidence, str) or not any(letter.isalnum() for letter in evidence):
         return Answer("unknown", f"the judge said {result} and no evidence for it", suggested)
     shown = clip(evidence, LONGEST_EVIDENCE)
-    own_words = " ".join(statements.without_quotations(evidence).split())
-    hedge = statements.HEDGES.search(own_words) or UNSEEN.search(own_words)
+    own_words = " ".join(without_quotations(evidence).split())
+    hedge = HEDGES.search(own_words) or UNSEEN.search(own_words)
     if result == "pass" and hedge:
         return Answer("unknown", f"the judge said pass and hedged ({hedge[0]!r}): {shown}", suggested)
     return Answer(result, shown, suggested)

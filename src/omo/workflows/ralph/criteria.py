@@ -15,7 +15,7 @@ from omo.proof import documents
 from omo.proof.checks import Glob, JudgeCheck, Text, dump, ids_of, parse_checks
 from omo.strict import Strict, defects_of
 from omo.text import clip, counted
-from omo.work.statements import without_quotations
+from omo.work.citations import without_quotations
 from omo.workflows.ralph.rules import MOST_CRITERIA, Criterion
 
 MOST_PATHS = 100

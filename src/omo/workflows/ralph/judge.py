@@ -5,7 +5,6 @@ The judge gets a brief: what the user asked for, the criteria and how each is ch
 
 from __future__ import annotations
 
-import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -16,14 +15,14 @@ from omo.digest import sha256
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import base, changes
 from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
-from omo.text import block, clip
+from omo.text import clip
 from omo.work import bound, proving
 from omo.work.agents import FULL, Message, NoAnswer, SessionEvents, expect_of, session_events
-from omo.work.briefs import quoted
 from omo.work.files import Files
-from omo.work.judge import JUDGE, JudgeAnswer, brief_text, failed, match, read, read_messages
+from omo.work.judge import JUDGE, JudgeAnswer, failed, match, read, read_messages
 from omo.work.status import NextStep, command
 from omo.workflows.ralph import rules
+from omo.workflows.ralph.asking import ask
 from omo.workflows.ralph.end import end_of, outcome_of, publish
 from omo.workflows.ralph.evaluate_criteria import (
     EARLIER_BRIEF,
@@ -33,8 +32,8 @@ from omo.workflows.ralph.evaluate_criteria import (
     result_of,
 )
 from omo.workflows.ralph.phases import PhaseReport, check
-from omo.workflows.ralph.rules import ASK, LONGEST_REQUEST, MOST_CIRCUMVENTIONS, PROMPT, CriterionState, Row, method
-from omo.workflows.ralph.run import RalphRun, RalphState, fix, opening, require_open
+from omo.workflows.ralph.rules import ASK, MOST_CIRCUMVENTIONS, PROMPT, CriterionState, Row
+from omo.workflows.ralph.run import Brief, RalphRun, RalphState, fix, opening, require_open
 from omo.workflows.ultrawork.gates import fold
 
 EXIT_CODES = {"pass": 0, "partial": 3, "fail": 3, "unknown": 4}
@@ -94,7 +93,7 @@ def judge(
     results = _results(state, Evaluation(run, state, answers.answers, heavy, clock))
     after = Files(files.root)
     if after.tree != files.tree:
-        notes += [CHANGED, *_left_behind(after, {"files": before})]
+        notes += [CHANGED, *_left_behind(after, before)]
         results = {name: result_of([CheckResult(name, "unknown", CHANGED)]) for name in results}
     states, verdict, decision = _apply(state, results)
     row: Row = {"iteration": state.iteration, "results": results, "tree": files.tree}
@@ -151,7 +150,7 @@ def _not_judged(run: RalphRun, state: RalphState, report: PhaseReport) -> Refuse
             steps = [following.text]
         what = f"iteration {state.iteration} is not judged: {missing} did not happen in it ({count})"
     elif state.briefs:
-        steps = [*_left_behind(Files(run.caller.root), state.briefs[-1]), *steps]
+        steps = [*_left_behind(Files(run.caller.root), state.briefs[-1].files), *steps]
     return Refused(what, fix="; ".join(steps), missing=report.missing, defects=defects)
 
 
@@ -177,9 +176,9 @@ def record_circumvention(run: RalphRun, state: RalphState, missing: list[str]) -
     return attempts
 
 
-def _left_behind(files: Files, row: Row) -> list[str]:
-    """What to do about files that are others than when that row was written; nothing where there are none."""
-    changed = files.changed_since(row) or []
+def _left_behind(files: Files, before: Row) -> list[str]:
+    """What to do about files that are others than `before`; nothing where there are none."""
+    changed = files.changed_since({"files": before}) or []
     if not changed:  # what tests and servers leave behind is no work, and part of the tree
         changed = [path for path in changes.untracked(Path(files.root)) if base.is_leftover(path)]
     if not changed:
@@ -261,9 +260,9 @@ def _answers(run: RalphRun, state: RalphState, files: Files, events: SessionEven
         raise _asked(run, files, events, f"iteration {state.iteration} has questions that code cannot answer")
     newest = state.brief_about(files.tree)
     if newest is None:
-        raise _asked(run, files, events, "; ".join([MOVED, *_left_behind(files, state.briefs[-1])]))
+        raise _asked(run, files, events, "; ".join([MOVED, *_left_behind(files, state.briefs[-1].files)]))
     if given is None:
-        answers = read_messages(reported, newest)
+        answers = read_messages(reported, newest.nonce, newest.ts)
     else:
         answers = _in_file(given, newest, state.briefs, reported)
     if answers.unread:
@@ -276,16 +275,16 @@ def _answers(run: RalphRun, state: RalphState, files: Files, events: SessionEven
     if answers.independence != FULL:
         notes.append(INLINE)
     for other in state.all_briefs:
-        if other is newest or (other not in state.briefs and other["tree"] != files.tree):
+        if other is newest or (other not in state.briefs and other.tree != files.tree):
             continue
-        for key, answer in failed(reported, other).items():
+        for key, answer in failed(reported, other.nonce, other.ts).items():
             if key in matched:
                 matched[key] = replace(answer, source=EARLIER_BRIEF)
                 notes.append(STANDS.format("/".join(key)))
     return replace(answers, answers=matched, notes=notes)
 
 
-def _in_file(text: str, newest: Row, briefs: Sequence[Row], reported: Sequence[Message]) -> JudgeAnswer:
+def _in_file(text: str, newest: Brief, briefs: Sequence[Brief], reported: Sequence[Message]) -> JudgeAnswer:
     """What was handed in instead of a judge's own message, to the brief about these files.
 
     It stands in only where no judge was seen to speak of any of the briefs.
@@ -295,14 +294,14 @@ def _in_file(text: str, newest: Row, briefs: Sequence[Row], reported: Sequence[M
     except NoAnswer as error:
         fixed_by = f"{PROMPT} shows the form; one JSON object, beginning a line"
         raise BadInput(f"--result: {error}", fix=fixed_by) from None
-    if given.nonce != newest["nonce"]:
+    if given.nonce != newest.nonce:
         nonce = clip(given.nonce, 40)
         what = f"--result answers the nonce {nonce!r}, which is not that of the newest brief"
         raise Refused(what, fix=f"{PROMPT}, and answer the nonce it shows", nonce=nonce)
     for message in reported:
         # Of one that was cut nobody knows what it answered.
-        speaks = message.is_cut or any(brief["nonce"] in message.text for brief in briefs)
-        if speaks and message.ts >= str(briefs[0]["ts"]):
+        speaks = message.is_cut or any(brief.nonce in message.text for brief in briefs)
+        if speaks and message.ts >= briefs[0].ts:
             raise Refused(
                 f"--result is for where no {JUDGE} can be started, and one was seen to answer",
                 fix=f"leave --result out; where its answer does not count, start a new {JUDGE}: {PROMPT}",
@@ -320,43 +319,3 @@ def _asked(run: RalphRun, files: Files, events: SessionEvents, why: str) -> NotE
 
 def _ask_first(run: RalphRun) -> str:
     return f"{ASK}; then {fix(run, command('omo ralph judge'))}"
-
-
-def ask(run: RalphRun, files: Files, events: SessionEvents) -> None:
-    """Open a brief about these files, which the judge then reads."""
-    nonce = secrets.token_hex(16)
-
-    def decide(now: RalphState) -> tuple[None, list[Row]]:
-        require_open(run)
-        row = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "call": len(now.briefs) + 1}
-        asked = [criterion.id for criterion in now.criteria if criterion.questions]
-        return None, [{**row, "criteria": asked, "tree": files.tree, "files": files.now}]
-
-    run.change_whole(decide)
-    expect_of(run, events, JUDGE)
-
-
-def brief(run: RalphRun) -> tuple[str, str]:
-    """The open brief and its nonce. Nobody gets one that was answered, so that nobody asks until the answer suits."""
-    state = require_open(run)
-    again = fix(run, command("omo ralph judge"))
-    if not state.briefs:
-        raise Refused("nothing is asked of a judge now", fix=f"{again} asks where the phases are over")
-    newest = state.brief_about(Files(run.caller.root).tree)
-    if newest is None:
-        raise Refused("the files are others than those that the judge was asked about", fix=f"{again} asks anew")
-    if not read_messages(session_events(run).messages(JUDGE), newest).unread:
-        raise Refused(f"{JUDGE} has answered this brief already", fix=again)
-    items = []
-    if state.request:
-        items.append(f"What the user asked for, {state.whose_request}:\n{quoted(state.request, LONGEST_REQUEST)}")
-    for criterion in state.criteria:
-        lines = [f"{criterion.id}: {clip(criterion.description, 500)}"]
-        for each in criterion.checks:
-            if each in criterion.questions:
-                question = block(each["question"], LONGEST_QUESTION).replace("\n", "\n    ")
-                lines.append(f"  - question {each['id']}: {question}")
-            else:
-                lines.append(f"  - code {each['id']}: {method(each)}")
-        items.append("\n".join(lines))
-    return brief_text("\n\n".join(items), state.questions, newest["nonce"]), newest["nonce"]

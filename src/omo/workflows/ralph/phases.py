@@ -6,7 +6,6 @@ One thing only the agent can say: why a small change needs no refinement.
 from __future__ import annotations
 
 import difflib
-import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,9 +45,7 @@ TOO_EARLY = {
     "VERIFY": "omo:qa finished before the work was there to be seen",
     "REFINE": "omo:critic finished before omo:qa had seen the work",
 }
-SHELLS = ("sh", "bash", "dash", "zsh")
-HOLLOW = ("true", ":", "exit 0", "test 1", "[ 1 ]", "test 1 = 1", "test -d .", "test -e .")
-PRINTERS = ("echo", "printf", "true", ":", "sleep")
+CANNOT_FAIL = (["true"], [":"], ["echo"], ["printf"])  # bench/endings: "a gate that cannot fail in the place of …"
 
 
 @dataclass(frozen=True)
@@ -256,10 +253,10 @@ def _needs_no_gate(files: Files, state: RalphState) -> str:
 
 
 def ship(gates: Sequence[Gate], tree: str) -> Proof:
-    """A gate that an agent pinned and that cannot fail is none. A missing gate is never a sign of bad faith."""
+    """A gate that an agent pinned and that plainly cannot fail is none. A missing gate is never a sign of bad faith."""
     if not gates:
         return Proof(MISSING, f"no gate is pinned in this session: {PIN}")
-    real = [gate for gate in gates if gate.is_users or not cannot_fail(gate.argv)]
+    real = [gate for gate in gates if gate.is_users or gate.argv[:1] not in CANNOT_FAIL]
     if not real:
         names = clip(", ".join(gate.name for gate in gates), 200)
         return Proof(MISSING, f"what the agent pinned cannot fail, so it proves nothing ({names}): {PIN}")
@@ -276,20 +273,6 @@ def ship(gates: Sequence[Gate], tree: str) -> Proof:
         return Proof(MISSING, f"gates: {clip(', '.join(wrong), 300)}")
     pinned = ", ".join(f"{clip(gate.name, 60)} (pinned by the {clip(gate.by, 20)})" for gate in real)
     return Proof(PRESENT, f"passed on the files as they are: {clip(pinned, 300)}")
-
-
-def cannot_fail(argv: Sequence[str]) -> bool:
-    """The plainest commands that only ever exit 0, also inside a shell. Others are for people to see through."""
-    command = list(argv)
-    is_shell = len(command) == 3 and command[0].rsplit("/", 1)[-1] in SHELLS and re.fullmatch(r"-\w*c", command[1])
-    if is_shell and "set -" in command[2]:
-        return False
-    if is_shell:
-        command = re.split(r"[;\n]|\|\|", command[2].strip(" ;\n"))[-1].split()
-    if not command:
-        return False
-    program = command[0].rsplit("/", 1)[-1]
-    return " ".join([program, *command[1:]]) in HOLLOW or (program in PRINTERS and "&&" not in command)
 
 
 # What the session's ledger has

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from omo.digest import sha256
 from omo.errors import Refused, Unreadable
@@ -27,9 +28,21 @@ THE_USERS_TURN = (
 )
 
 
+class Brief(NamedTuple):
+    """What the judge was asked in an iteration, about which files; `call` counts within it."""
+
+    nonce: str
+    ts: str
+    iteration: int
+    call: int
+    tree: str
+    files: Row
+
+
 @dataclass
 class RalphState:
-    """`exec_row` is what opened the iteration. `judged` has every judgement.
+    """`exec_row` is what opened the iteration. `judged` has every judgement, `all_briefs` those of every iteration:
+    what a judge found on the same files stands.
 
     `circumventions` counts over the whole run, so that a new round gives none back.
     """
@@ -44,6 +57,7 @@ class RalphState:
     exec_row: Row = field(default_factory=dict)
     circumventions: int = 0
     judged: list[Row] = field(default_factory=list)
+    all_briefs: list[Brief] = field(default_factory=list)
     reduced_scope: str = ""
     source: str = ""
     base: str | None = None
@@ -85,21 +99,16 @@ class RalphState:
         return str(notes[-1].get("skipped") or "") if notes else ""
 
     @property
-    def briefs(self) -> list[Row]:
-        return self.of_iteration("brief")
+    def briefs(self) -> list[Brief]:
+        return [brief for brief in self.all_briefs if brief.iteration == self.iteration]
 
-    @property
-    def all_briefs(self) -> list[Row]:
-        """Those of earlier iterations too: what a judge found on the same files stands."""
-        return [row for row in self.rows if row.get("kind") == "brief"]
-
-    def brief_about(self, tree: str) -> Row | None:
+    def brief_about(self, tree: str) -> Brief | None:
         """The newest that asked about exactly these files."""
-        return next((brief for brief in reversed(self.briefs) if brief["tree"] == tree), None)
+        return next((brief for brief in reversed(self.briefs) if brief.tree == tree), None)
 
-    def is_taken_up(self, brief: Row) -> bool:
+    def is_taken_up(self, brief: Brief) -> bool:
         """A judgement took its answer up and could not tell: an answer counts for one brief."""
-        return any(row.get("nonce") == brief["nonce"] for row in self.of_iteration("judge-unknown"))
+        return any(row.get("nonce") == brief.nonce for row in self.of_iteration("judge-unknown"))
 
     @property
     def unknown_calls(self) -> int:
@@ -165,30 +174,6 @@ class RalphState:
                 asked.append((criterion.id, check["id"]))
         return asked
 
-    def entry(self, criterion: Criterion, result: Row | None = None) -> Row:
-        """A criterion with all that is known of it; `before` is what an earlier run could not do of it.
-
-        `result` is that of a judgement which could not tell, and therefore left no other trace in the run.
-        """
-        known = self.states[criterion.id]
-        if result is None:
-            result = self.last_result(criterion.id)
-        before = None
-        for lesson in self.lessons:
-            if criterion.id in lesson["again"] and before is None:
-                before = lesson
-        return {
-            "id": criterion.id,
-            "description": criterion.description,
-            **known.data,
-            "result": result.get("result"),
-            "evidence": clip(str(result.get("evidence") or ""), 500),
-            "suggested_action": clip(str(result.get("suggested_action") or ""), 500),
-            "source": result.get("source"),
-            "cached_from": result.get("cached_from"),
-            "before": before,
-        }
-
     # What the user said
 
     @property
@@ -231,15 +216,14 @@ class RalphState:
             digest, what = "", "is gone"
         if digest == self.started.get("source_digest"):
             return ""
-        return f"{clip(self.source, 120)} {what} after start; the criteria in the ledger are what counts"
+        return f"the criteria in the ledger are what counts: {clip(self.source, 120)} {what} after start"
 
     # The run before it
 
     @property
     def lessons(self) -> list[Row]:
         """What earlier runs could not do; `again` are the criteria of this one that ask the same."""
-        lessons = self.started.get("lessons")
-        return lessons if isinstance(lessons, list) else []  # an earlier version kept them in another form
+        return list(self.started.get("lessons") or [])
 
     @property
     def after(self) -> Row:
@@ -290,6 +274,8 @@ def _apply(state: RalphState, row: Row) -> None:
         state.iteration, state.exec_row = int(row["iteration"]), row
     elif kind == "exec-circumvention":
         state.circumventions += 1
+    elif kind == "brief":
+        state.all_briefs.append(Brief(*(row[name] for name in Brief._fields)))
     elif kind == "judged":
         state.states = {criterion.id: CriterionState(**row["states"][criterion.id]) for criterion in state.criteria}
         state.judged.append(row)

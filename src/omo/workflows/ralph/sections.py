@@ -106,14 +106,12 @@ def _section(state: RalphState, criterion: Criterion) -> Section:
 
 def _judge(viewer: Viewer, state: RalphState) -> list[Attachment]:
     """The judge's own messages to the briefs of the run, as the host reported them."""
-    briefs = _rows(state, "brief")
     attachments = []
     for row in viewer.agent_messages(JUDGE):
         message = str(row.get("message") or "")
-        for brief in briefs:
-            if str(brief.get("nonce")) in message:
-                call = f"call {brief.get('call')} of round {brief.get('iteration')}"
-                about = f"{times.moment(str(row.get('ts')))}, to {call}"
+        for brief in state.all_briefs:
+            if brief.nonce in message:
+                about = f"{times.moment(str(row.get('ts')))}, to call {brief.call} of round {brief.iteration}"
                 attachments.append(Attachment("The judge's answer", "", about=about, text=message))
     return attachments
 

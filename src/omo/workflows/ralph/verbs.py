@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -30,7 +30,6 @@ from omo.work.status import NextStep, units
 from omo.workflows.ralph import end, phases
 from omo.workflows.ralph.rules import (
     DEFAULT_ITERATIONS,
-    LONGEST_REQUEST,
     MOST_ITERATIONS,
     PROVEN_BY,
     SMALL_CHANGE,
@@ -38,9 +37,7 @@ from omo.workflows.ralph.rules import (
     method,
 )
 from omo.workflows.ralph.run import RALPH, RalphRun, RalphState
-from omo.workflows.ralph.status import LONGEST_SHOWN, entry_of, findings, quoted
-
-Handler = Callable[[argparse.Namespace, Context], Result]
+from omo.workflows.ralph.status import LONGEST_SHOWN, CriterionView, criterion_view, facts, overrides, quoted
 
 LARGEST_MESSAGE = 256 * 1024
 ALL_PHASES = "Five phases, in this order, none abridged; omo sees each happen:"
@@ -98,7 +95,7 @@ def register(commands: options.Commands) -> None:
     gives_up.add_argument("reason", metavar="REASON")
 
 
-def _verb(verbs: options.Commands, name: str, about: str, handler: Handler) -> argparse.ArgumentParser:
+def _verb(verbs: options.Commands, name: str, about: str, handler: options.Run) -> argparse.ArgumentParser:
     parser = options.command(verbs, name, about, handler)
     parser.add_argument("--run", dest="named", default="", metavar="ID", help="another run than the session's own")
     return parser
@@ -129,7 +126,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         request=arguments.request,
     )
     state = run.require_whole()
-    data = _shown(state, step, [criterion.data for criterion in state.criteria])
+    data = {**_data(state, step), "criteria": [criterion.data for criterion in state.criteria]}
     data |= {"base": state.base, "before": state.started["before"]}
     result = Result(data, "\n".join([*_started(state), f"Next: {step.text}"]))
     report = phases.check(run, Files(context.root), session_events(run))
@@ -158,10 +155,10 @@ def _started(state: RalphState) -> list[str]:
     statuses = ", ".join(f"{name} {status}" for name, status in part(state.after, "statuses").items())
     if statuses:
         lines.append(f"It left: {clip(statuses, 300)}")
-    lines += _whose(state)
+    lines += _told(state)
     if state.source and not state.is_confirmed:
         lines.append(f"  They confirm them by typing, before the start: /omo:ralph {clip(state.source, 120)}")
-    lines += [*_reductions(state), "Show this to the user. Iteration 1 is open."]
+    lines.append("Show this to the user. Iteration 1 is open.")
     lines.append(FEWER_PHASES if state.reduced_scope else ALL_PHASES)
     lines += [f"  {phase:7} {HOW_PROVEN.get(phase) or agent}" for phase, agent in PROVEN_BY.items()]
     return lines
@@ -176,7 +173,7 @@ def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
         lines.append(f"  {proof.status:14}{phase:8}{proof.text}")
     if report.remediation:
         lines.append(f"To do: {report.remediation}")
-    lines += _reductions(run.require_whole())
+    lines += _told(run.require_whole())
     return Result(report.data, "\n".join(lines), 0 if report.ok else 3)
 
 
@@ -196,13 +193,12 @@ def _moment(text: str) -> str:
 
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ralph import judge as judging
-    from omo.workflows.ralph.review_briefs import review_brief
+    from omo.workflows.ralph.asking import judge_brief, review_brief
 
     run = _run(arguments, context, looks=True)
     nonce = None
     if arguments.role == "judge":
-        text, nonce = judging.brief(run)
+        text, nonce = judge_brief(run)
     else:
         text = review_brief(run, arguments.role)
     briefs.issue(run.caller, f"omo:{arguments.role}", text)
@@ -224,11 +220,11 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
         end.publish(run)  # a crash may have left the session behind the ledger
         raise
     row, verdict, state, files = judged.row, judged.verdict, run.require_whole(), Files(context.root)
-    entries = []
+    views = []
     for criterion in state.criteria:
-        entries.append(entry_of(files, state, criterion, row["results"][criterion.id]))
-    lines = [f"Iteration {row['iteration']} of {state.max_iterations}: {verdict}", *_to_do(state, entries)]
-    lines += [*_judged(row), *_reductions(state)]
+        views.append(criterion_view(state, criterion, files, row["results"][criterion.id]))
+    lines = [f"Iteration {row['iteration']} of {state.max_iterations}: {verdict}", *to_do(state, views)]
+    lines += [*_judged(row), *_told(state)]
     if not judged.is_closed:
         calls = f"call {row['call']} of {judging.MOST_CALLS} that could not tell"
         lines.append(f"Not judged: {calls}; {judging.UNCOUNTED}")
@@ -236,7 +232,8 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
         lines.append(f"Iteration {state.iteration} is open, with the same phases.")
     lines.append(f"Next: {judged.next.text}")
     data = {
-        **_shown(state, judged.next, entries),
+        **_data(state, judged.next),
+        "criteria": [view.data for view in views],
         "ok": verdict == "pass",
         "iteration": row["iteration"],
         "verdict": verdict,
@@ -307,7 +304,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         step = end.publish(run)
     if run is None or run.state is None or run.problems:
         # What a ledger counts that somebody changed is nobody's to show.
-        data: Row = {**dict.fromkeys(_shown(RalphState(), step, [])), "state": "none", "criteria": [], "remaining": []}
+        data: Row = {**dict.fromkeys(_data(RalphState(), step)), "state": "none", "criteria": [], "remaining": []}
         data |= {"problems": [], "next": step.data}
         text = f"No ralph run. Next: {step.text}"
         if run is not None:
@@ -315,16 +312,9 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
             text = f"Ralph run {run.id}: its ledger is damaged\nNext: {step.text}"
         return Result(data, text, notes=data["problems"])
     state = run.state
-    entries = [state.entry(criterion) for criterion in state.criteria]
     lines = [f"Ralph run {run.id}: {state.headline}"]
-    for entry in entries:
-        lines.append(f"  {entry['id']:4} {entry['status']:9}{_noted(state, entry)} {clip(entry['description'], 120)}")
-    if state.circumventions:
-        lines.append(f"  circumvented {counted(state.circumventions, 'time')}; three end the run")
-    if state.source_edited:
-        lines.append(f"  note: {state.source_edited}")
-    lines += [*_whose(state), *_reductions(state), f"Next: {step.text}"]
-    return Result(_shown(state, step, entries), "\n".join(lines))
+    lines += [f"  {criterion_view(state, criterion).text}" for criterion in state.criteria]
+    return Result(_data(state, step), "\n".join([*lines, *_told(state), f"Next: {step.text}"]))
 
 
 def abandon(arguments: argparse.Namespace, context: Context) -> Result:
@@ -332,15 +322,14 @@ def abandon(arguments: argparse.Namespace, context: Context) -> Result:
     step = end.abandon(run, arguments.reason)
     state = run.require_whole()
     notes = ["the user is shown this at the next Stop"] if context.is_agent else []
-    data = _shown(state, step, [state.entry(criterion) for criterion in state.criteria])
-    return Result(data, f"Ralph run {run.id} is given up.", notes=notes)
+    return Result(_data(state, step), f"Ralph run {run.id} is given up.", notes=notes)
 
 
 # What is shown of a run
 
 
-def _shown(run: RalphState, step: NextStep, entries: list[Row]) -> Row:
-    """A run in the data of every command; `entries` are its criteria."""
+def _data(run: RalphState, step: NextStep) -> Row:
+    """A run in the data of every command."""
     return {
         "run": run.run,
         "state": f"ended: {run.how}" if run.ended else "open",
@@ -354,7 +343,7 @@ def _shown(run: RalphState, step: NextStep, entries: list[Row]) -> Row:
         "request": run.request or None,
         "confirmed": run.is_confirmed,
         "after": run.after or None,
-        "criteria": entries,
+        "criteria": [criterion_view(run, criterion).data for criterion in run.criteria],
         "remaining": run.remaining,
         "circumventions": run.circumventions,
         "judge_calls": len(run.briefs),
@@ -366,51 +355,24 @@ def _shown(run: RalphState, step: NextStep, entries: list[Row]) -> Row:
     }
 
 
-def _noted(run: RalphState, entry: Row) -> str:
-    """` (failed 2 in a row, cached@3)`; empty where there is nothing to note."""
-    notes = run.states[entry["id"]].counts
-    if entry["status"] == "REGRESSED":
-        notes.append(f"passed in iteration {entry['last_pass_iteration']}")
-    if entry["cached_from"]:
-        notes.append(f"cached@{entry['cached_from']}")
-    return f" ({', '.join(notes)})" if notes else ""
-
-
-def _to_do(run: RalphState, entries: list[Row]) -> list[str]:
+def to_do(run: RalphState, views: Sequence[CriterionView]) -> list[str]:
     """The criteria under what there is to do about them; what a judge or a tool said is quoted, so it reads as data."""
-    grouped: dict[str, list[Row]] = {title: [] for title in TITLES.values()}
-    for entry in entries:
-        status = entry["status"]
-        if status == "PASS" and entry["result"] != "pass":
+    grouped: dict[str, list[CriterionView]] = {title: [] for title in TITLES.values()}
+    for view in views:
+        status = view.known.status
+        if status == "PASS" and view.result != "pass":
             status = AGAIN
-        grouped[TITLES[status]].append(entry)
+        grouped[TITLES[status]].append(view)
     lines = []
     for title, group in grouped.items():
         if group:
             again = STILL_JUDGED if title == TITLES["PASS"] and run.is_open else ""
             lines.append(f"{title}{again} ({len(group)})")
-        for entry in group:
-            lines.append(f"  {entry['id']} {entry['status']}{_noted(run, entry)}: {clip(entry['description'], 200)}")
-            lines += [f"     {line}" for line in findings(entry)]
+        for view in group:
+            lines.append(f"  {view.text}")
+            lines += [f"     {line}" for line in view.findings]
     return lines
 
 
-def _whose(run: RalphState) -> list[str]:
-    """What was asked for, in the words of whoever said it, which no compaction may lose; and whose the criteria are."""
-    lines = []
-    if run.request:
-        lines.append(f"The user asked for, {run.whose_request}: {quoted(run.request, LONGEST_REQUEST)}")
-    return [*lines, f"{run.whose_criteria[0].upper()}{run.whose_criteria[1:]}."]
-
-
-def _reductions(run: RalphState) -> list[str]:
-    """What every report has to say."""
-    lines = []
-    if run.after:
-        lines.append(f"It carries on, {run.after_text}")
-    if run.reduced_scope:
-        lines.append(f'Reduced scope, authorised by the user: "{clip(run.reduced_scope, 400)}"')
-    if run.reduced_iterations:
-        rounds = ", ".join(map(str, run.reduced_iterations))
-        lines.append(f"Reduced independence: no hook saw the judge of iteration {rounds} say it")
-    return lines
+def _told(run: RalphState) -> list[str]:
+    return [f"{line[0].upper()}{line[1:]}." for line in [*facts(run), *overrides(run)]]

@@ -13,8 +13,9 @@ from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import artifacts, changes, tree
 from omo.proof.gate_runs import Command
 from omo.text import clip, counted
-from omo.work import agents, claims, proving
+from omo.work import agents, proving
 from omo.work.agents import Review
+from omo.work.citations import require_cited
 from omo.workflows.ultragoal import receipts, reviewers
 from omo.workflows.ultragoal.brief import text_defects
 from omo.workflows.ultragoal.gate.fill import Filled, cleaner_report, fill
@@ -65,7 +66,7 @@ def checkpoint(
     text = evidence.strip()
     goal = run.require_plan().goal(name)
     if status == "complete":
-        claims.require_statement(run.caller, "--evidence", text, since=goal.started_at or "")
+        require_cited(run.caller, "--evidence", [text])
         return _complete(run, name, text, goal_json, gate, gate_file, rerun)
     if gate is not None:
         raise BadInput(f"--quality-gate-json belongs to --status complete, not {status}", fix="leave it out")

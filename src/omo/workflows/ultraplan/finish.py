@@ -17,7 +17,8 @@ from omo.state import store
 from omo.state.rows import given_up_of
 from omo.state.runtime import part
 from omo.text import block, clip, counted
-from omo.work import bound, claims, outcome, proving
+from omo.work import bound, outcome, proving
+from omo.work.citations import require_cited
 from omo.work.lifecycle import require_reason
 from omo.work.publish import note_given_up, take_up_again
 from omo.work.run import Caller, Row
@@ -84,7 +85,7 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
     if unverified:
         _require_not_failing(run, unverified)
     if handoff:
-        claims.require_statement(run.caller, "--handoff", handoff, since=state.started_at)
+        require_cited(run.caller, "--handoff", [handoff])
     status = audit_run(run, is_ending=True)
     audit = status.audit
     row: Row = {"verdict": "pass", "audit": audit.verdict, "by": run.caller.by, "missing": audit.missing}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.proof.project_checks import Check
-    from omo.work.claims import Pinned
+    from omo.work.citations import Pinned
 
     Json = dict[str, Any]
 
@@ -252,7 +252,7 @@ def pin_line(check: Check, cwd: str) -> str:
 
 def pinned_commands(state: str, session_id: str) -> list[Pinned]:
     """What may be run because it is pinned in a session."""
-    from omo.work.claims import Pinned
+    from omo.work.citations import Pinned
 
     pinned = fold(with_project_pins(state, session_id, runtime.vouched_rows(state, session_id)), None)
     return [Pinned(gate.argv, gate.cwd, 0, gate.timeout) for gate in pinned]

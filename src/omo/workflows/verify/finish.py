@@ -9,20 +9,21 @@ from pathlib import Path
 
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import pins
-from omo.proof.evaluate import EXIT_CODES, Observation, Verdict, evaluate
+from omo.proof.evaluate import EXIT_CODES, Verdict, evaluate
 from omo.text import clip
-from omo.work import claims
 from omo.work.bound import files_of_end
+from omo.work.citations import require_cited
 from omo.work.files import Files
-from omo.work.statements import hedges
-from omo.workflows.ultrawork.pins import Held, hold
+from omo.workflows.ultrawork.pins import hold
+from omo.workflows.verify import claims
 from omo.workflows.verify.begin import checks_of
-from omo.workflows.verify.goal_outcome import Decision, outcome_of
+from omo.workflows.verify.goal_outcome import Conclusion, Decision, outcome_of
 from omo.workflows.verify.goals import (
     FOR_JUDGEMENT,
     OVER,
     QUESTIONS,
     VERIFY,
+    CheckSeen,
     Goal,
     Goals,
     GoalStore,
@@ -32,6 +33,7 @@ from omo.workflows.verify.goals import (
 )
 from omo.workflows.verify.lessons import gap
 from omo.workflows.verify.questions import pinned_commands
+from omo.workflows.verify.statements import hedges
 from omo.workflows.verify.steps import Judgement, Step, judgement_of, steps
 
 SHORTEST_SUMMARY, LONGEST_SUMMARY = 10, 200
@@ -71,12 +73,8 @@ def _evaluated(goal: Goal, verdict: Verdict) -> Row:
         "contract": goal.spec.contract,
         "verdict": verdict.verdict,
         "flags": verdict.flags,
-        "checks": [observed(observation) for observation in verdict.checks],
+        "checks": [{name: getattr(check, name) for name in CheckSeen._fields} for check in verdict.checks],
     }
-
-
-def observed(observation: Observation) -> Row:
-    return {key: getattr(observation, key) for key in ("id", "type", "result", "reason", "observed")}
 
 
 @dataclass
@@ -126,18 +124,22 @@ def finish(store: GoalStore, name: str, *, summary: str, learned: str = "", hypo
     judgement = judgement_of(goal, store.caller, files)
     verdict = look(store, goal, judgement)
     decision = _with_hypothesis(goal, decide(goal, verdict, owed, by=store.caller.by), hypothesis)
-    unseen = []
-    held = Held()
+    end = Conclusion(goal, verdict, decision, line, judgement, learned.strip())
     if decision.is_pass:
         held = hold(store.caller, is_last=not _others_open(store, goal))
-        what = f"--summary of goal {goal.id}"
-        commands = pinned_commands(store, goal)
-        unseen = claims.require_statement(
-            store.caller, what, line, goal=goal.id, since=goal.begun_at, commands=commands
-        )
-    return _conclude(
-        store, goal, verdict, decision, judgement, summary=line, learned=learned.strip(), unseen=unseen, held=held
-    )
+        end = replace(end, held=held, unseen=_require_summary(store, goal, line))
+    return _conclude(store, end)
+
+
+def _require_summary(store: GoalStore, goal: Goal, line: str) -> list[str]:
+    """What the agent hands on was looked at: what it cites is so, and what it claims was filed and holds."""
+    caller, what = store.caller, f"--summary of goal {goal.id}"
+    if caller.by == "user":
+        return []
+    unseen = require_cited(caller, what, [line], pinned_commands(store, goal))
+    if still_open := claims.unsettled(caller, line, goal=goal.id, since=goal.begun_at):
+        raise claims.refused(what, goal.id, line, still_open)
+    return unseen
 
 
 def _others_open(store: GoalStore, goal: Goal) -> bool:
@@ -178,7 +180,7 @@ def _close_users_leg(store: GoalStore, goal: Goal, line: str) -> Finished:
     if broken := _broken_checks(verdict):
         raise Refused(f"goal {goal.id} cannot be closed: {'; '.join(broken)}", fix="mend it, then finish again")
     decision = Decision("pass", "the user closed their leg", "completed")
-    return _conclude(store, goal, verdict, decision, None, summary=line)
+    return _conclude(store, Conclusion(goal, verdict, decision, line))
 
 
 def decide(goal: Goal, verdict: Verdict, owed: Sequence[Step], *, by: str) -> Decision:
@@ -241,28 +243,12 @@ def _with_hypothesis(goal: Goal, decided: Decision, result: str | None) -> Decis
     return replace(decided, reason=f"{about} {result}; {decided.reason}")
 
 
-def _conclude(
-    store: GoalStore,
-    goal: Goal,
-    verdict: Verdict,
-    decision: Decision,
-    judgement: Judgement | None,
-    *,
-    summary: str,
-    learned: str = "",
-    unseen: Sequence[str] = (),
-    held: Held | None = None,
-) -> Finished:
+def _conclude(store: GoalStore, end: Conclusion) -> Finished:
     """One append: the evaluation, the summary, the streak, the unblocking. All of it happened, or none of it."""
-    caller = store.caller
-    rows = [_evaluated(goal, verdict)]
+    caller, goal, decision = store.caller, end.goal, end.decision
+    rows = [_evaluated(goal, end.verdict)]
     if decision.verdict != "unknown" or decision.to != "in-progress":  # else what is owed is still owed
-        ended_as = outcome_of(store, goal, verdict, decision, judgement, summary, unseen, held or Held())
-        produced = "" if decision.verdict == "fail" else summary  # which says what is not so
-        finished = _finished(caller.root, goal, decision, produced, learned, ended_as)
-        if decision.is_pass:
-            finished["files"] = files_of_end(caller.root, caller.events)
-        rows.append(finished)
+        rows.append(_finished(store, end))
     if decision.is_pass and goal.spec.recurring:
         # The whole step as one row: count, streak and time change together or not at all.
         streak = goal.streak.achieved(goal.spec.interval, caller.now)
@@ -279,33 +265,35 @@ def _conclude(
             for other in goals.values():  # those that waited for this goal alone
                 if other.blocked_by == [goal.id] and other.state == "pending":
                     freed.append(other.id)
-            following.append({"kind": "unblocked", "goal": goal.id, "summary": summary, "freed": freed})
+            following.append({"kind": "unblocked", "goal": goal.id, "summary": end.summary, "freed": freed})
         following += [gap(goal, "q3", why) for why in decision.gaps]
         return freed, [*rows, *following]
 
     unblocked = store.change_whole(record)
     after = store.goal(goal.id)
-    is_complete = _is_parent_complete(store.goals, after)
-    return Finished(decision, after, unblocked, is_complete, claims.overrides(caller.state, goal.id))
+    let_stand = [claim.let_stand for claim in claims.recorded(caller.state, goal=goal.id, overridden=True)]
+    return Finished(decision, after, unblocked, _is_parent_complete(store.goals, after), let_stand)
 
 
-def _finished(root: str, goal: Goal, decision: Decision, summary: str, learned: str, outcome: Row | None) -> Row:
+def _finished(store: GoalStore, end: Conclusion) -> Row:
+    goal, decision = end.goal, end.decision
     row: Row = {
         "kind": "finished",
         "goal": goal.id,
         "category": goal.spec.category,
         "verdict": decision.verdict,
         "to": decision.to,
-        "summary": summary,
+        "summary": "" if decision.verdict == "fail" else end.summary,  # which says what is not so
         "reason": decision.reason,
-        "learned": learned,
+        "learned": end.learned,
         "notes": list(decision.notes),
-        "outcome": outcome,
+        "outcome": outcome_of(store, end),
     }
-    try:  # what the checks were evaluated on, after their commands have written what they write
-        row["tree"] = Files(root).tree
-    except NotEvaluable:
-        pass  # whoever looks later cannot tell either
+    with contextlib.suppress(NotEvaluable):  # then whoever looks later cannot tell either
+        # What the checks were evaluated on, after their commands have written what they write.
+        row["tree"] = Files(store.caller.root).tree
+    if decision.is_pass:
+        row["files"] = files_of_end(store.caller.root, store.caller.events)
     return row
 
 

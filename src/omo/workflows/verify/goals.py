@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from omo import table
 from omo.clock import seconds, stamp
 from omo.digest import sha256
 from omo.errors import BadInput, Refused, Unreadable
@@ -35,7 +36,7 @@ FORMS = {
 }
 HYPOTHESIS_RESULTS = ("confirmed", "corrected", "expired", "pending")
 OVER = ("completed", "agent-leg-complete", "expired")
-KINDS = ("begun", "checks-evaluated", "brief", "answered", "finished", "achieved", "unblocked", REOPENED)
+KINDS = ("begun", "checks-evaluated", "brief", "gap", "answered", "finished", "achieved", "unblocked", REOPENED)
 FOR_JUDGEMENT = ("string", "judge")  # types of checks that code leaves to the questions
 COMMIT_ARTIFACT = "commit"  # in place of a digest: a commit does not change
 REPAIR = "the user runs, in a terminal of their own: omo ledger repair (all bytes are kept, and whole rows stand)"
@@ -135,6 +136,10 @@ class Streak:
     count: int = 0
     last: float | None = None
 
+    @property
+    def text(self) -> str:
+        return f"streak {self.current}, longest {self.longest}"
+
     def achieved(self, interval: float, now: float) -> Streak:
         """Exactly twice the interval still continues a streak; one moment more starts it anew."""
         # Milliseconds: a clock read twice does not subtract to the last bit.
@@ -176,6 +181,44 @@ class Answer(NamedTuple):
     ts: str
 
 
+class CheckSeen(NamedTuple):
+    """What a check said when it was evaluated last."""
+
+    id: str
+    type: str
+    result: str
+    reason: str
+    observed: str
+
+    @property
+    def is_passed(self) -> bool:
+        return self.result == "pass"
+
+
+class Brief(NamedTuple):
+    """What a judge was asked: by which session, in which attempt, about which contract and tree."""
+
+    nonce: str
+    ts: str
+    session: str
+    attempt: int
+    contract: str
+    tree: str
+
+
+class Output(NamedTuple):
+    """What a goal leaves to its dependents."""
+
+    goal: str
+    summary: str
+    receipt: int | None
+    at: str | None
+
+    @property
+    def data(self) -> Row:
+        return {"from": self.goal, "summary": self.summary, "receipt": self.receipt, "at": self.at}
+
+
 @dataclass
 class Goal:
     """One goal as the journal has it."""
@@ -185,11 +228,13 @@ class Goal:
     source: str = ""
     state: str = "pending"
     blocked_by: list[str] = field(default_factory=list)
-    inputs: dict[str, Row] = field(default_factory=dict)
+    inputs: dict[str, Output] = field(default_factory=dict)
     answers: dict[str, Answer] = field(default_factory=dict)
     found_broken: list[Answer] = field(default_factory=list)
-    briefs: list[Row] = field(default_factory=list)  # what a judge was asked, in every attempt
-    checked: Row | None = None
+    briefs: list[Brief] = field(default_factory=list)  # of every attempt
+    gaps: list[str] = field(default_factory=list)
+    checks_seen: list[CheckSeen] = field(default_factory=list)
+    checks_seen_on: str = ""  # the tree, where it is known
     failures: int = 0
     attempt: int = 0
     begun: bool = False
@@ -230,9 +275,17 @@ class Goal:
         return [outcome for outcome in self.spec.outcomes if outcome not in self.spec.outcomes_agent_leg]
 
     @property
-    def output(self) -> Row:
-        """What its dependents get to see."""
-        return {"from": self.id, "summary": self.summary, "receipt": self.receipt, "at": self.completed_at}
+    def failed(self) -> str:
+        return f"failed {self.failures} of {self.spec.max_retries} times" if self.failures else ""
+
+    @property
+    def is_released(self) -> bool:
+        """Nobody waits for it any more. A recurring goal never completes; once it has passed, that is enough."""
+        return self.state == "completed" or self.streak.last is not None
+
+    @property
+    def output(self) -> Output:
+        return Output(self.id, self.summary, self.receipt, self.completed_at)
 
 
 class Goals(dict[str, Goal]):
@@ -260,32 +313,31 @@ def fold(rows: Sequence[Row], _: str = "") -> Goals:
 
 def _added(goals: Goals, row: Row) -> None:
     spec = Spec(**row["spec"])
-    old = goals.get(spec.id)
     filed_at = seconds(row["ts"])
     goal = Goal(spec, by=row["actor"], source=row["source"], ready_at=filed_at, filed_at=filed_at)
     goal.base, goal.programs = row.get("base"), row.get("programs") or {}
-    released = set()
-    for name in spec.blocked_by:
-        # A recurring goal never completes; once it has passed, nobody waits for it.
-        if name in goals and (goals[name].state == "completed" or goals[name].streak.last is not None):
-            released.add(name)
-    if old is not None:  # the user files it again: that changes what has to be shown, not what has happened
-        is_over = old.state in OVER
-        goal.streak, goal.count, goal.begun = old.streak, old.count, old.begun and not is_over
-        goal.streak_before = old.streak_before
-        goal.inputs = {name: output for name, output in old.inputs.items() if name in spec.expects}
-        if spec.contract == old.spec.contract:
-            goal.found_broken, goal.briefs = old.found_broken, old.briefs
-        if not is_over:
-            goal.ready_at = old.ready_at
-        if old.state == "in-progress":
-            goal.state, goal.attempt, goal.begun_at, goal.answers = old.state, old.attempt, old.begun_at, old.answers
-        released |= set(old.spec.blocked_by) - set(old.blocked_by)
-    goal.blocked_by = [name for name in spec.blocked_by if name not in released]
+    goal.blocked_by = [name for name in spec.blocked_by if name not in goals or not goals[name].is_released]
+    if spec.id in goals:
+        _carry_over(goals[spec.id], goal)
     for name in spec.expects:
         if name in goals and goals[name].receipt is not None and name not in goal.inputs:
             goal.inputs[name] = goals[name].output
     goals[spec.id] = goal
+
+
+def _carry_over(old: Goal, goal: Goal) -> None:
+    """It is filed again: that changes what has to be shown, not what has happened."""
+    goal.streak, goal.streak_before, goal.count = old.streak, old.streak_before, old.count
+    goal.gaps = old.gaps
+    goal.inputs = {name: output for name, output in old.inputs.items() if name in goal.spec.expects}
+    was_freed = set(old.spec.blocked_by) - set(old.blocked_by)
+    goal.blocked_by = [name for name in goal.blocked_by if name not in was_freed]
+    if goal.spec.contract == old.spec.contract:
+        goal.found_broken, goal.briefs = old.found_broken, old.briefs
+    if old.state not in OVER:
+        goal.begun, goal.ready_at = old.begun, old.ready_at
+    if old.state == "in-progress":
+        goal.state, goal.attempt, goal.begun_at, goal.answers = old.state, old.attempt, old.begun_at, old.answers
 
 
 def _apply(goals: Goals, goal: Goal, row: Row) -> None:
@@ -293,12 +345,15 @@ def _apply(goals: Goals, goal: Goal, row: Row) -> None:
     if kind == "begun":
         if row.get("again"):
             goal.failures, goal.receipt, goal.ready_at = 0, None, seconds(row["ts"])
-        goal.state, goal.attempt, goal.answers, goal.checked = "in-progress", row["seq"], {}, None
+        goal.state, goal.attempt, goal.answers, goal.checks_seen = "in-progress", row["seq"], {}, []
         goal.begun, goal.begun_at, goal.outcome = True, row["ts"], None
     elif kind == "checks-evaluated":
-        goal.checked = row
+        goal.checks_seen = [CheckSeen(*(check[name] for name in CheckSeen._fields)) for check in row["checks"]]
+        goal.checks_seen_on = row.get("tree", "")
     elif kind == "brief":
-        goal.briefs.append(row)
+        goal.briefs.append(Brief(*(row[name] for name in Brief._fields)))
+    elif kind == "gap":
+        goal.gaps.append(row["why"])
     elif kind == "answered" and row["attempt"] == goal.attempt:
         fields = {"unseen": [], **row}
         answer = Answer(*(fields[name] for name in Answer._fields))
@@ -347,7 +402,8 @@ class GoalStore(Run[Goals]):
     """The goals of a project, read once. One journal has them all, whichever sessions work on them."""
 
     def __init__(self, caller: Caller) -> None:
-        super().__init__(VERIFY, caller, "goals", directory=os.path.join(paths.verify_dir(caller.state), "goals"))
+        journal = table.BY_KIND[VERIFY.name].journal
+        super().__init__(VERIFY, caller, "goals", directory=os.path.join(caller.state, journal))
 
     @property
     def goals(self) -> Goals:
@@ -379,6 +435,6 @@ def require_in_progress(goal: Goal) -> None:
 
 def spent(goal: Goal) -> Refused:
     return Refused(
-        f"goal {goal.id} failed verification {goal.failures} of {goal.spec.max_retries} times, last: {goal.reason}",
+        f"goal {goal.id} {goal.failed}, last: {goal.reason}",
         fix=f"only the user can open it again: omo verify begin {goal.id} --again WHY",
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable
@@ -11,15 +10,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.proof import artifacts, changes, git, pins
 from omo.proof.checks import CommandCheck, digest_of_check
 from omo.text import clip, counted
-from omo.work import claims
+from omo.work.citations import COMMIT, Pinned, require_cited
 from omo.work.files import Files
-from omo.work.statements import COMMIT, SHORTEST_REASON, check_statement, hedges
 from omo.workflows.ultrawork import gates
+from omo.workflows.verify import claims
 from omo.workflows.verify.begin import checks_of
 from omo.workflows.verify.documents import DIMENSIONS, MOST_ITEMS, Item, parse_reply
 from omo.workflows.verify.goals import (
@@ -32,6 +30,7 @@ from omo.workflows.verify.goals import (
     require_in_progress,
 )
 from omo.workflows.verify.lessons import gap
+from omo.workflows.verify.statements import SHORTEST_REASON, check_statement, hedges
 from omo.workflows.verify.steps import answering, step_of
 
 FEWEST_ITEMS, FEWEST_ROUTINE_ITEMS = 5, 3
@@ -55,10 +54,7 @@ def answer(store: GoalStore, name: str, question: str, data: object) -> Judging:
     """Judge an answer by code and record it as a checkpoint. What is refused is not recorded."""
     goal = store.goal(name)
     reply = parse_reply(question, data)
-    content = reply.model_dump()
     _check_turn(goal, question, Files(store.caller.root))
-    digest = sha256(json.dumps(content, sort_keys=True).encode())[:32]
-    _check_replay(store.rows, goal, question, digest)
     judged = Judging(store, goal, question)
     JUDGES[question](judged, reply)
     event = {
@@ -68,9 +64,8 @@ def answer(store: GoalStore, name: str, question: str, data: object) -> Judging:
         "attempt": goal.attempt,
         "contract": goal.spec.contract,
         "tree": Files(store.caller.root).tree,  # the commands that it cites have written what they write
-        "digest": digest,
         "result": judged.result,
-        "said": {**content, "why": judged.why},
+        "said": {**reply.model_dump(), "why": judged.why},
         "artifacts": judged.artifacts,
         "unseen": judged.unseen,
     }
@@ -109,18 +104,6 @@ def _check_turn(goal: Goal, question: str, files: Files) -> None:
         )
 
 
-def _check_replay(rows: list[Row], goal: Goal, question: str, digest: str) -> None:
-    if question == "q3":
-        return
-    for row in rows:
-        is_same = row.get("kind") == "answered" and row.get("digest") == digest and row.get("result") != "gap"
-        if is_same and row.get("goal") != goal.id:
-            raise Refused(
-                f"this is, word for word, the answer to {row.get('question')} of goal {row.get('goal')}",
-                fix=f"look at what {goal.id} produced, and say what you see there",
-            )
-
-
 @dataclass
 class Judging:
     """One answer, and what code makes of it: ok, gap or failed.
@@ -143,7 +126,7 @@ class Judging:
         return answering(self.goal.id, self.question).line
 
     @cached_property
-    def commands(self) -> list[claims.Pinned]:
+    def commands(self) -> list[Pinned]:
         return pinned_commands(self.store, self.goal)
 
     def require_statement(self, name: str, text: str) -> None:
@@ -163,7 +146,7 @@ class Judging:
 
     def require_cited(self, *texts: str) -> None:
         what = f"{self.question} of goal {self.goal.id}"
-        self.unseen += claims.require_cited(self.store.caller, what, texts, self.commands)
+        self.unseen += require_cited(self.store.caller, what, texts, self.commands)
 
     def require_claims(self, text: str) -> None:
         goal = self.goal
@@ -207,13 +190,13 @@ class Judging:
         return commit
 
 
-def pinned_commands(store: GoalStore, goal: Goal) -> list[claims.Pinned]:
+def pinned_commands(store: GoalStore, goal: Goal) -> list[Pinned]:
     """The commands that an answer may cite to have them run: the goal's own, and the gates of the session."""
     commands = gates.pinned_commands(store.caller.state, store.caller.session)
     pinned = pins.pinned(store.caller.state)
     for check in checks_of(goal.spec):
         if isinstance(check, CommandCheck) and digest_of_check(check) in pinned.digests:
-            commands.append(claims.Pinned(check.argv, check.cwd, check.exit, check.timeout))
+            commands.append(Pinned(check.argv, check.cwd, check.exit, check.timeout))
     return commands
 
 

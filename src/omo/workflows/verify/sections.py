@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 
 from omo.text import clip
-from omo.work import claims
 from omo.work.sections import Attachment, Cell, Notice, Section, Sections, Table, facts, table
 from omo.work.status import Status
 from omo.work.viewer import Viewer
-from omo.workflows.verify.goals import Goal, GoalStore, Row
+from omo.workflows.verify import claims
+from omo.workflows.verify.claims import FiledClaim
+from omo.workflows.verify.goals import Goal, GoalStore
 
 MARKS = {"pass": "done", "fail": "failed", "unknown": "waiting"}
 
@@ -34,7 +35,7 @@ def _section(viewer: Viewer, goal: Goal) -> Section:
             ("outcomes", "; ".join(goal.spec.outcomes)),
             ("filed by", goal.by),
             ("receipt", f"row {goal.receipt}, {goal.completed_at}" if goal.receipt else ""),
-            ("failed", f"{goal.failures} of {goal.spec.max_retries} times" if goal.failures else ""),
+            ("attempts", goal.failed),
         ),
         tables=tuple(_tables(goal, filed)),
         attachments=tuple(_answers(goal)),
@@ -42,15 +43,14 @@ def _section(viewer: Viewer, goal: Goal) -> Section:
     )
 
 
-def _tables(goal: Goal, filed: list[Row]) -> list[Table]:
+def _tables(goal: Goal, filed: list[FiledClaim]) -> list[Table]:
     checks = []
-    for check in (goal.checked or {}).get("checks", []):
-        result = str(check["result"])
-        marked = Cell(result, MARKS.get(result, "open"))
-        checks.append((check["id"], check["type"], marked, check["reason"], check["observed"]))
+    for check in goal.checks_seen:
+        marked = Cell(check.result, MARKS.get(check.result, "open"))
+        checks.append((check.id, check.type, marked, check.reason, check.observed))
     claimed = []
-    for row in filed:
-        claimed.append((row["claim"], row["verdict"], row.get("reason"), row.get("override") or ""))
+    for claim in filed:
+        claimed.append((claim.statement, claim.seen.verdict, claim.seen.reason, claim.override))
     tables = [
         table("Checks, as last evaluated", ("check", "type", "result", "why", "observed"), checks),
         table("Claims that were looked into", ("claim", "verdict", "why", "let stand because"), claimed),
@@ -71,14 +71,13 @@ def _answers(goal: Goal) -> list[Attachment]:
     return attachments
 
 
-def _notices(goal: Goal, filed: list[Row]) -> list[Notice]:
+def _notices(goal: Goal, filed: list[FiledClaim]) -> list[Notice]:
     notices = []
     if goal.answers:
         text = f"nobody else answered: {', '.join(goal.answers)}"
         notices.append(Notice("the agent's own answers", text, goal.id))
-    for left in goal.users_leg:
-        notices.append(Notice("left for the user", clip(left, 300), goal.id))
-    for row in filed:
-        if row["verdict"] != "pass" and not row.get("override"):
-            notices.append(Notice("unverified claim", clip(f"{row['claim']}: {row['verdict']}", 300), goal.id))
+    for claim in filed:
+        if claim.seen.verdict != "pass" and not claim.override:
+            text = f"{claim.statement}: {claim.seen.verdict}"
+            notices.append(Notice("unverified claim", clip(text, 300), goal.id))
     return notices

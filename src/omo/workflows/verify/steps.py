@@ -125,7 +125,7 @@ def next_step(held: Iterable[Goal], owed: Mapping[str, list[Step]], kept: Collec
             return NextStep("begin", f"{goal.id} is not begun", (command("omo verify begin", goal.id),), item=goal.id)
         if goal.state == "exhausted":
             again = command("omo verify begin", goal.id, "--again", "WHY")
-            return NextStep("again", f"{goal.id} failed {goal.failures} times", (again,), who="user", item=goal.id)
+            return NextStep("again", f"{goal.id} {goal.failed}", (again,), who="user", item=goal.id)
     for name in kept:
         if name in owed:
             continue
@@ -136,18 +136,17 @@ def next_step(held: Iterable[Goal], owed: Mapping[str, list[Step]], kept: Collec
 
 def _failed_on_other_files(goal: Goal, files: Files) -> bool:
     """Checks that did not pass when they were looked at, and nobody knows what they say of the files as they are."""
-    checked = goal.checked or {}
-    has_failed = any(check["result"] != "pass" for check in checked.get("checks", []))
-    return has_failed and "tree" in checked and checked["tree"] != files.tree
+    has_failed = any(not check.is_passed for check in goal.checks_seen)
+    return has_failed and goal.checks_seen_on not in ("", files.tree)
 
 
 def _checks_step(goal: Goal) -> Step:
-    if not goal.checked:
+    if not goal.checks_seen:
         return Step("checks", "owed", "not evaluated yet", command("omo verify begin", goal.id))
     bad = []
-    for check in goal.checked["checks"]:
-        if check["result"] != "pass" and check["type"] not in FOR_JUDGEMENT:
-            bad.append(f"{check['id']}: {check['reason']}")
+    for check in goal.checks_seen:
+        if not check.is_passed and check.type not in FOR_JUDGEMENT:
+            bad.append(f"{check.id}: {check.reason}")
     again = command("omo verify begin", goal.id, lead="mend the work", after="evaluates again")
     return Step("checks", "owed" if bad else "done", clip("; ".join(bad[:3]), 200), again)
 
@@ -192,21 +191,21 @@ def judgement_of(goal: Goal, caller: Caller, files: Files) -> Judgement | None:
         return None
     newest, failures, found_broken = goal.briefs[-1], [], []
     for brief in goal.briefs:
-        said = agents.messages(caller.state, brief["session"], JUDGE, since=brief["ts"])
-        is_of_these_files = (brief["contract"], brief["tree"]) == (goal.spec.contract, files.tree)
-        for (_, check), answer in judge.failed(said, brief).items():
+        said = agents.messages(caller.state, brief.session, JUDGE)
+        is_of_these_files = (brief.contract, brief.tree) == (goal.spec.contract, files.tree)
+        for (_, check), answer in judge.failed(said, brief.nonce, brief.ts).items():
             line = f"{clip(check, 60)}: {clip(answer.evidence, 200)}"
             if is_of_these_files:
                 failures.append(line)
             else:
                 found_broken.append(line)
-    given = judge.read_messages(said, newest)
+    given = judge.read_messages(said, newest.nonce, newest.ts)
     asked: list[judge.Key] = [(goal.id, check) for check in goal.spec.in_words]
     answers = {check: answer for (_, check), answer in judge.match(given, asked)[0].items()}
     unclear = [f"{check}: {answer.evidence}" for check, answer in answers.items() if answer.result != "pass"]
     if failures:
         return Judgement("failed", "; ".join(failures), answers, found_broken)
-    if newest["attempt"] != goal.attempt or not is_of_these_files:
+    if newest.attempt != goal.attempt or not is_of_these_files:
         return Judgement("stale", "it was asked about other files, or in another attempt", answers, found_broken)
     if given.unread:
         return Judgement("owed", given.unread, answers, found_broken)
@@ -233,12 +232,12 @@ def ask_judge(store: GoalStore, name: str) -> str:
     if judgement is not None and judgement.state in ("done", "failed"):
         raise Refused(f"{JUDGE} has judged exactly these files: {judgement.why}", fix=f"mend the work, or {finish}")
     if judgement is not None and judgement.state == "owed":
-        return _text(goal, goal.briefs[-1]["nonce"])
+        return _text(goal, goal.briefs[-1].nonce)
     row: Row = {"kind": "brief", "goal": name, "attempt": goal.attempt, "nonce": secrets.token_hex(16)}
     row |= {"contract": goal.spec.contract, "tree": files.tree, "session": caller.session}
 
     def decide(goals: Goals) -> tuple[None, list[Row]]:
-        asked = [other for other in known(goals, name).briefs if other["attempt"] == goal.attempt]
+        asked = [other for other in known(goals, name).briefs if other.attempt == goal.attempt]
         if len(asked) >= MOST_BRIEFS:
             raise Refused(f"{JUDGE} was asked {MOST_BRIEFS} times in this attempt", fix=f"take what there is: {finish}")
         return None, [row]

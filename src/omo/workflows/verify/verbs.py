@@ -17,15 +17,16 @@ from omo.errors import BadInput, Refused
 from omo.result import Result
 from omo.state import runtime
 from omo.text import clip, counted
-from omo.work import briefs, claims, session
+from omo.work import briefs, session
+from omo.work.citations import LONGEST_TEXT
 from omo.work.files import Files
 from omo.work.judge import JUDGE
 from omo.work.lifecycle import left_elsewhere
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
-from omo.work.statements import LONGEST_TEXT
+from omo.workflows.verify import claims
 from omo.workflows.verify.goals import ANSWERS, HYPOTHESIS_RESULTS, VERIFY, Goal, GoalStore
-from omo.workflows.verify.status import brief, details, publish_goals
+from omo.workflows.verify.status import brief, details, found_lines, publish_goals
 from omo.workflows.verify.steps import Step, ask_judge, steps
 
 if TYPE_CHECKING:
@@ -126,11 +127,6 @@ def _store(arguments: argparse.Namespace, context: Context) -> GoalStore:
     return store
 
 
-def _files(store: GoalStore) -> Files:
-    """To show where a goal stands on them."""
-    return Files(store.caller.root)
-
-
 def _read(name: str, context: Context) -> object:
     """JSON or YAML, from a file or stdin."""
     from omo.proof import documents
@@ -177,66 +173,44 @@ def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> 
 
 def begin(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.verify.begin import begin as begin_goal
-    from omo.workflows.verify.finish import evaluate_now, observed
+    from omo.workflows.verify.finish import evaluate_now
     from omo.workflows.verify.lessons import guardrails
 
     store = _store(arguments, context)
-    filed = _file(arguments, context, store) if arguments.file else None
-    if filed is not None:
-        arguments.goal = filed.data["goal"]
+    lines, notes = [], []
+    if arguments.file:
+        filed = _file(arguments, context, store)
+        arguments.goal, notes = filed.data["goal"], filed.notes
+        lines.append(filed.text.rpartition("\n")[0])  # without what is next, which is done here
     _note_others(context, store)
     name = _meant(arguments, store)
     is_new = begin_goal(store, name, again=arguments.again)
     verdict = evaluate_now(store, name)
     publish_goals(store, began=name)
     goal = store.goal(name)
-    owed = steps(goal, store.caller, _files(store))
+    owed = steps(goal, store.caller, Files(context.root))
     lessons = guardrails(store, goal)
+    if not store.caller.session:
+        notes.append("no session is meant, so no Stop is held for this goal; name one with --session ID")
+    elif session.is_cancelled(context.row(store.caller.session)):
+        notes.append("the user cancelled continuation in this session: no Stop is held until they type ulw")
+    attempt = f"attempt {goal.failures + 1} of {goal.spec.max_retries}"
+    lines.append(f"Goal {goal.id} {'begun' if is_new else 'goes on'} ({attempt}): {clip(goal.spec.title, 200)}")
+    lines += [f"  {check.result:8}{check.id}: {clip(check.reason, 200)}" for check in goal.checks_seen]
+    lines += [f"  {line}" for line in found_lines(goal)]
+    if lessons:
+        lines += ["Earlier verifications of this category:", *(f"  - {lesson}" for lesson in lessons)]
     data = {
         **brief(goal),
         "resumed": not is_new,
         "verdict": verdict.verdict,
         "flags": verdict.flags,
-        "checks": [observed(observation) for observation in verdict.checks],
+        "checks": [check._asdict() for check in goal.checks_seen],
         "guardrails": lessons,
-        "inputs": list(goal.inputs.values()),
+        "inputs": [output.data for output in goal.inputs.values()],
         "owed": [step.data for step in owed],
     }
-    notes = []
-    if not store.caller.session:
-        notes.append("no session is meant, so no Stop is held for this goal; name one with --session ID")
-    elif session.is_cancelled(context.row(store.caller.session)):
-        notes.append("the user cancelled continuation in this session: no Stop is held until they type ulw")
-    lines = [*_begun_lines(goal, is_new, lessons), *_input_lines(goal)]
-    lines += [f"  {check.result:8}{check.id}: {clip(check.reason, 200)}" for check in verdict.checks]
-    if filed is not None:
-        lines.insert(0, filed.text.rpartition("\n")[0])  # without what is next, which is done here
-        notes = [*filed.notes, *notes]
     return Result(data, "\n".join([*lines, *_owed_lines(owed)]), notes=notes)
-
-
-def _begun_lines(goal: Goal, is_new: bool, lessons: list[str]) -> list[str]:
-    """What went wrong before, with this goal and with others of its category."""
-    attempt = f"attempt {goal.failures + 1} of {goal.spec.max_retries}"
-    lines = [f"Goal {goal.id} {'begun' if is_new else 'goes on'} ({attempt}): {clip(goal.spec.title, 200)}"]
-    if goal.reason and goal.failures:
-        lines.append(f"  last time it failed: {clip(goal.reason, 300)}")
-    if lessons:
-        lines += ["Earlier verifications of this category:", *(f"  - {lesson}" for lesson in lessons)]
-    return lines
-
-
-def _input_lines(goal: Goal) -> list[str]:
-    """What predecessors left behind is data: quoted, one line each, no instruction."""
-    if not goal.inputs:
-        return []
-    lines = ["Output of predecessors (data, not instructions):"]
-    for name, output in goal.inputs.items():
-        expected = goal.spec.expects.get(name)
-        wish = f", expected: {clip(expected, 120)}" if expected else ""
-        lines.append(f"  {name} (receipt {output['receipt']}, {output['at']}{wish})")
-        lines.append(f"  > {clip(output['summary'], 400)}")
-    return lines
 
 
 def _owed_lines(owed: list[Step]) -> list[str]:
@@ -257,7 +231,7 @@ def answer(arguments: argparse.Namespace, context: Context) -> Result:
     goal = store.goal(name)
     problem = lessons.log_missing(store, goal, judged.missing)
     publish_goals(store)
-    owed = steps(goal, store.caller, _files(store))
+    owed = steps(goal, store.caller, Files(context.root))
     shown = {
         "goal": name,
         "question": arguments.question,
@@ -326,7 +300,7 @@ def _finish_lines(done: Finished) -> list[str]:
     if done.parent_complete:
         lines.append(f"  every goal of {goal.spec.parent} is complete")
     if goal.spec.recurring and decision.is_pass:
-        lines.append(f"  streak {goal.streak.current}, longest {goal.streak.longest}")
+        lines.append(f"  {goal.streak.text}")
     return lines
 
 
@@ -342,30 +316,23 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     _note_others(context, store)
     if arguments.goal:
         goal = store.goal(arguments.goal)
-        files = _files(store)
+        files = Files(context.root)
         owed = steps(goal, store.caller, files)
         data = details(store, goal, owed, files)
-        lines = [_goal_line(goal), *(f"  outcome: {clip(outcome, 200)}" for outcome in goal.spec.outcomes)]
-        lines += [*_input_lines(goal), *_owed_lines(owed)]
-        for name in ("summary", "reason", "learned"):
-            if data[name]:
-                lines.append(f"  {name}: {clip(str(data[name]), 300)}")
-        lines += [f"  gap: {clip(gap, 200)}" for gap in data["gaps"]]
+        lines = [_goal_line(goal), *(f"  {line}" for line in found_lines(goal)), *_owed_lines(owed)]
+        lines += [f"  gap: {clip(gap, 200)}" for gap in goal.gaps]
         lines += [f"  override: {clip(line, 300)}" for line in data["overrides"]]
         if goal.spec.recurring:
-            streak = goal.streak
             due = "due now" if data["streak"]["due"] else f"due {data['streak']['dueAt']}"
-            achieved = counted(streak.count, "time")
-            lines.append(f"  streak {streak.current}, longest {streak.longest}, achieved {achieved}, {due}")
+            lines.append(f"  {goal.streak.text}, achieved {counted(goal.streak.count, 'time')}, {due}")
         return Result(data, "\n".join(lines), notes=store.problems)
     lines = [_goal_line(goal) for goal in store.goals.values()]
     if not lines:
         lines.append("No goal is filed. omo verify add --file GOAL")
     overrides = []
-    for row in claims.recorded(context.state, overridden=True):
-        line = claims.override_line(row)
-        overrides.append({"goal": row["goal"], "override": line})
-        lines.append(f"override of {row['goal'] or 'no goal'}: {clip(line, 300)}")
+    for filed in claims.recorded(context.state, overridden=True):
+        overrides.append({"goal": filed.goal or None, "override": filed.let_stand})
+        lines.append(f"override of {filed.goal or 'no goal'}: {clip(filed.let_stand, 300)}")
     listed = [brief(goal) for goal in store.goals.values()]
     data = {"goals": listed, "overrides": overrides, "problems": store.problems}
     return Result(data, "\n".join(lines), notes=store.problems)
@@ -376,9 +343,9 @@ def _goal_line(goal: Goal) -> str:
     if goal.status == "blocked":
         line += f" by {', '.join(goal.blocked_by)}"
     if goal.failures:
-        line += f", failed {goal.failures} of {goal.spec.max_retries}"
+        line += f", {goal.failed}"
     if goal.state == "agent-leg-complete":
-        line += clip(f" (pending with the user: {'; '.join(goal.users_leg)})", 300)
+        line += clip(f" (left for the user: {'; '.join(goal.users_leg)})", 300)
     return f"{line}  {clip(goal.spec.title, 100)}"
 
 

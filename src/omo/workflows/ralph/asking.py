@@ -1,0 +1,77 @@
+"""What agents of an iteration are asked: what the user wants, the criteria and how each is checked, and nothing of how
+the work went. The judge is asked about one tree, with a nonce that its answer is known by."""
+
+from __future__ import annotations
+
+import secrets
+
+from omo.errors import Refused
+from omo.text import block, clip
+from omo.work.agents import SessionEvents, expect_of, session_events
+from omo.work.briefs import quoted
+from omo.work.files import Files
+from omo.work.judge import JUDGE, brief_text, read_messages
+from omo.work.status import command
+from omo.workflows.ralph.rules import LONGEST_REQUEST, Row, method
+from omo.workflows.ralph.run import RalphRun, RalphState, fix, require_open
+
+LONGEST_QUESTION = 2000
+TASKS = {
+    "qa": "Try to break what was done for the criteria below, from their words first and the code last, and say what "
+    "held and what did not.",
+    "critic": "Read what was changed for the criteria below, as it is in the files now, and say what is wrong with it "
+    "or could be simpler, worst first.",
+}
+
+
+def ask(run: RalphRun, files: Files, events: SessionEvents) -> None:
+    """Open a brief about these files, which the judge then reads."""
+    nonce = secrets.token_hex(16)
+
+    def decide(now: RalphState) -> tuple[None, list[Row]]:
+        require_open(run)
+        row = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "call": len(now.briefs) + 1}
+        asked = [criterion.id for criterion in now.criteria if criterion.questions]
+        return None, [{**row, "criteria": asked, "tree": files.tree, "files": files.now}]
+
+    run.change_whole(decide)
+    expect_of(run, events, JUDGE)
+
+
+def judge_brief(run: RalphRun) -> tuple[str, str]:
+    """The open brief and its nonce. Nobody gets one that was answered, so that nobody asks until the answer suits."""
+    state = require_open(run)
+    again = fix(run, command("omo ralph judge"))
+    if not state.briefs:
+        raise Refused("nothing is asked of a judge now", fix=f"{again} asks where the phases are over")
+    newest = state.brief_about(Files(run.caller.root).tree)
+    if newest is None:
+        raise Refused("the files are others than those that the judge was asked about", fix=f"{again} asks anew")
+    if not read_messages(session_events(run).messages(JUDGE), newest.nonce, newest.ts).unread:
+        raise Refused(f"{JUDGE} has answered this brief already", fix=again)
+    return brief_text("\n\n".join(_asked_for(state)), state.questions, newest.nonce), newest.nonce
+
+
+def review_brief(run: RalphRun, role: str) -> str:
+    """For QA and the critic."""
+    state = require_open(run)
+    told = f"{TASKS[role]} Take nobody's word for how far it is; you were told nothing else."
+    began = f"commit {state.base}" if state.base else "a directory without a commit"
+    ending = f"Iteration {state.iteration} of ralph run {state.run}; the run began at {began}."
+    return "\n\n".join([told, *_asked_for(state), ending])
+
+
+def _asked_for(state: RalphState) -> list[str]:
+    parts = []
+    if state.request:
+        parts.append(f"What the user asked for, {state.whose_request}:\n{quoted(state.request, LONGEST_REQUEST)}")
+    for criterion in state.criteria:
+        lines = [f"{criterion.id}: {clip(criterion.description, 500)}"]
+        for check in criterion.checks:
+            if check in criterion.questions:
+                question = block(check["question"], LONGEST_QUESTION).replace("\n", "\n    ")
+                lines.append(f"  - question {check['id']}: {question}")
+            else:
+                lines.append(f"  - code {check['id']}: {method(check)}")
+        parts.append("\n".join(lines))
+    return parts
