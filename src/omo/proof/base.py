@@ -32,10 +32,6 @@ LARGEST_FILE = 8 * 1024 * 1024  # a larger one is told apart by its size and tim
 GONE = "gone"
 LINK_MODE, FILE_MODE, PROGRAM_MODE = "l", "f", "x"
 BY_TIMES = "t"  # begins the digest of a file that was not read
-DIFF = (
-    *("diff", "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv"),
-    "--ignore-submodules=none",
-)
 OWN_DIRECTORIES = (".sisyphus/cc-omo/", ".sisyphus/evidence/")
 # Looked at wherever they are, also where git is told to ignore them: each changes what a test runner does.
 ALWAYS_LOOKED_AT = (
@@ -236,7 +232,7 @@ def changed_at_end(root: str, began: Json | str, marked: Json) -> list[str] | No
     changed = marked.get("changed")
     if not head or not marked.get("head") or not isinstance(before, dict) or not isinstance(changed, dict):
         return None
-    committed_since = git.run(root, *DIFF, str(head), str(marked["head"]), "--")
+    committed_since = git.run(root, *git.DIFF, str(head), str(marked["head"]), "--")
     if not committed_since.ok:
         return None
     paths = {path for path in changed if changed[path] != before.get(path)}
@@ -363,7 +359,7 @@ def _list(root: str, head: str | None, exclude: str) -> _Listing:
 
 def _differing(root: str, commit: str, as_they_are: Sequence[str]) -> list[str] | None:
     """The tracked files that git sees otherwise than in the commit; None where it has no such commit."""
-    answer = git.run_all(root, [[*as_they_are, *DIFF, commit, "--"]], seconds=git.HOOK_SECONDS)[0]
+    answer = git.run_all(root, [[*as_they_are, *git.DIFF, commit, "--"]], seconds=git.HOOK_SECONDS)[0]
     return answer.lines if answer.ok else None
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from omo.errors import NotEvaluable
 from omo.proof import git, globs
-from omo.proof.base import DIFF
 from omo.safe_open import regular_file
 
 MOST_COMMITS = 10_000
@@ -65,7 +64,7 @@ def changed(root: Path, base: str) -> list[str]:
     """
     since = resolve(root, base)
     new, as_they_are = _looked_at(root)
-    differing = git.require(git.run(root, *as_they_are, *DIFF, since, "--"), "diff").lines
+    differing = git.require(git.run(root, *as_they_are, *git.DIFF, since, "--"), "diff").lines
     paths = {*differing, *new, *hidden_since(root, since)}
     return sorted(_not_own(paths))
 
@@ -123,7 +122,7 @@ def branch_base(root: Path, tip: str, *, own: str) -> tuple[str, str] | None:
 
 def changed_between(root: Path, base: str, tip: str) -> list[str]:
     """Paths below `root` that two commits have differently."""
-    differing = git.lines(root, *DIFF, resolve(root, base), resolve(root, tip), "--")
+    differing = git.lines(root, *git.DIFF, resolve(root, base), resolve(root, tip), "--")
     return sorted(_not_own(differing))
 
 
