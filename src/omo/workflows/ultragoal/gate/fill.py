@@ -240,10 +240,9 @@ class Filled:
             self._lacks("iteration.rerunCommands", RERUN)
         for gate in self.subject.gates or ():
             why = self.gate_problems[gate.name]
-            has_passed = any(result["result"] == "pass" for result in gate.results)
             if not why:
                 continue
-            if gate.recorded or gate.allowed or (not self.subject.is_final and not has_passed):
+            if gate.recorded or gate.allowed or (not self.subject.is_final and not gate.has_passed):
                 lines.append(f"gate {gate.name} {why}, as it did before")
             else:
                 self._lacks("iteration.status", f"gate {gate.name} {why}: mend what it says (omo gate run {gate.name})")
