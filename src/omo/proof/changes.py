@@ -80,7 +80,7 @@ def require_nothing_hidden(root: Path) -> None:
 
 def _looked_at(root: Path) -> tuple[list[str], list[str]]:
     """What is untracked, and the options by which no filter of the configuration is started, or hides an edit."""
-    settings, listed = git.run_all(root, [git.SETTINGS, ["ls-files", "-v", "-z", "--cached", "--others", _RULES]])
+    listed = git.run(root, "ls-files", "-v", "-z", "--cached", "--others", _RULES)
     _, untracked, looked_past = git.sorted_out(git.require(listed, "ls-files"))
     is_sparse = bool(looked_past) and git.run(root, "config", "--bool", "core.sparseCheckout").text.strip() == "true"
     for path in looked_past:
@@ -90,7 +90,7 @@ def _looked_at(root: Path) -> tuple[list[str], list[str]]:
                 f"git is told not to look at {path}",
                 fix=f"git update-index --no-assume-unchanged --no-skip-worktree -- {path}",
             )
-    return untracked, git.without_filters(settings)
+    return untracked, git.settings(root).as_they_are
 
 
 def current_branch(root: Path) -> str:

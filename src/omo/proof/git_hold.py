@@ -154,7 +154,7 @@ def find(root: str, mark: str) -> Hold | None:
     place = git.place_of_repository(root)
     if not place:
         return None
-    about, settings = git.run_all(root, [["rev-parse", "--absolute-git-dir", *HEAD], git.SETTINGS])
+    about = git.run(root, "rev-parse", "--absolute-git-dir", *HEAD)
     directory, head = os.fsdecode(about.output).removesuffix("\n"), ""
     if about.ok:  # else there is no commit yet
         directory, _, head = directory.rpartition("\n")
@@ -163,7 +163,8 @@ def find(root: str, mark: str) -> Hold | None:
     hold = Hold(root, directory, mark, head)
     is_plain = place == "." and os.path.isdir(os.path.join(root, ".git"))
     # A clean filter is a program that git would start to add a file.
-    hold.may_have_own_index = is_plain and os.access(hold.directory, os.W_OK) and not git.without_filters(settings)
+    if is_plain and os.access(hold.directory, os.W_OK):
+        hold.may_have_own_index = not git.settings(root).as_they_are
     return hold
 
 

@@ -16,23 +16,23 @@ from omo.proof import base
 from omo.proof.swap import File
 from omo.text import clip
 
-# Modules that Python would load in place of the runner's own: "a module in the place of the runner".
+# Modules that Python would load in place of the runner's own, and those that a runner loads in its turn.
 SHADOWS = (
-    *("unittest", "pytest", "_pytest", "pluggy", "sitecustomize", "usercustomize", "coverage", "mypy", "ruff", "nose"),
-    *("doctest", "argparse", "traceback", "warnings", "difflib", "inspect", "importlib"),
+    # "a module in the place of the runner", "a module that Python loads at start"
+    *("unittest", "pytest", "_pytest", "pluggy", "coverage", "mypy", "ruff", "doctest"),
+    *("sitecustomize", "usercustomize"),
+    # "a module that the runner imports"
+    *("argparse", "ast", "asyncio", "collections", "contextlib", "difflib", "dis", "enum", "fnmatch", "functools"),
+    *("gettext", "importlib", "inspect", "keyword", "linecache", "logging", "opcode", "operator", "pprint", "re"),
+    *("reprlib", "signal", "textwrap", "token", "tokenize", "traceback", "types", "warnings", "weakref"),
 )
-# Those that it loads in its turn, also good names for a module of a package: looked for where a command runs.
-LOADED_BY_RUNNER = (
-    *("ast", "asyncio", "collections", "contextlib", "dis", "enum", "fnmatch", "functools", "gettext", "keyword"),
-    *("linecache", "logging", "opcode", "operator", "pprint", "re", "reprlib", "signal", "textwrap", "token"),
-    *("tokenize", "types", "weakref"),
-)
-# Words by which source asks whether a test runs it, or changes what an assertion does.
+# How source asks whether a test runs it, or changes what a runner says of it, each with its ending.
 PEEKS = re.compile(
-    r"PYTEST_(?:CURRENT_TEST|VERSION)|JEST_WORKER_ID|VITEST_WORKER_ID|\bcfg!\(test\)|\btesting\.Testing\(\)"
-    r"|\bTestCase\.\w+\s*=|\bsetattr\(\s*(?:\w+\.)*TestCase\b|\bsys\._getframe\b|\binspect\.(?:stack|currentframe)\("
-    r"|\bos\._exit\(0?\)|\batexit\.register\(.*_exit|[\"'](?:pytest|unittest|_pytest)[\"']\s+in\s+sys\.modules"
-    r"|\b(?:sys\.)?modules\b.*[\"'](?:pytest|unittest|_pytest)[\"']"
+    r"[\"'](?:pytest|unittest|_pytest)[\"']\s+in\s+sys\.modules"  # "right only where a runner is loaded"
+    r"|\bsys\._getframe\b"  # "right only when a test calls"
+    r"|\bTest(?:Case|Result)\.\w+\s*="  # "the assertion replaced by the source", "failures not counted by the source"
+    r"|\bos\._exit\(0?\)"  # "the other function ends the process"
+    r"|\batexit\.register\(.*_exit"  # "the exit code changed by the source"
 )
 IN_PLACE_OF_RUNNER = "{} stands in the place of the runner's own module"
 LONGEST_LINE = 100
@@ -54,8 +54,7 @@ def shadows(
     They are looked for on the disk, as git may be told to ignore them. Of `began` its commit alone will do; `allowed`
     are changes that the user wants, by the digest of what they saw.
     """
-    directories = set()
-    own = {command.cwd for command in commands}
+    directories = {command.cwd for command in commands}
     for command in commands:
         words = " ".join(command.argv).replace(";", " ").split()  # also those of a line for a shell
         for before, word in zip(["", *words], words, strict=False):
@@ -64,12 +63,13 @@ def shadows(
             elif before == "cd":
                 directories.add(os.path.join(command.cwd, word))
     present = []
-    for directory in sorted(directories | own):
-        for name in (*SHADOWS, *LOADED_BY_RUNNER) if directory in own else SHADOWS:
+    for directory in sorted(directories):
+        for name in SHADOWS:
             for file in (f"{name}.py", f"{name}/__init__.py"):
                 path = os.path.normpath(os.path.join(directory, file)).replace(os.sep, "/")
-                is_allowed = path in (allowed or {}) and (allowed or {})[path] == base.digest_of(root, path)
-                if os.path.lexists(os.path.join(root, path)) and path not in began.get("files", ()) and not is_allowed:
+                if not os.path.lexists(os.path.join(root, path)) or path in began.get("files", ()):
+                    continue
+                if allowed is None or allowed.get(path) != base.digest_of(root, path):
                     present.append(path)
     if not present or not began.get("head"):
         return present

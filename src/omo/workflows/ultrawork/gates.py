@@ -279,14 +279,10 @@ class Found:
                 self.unlike.append(gate.name)
 
 
-def pin_words(check: Check, cwd: str) -> list[str]:
+def pin_line(check: Check, cwd: str) -> str:
     """What pins it for an agent whose session is in `cwd`."""
     elsewhere = [] if check.cwd == cwd else ["--cwd", check.cwd]
-    return ["omo", "gate", "add", *elsewhere, check.name, "--", *check.argv]
-
-
-def pin_line(check: Check, cwd: str) -> str:
-    return clip(typed(pin_words(check, cwd)), 200)
+    return clip(typed(["omo", "gate", "add", *elsewhere, check.name, "--", *check.argv]), 200)
 
 
 def pinned_commands(state: str, session_id: str) -> list[Pinned]:

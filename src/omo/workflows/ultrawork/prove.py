@@ -104,8 +104,7 @@ class Prover:
             return USERS
         if gate.command not in self._owners:
             head = (known.base or {}).get("head")
-            file = own_commands.where(self.context.root, head, gate.argv, gate.cwd)
-            self._owners[gate.command] = f"the project's own ({file})" if file else ""
+            self._owners[gate.command] = own_commands.owner(self.context.root, head, gate.argv, gate.cwd)
         return self._owners[gate.command]
 
     @cached_property
