@@ -10,9 +10,11 @@ from tests.project import Project
 
 BROKEN, MENDED = "print('broken')\n", "print('right')\n"
 GATE = "test:\n\tgrep right calc.py\n"
-GIT_OF_A_LOOK = 3  # what there is, by which settings, and what of it differs
-GIT_OF_THE_BASE = 4  # which files it had, what those that name commands held, how git would check them out, and so
-GIT_OF_A_SWAP = 7  # whose repository it is, what is new in it, where HEAD is, before and after; an index for the gate
+GIT_OF_A_LOOK = 2  # what there is, and what of it differs
+GIT_OF_THE_BASE = 3  # which files it had, what those that name commands held, and how git would check them out
+GIT_OF_A_SWAP = (
+    5  # whose repository it is and where HEAD is, what is new in it, before and after; an index for the gate
+)
 
 
 @pytest.fixture

@@ -24,7 +24,7 @@ from omo.workflows.ralph import judge, phases
 from omo.workflows.ralph.phases import PHASE_OF, PhaseReport
 from omo.workflows.ralph.rules import PHASES
 from omo.workflows.ultrawork import gates
-from omo.workflows.ultrawork.gates import Gate
+from omo.workflows.ultrawork.gates import Gate, GateRun
 from tests.ralph.project import Project, make_project
 
 LETTERS = {"p": "omo:planner", "e": "omo:executor", "q": "omo:qa", "c": "omo:critic"}
@@ -138,7 +138,7 @@ def gate(
 ) -> Gate:
     made = Gate({"name": name, "by": by, "argv": list(argv), "cwd": ".", "timeout": 60.0})
     if result:
-        made.results.append({"result": result, "tree": tree})
+        made.results.append(GateRun({"result": result, "tree": tree}))
     if is_allowed:
         made.allowed = {"kind": "gate-allowed"}
     return made

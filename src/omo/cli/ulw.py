@@ -142,13 +142,14 @@ def _refuse_with_other_work(row: Row) -> None:
 
 def _outcome(context: Context, name: str, row: Row, proof: Proof, because: str, skipping: str) -> Row:
     from omo.proof.run import child_environment
-    from omo.work.citations import require_cited
-    from omo.work.run import caller_of
     from omo.workflows.ultrawork import finish
 
     armed_at = str(runtime.part(row, "ulw").get("armedAt") or "")
     unseen: list[str] = []
     if because:  # the agent's word is handed on to the user, so what it cites is looked at
+        from omo.work.citations import require_cited
+        from omo.work.run import caller_of
+
         pinned = gates.pinned_commands(context.state, name)
         unseen = require_cited(caller_of(context, name), "--because", [because], pinned)
     return finish.Finish(proof, child_environment(os.environ), armed_at, because, skipping, unseen).outcome()

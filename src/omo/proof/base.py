@@ -13,7 +13,7 @@ import stat
 
 from omo import safe_open
 from omo.digest import sha256
-from omo.errors import OmoError
+from omo.errors import NotEvaluable, OmoError
 from omo.proof import git
 from omo.state.copies import Copies
 
@@ -32,10 +32,6 @@ LARGEST_FILE = 8 * 1024 * 1024  # a larger one is told apart by its size and tim
 GONE = "gone"
 LINK_MODE, FILE_MODE, PROGRAM_MODE = "l", "f", "x"
 BY_TIMES = "t"  # begins the digest of a file that was not read
-DIFF = (
-    *("diff", "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv"),
-    "--ignore-submodules=none",
-)
 OWN_DIRECTORIES = (".sisyphus/cc-omo/", ".sisyphus/evidence/")
 # Looked at wherever they are, also where git is told to ignore them: each changes what a test runner does.
 ALWAYS_LOOKED_AT = (
@@ -120,7 +116,7 @@ def look(root: str, base: Json | None) -> Look:
     if base is not None and not unknown:
         try:
             return _look(root, base)
-        except _Unknown as error:
+        except (_Unknown, NotEvaluable) as error:
             unknown = str(error)
     return Look(_fingerprint(root), None, frozenset(), unknown)
 
@@ -236,7 +232,7 @@ def changed_at_end(root: str, began: Json | str, marked: Json) -> list[str] | No
     changed = marked.get("changed")
     if not head or not marked.get("head") or not isinstance(before, dict) or not isinstance(changed, dict):
         return None
-    committed_since = git.run(root, *DIFF, str(head), str(marked["head"]), "--")
+    committed_since = git.run(root, *git.DIFF, str(head), str(marked["head"]), "--")
     if not committed_since.ok:
         return None
     paths = {path for path in changed if changed[path] != before.get(path)}
@@ -334,19 +330,21 @@ def _list(root: str, head: str | None, exclude: str) -> _Listing:
     every = ["ls-files", "-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"]
     if exclude:
         every.append(f"--exclude-from={exclude}")
-    commands = [every, git.SETTINGS]
+    settings = git.settings(root)
+    as_they_are = settings.as_they_are
+    listing_files = git.start(root, every, seconds=git.HOOK_SECONDS)  # meanwhile:
+    commit = head or ""
     if head == "HEAD":
-        commands.append(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
-    listed, settings, *named = git.run_all(root, commands, seconds=git.HOOK_SECONDS)
+        named = git.run_all(root, [["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]], seconds=git.HOOK_SECONDS)
+        commit = named[0].text.strip()
+    differing = _differing(root, commit, as_they_are) if commit else None
+    listed = listing_files.answer()
     if not listed.ok:
         return _list_without_git(root)
     tracked, loose, flagged = git.sorted_out(listed)
     untracked = [path for path in loose if not is_leftover(path)]
     known = {*tracked, *loose}
     untracked += [path for path in ALWAYS_LOOKED_AT if path not in known and os.path.lexists(os.path.join(root, path))]
-    commit = named[0].text.strip() if named else head or ""
-    as_they_are = git.without_filters(settings)
-    differing = _differing(root, commit, as_they_are) if commit else None
     if differing is None:
         return _Listing({*tracked, *untracked}, untracked)
     # What git has noted of files that a filter rewrites was noted through it, so they are all looked at.
@@ -354,7 +352,7 @@ def _list(root: str, head: str | None, exclude: str) -> _Listing:
     listing = _Listing({*differing, *untracked, *_edited(root, commit, overlooked, as_they_are)}, untracked)
     listing.head = commit
     left_out = [path for path in flagged if not os.path.lexists(os.path.join(root, path))]
-    seen_so = [git.file_mode_in(settings), *sorted(left_out)]
+    seen_so = [settings.file_mode, *sorted(left_out)]
     if place != ".":  # in another repository, or another part of one, the commit's paths stand for other files
         seen_so.append(place)
     listing.view = sha256(os.fsencode("\0".join(seen_so)))[:16]
@@ -363,7 +361,7 @@ def _list(root: str, head: str | None, exclude: str) -> _Listing:
 
 def _differing(root: str, commit: str, as_they_are: Sequence[str]) -> list[str] | None:
     """The tracked files that git sees otherwise than in the commit; None where it has no such commit."""
-    answer = git.run_all(root, [[*as_they_are, *DIFF, commit, "--"]], seconds=git.HOOK_SECONDS)[0]
+    answer = git.run_all(root, [[*as_they_are, *git.DIFF, commit, "--"]], seconds=git.HOOK_SECONDS)[0]
     return answer.lines if answer.ok else None
 
 
@@ -465,6 +463,9 @@ def _content(full: str) -> bytes:
         return safe_open.read_file(full, LARGEST_FILE, follow_link=True)
     except (safe_open.NotAFile, safe_open.TooLarge):  # the second only behind a link
         return b""
+
+
+# Seldom needed, and slow to load for a hook: hashlib, tempfile and pathlib are behind them.
 
 
 def _fingerprint(directory: str) -> str:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from omo.errors import NotEvaluable
 from omo.proof import git, globs
-from omo.proof.base import DIFF
 from omo.safe_open import regular_file
 
 MOST_COMMITS = 10_000
@@ -65,7 +64,7 @@ def changed(root: Path, base: str) -> list[str]:
     """
     since = resolve(root, base)
     new, as_they_are = _looked_at(root)
-    differing = git.require(git.run(root, *as_they_are, *DIFF, since, "--"), "diff").lines
+    differing = git.require(git.run(root, *as_they_are, *git.DIFF, since, "--"), "diff").lines
     paths = {*differing, *new, *hidden_since(root, since)}
     return sorted(_not_own(paths))
 
@@ -81,7 +80,7 @@ def require_nothing_hidden(root: Path) -> None:
 
 def _looked_at(root: Path) -> tuple[list[str], list[str]]:
     """What is untracked, and the options by which no filter of the configuration is started, or hides an edit."""
-    settings, listed = git.run_all(root, [git.SETTINGS, ["ls-files", "-v", "-z", "--cached", "--others", _RULES]])
+    listed = git.run(root, "ls-files", "-v", "-z", "--cached", "--others", _RULES)
     _, untracked, looked_past = git.sorted_out(git.require(listed, "ls-files"))
     is_sparse = bool(looked_past) and git.run(root, "config", "--bool", "core.sparseCheckout").text.strip() == "true"
     for path in looked_past:
@@ -91,7 +90,7 @@ def _looked_at(root: Path) -> tuple[list[str], list[str]]:
                 f"git is told not to look at {path}",
                 fix=f"git update-index --no-assume-unchanged --no-skip-worktree -- {path}",
             )
-    return untracked, git.without_filters(settings)
+    return untracked, git.settings(root).as_they_are
 
 
 def current_branch(root: Path) -> str:
@@ -123,7 +122,7 @@ def branch_base(root: Path, tip: str, *, own: str) -> tuple[str, str] | None:
 
 def changed_between(root: Path, base: str, tip: str) -> list[str]:
     """Paths below `root` that two commits have differently."""
-    differing = git.lines(root, *DIFF, resolve(root, base), resolve(root, tip), "--")
+    differing = git.lines(root, *git.DIFF, resolve(root, base), resolve(root, tip), "--")
     return sorted(_not_own(differing))
 
 

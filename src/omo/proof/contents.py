@@ -83,7 +83,7 @@ def _committed(root: str, head: str, paths: Sequence[str]) -> dict[str, File]:
     present = list(entries)
     if not present:
         return held
-    as_they_are = git.without_filters(git.run(root, *git.SETTINGS))
+    as_they_are = git.settings(root).as_they_are
     for path in present:
         if entries[path][0] == GITLINK:
             raise Unknown(f"{path} is a repository of its own")

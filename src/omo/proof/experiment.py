@@ -336,7 +336,7 @@ class _Trial:
     def _old_tests_fail(self, runs: Mapping[str, Run]) -> Experiment:
         without, old, now = runs[WITHOUT], runs[OLD_TESTS], runs[AS_IT_IS]
         changed = listed(self.arranged.rest, 6)
-        if _could_not_be_built(old) or old.result == "unknown":
+        if _could_not_be_built(old):
             reason = f"with {changed} as before it does not get to its tests ({old.why or old.quoted})"
             return self._result(OLD_TESTS_FAIL, reason, runs)
         reason = f"it passes only with the changed {changed}"

@@ -18,7 +18,7 @@ from omo.json_text import dumps
 from omo.proof import base, outputs, reading
 from omo.proof import run as runner
 from omo.proof.outputs import Counts
-from omo.proof.project_files import names_at
+from omo.proof.project_files import commit_at
 from omo.proof.swap import File
 from omo.proof.typed_commands import command_id
 from omo.state import paths, store
@@ -110,7 +110,7 @@ class Subject:
     def present(self) -> frozenset[str]:
         """The paths of the base."""
         head = self.began.get("head")
-        return frozenset([*self.began["files"], *(names_at(self.root, head) if head else ())])
+        return frozenset([*self.began["files"], *(commit_at(self.root, head).names if head else ())])
 
     @cached_property
     def base_id(self) -> str:

@@ -1,7 +1,7 @@
 """The one way git is asked: hardened, bounded in time and output, and held to the project's own repository.
 
-No configuration may name a program to start, make git look away, or speak of another place. Hooks ask too, so nothing
-is imported here but `os`; several commands can run at once.
+No configuration may name a program to start, make git look away, or speak of another place. Hooks ask too, so only
+what they have loaded anyway is imported here; several commands can run at once.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 
+from omo import safe_open
 from omo.errors import NotEvaluable
 
 TYPE_CHECKING = False
@@ -49,14 +50,20 @@ ENVIRONMENT = {
     "LC_ALL": "C",
     "XDG_CONFIG_HOME": os.devnull,
 }
-# What of a repository's configuration makes git see files otherwise than they are.
 SETTINGS = ("config", "-z", "--get-regexp", r"^(core\.filemode|filter\..*\.(clean|smudge|process|required))$")
+SAYS_MORE = ("filter", "include", "worktreeconfig")  # programs, and other files of configuration
+LARGEST_CONFIGURATION = 1_000_000
 _EMPTY = {
     "HEAD": "ref: refs/heads/none\n",
     "config": "[core]\n\tprotectNTFS = false\n\tprotectHFS = false\n",
     "info/attributes": "* -text !crlf !eol !ident !filter !working-tree-encoding\n",
 }
-_PASSED_ON = ("PATH", "TMPDIR", "SYSTEMROOT", "TEMP", "TMP", "PATHEXT")
+_PASSED_ON = ("PATH", "TMPDIR")
+# Paths that differ, whatever the configuration says of how they are shown.
+DIFF = (
+    *("diff", "--name-only", "-z", "--no-renames", "--relative", "--no-ext-diff", "--no-textconv"),
+    "--ignore-submodules=none",
+)
 
 
 class Answer:
@@ -190,30 +197,51 @@ def place_of_repository(root: str) -> str:
     return ""
 
 
-def without_filters(settings: Answer) -> list[str]:
-    """Options by which git takes files as they are on the disk and starts no program of a filter: configuration is
-    anybody's to write. Files of such a filter (git-lfs, git-crypt) then differ from the commit, and are told apart by
-    what they hold."""
-    drivers = {}
-    for entry in settings.lines:
-        name = entry.partition("\n")[0]
-        if name.startswith("filter."):
-            drivers[name.rpartition(".")[0]] = True
-    options = []
-    for driver in drivers:
-        for end in ("clean=", "smudge=", "process=", "required=false"):
-            options += ["-c", f"{driver}.{end}"]
-    return options
+class Settings:
+    """What of a repository's configuration makes git see files otherwise than they are.
+
+    `file_mode` says whether it looks at the executable bit. `as_they_are` are options by which it takes files as they
+    are on the disk and starts no program of a filter: configuration is anybody's to write. Files of such a filter
+    (git-lfs, git-crypt) then differ from the commit, and are told apart by what they hold.
+    """
+
+    __slots__ = ("as_they_are", "file_mode")
+
+    def __init__(self, entries: Sequence[str]) -> None:
+        self.file_mode = "true"
+        drivers = {}
+        for entry in entries:
+            name, _, value = entry.partition("\n")
+            if name.startswith("filter."):
+                drivers[name.rpartition(".")[0]] = True
+            else:
+                self.file_mode = "true" if value.lower() in ("", "true", "yes", "on", "1") else "false"
+        self.as_they_are: list[str] = []
+        for driver in drivers:
+            for end in ("clean=", "smudge=", "process=", "required=false"):
+                self.as_they_are += ["-c", f"{driver}.{end}"]
 
 
-def file_mode_in(settings: Answer) -> str:
-    """Whether git looks at the executable bit: `true` or `false`."""
-    answer = "true"
-    for entry in settings.lines:
-        name, _, value = entry.partition("\n")
-        if name == "core.filemode":
-            answer = "true" if value.lower() in ("", "true", "yes", "on", "1") else "false"
-    return answer
+def settings(root: str | os.PathLike[str]) -> Settings:
+    """Read here where the file is plain, as every look needs it; else git is asked."""
+    plain = _plain_settings(os.path.join(root, ".git"))
+    return Settings(run(root, *SETTINGS).lines if plain is None else plain)
+
+
+def _plain_settings(directory: str) -> list[str] | None:
+    """What SETTINGS would print; None where more than the lines of this one file may count."""
+    try:
+        text = safe_open.read_file(os.path.join(directory, "config"), LARGEST_CONFIGURATION).decode().lower()
+    except (OSError, ValueError):
+        return None
+    if os.path.lexists(os.path.join(directory, "commondir")) or any(word in text for word in SAYS_MORE):
+        return None
+    entries = []
+    for line in text.split("\n"):
+        name, _, value = line.partition("=")
+        if name.strip() == "filemode" and value.strip() in ("true", "false"):
+            entries.append(f"core.filemode\n{value.strip()}")
+    return entries if len(entries) == text.count("filemode") else None
 
 
 def make_repository(directory: str) -> None:
@@ -234,9 +262,6 @@ class Process:
     def __init__(self, argv: list[str], environ: Mapping[str, str], seconds: float, stdin: bytes) -> None:
         self._answer: Answer | None = None
         self._deadline = time.monotonic() + seconds
-        if not hasattr(os, "posix_spawnp"):
-            self._answer = _run_elsewhere(argv, environ, seconds, stdin)
-            return
         feed = _feed(stdin)
         output, output_end = os.pipe()
         errors, errors_end = os.pipe()
@@ -318,16 +343,3 @@ def _feed(content: bytes) -> int:
             return os.dup(file.fileno())
     except OSError as error:
         raise NotEvaluable(f"there is no room for what git is asked: {error.strerror}", fix="free some space") from None
-
-
-def _run_elsewhere(argv: list[str], environ: Mapping[str, str], seconds: float, stdin: bytes) -> Answer:
-    """Where there is no posix_spawn."""
-    import subprocess
-
-    try:
-        done = subprocess.run(argv, env=environ, input=stdin, capture_output=True, timeout=seconds, check=False)
-    except OSError:
-        return Answer(None, b"", b"")
-    except subprocess.TimeoutExpired:
-        return Answer(None, b"", b"gave no answer in time")
-    return Answer(done.returncode, done.stdout, done.stderr[:MOST_ERRORS])

@@ -19,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+HEAD = ("--verify", "--quiet", "HEAD^{commit}")
 OWN_INDEX = "omo-index"
 LOCK_SECONDS = 2.0
 POLL = 0.02
@@ -28,15 +29,16 @@ NOT_WRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class Hold:
-    """`mark` is in the first line of the lock, so that whoever comes later knows whose it is."""
+    """`mark` is in the first line of the lock, so that whoever comes later knows whose it is; `head` is the commit that
+    is checked out, where somebody has just looked."""
 
-    def __init__(self, root: str, directory: str, mark: str) -> None:
+    def __init__(self, root: str, directory: str, mark: str, head: str | None = None) -> None:
         self.root = root
         self.directory = directory
         self.mark = mark
         self.is_locked = False
         self.may_have_own_index = False
-        self._head = ""
+        self._head = head
         self._staged = b""
 
     @property
@@ -49,7 +51,8 @@ class Hold:
 
     def take(self) -> None:
         """Lock the index. A host's sandbox may keep the git directory read-only: then it is compared afterwards."""
-        self._head = _head(self.root)
+        if self._head is None:
+            self._head = _head(self.root)
         self.is_locked = self._lock()
         if not self.is_locked:
             self._staged = _staged(self.root)
@@ -93,11 +96,10 @@ class Hold:
         if not self.is_locked and not moved and _staged(self.root) != self._staged:
             moved = "git's index was changed while files were swapped"
         self.is_locked = False
+        before, self._head = self._head or "", None
         head = _head(self.root)
-        if head != self._head:
-            moved = (
-                f"HEAD moved from {self._head[:12] or 'nothing'} to {head[:12] or 'nothing'} while files were swapped"
-            )
+        if head != before:
+            moved = f"HEAD moved from {before[:12] or 'nothing'} to {head[:12] or 'nothing'} while files were swapped"
         return moved
 
     def sweep(self) -> None:
@@ -152,13 +154,17 @@ def find(root: str, mark: str) -> Hold | None:
     place = git.place_of_repository(root)
     if not place:
         return None
-    found, settings = git.run_all(root, [["rev-parse", "--absolute-git-dir"], git.SETTINGS])
-    if not found.ok:
+    about = git.run(root, "rev-parse", "--absolute-git-dir", *HEAD)
+    directory, head = os.fsdecode(about.output).removesuffix("\n"), ""
+    if about.ok:  # else there is no commit yet
+        directory, _, head = directory.rpartition("\n")
+    if not directory:
         return None
-    hold = Hold(root, os.fsdecode(found.output).removesuffix("\n"), mark)
+    hold = Hold(root, directory, mark, head)
     is_plain = place == "." and os.path.isdir(os.path.join(root, ".git"))
     # A clean filter is a program that git would start to add a file.
-    hold.may_have_own_index = is_plain and os.access(hold.directory, os.W_OK) and not git.without_filters(settings)
+    if is_plain and os.access(hold.directory, os.W_OK):
+        hold.may_have_own_index = not git.settings(root).as_they_are
     return hold
 
 
@@ -174,7 +180,7 @@ def gitlinks(root: str, paths: Sequence[str]) -> list[str]:
 
 
 def _head(root: str) -> str:
-    answer = git.run(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    answer = git.run(root, "rev-parse", *HEAD)
     return answer.text.strip() if answer.ok else ""
 
 

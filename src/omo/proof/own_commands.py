@@ -38,6 +38,12 @@ def where(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
     return sources[0] if sources and all(sources) else ""
 
 
+def owner(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
+    """In words, for whoever tells what was proven by a command; empty where its agent chose it."""
+    file = where(root, head, argv, cwd)
+    return f"the project's own ({file})" if file else ""
+
+
 def _checks(files: Files, root: str, directory: str) -> list[Check]:
     """What the files of a directory name, the project's own gates first."""
     checks = project_checks.read(files, root, directory)

@@ -186,8 +186,9 @@ def upwards(cwd: str) -> list[str]:
 
 def read(files: Files, root: str, directory: str) -> list[Check]:
     """Every command that files of this directory name."""
-    files.read([posixpath.join(directory, name) for name in READ])
-    checks = _targets(files, directory) + _scripts(files, directory) + _plain(files, root, directory)
+    python_test = _python_test(files, directory)
+    files.read([python_test, *(posixpath.join(directory, name) for name in READ)])
+    checks = _targets(files, directory) + _scripts(files, directory) + _plain(files, root, directory, python_test)
     if not directory:
         checks += _of_ci(files)
     for check in checks:
@@ -326,7 +327,7 @@ def _by_lock_file(files: Files, directory: str, runners: dict[str, str]) -> str:
     return ""
 
 
-def _plain(files: Files, root: str, directory: str) -> list[Check]:
+def _plain(files: Files, root: str, directory: str, python_test: str) -> list[Check]:
     """The plain commands of an ecosystem, beside its manifest."""
     offered: list[Check] = []
     others: list[Check] = []
@@ -347,23 +348,23 @@ def _plain(files: Files, root: str, directory: str) -> list[Check]:
             line = text[: text.index(sign)].count("\n") + 1 if sign else 0
             offered.append(Check(argv, path, language, kind, line=line))
             break
-    if not any(check.kind == TESTS and check.language == "python" for check in offered):
-        offered += _python_tests(files, root, directory)
+    if python_test and not any(check.kind == TESTS and check.language == "python" for check in offered):
+        # A project of a few files has no manifest; its tests say what runs them.
+        text = files.text(python_test)
+        command = UNITTEST[0] if "unittest" in text and "pytest" not in text else PYTEST[0]
+        argv = _as_run_here(files, root, directory, "python", command.split())
+        offered.append(Check(argv, python_test, "python", TESTS))
     return offered + others
 
 
-def _python_tests(files: Files, root: str, directory: str) -> list[Check]:
-    """A project of a few files has no manifest; its tests say what runs them."""
+def _python_test(files: Files, directory: str) -> str:
+    """The first test of Python's in this directory, or in one of tests below it; empty for none."""
     for below in ("", "tests", "test"):
         where = posixpath.join(directory, below).rstrip("/")
         for name in files.in_directory(where):
             if name.endswith("_test.py") or (name.startswith("test_") and name.endswith(".py")):
-                path = posixpath.join(where, name)
-                text = files.text(path)
-                command = UNITTEST[0] if "unittest" in text and "pytest" not in text else PYTEST[0]
-                argv = _as_run_here(files, root, directory, "python", command.split())
-                return [Check(argv, path, "python", TESTS)]
-    return []
+                return posixpath.join(where, name)
+    return ""
 
 
 def _as_run_here(files: Files, root: str, directory: str, language: str, words: list[str]) -> list[str]:

@@ -111,10 +111,6 @@ def commit_at(root: str, head: str) -> Commit:
     return _commits[root, head]
 
 
-def names_at(root: str, head: str) -> frozenset[str]:
-    return commit_at(root, head).names
-
-
 def files_at(root: str, head: str | None) -> Files:
     """Those of the commit; where there is none, those that are there."""
     return commit_at(root, head) if head else Disk(root)

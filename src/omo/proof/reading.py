@@ -30,7 +30,7 @@ LOADED_BY_RUNNER = (
 # Words by which source asks whether a test runs it, or changes what an assertion does.
 PEEKS = re.compile(
     r"PYTEST_(?:CURRENT_TEST|VERSION)|JEST_WORKER_ID|VITEST_WORKER_ID|\bcfg!\(test\)|\btesting\.Testing\(\)"
-    r"|\bTestCase\.\w+\s*=|\bsetattr\(\s*(?:\w+\.)*TestCase\b|\bsys\._getframe\b|\binspect\.(?:stack|currentframe)\("
+    r"|\bTest(?:Case|Result)\.\w+\s*=|\bsetattr\(\s*(?:\w+\.)*TestCase\b|\bsys\._getframe\b|\binspect\.(?:stack|currentframe)\("
     r"|\bos\._exit\(0?\)|\batexit\.register\(.*_exit|[\"'](?:pytest|unittest|_pytest)[\"']\s+in\s+sys\.modules"
     r"|\b(?:sys\.)?modules\b.*[\"'](?:pytest|unittest|_pytest)[\"']"
 )

@@ -61,8 +61,7 @@ def subject_of(
 def owner_of(subject: Subject, command: Command, *, is_users: bool) -> str:
     if is_users:
         return "the user's"
-    file = own_commands.where(subject.root, subject.began.get("head"), command.argv, command.cwd)
-    return f"the project's own ({file})" if file else ""
+    return own_commands.owner(subject.root, subject.began.get("head"), command.argv, command.cwd)
 
 
 def shown(

@@ -14,7 +14,7 @@ from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused, Unreadable
 from omo.proof import base, changes
-from omo.proof.project_files import names_at
+from omo.proof.project_files import commit_at
 from omo.state import runtime
 from omo.table import name_of
 from omo.text import clip
@@ -242,7 +242,7 @@ def _changed_since(root: str, sections: Sections) -> Changed:
         paths = sorted(look.changed)
     else:
         paths = changes.changed(Path(root), began)
-    known = {*before, *(names_at(root, str(commit)) if commit else ())}
+    known = {*before, *(commit_at(root, str(commit)).names if commit else ())}
     files = []
     for path in paths:
         how = "" if path in known else "new"

@@ -90,7 +90,7 @@ class PhaseReport:
         rows = []
         for gate in self.gates[:MOST_GATES]:
             row: Row = {"name": clip(gate.name, 60), "by": clip(gate.by, 20)}
-            if gate.last is not None and gate.last["result"] != "pass":
+            if gate.last is not None and not gate.last.passed:
                 row["failed"] = state_of(gate.last)  # for the receipt: what the user let through did not pass
             rows.append(row)
         return rows
@@ -265,10 +265,10 @@ def ship(gates: Sequence[Gate], tree: str) -> Proof:
         name, last = clip(gate.name, 60), gate.last
         if last is None:
             wrong.append(f"{name} was not run in this iteration")
-        elif (last.get("fingerprint") or last.get("tree")) != tree:
+        elif (last.row.get("fingerprint") or last.tree) != tree:
             wrong.append(f"{name} ran on other files than these")
-        elif last["result"] != "pass" and not gate.allowed:
-            wrong.append(f"{name} says {clip(last['result'], 20)}")
+        elif not last.passed and not gate.allowed:
+            wrong.append(f"{name} says {clip(last.result, 20)}")
     if wrong:
         return Proof(MISSING, f"gates: {clip(', '.join(wrong), 300)}")
     pinned = ", ".join(f"{clip(gate.name, 60)} (pinned by the {clip(gate.by, 20)})" for gate in real)

@@ -14,7 +14,8 @@ from omo.proof import base, experiment, gate_runs
 from omo.proof.experiment import Experiment
 from omo.text import clip, listed
 from omo.work import outcome
-from omo.workflows.ultrawork.gates import Gate, Gates, is_newer
+from omo.workflows.ultrawork.gates import Gate, GateRun, Gates, is_newer
+from omo.workflows.ultrawork.pins import state_of
 from omo.workflows.ultrawork.prove import Proof
 
 Row = dict[str, Any]
@@ -80,7 +81,7 @@ class Finish:
         return self.gates.base or {}
 
     @cached_property
-    def _results(self) -> dict[str, Row | None]:
+    def _results(self) -> dict[str, GateRun | None]:
         """What each gate said of exactly these files, with the variables that a command has here."""
         env = gate_runs.environment_id(self.environ)
         return {gate.name: gate.result_on(self.look.tree, env) for gate in self.gates}
@@ -90,11 +91,11 @@ class Finish:
 
     def _passes(self, gate: Gate) -> bool:
         """Also where only tests fail that failed before the work, if the gate is not one of the user's."""
-        row = self._results[gate.name]
-        if row is None:
+        ran = self._results[gate.name]
+        if ran is None:
             return False
         made = self._experiment(gate)
-        return row["result"] == "pass" or (made is not None and made.holds and not gate.is_users)
+        return ran.passed or (made is not None and made.holds and not gate.is_users)
 
     def _failed_before(self, gate: Gate) -> bool:
         """Only tests fail that failed before the work, and others were mended. Whether they were asked for too nobody
@@ -108,7 +109,6 @@ class Finish:
         tests = self.proof.experiments.get(self.proof.tests)
         if tests is not None and tests.verdict in experiment.TESTS_CHANGED:
             return None
-        gate: Gate
         for gate in self.gates:
             made = self._experiment(gate)
             if made is not None and made.holds and self.proof.owners[gate.name] and self._passes(gate):
@@ -119,8 +119,8 @@ class Finish:
         """Every gate passes on the files as they are, or somebody who may has let it through."""
         left = []
         for gate in self.gates:
-            row = self._results[gate.name]
-            fails_here = row is not None and row["result"] == "fail"
+            ran = self._results[gate.name]
+            fails_here = ran is not None and ran.failed
             if self._passes(gate):
                 continue
             if self._failed_before(gate) and self.because:
@@ -144,7 +144,7 @@ class Finish:
             last = self._results[gate.name] or gate.last
             if gate.is_users:
                 users.append(gate)
-            elif last is not None and last["result"] == "fail":
+            elif last is not None and last.failed:
                 failing.append(gate)
         if users:
             raise WaitsForUser(users)
@@ -176,19 +176,16 @@ class Finish:
         last = self._results[gate.name] or gate.last
         if last is None:
             return "was not run in this run"
-        if last["result"] == "fail":
-            made = self._experiment(gate)
-            if made is not None and made.still_failing:
-                return made.reason
-            said = gate_runs.run_of(last).summary
-            return f"fails ({said})" if said else f"fails (exit {last['exit']})"
-        if last["result"] != "pass":
-            return f"cannot be judged: {last['why']}"
-        if last.get("tree") == self.look.tree:
+        made = self._experiment(gate)
+        if last.failed and made is not None and made.still_failing:
+            return made.reason
+        if not last.passed:
+            return state_of(last)
+        if last.tree == self.look.tree:
             return "passed with other variables (PATH, HOME, TZ …) than this command has"
-        if not isinstance(last.get("changed"), dict) or self.look.changed is None:
+        if last.changed is None or self.look.changed is None:
             return "passed, but the files have changed since"
-        return f"passed, but since then changed: {listed(base.differing(last['changed'], self.look.changed))}"
+        return f"passed, but since then changed: {listed(base.differing(last.changed, self.look.changed))}"
 
     def _except(self, what: str, by: str, why: str) -> None:
         self.exceptions.append(outcome.exception(what, by, clip(why, 200)))
@@ -206,7 +203,8 @@ class Finish:
         except ValueError:
             armed_at = 0.0  # a row that was edited: every program is newer
         for gate in self.gates:
-            program = str((self._results[gate.name] or {}).get("program") or "")
+            ran = self._results[gate.name]
+            program = ran.program if ran is not None else ""
             if program and program != gate.program and is_newer(program, armed_at):
                 what = f"gate {gate.name} ran {clip(program, 120)}, which is newer than the run"
                 self._except(what, "agent", f"it was pinned with {clip(gate.program or 'no such program', 120)}")

@@ -12,7 +12,7 @@ from omo.work import session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from omo.proof.project_checks import Check
@@ -23,6 +23,40 @@ if TYPE_CHECKING:
 SHORTEST_REASON = 10
 DEFAULT_TIMEOUT = 600.0
 PINNING = ("gate-added", "gate-removed")
+
+
+class GateRun:
+    """What a gate said in one run. `row` is how the ledger has it, with all that its runner printed."""
+
+    __slots__ = (
+        *("changed", "env", "exit", "gate", "left_out", "moved", "names_are_whole", "program", "result", "row"),
+        *("seconds", "tail", "timed_out", "tree", "why"),
+    )
+
+    def __init__(self, row: Json) -> None:
+        self.row = row
+        self.gate = str(row.get("command") or row.get("name"))  # a command is the same gate under any name
+        self.result = str(row["result"])  # pass, fail or unknown
+        self.why = str(row.get("why") or "")  # it is unknown
+        self.exit: int | None = row.get("exit")
+        self.seconds: float | None = row.get("seconds")
+        self.timed_out = bool(row.get("timed_out"))
+        self.names_are_whole = bool(row.get("names_are_whole"))
+        self.tail = str(row.get("tail") or "")
+        self.tree = str(row.get("tree") or "")  # the files it ran on
+        self.changed: dict[str, str] | None = row.get("changed")  # of these, since the run began; None: nobody can tell
+        self.left_out: list[str] = row.get("left_out") or []  # files that it wrote itself
+        self.moved: list[str] = row.get("moved") or []  # files that somebody changed meanwhile
+        self.env = str(row.get("env") or "")
+        self.program = str(row.get("program") or "")
+
+    @property
+    def passed(self) -> bool:
+        return self.result == "pass"
+
+    @property
+    def failed(self) -> bool:
+        return self.result == "fail"
 
 
 class Gate:
@@ -38,7 +72,7 @@ class Gate:
         self.timeout: float = row["timeout"]
         self.program: str | None = row.get("program")  # what argv[0] stood for when it was pinned
         self.sealed: list[str] = row.get("sealed") or []  # globs of files it rests on beside those that omo knows
-        self.results: list[Json] = []
+        self.results: list[GateRun] = []
         self.recorded: Json | None = None
         self.allowed: Json | None = None
 
@@ -51,7 +85,7 @@ class Gate:
         return command_id(self.argv, self.cwd)
 
     @property
-    def last(self) -> Json | None:
+    def last(self) -> GateRun | None:
         return self.results[-1] if self.results else None
 
     @property
@@ -62,24 +96,28 @@ class Gate:
             return "recorded"
         if self.last is None:
             return "not run"
-        if self.last["result"] == "pass" and self.last.get("changed") == {}:
+        if self.last.passed and self.last.changed == {}:
             return "pass, unchanged tree"
-        return str(self.last["result"])
+        return self.last.result
 
     @property
     def is_closed(self) -> bool:
-        is_passing = self.last is not None and self.last["result"] == "pass"
+        is_passing = self.last is not None and self.last.passed
         return is_passing or self.recorded is not None or self.allowed is not None
 
     @property
     def has_failed(self) -> bool:
-        return self.last is not None and (self.last["result"] == "fail" or bool(self.last.get("timed_out")))
+        return self.last is not None and (self.last.failed or self.last.timed_out)
 
-    def result_on(self, tree: str, env: str) -> Json | None:
+    @property
+    def has_passed(self) -> bool:
+        return any(ran.passed for ran in self.results)
+
+    def result_on(self, tree: str, env: str) -> GateRun | None:
         """What it said last of exactly these files, with these variables."""
-        for row in reversed(self.results):
-            if row.get("tree") == tree and row.get("env") == env:
-                return row
+        for ran in reversed(self.results):
+            if ran.tree == tree and ran.env == env:
+                return ran
         return None
 
 
@@ -90,14 +128,14 @@ class Gates:
 
     def __init__(self) -> None:
         self.by_name: dict[str, Gate] = {}
-        self.ran: list[Json] = []  # every result of the run, oldest first, also of gates that are gone
+        self.ran: list[GateRun] = []  # every result of the run, oldest first, also of gates that are gone
         self.dropped: list[tuple[Gate, str]] = []  # those that had failed when somebody removed or replaced them
         self.repairs: list[Json] = []  # of the session's ledger, in the run
         self.base: Json | None = None
         self.began_at = ""  # the run, whoever armed it again since
         self.allowed_changes: dict[str, str] = {}  # of files, or FILE::TEST, by the digest that the user saw
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Gate]:
         return iter(self.by_name.values())
 
     def __len__(self) -> int:
@@ -111,8 +149,8 @@ class Gates:
         """Files that the gates' own runs have written, which are no part of the work."""
         written: list[str] = []
         for gate in self:
-            for row in gate.results:
-                written += row.get("left_out", [])
+            for ran in gate.results:
+                written += ran.left_out
         return written
 
     def known(self, name: str) -> Gate:
@@ -158,24 +196,25 @@ def fold(rows: list[Json], run: str | None) -> Gates:
         elif kind in ("activated", "rearmed") and isinstance(row.get("base"), dict):
             gates.base, gates.began_at = row["base"], str(row.get("ts") or "")
         else:
-            if kind == "gate-ran":
-                gates.ran.append(row)
-            elif kind == "repaired":
-                gates.repairs.append(row)
-            if name in gates.by_name:
-                _note(gates.by_name[name], row)
+            _note(gates, row, gates.get(name))
     return gates
 
 
-def _note(gate: Gate, row: Json) -> None:
+def _note(gates: Gates, row: Json, gate: Gate | None) -> None:
+    """A row of the current run."""
     kind = row.get("kind")
-    if kind == "gate-ran" and row.get("command", gate.command) == gate.command:
-        gate.results.append(row)
-        if row["result"] == "pass":
-            gate.recorded = None
-    elif kind == "gate-recorded":
+    if kind == "repaired":
+        gates.repairs.append(row)
+    elif kind == "gate-ran":
+        ran = GateRun(row)
+        gates.ran.append(ran)
+        if gate is not None and row.get("command", gate.command) == gate.command:
+            gate.results.append(ran)
+            if ran.passed:
+                gate.recorded = None
+    elif kind == "gate-recorded" and gate is not None:
         gate.recorded = row
-    elif kind == "gate-allowed":
+    elif kind == "gate-allowed" and gate is not None:
         gate.allowed = row
 
 
@@ -240,14 +279,10 @@ class Found:
                 self.unlike.append(gate.name)
 
 
-def pin_words(check: Check, cwd: str) -> list[str]:
+def pin_line(check: Check, cwd: str) -> str:
     """What pins it for an agent whose session is in `cwd`."""
     elsewhere = [] if check.cwd == cwd else ["--cwd", check.cwd]
-    return ["omo", "gate", "add", *elsewhere, check.name, "--", *check.argv]
-
-
-def pin_line(check: Check, cwd: str) -> str:
-    return clip(typed(pin_words(check, cwd)), 200)
+    return clip(typed(["omo", "gate", "add", *elsewhere, check.name, "--", *check.argv]), 200)
 
 
 def pinned_commands(state: str, session_id: str) -> list[Pinned]:
@@ -362,12 +397,12 @@ class SessionGates:
         theirs to give more time."""
 
         def judged(gates: Gates, row: Json) -> Json:
-            earlier = gates.ran[: -len(results)]
-            if any(_is_progress(earlier, result) for result in results):
+            earlier, new = gates.ran[: -len(results)], gates.ran[-len(results) :]
+            if any(_is_progress(earlier, ran) for ran in new):
                 row = session.progress(row)
-            for result in results:
-                gate = gates.get(result["name"])
-                if gate is not None and gate.is_users and result["timed_out"]:
+            for ran in new:
+                gate = gates.get(ran.row["name"])
+                if gate is not None and gate.is_users and ran.timed_out:
                     why = f"gate {gate.name}, which you pinned, did not end within {gate.timeout:g} s"
                     return session.suspend(row, state="waiting", why=why, question=f"More time: {more_time(gate)}")
             return row
@@ -388,7 +423,7 @@ class SessionGates:
                 raise Refused(
                     f"gate {name} has no failure to record: {gate.status}", fix=f"run it first: omo gate run {name}"
                 )
-            was_seen = any(row["result"] == "fail" and row.get("changed") == {} for row in gate.results)
+            was_seen = any(ran.failed and ran.changed == {} for ran in gate.results)
             if not was_seen and not failed_without:
                 raise Refused(
                     f"nobody has seen gate {name} fail without the work",
@@ -464,25 +499,20 @@ def is_newer(program: str, than: float) -> bool:
         return True
 
 
-def _is_progress(earlier: Sequence[Json], result: Json) -> bool:
+def _is_progress(earlier: Sequence[GateRun], new: GateRun) -> bool:
     """A gate newly passes on changed files: not on some on which it passed before, nor on some that have come back
     (A → B → A)."""
-    if result["result"] != "pass" or result.get("changed") == {}:
+    if not new.passed or new.changed == {}:
         return False
-    own = [row for row in earlier if _command_or_name(row) == _command_or_name(result)]
-    if own and own[-1]["result"] == "pass" and own[-1].get("changed") != {}:
+    own = [ran for ran in earlier if ran.gate == new.gate]
+    if own and own[-1].passed and own[-1].changed != {}:
         return False
-    if any(row["result"] == "pass" and row.get("tree") == result.get("tree") for row in own):
+    if any(ran.passed and ran.tree == new.tree for ran in own):
         return False
     was_left = False
-    for row in reversed(earlier):
-        if row.get("tree") != result.get("tree"):
+    for ran in reversed(earlier):
+        if ran.tree != new.tree:
             was_left = True
         elif was_left:
             return False
     return True
-
-
-def _command_or_name(result: Json) -> object:
-    """A command is the same gate under any name."""
-    return result.get("command") or result.get("name")

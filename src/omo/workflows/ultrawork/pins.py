@@ -15,7 +15,7 @@ from omo.text import clip
 from omo.work import outcome
 from omo.work.run import Caller
 from omo.workflows.ultrawork import gates, runs
-from omo.workflows.ultrawork.gates import Gate
+from omo.workflows.ultrawork.gates import Gate, GateRun
 
 Row = dict[str, Any]
 
@@ -60,17 +60,16 @@ def hold(caller: Caller, *, is_last: bool) -> Held:
             continue
         result = gate.result_on(look.tree, env)
         if result is None:
-            result = runs.run_gates(context, caller.session, gate.name).results[0]
+            result = GateRun(runs.run_gates(context, caller.session, gate.name).results[0])
             settled.append(gate.name)
-        if result["result"] == "pass":
+        if result.passed:
             passing.append(gate)
             continue
         settled.append(gate.name)
         state = state_of(result)
-        has_passed = any(row["result"] == "pass" for row in gate.results)
         if gate.allowed is not None:
             exceptions.append(outcome.exception(f"gate {gate.name} {state}", "user", "/omo:allow"))
-        elif not is_last and not has_passed:
+        elif not is_last and not gate.has_passed:
             not_yet.append(f"gate {gate.name}, pinned by the user, {state}")
         else:
             failing.append((gate, state))
@@ -80,12 +79,12 @@ def hold(caller: Caller, *, is_last: bool) -> Held:
     return Held(passing, exceptions, not_yet, settled)
 
 
-def state_of(result: Row) -> str:
+def state_of(result: GateRun) -> str:
     """Why it does not pass, in words: one that could not be judged has not failed."""
-    if result["result"] != "fail":
-        return f"could not be judged: {clip(str(result['why']), 120)}"
-    summary = gate_runs.run_of(result).summary
-    return f"fails ({summary})" if summary else f"fails (exit {result['exit']})"
+    if not result.failed:
+        return f"could not be judged: {clip(result.why, 120)}"
+    summary = gate_runs.run_of(result.row).summary
+    return f"fails ({summary})" if summary else f"fails (exit {result.exit})"
 
 
 def _refusal(failing: list[tuple[Gate, str]]) -> Refused:

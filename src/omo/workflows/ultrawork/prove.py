@@ -104,8 +104,7 @@ class Prover:
             return USERS
         if gate.command not in self._owners:
             head = (known.base or {}).get("head")
-            file = own_commands.where(self.context.root, head, gate.argv, gate.cwd)
-            self._owners[gate.command] = f"the project's own ({file})" if file else ""
+            self._owners[gate.command] = own_commands.owner(self.context.root, head, gate.argv, gate.cwd)
         return self._owners[gate.command]
 
     @cached_property
@@ -123,7 +122,7 @@ class Prover:
     def _tests_gate(self, proof: Proof) -> str:
         for gate in proof.gates:
             if self._covers_tests(proof, gate):
-                return str(gate.name)
+                return gate.name
         return ""
 
     def _name_project_tests(self, proof: Proof) -> None:
@@ -157,15 +156,14 @@ class Prover:
 
     def _result(self, proof: Proof, gate: Gate) -> str:
         subject = runs.subject_of(self.context, proof.gates, proof.whole)
-        row = gate.result_on(proof.look.tree, gate_runs.environment_id(subject.environ))
-        return str(row["result"]) if row is not None else ""
+        ran = gate.result_on(proof.look.tree, gate_runs.environment_id(subject.environ))
+        return ran.result if ran is not None else ""
 
     def _fails(self, proof: Proof) -> bool:
         """A gate that fails and was not let through: nothing can be proven, so no file is swapped for it."""
         for gate in proof.gates:
             if self._result(proof, gate) == "fail" and not gate.allowed and not gate.recorded:
-                row = gate.last or {}
-                if not row.get("names_are_whole"):
+                if gate.last is None or not gate.last.names_are_whole:
                     return True
         return False
 

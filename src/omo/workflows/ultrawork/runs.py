@@ -151,17 +151,18 @@ def _changed_meanwhile(before: base.Look, after: base.Look, gate: gates.Gate) ->
 
     Its own are no code, and new and unknown to git, or changed by each of its runs: a report or a cache.
     """
-    changed_before = {path for row in gate.results for path in row.get("moved", [])}
+    changed_before = {path for ran in gate.results for path in ran.moved}
     if before.changed is None or after.changed is None:
         return [], []
     own: list[str] = []
     moved: list[str] = []
     for path in base.differing(before.changed, after.changed):
         is_new = path in after.untracked and path not in before.changed
-        is_own = (is_new or path in changed_before) and not path.endswith(
-            CODE
-        )  # a new file that is code is work, whenever it appears
-        (own if is_own else moved).append(path)
+        is_code = path.endswith(CODE)  # a new file that is code is work, whenever it appears
+        if (is_new or path in changed_before) and not is_code:
+            own.append(path)
+        else:
+            moved.append(path)
     return own, moved
 
 
@@ -185,8 +186,8 @@ def failed_without_work(context: Context, name: str, gate: gates.Gate) -> bool:
 def seen(gate: gates.Gate, env: str) -> list[gate_runs.Run]:
     """What this run saw of a gate, with these variables. A run under which files moved is none of any files."""
     runs = []
-    for row in gate.results:
-        if row.get("env") == env:
-            run = gate_runs.run_of(row)
-            runs.append(replace(run, on_files="") if row.get("moved") else run)
+    for ran in gate.results:
+        if ran.env == env:
+            run = gate_runs.run_of(ran.row)
+            runs.append(replace(run, on_files="") if ran.moved else run)
     return runs

@@ -25,20 +25,20 @@ def sections(viewer: Viewer, view: Status) -> Sections:
             tried = gate_runs.tried(viewer.context.state, pinned.base, gate.argv, gate.cwd)
         of_gates[gate.name] = _section(gate, tried)
     changed = None
-    if view.outcome is not None and pinned.ran and isinstance(pinned.ran[-1].get("changed"), dict):
-        changed = sorted(pinned.ran[-1]["changed"].keys() - set(pinned.left_out))
+    if view.outcome is not None and pinned.ran and pinned.ran[-1].changed is not None:
+        changed = sorted(pinned.ran[-1].changed.keys() - set(pinned.left_out))
     whole = Section(began=pinned.began_at)
     return Sections(of_gates, whole, base=pinned.base, left_out=pinned.left_out, changed=changed)
 
 
 def _section(gate: gates.Gate, tried: dict[str, Row]) -> Section:
-    last = gate.last or {}
+    last = gate.last
     covers: list[tuple[str, object]] = [("directory", "" if gate.cwd == "." else gate.cwd)]
     notices, took = [], ""
-    if isinstance(last.get("seconds"), (int, float)):
-        took = times.short(last["seconds"])
-    if last:
-        covers += [("last run", f"{last.get('result')}, exit {last.get('exit')}"), ("why", last.get("why"))]
+    if last is not None:
+        covers += [("last run", f"{last.result}, exit {last.exit}"), ("why", last.why)]
+        if last.seconds is not None:
+            took = times.short(last.seconds)
     if gate.status == "pass, unchanged tree":
         text = "it passes on the files as the run began with them, so it shows no work"
         notices.append(Notice("vacuous gate", text, gate.name))
@@ -55,11 +55,11 @@ def _section(gate: gates.Gate, tried: dict[str, Row]) -> Section:
 def _outputs(gate: gates.Gate, tried: dict[str, Row]) -> list[Attachment]:
     """The red beside the green: what it printed on other files than these, or earlier, then what it printed last."""
     runs = [(f"Run {arrangement}", tried[arrangement]) for arrangement in tried]
-    failed = [row for row in gate.results[:-1] if row.get("result") == "fail"]
+    failed = [ran.row for ran in gate.results[:-1] if ran.failed]
     if failed and gate_runs.WITHOUT not in tried:
         runs.append(("An earlier run", failed[-1]))
     if gate.last:
-        runs.append(("The last run", gate.last))
+        runs.append(("The last run", gate.last.row))
     attachments = []
     for name, row in runs:
         if row.get("tail"):

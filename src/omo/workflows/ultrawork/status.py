@@ -62,15 +62,15 @@ def run_of(viewer: Viewer, rows: list[runtime.Json]) -> str | None:
 
 
 def _item(gate: gates.Gate, now: base.Look | None, run: str | None, *, called_off: bool) -> Item:
-    last = gate.last or {}
+    last = gate.last
     mark, receipt, receipt_why = MARKS.get(gate.status, "failed"), "", ""
     overrides = []
     if gate.recorded:
         overrides = [f"a failure recorded as pre-existing: {clip(str(gate.recorded.get('evidence')), 200)}"]
     if gate.allowed:
         overrides = ["let through by the user"]
-    if last.get("result") == "pass":
-        is_same = now is not None and last.get("tree") == now.tree
+    if last is not None and last.passed:
+        is_same = now is not None and last.tree == now.tree
         mark, receipt = ("done", "fresh") if is_same else ("stale", "stale")
         if not is_same:
             receipt_why = _what_changed(last, now)
@@ -80,8 +80,8 @@ def _item(gate: gates.Gate, now: base.Look | None, run: str | None, *, called_of
     notes = [text, f"pinned by the {gate.by}"]
     if gate.status == "pass, unchanged tree":
         notes.append("it passes on the files as the run began with them")
-    if mark == "failed":
-        text += "\n" + block(str(last.get("tail") or ""), LONGEST_TAIL)
+    if mark == "failed" and last is not None:
+        text += "\n" + block(last.tail, LONGEST_TAIL)
     return Item(
         gate.name,
         title="",
@@ -95,10 +95,10 @@ def _item(gate: gates.Gate, now: base.Look | None, run: str | None, *, called_of
     )
 
 
-def _what_changed(last: runtime.Json, now: base.Look | None) -> str:
-    if now is None or now.changed is None or not isinstance(last.get("changed"), dict):
+def _what_changed(last: gates.GateRun, now: base.Look | None) -> str:
+    if now is None or now.changed is None or last.changed is None:
         return "the tree has changed since"
-    return clip("changed since: " + ", ".join(base.differing(last["changed"], now.changed)), 200)
+    return clip("changed since: " + ", ".join(base.differing(last.changed, now.changed)), 200)
 
 
 def _next(viewer: Viewer, summary: runtime.Json, items: tuple[Item, ...], pinned: gates.Gates) -> NextStep:

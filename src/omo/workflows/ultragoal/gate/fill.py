@@ -129,8 +129,7 @@ def _passing_gates(subject: Subject, problems: Mapping[str, str]) -> list[Proof]
 
 def _may_fail(subject: Subject, gate: Gate) -> bool:
     """It failed before the work, the user let it through, or it never passed and goals are left that may mend it."""
-    has_passed = any(result["result"] == "pass" for result in gate.results)
-    return bool(gate.recorded or gate.allowed) or (not subject.is_final and not has_passed)
+    return bool(gate.recorded or gate.allowed) or (not subject.is_final and not gate.has_passed)
 
 
 def _review_problem(goal: Goal, subject: Subject, agent: str, review: Review | None, cited: frozenset[str]) -> str:

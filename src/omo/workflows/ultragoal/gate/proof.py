@@ -277,18 +277,18 @@ def changed_since(subject: Subject, files: Row | None, cited: Collection[str]) -
 def gate_problem(subject: Subject, gate: Gate, cited: Collection[str]) -> str:
     """Why a gate of the session shows nothing; empty where omo saw it pass on these very files since the goal began."""
     last = gate.last
-    if last is None or seconds(last["ts"]) < subject.started_at:
+    if last is None or seconds(last.row["ts"]) < subject.started_at:
         return "was not run since the goal began"
-    if last["result"] != "pass":
-        return f"did not pass ({last['result']})"
-    if changed := changed_since(subject, last.get("files"), cited):
+    if not last.passed:
+        return f"did not pass ({last.result})"
+    if changed := changed_since(subject, last.row.get("files"), cited):
         return f"passed before {changed} changed"
     return ""
 
 
 def run_mark_of(gate: Gate) -> str:
     """Of its last run, which proves one goal."""
-    return f"gate-run:{gate.last['seq']}" if gate.last else ""
+    return f"gate-run:{gate.last.row['seq']}" if gate.last else ""
 
 
 def about_the_work(root: str, files: Row | None, changed: Iterable[str], cited: Collection[str]) -> set[str]:

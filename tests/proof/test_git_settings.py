@@ -1,0 +1,63 @@
+"""What omo reads of a repository's configuration by itself is what git would have said of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from omo.proof import git
+from tests.proof.test_base import git as call_git
+
+PLAIN = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "",
+        "\tfilemode = true\n",
+        "\tfileMode = false\n",
+        "\tfilemode=FALSE\n\tfilemode = true\n",
+        "\tfilemode\n",
+        "\tfilemode = no\n",
+        "\tfilemode = false # for now\n",
+        "\tfilemode = \\\nfalse\n",
+        '\tfilemode = "false"\n',
+        "[core]filemode=false\n",
+        "[CORE] FileMode = false\n",
+        '[filter "lfs"]\n\tclean = git-lfs clean\n\trequired = true\n',
+        "[filter.odd]\n\tsmudge = cat\n",
+        "[include]\n\tpath = more\n",
+        '[includeIf "gitdir:**"]\n\tpath = more\n',
+    ],
+)
+def test_a_configuration_is_read_as_git_reads_it(tmp_path: Path, more: str) -> None:
+    call_git(tmp_path, "init", "-q")
+    (tmp_path / ".git" / "more").write_text('[core]\n\tfilemode = false\n[filter "x"]\n\tclean = tr a b\n')
+    (tmp_path / ".git" / "config").write_text(PLAIN + more)
+    read, asked = git.settings(tmp_path), git.Settings(git.run(tmp_path, *git.SETTINGS).lines)
+    assert (read.file_mode, read.as_they_are) == (asked.file_mode, asked.as_they_are)
+
+
+@pytest.mark.parametrize("linked", ["a worktree", "another directory", "a configuration of its own"])
+def test_a_configuration_in_another_file_counts(tmp_path: Path, linked: str) -> None:
+    main, root = tmp_path / "main", tmp_path / "main"
+    main.mkdir()
+    call_git(main, "init", "-q")
+    call_git(main, "commit", "-q", "--allow-empty", "-m", "base")
+    if linked == "a worktree":
+        root = tmp_path / "linked"
+        call_git(main, "worktree", "add", "-q", str(root))
+        call_git(main, "config", "core.fileMode", "false")
+    elif linked == "another directory":
+        root = tmp_path / "other"
+        root.mkdir()
+        call_git(root, "init", "-q")
+        (root / ".git" / "commondir").write_text(str(main / ".git"))
+        call_git(main, "config", "core.fileMode", "false")
+    else:
+        call_git(main, "config", "extensions.worktreeConfig", "true")
+        call_git(main, "config", "--worktree", "core.fileMode", "false")
+        call_git(main, "config", "--unset", "core.fileMode")
+    assert git.settings(root).file_mode == "false"
