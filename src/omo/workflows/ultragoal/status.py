@@ -8,7 +8,7 @@ from omo.errors import OmoError
 from omo.proof import artifacts
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.status import Command, Item, NextStep, Status
+from omo.work.status import Command, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import next_step
@@ -18,6 +18,10 @@ from omo.workflows.ultragoal.run import PlanRun, load_plan
 Row = dict[str, Any]
 
 LEDGER = "ledger.jsonl of the plan"
+# What begins it, by what the user typed.
+BEGINNINGS = {
+    "ultragoal": (command("omo ultragoal create-goals --start --brief-file FILE", lead="write the goals down, then"),)
+}
 MARKS = {
     "complete": "done",
     "active": "active",

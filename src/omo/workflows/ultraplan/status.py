@@ -35,6 +35,14 @@ if TYPE_CHECKING:
 LONGEST_FIRST = 90
 LONGEST_SHOWN = 4000
 NOT_STARTED = NextStep("start", "there is no plan session", (command(START),))
+# What begins it, by what the user typed.
+BEGINNINGS = {
+    "ultraplan": (
+        command("omo plan critique PLAN", lead="write the plan, then"),
+        Command(lead="when omo:critic found it sound, tell the user: /omo:ultraexecute carries it out"),
+    ),
+    "ultraexecute": (command(START, lead="once it is committed, and omo:critic found it sound"),),
+}
 FINISH = command("omo plan finish")
 REVISE = (Command(lead="revise the plan"), command("omo plan critique PLAN", lead="then, before it is started again"))
 GIVE_UP = 'omo plan finish --abandon "why"'
