@@ -32,8 +32,6 @@ ANSWERS = (OK, WARN, FAIL, UNKNOWN)
 TOOLS = ("sh", "sed", "sleep")
 DEEP = "[" * 100_000
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="the machines here are POSIX ones")
-
 
 @dataclass
 class Machine:

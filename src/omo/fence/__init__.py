@@ -86,7 +86,7 @@ class Fence:
         self.never = [glob.lower() for glob in never]
         self.root = os.path.realpath(root)
         self.spec = os.path.realpath(os.path.join(root, spec)) if spec else ""
-        self.home = environ.get("HOME") or environ.get("USERPROFILE") or ""
+        self.home = environ.get("HOME") or ""
         state = environ.get("OMO_STATE_DIR", "")
         self.state = os.path.realpath(state if os.path.isabs(state) else os.path.join(root, OWN_STATE))
         temporary = [environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]

@@ -320,7 +320,7 @@ def is_ours(plugin: str) -> bool:
 
 def _directory(environ: Mapping[str, str]) -> Path | None:
     """The host's own; None where nothing says whose home this is."""
-    user = environ.get("HOME") or environ.get("USERPROFILE")
+    user = environ.get("HOME")
     if named := environ.get("CLAUDE_CONFIG_DIR"):
         return Path(named)
     return Path(user) / ".claude" if user else None

@@ -56,7 +56,7 @@ _EMPTY = {
     "config": "[core]\n\tprotectNTFS = false\n\tprotectHFS = false\n",
     "info/attributes": "* -text !crlf !eol !ident !filter !working-tree-encoding\n",
 }
-_PASSED_ON = ("PATH", "TMPDIR", "SYSTEMROOT", "TEMP", "TMP", "PATHEXT")
+_PASSED_ON = ("PATH", "TMPDIR")
 
 
 class Answer:
@@ -234,9 +234,6 @@ class Process:
     def __init__(self, argv: list[str], environ: Mapping[str, str], seconds: float, stdin: bytes) -> None:
         self._answer: Answer | None = None
         self._deadline = time.monotonic() + seconds
-        if not hasattr(os, "posix_spawnp"):
-            self._answer = _run_elsewhere(argv, environ, seconds, stdin)
-            return
         feed = _feed(stdin)
         output, output_end = os.pipe()
         errors, errors_end = os.pipe()
@@ -318,16 +315,3 @@ def _feed(content: bytes) -> int:
             return os.dup(file.fileno())
     except OSError as error:
         raise NotEvaluable(f"there is no room for what git is asked: {error.strerror}", fix="free some space") from None
-
-
-def _run_elsewhere(argv: list[str], environ: Mapping[str, str], seconds: float, stdin: bytes) -> Answer:
-    """Where there is no posix_spawn."""
-    import subprocess
-
-    try:
-        done = subprocess.run(argv, env=environ, input=stdin, capture_output=True, timeout=seconds, check=False)
-    except OSError:
-        return Answer(None, b"", b"")
-    except subprocess.TimeoutExpired:
-        return Answer(None, b"", b"gave no answer in time")
-    return Answer(done.returncode, done.stdout, done.stderr[:MOST_ERRORS])

@@ -6,10 +6,8 @@ import contextlib
 import os
 import re
 import shlex
-import shutil
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -35,9 +33,7 @@ _ALLOWED = re.compile(
     | JAVA_HOME | M2_HOME | MAVEN_HOME | GRADLE_HOME | GRADLE_USER_HOME | ANDROID_HOME | ANDROID_SDK_ROOT
     | NVM_DIR | NVM_BIN | FNM_DIR | VOLTA_HOME | PNPM_HOME | BUN_INSTALL | DENO_DIR
     | SSL_CERT_\w+ | NODE_EXTRA_CA_CERTS | REQUESTS_CA_BUNDLE | CURL_CA_BUNDLE
-    | SYSTEMROOT | SYSTEMDRIVE | WINDIR | COMSPEC | PATHEXT | TEMP | TMP | USERPROFILE | USERNAME | HOMEDRIVE
-    | HOMEPATH | APPDATA | LOCALAPPDATA | PROGRAMDATA | PROGRAMW6432 | (COMMON)?PROGRAMFILES(\(X86\))?
-    | NUMBER_OF_PROCESSORS | PROCESSOR_ARCHITECTURE | OS
+    | TEMP | TMP
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -142,12 +138,9 @@ def run(
 def _start(
     command: tuple[str, ...], cwd: Path, environment: Mapping[str, str], *, feed: bool
 ) -> subprocess.Popen[bytes]:
-    windows = sys.platform == "win32"
     program = None  # searched along the child's PATH
     if os.path.dirname(command[0]):
         program = str(cwd / command[0])
-    elif windows:  # CreateProcess finds npm.exe but not npm.cmd
-        program = shutil.which(command[0], path=environment.get("PATH"))
     return subprocess.Popen(
         command,
         executable=program,
@@ -157,8 +150,7 @@ def _start(
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         bufsize=0,
-        start_new_session=not windows,
-        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) if windows else 0,
+        start_new_session=True,
     )
 
 
@@ -220,12 +212,8 @@ def _write(stream: IO[bytes], data: bytes) -> None:
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
     """However it went (exit, time-out, Ctrl-C), the group is killed and the leader reaped."""
-    if sys.platform != "win32":
-        # ProcessLookupError: nobody left. PermissionError: macOS says so of a group of zombies.
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    elif process.poll() is None:
-        subprocess.run(["taskkill", "/T", "/F", "/PID", str(process.pid)], capture_output=True, check=False)
-        process.kill()
+    # ProcessLookupError: nobody left. PermissionError: macOS says so of a group of zombies.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(KILL_SECONDS)

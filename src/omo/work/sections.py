@@ -140,4 +140,4 @@ def name_in(root: str, path: str) -> str:
     if "\0" in path:
         return ""
     top = os.path.realpath(root)
-    return os.path.relpath(os.path.realpath(os.path.join(top, path)), top).replace(os.sep, "/")
+    return os.path.relpath(os.path.realpath(os.path.join(top, path)), top)

@@ -201,7 +201,7 @@ def require_as_named(run: PlanRun, path: str, content: bytes) -> None:
     """A brief that the user named is taken as it was when they typed its name."""
     made = run.plan.created_at if run.plan is not None else ""
     rows = requests.typed(run.caller.events, "ultragoal", since=made)
-    name = os.path.relpath(os.path.realpath(path), run.caller.here).replace(os.sep, "/")
+    name = os.path.relpath(os.path.realpath(path), run.caller.here)
     if run.caller.by != "user" and requests.changed_since_named(rows, name, sha256(content)):
         raise Refused(
             f"{clip(name, 120)} is not as it was when the user named it",
