@@ -40,7 +40,6 @@ READING = (
     ("ulw", "status"),
     ("explain", "stop"),
     ("gate", "list"),
-    ("ledger", "show"),
     ("ralph", "status"),
     ("ultragoal", "status"),
     ("verify", "status"),

@@ -278,7 +278,6 @@ def draw(scene: Scene, screen: str) -> str:
         file=io.StringIO(),
         force_terminal=True,
         color_system="truecolor",
-        legacy_windows=False,
         _environ={},
     )
     text = Text.from_ansi(screen.rstrip("\n"))

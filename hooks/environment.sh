@@ -15,7 +15,7 @@
 set -u
 
 MODULES='pydantic filelock orjson markdown_it yaml regex PIL rich jinja2 shtab'
-NAMES='python3.14 python3.13 python3.12 python3.11 python3.10 python3 python py'
+NAMES='python3.14 python3.13 python3.12 python3.11 python3.10 python3 python'
 DIRECTORIES=/opt/homebrew/bin:/usr/local/bin:/usr/bin:/bin:/Library/Frameworks/Python.framework/Versions/Current/bin
 STALE_MINUTES=15 # longer than any build: an older lock or build directory belongs to nobody
 RETRY_MINUTES=10
@@ -23,11 +23,10 @@ DAY_MINUTES=1440
 KEPT=3 # environments, each for other requirements: versions of omo that are in use side by side
 UNREACHABLE='ConnectionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|Max retries exceeded|timed out|dns error'
 UNREACHABLE="$UNREACHABLE|error sending request|[Nn]etwork (connectivity|is unreachable)|[Cc]onnection (refused|reset)"
-CR=$(printf '\r')
 TAB=$(printf '\t')
 
 # Python 2 must be able to parse this: the answer of an old interpreter is its exit code.
-# Opening the requirements is the real question: a Store (MSIX) Python runs, but cannot read the plugin directory.
+# Opening the requirements is the real question: a packaged Python runs, but may not read the plugin directory.
 # The interpreter of somebody's venv is traded for its base, which outlives the venv.
 PROBE='
 import os, sys
@@ -36,8 +35,7 @@ if sys.version_info < (3, 10) or sys.implementation.name != "cpython":
 open(sys.argv[1], "rb").close()
 executable = sys.executable
 if sys.prefix != sys.base_prefix:
-    names = ["python.exe"] if os.name == "nt" else ["bin", "python%d.%d" % sys.version_info[:2]]
-    base = os.path.join(sys.base_prefix, *names)
+    base = os.path.join(sys.base_prefix, "bin", "python%d.%d" % sys.version_info[:2])
     executable = base if os.path.exists(base) else executable
 sys.stdout.write("omo-python\t%s\t%s\n" % (os.path.realpath(executable), executable))
 '
@@ -106,7 +104,7 @@ read_pointer() {
 is_ready() {
     for pointer in "$newest-$key" "$newest"; do
         read_pointer "$pointer" && [ "$key" = "$pointed_key" ] && [ -x "$interpreter" ] && [ -d "$site" ] &&
-            version=$("$interpreter" -V 2>/dev/null) && [ "${version%"$CR"}" = "$pointed_version" ] && return 0
+            version=$("$interpreter" -V 2>/dev/null) && [ "$version" = "$pointed_version" ] && return 0
     done
     return 1
 }
@@ -266,7 +264,7 @@ build_by_uv() {
     downloaded=yes
     announce 'preparing its Python environment (once): installing packages…'
     logged "$uv" venv --no-project --python '>=3.10,<3.15' "$building" || return 1
-    logged "$uv" pip install --python "$(python_of "$building")" --require-hashes --no-deps --only-binary :all: \
+    logged "$uv" pip install --python "$building/bin/python" --require-hashes --no-deps --only-binary :all: \
         --no-progress -r "$requirements" && return 0
     explain_install "$uv"
     gave_up='' # uv does not read pip's settings: pip may reach what uv does not
@@ -279,9 +277,9 @@ build_by_pip() {
     rm -rf "$building"
     mark=$(wc -l <"$log")
     if logged "$1" -I -m venv --without-pip "$building" && logged "$1" -I -c "$HAS_PIP"; then
-        set -- "$1" "$1" -I -m pip --python "$(python_of "$building")"
-    elif logged "$(python_of "$building")" -I -m ensurepip; then
-        set -- "$1" "$(python_of "$building")" -I -m pip
+        set -- "$1" "$1" -I -m pip --python "$building/bin/python"
+    elif logged "$building/bin/python" -I -m ensurepip; then
+        set -- "$1" "$building/bin/python" -I -m pip
     else
         [ "$reason" != python ] || { reason=venv culprit=$1; }
         return 1
@@ -313,18 +311,14 @@ said() {
     tail -n "+$((mark + 1))" "$log" | LC_ALL=C grep -Eq "$1"
 }
 
-python_of() {
-    if [ -e "$1/Scripts/python.exe" ]; then say "$1/Scripts/python.exe"; else say "$1/bin/python"; fi
-}
-
 site_of() {
-    directory=$("$1" -I -X utf8 -c "$SITE" 2>>"$log") && say "${directory%"$CR"}"
+    directory=$("$1" -I -X utf8 -c "$SITE" 2>>"$log") && say "$directory"
 }
 
 # As the hooks start it: without site, so that only what is in the directory counts.
 verify() {
     announce 'preparing its Python environment (once): trying it…'
-    python=$(python_of "$building")
+    python=$building/bin/python
     site=$(site_of "$python") && logged "$python" -I -S -B -X utf8 -c "$IMPORT" "$site" "$modules" "$requirements" && return 0
     reason=import culprit=$1
     return 1
@@ -335,7 +329,7 @@ put_in_place() {
     reason=other
     logged mv "$building" "${building%.tmp}" || return 1
     building=${building%.tmp}
-    python=$(python_of "$building")
+    python=$building/bin/python
     site=$(site_of "$python") && version=$("$python" -V 2>>"$log") || return 1
     logged "$python" -I -S -X utf8 -X pycache_prefix="$home/pycache" -c "$IMPORT" "$site" "$modules" "$requirements" ||
         return 1
@@ -344,7 +338,7 @@ put_in_place() {
     case ${interpreter%/*/*} in "$home"/env-*) touch "${interpreter%/*/*}" ;; esac # from now on it has its day
     site=$made
     for pointer in "$newest-$key" "$newest"; do
-        (printf '%s\n' "$python" "$site" "$key" "${version%"$CR"}" >"$aside") 2>>"$log" && mv -f "$aside" "$pointer" ||
+        (printf '%s\n' "$python" "$site" "$key" "$version" >"$aside") 2>>"$log" && mv -f "$aside" "$pointer" ||
             return 1
     done
     building='' reason=''
@@ -370,9 +364,7 @@ interpreters() {
                 [ "$(uname -s)" != Darwin ] || xcode-select -p >/dev/null 2>&1 || continue
                 ;;
             esac
-            if [ "$name" = py ]; then set -- -3 -I; else set -- -I; fi
-            answer=$("$candidate" "$@" -X utf8 -c "$PROBE" "$requirements" 2>/dev/null </dev/null) || continue
-            answer=${answer%"$CR"}
+            answer=$("$candidate" -I -X utf8 -c "$PROBE" "$requirements" 2>/dev/null </dev/null) || continue
             case $answer in "omo-python$TAB"*) say "${answer#*"$TAB"}" ;; esac
         done
     done
@@ -390,7 +382,7 @@ while :; do
     shift
 done
 # The interpreters are looked for where the caller looks; the tools of this script come from the system, even with a
-# minimal PATH or with a find.exe of Windows in front.
+# minimal PATH.
 search_path=${PATH-}
 PATH=/usr/bin:/bin${PATH:+:$PATH}
 export PATH

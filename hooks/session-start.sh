@@ -29,7 +29,7 @@ if [ -n "${CLAUDE_ENV_FILE-}" ]; then
         printf 'export OMO_OUTER_SESSION=%s\n' "$(quoted "$outer")"
         # The host gives the plugin's options to hooks alone; the agent's omo must see the same limits.
         for name in MAX_STOP_BLOCKS COOLDOWN_SECONDS MAX_TOTAL_BLOCKS MAX_HOURS KEYWORD ATTENDED NOTIFY \
-            BUDGET_TOKENS BUDGET_MINUTES BUDGET_AGENTS; do
+            BUDGET BUDGET_TOKENS BUDGET_MINUTES BUDGET_AGENTS EXPERIMENT PROOF_MINUTES; do
             eval "value=\${CLAUDE_PLUGIN_OPTION_$name-}"
             [ -n "$value" ] && printf 'export CLAUDE_PLUGIN_OPTION_%s=%s\n' "$name" "$(quoted "$value")"
         done

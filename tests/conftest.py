@@ -117,9 +117,8 @@ def surroundings(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, st
     # A plain interpreter comes first: a version manager's shim takes longer than most programs of these tests.
     programs = root / "programs"
     programs.mkdir()
-    if os.name == "posix":
-        for name in ("python3", "python"):
-            (programs / name).symlink_to(os.path.realpath(sys.executable))
+    for name in ("python3", "python"):
+        (programs / name).symlink_to(os.path.realpath(sys.executable))
     variables = {
         "PATH": os.pathsep.join([str(programs), *guard.programs_without_omo(os.environ["PATH"], root / "path")]),
         "GIT_CONFIG_GLOBAL": str(config),

@@ -107,8 +107,6 @@ def programs_without_omo(path: str, directory: Path) -> Iterator[str]:
 
 def leave_terminal() -> None:
     """What tests start is nobody's typing, also where the suite was started in a terminal: `omo` asks /dev/tty."""
-    if os.name != "posix":
-        return
     import fcntl
     import termios
 

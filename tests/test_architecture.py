@@ -81,6 +81,23 @@ def test_imports_go_one_way() -> None:
     assert wrong == []
 
 
+# Plain ultrawork is the engine's own; `omo state` has verbs of ultragoal.
+KNOWS_A_WORKFLOW = {"cli/state.py"}
+
+
+def test_a_workflow_is_reached_through_the_table() -> None:
+    """No module but those in its folder imports one: what they ask of it, `omo.table` says by which name."""
+    wrong = []
+    for path in modules():
+        relative = str(path.relative_to(SRC))
+        if relative.startswith("workflows/") or relative in KNOWS_A_WORKFLOW:
+            continue
+        for name in imports(path):
+            if package_of(name).startswith("workflows.") and package_of(name) != "workflows.ultrawork":
+                wrong.append(f"{relative} imports {name}")
+    assert wrong == []
+
+
 def test_only_the_state_library_opens_state_for_writing() -> None:
     writing = re.compile(r"os\.replace\(|os\.O_WRONLY|open\([^)]*[\"'][wax]b?[\"']|write_text\(|write_bytes\(")
     # hook.log is the hooks' error log; the rest write files that are not state.

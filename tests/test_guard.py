@@ -79,7 +79,6 @@ def run_suite(launcher: Path, *arguments: str, under: tuple[str, ...] = ()) -> s
     )
 
 
-@pytest.mark.skipif(os.name == "nt", reason="a terminal is a POSIX one here")
 def test_a_user_with_an_omo_runs_the_suite_in_a_terminal(launcher: Path) -> None:
     home = launcher.parents[2]
     before = files_in(home)

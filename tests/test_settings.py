@@ -74,6 +74,36 @@ def test_a_budget_is_an_amount_or_off_and_by_default_none(
     assert loaded.budget.get(name) == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("2M tokens, 90 minutes, 20 agents", {"tokens": 2_000_000, "minutes": 90.0, "agents": 20}),
+        ("1.5h", {"minutes": 90.0}),
+        ("2 M tokens 90min", {"tokens": 2_000_000, "minutes": 90.0}),
+        ("1,500 tokens", {"tokens": 1500}),
+        ("off", {}),
+        *(
+            (value, "is no budget")
+            for value in ("2M", "many tokens", "0 agents", "1.5 agents", "tokens 5", "5 m", "5 €")
+        ),
+    ],
+)
+def test_a_budget_is_said_in_one_line(tmp_path: Path, value: str, expected: object) -> None:
+    loaded = settings.load({"CLAUDE_PLUGIN_OPTION_BUDGET": value}, str(tmp_path))
+    if isinstance(expected, str):
+        assert expected in loaded.problems[0]
+        expected = {}
+    assert loaded.budget == expected
+
+
+def test_what_was_answered_before_there_was_one_line_still_counts(tmp_path: Path) -> None:
+    environ = {"CLAUDE_PLUGIN_OPTION_BUDGET_TOKENS": "1M", "CLAUDE_PLUGIN_OPTION_MAX_HOURS": "2"}
+    loaded = settings.load(environ, str(tmp_path))
+    assert (loaded.budget, loaded.values["max_hours"]) == ({"tokens": 1_000_000}, 2.0)
+    both = settings.load({**environ, "OMO_BUDGET": "9M tokens, 5 agents", "OMO_BUDGET_AGENTS": "off"}, str(tmp_path))
+    assert both.budget == {"tokens": 1_000_000}
+
+
 @pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", "abc"])
 def test_a_cooldown_is_more_than_nothing(tmp_path: Path, value: str) -> None:
     loaded = settings.load({"OMO_COOLDOWN_SECONDS": value}, str(tmp_path))
@@ -172,15 +202,16 @@ def test_globs_that_cannot_be_used_are_said(tmp_path: Path, value: object, said:
     assert said in problem
 
 
-def test_the_plugin_offers_every_setting_with_the_same_default() -> None:
+def test_the_plugin_asks_for_three_settings_with_the_same_defaults() -> None:
     manifest = json.loads((ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
-    assert {knob.name: knob.default for knob in settings.KNOBS if knob.is_asked} == {
+    assert {knob.name: knob.default for knob in settings.KNOBS if knob.name in settings.ASKED} == {
         name: option.get("default") for name, option in manifest["userConfig"].items()
     }
+    assert len(manifest["userConfig"]) == 3
 
 
 def test_later_shells_are_told_of_every_option() -> None:
     script = re.sub(r"\\\n +", "", (ROOT / "hooks" / "session-start.sh").read_text(encoding="utf-8"))
     (names,) = [line for line in script.splitlines() if line.strip().startswith("for name in ")]
-    asked = [knob.name.upper() for knob in settings.KNOBS if knob.is_asked]
-    assert names.strip() == f"for name in {' '.join(asked)}; do"
+    names_of_all = [knob.name.upper() for knob in settings.KNOBS]
+    assert names.strip() == f"for name in {' '.join(names_of_all)}; do"

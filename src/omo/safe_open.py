@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import stat
 
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK
+_NO_LINK = os.O_NOFOLLOW
 
 
 class NotAFile(OSError):
@@ -27,7 +27,7 @@ def open_file(path: str | bytes | os.PathLike[str], *, follow_link: bool = False
 
 def regular_file(path: str | bytes | os.PathLike[str], flags: int) -> int:
     """The opener behind all of it, also for `open(…, opener=regular_file)`, which follows links."""
-    descriptor = os.open(path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
+    descriptor = os.open(path, flags | os.O_NONBLOCK, 0o600)
     if stat.S_ISREG(os.fstat(descriptor).st_mode):
         return descriptor
     os.close(descriptor)

@@ -16,6 +16,13 @@ OFF = ("0", "false", "no", "off")
 FILE = ".sisyphus/omo.json"
 MULTIPLES = {"k": 1_000, "m": 1_000_000, "b": 1_000_000_000}
 MOST_SPENT = 10**15
+# What a budget is counted in, by the words that one types: the kind, and how many of it one is.
+UNITS = {
+    **dict.fromkeys(("token", "tokens"), ("tokens", 1)),
+    **dict.fromkeys(("min", "mins", "minute", "minutes"), ("minutes", 1)),
+    **dict.fromkeys(("h", "hour", "hours"), ("minutes", 60)),
+    **dict.fromkeys(("agent", "agents"), ("agents", 1)),
+}
 
 
 class Refusal(ValueError):
@@ -87,6 +94,35 @@ def whole_ceiling(value: object) -> int | None:
     return int(amount)
 
 
+def budget(value: object) -> dict[str, Any] | None:
+    """Ceilings by kind, in the words of /omo:budget: `2M tokens, 90 min, 20 agents`; `1.5h` and `2 M tokens` do too.
+
+    None for off.
+    """
+    rest = str(value).lower().replace(",", "").strip()
+    if rest == "off":
+        return None
+    ceilings: dict[str, Any] = {}
+    while rest or not ceilings:
+        number, rest = _split(rest, "0123456789.")
+        word, rest = _split(rest, "abcdefghijklmnopqrstuvwxyz")
+        if word in MULTIPLES:
+            number += word
+            word, rest = _split(rest, "abcdefghijklmnopqrstuvwxyz")
+        kind, size = UNITS.get(word, ("", 0))
+        amount = amount_of(number) * size
+        if not 0 < amount <= MOST_SPENT or (kind == "agents" and amount != int(amount)):
+            raise Refusal("is no budget such as 2M tokens, 90 minutes, 20 agents")
+        ceilings[kind] = amount if kind == "minutes" else int(amount)
+    return ceilings
+
+
+def _split(text: str, letters: str) -> tuple[str, str]:
+    """What begins a text of these letters, and what comes after."""
+    rest = text.lstrip(letters)
+    return text[: len(text) - len(rest)], rest.lstrip()
+
+
 def amount_of(text: str) -> float:
     """2m, 2M and 2000000 are two million; 0 where it is no number."""
     size = MULTIPLES.get(text[-1:].lower(), 1)
@@ -120,15 +156,12 @@ def gate_commands(value: object) -> dict[str, str]:
 
 
 class Knob:
-    """`is_asked`: the host asks for it when the plugin is installed."""
+    __slots__ = ("default", "name", "parse", "variable")
 
-    __slots__ = ("default", "is_asked", "name", "parse", "variable")
-
-    def __init__(self, name: str, default: Any, parse: Callable[[object], Any], *, is_asked: bool = True) -> None:
+    def __init__(self, name: str, default: Any, parse: Callable[[object], Any]) -> None:
         self.name = name
         self.default = default
         self.parse = parse
-        self.is_asked = is_asked
         self.variable = f"OMO_{name.upper()}"
 
 
@@ -140,12 +173,15 @@ KNOBS = (
     Knob("keyword", "on", one_of("on", "explicit", "off")),
     Knob("attended", False, switch),
     Knob("notify", "on", on_or_off),
+    Knob("budget", None, budget),
     Knob("budget_tokens", None, whole_ceiling),
     Knob("budget_minutes", None, ceiling),
     Knob("budget_agents", None, whole_ceiling),
-    Knob("experiment", "on", on_or_off, is_asked=False),
-    Knob("proof_minutes", 10.0, minutes, is_asked=False),
+    Knob("experiment", "on", on_or_off),
+    Knob("proof_minutes", 10.0, minutes),
 )
+# The host asks for these when the plugin is installed. It hands on what earlier versions had asked for all the same.
+ASKED = ("keyword", "attended", "budget")
 LIMITS = tuple(knob for knob in KNOBS if knob.parse in (whole_number, positive_number))
 # What the project says about itself: in its file only, so that no shell can say otherwise.
 COMPUTER_CONTROL = "computer_control"
@@ -188,12 +224,12 @@ class Settings:
 
     @property
     def budget(self) -> dict[str, Any]:
-        """The ceilings that are set, by kind."""
-        ceilings = {}
+        """The ceilings that are set, by kind. What is set for one alone counts before what is said of all."""
+        ceilings = dict(self.values["budget"] or {})
         for kind in ("tokens", "minutes", "agents"):
-            if amount := self.values[f"budget_{kind}"]:
-                ceilings[kind] = amount
-        return ceilings
+            if self.origins[f"budget_{kind}"] != "default":
+                ceilings[kind] = self.values[f"budget_{kind}"]
+        return {kind: amount for kind, amount in ceilings.items() if amount}
 
     @property
     def limits(self) -> dict[str, Any]:

@@ -1,4 +1,11 @@
-"""The table of workflows: all that the rest of omo knows of one. A workflow is the folder that its row names.
+"""The table of workflows: all that the rest of omo knows of one. A workflow is the folder that its row names, and
+what others ask of it is there under one name:
+
+- `status.status(viewer)`: how its run stands, and `status.BEGINNINGS`, what begins one, by what the user typed;
+- `sections.sections(viewer, status)`: the evidence behind it, for the report;
+- the modules in `commands`: `register(commands)`;
+- where its runs have a `home`, `ledgers`: `RUNS`, the Kind of them; `take_up(caller, source, run)`, for another
+  session that goes on with one; `problems(caller)`, by ledger, what is wrong in others that its runs lean on.
 
 Hooks read it, so it imports next to nothing.
 """
@@ -6,6 +13,10 @@ Hooks read it, so it imports next to nothing.
 from __future__ import annotations
 
 from omo.text import clip
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class Workflow:
@@ -63,6 +74,12 @@ class Workflow:
         self.without_run = without_run
         self.has_states = has_states
 
+    def module(self, name: str) -> Any:
+        """One of its folder, loaded only when it is asked for."""
+        import importlib
+
+        return importlib.import_module(f"{self.folder}.{name}")
+
 
 # What speaks for a session that has several kinds of work comes first.
 ROWS = (
@@ -108,3 +125,8 @@ BY_TYPED = {name: row for row in ROWS for name in row.typed}
 def name_of(kind: str) -> str:
     """Also of a kind that another version wrote."""
     return BY_KIND[kind].name if kind in BY_KIND else clip(kind, 20)
+
+
+def with_runs() -> list[Workflow]:
+    """Those whose runs have a directory and a ledger each."""
+    return [row for row in ROWS if row.home]

@@ -67,7 +67,7 @@ LINES = {
     "ralph judge --no-": {"--no-refine"},
     "setup remove ": {"codex", "path", "statusline"},
     "ulw blocked --evidence ulw --que": {"--question"},
-    "ledger show --of x --session x --js": {"--json"},
+    "ledger verify --session x --js": {"--json"},
 }
 
 

@@ -31,8 +31,6 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 FULL = "omo: the output cannot be written: No space left on device\n"
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="a shell's redirections are needed")
-
 
 def ran(where: Path, redirections: str, *argv: str) -> subprocess.CompletedProcess[str]:
     environ = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONUTF8": "1"}

@@ -1,19 +1,13 @@
-"""`omo ledger`: how the rows of a ledger are shown, following them as they come, and what verify lists."""
+"""`omo ledger verify`: what it lists, and what is wrong with a ledger."""
 
 from __future__ import annotations
 
-import json
 import os
-import signal
-import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from omo.cli import ledger as command
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
 from tests.project import NOW, SESSION, Project
@@ -33,62 +27,30 @@ def note(project: Project, name: str, *kinds: str, now: float = NOW, **more: Any
     return journal.path
 
 
-def shown(project: Project, *argv: str) -> list[str]:
-    ran = project.agent("ledger", "show", "--json", *argv)
-    assert ran.code == 0, ran.out
-    return [row["kind"] for row in ran.json["rows"]]
-
-
 # show
-
-
-def test_the_sessions_rows_are_shown_one_a_line_in_utc(project: Project) -> None:
-    assert project.agent("ledger", "show").out == "No rows.\n"
-    project.agent("ulw", "start")
-    (line,) = project.agent("ledger", "show").out.splitlines()
-    assert line.startswith("2026-02-22T17:20:03.000Z activated agent ")
-    told = project.agent("ledger", "show", "--json").json
-    assert (told["session"], told["ledger"], told["problems"]) == (SESSION, "session", [])
-    assert told["rows"] == ledger.rows(paths.events_file(project.state, SESSION)), "as they were written"
-
-
-def test_the_rest_of_a_row_is_compact_text_clipped_to_one_line(project: Project) -> None:
-    note(project, "evidence", "added", path="a.png", why="as told", sizes=[1, 2], of={"a": None})
-    note(project, "evidence", "noted", text="x" * 5000)
-    first, second = project.agent("ledger", "show", "--of", "evidence").out.splitlines()
-    assert first == '2026-02-22T17:20:01.000Z added user path=a.png why="as told" sizes=[1,2] of={"a":null}'
-    assert (len(second), second[-1]) == (command.LONGEST_LINE, "…")
 
 
 @pytest.mark.parametrize("cut", ["the last row", "a piece of the last row", "all"])
 def test_a_ledger_that_was_cut_is_shown_to_be(project: Project, cut: str) -> None:
     project.agent("ulw", "start")
     project.agent("ulw", "pause")
-    assert project.agent("ledger", "show").code == 0
+    assert project.agent("ledger", "verify").code == 0
     path = Path(paths.events_file(project.state, SESSION))
     rows = path.read_bytes().splitlines(keepends=True)
     left = {"the last row": b"".join(rows[:-1]), "a piece of the last row": path.read_bytes()[:-9], "all": b""}
     path.write_bytes(left[cut])
-    ran = project.agent("ledger", "show")
+    ran = project.agent("ledger", "verify")
     problem = f"ends at row {len(left[cut].splitlines()) - (cut == 'a piece of the last row')}, before row {len(rows)}"
-    assert (ran.code, ran.out.splitlines()[-1].startswith(f"! {problem}")) == (3, True)
-    told = project.agent("ledger", "show", "--json").json
-    assert (told["ok"], told["problems"][-1].startswith(problem)) == (False, True)
-
-
-def test_rows_are_shown_also_where_nobody_can_say_whether_they_are_all(project: Project) -> None:
-    project.agent("ulw", "start")
-    Path(paths.runtime_file(project.state)).write_text("{")
-    ran = project.agent("ledger", "show")
-    assert (ran.code, len(ran.out.splitlines())) == (3, 2)
-    assert "runtime.local.json" in ran.out.splitlines()[1]
+    assert (ran.code, ran.out.splitlines()[-1].startswith(f"session: {problem}")) == (3, True)
+    told = project.agent("ledger", "verify", "--json").json
+    assert (told["ok"], told["problems"][-1].startswith(f"session: {problem}")) == (False, True)
 
 
 def test_a_journal_that_was_cut_is_shown_to_be(project: Project) -> None:
     path = note(project, "evidence", "one", "two")
     Path(path).write_bytes(Path(path).read_bytes().splitlines(keepends=True)[0])
-    ran = project.agent("ledger", "show", "--of", "evidence")
-    assert (ran.code, "! ends at row 1, before row 2, where the state says it should" in ran.out) == (3, True)
+    ran = project.agent("ledger", "verify")
+    assert (ran.code, "evidence: ends at row 1, before row 2, where the state says it should" in ran.out) == (3, True)
 
 
 def test_in_a_terminal_of_the_users_the_newest_session_is_shown_and_named(project: Project) -> None:
@@ -96,26 +58,22 @@ def test_in_a_terminal_of_the_users_the_newest_session_is_shown_and_named(projec
     project.user("ulw", "start", "--session", "newer-1")
     project.user("stop-continuation", "--session", "older")
     project.user("stop-continuation", "--session", "newer-1")
-    for argv in (["show"], ["verify"]):
-        ran = project.user("ledger", *argv)
-        assert (ran.code, "omo: session newer-1, the newest, none is live" in ran.err) == (0, True)
-    assert project.user("ledger", "show", "--json").json["session"] == "newer-1"
+    ran = project.user("ledger", "verify")
+    assert (ran.code, "omo: session newer-1, the newest, none is live" in ran.err) == (0, True)
+    assert project.user("ledger", "verify", "--json").json["session"] == "newer-1"
     ran = project.user("ledger", "verify", "--session", "old")
     assert (ran.code, "session older, which --session old begins" in ran.err) == (0, True)
     assert "session of older" in ran.out
 
 
-@pytest.mark.parametrize("verb", ["show", "verify"])
-def test_a_session_nobody_knows_is_refused(project: Project, verb: str) -> None:
+def test_a_session_nobody_knows_is_refused(project: Project) -> None:
     project.agent("ulw", "start")
-    ran = project.user("ledger", verb, "--session", "nonsense")
+    ran = project.user("ledger", "verify", "--session", "nonsense")
     assert (ran.code, "is no session of this project" in ran.err, SESSION in ran.err) == (2, True, True)
 
 
-def test_what_the_project_shares_is_shown_and_checked_without_any_session(project: Project) -> None:
+def test_what_the_project_shares_is_checked_without_any_session(project: Project) -> None:
     note(project, "evidence", "added")
-    assert project.user("ledger", "show", "--of", "evidence", "--json").json["rows"][0]["kind"] == "added"
-    assert project.user("ledger", "show").out == "No rows.\n"
     assert project.user("ledger", "verify").out.startswith("evidence")
 
 
@@ -126,11 +84,8 @@ def test_a_repair_that_is_refused_leaves_nothing(project: Project) -> None:
     assert os.listdir(Path(project.state, "sessions")) == [SESSION]
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
-@pytest.mark.parametrize(
-    ("of", "name"), [("session", f"sessions/{SESSION}/events.jsonl"), ("evidence", "evidence/ledger.jsonl")]
-)
-def test_a_pipe_in_the_place_of_a_ledger_holds_nobody(project: Project, of: str, name: str) -> None:
+@pytest.mark.parametrize("name", [f"sessions/{SESSION}/events.jsonl", "evidence/ledger.jsonl"])
+def test_a_pipe_in_the_place_of_a_ledger_holds_nobody(project: Project, name: str) -> None:
     project.agent("ulw", "start")
     note(project, "evidence", "added")
     path = Path(project.state, name)
@@ -138,98 +93,16 @@ def test_a_pipe_in_the_place_of_a_ledger_holds_nobody(project: Project, of: str,
     os.mkfifo(path)
     ran = project.agent("ledger", "verify")
     assert (ran.code, f"{path} cannot be read: it is no file" in ran.out + ran.err) == (3, True)
-    assert project.agent("ledger", "show", "--of", of).code == 3
     project.agent("status")
-
-
-def test_another_ledger_is_shown_by_the_name_that_verify_gives_it(project: Project) -> None:
-    project.agent("goal", "create", "--objective", "Ship it")
-    note(project, "evidence", "added")
-    note(project, "plans/p-1", "checked")
-    assert shown(project, "--of", "goal") == ["goal_created"]
-    assert shown(project, "--of", "evidence") == ["added"]
-    assert shown(project, "--of", "plans/p-1") == ["checked"]
-    assert shown(project, "--of", "verify/pins") == []
-    for entry in project.agent("ledger", "verify", "--json").json["files"]:
-        assert project.agent("ledger", "show", "--of", entry["ledger"]).code == 0
-
-
-@pytest.mark.parametrize(
-    "name", ["nothing", "plans/../../x", "sessions/abc123", "../cc-omo/evidence", "plans/none", "ultraplan", ""]
-)
-def test_a_name_that_is_no_ledger_is_refused(project: Project, name: str) -> None:
-    note(project, "evidence", "added")
-    ran = project.agent("ledger", "show", "--of", name)
-    assert (ran.code, "one of session, goal" in ran.err) == (2, True)
-
-
-@pytest.mark.parametrize("option", ["--all", "--last=1", "--since=1m", "--kind=added"])
-def test_there_is_one_ledger_and_all_its_rows(project: Project, option: str) -> None:
-    assert project.agent("ledger", "show", option).code == 2
-
-
-def test_what_an_agent_wrote_cannot_draw_on_the_terminal(project: Project) -> None:
-    note(project, "evidence", HOSTILE, why=HOSTILE)
-    out = project.agent("ledger", "show", "--of", "evidence").out
-    assert len(out.splitlines()) == 1
-    assert out.rstrip("\n").isprintable()
-    assert "[2J evil" in out
-
-
-def test_a_row_of_strange_shapes_is_shown_all_the_same(project: Project) -> None:
-    path = note(project, "evidence", "added")
-    with open(path, "a", encoding="utf-8") as file:
-        file.write('{"seq": [], "ts": {}, "kind": null, "half": "\\ud800"}\n{"ts": "nanZ"}\nrubbish\n[1]\n')
-    lines = project.agent("ledger", "show", "--of", "evidence").out.splitlines()
-    assert lines[1:7] == [
-        "{} None - half=",
-        "nanZ - -",
-        "! line 2 does not follow the line before it",
-        "! line 3 does not follow the line before it",
-        "! line 4 is not a row",
-        "! line 5 is not a row",
-    ]
 
 
 def test_a_row_that_does_not_follow_is_named(project: Project) -> None:
     path = note(project, "evidence", "added")
     with open(path, "a", encoding="utf-8") as file:
         file.write('{"seq": 2, "ts": "2001-01-01T00:00:00Z", "kind": "forged"}\n')
-    ran = project.agent("ledger", "show", "--of", "evidence", "--json")
-    assert (ran.code, [row["kind"] for row in ran.json["rows"]]) == (3, ["added", "forged"])
-    assert ran.json["problems"][0] == "line 2 does not follow the line before it"
-
-
-@pytest.fixture
-def following(project: Project) -> Iterator[subprocess.Popen[bytes]]:
-    """The command itself, on a session with one row."""
-    project.agent("ulw", "start")
-    start = f"import sys; sys.path.insert(0, {str(ROOT / 'src')!r}); from omo.cli import console; console()"
-    process = subprocess.Popen(
-        [sys.executable, "-I", "-X", "utf8", "-c", start, "ledger", "show", "--follow", "--json", "--session", SESSION],
-        cwd=project.root,
-        env={"PATH": os.environ["PATH"]},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    yield process
-    process.kill()
-    process.communicate()
-
-
-def test_a_row_is_told_when_it_comes_and_an_interrupt_is_no_error(
-    project: Project, following: subprocess.Popen[bytes]
-) -> None:
-    assert following.stdout
-    assert json.loads(following.stdout.readline())["kind"] == "activated"
-    project.agent("ulw", "blocked", "--evidence", "the key is missing in the vault", "--question", "which one?")
-    assert json.loads(following.stdout.readline())["seq"] == 2
-    Path(paths.events_file(project.state, SESSION)).write_text('{"kind": "forged"}\n', encoding="utf-8")
-    told = [json.loads(following.stdout.readline()) for _ in range(2)]
-    assert "problem" in told[-1], "a ledger that is another one is shown from its beginning, with what is wrong"
-    following.send_signal(signal.SIGINT)
-    _, err = following.communicate(timeout=60)
-    assert (following.returncode, err) == (130, b"")
+    ran = project.agent("ledger", "verify", "--json")
+    assert ran.code == 3
+    assert ran.json["problems"][0] == "evidence: line 2 does not follow the line before it"
 
 
 # verify

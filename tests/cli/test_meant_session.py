@@ -9,7 +9,6 @@ from tests.project import SESSION, Project
 
 LOOKS = {
     "status": ["status"],
-    "ledger show": ["ledger", "show"],
     "ledger verify": ["ledger", "verify"],
     "explain stop": ["explain", "stop"],
     "explain tool": ["explain", "tool", "--write", "a.py"],

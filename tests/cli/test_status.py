@@ -246,7 +246,6 @@ def read_until(terminal: int, words: bytes, seconds: float = 60.0) -> bytes:
     return found
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a pseudo terminal is needed")
 @pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM, b"q"])
 def test_watching_in_a_terminal_redraws_and_leaves_it_as_it_was(
     project: Project, ended_by: signal.Signals | bytes

@@ -47,8 +47,7 @@ def _native_binary() -> Path:
     # npm may refuse to run install scripts, and the package's own bin is a stub until its script ran.
     machine = "arm64" if platform.machine().lower() in ("arm64", "aarch64") else "x64"
     libc = "" if sys.platform != "linux" or platform.libc_ver()[0] == "glibc" else "-musl"
-    suffix = ".exe" if sys.platform == "win32" else ""
-    return PACKAGES / f"claude-code-{sys.platform}-{machine}{libc}" / f"claude{suffix}"
+    return PACKAGES / f"claude-code-{sys.platform}-{machine}{libc}" / "claude"
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def on(host: Host) -> Host:
         "omo report --md --run r-17",
         "omo explain tool -- 'rm -rf build'",
         "omo plan audit plans/a.md",
-        "omo ledger show --of ultragoal",
+        "omo ledger verify --all",
         "omo ulw done --help",
     ],
 )
@@ -144,7 +144,7 @@ def test_the_list_names_commands_and_options_that_there_are(words: tuple[str, ..
         "omo report -o x.html",
         "omo report --open",
         "omo status --watch",
-        "omo ledger show --follow",
+        "omo ledger show",
         "omo ledger repair",
         "omo explain stop --event /etc/passwd",
         "omo plan start plans/a.md",

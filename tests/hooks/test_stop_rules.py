@@ -175,7 +175,7 @@ def test_the_cap_decides_before_anybody_waits() -> None:
         ("omo gate run && omo ulw done || omo ulw status", True),
         ("/path/to/bin/omo ulw status 2>&1", True),
         ("omo ulw blocked --evidence \"no key; cannot go on\" --question 'Which && why?'", True),
-        ("omo ledger show\nomo ulw status\n", True),
+        ("omo ledger verify\nomo ulw status\n", True),
         ("omo ulw status | head -3", False),
         ("cd x && omo ulw status", False),
         ("pytest -q; omo gate run", False),

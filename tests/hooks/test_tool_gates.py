@@ -115,7 +115,7 @@ def test_a_call_is_refused_however_it_is_written(host: Host, command: Any) -> No
         "omo ultragoal checkpoint --goal-id G001 --status complete --evidence 'omo goal complete comes last'",
         "omo ultragoal classify-blocker --classification human_blocked --evidence e && omo goal pause",
         "omo ulw done",
-        "omo ledger show | grep pause",
+        "omo ledger verify | grep pause",
         "omo stop-continuation",
         "omo goal 'pause",
         "echo )( omo goal pause",

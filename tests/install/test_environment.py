@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 pytestmark = [
     pytest.mark.install,
-    pytest.mark.skipif(sys.platform == "win32", reason="machines are made of scripts and links"),
 ]
 
 ROOT = Path(__file__).parents[2]
@@ -180,7 +179,7 @@ def test_settings_for_other_environments_stay_outside(machine: Machine) -> None:
 # Which interpreter
 
 
-def test_a_store_stub_is_passed_over(machine: Machine) -> None:
+def test_a_stub_is_passed_over(machine: Machine) -> None:
     machine.script("python3", "#!/bin/sh\necho 'Python was not found; run without arguments to install'\nexit 49\n")
     machine.interpreter("python")
     assert machine.ensure() == (0, "")

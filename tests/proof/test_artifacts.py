@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +15,6 @@ from omo.proof import artifacts
 from omo.proof.artifacts import Artifact
 from omo.state import paths
 from tests.proof.test_evaluate import git, write
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and shells as POSIX has them")
 
 LONG_AGO = 1_600_000_000.0
 

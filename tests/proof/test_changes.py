@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -52,7 +51,6 @@ def test_a_base_that_is_no_commit_is_said(root: Path, base: str) -> None:
         changes.changed(root, base)
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="a shell")
 def test_git_that_gives_no_answer_is_ended(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "bin/git", "#!/bin/sh\nexec sleep 60\n").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "bin") + ":/usr/bin:/bin")

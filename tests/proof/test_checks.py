@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +14,6 @@ from hypothesis import strategies as st
 from omo.errors import BadInput
 from omo.proof import checks, documents, patterns
 from omo.proof.checks import Check, digest_of_check, dump, parse_checks
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and shells as POSIX has them")
 
 EVERY_TYPE: list[Any] = [
     {"type": "path", "path": "dist/*.whl", "min_count": 1},

@@ -20,8 +20,6 @@ from omo.proof import evaluate as module
 from omo.proof.checks import digest_of_check, parse_checks
 from omo.proof.evaluate import Observation, Tree, Verdict, evaluate
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, modes and shells as POSIX has them")
-
 WHO = [part for key in ("user.name", "user.email") for part in ("-c", f"{key}=t@example.org")]
 
 

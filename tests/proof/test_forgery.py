@@ -18,8 +18,6 @@ from omo.proof.evaluate import Observation, evaluate
 from omo.state import paths
 from tests.proof.test_evaluate import commit, git, write
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, pipes and shells as POSIX has them")
-
 TESTS = {"id": "tests", "type": "command", "argv": [sys.executable, "-c", "import sys; sys.exit(1)"]}
 FORBIDDEN = {"id": "untouched", "type": "forbidden", "paths": ["infra/**"]}
 JUDGE = {"id": "clear", "type": "judge", "question": "Does the error name the field?"}

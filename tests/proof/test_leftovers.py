@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +13,6 @@ from omo.proof import artifacts
 from tests.proof.test_artifacts import refusal, register
 from tests.proof.test_artifacts import root as root  # the fixture, under its own name
 from tests.proof.test_evaluate import commit, git, write
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links and shells as POSIX has them")
 
 
 def staged(root: Path) -> str:

@@ -16,8 +16,6 @@ import pytest
 from omo.errors import BadInput
 from omo.proof.run import Outcome, child_environment, run
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="process groups and signals as POSIX has them")
-
 LONG = 60.0
 
 
@@ -235,7 +233,7 @@ def test_stdin_is_given_whole_and_need_not_be_read(tmp_path: Path, code: str) ->
 KEPT = [
     "PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "TMPDIR", "TZ", "USER", "LOGNAME", "SHELL",
     "VIRTUAL_ENV", "PYENV_ROOT", "CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOCACHE", "JAVA_HOME", "NVM_DIR",
-    "SSL_CERT_FILE", "SSL_CERT_DIR", "TEMP", "TMP", "path",
+    "SSL_CERT_FILE", "SSL_CERT_DIR", "TEMP", "TMP", "Path",
 ]  # fmt: skip
 DROPPED = [
     "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_ENV_FILE",

@@ -53,7 +53,6 @@ def test_a_judgement_from_a_file_is_of_reduced_independence(tmp_path: Path) -> N
     found = gathered(at.root, at.now)
     assert found.verdict.text.startswith("finished on the agent's word: ralph run ")
     assert [one.what for one in found.notices] == ["not judged independently"]
-    assert "no hook saw the judge" in " ".join(one.what for one in found.timeline.events)
 
 
 def test_answers_are_shown_with_the_files_they_cite(tmp_path: Path) -> None:

@@ -9,9 +9,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from omo.views.report import markdown
-from omo.views.report import timeline as story
 from omo.views.report.gather import Report
-from omo.views.report.timeline import Event
 from omo.views.report.verdict import Verdict
 from omo.work import outcome
 
@@ -109,7 +107,7 @@ def test_it_says_what_was_proven_and_what_was_let_through(report: Report) -> Non
     assert "| ❌ | G003 Export the audit report | failed | – |" in text
     assert "- **G004: upload was not run again (requires" in text
     assert "**not reviewed independently**" in text
-    assert "<summary>Timeline, " in text
+    assert "<summary>Evidence, " in text
     assert text.count("<details>") == text.count("</details>")
 
 
@@ -128,12 +126,10 @@ def test_nothing_of_a_hostile_run_is_more_than_text(trap: Report) -> None:
 def test_it_fits_a_pull_request_whatever_there_is(report: Report) -> None:
     part = report.parts[1]
     long = tuple(part.view.items[0]._replace(id=f"G{at:03}", title="x" * 3000) for at in range(500))
-    events = tuple(Event("2026-02-22T17:00:00.000Z", "y" * 400, "z" * 500) for _ in range(400))
     wide = replace(
         report,
         parts=tuple(replace(part, view=part.view._replace(items=long)) for _ in range(12)),
         notices=report.notices * 50,
-        timeline=replace(report.timeline, events=events, total=400),
     )
     text = markdown.render(wide)
     assert len(text) < 65_536
@@ -142,7 +138,7 @@ def test_it_fits_a_pull_request_whatever_there_is(report: Report) -> None:
 
 
 def test_a_run_with_nothing_let_through_says_so_once_that_is_known(report: Report) -> None:
-    calm = replace(report, notices=(), timeline=story.Timeline())
+    calm = replace(report, notices=())
     assert "Nothing was let through" not in markdown.render(calm)
     assert "Nothing that was let through is known so far; it has not ended." in markdown.render(calm)
     ended_as = outcome.outcome(outcome.JUDGED, "1 of 1 goal complete")

@@ -139,7 +139,6 @@ def test_no_later_row_speaks_for_one_that_somebody_put_at_the_end(tmp_path: Path
     assert ledger.read_chain(str(path), mark, "the mark").problems
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 @pytest.mark.parametrize("is_read", [False, True])
 def test_a_pipe_in_its_place_is_neither_waited_for_nor_written_to(tmp_path: Path, is_read: bool) -> None:
     path = str(tmp_path / "events.jsonl")
@@ -163,7 +162,6 @@ def test_a_device_in_its_place_is_no_ledger(tmp_path: Path, place: str) -> None:
         ledger.rows(str(path))
 
 
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 def test_a_hook_is_not_held_by_a_pipe(tmp_path: Path) -> None:
     def event(name: str, handle: Callable[..., Answer], now: float, **fields: str) -> bytes:
         raw = json.dumps({"session_id": "s", "cwd": str(tmp_path), **fields}).encode()
@@ -219,7 +217,6 @@ print(written.count(False), written.count(True))
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a limit on the size of files is needed")
 def test_a_write_that_is_cut_short_leaves_no_torn_row_and_no_mark_of_it(tmp_path: Path) -> None:
     command = [sys.executable, "-c", LIMITED, str(tmp_path), "1500"]
     source = str(Path(__file__).resolve().parents[2] / "src")

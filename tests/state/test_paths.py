@@ -84,7 +84,7 @@ def test_a_linked_worktree_has_its_own_state_and_a_shared_one_elsewhere(repo: Pa
 
 
 @pytest.mark.parametrize(
-    "session", ["../../x", "/etc/passwd", "", ".", "..", "a/b", "a\\b", "C:\\x", "con", "NUL", "x" * 300, "ü", "\udc80"]
+    "session", ["../../x", "/etc/passwd", "", ".", "..", "a/b", "a\\b", "C:\\x", "x" * 300, "ü", "\udc80"]
 )
 def test_an_unsafe_id_becomes_one_plain_component(session: str) -> None:
     name = paths.file_name_of(session)

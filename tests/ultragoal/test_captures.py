@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -75,7 +74,6 @@ def test_bounds_and_files(tmp_path: Path) -> None:
     assert "cannot be read" in media.capture_defects(tmp_path / "missing")[0]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes as POSIX has them")
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert media.capture_defects(tmp_path / "pipe")

@@ -25,8 +25,6 @@ from omo.workflows.ultragoal.gate.replay import (
 from omo.workflows.ultragoal.gate.replay import parse_replay as parse
 from tests.proof.test_evaluate import git, write
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs, links and signals as POSIX has them")
-
 GOOD: dict[str, Any] = {
     "schemaVersion": 1,
     "kind": "cli-replay",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import struct
-import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -236,7 +235,6 @@ def test_a_large_file_is_refused(tmp_path: Path) -> None:
     assert "larger than" in media.screenshot_defects(path)[0]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes as POSIX has them")
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.png")
     for name in ("pipe.png", "missing.png", "."):

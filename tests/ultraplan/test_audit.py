@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,8 +11,6 @@ import pytest
 from omo.workflows.ultraplan.audit import NEVER
 from omo.workflows.ultraplan.models import Fence, Session, Step
 from tests.ultraplan.repos import Repo, document, findings, repo, run_git, statuses, step, subject
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="names and links as POSIX has them")
 
 FENCE = Fence(("src/**",), ("infra/**",))
 ONE, TWO, THREE = step(1, "src/a"), step(2, "src/b"), step(3, "src/c")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -10,8 +9,6 @@ import pytest
 from omo.errors import NotEvaluable
 from omo.workflows.ultraplan import history
 from tests.ultraplan.repos import Repo, repo
-
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="names and links as POSIX has them")
 
 
 @pytest.fixture

@@ -64,7 +64,7 @@ def _is_under_agent(*, in_session: bool) -> bool:
     from omo import hosts
 
     marks = [f"{name}=".encode() for name in hosts.agent_variables()]
-    process, first = os.getppid(), os.getsid(0) if hasattr(os, "getsid") else 0
+    process, first = os.getppid(), os.getsid(0)
     try:
         while process > 0 and (not in_session or (first != os.getpid() and os.getsid(process) == first)):
             with open(f"/proc/{process}/environ", "rb") as file:
@@ -73,7 +73,7 @@ def _is_under_agent(*, in_session: bool) -> bool:
                 return True
             with open(f"/proc/{process}/stat", "rb") as file:
                 process = int(file.read().rpartition(b")")[2].split()[1])
-    except (OSError, ValueError, AttributeError):
+    except (OSError, ValueError):
         return False
     return False
 
@@ -84,7 +84,7 @@ def _has_terminal() -> bool:
         return True
     try:
         os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
-    except (OSError, AttributeError):  # Windows has no O_NOCTTY
+    except OSError:
         return False
     return True
 

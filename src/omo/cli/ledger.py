@@ -1,17 +1,15 @@
-"""`omo ledger`: show one ledger, check the chains of all, repair those that are damaged."""
+"""`omo ledger`: check the chains of all ledgers, repair those that are damaged."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
-import sys
-import time
 from typing import Any, NamedTuple
 
-from omo import options
+from omo import options, table
 from omo.context import Context
-from omo.errors import BadInput, Refused, Unreadable
+from omo.errors import Refused, Unreadable
 from omo.result import Result
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
@@ -19,23 +17,12 @@ from omo.text import clip, counted
 
 Row = dict[str, Any]
 
-# each run below these directories keeps a ledger of its own
-RUNS = {"ultragoal": "ultragoal", "ultraplan": "plans", "ralph": "ralph"}
-LONGEST_LINE = 200
-POLL_SECONDS = 0.5
-# Part of the chain, or said first, or too long to read on a line: --json has them.
-NOT_AMONG_THE_REST = ("seq", "ts", "kind", "actor", "prev", "after", "tail", "message")
 WHOLE = "Every row is there and unchanged."
 END_UNKNOWN = "whole, end unknown"  # no row of the session says any more where it ends
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "ledger", "a session's ledger: show, verify, repair")
-    show_parser = options.command(verbs, "show", "the rows of one ledger, oldest first; times are UTC", show)
-    of = "session (default), goal, evidence, or another that omo ledger verify lists"
-    show_parser.add_argument("--of", default="session", metavar="LEDGER", help=of)
-    follow = "go on with new rows as they come; with --json one object a line"
-    show_parser.add_argument("--follow", "-f", action="store_true", help=follow)
+    verbs = options.group(commands, "ledger", "the ledgers of a session and the project: verify, repair")
     about = "is every row of every ledger there and unchanged, the session's and the project's"
     verify_parser = options.command(verbs, "verify", about, verify)
     verify_parser.add_argument("--all", action="store_true", help="of every session of the project")
@@ -53,12 +40,12 @@ def _own_paths(state: str, session: str) -> dict[str, str]:
 def _shared_paths(state: str) -> dict[str, str]:
     """Those that all sessions share, and those of every run, as far as there are any."""
     names = [*paths.SHARED_LEDGERS]
-    for directory in RUNS.values():
+    for workflow in table.with_runs():
         try:
-            runs = sorted(os.listdir(os.path.join(state, directory)))
+            runs = sorted(os.listdir(os.path.join(state, workflow.home)))
         except (FileNotFoundError, NotADirectoryError):
             continue
-        names += [f"{directory}/{run}" for run in runs if "." not in run]  # not what was kept aside
+        names += [f"{workflow.home}/{run}" for run in runs if "." not in run]  # not what was kept aside
     return {name: _shared_path(state, name) for name in names if os.path.isdir(os.path.join(state, name))}
 
 
@@ -73,79 +60,11 @@ def _looked_at(arguments: argparse.Namespace, context: Context) -> str:
     return context.looked_at(arguments.session)
 
 
-# show
-
-
-def show(arguments: argparse.Namespace, context: Context) -> Result:
-    session = _looked_at(arguments, context)
-    path = _chosen_path(context.state, session, arguments.of)
-    if arguments.follow:
-        _follow(path, as_json=arguments.json)
-    rows: list[Row] = []
-    try:
-        rows = ledger.rows(path)
-        if arguments.of == "session":
-            problems = _session_problems(context, session)
-        else:
-            problems = Journal(os.path.dirname(path), context.state).problems()
-    except Unreadable as error:
-        problems = [error.message]
-    text = [_line(row) for row in rows] + [f"! {clip(problem, 300)}" for problem in problems]
-    data = {"session": session or None, "ledger": arguments.of, "rows": rows, "problems": problems}
-    return Result(data, "\n".join(text) or "No rows.", 3 if problems else 0)
-
-
-def _follow(path: str, *, as_json: bool) -> None:
-    """Until somebody interrupts it, or nobody reads it. A ledger that was started anew is shown from its beginning."""
-    rows: list[Row] = []
-    problems: list[str] = []
-    while True:
-        chain = ledger.read_checked(path)
-        if chain.rows[: len(rows)] != rows:
-            rows, problems = [], []
-        for row in chain.rows[len(rows) :]:
-            print(json.dumps(row) if as_json else _line(row))
-        for problem in chain.problems:
-            if problem not in problems:
-                print(json.dumps({"problem": problem}) if as_json else f"! {problem}")
-        sys.stdout.flush()
-        rows, problems = chain.rows, chain.problems
-        time.sleep(POLL_SECONDS)
-
-
-def _chosen_path(state: str, session: str, of: str) -> str:
-    """What `--of` names. A name that is none of these is refused: it would be a path of the caller's making."""
-    own = _own_paths(state, session)
-    there = {**own, **_shared_paths(state)}
-    if of in there:
-        return there[of]
-    if of in paths.SHARED_LEDGERS:
-        return _shared_path(state, of)
-    known = ", ".join([*own, *paths.SHARED_LEDGERS])
-    runs = ", ".join(f"{directory}/RUN" for directory in RUNS.values())
-    raise BadInput(f"--of {clip(of, 60)!r}: there is no such ledger", fix=f"one of {known}; or {runs}")
-
-
-def _line(row: Row) -> str:
-    """Time, kind, actor and the rest."""
-    words = [str(row.get(key, "-")) for key in ("ts", "kind", "actor")]
-    for key, value in row.items():
-        if key in NOT_AMONG_THE_REST:
-            continue
-        if not isinstance(value, str) or " " in value:
-            value = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        words.append(f"{key}={value}")
-    return clip(" ".join(words), LONGEST_LINE)
-
-
 def _session_problems(context: Context, name: str) -> list[str]:
     """Rows of the runtime file are forgotten after two weeks, and with them where the ledger ends."""
     if context.row(name) is None:
         return ledger.read_checked(paths.events_file(context.state, name)).problems
     return runtime.ledger_problems(context.state, name)
-
-
-# verify
 
 
 class Checked(NamedTuple):
@@ -220,22 +139,17 @@ def _check_shared(context: Context, sessions: list[str]) -> list[Checked]:
     """The ledgers that belong to the project, and those of every run; with what the sessions' work finds in them."""
     from omo.views import works
     from omo.work.viewer import Viewer
-    from omo.workflows.ultragoal import receipts
-    from omo.workflows.ultragoal.run import load_plan
 
     found: dict[str, list[str]] = {}
     for session in sessions:
         viewer = Viewer(context, session, context.row(session))
-        goals = load_plan(viewer.caller)
-        if gone := receipts.evidence_problem(context.state, goals.rows):
-            found["evidence"] = [gone]
-        if goals.plan is not None and (edited := goals.edited_view()):
-            found[f"ultragoal/{goals.id}"] = [edited]
-        elif goals.plan is not None:
-            found[f"ultragoal/{goals.id}"] = receipts.forged(goals.plan, goals.directory)
-        for kind, directory in RUNS.items():
-            if works.may_have(kind, viewer) and (status := works.look_at(kind, viewer)) and status.problems:
-                found[f"{directory}/{status.run}"] = list(status.problems)
+        for workflow in table.with_runs():
+            if not works.may_have(workflow.kind, viewer):
+                continue
+            found.update(workflow.module("ledgers").problems(viewer.caller))
+            status = works.look_at(workflow.kind, viewer)
+            if status and status.problems:
+                found[f"{workflow.home}/{status.run}"] = list(status.problems)
     there = _shared_paths(context.state)
     checked = []
     for name in [*there, *(name for name in found if name not in there)]:
@@ -270,8 +184,7 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
         repaired += [{"ledger": "goal", "session": name, **event} for event in _repair_journal(context, goal)]
     for name, path in _shared_paths(context.state).items():
         journal = Journal(os.path.dirname(path), context.state)
-        if journal.problems() and not _can_go_on(name, journal):
-            kind = next(kind for kind, directory in RUNS.items() if name.startswith(f"{directory}/"))
+        if journal.problems() and (kind := _lost(name, journal)):
             beyond.append(f"{name}: not even its beginning is whole; omo state clear --mode {kind} --force gives it up")
             continue
         repaired += [{"ledger": name, "session": None, **event} for event in _repair_journal(context, journal)]
@@ -322,20 +235,16 @@ def _repair_journal(context: Context, journal: Journal) -> list[Row]:
     return events
 
 
-def _can_go_on(name: str, journal: Journal) -> bool:
-    """A run whose first rows are lost is none any more; what the project shares can be empty."""
-    kinds = [kind for kind, directory in RUNS.items() if name.startswith(f"{directory}/")]
-    if not kinds or name in paths.SHARED_LEDGERS:
-        return True
+def _lost(name: str, journal: Journal) -> str:
+    """Of which kind a run is whose first rows are lost, so that it is none any more. What the project shares can be
+    empty."""
     from omo.work.run import can_go_on
-    from omo.workflows.ralph.run import RALPH
-    from omo.workflows.ultragoal.run import ULTRAGOAL
-    from omo.workflows.ultraplan.run import PLAN
 
-    whole, run = journal.whole(), os.path.basename(name)
-    if kinds == [RALPH.name]:
-        return can_go_on(RALPH, whole, run)
-    return can_go_on(PLAN, whole, run) if kinds == [PLAN.name] else can_go_on(ULTRAGOAL, whole, run)
+    home, _, run = name.rpartition("/")
+    for workflow in table.with_runs():
+        if workflow.home == home and not can_go_on(workflow.module("ledgers").RUNS, journal.whole(), run):
+            return workflow.kind
+    return ""
 
 
 def _go_on(context: Context, name: str) -> None:

@@ -16,23 +16,11 @@ from omo.views import lines, project
 from omo.views.project import SessionView
 from omo.views.session import WAITING, Work
 from omo.work import left_open, requests
-from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status, command
+from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status
 
 Row = dict[str, Any]
 
 ABOUT = "the next step of what is on in this session, with all that is needed to do it"
-
-# What begins the work that the user asked for by name, and what has to be there first.
-BEGINNINGS = {
-    "ralph": (command("omo ralph start", after="or with --criteria FILE, once criteria are written"),),
-    "ultragoal": (command("omo ultragoal create-goals --start --brief-file FILE", lead="write the goals down, then"),),
-    "ultraplan": (
-        command("omo plan critique PLAN", lead="write the plan, then"),
-        Command(lead="when omo:critic found it sound, tell the user: /omo:ultraexecute carries it out"),
-    ),
-    "ultraexecute": (command("omo plan start PLAN", lead="once it is committed, and omo:critic found it sound"),),
-    "verify": (command("omo verify begin --file FILE", lead="write the goal down, then"),),
-}
 
 
 def register(commands: options.Commands) -> None:
@@ -151,12 +139,14 @@ def _asked_for(state: str, name: str) -> NextStep | None:
             break
         asked = requests.asked_of(row)
         if asked:
-            begins = {table.BY_TYPED[asked].kind}
-            if asked == "ultraplan":
+            workflow = table.BY_TYPED[asked]
+            begins = {workflow.kind}
+            if asked in workflow.without_run:
                 begins.add("awaits")
             if begun & begins:
                 break
-            return NextStep("start", f"the user typed /omo:{asked}, and nothing of it was begun", BEGINNINGS[asked])
+            commands = workflow.module("status").BEGINNINGS[asked]
+            return NextStep("start", f"the user typed /omo:{asked}, and nothing of it was begun", commands)
         begun.add(kind)
     return None
 

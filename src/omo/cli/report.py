@@ -130,7 +130,7 @@ def _require_printed_elsewhere(report: Report) -> None:
 
 def _opened(path: str, context: Context) -> str:
     """Only on a screen that somebody looks at; a browser in a terminal would take that over."""
-    has_screen = sys.platform in ("darwin", "win32") or any(context.environ.get(name) for name in SCREENS)
+    has_screen = sys.platform == "darwin" or any(context.environ.get(name) for name in SCREENS)
     if not has_screen:
         return "there is no screen to show it on; open the file yourself"
     import webbrowser

@@ -66,7 +66,7 @@ class Installation:
 
     @property
     def user_home(self) -> Path:
-        home = self.context.environ.get("HOME") or self.context.environ.get("USERPROFILE")
+        home = self.context.environ.get("HOME")
         if not home:
             raise BadInput("HOME is unset", fix="set HOME to the user's home directory")
         return Path(home)

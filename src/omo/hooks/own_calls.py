@@ -23,7 +23,6 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("explain", "prompt"): (),
     ("explain", "stop"): (),
     ("explain", "tool"): ("--tool=", "--write=", "--"),
-    ("ledger", "show"): ("--of=",),
     ("ledger", "verify"): ("--all",),
     ("goal", "get"): (),
     ("evidence", "list"): ("--goal=",),

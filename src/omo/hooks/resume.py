@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from omo import hosts, settings
+from omo import hosts, settings, table
 from omo.errors import Refused
 from omo.hooks import messages
 from omo.hosts import Answer
@@ -18,7 +18,7 @@ from omo.state.rows import summary_of
 from omo.text import clip
 from omo.work import budget, left_open, requests, session, spending
 from omo.work.publish import change_row
-from omo.work.run import Caller, Kind, Run, load
+from omo.work.run import Caller
 from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
@@ -162,13 +162,15 @@ def _take_up(caller: Caller, source: str, client: str) -> Resumed:
             raise Refused(f"session {clip(source, 64)} has nothing open any more", fix="omo status shows who has it")
         _require_room(own)
         seen = _vouched(caller, source, theirs)
-        for kind, summary in work:
-            _carry(kind, caller, source, str(summary.get("run") or ""))
+        runs = {kind: summary.get("run") for kind, summary in work}
+        # What a run has beside its session's row and ledger. Gates are in that, the goals of verify are the project's.
+        for workflow in table.with_runs():
+            if workflow.kind in runs:
+                workflow.module("ledgers").take_up(caller, source, str(runs[workflow.kind] or ""))
         after = session.of_client(session.take_up(own, spending.rested(theirs)), client)
         after = budget.taken_up(after, caller.now)
         if caller.by == "user":
             after = session.go_on(after, limits=caller.limits, now=caller.now)
-        runs = {kind: summary.get("run") for kind, summary in work}
         taken = {"kind": "taken-up", "from": source, "work": runs}
         given = {"kind": "taken-by", "session": caller.session, "work": runs}
         return (
@@ -225,32 +227,3 @@ def _copied(caller: Caller, source: str, seen: list[Row]) -> list[Row]:
         kept = {key: value for key, value in row.items() if key not in ("seq", "prev", "after")}
         copied.append({"from": source, **kept})
     return copied
-
-
-def _carry(kind: str, caller: Caller, source: str, run_id: str) -> None:
-    """What a run has beside its session's row and ledger. Gates are in that, the goals of verify are the project's."""
-    if kind == "ultragoal":
-        from omo.workflows.ultragoal import goal_tool
-        from omo.workflows.ultragoal.run import ULTRAGOAL, bring_home
-
-        bring_home(caller, source)
-        _say_who_has_it(ULTRAGOAL, caller, source, run_id)
-        goal_tool.take_over(caller, source)
-    elif kind == "ralph":
-        from omo.workflows.ralph.run import RALPH
-
-        _say_who_has_it(RALPH, caller, source, run_id)
-    elif kind == "ultraplan":
-        from omo.workflows.ultraplan.run import PLAN
-
-        _say_who_has_it(PLAN, caller, source, run_id)
-
-
-def _say_who_has_it(kind: Kind[Any], caller: Caller, source: str, run_id: str) -> None:
-    own = load(kind, caller)  # one that a crash left, of which the row says nothing
-    if own is not None and own.id != run_id and own.state is not None and own.state.is_open:
-        way = f"omo state clear --mode {kind.name} --force gives it up"
-        raise Refused(f"this session has open work of its own: {kind.what} {own.id}", fix=f"finish it first; {way}")
-    run: Run[Any] = Run(kind, replace(caller, session=source), run_id)
-    if run.require_whole().session != caller.session:
-        run.append({"kind": "adopted", "from": source, "session": caller.session})

@@ -40,7 +40,7 @@ WAITS = {
 }
 INSTEAD = {
     "runtime.local.json": "omo ulw status shows it, omo ulw done finishes the run",
-    "events.jsonl": "omo alone writes the ledger: omo gate add, run and record add to it, omo ledger show reads it",
+    "events.jsonl": "omo alone writes the ledger: omo gate add, run and record add to it",
     "goals.json": "omo ultragoal status shows the plan, omo ultragoal steer changes it",
     "ledger.jsonl": "omo alone writes the ledger: omo ultragoal checkpoint and steer add to it, status shows it",
 }

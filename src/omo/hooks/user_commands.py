@@ -98,7 +98,7 @@ def _named_files(event: Event, world: World, rest: str) -> list[Json]:
         if name in named or len(named) == MOST_NAMED or "\0" in name or not os.path.isfile(path):
             continue
         content, _ = safe_open.read_start(path, LARGEST_NAMED, follow_link=True)
-        shown = os.path.relpath(os.path.realpath(path), os.path.realpath(world.root)).replace(os.sep, "/")
+        shown = os.path.relpath(os.path.realpath(path), os.path.realpath(world.root))
         text = block(content.decode("utf-8", "replace"), LONGEST_NAMED)
         named[name] = {"name": clip(name, 200), "path": shown, "digest": sha256(content), "text": text}
     return list(named.values())

@@ -76,9 +76,7 @@ class Setup:
     """What a user and a project have set for Claude Code, a later file over an earlier one."""
 
     title = "Claude Code"
-    version_command = ("claude", "--version")
-    update_command = "claude update"
-    oldest_tested = (2, 1, 197)
+    program = "claude"
     install_command = "claude plugin install omo@omo"
     add_command = "claude plugin marketplace add"
     reinstall_command = "claude plugin uninstall omo@omo && claude plugin install omo@omo"
@@ -187,16 +185,6 @@ class Setup:
     def data_directories(self) -> list[Path]:
         """Where the host lets a plugin of our name keep what it builds."""
         return [] if self.directory is None else sorted(self.directory.glob("plugins/data/omo-*"))
-
-    # The status line
-
-    def status_lines(self) -> list[tuple[Path, str]]:
-        """Each file that sets one, with its command; the last one is shown."""
-        lines = []
-        for file in self.files:
-            if line := _part(file.values, STATUS_LINE):
-                lines.append((file.path, str(line.get("command", ""))))
-        return lines
 
     def user_settings(self) -> Path:
         if self.directory is None:
@@ -320,7 +308,7 @@ def is_ours(plugin: str) -> bool:
 
 def _directory(environ: Mapping[str, str]) -> Path | None:
     """The host's own; None where nothing says whose home this is."""
-    user = environ.get("HOME") or environ.get("USERPROFILE")
+    user = environ.get("HOME")
     if named := environ.get("CLAUDE_CONFIG_DIR"):
         return Path(named)
     return Path(user) / ".claude" if user else None

@@ -36,7 +36,7 @@ def directory(environ: Mapping[str, str]) -> Path | None:
     """Where Codex keeps its settings, None where there is no home."""
     if named := environ.get("CODEX_HOME"):
         return Path(named)
-    home = environ.get("HOME") or environ.get("USERPROFILE")
+    home = environ.get("HOME")
     return Path(home, ".codex") if home else None
 
 

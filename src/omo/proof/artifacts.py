@@ -280,7 +280,7 @@ def _inspect(root: str | Path, path: str | Path) -> _File:
     real = os.path.realpath(os.path.join(top, path))
     if not globs.is_inside(top, real):
         raise _unusable(shown, "is outside the project, itself or by a link", "copy the file into the project")
-    name = os.path.relpath(real, top).replace(os.sep, "/")
+    name = os.path.relpath(real, top)
     if globs.is_own(name) or name.split("/")[0] == ".git":
         raise _unusable(shown, "is state of omo or git, which proves nothing", "name a file the work produced")
     if not os.path.lexists(os.path.normpath(os.path.join(top, path))):

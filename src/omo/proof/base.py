@@ -401,7 +401,7 @@ def _list_without_git(root: str) -> _Listing:
         names[:] = sorted(name for name in names if name not in (".git", "node_modules", ".venv"))
         below = os.path.relpath(directory, root)
         for name in files:
-            path = os.path.normpath(os.path.join(below, name)).replace(os.sep, "/")
+            path = os.path.normpath(os.path.join(below, name))
             if not _is_own(path) and not is_leftover(path):
                 paths.append(path)
         if len(paths) > MOST_LOOKED_AT:

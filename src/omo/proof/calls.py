@@ -106,7 +106,7 @@ def beginning(words: Sequence[str], names: Collection[str]) -> str:
 
 
 def below(directory: str, *names: str) -> str:
-    path = posixpath.normpath(posixpath.join(directory, *names).replace(os.sep, "/"))
+    path = posixpath.normpath(posixpath.join(directory, *names))
     return "" if path == "." else path
 
 

@@ -16,7 +16,7 @@ __all__ = ["Found", "covers", "directory_inside", "find", "find_files", "is_insi
 
 LONGEST = 500
 MOST_ENTRIES = 200_000
-OWN = STATE_DIR.replace(os.sep, "/")
+OWN = STATE_DIR
 
 
 @dataclass

@@ -154,7 +154,7 @@ def _inputs(root: Path, source: str) -> frozenset[str]:
     if not source:
         return frozenset()
     relative = os.path.relpath(os.path.realpath(os.path.join(root, source)), os.path.realpath(root))
-    return frozenset([relative.replace(os.sep, "/")])
+    return frozenset([relative])
 
 
 def _nothing_to_prove(report: PinReport) -> Refused:

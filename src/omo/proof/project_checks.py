@@ -176,7 +176,7 @@ def _best(checks: list[Check]) -> list[Check]:
 
 
 def upwards(cwd: str) -> list[str]:
-    directory = "" if cwd in ("", ".") else cwd.replace(os.sep, "/")
+    directory = "" if cwd in ("", ".") else cwd
     directories = [directory]
     while directory:
         directory = posixpath.dirname(directory)

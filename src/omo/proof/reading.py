@@ -67,7 +67,7 @@ def shadows(
     for directory in sorted(directories | own):
         for name in (*SHADOWS, *LOADED_BY_RUNNER) if directory in own else SHADOWS:
             for file in (f"{name}.py", f"{name}/__init__.py"):
-                path = os.path.normpath(os.path.join(directory, file)).replace(os.sep, "/")
+                path = os.path.normpath(os.path.join(directory, file))
                 is_allowed = path in (allowed or {}) and (allowed or {})[path] == base.digest_of(root, path)
                 if os.path.lexists(os.path.join(root, path)) and path not in began.get("files", ()) and not is_allowed:
                     present.append(path)

@@ -67,8 +67,6 @@ class Swap:
         self._signals = _Signals()
 
     def __enter__(self) -> Swap:
-        if os.name != "posix":
-            raise NotMade("files cannot be swapped safely on this system")
         try:
             store.make_state_dir(self.state)
             self._lock = _lock(self.state, LOCK_SECONDS)

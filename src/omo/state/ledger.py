@@ -266,7 +266,7 @@ def _write(path: str, data: bytes, *, is_proof: bool = False) -> None:
 
     What proves that work is done is on the disk before anybody is told so; other rows may be lost with the power.
     """
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
     try:
         descriptor = regular_file(path, flags)
         size = os.fstat(descriptor).st_size

@@ -78,7 +78,7 @@ def write(session: str, state: str, on: str) -> None:
     if not _is_name(session):
         return
     folder = _folder(state)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
     for _ in range(2):
         try:
             os.makedirs(_folder(), mode=0o700, exist_ok=True)

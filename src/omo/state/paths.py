@@ -18,7 +18,6 @@ LONGEST_ID = 96
 MOST_WORKTREES = 100
 # Ledgers that belong to no session and to no run, by their directories.
 SHARED_LEDGERS = ("evidence", "verify/pins", "verify/goals", "verify/claims")
-RESERVED = ("con", "prn", "aux", "nul")  # Windows opens the device, whatever the directory
 
 
 def project_root(environ: Mapping[str, str], cwd: str) -> str:
@@ -39,7 +38,7 @@ def session_directory(environ: Mapping[str, str], cwd: str) -> str:
     """Where in the project the session is, as a path below its root; the root itself for what lies outside."""
     root = project_root(environ, cwd)
     below = os.path.relpath(_start(environ, cwd), root)
-    return "." if below.split(os.sep)[0] == ".." else below.replace(os.sep, "/")
+    return "." if below.split(os.sep)[0] == ".." else below
 
 
 def _start(environ: Mapping[str, str], cwd: str) -> str:
@@ -191,7 +190,7 @@ def settings_file(root: str) -> str:
 def file_name_of(session: str) -> str:
     """A session id as one safe path component. Plain ids stay readable; any other becomes a digest of itself."""
     plain = 0 < len(session) <= LONGEST_ID and SAFE_ID.issuperset(session)
-    if plain and session.lower() not in RESERVED:
+    if plain:
         return session
     return "x-" + sha256(session.encode("utf-8", "surrogatepass"))[:40]
 

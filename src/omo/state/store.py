@@ -68,7 +68,7 @@ def _acquire(path: str, deadline: Deadline) -> Callable[[], None]:
         from fcntl import LOCK_EX, LOCK_NB, flock
     except ImportError:
         return _acquire_with_filelock(path, deadline)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         while True:
             try:
@@ -163,7 +163,7 @@ def replace(path: str, text: str) -> None:
     _sweep(path)
     aside = f"{path}.{os.getpid()}-{os.urandom(4).hex()}.tmp"
     try:
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as file:
             file.write(encode(text))
         os.replace(aside, path)

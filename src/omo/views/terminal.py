@@ -52,7 +52,6 @@ def _console(file: TextIO | None = None, width: int | None = None, *, color: boo
         force_terminal=True,
         color_system="standard",
         no_color=not color,
-        legacy_windows=False,
         markup=False,
         emoji=False,
         highlight=False,
@@ -169,7 +168,7 @@ def _moments(state: str) -> Iterator[float]:
 
 def _a_second_or_q() -> None:
     """A q leaves as an interrupt does."""
-    if os.name != "posix" or not sys.stdin.isatty():
+    if not sys.stdin.isatty():
         time.sleep(POLL_SECONDS)
         return
     typed, _, _ = select.select([sys.stdin], [], [], POLL_SECONDS)
@@ -180,7 +179,7 @@ def _a_second_or_q() -> None:
 @contextmanager
 def _keys_at_once() -> Iterator[None]:
     """A terminal hands on what is typed without waiting for Enter, and shows none of it."""
-    if os.name != "posix" or not sys.stdin.isatty():
+    if not sys.stdin.isatty():
         yield
         return
     import termios

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from typing import NamedTuple
 
@@ -80,7 +79,7 @@ def may_have(kind: str, viewer: Viewer) -> bool:
 def look_at(kind: str, viewer: Viewer) -> Status | None:
     """A ledger nobody can read is shown as that, and in a damaged one nothing counts; other work is not touched."""
     try:
-        view: Status | None = importlib.import_module(f"{table.BY_KIND[kind].folder}.status").status(viewer)
+        view: Status | None = table.BY_KIND[kind].module("status").status(viewer)
     except OmoError as error:
         return _unreadable(kind, viewer, error.message, Command(lead=error.fix))
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:

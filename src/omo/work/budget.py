@@ -6,9 +6,10 @@ time in which turns were running, and the agents that a hook saw starting.
 
 from __future__ import annotations
 
+from omo import settings
 from omo.clock import seconds, stamp
 from omo.errors import BadInput
-from omo.settings import MOST_SPENT, amount_of
+from omo.settings import MOST_SPENT
 from omo.state.rows import budget_of, spent_of, ulw_of
 from omo.text import clip, counted
 
@@ -19,12 +20,6 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 TOKENS, MINUTES, AGENTS = KINDS = ("tokens", "minutes", "agents")
-UNITS = {
-    **dict.fromkeys(("token", "tokens"), (TOKENS, 1)),
-    **dict.fromkeys(("min", "mins", "minute", "minutes"), (MINUTES, 1)),
-    **dict.fromkeys(("h", "hour", "hours"), (MINUTES, 60)),
-    **dict.fromkeys(("agent", "agents"), (AGENTS, 1)),
-}
 COMMAND = "/omo:budget"
 FORM = f"for example: {COMMAND} 2M tokens, {COMMAND} 90 min, {COMMAND} 20 agents, {COMMAND} off"
 MARKS = (90, 75, 50)
@@ -264,25 +259,11 @@ def turn_ended(row: Json) -> Json:
 
 
 def read_request(text: str) -> Json | None:
-    """What the user typed behind the command: ceilings by kind; None for off. `90min`, `2 M tokens` and `1.5h` do."""
-    if text.strip().lower() == "off":
-        return None
-    import re
-
-    part = re.compile(rf"([0-9.]+)\s*([kmb]?)\s*({'|'.join(UNITS)})(?:\s+|$)")
-    ceilings: Json = {}
-    rest = text.lower().replace(",", "").strip()
-    while match := part.match(rest):
-        number, multiple, unit = match.groups()
-        kind, size = UNITS[unit]
-        amount = amount_of(number + multiple) * size
-        if not 0 < amount <= MOST_SPENT or (kind == AGENTS and amount != int(amount)):
-            break
-        ceilings[kind] = amount if kind == MINUTES else int(amount)
-        rest = rest[match.end() :]
-    if rest or not ceilings:
-        raise BadInput(f"{clip(text, 60)!r} is no budget", fix=FORM)
-    return ceilings
+    """What the user typed behind the command: ceilings by kind; None for off."""
+    try:
+        return settings.budget(text)
+    except settings.Refusal:
+        raise BadInput(f"{clip(text, 60)!r} is no budget", fix=FORM) from None
 
 
 def _noted(row: Json, **changes: object) -> Json:

@@ -52,7 +52,7 @@ def is_gone(row: Json, client: str, now: float) -> bool:
     """`client` is the program of the conversation that asks: what was in the same one before was cleared away."""
     idle = idle_for(row, now)
     theirs = row.get("client")
-    if not isinstance(theirs, str) or not theirs.isdecimal() or os.name == "nt":
+    if not isinstance(theirs, str) or not theirs.isdecimal():
         return idle >= IDLE_FOR
     return theirs == client or idle >= LONGEST_SILENCE or not _is_running(int(theirs))
 

@@ -9,7 +9,7 @@ import json
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -311,6 +311,17 @@ def require_own(run: Run[S]) -> None:
             f"{run.kind.what} {run.id} is that of session {whose}, and an agent acts only on its own",
             fix=f"leave it to them; the user may, in their own terminal, with --session {shlex.quote(whose)}",
         )
+
+
+def adopt(kind: Kind[S], caller: Caller, source: str, run_id: str) -> None:
+    """A run of another session is this one's from now on, and says so."""
+    own = load(kind, caller)  # one that a crash left, of which the row says nothing
+    if own is not None and own.id != run_id and own.state is not None and own.state.is_open:
+        way = f"omo state clear --mode {kind.name} --force gives it up"
+        raise Refused(f"this session has open work of its own: {kind.what} {own.id}", fix=f"finish it first; {way}")
+    run = Run(kind, replace(caller, session=source), run_id)
+    if run.require_whole().session != caller.session:
+        run.append({"kind": "adopted", "from": source, "session": caller.session})
 
 
 def check_sizes(events: Sequence[Row]) -> None:

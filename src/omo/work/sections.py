@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,6 +13,7 @@ from omo.work import times
 Row = dict[str, Any]
 
 MOST_ROWS = 60
+SCREENSHOT = "screenshot"  # the kind of an attachment that is shown as a picture
 
 
 @dataclass(frozen=True)
@@ -53,12 +54,16 @@ class Picture:
     height: int
 
 
+def decoded(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
 @dataclass(frozen=True)
 class Attachment:
     """A text of a ledger, or a file of the project with the digest that was recorded of it.
 
-    The report shows a file only while it has that digest, and `problem` says why not. It fills in the text or picture
-    of a file, and in `cut` what it leaves out.
+    The report shows a file only while it has that digest, and `problem` says why not. It fills in the picture of a
+    screenshot, of another file the text that `in_words` makes of it, and in `cut` what it leaves out.
     """
 
     name: str
@@ -70,6 +75,7 @@ class Attachment:
     problem: str = ""
     cut: str = ""
     picture: Picture | None = None
+    in_words: Callable[[bytes], str] = decoded
 
 
 @dataclass(frozen=True)
@@ -134,4 +140,4 @@ def name_in(root: str, path: str) -> str:
     if "\0" in path:
         return ""
     top = os.path.realpath(root)
-    return os.path.relpath(os.path.realpath(os.path.join(top, path)), top).replace(os.sep, "/")
+    return os.path.relpath(os.path.realpath(os.path.join(top, path)), top)

@@ -6,22 +6,20 @@ import base64
 import hashlib
 import io
 import os
-import shlex
 import warnings
 from dataclasses import dataclass, replace
 
 from omo import safe_open
-from omo.errors import BadInput
-from omo.proof import documents, globs
+from omo.proof import globs
 from omo.text import block, clip
-from omo.work.sections import Attachment, Picture, name_in
-from omo.workflows.ultragoal.gate import media, proof, replay
+from omo.work.sections import SCREENSHOT, Attachment, Picture, name_in
 
 LONGEST_TEXT = 12_000
 MOST_TEXT = 1_500_000
 MOST_PICTURES = 24
 WIDEST, TALLEST = 1280, 3200
-LARGEST_FILE = media.LARGEST_PICTURE
+LARGEST_FILE = 32_000_000  # bytes, and pixels of a picture: as much as the gate of a goal takes
+MOST_PIXELS = 40_000_000
 
 
 @dataclass
@@ -61,17 +59,15 @@ def show(budget: Budget, root: str, attachment: Attachment) -> Attachment:
         return shown
     text = shown.text
     if attachment.path:
-        shape = proof.shape_of(attachment.kind)
-        shown = replace(shown, kind=shape)
         raw, problem = recorded_bytes(root, attachment.path, attachment.digest)
         if problem:
             return replace(shown, problem=problem)
-        if shape == proof.SCREENSHOT:
+        if attachment.kind == SCREENSHOT:
             image = budget.take_picture(raw)
             if isinstance(image, str):
                 return replace(shown, cut=image)
             return replace(shown, picture=image)
-        text = in_words(shape, raw, attachment.path)
+        text = attachment.in_words(raw)
     text, cut = budget.take_text(text)
     return replace(shown, text=text, cut=cut)
 
@@ -102,23 +98,6 @@ def recorded_bytes(root: str, path: str, digest: object) -> tuple[bytes, str]:
     return raw, ""
 
 
-def in_words(shape: str, raw: bytes, path: str) -> str:
-    """A capture without its escapes; of a replay the command as it would be typed, and what came out."""
-    text = raw.decode("utf-8", "replace")
-    if shape == proof.CAPTURE:
-        return media.ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    if shape != proof.REPLAY:
-        return text
-    try:
-        record = replay.parse_replay(documents.parse(text, path))
-    except BadInput:
-        return text
-    lines = [f"$ {shlex.join(record.command)}", media.plain(record.stdout).rstrip("\n")]
-    if record.stderr:
-        lines.append(f"stderr: {media.plain(record.stderr)}")
-    return "\n".join([*lines, f"exit {record.exit_code}"])
-
-
 def picture(raw: bytes) -> Picture | str:
     """Decoded and encoded anew, so that nothing but pixels reaches the page."""
     from PIL import Image
@@ -127,7 +106,7 @@ def picture(raw: bytes) -> Picture | str:
         warnings.simplefilter("ignore")
         try:
             with Image.open(io.BytesIO(raw), formats=["PNG", "JPEG"]) as image:
-                if image.width * image.height > media.MOST_PIXELS:
+                if image.width * image.height > MOST_PIXELS:
                     return f"not shown: {image.width}x{image.height} are too many pixels"
                 image.draft("RGB", (WIDEST, TALLEST))
                 shown = image.convert("RGBA" if "A" in image.mode or "transparency" in image.info else "RGB")

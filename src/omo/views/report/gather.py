@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,35 +19,18 @@ from omo.table import name_of
 from omo.text import clip
 from omo.views import project, works
 from omo.views.project import SessionView
-from omo.views.report import timeline
-from omo.views.report.attachments import Budget, show
-from omo.views.report.timeline import Timeline
-from omo.views.report.verdict import Verdict, notices, verdict
+from omo.views.report.notices import is_block, notices, unproven_before
+from omo.views.report.parts import Part, parts_of
+from omo.views.report.verdict import Verdict, verdict
 from omo.work import requests, times
-from omo.work.run import Run
-from omo.work.sections import Notice, Section, Sections
-from omo.work.status import Status
+from omo.work.run import Run, tag
+from omo.work.sections import Notice, Sections
 from omo.work.viewer import Viewer
 
 Row = dict[str, Any]
 
 MOST_ITEMS = 200
-MOST_EARLIER = 5
-
-
-@dataclass(frozen=True)
-class Part:
-    """One kind of work with what stands behind it, as it may be shown."""
-
-    view: Status
-    sections: Sections
-
-    @property
-    def whole(self) -> Section:
-        return self.sections.whole
-
-    def evidence(self, item: str) -> Section:
-        return self.sections.of.get(item, Section())
+ASKED = (*requests.ARMED, requests.ASKED, requests.RALPH_ASKED)
 
 
 @dataclass(frozen=True)
@@ -70,7 +52,8 @@ class Report:
     task: str  # as the person typed it; empty where nobody typed one
     changed: Changed
     parts: tuple[Part, ...]
-    timeline: Timeline
+    began: str
+    ended: str
     notices: tuple[Notice, ...]
     verdict: Verdict
     blocks: int
@@ -93,6 +76,10 @@ class Report:
     @property
     def project(self) -> str:
         return clip(os.path.basename(self.root) or self.root, 80)
+
+    @property
+    def took(self) -> str:
+        return times.between(self.began, self.ended)
 
     @property
     def let_through(self) -> str:
@@ -131,79 +118,65 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     """Every file is read: what a report calls proven rests on nothing that was remembered."""
     chosen = find_run(context, run, name) if run else Chosen(name)
     session = project.look_at(context, chosen.session, closely=False)
-    named = chosen.run if chosen.kind in ("ultragoal", "ralph", "ultraplan") else ""
+    with_runs = [workflow.kind for workflow in table.with_runs()]
+    named = run if chosen.kind in with_runs else ""
     viewer = Viewer(context, chosen.session, session.brief.row, reads_all=True, run=named)
     views = [view for view in works.look(viewer) if not run or view.kind == chosen.kind]
     session = session._replace(works=views, problems=_ledger_problems(context.state, session, run))
-    sources = timeline.sources_of(viewer)
-    if not views and not sources:
+    events = viewer.events
+    others = _other_runs(viewer, {view.run for view in views} | {run})
+    if not views and not events and not others:
         raise Refused(f"session {clip(chosen.session, 80)} has nothing to report", fix="omo status --all")
-    budget = Budget()
-    parts = [Part(view, _sections(viewer, view, budget)) for view in views]
-    shown_runs = {view.run for view in views} | {run}
-    others = []
-    shown = []
-    for source in sources:
-        if source.run and source.run not in shown_runs:
-            others.append((source.ledger, clip(source.run, 80)))
-        else:
-            shown.append(source)
-    if run:
-        own = [source for source in shown if source.run == run]
-        shown = own or [source for source in shown if source.ledger in ("session", "verify")]
+    parts = parts_of(viewer, views)
     begins = [part.whole.began for part in parts if part.whole.began]
-    since = timeline.asked_at(viewer.events, min(begins)) if begins else ""
+    since = _asked_at(events, min(begins)) if begins else ""
     until = parts[0].whole.ended if run and parts else ""
+    stamps = [str(row.get("ts")) for row in events]
+    listed = notices(context, session, parts)
+    if since and not run:  # a run that was named stands for itself
+        listed += unproven_before(events, since)
     return Report(
         session,
         context.root,
         stamp(context.now),
-        _task(viewer.events, parts),
+        _task(events, parts),
         _changed_files(context.root, parts),
         tuple(parts),
-        timeline.tell(shown, since=since),
-        (*notices(context, session, parts), *_unproven_before(viewer.events, since, run)),
+        since or (stamps[0] if stamps else ""),
+        until or (stamps[-1] if stamps else ""),
+        tuple(listed),
         verdict(session, run),
-        _blocks(viewer.events, since, until),
+        _blocks(events, since, until),
         run=run,
-        others=tuple(others),
+        others=others,
     )
+
+
+def _asked_at(events: Sequence[Row], began: str) -> str:
+    """When the user asked for what began then; that moment itself where nobody did."""
+    asked = ""
+    for row in events:
+        if row.get("kind") in ASKED and str(row.get("ts")) <= began:
+            asked = str(row["ts"])
+    return asked or began
 
 
 def _blocks(events: Sequence[Row], since: str, until: str) -> int:
     """How often this run was sent back."""
-    blocks = [str(row.get("ts")) for row in events if timeline.is_block(row)]
+    blocks = [str(row.get("ts")) for row in events if is_block(row)]
     return len([ts for ts in blocks if since <= ts and (not until or ts <= until)])
 
 
-def _unproven_before(events: Sequence[Row], since: str, run: str) -> list[Notice]:
-    """Runs of the conversation of which this one may be the second try. A run that was named stands for itself."""
-    if not since or run:
-        return []
-    earlier = []
-    for before in timeline.earlier_runs(events, since)[-MOST_EARLIER:]:
-        if not before.is_done:
-            text = f"{before.task or 'without a task'}: {before.in_words}"
-            earlier.append(Notice("a run before this one", clip(text, 300), times.moment(before.ts)))
-    return earlier
-
-
-def _sections(viewer: Viewer, view: Status, budget: Budget) -> Sections:
-    """Work that nobody can read has no evidence to show; why is told with the work itself."""
-    module = table.BY_KIND[view.kind].folder
-    try:
-        sections: Sections = importlib.import_module(f"{module}.sections").sections(viewer, view)
-    except (OmoError, LookupError, TypeError, ValueError, AttributeError, RecursionError, OverflowError) as error:
-        why = error.message if isinstance(error, OmoError) else f"{type(error).__name__}: {error}"
-        notice = Notice("unreadable", clip(f"its evidence cannot be read: {why}", 300))
-        return Sections(whole=Section(notices=(notice,)))
-
-    def shown(section: Section) -> Section:
-        attachments = [show(budget, viewer.context.root, attachment) for attachment in section.attachments]
-        return replace(section, attachments=tuple(attachments))
-
-    of_items = {name: shown(section) for name, section in sections.of.items()}
-    return replace(sections, whole=shown(sections.whole), of=of_items)
+def _other_runs(viewer: Viewer, shown: set[str]) -> tuple[tuple[str, str], ...]:
+    """Other runs of the session. The id says who began one; who took it over is named by the row."""
+    others = []
+    for row in table.with_runs():
+        kind = row.module("ledgers").RUNS
+        for run in kind.names(viewer.context.state):
+            is_own = tag(viewer.session) in run.split("-")[1:2] or viewer.caller.summary(kind.name).get("run") == run
+            if is_own and run not in shown:
+                others.append((kind.name, clip(run, 80)))
+    return tuple(others)
 
 
 def _task(events: Sequence[Row], parts: Sequence[Part]) -> str:
@@ -267,7 +240,8 @@ def _ledger_problems(state: str, view: SessionView, run: str) -> tuple[str, ...]
 def find_run(context: Context, run: str, session: str) -> Chosen:
     """A run of any kind by its name, wherever in the project it was."""
     caller = Viewer(context, session).caller
-    for kind in timeline.run_kinds():
+    for row in table.with_runs():
+        kind = row.module("ledgers").RUNS
         if run in kind.names(context.state):
             state = Run(kind, caller, run).state
             return Chosen(state.session if state else session, kind.name, run)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from omo.text import clip
-from omo.views.report.gather import Part, Report
+from omo.views.report.gather import Report
 from omo.views.report.page import template
-from omo.work import times
+from omo.views.report.parts import Part
 from omo.work.sections import Attachment
 
 MARKER = "<!-- made by omo report -->\n"
@@ -33,11 +33,10 @@ class Ours(str):
 
 def render(report: Report) -> str:
     """Every value in the template goes through `text`; what does not fit is left out, and that is said."""
-    took = times.between(report.timeline.began, report.timeline.ended)
     kept: list[str] = [MARKER.rstrip("\n")]
     room = LONGEST
     written = template("markdown.md.j2", text, is_html=False)
-    for line in written.render(report=report, took=took, evidence=_evidence, ours=Ours).split("\n"):
+    for line in written.render(report=report, evidence=_evidence, ours=Ours).split("\n"):
         room -= len(line) + 1
         if room < 0:
             kept.append("</details>" * (kept.count("<details>") - kept.count("</details>")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,6 @@ from markupsafe import Markup
 from omo import __version__, table
 from omo.text import block, clip, counted
 from omo.views.report.gather import MOST_ITEMS, Report
-from omo.views.report.timeline import Event
 from omo.views.works import MARKS, VERDICTS
 from omo.work import times
 from omo.work.status import units
@@ -23,18 +22,12 @@ from omo.work.status import units
 HERE = Path(__file__).resolve().parent / "templates"
 MARKER = "<!doctype html>\n<!-- made by omo report -->\n"
 LONGEST_VALUE = 200_000
-# What happened, beside how an item stands: a sign that also prints without colour, and one of five tones.
-EVENTS = {
-    "block": ("↩", "info"),
-    "allow": ("→", "plain"),
-    "gate": ("◆", "plain"),
-    "judge": ("§", "info"),
+PLAIN = ("·", "plain")
+# How an item, or a cell of a table, is drawn: a sign that also prints without colour, and one of five tones.
+SIGNS = {
+    **{mark: (sign.letter, sign.tone) for mark, sign in MARKS.items()},
     "regression": ("↓", "bad"),
-    "steer": ("✎", "info"),
-    "agent": ("•", "plain"),
-    "": ("·", "plain"),
 }
-SIGNS = {**EVENTS, **{mark: (sign.letter, sign.tone) for mark, sign in MARKS.items()}}
 
 
 def render(report: Report) -> str:
@@ -44,7 +37,6 @@ def render(report: Report) -> str:
         css=Markup(css),  # ours, and the only thing on the page that is not escaped
         css_digest=base64.b64encode(hashlib.sha256(css.encode("utf-8")).digest()).decode("ascii"),
         version=__version__,
-        days=_days(report.timeline.events),
         most_items=MOST_ITEMS,
     )
 
@@ -60,16 +52,15 @@ def template(name: str, finalize: Callable[[Any], Any], *, is_html: bool) -> Tem
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"clock": times.clock, "moment": times.moment, "brief": _brief}
+    made.filters |= {"moment": times.moment, "brief": _brief}
     made.globals |= {
-        "sign": lambda mark: SIGNS.get(mark, SIGNS[""])[0],
-        "tone": lambda mark: SIGNS.get(mark, SIGNS[""])[1],
+        "sign": lambda mark: SIGNS.get(mark, PLAIN)[0],
+        "tone": lambda mark: SIGNS.get(mark, PLAIN)[1],
         "emoji": lambda mark: MARKS.get(mark, MARKS["open"]).emoji,
         "level": VERDICTS.__getitem__,
         "title_of": lambda kind: table.BY_KIND[kind].title if kind in table.BY_KIND else kind,
         "closed": lambda part: f"{part.view.done} of {units(part.view.total, part.view.unit)}",
         "counted": counted,
-        "span": times.between,
         "few": lambda values: list(values)[:MOST_ITEMS],
     }
     return made.get_template(name)
@@ -84,13 +75,3 @@ def _shown(value: Any) -> Any:
     if isinstance(value, (Markup, Undefined)):
         return value
     return block(str(value), LONGEST_VALUE)
-
-
-def _days(events: Iterable[Event]) -> list[tuple[str, list[Event]]]:
-    days: list[tuple[str, list[Event]]] = []
-    for event in events:
-        day = times.day(event.ts)
-        if not days or days[-1][0] != day:
-            days.append((day, []))
-        days[-1][1].append(event)
-    return days

@@ -168,7 +168,7 @@ def _criteria(caller: Caller, path: Path | None, head: str | None, cwd: str) -> 
     source = os.path.realpath(path)
     inside = os.path.relpath(source, caller.here)
     if not inside.startswith(".."):
-        source = inside.replace(os.sep, "/")
+        source = inside
     return wanted, source, digest
 
 

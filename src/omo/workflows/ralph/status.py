@@ -13,17 +13,19 @@ from omo.work import outcome
 from omo.work.agents import session_events
 from omo.work.files import Files
 from omo.work.run import load
-from omo.work.status import Command, Item, Status
+from omo.work.status import Command, Item, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.ralph.end import next_step
 from omo.workflows.ralph.phases import check
 from omo.workflows.ralph.rules import LONGEST_REQUEST, MOST_CIRCUMVENTIONS, Criterion, CriterionState, Row, method
-from omo.workflows.ralph.run import RALPH, RalphState
+from omo.workflows.ralph.run import RALPH, START, RalphState
 
 MARKS = {"PASS": "done", "FAIL": "failed", "REGRESSED": "failed", "BLOCKED": "waiting"}
 MOST_FILES = 20
 LONGEST_SHOWN, LONGEST_PASS = 400, 100
 DIAGNOSE = "find the change in these files that broke it, and mend that without taking back what it was made for"
+# What begins it, by what the user typed.
+BEGINNINGS = {"ralph": (command(START, after="or with --criteria FILE, once criteria are written"),)}
 
 
 def status(viewer: Viewer) -> Status | None:

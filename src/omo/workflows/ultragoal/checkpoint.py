@@ -64,7 +64,7 @@ def checkpoint(
         fix = "say in a few sentences what was seen; keep long output in files and name them"
         raise BadInput(defects[0], fix=fix, defects=defects)
     text = evidence.strip()
-    goal = run.require_plan().goal(name)
+    run.require_plan().goal(name)  # which has to be one of its
     if status == "complete":
         require_cited(run.caller, "--evidence", [text])
         return _complete(run, name, text, goal_json, gate, gate_file, rerun)

@@ -139,7 +139,7 @@ def write(context: Context, goal: str, name: str, document: Any, *, force: bool 
     top, home = os.path.realpath(context.root), os.path.join(context.root, HOME)
     path = os.path.realpath(os.path.join(home, goal, name))
     typed = os.path.relpath(path, os.path.realpath(context.cwd))
-    if not globs.is_inside(top, path) or globs.is_own(os.path.relpath(path, top).replace(os.sep, "/")):
+    if not globs.is_inside(top, path) or globs.is_own(os.path.relpath(path, top)):
         raise Refused(f"{HOME} leads out of the project", fix="remove the link, and let omo make the directory")
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -83,7 +83,7 @@ def read_spec(root: Path, name: str, cwd: str) -> tuple[str, str]:
     why = f"is no file of this project of at most {LARGEST_SPEC} bytes"
     try:
         real = os.path.realpath(os.path.join(cwd, name))
-        inside = os.path.relpath(real, os.path.realpath(root)).replace(os.sep, "/")
+        inside = os.path.relpath(real, os.path.realpath(root))
         is_ours = globs.is_inside(os.path.realpath(root), real) and not globs.is_own(inside)
         is_usable = is_ours and inside.split("/")[0] != ".git" and os.path.isfile(real)
         if is_usable and os.path.getsize(real) <= LARGEST_SPEC:

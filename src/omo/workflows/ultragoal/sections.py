@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import shlex
+from functools import partial
 from typing import Any
 
+from omo.errors import BadInput
+from omo.proof import documents
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import times
-from omo.work.sections import Attachment, Notice, Section, Sections, Table, facts, joined, listed, name_in, table
+from omo.work.sections import (
+    Attachment,
+    Notice,
+    Section,
+    Sections,
+    Table,
+    decoded,
+    facts,
+    joined,
+    listed,
+    name_in,
+    table,
+)
 from omo.work.status import Item, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
+from omo.workflows.ultragoal.gate import media, proof
+from omo.workflows.ultragoal.gate.replay import parse_replay
 from omo.workflows.ultragoal.plan import Goal
 from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, exceptions_of, independence_of
 from omo.workflows.ultragoal.run import PlanRun, load_plan
@@ -129,9 +147,27 @@ def _artifact(viewer: Viewer, row: Row, recorded: Row, replay: Row | None) -> At
         about += f" (run by omo: {clip(str(replay.get('command')), 120)})"
     if path:
         digest = recorded.get(path) or recorded.get(name_in(viewer.context.root, path))
-        return Attachment(name, kind, about, path=path, digest=digest)
+        shape = proof.shape_of(kind)
+        return Attachment(name, shape, about, path=path, digest=digest, in_words=partial(_in_words, shape, path))
     text = row.get("receipt") or f"gate {row.get('gate')}"
     return Attachment(name, clip(kind, 60), about, str(text))
+
+
+def _in_words(shape: str, path: str, raw: bytes) -> str:
+    """A capture without its escapes; of a replay the command as it would be typed, and what came out."""
+    text = decoded(raw)
+    if shape == proof.CAPTURE:
+        return media.ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    if shape != proof.REPLAY:
+        return text
+    try:
+        record = parse_replay(documents.parse(text, path))
+    except BadInput:
+        return text
+    lines = [f"$ {shlex.join(record.command)}", media.plain(record.stdout).rstrip("\n")]
+    if record.stderr:
+        lines.append(f"stderr: {media.plain(record.stderr)}")
+    return "\n".join([*lines, f"exit {record.exit_code}"])
 
 
 def _last_words(viewer: Viewer, receipt: Row) -> list[Attachment]:

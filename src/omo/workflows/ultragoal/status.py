@@ -13,7 +13,7 @@ from omo.text import clip, counted
 from omo.work.agents import FULL
 from omo.work.bound import files_of_end
 from omo.work.publish import publish, publish_damage
-from omo.work.status import LONGEST_SHORT, Command, Item, NextStep, Status
+from omo.work.status import LONGEST_SHORT, Command, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import next_step
@@ -23,6 +23,10 @@ from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 Row = dict[str, Any]
 
+# What begins it, by what the user typed.
+BEGINNINGS = {
+    "ultragoal": (command("omo ultragoal create-goals --start --brief-file FILE", lead="write the goals down, then"),)
+}
 MARKS = {
     "complete": "done",
     "active": "active",

@@ -56,7 +56,7 @@ def load(path: Path | str, root: Path) -> Document:
     """Raises BadInput for a file that is not there, lies outside the project, is too large or not UTF-8."""
     real = os.path.realpath(path)
     top = os.path.realpath(root)
-    inside = os.path.relpath(real, top).replace(os.sep, "/")
+    inside = os.path.relpath(real, top)
     if not globs.is_inside(top, real) or inside.split("/")[0] == ".git" or globs.is_own(inside):
         fix = "keep plans in the project, so that git knows them"
         raise BadInput(f"{path} lies outside the project {root}", fix=fix)

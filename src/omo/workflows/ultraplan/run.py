@@ -265,7 +265,7 @@ def from_top(caller: Caller, path: Path | str) -> str:
     """From the project's top where it lies below it; the links in it followed."""
     real = os.path.realpath(os.path.join(caller.root, path))
     inside = os.path.relpath(real, caller.here)
-    return real if inside.startswith("..") else inside.replace(os.sep, "/")
+    return real if inside.startswith("..") else inside
 
 
 def depth_of(runs: Sequence[PlanState]) -> int:

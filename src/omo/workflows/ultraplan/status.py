@@ -10,13 +10,14 @@ from omo.text import block, clip
 from omo.work import outcome
 from omo.work.publish import change_row, publish, publish_damage
 from omo.work.run import Caller, Row
-from omo.work.status import DAMAGED, Item, NextStep, Status
+from omo.work.status import DAMAGED, Command, Item, NextStep, Status, command
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import StepAudit
 from omo.workflows.ultraplan.next_step import next_step
 from omo.workflows.ultraplan.run import (
     KIND,
     MOST_RECOVERIES,
+    START,
     PlanState,
     RunStatus,
     from_top,
@@ -29,6 +30,14 @@ if TYPE_CHECKING:
 
 LONGEST_FIRST = 90
 LONGEST_SHOWN = 4000
+# What begins it, by what the user typed.
+BEGINNINGS = {
+    "ultraplan": (
+        command("omo plan critique PLAN", lead="write the plan, then"),
+        Command(lead="when omo:critic found it sound, tell the user: /omo:ultraexecute carries it out"),
+    ),
+    "ultraexecute": (command(START, lead="once it is committed, and omo:critic found it sound"),),
+}
 MARKS = {"pass": "done", "drift": "failed", "missing": "open", "unknown": "waiting", "skipped": "cut"}
 
 

@@ -375,7 +375,7 @@ class SessionGates:
             from omo.proof import base
 
             file, separator, test = name.partition("::")
-            path = os.path.normpath(file).replace(os.sep, "/")
+            path = os.path.normpath(file)
             head = (gates.base or {}).get("head")
             is_file = os.path.isfile(os.path.join(root, path)) or bool(head and base.committed(root, head, [path]))
             if path.startswith(("../", "/")) or not is_file:

@@ -30,6 +30,8 @@ MARKS = {
     "blocked": "waiting",
 }
 JOURNAL = "verify/goals/ledger.jsonl"
+# What begins it, by what the user typed.
+BEGINNINGS = {"verify": (command("omo verify begin --file FILE", lead="write the goal down, then"),)}
 
 
 def status(viewer: Viewer) -> Status | None:

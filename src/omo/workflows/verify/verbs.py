@@ -141,7 +141,7 @@ def _in_project(name: str, context: Context) -> str | None:
     full = os.path.realpath(os.path.join(context.cwd, name))
     relative = os.path.relpath(full, os.path.realpath(context.root))
     is_outside = name == "-" or relative.split(os.sep)[0] == ".." or os.path.isabs(relative)
-    return None if is_outside else relative.replace(os.sep, "/")
+    return None if is_outside else relative
 
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:

@@ -156,7 +156,7 @@ def speaks_of_project(root: str, head: str | None, argv: Sequence[str], cwd: str
             candidates += [module, f"{module}.py", f"src/{module}", f"src/{module}.py"]
         for candidate in filter(None, candidates):
             path = os.path.realpath(os.path.join(top, cwd, candidate))
-            inside = os.path.relpath(path, top).replace(os.sep, "/")
+            inside = os.path.relpath(path, top)
             is_work = path != top and globs.is_inside(top, path) and inside.split("/")[0] not in (".sisyphus", ".git")
             if is_work and os.path.exists(path):
                 return True

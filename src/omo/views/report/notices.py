@@ -1,0 +1,178 @@
+"""What a reader has to know before believing a report: everything that was let through, changed or damaged."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from omo.context import Context
+from omo.errors import OmoError
+from omo.hooks.messages import LETS_GO
+from omo.hooks.stop import RULES
+from omo.state import paths
+from omo.state.journal import Journal
+from omo.table import name_of
+from omo.text import clip, counted
+from omo.views.project import SessionView, claims_let_stand
+from omo.views.report.parts import Part
+from omo.views.report.verdict import does_count, ended_as, is_not_passing
+from omo.work import outcome, requests, times
+from omo.work.sections import Notice
+
+Row = dict[str, Any]
+
+# What takes the ground from everything else comes first, what may be harmless last.
+WEIGHTS = {"damaged ledger": 0, "damaged": 0, "unreadable": 0, "changed since": 2}
+MOST_EARLIER = 5
+WHY = {rule.name: rule.why for rule in RULES}
+
+
+def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> list[Notice]:
+    """Everything that was let through, changed or damaged."""
+    listed: list[Notice] = []
+    ended_goals: set[str] = set()
+    names = {}
+    for part in parts:
+        view = part.view
+        ended = ended_as(view, session)
+        listed += _work_notices(part, ended)
+        if view.kind == "ulw":
+            is_proven = ended is not None and ended["verdict"] == outcome.PROVEN
+            listed += _gate_notices(part, counts=does_count(view, session), is_proven=is_proven)
+        if view.kind == "verify" and view.outcome:  # which names the claims about them
+            ended_goals.update(item.id for item in view.items)
+        elif view.kind != "verify":
+            names[view.run] = name_of(view.kind)
+    texts = {notice.text for notice in listed}
+    damage = _shared_damage(context.state)
+    for problem in session.problems:
+        damage.append(Notice("damaged ledger", clip(problem, 300), "session"))
+    for notice in damage:
+        if notice.text not in texts:
+            listed.append(notice)
+    if session.brief.now.unreadable:
+        listed.append(Notice("unreadable", clip(session.brief.now.unreadable, 300), "state"))
+    try:
+        for claim in claims_let_stand(context):
+            if claim["goal"] not in ended_goals:
+                text = f"{claim['claim']}: let stand by the {claim['by']}, {claim['reason']}"
+                listed.append(Notice("claim let stand", text, claim["goal"]))
+    except OmoError as error:
+        listed.append(Notice("unreadable", clip(error.message, 300), "verify/claims"))
+    named = [replace(notice, where=names.get(notice.where, notice.where)) for notice in listed]
+    return sorted(dict.fromkeys(named), key=lambda notice: WEIGHTS.get(notice.what, 1))
+
+
+def _work_notices(part: Part, ended: Row | None) -> list[Notice]:
+    """What was let through is told by the outcome once there is one, and by the ledger until then."""
+    view = part.view
+    damage = "damaged" if view.kind == "ultraplan" else "damaged ledger"  # of a plan it may be the spec
+    listed = [Notice(damage, clip(problem, 300), view.run or view.kind) for problem in view.problems]
+    for exception in ended["exceptions"] if ended else []:
+        what, by, why = (clip(str(exception.get(key) or "?"), 200) for key in ("what", "by", "why"))
+        listed.append(Notice(what, f"by the {by}: {why}", view.run))
+    for name, section in [("", part.whole), *part.sections.of.items()]:
+        for notice in section.notices:
+            if ended is None or not notice.until_end:
+                listed.append(notice)
+        for attachment in section.attachments:
+            if name and attachment.problem:
+                text = f"{attachment.path or attachment.name} {attachment.problem}"
+                listed.append(Notice("evidence changed", text, name))
+    for item in view.items:
+        if view.kind == "ulw" and ended is None:  # a failure recorded as pre-existing; nothing else tells of it
+            listed += [Notice("let through", clip(override, 300), item.id) for override in item.overrides]
+        if item.receipt == "stale":
+            listed.append(Notice("stale receipt", item.receipt_why or "what it covers has changed", item.id))
+    return listed + [Notice("changed since", change, view.run) for change in view.changed]
+
+
+def _gate_notices(part: Part, *, counts: bool, is_proven: bool) -> list[Notice]:
+    """What fails beside the work, and who pinned what it rests on, unless that proves it: then it is the user's or the
+    project's own."""
+    listed = []
+    commands = []
+    for item in part.view.items:
+        section = part.evidence(item.id)
+        if not counts and is_not_passing(item):
+            what = "gate not run" if item.mark == "open" else "gate not passing"
+            listed.append(Notice(what, "the work beside it was ended without it", item.id))
+        if counts and not is_proven and section.pinned_by == "agent":
+            commands.append(f"{item.id}: {section.command}")
+    if commands and len(commands) == len(part.view.items):
+        what = f"every gate was pinned by the agent ({'; '.join(commands)})"
+        listed.append(Notice("pinned by the agent", clip(what, 400), part.view.run))
+    return listed
+
+
+def _shared_damage(state: str) -> list[Notice]:
+    """Of the ledgers that belong to no run: what receipts and replays lean on."""
+    listed = []
+    for name in paths.SHARED_LEDGERS:
+        directory = os.path.join(state, name)
+        if os.path.isdir(directory):
+            for problem in Journal(directory, state).problems():
+                listed.append(Notice("damaged ledger", clip(problem, 300), name))
+    return listed
+
+
+# Runs of the same conversation, before the one that is reported
+
+
+@dataclass
+class EarlierRun:
+    """A run of ultrawork, and how it ended."""
+
+    ts: str
+    task: str
+    ended: str = "left open"
+    is_done: bool = False
+    blocks: int = 0
+
+
+def is_block(row: Row) -> bool:
+    return row.get("kind") == "blocked" and not row.get("evidence")
+
+
+def unproven_before(events: Sequence[Row], since: str) -> list[Notice]:
+    """Those that this one may be the second try of."""
+    listed = []
+    for run in _earlier_runs(events, since)[-MOST_EARLIER:]:
+        if run.is_done:
+            continue
+        text = f"{run.task or 'without a task'}: {run.ended}"
+        if run.blocks:
+            text += f", sent back {counted(run.blocks, 'time')}"
+        listed.append(Notice("a run before this one", clip(text, 300), times.moment(run.ts)))
+    return listed
+
+
+def _earlier_runs(events: Sequence[Row], since: str) -> list[EarlierRun]:
+    runs: dict[str, EarlierRun] = {}
+    name = ""
+    for row in events:
+        if str(row.get("ts")) >= since:
+            break
+        if row.get("kind") in requests.ARMED and (row.get("run") not in runs or row.get("run") != name):
+            name = str(row.get("run"))
+            runs[name] = EarlierRun(str(row.get("ts")), clip(str(row.get("text") or ""), 160))
+        elif name:
+            _note(runs[name], row)
+    return list(runs.values())
+
+
+def _note(run: EarlierRun, row: Row) -> None:
+    kind, rule = row.get("kind"), str(row.get("rule"))
+    if is_block(row):
+        run.blocks += 1
+    elif kind == "done":
+        ended = outcome.of(row)
+        run.ended, run.is_done = clip(outcome.in_words(ended), 500), outcome.is_done(ended)
+    elif kind == "cancelled":
+        run.ended, run.is_done = "called off by the user", False
+    elif kind == "reopened":
+        run.ended, run.is_done = "left open", False
+    elif kind == "allowed" and rule in LETS_GO:
+        run.ended, run.is_done = f"ended, not proven: {WHY.get(rule, rule)}", False
