@@ -174,7 +174,23 @@ def test_ship_says_who_pinned_the_gates() -> None:
 
 @pytest.mark.parametrize(
     ("argv", "is_hollow"),
-    [(["true"], True), (["echo", "ok"], True), (["test", "-f", "a"], False), (["sh", "-c", "pytest -q"], False)],
+    [
+        (["true"], True),
+        (["/bin/true"], True),
+        ([":"], True),
+        (["test", "1"], True),
+        (["sh", "-c", "exit 0"], True),
+        (["bash", "-lc", ":"], True),
+        (["sh", "-c", "pytest -q || true"], True),
+        (["sh", "-c", "pytest -q; exit 0"], True),
+        (["echo", "ok"], True),
+        (["sh", "-c", "pytest -q && echo ok"], False),
+        (["sh", "-c", "set -e; pytest -q; echo ok"], False),
+        (["sh", "-c", "exit 1"], False),
+        (["test", "-e", "dist"], False),
+        (["pytest", "-q"], False),
+        ([], False),
+    ],
 )
 def test_a_gate_of_the_agent_that_cannot_fail_ships_nothing(argv: list[str], is_hollow: bool) -> None:
     agents, users = gate(by="agent", argv=tuple(argv)), gate(argv=tuple(argv))

@@ -371,15 +371,20 @@ def test_an_ignored_artifact_that_changes_stales_the_answer_that_names_it(shop: 
     assert shop.steps()["q1"] == "stale"
 
 
-def test_an_artifact_proves_one_goal(shop: Workshop) -> None:
+def test_the_answers_of_another_goal_are_refused(shop: Workshop) -> None:
     shop.answer_all()
     shop.finish()
     shop.add(id="G2")
     shop.begin("G2")
-    with pytest.raises(Refused, match="already proves goal G1"):
+    with pytest.raises(Refused, match="word for word, the answer to q1 of goal G1"):
         shop.answer("q1", q1(), "G2")
+    other = {**q1(), "statement": "The other parser is in place because `parser.py` was read again."}
+    with pytest.raises(Refused, match="already proves goal G1"):
+        shop.answer("q1", other, "G2")
     shop.work("other.py", "def other(): ...\n")
     shop.answer("q1", q1("other.py"), "G2")
+    with pytest.raises(Refused, match=r"word for word, the answer to q1\.5 of goal G1"):
+        shop.answer("q1.5", checklist(), "G2")
 
 
 def test_answers_need_a_goal_in_progress_and_end_with_the_attempt(shop: Workshop) -> None:

@@ -6,6 +6,7 @@ One thing only the agent can say: why a small change needs no refinement.
 from __future__ import annotations
 
 import difflib
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -45,7 +46,9 @@ TOO_EARLY = {
     "VERIFY": "omo:qa finished before the work was there to be seen",
     "REFINE": "omo:critic finished before omo:qa had seen the work",
 }
-CANNOT_FAIL = (["true"], [":"], ["echo"], ["printf"])  # bench/endings: "a gate that cannot fail in the place of …"
+SHELLS = ("sh", "bash", "dash", "zsh")
+HOLLOW = ("true", ":", "exit 0", "test 1", "[ 1 ]", "test 1 = 1", "test -d .", "test -e .")
+PRINTERS = ("echo", "printf", "true", ":", "sleep")
 
 
 @dataclass(frozen=True)
@@ -253,10 +256,10 @@ def _needs_no_gate(files: Files, state: RalphState) -> str:
 
 
 def ship(gates: Sequence[Gate], tree: str) -> Proof:
-    """A gate that an agent pinned and that plainly cannot fail is none. A missing gate is never a sign of bad faith."""
+    """A gate that an agent pinned and that cannot fail is none. A missing gate is never a sign of bad faith."""
     if not gates:
         return Proof(MISSING, f"no gate is pinned in this session: {PIN}")
-    real = [gate for gate in gates if gate.is_users or gate.argv[:1] not in CANNOT_FAIL]
+    real = [gate for gate in gates if gate.is_users or not cannot_fail(gate.argv)]
     if not real:
         names = clip(", ".join(gate.name for gate in gates), 200)
         return Proof(MISSING, f"what the agent pinned cannot fail, so it proves nothing ({names}): {PIN}")
@@ -276,6 +279,20 @@ def ship(gates: Sequence[Gate], tree: str) -> Proof:
 
 
 # What the session's ledger has
+
+
+def cannot_fail(argv: Sequence[str]) -> bool:
+    """The plainest commands that only ever exit 0, also inside a shell. Others are for people to see through."""
+    command = list(argv)
+    is_shell = len(command) == 3 and command[0].rsplit("/", 1)[-1] in SHELLS and re.fullmatch(r"-\w*c", command[1])
+    if is_shell and "set -" in command[2]:
+        return False
+    if is_shell:
+        command = re.split(r"[;\n]|\|\|", command[2].strip(" ;\n"))[-1].split()
+    if not command:
+        return False
+    program = command[0].rsplit("/", 1)[-1]
+    return " ".join([program, *command[1:]]) in HOLLOW or (program in PRINTERS and "&&" not in command)
 
 
 def _rows_since(events: SessionEvents, opened: Row, since: str) -> list[Row]:
