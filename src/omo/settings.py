@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from omo.state.rows import Budget
+
 ON = ("1", "true", "yes", "on")
 OFF = ("0", "false", "no", "off")
 FILE = ".sisyphus/omo.json"
@@ -193,13 +195,14 @@ class Settings:
         return float(self.values["proof_minutes"]) if self.values["experiment"] == "on" else 0.0
 
     @property
-    def budget(self) -> dict[str, Any]:
+    def budget(self) -> Budget:
         """The ceilings that are set, by kind."""
-        ceilings = {}
+        ceilings: Any = {}
         for kind in ("tokens", "minutes", "agents"):
             if amount := self.values[f"budget_{kind}"]:
                 ceilings[kind] = amount
-        return ceilings
+        budget: Budget = ceilings
+        return budget
 
     @property
     def limits(self) -> dict[str, Any]:
