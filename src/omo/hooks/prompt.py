@@ -96,52 +96,56 @@ def _activate(event: Event, world: World, reading: Reading, by: str = "user") ->
     if not event.session:
         return messages.could_not_turn_on("the host gave no session id")
     from omo.proof import base
-    from omo.workflows.ultrawork import gates
 
-    in_force = settings.load(world.environ, world.root)
     tree = {**base.take(world.root, world.environ, world.state), "by": by}
-    ceilings = in_force.budget if by == "user" else None
 
     def decide(row: SessionRow | None) -> runtime.Change:
-        is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
-        if is_on and (row or EMPTY)["ulw"].get("armedFor") == event.fingerprint:
-            return runtime.Change((True, True, [], [], row))  # the same prompt, delivered twice
-        pinned = list(gates.current(world.state, event.session, row))
-        armed = session.arm(
-            row,
-            by=by,
-            limits=in_force.limits,
-            now=world.now,
-            ceilings=ceilings,
-            pinned=len(pinned),
-            names_task=_names_task(event.prompt, reading),
-        )
-        armed = session.note(_counting(event, world, row, armed), {"armedFor": event.fingerprint})
-        next_step, lines = ("", []) if is_on else _gates(event, world, pinned, tree)
-        is_ulw = bool(armed["work"].get(session.KIND, {}).get("state"))
-        if is_ulw:
-            armed = {**session.with_next(armed, next_step), "instructed": True}
-        armed = session.shown_on(armed)
-        woken = [(name, work) for name, work in session.woken(row, armed) if name != session.KIND]
-        kind = "rearmed" if is_on else "activated"
-        noted: Json = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, tree)}
-        noted["text"] = block(event.prompt, LONGEST_TASK)
-        if woken:
-            noted["woke"] = [name for name, _ in woken]
-        is_known = not is_ulw or (row is not None and row.get("instructed") is True)
-        return runtime.Change((is_on or not is_ulw, is_known, woken, lines, armed), armed, [noted])
+        return _armed(event, world, reading, by, row, tree)
 
     try:
-        is_on, is_known, woken, lines, armed = world.change(decide, actor=by)
+        answer: Answer = world.change(decide, actor=by)
     except OmoError as error:
         return messages.could_not_turn_on(error.message)
-    is_told = is_on and is_known  # and not to be told again, whatever else goes on
-    if is_told and not woken:
-        return Answer()
+    return answer
+
+
+def _armed(event: Event, world: World, reading: Reading, by: str, row: SessionRow | None, tree: Json) -> runtime.Change:
+    """The run begins or goes on, on the files in `tree`; whatever stood still goes on with it."""
+    from omo.workflows.ultrawork import gates
+
+    is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
+    if row is not None and is_on and row["ulw"].get("armedFor") == event.fingerprint:
+        return runtime.Change(Answer())  # the same prompt, delivered twice
+    in_force = settings.load(world.environ, world.root)
+    pinned = list(gates.current(world.state, event.session, row))
+    armed = session.arm(
+        row,
+        by=by,
+        limits=in_force.limits,
+        now=world.now,
+        ceilings=in_force.budget if by == "user" else None,
+        pinned=len(pinned),
+        names_task=_names_task(event.prompt, reading),
+    )
+    armed = session.note(_counting(event, world, row, armed), {"armedFor": event.fingerprint})
+    is_ulw = bool(armed["work"].get(session.KIND, {}).get("state"))
+    knows_instructions = row is not None and row.get("instructed") is True
+    next_step, lines = ("", []) if is_on else _gates(event, world, pinned, tree)
+    if is_ulw:
+        armed = {**session.with_next(armed, next_step), "instructed": True}
+    armed = session.shown_on(armed)
+    woken = [(name, work) for name, work in session.woken(row, armed) if name != session.KIND]
+    noted: Json = {"kind": "rearmed" if is_on else "activated", "rule": reading.rule, **gates.begun(row, armed, tree)}
+    noted["text"] = block(event.prompt, LONGEST_TASK)
+    if woken:
+        noted["woke"] = [name for name, _ in woken]
     text = ""
-    if not is_told:
-        text = messages.ON_AGAIN if is_known else messages.instructions(lines)
-    return messages.turned_on(text, woken, armed, in_force.problems)
+    if is_ulw and not knows_instructions:
+        text = messages.instructions(lines)
+    elif is_ulw and not is_on:
+        text = messages.ON_AGAIN
+    answer = messages.turned_on(text, woken, armed, in_force.problems) if text or woken else Answer()
+    return runtime.Change(answer, armed, [noted])
 
 
 def _names_task(prompt: str, reading: Reading) -> bool:
