@@ -17,6 +17,7 @@ from omo.cli.main import main
 from omo.hooks import main as hooks
 from omo.hooks import prompt, session_start, stop, subagents, tool_done, tool_use
 from omo.state import ledger, paths, runtime
+from omo.state.rows import EMPTY
 from omo.work import session as sessions
 from omo.work.run import Caller
 from omo.workflows.ultragoal.run import ULTRAGOAL
@@ -201,12 +202,12 @@ class Project:
     def events(self, session: str = "") -> list[Row]:
         return ledger.rows(paths.events_file(self.state, session or self.session))
 
-    def change_row(self, change: Callable[[Row], Row], *events: Row, session: str = "", actor: str = "hook") -> None:
+    def change_row(self, change: Callable[[Any], Any], *events: Row, session: str = "", actor: str = "hook") -> None:
         """A session's row, as a hook changes it."""
         self.now += 1
 
-        def decide(row: Row | None) -> runtime.Change:
-            return runtime.Change(None, change(row or {}), list(events) or [{"kind": "test"}])
+        def decide(row: Any) -> runtime.Change:
+            return runtime.Change(None, change(row or EMPTY), list(events) or [{"kind": "test"}])
 
         runtime.change_session(self.state, session or self.session, decide, actor=actor, now=self.now, wait=5.0)
 

@@ -9,13 +9,14 @@ import pytest
 from omo.context import OF_AN_AGENT, Context
 from omo.errors import BadInput, Refused
 from omo.state import paths, runtime
+from omo.state.rows import read_row
 
 NOW = 1_771_780_801.0
 
 
 def begin(root: Path, name: str, *, now: float = NOW, live: bool = True) -> None:
     def decide(row: object) -> runtime.Change:
-        return runtime.Change(None, {"ulw": {"enabled": live}}, [{"kind": "activated"}])
+        return runtime.Change(None, read_row({"ulw": {"enabled": live}}), [{"kind": "activated"}])
 
     state = paths.state_dir(str(root), {})
     runtime.change_session(state, name, decide, actor="user", now=now, wait=5)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import Any
 
+    from omo.state.rows import SessionRow
+
 MOST_NAMED = 10
 LONGEST_NAME = 64
 OF_AN_AGENT = hosts.agent_variables()
@@ -186,10 +188,9 @@ class Context:
         return names + [name for name in left if name not in placed and paths.file_name_of(name) == name]
 
     def live_sessions(self) -> list[str]:
-        sessions: dict[str, Any] = runtime.read(self.state)["sessions"]
-        return [key for key, row in sessions.items() if isinstance(row, dict) and runtime.is_held(row)]
+        return [name for name, row in runtime.sessions(self.state).items() if runtime.is_held(row)]
 
-    def row(self, session: str) -> dict[str, Any] | None:
+    def row(self, session: str) -> SessionRow | None:
         return runtime.session(self.state, session)
 
 

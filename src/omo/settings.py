@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from omo.state.rows import Budget
+
 ON = ("1", "true", "yes", "on")
 OFF = ("0", "false", "no", "off")
 FILE = ".sisyphus/omo.json"
@@ -223,13 +225,16 @@ class Settings:
         return float(self.values["proof_minutes"]) if self.values["experiment"] == "on" else 0.0
 
     @property
-    def budget(self) -> dict[str, Any]:
+    def budget(self) -> Budget:
         """The ceilings that are set, by kind. What is set for one alone counts before what is said of all."""
-        ceilings = dict(self.values["budget"] or {})
+        ceilings: Any = dict(self.values["budget"] or {})
         for kind in ("tokens", "minutes", "agents"):
             if self.origins[f"budget_{kind}"] != "default":
                 ceilings[kind] = self.values[f"budget_{kind}"]
-        return {kind: amount for kind, amount in ceilings.items() if amount}
+        for kind in [kind for kind, amount in ceilings.items() if not amount]:
+            del ceilings[kind]
+        budget: Budget = ceilings
+        return budget
 
     @property
     def limits(self) -> dict[str, Any]:

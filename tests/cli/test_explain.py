@@ -12,6 +12,7 @@ from omo.clock import stamp
 from omo.hooks import stop, tool_use
 from omo.hooks.main import answer
 from omo.state import runtime
+from omo.state.rows import read_row
 from omo.work import session
 from tests.project import SESSION, Project
 
@@ -29,7 +30,7 @@ def files(project: Project) -> dict[str, bytes]:
 
 def put(project: Project, **changes: Any) -> None:
     def change(row: dict[str, Any] | None) -> runtime.Change:
-        return runtime.Change(None, {**(row or {}), **changes}, [{"kind": "test"}])
+        return runtime.Change(None, read_row({**(row or {}), **changes}), [{"kind": "test"}])
 
     runtime.change_session(project.state, SESSION, change, actor="agent", now=project.now, wait=5)
 

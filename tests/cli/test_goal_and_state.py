@@ -10,6 +10,7 @@ import pytest
 
 from omo.errors import Refused
 from omo.state import paths, runtime
+from omo.state.rows import read_row
 from omo.work import session
 from omo.workflows.ultragoal import create
 from omo.workflows.ultragoal.brief import parse
@@ -50,7 +51,7 @@ def change_row(project: Project, decide: Any) -> None:
     runtime.change_session(
         project.state,
         SESSION,
-        lambda row: runtime.Change(None, decide(row or {}), [{"kind": "paused"}]),
+        lambda row: runtime.Change(None, decide(row or read_row({})), [{"kind": "paused"}]),
         actor="hook",
         now=project.now,
         wait=5.0,

@@ -12,6 +12,7 @@ from omo.hooks import tool_use
 from omo.hooks.main import World, answer
 from omo.hosts import claude
 from omo.state import runtime, store
+from omo.state.rows import read_row
 from omo.views.explain.decisions import explain_tool
 from omo.work import session
 
@@ -58,7 +59,7 @@ def test_explained_as_decided(tmp_path: Path, state: str, agent: str) -> None:
     store.make_state_dir(kept)
     row = rows(tmp_path)[state]
     runtime.change_session(
-        kept, SESSION, lambda _: runtime.Change(None, row, [{"kind": "test"}]), actor="user", now=NOW, wait=5
+        kept, SESSION, lambda _: runtime.Change(None, read_row(row), [{"kind": "test"}]), actor="user", now=NOW, wait=5
     )
     for tool, given in CALLS * 4:
         fields = {"session_id": SESSION, "cwd": str(tmp_path), "tool_name": tool, "tool_input": given}

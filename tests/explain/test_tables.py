@@ -10,6 +10,7 @@ from omo import settings
 from omo.hooks import stop, tool_use
 from omo.hooks.stop_facts import FACTS
 from omo.hosts import claude
+from omo.state.rows import read_row
 from omo.views.explain import decisions
 from omo.views.session import View
 
@@ -23,7 +24,7 @@ ROW = {
 
 
 def view(row: dict[str, object] | None = None, **event: object) -> View:
-    given = {**ROW, **(row or {})}
+    given = read_row({**ROW, **(row or {})})
     return View("s1", stop.Situation(claude.event_of({"session_id": "s1", **event}), given, LIMITS, NOW))
 
 

@@ -157,7 +157,7 @@ def test_files_that_nobody_can_look_at_are_told_and_prove_nothing(ended: Host) -
 
 
 def test_the_breakers_hold(ended: Host) -> None:
-    ended.change_row(lambda row: session.note(row, stopBlocks=8))
+    ended.change_row(lambda row: session.note(row, {"stopBlocks": 8}))
     ended.write("calc.py", BROKEN)
     assert "8 blocks without verified progress" in ended.stop().message
     assert ended.summary("ulw")["state"] == "exhausted"

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from omo.state import paths, runtime
+from omo.state.rows import read_row
 from omo.work import session
 from tests.hooks.conftest import SESSION, Answer, Host, point_at
 from tests.hooks.test_import_budget import FREE, imported
@@ -204,7 +205,9 @@ def test_state_kept_elsewhere_is_found(host: Host, tmp_path: Path) -> None:
     fence = {"touch": ["src/**"], "never": [], "root": str(host.project)}
 
     def put(row: dict[str, Any] | None) -> runtime.Change:
-        return runtime.Change(None, {"work": {"ultraplan": {**PLAN, "fence": fence}}}, [{"kind": "ultraplan"}])
+        return runtime.Change(
+            None, read_row({"work": {"ultraplan": {**PLAN, "fence": fence}}}), [{"kind": "ultraplan"}]
+        )
 
     runtime.change_session(state, SESSION, put, actor="agent", now=time.time(), wait=5)
     assert denied(bash(host, "rm -rf x", env=elsewhere))

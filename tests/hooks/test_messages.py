@@ -17,6 +17,7 @@ from omo.clock import stamp
 from omo.errors import Unwritable
 from omo.hooks import messages
 from omo.hosts import Answer
+from omo.state.rows import EMPTY
 from omo.work import outcome, session, times
 from tests.hooks.conftest import ROOT
 from tests.named_commands import parser_at
@@ -28,7 +29,7 @@ SNAPSHOTS = sorted((ROOT / "tests" / "report" / "snapshots").glob("*.txt"))
 COMMAND = "omo ultragoal checkpoint --goal-id G002 --status blocked --evidence TEXT"
 LONG = "it goes on and on " * 120
 
-Row = dict[str, Any]
+Row = Any
 
 
 class Material:
@@ -74,15 +75,15 @@ def line(answer: Answer) -> str:
 
 
 TABLE: dict[str, Callable[[Material], str]] = {
-    "on": lambda m: line(messages.turned_on("", [], {}, [m.text])),
-    "on, and others go on": lambda m: line(messages.turned_on("", m.work, {}, [m.text])),
+    "on": lambda m: line(messages.turned_on("", [], EMPTY, [m.text])),
+    "on, and others go on": lambda m: line(messages.turned_on("", m.work, EMPTY, [m.text])),
     "on by a command of the agent's": lambda m: line(messages.begun(m.work)),
     "not turned on": lambda m: messages.not_turned_on(m.text[:100]),
     "on by its command": lambda m: line(messages.typed("ralph", m.work, was_cancelled=True)),
     "on by its command after a cancel": lambda m: line(messages.typed("ralph", [], was_cancelled=True)),
     "named in words": lambda m: messages.begun_by_its_command("ralph"),
     "to be begun": lambda m: messages.to_be_begun("ralph"),
-    "not begun": lambda m: m.released("not-begun", {"asked": "ralph"}),
+    "not begun": lambda m: m.released("not-begun", {**EMPTY, "asked": "ralph"}),
     "could not be turned on": lambda m: line(messages.could_not_turn_on(m.text)),
     "paused": lambda m: line(messages.paused(m.work)),
     "one paused by its name": lambda m: line(messages.paused(m.work[1:2], m.work[:1])),
@@ -109,7 +110,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     **{f"let go by {rule}": lambda m, rule=rule: m.let_go(rule) for rule in messages.LETS_GO},  # type: ignore[misc]
     "stays on in a cooldown": lambda m: m.released("cooldown", m.row),
     "stays on beside another loop": lambda m: messages.release(
-        "other-loop", m.row, session.note(m.row, otherLoop={"name": "/goal", "about": m.text, "ends": "x"}), LIMITS
+        "other-loop", m.row, session.note(m.row, {"otherLoop": {"name": "/goal", "about": m.text, "ends": "x"}}), LIMITS
     ),
     "stays on after a message": lambda m: m.released(
         "message-quoted", session.quote_message(session.note_message(m.row, m.text, now=NOW), now=NOW, fingerprint="")
@@ -118,7 +119,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "no budget": lambda m: "omo: " + messages.budget_set({}),
     "a budget is raised": lambda m: line(messages.budget_raised(m.work, m.row)),
     "a block": lambda m: messages.reason_to_go_on(m.row, m.work, 8),
-    "a second block": lambda m: messages.reason_to_go_on(session.note(m.row, stopBlocks=2), m.work, 8),
+    "a second block": lambda m: messages.reason_to_go_on(session.note(m.row, {"stopBlocks": 2}), m.work, 8),
     "a block of other work": lambda m: messages.reason_to_go_on(m.row, m.work[1:], 8),
     "a block after an end": lambda m: messages.reason_to_go_on(m.row, AFTER_AN_END, 8),
     "an end, and files changed": lambda m: messages.files_changed([m.text] * 5),

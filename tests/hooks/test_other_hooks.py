@@ -9,6 +9,7 @@ import pytest
 
 from omo.digest import sha256
 from omo.state import runtime
+from omo.state.rows import read_row
 from tests.hooks.conftest import SESSION, Host
 from tests.hooks.test_tool_gates import open_run
 
@@ -116,7 +117,12 @@ def test_a_reviewer_that_finishes_is_recorded_with_the_files_it_could_have_seen(
 def test_an_agent_a_session_waits_for_is_recorded_also_without_open_work(host: Host) -> None:
     row = {"awaits": "omo:critic"}
     runtime.change_session(
-        host.state, SESSION, lambda _: runtime.Change(None, row, [{"kind": "awaits"}]), actor="agent", now=1.0, wait=5.0
+        host.state,
+        SESSION,
+        lambda _: runtime.Change(None, read_row(row), [{"kind": "awaits"}]),
+        actor="agent",
+        now=1.0,
+        wait=5.0,
     )
     finish(host)
     finish(host, agent_type="omo:critic", last_assistant_message="clean")

@@ -12,6 +12,7 @@ from omo import settings
 from omo.clock import stamp
 from omo.hooks import messages, stop
 from omo.hosts import Event, claude
+from omo.state.rows import read_row
 from omo.state.runtime import is_live
 from omo.work import outcome, session
 
@@ -24,16 +25,16 @@ def event(**fields: Any) -> Event:
     return claude.event_of({"session_id": "abc", **fields}, repr(fields).encode())
 
 
-def situation(row: dict[str, Any] | None, now: float = NOW, **fields: Any) -> stop.Situation:
+def situation(row: Any, now: float = NOW, **fields: Any) -> stop.Situation:
     known = {key: fields.pop(key) for key in ("disabled", "unreadable") if key in fields}
-    return stop.Situation(event(**fields), row, LIMITS, now, **known)
+    return stop.Situation(event(**fields), None if row is None else read_row(row), LIMITS, now, **known)
 
 
-def with_ulw(**changes: Any) -> dict[str, Any]:
+def with_ulw(**changes: Any) -> Any:
     return {**ARMED, "ulw": {**ARMED["ulw"], **changes}}
 
 
-def with_work(**changes: Any) -> dict[str, Any]:
+def with_work(**changes: Any) -> Any:
     return {**ARMED, "work": {"ulw": {**ARMED["work"]["ulw"], **changes}}}
 
 
@@ -43,7 +44,7 @@ MINIMUM = {
 }
 AGENT = {"id": "1", "type": "subagent", "status": "running"}
 SHELL = {"id": "2", "type": "shell", "status": "running"}
-CASES: list[tuple[str, dict[str, Any] | None, dict[str, Any]]] = [
+CASES: list[tuple[str, Any, dict[str, Any]]] = [
     ("switched-off", ARMED, {"disabled": True}),
     ("subagent", ARMED, {"agent_id": "a1"}),
     ("not-active", None, {}),
@@ -61,7 +62,7 @@ CASES: list[tuple[str, dict[str, Any] | None, dict[str, Any]]] = [
     ("begin", {"asked": "ralph"}, {}),
     ("not-begun", {"asked": "ralph"}, {"permission_mode": "plan"}),
     ("not-begun", {"asked": "ralph", "reminded": "another event"}, {}),
-    ("cancelled", session.cancel({"asked": "ralph"}, reason="user", now=NOW), {}),
+    ("cancelled", session.cancel(read_row({"asked": "ralph"}), reason="user", now=NOW), {}),
     ("block", {**ARMED, "asked": "ralph"}, {}),
     ("plan-mode", ARMED, {"permission_mode": "plan"}),
     ("host-limit", ARMED, {"last_assistant_message": "API Error: 529 overloaded"}),
@@ -114,7 +115,7 @@ CASES: list[tuple[str, dict[str, Any] | None, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("rule", "row", "fields"), CASES, ids=[f"{n}-{case[0]}" for n, case in enumerate(CASES)])
-def test_the_rule_that_decides(rule: str, row: dict[str, Any] | None, fields: dict[str, Any]) -> None:
+def test_the_rule_that_decides(rule: str, row: Any, fields: dict[str, Any]) -> None:
     assert stop.decide(situation(row, **dict(fields))).name == rule
 
 
@@ -131,12 +132,12 @@ def test_an_earlier_rule_wins_over_every_later_one() -> None:
     assert stop.decide(situation(worst, agent_id="a", disabled=True)).name == "switched-off"
 
 
-def play(row: dict[str, Any], stops: int, apart: float, **fields: Any) -> list[str]:
+def play(row: Any, stops: int, apart: float, **fields: Any) -> list[str]:
     """Let an agent stop again and again, `apart` seconds from each other."""
     rules = []
     for number in range(stops):
         change = stop.carry_out(situation(row, NOW + number * apart, **fields))
-        rules.append(change.answer[0].name)
+        rules.append(change.rule.name)
         row = change.row if change.row is not None else row
     return rules
 
@@ -148,17 +149,17 @@ def test_without_progress_exactly_eight_blocks_are_given() -> None:
 def test_within_the_cooldown_no_second_block_is_given_and_nothing_ends() -> None:
     first = stop.carry_out(situation(ARMED))
     second = stop.carry_out(situation(first.row, NOW + 1.0, stop_hook_active=True))
-    assert (second.answer, second.row, second.events) == ((stop.BLOCK, ""), None, [])
+    assert (second.rule, second.text, second.row, second.events) == (stop.BLOCK, "", None, [])
     assert situation(first.row, NOW + 1.0).cooldown_left() == pytest.approx(2.0)
     third = stop.carry_out(situation(first.row, NOW + 3.1, stop_hook_active=True))
-    assert "Block 2 of 8" in third.answer[1]
+    assert "Block 2 of 8" in third.text
 
 
 def test_a_cooldown_longer_than_a_hook_may_wait_ends_the_turn_and_not_the_run() -> None:
     row = with_ulw(lastStopAt=stamp(NOW), limits={"cooldown_seconds": 60})
     change = stop.carry_out(situation(row, NOW + 1.0))
-    assert change.answer[0].name == "cooldown"
-    assert "ultrawork stays on" in change.answer[1]
+    assert change.rule.name == "cooldown"
+    assert "ultrawork stays on" in change.text
     assert change.row is not None
     assert (change.row["ulw"]["enabled"], change.row["work"]["ulw"]["state"]) == (True, "active")
 
@@ -193,18 +194,19 @@ def test_the_same_event_delivered_twice_changes_state_once() -> None:
     first = stop.carry_out(situation(ARMED))
     assert first.row is not None
     second = stop.carry_out(situation(first.row, NOW + 0.02))
-    assert second.answer[0].name == "duplicate"
+    assert second.rule.name == "duplicate"
     assert second.row is not None
     assert second.row["ulw"]["stopBlocks"] == 1
     assert second.row["work"]["ulw"]["state"] == "active"
 
 
 def test_the_ceiling_holds_even_when_progress_renews_the_budget() -> None:
-    row, blocks = ARMED, 0
+    row: Any = ARMED
+    blocks = 0
     for number in range(100):
         change = stop.carry_out(situation(row, NOW + number * 4.0))
-        blocks += change.answer[0] is stop.BLOCK
-        assert change.row is not None or change.answer[0].name == "not-active"
+        blocks += change.rule is stop.BLOCK
+        assert change.row is not None or change.rule.name == "not-active"
         row = session.progress(change.row) if change.row else row
     assert blocks == 64
 
@@ -236,7 +238,7 @@ def test_an_idle_stop_writes_nothing(rule: str) -> None:
 
 def test_the_reason_is_short_names_what_is_open_and_how_to_stop() -> None:
     row = with_work(total=3, open=2, next="tests, lint " + "x" * 10_000)
-    reason = stop.carry_out(situation(row)).answer[1]
+    reason = stop.carry_out(situation(row)).text
     assert reason.startswith("Ultrawork active: continuing until verification gates pass or stop requested")
     assert len(reason) <= messages.LONGEST_REASON
     for part in ("2 of 3", "tests, lint", "Block 1 of 8", messages.STOP):
@@ -287,7 +289,7 @@ KINDS = ("ulw", "ultragoal", "ultraplan", "ralph", "verify")
 
 @pytest.mark.parametrize("kinds", [*((kind,) for kind in KINDS), KINDS], ids="+".join)
 def test_one_cancel_ends_every_kind_of_work(kinds: tuple[str, ...]) -> None:
-    row = {**ARMED, "work": {kind: {"state": "active", "open": 1, "total": 2} for kind in kinds}}
+    row: Any = {**ARMED, "work": {kind: {"state": "active", "open": 1, "total": 2} for kind in kinds}}
     assert stop.decide(situation(row)) is stop.BLOCK
     cancelled = session.cancel(row, reason="user", now=NOW)
     assert play(cancelled, 5, 4.0) == ["cancelled"] * 5
@@ -318,11 +320,11 @@ FIELDS = st.dictionaries(
 
 
 @given(row=ROWS, fields=FIELDS)
-def test_any_row_and_any_event_end_in_a_decision_that_advances(row: dict[str, Any], fields: dict[str, Any]) -> None:
+def test_any_row_and_any_event_end_in_a_decision_that_advances(row: Any, fields: dict[str, Any]) -> None:
     blocks = 0
     for number in range(12):
         change = stop.carry_out(situation(row, NOW + 4.0 * number, **fields))
-        blocks += change.answer[0] is stop.BLOCK
+        blocks += change.rule is stop.BLOCK
         row = change.row if change.row is not None else row
     assert blocks <= 8
 
@@ -331,12 +333,12 @@ def test_any_row_and_any_event_end_in_a_decision_that_advances(row: dict[str, An
 def test_caps_never_grow_and_zero_is_never_infinite(blocks: int, total: int, ago: float, hours: float) -> None:
     row = with_ulw(stopBlocks=blocks, totalBlocks=total, lastStopAt=stamp(NOW - ago), armedAt=stamp(NOW - hours * 3600))
     change = stop.carry_out(situation(row, stop_hook_active=True))
-    if change.answer == (stop.BLOCK, ""):
+    if change.cooldown:
         assert change.row is None
         assert ago < 3.01
         return
     assert change.row is not None
-    if change.answer[0] is stop.BLOCK:
+    if change.rule is stop.BLOCK:
         assert blocks < 8
         assert total < 64
         assert ago > 2.99

@@ -17,6 +17,7 @@ from omo.clock import stamp
 from omo.hooks import main as hook
 from omo.hooks import messages, prompt, session_start, stop, tool_done
 from omo.state import ledger, paths, runtime
+from omo.state.rows import read_row
 from omo.work import outcome, session
 from tests.hooks.conftest import ROOT, SESSION, Host
 
@@ -65,7 +66,7 @@ class Desk:
         return str(self.stop(**fields).get("systemMessage", ""))
 
     def put(self, row: Row) -> None:
-        change = runtime.Change(None, row, [{"kind": "put"}])
+        change = runtime.Change(None, read_row(row), [{"kind": "put"}])
         runtime.change_session(self.state, SESSION, lambda _: change, actor="agent", now=self.now, wait=5)
 
     def row(self) -> Row:

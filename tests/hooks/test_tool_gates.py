@@ -10,9 +10,11 @@ from typing import Any
 
 import pytest
 
+from omo.cli.main import COMMANDS
 from omo.hooks import tool_use
 from omo.hosts import claude
 from omo.state import runtime
+from omo.state.rows import read_row
 from omo.work import session
 from tests.hooks.conftest import HOOKS, SESSION, Answer, Host
 
@@ -357,7 +359,8 @@ def test_the_memory_of_refusals_is_bounded_and_survives_edits(host: Host) -> Non
     open_run(host)
 
     def fill(row: dict[str, Any] | None) -> runtime.Change:
-        return runtime.Change(None, {**(row or {}), "denials": {f"k{number}": "many" for number in range(500)}})
+        denials = {f"k{number}": "many" for number in range(500)}
+        return runtime.Change(None, read_row({**(row or {}), "denials": denials}))
 
     runtime.change_session(host.state, SESSION, fill, actor="agent", now=time.time(), wait=5)
     assert denied(ask(host)) == ASK
@@ -375,7 +378,7 @@ def test_the_gates_look_at_every_tool_the_hook_is_registered_for() -> None:
 
 def verbs_of(group: str) -> set[str]:
     commands = argparse.ArgumentParser().add_subparsers()
-    importlib.import_module(f"omo.cli.{group}").register(commands)
+    importlib.import_module(COMMANDS[group][0]).register(commands)
     (verbs,) = [one for one in commands.choices[group]._actions if one.dest == "verb"]
     return set(verbs.choices or ())
 

@@ -18,6 +18,7 @@ from omo.hooks import messages, stop
 from omo.hooks.keyword import read_prompt
 from omo.hosts import Answer, Event
 from omo.state import paths, runtime
+from omo.state.rows import read_row
 from omo.work import session
 from tests.hooks.conftest import SESSION, Host
 from tests.project import IDENTITY
@@ -41,7 +42,7 @@ def put(host: Host, **kinds: Row) -> None:
     """An armed session with these workflows; ultrawork itself only where it is among them."""
     row = {**session.arm(None, by="user", limits=LIMITS, now=time.time() - 60), "work": kinds}
     row["ulw"]["limits"] = {**LIMITS, "cooldown_seconds": 0.001}
-    change = runtime.Change(None, row, [{"kind": "put"}])
+    change = runtime.Change(None, read_row(row), [{"kind": "put"}])
     runtime.change_session(host.state, SESSION, lambda _: change, actor="user", now=time.time(), wait=5)
 
 
@@ -521,7 +522,8 @@ def test_an_arming_wakes_neither_what_was_given_up_nor_what_was_stopped_by_name(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_woken_workflow_stays_awake_when_its_next_command_tells_of_it(kind: str) -> None:
-    spent: Row = {"ulw": {"enabled": False}, "work": {kind: summary(kind, state="exhausted", endedBy="cap")}}
+    ended = {kind: summary(kind, state="exhausted", endedBy="cap")}
+    spent = read_row({"ulw": {"enabled": False}, "work": ended})
     kept = session.kept_state(spent, spent["work"][kind], summary(kind))
     assert kept["state"] == "exhausted"
     armed = session.arm(spent, by="user", limits=LIMITS, now=1.0)

@@ -22,11 +22,12 @@ COUNT_UP = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from omo.state import runtime
+from omo.state.rows import read_row
 state, session, times = sys.argv[2], sys.argv[3], int(sys.argv[4])
 
 def count(row):
     n = (row or {}).get("n", 0) + 1
-    return runtime.Change(n, {**(row or {}), "n": n, "ulw": {"enabled": True}}, [{"kind": "counted", "n": n}])
+    return runtime.Change(n, read_row({**(row or {}), "n": n, "ulw": {"enabled": True}}), [{"kind": "counted", "n": n}])
 
 for _ in range(times):
     n = runtime.change_session(state, session, count, actor="hook", now=1.0, wait=120)

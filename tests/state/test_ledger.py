@@ -180,13 +180,14 @@ LIMITED = """
 import resource, sys
 from omo.errors import Unwritable
 from omo.state import ledger, paths, runtime
+from omo.state.rows import read_row
 
 hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 
 def add(state, kinds, limit=resource.RLIM_INFINITY):
     def decide(row):
         events = [{"kind": kind, "why": kind * 40} for kind in kinds]
-        return runtime.Change(None, {**(row or {}), "ulw": {"enabled": True}}, events)
+        return runtime.Change(None, read_row({**(row or {}), "ulw": {"enabled": True}}), events)
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
     try:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from omo.clock import stamp
 from omo.errors import Newer, Unreadable
 from omo.state import ledger, paths, runtime, store
+from omo.state.rows import read_row
 from omo.work import outcome
 
 NOW = 1_771_780_801.0
@@ -29,7 +30,7 @@ def write(state: str, text: str) -> None:
 
 
 def put(state: str, name: str, row: dict[str, Any], *, now: float = NOW, kind: str = "test") -> None:
-    decide = lambda _: runtime.Change(None, row, [{"kind": kind}])  # noqa: E731
+    decide = lambda _: runtime.Change(None, read_row(row), [{"kind": kind}])  # noqa: E731
     runtime.change_session(state, name, decide, actor="hook", now=now, wait=5)
 
 
@@ -40,8 +41,8 @@ def first_line(state: str) -> str:
 def test_the_minimum_shape_is_read(state: str) -> None:
     write(state, json.dumps({"sessions": {"abc123": MINIMUM_ROW}}))
     row = runtime.session(state, "abc123")
-    assert row == MINIMUM_ROW
-    assert runtime.is_live(MINIMUM_ROW)
+    assert row == {**MINIMUM_ROW, "work": {}}
+    assert runtime.is_live(row)
 
 
 def test_unknown_keys_are_kept(state: str) -> None:

@@ -12,6 +12,7 @@ from omo.errors import BadInput, Refused
 from omo.hooks import stop
 from omo.hosts import claude
 from omo.state import runtime
+from omo.state.rows import EMPTY
 from omo.work import session
 from omo.workflows.verify import finish
 from tests.verify.workshop import LIMITS, SUMMARY, Workshop, checks, path_check, project, q1, q2
@@ -423,7 +424,7 @@ def test_a_pass_is_verified_progress_and_nothing_else_is(shop: Workshop) -> None
 
 def use_blocks(shop: Workshop, count: int) -> None:
     def count_up(row: dict[str, Any] | None) -> runtime.Change:
-        return runtime.Change(None, session.note(row or {}, stopBlocks=count), [{"kind": "test"}])
+        return runtime.Change(None, session.note(row or EMPTY, {"stopBlocks": count}), [{"kind": "test"}])
 
     runtime.change_session(shop.state, "s1", count_up, actor="test", now=shop.now, wait=5.0)
 

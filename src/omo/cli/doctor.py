@@ -380,7 +380,7 @@ def runtime_file(probe: Probe) -> Finding:
     wrong = [f"session {name} is not an object" for name, row in sessions.items() if not isinstance(row, dict)]
     if wrong:
         return fail(f"{path} has sessions that cannot be read", remedy, wrong)
-    live = sum(runtime.is_held(row) for row in sessions.values())
+    live = sum(runtime.is_held(row) for row in runtime.sessions(probe.context.state).values())
     return ok(f"{counted(len(sessions), 'session')}, {live} live")
 
 

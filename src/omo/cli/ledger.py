@@ -13,7 +13,12 @@ from omo.errors import Refused, Unreadable
 from omo.result import Result
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
+from omo.state.rows import EMPTY
 from omo.text import clip, counted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import SessionRow
 
 Row = dict[str, Any]
 
@@ -209,12 +214,12 @@ def _repair_session(context: Context, name: str) -> Row:
 
     path = paths.events_file(context.state, name)
 
-    def decide(row: Row | None) -> runtime.Change:
-        before = row or {}
+    def decide(row: SessionRow | None) -> runtime.Change:
+        before = row or EMPTY
         chain = runtime.read_chain(context.state, name, before)
-        event, head = ledger.keep_whole(path, chain.whole, runtime.part(before, "ledger"), context.now)
+        event, head = ledger.keep_whole(path, chain.whole, before.get("ledger", {}), context.now)
         event["run"] = gates.run_of(before)
-        after = {**session.disowned(before), "ledger": head.mark}
+        after: SessionRow = {**session.disowned(before), "ledger": head.mark}
         return runtime.Change(event, after, [event], head)
 
     event: Row = runtime.change_session(
@@ -251,8 +256,8 @@ def _go_on(context: Context, name: str) -> None:
     """What waited for the repair is active again."""
     from omo.work import session
 
-    def decide(row: Row | None) -> runtime.Change:
-        after = session.mended(row or {})
+    def decide(row: SessionRow | None) -> runtime.Change:
+        after = session.mended(row or EMPTY)
         return runtime.Change(None, after if after != row else None, [{"kind": "resumed"}])
 
     if context.row(name):

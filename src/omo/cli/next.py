@@ -10,6 +10,7 @@ from omo.context import Context
 from omo.hooks import messages
 from omo.result import Result
 from omo.state import runtime
+from omo.state.rows import EMPTY
 from omo.table import name_of
 from omo.text import block, clip
 from omo.views import lines, project
@@ -29,7 +30,7 @@ def register(commands: options.Commands) -> None:
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     """Reads only: what `omo status` and Stop read, and of each item all that it says."""
-    rows: Row = runtime.read(context.state)["sessions"]
+    rows = runtime.sessions(context.state)
     if not rows and not arguments.session:
         return _nothing(context.named_session or "", rows)
     view = project.look_at(context, context.looked_at(arguments.session), for_next=True, rows=rows)
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     task = ""
     if work.kind != "ralph":  # which has it among its facts
         events = runtime.vouched_rows(context.state, view.name, rows.get(view.name))
-        task = requests.task(events, runtime.left_open(rows.get(view.name) or {}), messages.LONGEST_TASK)
+        task = requests.task(events, runtime.left_open(rows.get(view.name) or EMPTY), messages.LONGEST_TASK)
     data: Row = {
         "session": view.name,
         "mode": view.brief.mode,

@@ -24,6 +24,7 @@ from omo.hosts import codex_setup
 from omo.result import Result
 from omo.safe_open import regular_file
 from omo.state import markers, paths, runtime
+from omo.state.rows import EMPTY
 from omo.text import block, clip
 
 LONGEST_LINE = 1000
@@ -377,7 +378,7 @@ def live_sessions() -> list[str]:
 def _is_held(marker: markers.Marker) -> bool:
     """Of a state that nobody can read nothing is known, so the session is named."""
     try:
-        return runtime.is_held(runtime.session(marker.state, marker.session) or {})
+        return runtime.is_held(runtime.session(marker.state, marker.session) or EMPTY)
     except OmoError:
         return True
 

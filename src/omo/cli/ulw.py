@@ -13,6 +13,7 @@ from omo.hooks import messages
 from omo.proof import base
 from omo.result import Result
 from omo.state import ledger, paths, runtime, store
+from omo.state.rows import EMPTY
 from omo.text import clip
 from omo.work import bound, outcome, session
 from omo.workflows.ultrawork import gates
@@ -115,7 +116,7 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     _refuse_with_other_work(runtime.caught_up(context.state, name, row))
     runs.require_whole_ledger(context, name)
     proof = prover.proof()
-    row = runtime.caught_up(context.state, name, context.row(name) or {})
+    row = runtime.caught_up(context.state, name, context.row(name) or EMPTY)
     ended = _outcome(context, name, row, proof, because, skipping)
     files = bound.files_of_end(context.root, ledger.rows(paths.events_file(context.state, name)), proof.whole)
 

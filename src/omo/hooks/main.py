@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.hosts import Answer, Event, Host
+    from omo.state.rows import SessionRow
 
     Handler = Callable[[Event, "World"], Answer]
 
@@ -51,7 +52,7 @@ class World:
         self.state = paths.state_dir(self.root, environ)
         self.unreadable: Unreadable | None = None  # why the row is not known
 
-    def row(self) -> dict[str, Any] | None:
+    def row(self) -> SessionRow | None:
         """The session's row; None also where it cannot be read: whoever writes next keeps the bytes aside."""
         try:
             return runtime.session(self.state, self.session)
@@ -59,7 +60,7 @@ class World:
             self.unreadable = error
             return None
 
-    def live_row(self) -> dict[str, Any] | None:
+    def live_row(self) -> SessionRow | None:
         row = self.row()
         return row if row is not None and runtime.is_live(row) else None
 
@@ -82,7 +83,7 @@ class World:
 
     def change(
         self,
-        decide: Callable[[dict[str, Any] | None], runtime.Change],
+        decide: Callable[[SessionRow | None], runtime.Change],
         *,
         actor: str = "hook",
         wait: float = store.HOOK_WAIT,
@@ -90,7 +91,7 @@ class World:
         """Decide on the session's row under its lock, and give what was decided. The row notes in which program the
         conversation is: whoever finds it open later looks whether that still runs."""
 
-        def of_client(row: dict[str, Any] | None) -> runtime.Change:
+        def of_client(row: SessionRow | None) -> runtime.Change:
             change = decide(row)
             if change.row is not None and self.client:
                 change.row = {**change.row, "client": self.client}
@@ -98,10 +99,10 @@ class World:
 
         return runtime.change_session(self.state, self.session, of_client, actor=actor, now=self.now, wait=wait)
 
-    def change_live(self, decide: Callable[[dict[str, Any]], runtime.Change], *, actor: str = "hook") -> Any:
+    def change_live(self, decide: Callable[[SessionRow], runtime.Change], *, actor: str = "hook") -> Any:
         """The same on the row of a session with work on; None, and nothing is written, where there is none."""
 
-        def of_live(row: dict[str, Any] | None) -> runtime.Change:
+        def of_live(row: SessionRow | None) -> runtime.Change:
             return decide(row) if row is not None and runtime.is_live(row) else runtime.Change(None)
 
         return self.change(of_live, actor=actor) if self.live_row() else None

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from omo.hosts import END_PROMPT, Answer
 from omo.state.paths import file_name_of
-from omo.state.rows import cancel_of, given_up_of, message_of, other_loop_of, summary_of, ulw_of, work_of
 from omo.state.runtime import left_open, work_in
 from omo.text import clip, counted
 from omo.work import budget, outcome, session, times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    Json = dict[str, Any]
-    Works = list[tuple[str, Json]]  # kinds of work, each with its summary
+    from omo.state.rows import Outcome, SessionRow, Summary
+    from omo.state.runtime import Works
+    from omo.work.session import Limits
 
 LONGEST_REASON = 600
 LONGEST_OPEN = 360
@@ -170,11 +168,11 @@ def _goes_on(typed: str, woken: Works) -> str:
     return f"[omo] The user typed {typed}: with it goes on {why}: {listed(woken)}. `omo next` says what to do."
 
 
-def turned_on(instructions: str, woken: Works, row: Json, problems: list[str]) -> Answer:
+def turned_on(instructions: str, woken: Works, row: SessionRow, problems: list[str]) -> Answer:
     """By the user's keyword; with it goes on what had been let go. `omo doctor` lists the settings not used."""
     line = f"omo: ultrawork is {ON}"
     if woken:
-        is_ulw = bool(summary_of(row, session.KIND).get("state"))
+        is_ulw = bool(row["work"].get(session.KIND, {}).get("state"))
         instructions = f"{instructions}\n{_goes_on('ulw', woken)}".lstrip()
         begun = "ultrawork is on, and with it goes on" if is_ulw else "goes on"
         line = f"omo: {begun}: {listed(woken)}. {STOP} ends it."
@@ -185,7 +183,7 @@ def turned_on(instructions: str, woken: Works, row: Json, problems: list[str]) -
     return Answer(context=instructions, message=clip(line, LONGEST_TOLD))
 
 
-def budget_raised(work: Works, row: Json) -> Answer:
+def budget_raised(work: Works, row: SessionRow) -> Answer:
     """When the user raised what had let work go."""
     names = _names(work)
     more = f"The user set the budget anew ({budget.all_in_words(row) or 'none'})"
@@ -193,7 +191,7 @@ def budget_raised(work: Works, row: Json) -> Answer:
     return Answer(context=f"[omo] {more}: {names} goes on where it was. `omo next` says what to do.", message=line)
 
 
-def budget_set(row: Json) -> str:
+def budget_set(row: SessionRow) -> str:
     """What holds from now on, and how much of it is spent."""
     if not budget.meters(row):
         return "There is no budget."
@@ -222,10 +220,10 @@ def could_not_turn_on(why: str, name: str = ULTRAWORK) -> Answer:
     return Answer(context=f"[omo] {reason[:1].upper()}{reason[1:]}", message=f"omo: {reason}")
 
 
-def where_things_stand(row: Json, task: str = "") -> str:
+def where_things_stand(row: SessionRow, task: str = "") -> str:
     """For a session that comes back from a resume or a compaction: its work, what was asked, and what is next."""
     active = work_in(row, "active")
-    if not work_of(row):
+    if not row["work"]:
         active = [(session.KIND, {})]
     what = what_is_open(active, LONGEST_OPEN)
     if not active:
@@ -236,10 +234,10 @@ def where_things_stand(row: Json, task: str = "") -> str:
     return f"{lead} `omo next` says the rest. The user can end it with {STOP}."
 
 
-def still_on(row: Json) -> str:
+def still_on(row: SessionRow) -> str:
     """For the user who comes back to a session; empty where all that is left is over."""
     active = listed(work_in(row, "active"))
-    if not active and not work_of(row):
+    if not active and not row["work"]:
         active = ULTRAWORK
     parts = []
     if active:
@@ -278,18 +276,18 @@ def resumed(work: Works, source: str, gates: list[str] | None, task: str = "") -
     return Answer(context=context, message=line)
 
 
-def taken_up_without_budget(row: Json, source: str) -> str:
+def taken_up_without_budget(row: SessionRow, source: str) -> str:
     """For the user who has to raise it first."""
     where = f"taken up from session {clip(source, 64)}: {listed(left_open(row))}"
     return f"omo: {where}. Nothing goes on yet: {budget.cause(row)}. {budget.way_on(row)}"
 
 
-def needs_budget(row: Json) -> str:
+def needs_budget(row: SessionRow) -> str:
     """For the user who says "continue" where the budget let the work go."""
     return f"omo: nothing goes on yet: {budget.cause(row)}. {budget.way_on(row)}"
 
 
-def offer(others: list[tuple[str, Json]], idle: float) -> str:
+def offer(others: list[tuple[str, SessionRow]], idle: float) -> str:
     """For the user who begins a conversation: what one that is over left open, the newest first; empty without any."""
     if not others:
         return ""
@@ -361,7 +359,7 @@ def to_be_begun(name: str) -> str:
     )
 
 
-def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> str:
+def reason_to_go_on(row: SessionRow, active: Works, most: int, message: str = "") -> str:
     """Why the turn goes on: what is open, how many blocks are left, how to stop.
     From the second block in a row on it is what changed since, in a line: the user sees every one of them.
 
@@ -376,7 +374,7 @@ def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> s
             "wait or only answer, tell them in one line and end the turn: it is let through. If not, go on. "
         )
         return lead + what_is_open(active, LONGEST_REASON - len(lead))
-    given = ulw_of(row).get("stopBlocks", 0)
+    given = row["ulw"].get("stopBlocks", 0)
     left = f"Block {given} of {most}."
     if spent := budget.all_in_words(row):
         left += f" Budget: {spent}."
@@ -385,7 +383,7 @@ def reason_to_go_on(row: Json, active: Works, most: int, message: str = "") -> s
         left += f" Cannot go on? {way}."
     if given > 1:
         what = what_is_open(active, LONGEST_OPEN)
-        if what == ulw_of(row).get("openSaid"):
+        if what == row["ulw"].get("openSaid"):
             what = "Open as before: omo next says what."
         return f"{lead}{what} {left}"
     end = f" `omo next` says the rest. {left} The user stops this with {STOP}."
@@ -408,7 +406,7 @@ def what_is_open(active: Works, longest: int) -> str:
     return text
 
 
-def _open_work(kind: str, summary: Json) -> str:
+def _open_work(kind: str, summary: Summary) -> str:
     total, left, step = summary.get("total", 0), summary.get("open", 0), clip(str(summary.get("next") or ""), 160)
     changed = summary.get("changed")
     if isinstance(changed, list) and changed:
@@ -432,7 +430,7 @@ def _open_work(kind: str, summary: Json) -> str:
     return f"Open gates, {left} of {total}{names}. When the work is complete: omo ulw done, which runs them."
 
 
-def release(rule: str, before: Json, after: Json, limits: Json) -> str:
+def release(rule: str, before: SessionRow, after: SessionRow, limits: Limits) -> str:
     """One line for the user where the session is let go or waits for them: what, how, and what they can do.
 
     Of what ended or waits only what they were not shown before; nothing where the turn ends for another reason.
@@ -456,9 +454,9 @@ def _told(parts: list[str]) -> str:
     return text
 
 
-def _stays_on(rule: str, before: Json, after: Json, limits: Json) -> list[str]:
+def _stays_on(rule: str, before: SessionRow, after: SessionRow, limits: Limits) -> list[str]:
     """The turn ends, and the run does not."""
-    message = message_of(before)
+    message = before["ulw"].get("said", {})
     held = listed(work_in(before, "active")) or ULTRAWORK
     if rule == "not-begun":
         name = clip(str(before.get("asked")), 40)
@@ -466,8 +464,8 @@ def _stays_on(rule: str, before: Json, after: Json, limits: Json) -> list[str]:
     if rule == "cooldown":
         why = f"the agent stopped again within {limits['cooldown_seconds']:g} s of being sent back"
         return [f"{held} stays on, and this turn ends: {why}. It goes on with your next message."]
-    loop = other_loop_of(after)
-    if rule == "other-loop" and loop != other_loop_of(before):
+    loop = after["ulw"].get("otherLoop", {})
+    if rule == "other-loop" and loop != before["ulw"].get("otherLoop", {}):
         name, about = clip(str(loop.get("name")), 40), clip(str(loop.get("about")), 120)
         ends = clip(str(loop.get("ends")), 60)
         yields = f"{held} stays on, and sends nothing back while {name} is on ({about})"
@@ -478,7 +476,7 @@ def _stays_on(rule: str, before: Json, after: Json, limits: Json) -> list[str]:
     return []
 
 
-def _ends(rule: str, before: Json, after: Json) -> list[str]:
+def _ends(rule: str, before: SessionRow, after: SessionRow) -> list[str]:
     """Everything that ended, in one sentence that is no better than the worst of it, and what can be done now."""
     is_let_go = rule in LETS_GO
     questions = []
@@ -505,16 +503,16 @@ def _ends(rule: str, before: Json, after: Json) -> list[str]:
     return parts + [question for question in questions if question]
 
 
-def whole_outcome(ended: list[tuple[str, Json]], row: Json) -> Json:
+def whole_outcome(ended: Works, row: SessionRow) -> Outcome:
     """Several ends as one that is no better than the worst of them, or than the gates beside them."""
-    outcomes = []
+    outcomes: list[Outcome] = []
     for kind, summary in ended:
         outcomes.append(_named_outcome(kind, summary, alone=len(ended) == 1))
         if "earlier" in summary:
             earlier = _named_outcome(kind, {"outcome": summary["earlier"]}, alone=False)
             if outcome.is_worse(earlier, outcomes[-1]):
                 outcomes.append(earlier)
-    gates = summary_of(row, session.KIND)
+    gates = row["work"].get(session.KIND, {})
     if gates.get("open") and not gates.get("state"):  # pinned while other work held the session
         not_run = [str(name) for name in gates.get("notRun") or ()]
         failing = [name for name in str(gates.get("next") or "?").split(", ") if name not in not_run]
@@ -522,19 +520,19 @@ def whole_outcome(ended: list[tuple[str, Json]], row: Json) -> Json:
     return outcome.worst([*outcomes, *given_up(ended, outcomes, row)])
 
 
-def given_up(ended: list[tuple[str, Json]], outcomes: list[Json], row: Json) -> list[Json]:
+def given_up(ended: Works, outcomes: list[Outcome], row: SessionRow) -> list[Outcome]:
     """What the agent gave up before, in the same conversation, where what ended does not tell it itself."""
     told = [str(summary.get("run")) for _, summary in ended]
     for each in outcomes:
-        told += [str(let_through.get("what")) for let_through in each["exceptions"]]
+        told += [let_through["what"] for let_through in each["exceptions"]]
     parts = []
-    for entry in given_up_of(row):
-        if not any(str(entry.get("run")) in words for words in told):
-            parts.append(outcome.outcome(outcome.WAIVED, "", [dict(entry)]))
+    for entry in row.get("givenUp", []):
+        if not any(entry["run"] in words for words in told):
+            parts.append(outcome.outcome(outcome.WAIVED, "", [entry]))
     return parts
 
 
-def _named_outcome(kind: str, summary: Json, *, alone: bool) -> Json:
+def _named_outcome(kind: str, summary: Summary, *, alone: bool) -> Outcome:
     """An outcome whose words say of which work they are, where that is not plain."""
     ended = outcome.of(summary)
     why = ended["why"] + _as_of(kind, summary)
@@ -543,7 +541,7 @@ def _named_outcome(kind: str, summary: Json, *, alone: bool) -> Json:
     return {**ended, "why": why if is_plain else f"{name}: {why}"}
 
 
-def _as_of(kind: str, summary: Json) -> str:
+def _as_of(kind: str, summary: Summary) -> str:
     """When the files were looked at, where the work says so: nothing looks at them again before the Stop."""
     moment = "" if summary.get("unvouched") else str(summary.get("at") or "")
     if times.number(moment) is None:
@@ -552,7 +550,7 @@ def _as_of(kind: str, summary: Json) -> str:
     return f"{comma} on the files as they were at {times.clock(moment)}"
 
 
-def cause(rule: str, row: Json, limits: Json) -> str:
+def cause(rule: str, row: SessionRow, limits: Limits) -> str:
     """Why a rule of LETS_GO ended the run."""
     if rule == "cap":
         return f"{counted(limits['max_stop_blocks'], 'block')} without verified progress"
@@ -561,12 +559,12 @@ def cause(rule: str, row: Json, limits: Json) -> str:
     if rule == "invalid-state":  # nothing of such a row can be compared or counted
         return "its state is unusable, somebody edited the counters into nonsense"
     most = limits["max_total_blocks"]
-    if ulw_of(row).get("totalBlocks", 0) < most:
+    if row["ulw"].get("totalBlocks", 0) < most:
         return f"the ceiling of {limits['max_hours']:g} hours in one run"
     return f"the ceiling of {counted(most, 'block')} in one run"
 
 
-def _wait(kind: str, summary: Json) -> str:
+def _wait(kind: str, summary: Summary) -> str:
     state = str(summary.get("state"))
     why, question = clip(str(summary.get("why") or ""), 200), clip(str(summary.get("question") or ""), LONGEST_QUESTION)
     if not question and (summary.get("own") or state == "paused"):
@@ -576,15 +574,15 @@ def _wait(kind: str, summary: Json) -> str:
     return f"{name} {WAITS[state]}: {_sentence(why or 'nothing says why')} {way_on}"
 
 
-def cancelled(row: Json) -> str:
+def cancelled(row: SessionRow) -> str:
     """For a session whose cancel the user saw somewhere else, or not at all."""
-    is_from_terminal = cancel_of(row).get("disabledReason") == FROM_A_TERMINAL
+    is_from_terminal = row["stopContinuation"].get("disabledReason") == FROM_A_TERMINAL
     where = "in another terminal" if is_from_terminal else "with your message"
     why = f"{_cancelled_work(row) or ULTRAWORK} was cancelled by you {where}"
     return f"omo: {_sentence(outcome.in_words(outcome.outcome(outcome.ENDED, why)))} {NOTHING_HOLDS}"
 
 
-def cancel_answer(row: Json, *, was_on: bool, passes_on: bool) -> Answer:
+def cancel_answer(row: SessionRow, *, was_on: bool, passes_on: bool) -> Answer:
     """For the cancel that the user has just typed; by it, the row has lost what `ulw` had open."""
     text = CANCELLED if was_on else NOTHING_TO_CANCEL
     if was_on and (more := _cancelled_work(row)) not in ("", ULTRAWORK):
@@ -594,11 +592,11 @@ def cancel_answer(row: Json, *, was_on: bool, passes_on: bool) -> Answer:
     return Answer(context=CANCELLED_AND_MORE if was_on else NOTHING_AND_MORE, message=text)
 
 
-def _cancelled_work(row: Json) -> str:
-    kinds = cancel_of(row).get("ended")
+def _cancelled_work(row: SessionRow) -> str:
+    kinds = row["stopContinuation"].get("ended")
     if not isinstance(kinds, list):
         return ""
-    return listed([(str(kind), dict(summary_of(row, str(kind)))) for kind in kinds])
+    return listed([(str(kind), row["work"].get(str(kind), {})) for kind in kinds])
 
 
 def unreadable(problem: str, kept: str) -> str:
@@ -653,7 +651,7 @@ def listed(work: Works) -> str:
     return clip(", ".join(names), 240)
 
 
-def _name(kind: str, summary: Json, said: str = "") -> str:
+def _name(kind: str, summary: Summary, said: str = "") -> str:
     """The workflow, and which run of it where the rest of the sentence does not say so."""
     run = clip(str(summary.get("run") or ""), 40)
     if kind == session.KIND:

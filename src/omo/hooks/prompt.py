@@ -11,7 +11,7 @@ from omo.hooks import messages
 from omo.hooks.keyword import HEARD, RULES, read_prompt, workflow_in_words
 from omo.hosts import Answer
 from omo.state import paths, runtime
-from omo.state.rows import budget_of, cancel_of, summary_of, ulw_of
+from omo.state.rows import EMPTY
 from omo.text import block, clip
 from omo.work import budget, session
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from omo.hooks.keyword import Reading
     from omo.hooks.main import World
     from omo.hosts import Event
+    from omo.state.rows import SessionRow
     from omo.workflows.ultrawork.gates import Gate
 
     Json = dict[str, Any]
@@ -66,10 +67,10 @@ def _with_removal(event: Event, world: World, answer: Answer) -> Answer:
     return answer
 
 
-def _was_withdrawn(event: Event, row: Json | None) -> bool:
+def _was_withdrawn(event: Event, row: SessionRow | None) -> bool:
     """Esc before the model's first word takes a prompt back, and the host tells nobody: the session was armed, the
     model never spoke, and this prompt was not typed during that turn (the host would have queued it)."""
-    ulw = ulw_of(row or {})
+    ulw = (row or EMPTY)["ulw"]
     if not ulw.get("armedFor") or ulw["armedFor"] == event.fingerprint or ulw.get("totalBlocks"):
         return False
     if not ulw.get("enabled") or not event.transcript.is_silent_since(str(ulw.get("armedAt"))):
@@ -83,7 +84,7 @@ def _was_withdrawn(event: Event, row: Json | None) -> bool:
 
 def _of_an_agent(event: Event, world: World, reading: Reading) -> Answer:
     """An agent may begin a run in another client, which is then its own, and speak for nobody else."""
-    row = world.row() or {}
+    row = world.row() or EMPTY
     if reading.action == "activate" and not runtime.is_live(row) and not session.was_released(row):
         return _activate(event, world, reading, by="agent")
     if reading.action in ("cancel", "cancel-and-continue"):
@@ -95,52 +96,56 @@ def _activate(event: Event, world: World, reading: Reading, by: str = "user") ->
     if not event.session:
         return messages.could_not_turn_on("the host gave no session id")
     from omo.proof import base
-    from omo.workflows.ultrawork import gates
 
-    in_force = settings.load(world.environ, world.root)
     tree = {**base.take(world.root, world.environ, world.state), "by": by}
-    ceilings = in_force.budget if by == "user" else None
 
-    def decide(row: Json | None) -> runtime.Change:
-        is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
-        if is_on and ulw_of(row or {}).get("armedFor") == event.fingerprint:
-            return runtime.Change((True, True, [], [], row))  # the same prompt, delivered twice
-        pinned = list(gates.current(world.state, event.session, row))
-        armed = session.arm(
-            row,
-            by=by,
-            limits=in_force.limits,
-            now=world.now,
-            ceilings=ceilings,
-            pinned=len(pinned),
-            names_task=_names_task(event.prompt, reading),
-        )
-        armed = session.note(_counting(event, world, row, armed), armedFor=event.fingerprint)
-        next_step, lines = ("", []) if is_on else _gates(event, world, pinned, tree)
-        is_ulw = bool(summary_of(armed, session.KIND).get("state"))
-        if is_ulw:
-            armed = {**session.with_next(armed, next_step), "instructed": True}
-        armed = session.shown_on(armed)
-        woken = [(name, work) for name, work in session.woken(row, armed) if name != session.KIND]
-        kind = "rearmed" if is_on else "activated"
-        noted: Json = {"kind": kind, "rule": reading.rule, **gates.begun(row, armed, tree)}
-        noted["text"] = block(event.prompt, LONGEST_TASK)
-        if woken:
-            noted["woke"] = [name for name, _ in woken]
-        is_known = not is_ulw or (row is not None and row.get("instructed") is True)
-        return runtime.Change((is_on or not is_ulw, is_known, woken, lines, armed), armed, [noted])
+    def decide(row: SessionRow | None) -> runtime.Change:
+        return _armed(event, world, reading, by, row, tree)
 
     try:
-        is_on, is_known, woken, lines, armed = world.change(decide, actor=by)
+        answer: Answer = world.change(decide, actor=by)
     except OmoError as error:
         return messages.could_not_turn_on(error.message)
-    is_told = is_on and is_known  # and not to be told again, whatever else goes on
-    if is_told and not woken:
-        return Answer()
+    return answer
+
+
+def _armed(event: Event, world: World, reading: Reading, by: str, row: SessionRow | None, tree: Json) -> runtime.Change:
+    """The run begins or goes on, on the files in `tree`; whatever stood still goes on with it."""
+    from omo.workflows.ultrawork import gates
+
+    is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
+    if row is not None and is_on and row["ulw"].get("armedFor") == event.fingerprint:
+        return runtime.Change(Answer())  # the same prompt, delivered twice
+    in_force = settings.load(world.environ, world.root)
+    pinned = list(gates.current(world.state, event.session, row))
+    armed = session.arm(
+        row,
+        by=by,
+        limits=in_force.limits,
+        now=world.now,
+        ceilings=in_force.budget if by == "user" else None,
+        pinned=len(pinned),
+        names_task=_names_task(event.prompt, reading),
+    )
+    armed = session.note(_counting(event, world, row, armed), {"armedFor": event.fingerprint})
+    is_ulw = bool(armed["work"].get(session.KIND, {}).get("state"))
+    knows_instructions = row is not None and row.get("instructed") is True
+    next_step, lines = ("", []) if is_on else _gates(event, world, pinned, tree)
+    if is_ulw:
+        armed = {**session.with_next(armed, next_step), "instructed": True}
+    armed = session.shown_on(armed)
+    woken = [(name, work) for name, work in session.woken(row, armed) if name != session.KIND]
+    noted: Json = {"kind": "rearmed" if is_on else "activated", "rule": reading.rule, **gates.begun(row, armed, tree)}
+    noted["text"] = block(event.prompt, LONGEST_TASK)
+    if woken:
+        noted["woke"] = [name for name, _ in woken]
     text = ""
-    if not is_told:
-        text = messages.ON_AGAIN if is_known else messages.instructions(lines)
-    return messages.turned_on(text, woken, armed, in_force.problems)
+    if is_ulw and not knows_instructions:
+        text = messages.instructions(lines)
+    elif is_ulw and not is_on:
+        text = messages.ON_AGAIN
+    answer = messages.turned_on(text, woken, armed, in_force.problems) if text or woken else Answer()
+    return runtime.Change(answer, armed, [noted])
 
 
 def _names_task(prompt: str, reading: Reading) -> bool:
@@ -152,7 +157,7 @@ def _names_task(prompt: str, reading: Reading) -> bool:
     return any(clause.words and clause.kind not in ("go", "filler") for clause in clauses_of(rest))
 
 
-def _counting(event: Event, world: World, before: Json | None, armed: Json) -> Json:
+def _counting(event: Event, world: World, before: SessionRow | None, armed: SessionRow) -> SessionRow:
     """What is spent counts from here, or goes on; a turn begins."""
     from omo.work import spending
 
@@ -175,7 +180,7 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
 
     in_force = settings.load(world.environ, world.root)
 
-    def decide(row: Json | None) -> runtime.Change:
+    def decide(row: SessionRow | None) -> runtime.Change:
         armed = session.arm(row, by="user", limits=in_force.limits, now=world.now, ceilings=in_force.budget, named=kind)
         woken = session.woken(row, armed)
         if runtime.work_in(armed, "active"):
@@ -218,8 +223,8 @@ def _cancel(event: Event, world: World, reading: Reading) -> Answer:
     is_alone = reading.action == "cancel"
     passes_on = not is_alone or (event.shows_messages and event.is_typed_at_work)
 
-    def decide(row: Json | None) -> runtime.Change:
-        before = cancel_of(row or {})
+    def decide(row: SessionRow | None) -> runtime.Change:
+        before = (row or EMPTY)["stopContinuation"]
         is_same = bool(before.get("disabled")) and before.get("cancelledFor") == event.fingerprint
         if is_same and world.now - seconds(before["disabledAt"]) < SAME_EVENT:
             return runtime.Change(Answer())
@@ -257,7 +262,7 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer:
     """All that is on, or the workflows that were named, while others go on."""
     told = event.shows_messages  # elsewhere the user reads it at the next Stop
 
-    def decide(row: Json) -> runtime.Change:
+    def decide(row: SessionRow) -> runtime.Change:
         named = [(kind, summary) for kind, summary in session.not_given_up(row) if kind in reading.names]
         noted: Json = {"kind": "paused", "rule": reading.rule}
         if named:
@@ -282,7 +287,7 @@ def _resume(event: Event, world: World, reading: Reading) -> Answer:
     named = reading.names[0] if reading.names else ""
     limits = settings.load(world.environ, world.root).limits
 
-    def decide(row: Json | None) -> runtime.Change:
+    def decide(row: SessionRow | None) -> runtime.Change:
         if row is None or session.is_cancelled(row) or not (runtime.is_live(row) or runtime.left_open(row)):
             return runtime.Change(None)
         if runtime.work_in(row, "exhausted"):
@@ -307,10 +312,10 @@ def _none(event: Event, world: World, reading: Reading) -> Answer:
     """A person spoke: what waited for them goes on, and their words are kept for the next Stop. A pause ends only
     when they say so."""
 
-    def decide(row: Json) -> runtime.Change:
+    def decide(row: SessionRow) -> runtime.Change:
         events = []
-        if ulw_of(row).get("unanswered"):  # we blocked, and then a person ended that turn
-            row = session.note(row, unanswered=False)
+        if row["ulw"].get("unanswered"):  # we blocked, and then a person ended that turn
+            row = session.note(row, {"unanswered": False})
             events.append({"kind": "overridden"})
         after = session.resume(row, states=("waiting", "blocked"), own=False)
         after = session.answered(_runs(event, after, world.now))
@@ -329,21 +334,21 @@ def _none(event: Event, world: World, reading: Reading) -> Answer:
     answer: Answer | None = world.change_live(decide, actor="user")
     if answer is None:
         answer = Answer()
-        if runtime.needs_hooks(world.row() or {}):
+        if runtime.needs_hooks(world.row() or EMPTY):
             answer = _tell_of_cancel(world)
         elif reading.rule in HEARD:
             answer.message = messages.not_turned_on(RULES[reading.rule][0])
     name = "" if answer.message else workflow_in_words(event.prompt)
-    if name and table.BY_TYPED[name].kind not in dict(runtime.left_open(world.row() or {})):
+    if name and table.BY_TYPED[name].kind not in dict(runtime.left_open(world.row() or EMPTY)):
         answer.message = messages.begun_by_its_command(name)
     if not event.shows_messages:
         answer.message = ""
     return answer
 
 
-def _runs(event: Event, row: Json, now: float) -> Json:
+def _runs(event: Event, row: SessionRow, now: float) -> SessionRow:
     """A turn begins with this prompt, unless it joins one. After a server's error no Stop has told of the last."""
-    has_minutes = bool(budget_of(row).get(budget.MINUTES))
+    has_minutes = bool(row.get("budget", {}).get(budget.MINUTES))
     if has_minutes and not event.is_typed_at_work:
         from omo.work import spending
 
@@ -354,11 +359,11 @@ def _runs(event: Event, row: Json, now: float) -> Json:
 def _tell_of_cancel(world: World) -> Answer:
     """The prompt that cancelled never reached the model, which still has its instructions: say so, once."""
 
-    def decide(row: Json | None) -> runtime.Change:
-        cancel = cancel_of(row or {})
+    def decide(row: SessionRow | None) -> runtime.Change:
+        cancel = (row or EMPTY)["stopContinuation"]
         if row is None or cancel.get("told") is not False:
             return runtime.Change("")
-        told = {**row, "stopContinuation": {**cancel, "told": True}}
+        told: SessionRow = {**row, "stopContinuation": {**cancel, "told": True}}
         return runtime.Change(messages.WAS_CANCELLED, told, [{"kind": "cancel-told"}])
 
     return Answer(context=world.change(decide, actor="user"))

@@ -14,7 +14,7 @@ from omo.errors import Refused
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import runtime
-from omo.state.rows import summary_of
+from omo.state.rows import EMPTY
 from omo.text import clip
 from omo.work import budget, left_open, requests, session, spending
 from omo.work.publish import change_row
@@ -24,6 +24,8 @@ from omo.workflows.ultrawork import gates
 if TYPE_CHECKING:
     from omo.hooks.main import World
     from omo.hosts import Event
+    from omo.state.rows import SessionRow
+    from omo.state.runtime import Works
 
 Row = dict[str, Any]
 
@@ -37,10 +39,10 @@ class Resumed:
     """`source` is the session that it was taken from, empty where it was this one's own; `row` is that of now."""
 
     source: str
-    row: Row
+    row: SessionRow
 
     @property
-    def work(self) -> list[tuple[str, Row]]:
+    def work(self) -> Works:
         return runtime.left_open(self.row)
 
     def task(self, events: list[Row], longest: int) -> str:
@@ -63,14 +65,14 @@ def handle(event: Event, world: World, wanted: str) -> Answer:
     if not runtime.work_in(resumed.row, "active"):
         return Answer(hosts.END_PROMPT, messages.taken_up_without_budget(resumed.row, resumed.source))
     is_instructed = resumed.row.get("instructed") is True
-    needs_instructions = bool(summary_of(resumed.row, session.KIND).get("state")) and not is_instructed
+    needs_instructions = bool(resumed.row["work"].get(session.KIND, {}).get("state")) and not is_instructed
     gate_lines = []
     if needs_instructions:
         pinned = gates.current(world.state, event.session, resumed.row)
         gate_lines = [f"(pinned: {gate.name}: {gates.in_words(gate)})" for gate in pinned]
 
-    def told(row: Row | None) -> runtime.Change:
-        after = spending.follow(session.shown_on(row or {}), event, world.now)
+    def told(row: SessionRow | None) -> runtime.Change:
+        after = spending.follow(session.shown_on(row or EMPTY), event, world.now)
         after = budget.runs(after, world.now)
         return runtime.Change(None, {**after, "instructed": True} if needs_instructions else after)
 
@@ -81,7 +83,7 @@ def handle(event: Event, world: World, wanted: str) -> Answer:
 
 def resume(caller: Caller, wanted: str = "", client: str = "") -> Resumed:
     """This session's own work that stands still; else all that another one left open, or the one that is `wanted`."""
-    own = caller.session_rows.get(caller.session, {})
+    own = caller.row()
     if not wanted and _stands_still(own, caller.by):
         return _wake(caller)
     source = left_open.named(caller.session_rows, caller.session, wanted) if wanted else newest(caller, client)
@@ -98,7 +100,7 @@ def resume(caller: Caller, wanted: str = "", client: str = "") -> Resumed:
     return _take_up(caller, source, client)
 
 
-def _stands_still(row: Row, by: str) -> bool:
+def _stands_still(row: SessionRow, by: str) -> bool:
     if runtime.work_in(row, "active") or session.is_cancelled(row):
         return False
     still = [summary["state"] for _, summary in runtime.left_open(row)]
@@ -108,7 +110,7 @@ def _stands_still(row: Row, by: str) -> bool:
 def _wake(caller: Caller) -> Resumed:
     """The agent may go on by itself where it was blocked, not where the user said stop."""
 
-    def decide(row: Row | None) -> runtime.Change:
+    def decide(row: SessionRow | None) -> runtime.Change:
         if row is None:
             raise Refused(f"nothing waits in session {caller.session}", fix="omo next")
         if caller.by == "user":
@@ -138,13 +140,13 @@ def newest(caller: Caller, client: str) -> str:
     raise Refused(NOTHING, fix="omo status shows every session")
 
 
-def _may_be_taken(row: Row, client: str, now: float) -> bool:
+def _may_be_taken(row: SessionRow, client: str, now: float) -> bool:
     """Nobody is at it. What waits, or was let go, is nobody's work just now."""
     is_idle = left_open.idle_for(row, now) >= left_open.IDLE_FOR
     return is_idle or not runtime.work_in(row, "active") or left_open.is_gone(row, client, now)
 
 
-def _at_work(source: str, row: Row) -> Refused:
+def _at_work(source: str, row: SessionRow) -> Refused:
     name = clip(source, 64)
     return Refused(
         f"session {name} was at work at {clip(str(row.get('lastUsedAt')), 40)}",
@@ -156,7 +158,7 @@ def _at_work(source: str, row: Row) -> Refused:
 def _take_up(caller: Caller, source: str, client: str) -> Resumed:
     """Under the locks of both sessions: of two that want it, one gets it."""
 
-    def decide(theirs: Row, own: Row) -> tuple[runtime.Change, runtime.Change]:
+    def decide(theirs: SessionRow, own: SessionRow) -> tuple[runtime.Change, runtime.Change]:
         work = runtime.left_open(theirs)
         if not work:
             raise Refused(f"session {clip(source, 64)} has nothing open any more", fix="omo status shows who has it")
@@ -185,7 +187,7 @@ def _take_up(caller: Caller, source: str, client: str) -> Resumed:
     return Resumed(source, row)
 
 
-def _require_room(own: Row) -> None:
+def _require_room(own: SessionRow) -> None:
     """A session holds one run of a kind, and two that were begun apart are not mixed."""
     work = []
     for kind, summary in runtime.left_open(own):
@@ -199,7 +201,7 @@ def _require_room(own: Row) -> None:
         raise Refused(f"this session has open work of its own: {messages.listed(work)}", fix=f"finish it first; {way}")
 
 
-def _vouched(caller: Caller, source: str, theirs: Row) -> list[Row]:
+def _vouched(caller: Caller, source: str, theirs: SessionRow) -> list[Row]:
     """What hooks and gates saw there; on a ledger that is not as omo wrote it nothing is built."""
     chain = runtime.read_chain(caller.state, source, theirs)
     if chain.problems:

@@ -7,6 +7,7 @@ from omo.errors import OmoError
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import runtime
+from omo.state.rows import EMPTY
 from omo.work import left_open, spending
 
 TYPE_CHECKING = False
@@ -42,16 +43,15 @@ def handle(event: Event, world: World) -> Answer:
 
 def _offer(event: Event, world: World) -> str:
     """What a conversation that is over left open."""
-    rows = runtime.read(world.state)["sessions"]
+    rows = runtime.sessions(world.state)
     others = left_open.offered(rows, event.session, event.client, world.now)
-    newest = next(iter(others.values()), {})
+    newest = next(iter(others.values()), EMPTY)
     return messages.offer(list(others.items()), left_open.idle_for(newest, world.now))
 
 
 def _pins(event: Event, world: World) -> str:
     """What holds here because the user pinned it, in whichever conversation."""
-    sessions = runtime.read(world.state)["sessions"]
-    if not any(runtime.part(sessions, name).get("pins") for name in sessions):
+    if not any(row.get("pins") for row in runtime.sessions(world.state).values()):
         return ""
     from omo.workflows.ultrawork import gates
 

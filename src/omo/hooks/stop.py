@@ -10,19 +10,21 @@ from omo.errors import Newer, Unreadable
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import markers, runtime, store
-from omo.state.rows import budget_of, message_of, other_loop_of, ulw_of, work_of
-from omo.state.runtime import OPEN_STATES, Change, is_live, is_taken_over, part, unvouched, work_in
+from omo.state.rows import EMPTY
+from omo.state.runtime import OPEN_STATES, Change, is_live, is_taken_over, unvouched, work_in
 from omo.work import bound, budget, session, spending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from omo.hooks.main import World
     from omo.hosts import Call, Event, OtherLoop
     from omo.settings import Settings
-    from omo.state.rows import Message
+    from omo.state.rows import Message, SessionRow, Summary, Ulw
+    from omo.state.runtime import Works
+    from omo.work.session import Limits
 
     Json = dict[str, Any]
 
@@ -33,16 +35,22 @@ LONGEST_WAIT = 6.0  # seconds a Stop may wait for a cooldown: hooks.json lets it
 
 
 def handle(event: Event, world: World, wait: Callable[[float], None] = time.sleep) -> Answer:
-    """Within the cooldown of the last block the rest of it is waited for, and the table begun anew on the new state:
-    a stop that the user types meanwhile is heard."""
+    """Decided once, under the lock, on one look. Within the cooldown of the last block the rest of it is waited for,
+    and the table begun anew on the new state: a stop that the user types meanwhile is heard."""
     in_force = settings.load(world.environ, world.root)
-    waited = 0.0
-    while True:
-        answer, left = _decide_and_write(event, world, in_force, waited, wait)
-        if not left:
-            break
-        wait(left)
-        waited += left
+    answer = Answer()
+    try:
+        row = runtime.session(world.state, event.session)
+        if row is not None and may_be_held(event, row, world.environ):
+            _await_last_answer(event, row, wait)
+            answer = _Stop(event, world, in_force, wait).decided()
+    except Newer:
+        pass  # a newer omo holds it
+    except Unreadable as error:
+        # Allow, keep the bytes under another name, and say so once: the next Stop finds no file, and no marker.
+        kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=store.HOOK_WAIT)
+        markers.remove(event.session, world.state)
+        answer.message = messages.unreadable(error.message, kept) if kept else ""
     if answer.decision == hosts.ALLOW:
         answer.alert = in_force.notify
         if not event.is_subagent:
@@ -50,99 +58,77 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
     return answer
 
 
-def _decide_and_write(
-    event: Event, world: World, in_force: Settings, waited: float, wait: Callable[[float], None]
-) -> tuple[Answer, float]:
-    """The answer, and how many seconds have to pass before the table is begun anew."""
-    now = world.now + waited
-    disabled = settings.is_disabled(world.environ)
-    counter = spending.Counter(world.state, event.session)
-    queued: list[bool] = []
+def may_be_held(event: Event, row: SessionRow, environ: Mapping[str, str]) -> bool:
+    """Whether any rule could do something: else nothing is locked."""
+    return not settings.is_disabled(environ) and not event.is_subagent and runtime.needs_hooks(row)
 
-    def is_queued() -> bool:
-        """Looked at if a rule asks, and once for one decision."""
-        if not queued:
-            queued.append(event.transcript.stays_queued(wait))
-        return queued[0]
 
-    def look(summary: Json) -> bound.Since:
-        return bound.look_again(world.root, summary)
+class _Stop:
+    """One Stop of a session, and what of the world was looked at for it."""
 
-    changed: dict[float, bool] = {}
+    def __init__(self, event: Event, world: World, in_force: Settings, wait: Callable[[float], None]) -> None:
+        self.event = event
+        self.world = world
+        self.in_force = in_force
+        self.wait = wait
+        self.looks = Looks(event, world.root, wait)
+        self.counter = spending.Counter(world.state, event.session)
+        self.waited = 0.0  # seconds, for a cooldown
+        self.cooldown = 0.0  # what is left of it
 
-    def is_changed(moment: float) -> bool:
-        from omo.proof import base
+    def decided(self) -> Answer:
+        while True:
+            now = self.world.now + self.waited
+            answer: Answer = runtime.change_session(
+                *(self.world.state, self.event.session, self.decide),
+                actor="hook",
+                now=now,
+                wait=store.HOOK_WAIT,
+            )
+            if not self.cooldown:
+                return answer
+            self.wait(self.cooldown)
+            self.waited += self.cooldown
 
-        if moment not in changed:
-            changed[moment] = base.is_changed(world.root, moment)
-        return changed[moment]
-
-    def change_of(row: Json | None, *, is_locked: bool = True) -> Change:
-        if row is not None and not event.limit_notice:
-            row = session.host_goes_on(row)  # this turn was none that a limit ended
+    def decide(self, row: SessionRow | None) -> Change:
+        """The answer, and what it leaves behind in the row; while a cooldown is waited for, nothing."""
+        now, event = self.world.now + self.waited, self.event
         size = 0
-        if row is not None and is_live(row) and not event.is_subagent:
-            row = spending.follow(budget.settled(row, in_force.budget), event, now)
-            row = counter.counted(row, now)
-            size = event.transcript.size()
-            event.transcript.start = _read_to(row)
-        situation = Situation(event, row, in_force.limits, now, disabled=disabled, patience=LONGEST_WAIT - waited)
-        situation.is_queued = is_queued
-        situation.is_changed = is_changed
-        if is_locked:
-            situation.look_again = look
-        change = _with_budget(situation, size)
-        if change.row is not None:
-            for kind in situation.reopened:
-                summary = part(part(situation.row, "work"), kind)
-                bound.reopen(world.state, event.session, kind, summary, actor="hook", now=now, wait=store.HOOK_WAIT)
-        return change
-
-    try:
-        row = runtime.session(world.state, event.session)
-    except Newer:
-        return Answer(), 0.0
-    except Unreadable as error:
-        # Allow, keep the bytes under another name, and say so once: the next Stop finds no file, and no marker.
-        kept = runtime.set_corrupt_aside(world.state, now=world.now, wait=store.HOOK_WAIT)
-        markers.remove(event.session, world.state)
-        return Answer(message=messages.unreadable(error.message, kept) if kept else ""), 0.0
-    if row is not None and not waited:
-        _await_last_answer(event, row, wait)
-    change = change_of(row, is_locked=False)
-    if row is None or (change.row is None and not change.answer[1]):
-        return Answer(), 0.0
-    answer: tuple[Answer, float] = runtime.change_session(
-        world.state, event.session, change_of, actor="hook", now=now, wait=store.HOOK_WAIT
-    )
-    return answer
-
-
-def _with_budget(situation: Situation, size: int) -> Change:
-    """The decision, what it does to the budget, and how long the transcript was that it was made on."""
-    change = carry_out(situation)
-    rule, text = change.answer
-    after, notice, left = change.row, "", 0.0
-    if rule.blocks and not text:
-        left = situation.cooldown_left()
-    if after is not None:
-        after = budget.turn_ended(after)
-        if rule.blocks:  # nothing waits in the queue
-            after = session.note(after, readTo=size)
-        elif rule.name not in GOES_ON_BY_ITSELF:
+        if row is not None:
+            if not event.limit_notice:
+                row = session.host_goes_on(row)  # this turn was none that a limit ended
+            if is_live(row):
+                row = spending.follow(budget.settled(row, self.in_force.budget), event, now)
+                row = self.counter.counted(row, now)
+                size = event.transcript.size()
+                event.transcript.start = _read_to(row)
+        patience = LONGEST_WAIT - self.waited
+        situation = Situation(event, row, self.in_force.limits, now, patience=patience, looks=self.looks)
+        decision = carry_out(situation)
+        self.cooldown = decision.cooldown
+        if decision.row is None:
+            return Change(Answer())
+        for kind in situation.reopened:
+            summary = situation.row["work"][kind]
+            bound.reopen(self.world.state, event.session, kind, summary, actor="hook", now=now, wait=store.HOOK_WAIT)
+        after = budget.turn_ended(decision.row)
+        if decision.rule.blocks:  # nothing waits in the queue
+            after = session.note(after, {"readTo": size})
+        elif decision.rule.name not in GOES_ON_BY_ITSELF:
             after = budget.rests(after)
+        notice = ""
         if budget.due_mark(after):
             notice = budget.notice(after)
             after = budget.told(after)
-    answer = Answer(message=f"{text} {notice}".strip())
-    if rule.blocks:
-        answer = Answer(hosts.KEEP_GOING, text, message=notice)
-    return Change((answer, left), after, change.events)
+        answer = Answer(message=f"{decision.text} {notice}".strip())
+        if decision.rule.blocks:
+            answer = Answer(hosts.KEEP_GOING, decision.text, message=notice)
+        return Change(answer, after, decision.events)
 
 
-def _await_last_answer(event: Event, row: Json, wait: Callable[[float], None]) -> None:
+def _await_last_answer(event: Event, row: SessionRow, wait: Callable[[float], None]) -> None:
     """Where tokens count: the host often writes it down a moment after the Stop."""
-    if not budget_of(row).get(budget.TOKENS) or not is_live(row) or event.is_subagent:
+    if not row.get("budget", {}).get(budget.TOKENS) or not is_live(row):
         return
     event.transcript.start = _read_to(row)
     for _ in range(hosts.QUEUE_LOOKS):
@@ -151,17 +137,53 @@ def _await_last_answer(event: Event, row: Json, wait: Callable[[float], None]) -
         wait(hosts.QUEUE_LAG / hosts.QUEUE_LOOKS)
 
 
-def _read_to(row: Json) -> int:
+def _read_to(row: SessionRow) -> int:
     """Where the last Stop had read the transcript to, and a little before."""
-    read_to = ulw_of(row).get("readTo")
+    read_to = row["ulw"].get("readTo")
     return max(0, read_to - hosts.TRANSCRIPT_LAG) if isinstance(read_to, int) else 0
+
+
+class Looks:
+    """What rules ask of the world beside the row: looked at if a rule asks, and once for a Stop.
+
+    A view has no project whose files it would look at (`root`), or only asks them and waits for nobody.
+    """
+
+    __slots__ = ("_changed", "_queued", "event", "root", "wait")
+
+    def __init__(self, event: Event, root: str = "", wait: Callable[[float], None] | None = None) -> None:
+        self.event = event
+        self.root = root
+        self.wait = wait
+        self._queued: bool | None = None
+        self._changed: dict[float, bool] = {}
+
+    def is_queued(self) -> bool:
+        """Has the user typed something that waits for the end of this turn?"""
+        if self._queued is None:
+            transcript = self.event.transcript
+            self._queued = transcript.stays_queued(self.wait) if self.wait else transcript.queued_prompts() > 0
+        return self._queued
+
+    def is_changed(self, moment: float) -> bool:
+        """Was any file of the project changed since?"""
+        if not self.wait:
+            return True
+        from omo.proof import base
+
+        if moment not in self._changed:
+            self._changed[moment] = base.is_changed(self.root, moment)
+        return self._changed[moment]
+
+    def since(self, summary: Summary) -> bound.Since | None:
+        """What became of the files that an end speaks of."""
+        return bound.look_again(self.root, summary) if self.root else None
 
 
 class Situation:
     """Everything the rules look at. `patience` is how many seconds the hook may still wait for a cooldown.
 
-    `look_again` says what became of the files that an end speaks of; without it nobody looks. `reopened` and `doubts`
-    are what came of it.
+    `reopened` and `doubts` are what came of a look at the files that ends speak of.
     """
 
     __slots__ = (
@@ -170,10 +192,8 @@ class Situation:
         "disabled",
         "doubts",
         "event",
-        "is_changed",
-        "is_queued",
         "limits",
-        "look_again",
+        "looks",
         "now",
         "patience",
         "reopened",
@@ -184,24 +204,23 @@ class Situation:
     def __init__(
         self,
         event: Event,
-        row: Json | None,
-        limits: Json,
+        row: SessionRow | None,
+        limits: Limits,
         now: float,
         *,
         disabled: bool = False,
         unreadable: str = "",
         patience: float = LONGEST_WAIT,
+        looks: Looks | None = None,
     ) -> None:
         self.event = event
-        self.row: Json = row or {}
+        self.row = row or EMPTY
         self.limits = limits_of(self.row, limits)
         self.now = now
         self.disabled = disabled
         self.unreadable = unreadable
         self.patience = patience
-        self.is_queued: Callable[[], bool] = lambda: event.transcript.queued_prompts() > 0
-        self.is_changed: Callable[[float], bool] = lambda moment: True
-        self.look_again: Callable[[Json], bound.Since] | None = None
+        self.looks = looks or Looks(event)
         self.reopened: list[str] = []
         self.doubts: dict[str, str] = {}
         self._message: Message | None = None
@@ -209,10 +228,10 @@ class Situation:
 
     def look_at_ends(self) -> bool:
         """Before an end is told: work whose files have changed since is active again. Did any change?"""
-        if self.look_again is None:
-            return False
         for kind, summary in session.bound_ends(self.row):
-            since = self.look_again(summary)
+            since = self.looks.since(summary)
+            if since is None:
+                continue
             if since.unknown:
                 self.doubts[kind] = messages.files_unknown(since.unknown)
             elif since.changed and (summary.get("cleared") or summary.get("stopped")):
@@ -224,18 +243,17 @@ class Situation:
         return bool(self.reopened)
 
     @property
-    def ulw(self) -> Json:
-        return part(self.row, "ulw")
+    def ulw(self) -> Ulw:
+        return self.row["ulw"]
 
-    def active(self) -> list[tuple[str, Json]]:
+    def active(self) -> Works:
         active = work_in(self.row, "active")
-        if self.ulw.get("enabled") and not work_of(self.row):
+        if self.ulw.get("enabled") and not self.row["work"]:
             active.append((session.KIND, {}))  # the minimum shape of the file has no summaries
         return active
 
-    def since(self, key: str) -> float:
+    def since(self, text: str | None) -> float:
         """Seconds since a recorded moment; for ever if there was none. A clock that went back counts as no time."""
-        text = self.ulw.get(key)
         return max(0.0, self.now - seconds(text)) if text else float("inf")
 
     def cooldown_left(self) -> float:
@@ -244,12 +262,12 @@ class Situation:
         text = self.ulw.get("lastStopAt")
         if not text or seconds(text) > self.now + cooldown:
             return 0.0
-        return max(0.0, cooldown - self.since("lastStopAt"))
+        return max(0.0, cooldown - self.since(text))
 
     def other_loop(self) -> OtherLoop:
         """What else holds the session. A view has no event to ask: the one that the last Stop saw."""
         if self._loop is None:
-            self._loop = other_loop_of(self.row)
+            self._loop = self.row["ulw"].get("otherLoop", {})
             if self.event.name:
                 self._loop = self.event.host.other_loop(self.event)
         return self._loop
@@ -261,23 +279,23 @@ class Situation:
         """
         if self._message is None:  # three rules ask, and the transcript may be long
             self._message = {}
-            message = message_of(self.row)
+            message = self.row["ulw"].get("said", {})
             moment = message.get("at")
             if isinstance(moment, str):
                 calls = self.event.transcript.calls_since(moment)
                 has_answered = calls is not None and not any(_is_work(call) for call in calls)
-                if has_answered or not self.is_changed(seconds(moment)):
+                if has_answered or not self.looks.is_changed(seconds(moment)):
                     self._message = message
         return self._message
 
 
-def limits_of(row: Json, own: Json) -> Json:
+def limits_of(row: SessionRow, own: Limits) -> Limits:
     """Those the user armed the run with. Of those an agent's command stored, what holds the session no less.
 
     The hook's own come from the user's environment; the agent's shell may say anything.
     """
     limits = {**own, **stored_limits(row)}
-    if ulw_of(row).get("by") == "user":
+    if row["ulw"].get("by") == "user":
         return limits
     for knob in settings.LIMITS:
         mine, stored = own[knob.name], limits[knob.name]
@@ -289,9 +307,9 @@ def limits_of(row: Json, own: Json) -> Json:
     return limits
 
 
-def stored_limits(row: Json) -> Json:
+def stored_limits(row: SessionRow) -> Limits:
     """The limits the run was armed with, as far as they are usable."""
-    stored = part(part(row, "ulw"), "limits")
+    stored = row["ulw"].get("limits", {})
     usable = {}
     for knob in settings.LIMITS:
         try:
@@ -311,7 +329,7 @@ class Rule:
         name: str,
         why: str,
         when: Callable[[Situation], bool],
-        then: Callable[[Situation, str], Json] | None = None,
+        then: Callable[[Situation, str], SessionRow] | None = None,
         *,
         blocks: bool = False,
     ) -> None:
@@ -325,21 +343,19 @@ class Rule:
 def _is_idle(s: Situation) -> bool:
     if s.unreadable or session.is_cancelled(s.row) or is_taken_over(s.row):
         return False
-    all_over = bool(work_of(s.row)) and not work_in(s.row, *OPEN_STATES, "done")
+    all_over = bool(s.row["work"]) and not work_in(s.row, *OPEN_STATES, "done")
     return not is_live(s.row) or (all_over and not _is_invalid(s))
 
 
 def _is_invalid(s: Situation) -> bool:
     """Edited by hand into something no counter can advance on."""
-    for key in ("stopBlocks", "totalBlocks", "shellExcuses"):
-        number = s.ulw.get(key, 0)
+    for number in (s.ulw.get("stopBlocks", 0), s.ulw.get("totalBlocks", 0), s.ulw.get("shellExcuses", 0)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
             return True
-    objects = [s.row.get(key, {}) for key in ("ulw", "stopContinuation", "work")] + list(work_of(s.row).values())
-    if not isinstance(s.ulw.get("enabled", False), bool) or not all(isinstance(item, dict) for item in objects):
+    if s.row.get("invalid") or not isinstance(s.ulw.get("enabled", False), bool):
         return True
     try:
-        return min(s.since("lastStopAt"), s.since("armedAt")) < 0
+        return min(s.since(s.ulw.get("lastStopAt")), s.since(s.ulw.get("armedAt"))) < 0
     except (ValueError, TypeError, AttributeError):
         return True
 
@@ -357,7 +373,7 @@ def _was_reminded(s: Situation) -> bool:
 def _is_excused(s: Situation) -> bool:
     event = s.event
     waits = event.in_plan_mode or event.limit_notice or event.running_agents or event.has_wakeup
-    return bool(waits) or s.is_queued()
+    return bool(waits) or s.looks.is_queued()
 
 
 def _is_same_event(s: Situation) -> bool:
@@ -381,27 +397,27 @@ def is_omo_only(command: str) -> bool:
 
 
 def _is_at_its_ceiling(s: Situation) -> bool:
-    has_run_too_long = bool(s.ulw.get("armedAt")) and s.since("armedAt") >= s.limits["max_hours"] * 3600
+    has_run_too_long = bool(s.ulw.get("armedAt")) and s.since(s.ulw.get("armedAt")) >= s.limits["max_hours"] * 3600
     return has_run_too_long or bool(s.ulw.get("totalBlocks", 0) >= s.limits["max_total_blocks"])
 
 
-def _counted(s: Situation, rule: str) -> Json:
+def _counted(s: Situation, rule: str) -> SessionRow:
     """The agent went on since the user's last message, or nobody knows: that message plays no part any more."""
     counted = session.count_block(s.row, now=s.now, fingerprint=s.event.fingerprint)
     return session.forget_message(counted)
 
 
-def _stays(s: Situation, rule: str) -> Json:
+def _stays(s: Situation, rule: str) -> SessionRow:
     return s.row
 
 
-def _exhausted(s: Situation, rule: str) -> Json:
+def _exhausted(s: Situation, rule: str) -> SessionRow:
     return session.exhaust(s.row, rule=rule, why=messages.cause(rule, s.row, s.limits))
 
 
-def _invalid(s: Situation, rule: str) -> Json:
-    ulw = {"enabled": False, "stopBlocks": 0, "lastStopAt": None}
-    unarmed = {**s.row, "ulw": {"enabled": True}, "work": {}}  # nothing of it can be kept
+def _invalid(s: Situation, rule: str) -> SessionRow:
+    ulw: Ulw = {"enabled": False, "stopBlocks": 0, "lastStopAt": None}
+    unarmed: SessionRow = {**s.row, "ulw": {"enabled": True}, "work": {}}  # nothing of it can be kept
     return {**session.exhaust(unarmed, rule=rule, why=messages.cause(rule, s.row, s.limits)), "ulw": ulw}
 
 
@@ -439,12 +455,12 @@ RULES = (
         "background-shell",
         f"a shell runs in the background (excuses {SHELL_EXCUSES} Stops in a row)",
         lambda s: s.event.running_shells > 0 and s.ulw.get("shellExcuses", 0) < SHELL_EXCUSES,
-        lambda s, rule: session.note(s.row, shellExcuses=s.ulw.get("shellExcuses", 0) + 1),
+        lambda s, rule: session.note(s.row, {"shellExcuses": s.ulw.get("shellExcuses", 0) + 1}),
     ),
     Rule(
         "prompt-queued",
         "the user has typed something that waits for this turn to end",
-        lambda s: s.is_queued(),
+        lambda s: s.looks.is_queued(),
         _stays,
     ),
     Rule(
@@ -462,7 +478,7 @@ RULES = (
     Rule(
         "duplicate",
         "the same event was delivered twice",
-        lambda s: s.since("lastStopAt") < s.limits["cooldown_seconds"] and _is_same_event(s),
+        lambda s: s.since(s.ulw.get("lastStopAt")) < s.limits["cooldown_seconds"] and _is_same_event(s),
         _stays,
     ),
     Rule(
@@ -488,7 +504,7 @@ RULES = (
         "other-loop",
         "another loop holds this session; the run stays on, and holds it again when that is over",
         lambda s: bool(s.other_loop()),
-        lambda s, rule: session.note(s.row, otherLoop=s.other_loop()),
+        lambda s, rule: session.note(s.row, {"otherLoop": s.other_loop()}),
     ),
     Rule(
         "cooldown",
@@ -522,48 +538,63 @@ def _first_match(situation: Situation) -> Rule:
     return BLOCK
 
 
-def carry_out(situation: Situation) -> Change:
-    """The decision as a change of state. Its answer is (rule, text): the reason to go on, or a line for the user.
+class Decision:
+    """What a rule says: the reason to go on or a line for the user, the row and what the ledger is told of it.
 
-    Within the cooldown of the last block no other is given: then nothing changes, and the text is empty.
+    Within the cooldown of the last block no other is given: then nothing changes before the `cooldown` is over.
     """
+
+    __slots__ = ("cooldown", "events", "row", "rule", "text")
+
+    def __init__(self, rule: Rule, text: str = "", row: SessionRow | None = None, *events: Json) -> None:
+        self.rule = rule
+        self.text = text
+        self.row = row
+        self.events = list(events)
+        self.cooldown = 0.0
+
+
+def carry_out(situation: Situation) -> Decision:
     rule = decide(situation)
     if rule.blocks and situation.cooldown_left() > 0:
-        return Change((rule, ""))
+        decision = Decision(rule)
+        decision.cooldown = situation.cooldown_left()
+        return decision
     if rule.name == "cancelled" and session.cancel_is_unshown(situation.row):
         shown = session.cancel_shown(situation.row)
-        return Change((rule, messages.cancelled(situation.row)), shown, [{"kind": "allowed", "rule": rule.name}])
+        return Decision(rule, messages.cancelled(situation.row), shown, {"kind": "allowed", "rule": rule.name})
     if rule.then is None:
-        return Change((rule, ""))
+        return Decision(rule)
     after = rule.then(situation, rule.name)
-    events = _reopenings(situation)
     if rule.blocks:
-        message = ""
-        if rule is not BLOCK:
-            message = str(situation.message().get("text", ""))
-        most = situation.limits["max_stop_blocks"]
-        active = situation.active()
-        if rule.name == "begin":
-            reason = messages.to_be_begun(str(situation.row.get("asked")))
-        else:
-            reason = messages.reason_to_go_on(after, active, most, message)
-        if rule is BLOCK:
-            after = session.note(after, openSaid=messages.what_is_open(active, messages.LONGEST_OPEN))
-        return Change((rule, reason), after, [*events, {"kind": "blocked", "rule": rule.name, "reason": reason}])
+        return _sent_back(situation, rule, after)
     after = session.in_doubt(after, situation.doubts)
     text = messages.release(rule.name, situation.row, after, situation.limits)
     if text:
         after = session.told(after)
-    after = session.note(after, unanswered=False)
+    after = session.note(after, {"unanswered": False})
     event: Json = {"kind": "allowed", "rule": rule.name}
     if doubts := unvouched(after):
         event["unvouched"] = doubts
-    return Change((rule, text), after, [*events, event])
+    return Decision(rule, text, after, *_reopenings(situation), event)
+
+
+def _sent_back(situation: Situation, rule: Rule, after: SessionRow) -> Decision:
+    active, most = situation.active(), situation.limits["max_stop_blocks"]
+    if rule.name == "begin":
+        reason = messages.to_be_begun(str(situation.row.get("asked")))
+    elif rule is BLOCK:
+        reason = messages.reason_to_go_on(after, active, most)
+        after = session.note(after, {"openSaid": messages.what_is_open(active, messages.LONGEST_OPEN)})
+    else:
+        reason = messages.reason_to_go_on(after, active, most, str(situation.message().get("text", "")))
+    event = {"kind": "blocked", "rule": rule.name, "reason": reason}
+    return Decision(rule, reason, after, *_reopenings(situation), event)
 
 
 def _reopenings(situation: Situation) -> list[Json]:
     events: list[Json] = []
     for kind in situation.reopened:
-        changed = part(part(situation.row, "work"), kind).get("changed")
+        changed = situation.row["work"][kind].get("changed")
         events.append({"kind": bound.REOPENED, "work": kind, "changed": changed})
     return events

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
 
     from omo.hooks.main import World
     from omo.hosts import Event
+    from omo.state.rows import SessionRow
 
     Json = dict[str, Any]
 
 
 def handle(event: Event, world: World) -> Answer:
-    def decide(row: Json) -> runtime.Change:
+    def decide(row: SessionRow) -> runtime.Change:
         begun = session.not_shown_on(row)
         if not begun or session.is_cancelled(row):
             return runtime.Change(None)

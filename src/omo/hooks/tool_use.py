@@ -7,7 +7,7 @@ import os
 from omo import hosts
 from omo.hosts import Answer
 from omo.state import paths, runtime
-from omo.state.rows import cancel_of, ulw_of
+from omo.state.rows import EMPTY
 from omo.text import clip
 
 TYPE_CHECKING = False
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from omo.hooks.main import World
     from omo.hosts import Event
+    from omo.state.rows import SessionRow
 
     Json = dict[str, Any]
 
@@ -103,12 +104,12 @@ def _tells_of_experiment(event: Event, world: World) -> str:
     from omo.work import session
 
     row = world.live_row()
-    is_told = row is None or bool(ulw_of(row).get("toldOfRuns"))
+    is_told = row is None or bool(row["ulw"].get("toldOfRuns"))
     if is_told or not own_calls.is_done(own_calls.words_of(event.command)):
         return ""
     if not settings.load(world.environ, world.root).proof_minutes:
         return ""
-    world.change_live(lambda row: runtime.Change(None, session.note(row, toldOfRuns=True)))
+    world.change_live(lambda row: runtime.Change(None, session.note(row, {"toldOfRuns": True})))
     runs = own_calls.runs_found_tests(event, world) or "the pinned gates"
     return (
         f"omo: to see what proves the work, omo ulw done runs {clip(runs, 120)}, also with the changed files as they "
@@ -154,7 +155,7 @@ def _count_agent(event: Event, world: World) -> str:
     """What the user is told of the budget by the way."""
     from omo.work import budget
 
-    def decide(row: Json) -> runtime.Change:
+    def decide(row: SessionRow) -> runtime.Change:
         after = budget.agent_asked(_counted(event, world, row))
         if not budget.due_mark(after):
             return runtime.Change("", after)
@@ -163,7 +164,7 @@ def _count_agent(event: Event, world: World) -> str:
     return str(world.change_live(decide) or "")
 
 
-def _counted(event: Event, world: World, row: Json) -> Json:
+def _counted(event: Event, world: World, row: SessionRow) -> SessionRow:
     from omo import settings
     from omo.work import budget, spending
 
@@ -193,7 +194,7 @@ def asks_judges_in_our_words(event: Event, world: World) -> Denial | None:
     from omo.work import briefs
 
     row = world.row()
-    if row is None or cancel_of(row).get("disabled") or event.started_agent not in briefs.COMMANDS:
+    if row is None or row["stopContinuation"].get("disabled") or event.started_agent not in briefs.COMMANDS:
         return None
     reason = briefs.refusal(row, event.started_agent, event.agent_prompt)
     return Denial("brief", f"[omo] {reason}") if reason else None
@@ -202,9 +203,10 @@ def asks_judges_in_our_words(event: Event, world: World) -> Denial | None:
 def _count_denial(event: Event, world: World, denial: Denial) -> None:
     """A refusal that is repeated and repeated is a question for the user, not for a loop: the run comes to wait."""
 
-    def decide(row: Json | None) -> runtime.Change:
-        denials, times = counted(runtime.part(row or {}, "denials"), event.call_digest)
-        after = {**(row or {}), "denials": denials}
+    def decide(row: SessionRow | None) -> runtime.Change:
+        before = row or EMPTY
+        denials, times = counted(before.get("denials", {}), event.call_digest)
+        after: SessionRow = {**before, "denials": denials}
         if denial.gate in WAITS and times % PATIENCE == 0 and runtime.work_in(after, "active"):
             from omo.work import session
 
@@ -272,7 +274,7 @@ def keeps_inside_the_fence(event: Event, world: World) -> Denial | None:
     return Denial("fence", reason, event.command or ", ".join(event.written_paths))
 
 
-def _fence_reasons(event: Event, world: World, row: Json) -> list[str]:
+def _fence_reasons(event: Event, world: World, row: SessionRow) -> list[str]:
     from omo.fence import POSIX_ONLY, open_fence
 
     fence = open_fence(row, world.environ)
@@ -348,7 +350,7 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
 def _open_work(world: World) -> Json:
     """This session's own work while it is open; empty when there is none or nothing can be known."""
     row = world.row()
-    if row is None or cancel_of(row).get("disabled"):
+    if row is None or row["stopContinuation"].get("disabled"):
         return {}
     return dict(runtime.work_in(row, *runtime.OPEN_STATES))
 

@@ -14,7 +14,7 @@ from omo.hooks import messages
 from omo.hosts import Answer
 from omo.proof import typed_commands
 from omo.state import paths, runtime
-from omo.state.rows import budget_of, spent_of, work_of
+from omo.state.rows import EMPTY
 from omo.text import block, clip
 from omo.work import budget, session, spending
 from omo.workflows.ultrawork import gates
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from omo.hooks.main import World
     from omo.hosts import Event
     from omo.proof.project_checks import Check
+    from omo.state.rows import SessionRow
 
     Json = dict[str, Any]
 
@@ -230,7 +231,7 @@ def _unpin(event: Event, world: World, rest: str) -> str:
 
 def _allow(event: Event, world: World, rest: str) -> str:
     name = _one_word(rest, "/omo:allow tests")
-    row = world.row() or {}
+    row = world.row() or EMPTY
     known = gates.current(world.state, event.session, row)
     if known.get(name) is not None and not runtime.is_live(row):
         raise BadInput(
@@ -254,7 +255,7 @@ def _one_word(rest: str, form: str) -> str:
 def _wake(world: World) -> bool:
     """The user answered: what waited for them goes on."""
 
-    def decide(row: Json | None) -> runtime.Change:
+    def decide(row: SessionRow | None) -> runtime.Change:
         if row is None or session.is_cancelled(row) or not runtime.work_in(row, "waiting", "blocked"):
             return runtime.Change(False)
         after = session.resume(row, own=False)
@@ -269,21 +270,23 @@ def _budget(event: Event, world: World, rest: str) -> str | Answer:
     """Without a word behind it, how it stands. Work that the old one had let go goes on with the new one."""
     if not rest.strip():
         look = spending.Counter(world.state, event.session, keeps=False, may_be_new=True)
-        row = look.counted(world.row() or {}, world.now)
+        row = look.counted(world.row() or EMPTY, world.now)
         return f"{messages.budget_set(row).rstrip('.')}; {budget.FORM}"
     ceilings = budget.read_request(rest)
     in_force = settings.load(world.environ, world.root)
     counter = spending.Counter(world.state, event.session, may_be_new=True)
 
-    def decide(row: Json | None) -> runtime.Change:
-        before = {**(row or {}), "budget": budget_of(row or {}) or in_force.budget}
-        if not spent_of(before):
+    def decide(row: SessionRow | None) -> runtime.Change:
+        known = row or EMPTY
+        before: SessionRow = {**known, "budget": known.get("budget", {}) or in_force.budget}
+        if not before.get("spent", {}):
             before = spending.begin(before, event)
         if budget.unknown_tokens(before) and ceilings is not None:
             before = spending.begin_anew(before, event, world.now)
-        known = counter.counted({**before, "budget": {**budget_of(before), **(ceilings or {})}}, world.now)
-        after = session.raise_budget(known, ceilings, limits=in_force.limits, now=world.now)
-        woken = [(kind, work) for kind, work in runtime.work_in(after, "active") if work != work_of(before).get(kind)]
+        asked: SessionRow = {**before, "budget": {**before["budget"], **(ceilings or {})}}
+        counted = counter.counted(asked, world.now)
+        after = session.raise_budget(counted, ceilings, limits=in_force.limits, now=world.now)
+        woken = [(kind, work) for kind, work in runtime.work_in(after, "active") if work != before["work"].get(kind)]
         if woken:
             after = session.shown_on(budget.runs(after, world.now))
         ceilings_now = budget.ceilings_in_words(after) or "none"

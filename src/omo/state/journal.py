@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from omo.state.rows import Mark
+
     Row = dict[str, Any]
 
 REPAIR = (
@@ -34,7 +36,7 @@ class Journal:
         self._state = state
         self._mark = os.path.join(directory, "mark.json")
         self._chain = ledger.Chain([], [], ledger.Head())
-        self._end: Row = {}  # where that ends, as the mark says
+        self._end: Mark = {}  # where that ends, as the mark says
         self._version: object = ()  # of the two files, when they were read
 
     def rows(self) -> list[Row]:
@@ -59,7 +61,8 @@ class Journal:
     def _read_files(self) -> None:
         self._end, problem = {}, ""
         try:
-            self._end = store.read(self._mark) or {}
+            stored: Any = store.read(self._mark) or {}
+            self._end = stored
         except Unreadable as error:
             problem = error.message
         try:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from omo.state.rows import Mark
+
     Row = dict[str, Any]
 
 SHORT_TAIL = 16 * 1024
@@ -41,7 +43,7 @@ class Head:
         self.known: Row = {}
 
     @property
-    def mark(self) -> Row:
+    def mark(self) -> Mark:
         """What is kept apart from the ledger, so that a cut end shows, and up to where it is whole."""
         return {"seq": self.seq, "digest": self.digest, **({"known": self.known} if self.known else {})}
 
@@ -60,7 +62,7 @@ class Chain:
 
 
 def append(
-    path: str, events: list[Row], *, actor: str, now: float, mark: Row | None = None, head: Head | None = None
+    path: str, events: list[Row], *, actor: str, now: float, mark: Mark | None = None, head: Head | None = None
 ) -> tuple[list[Row], Head]:
     """Add events; the rows they became, and the new end. Call with the lock held.
 
@@ -96,7 +98,7 @@ def _proves(row: Row) -> bool:
     return any(row.get(key) for key in PROVING)
 
 
-def _known(mark: Row) -> dict[int, tuple[str, bool]]:
+def _known(mark: Mark) -> dict[int, tuple[str, bool]]:
     """By row, the digest that a mark knows of it, and whether that stays; what somebody edited into nonsense is left
     out."""
     entries = mark.get("known")
@@ -107,7 +109,7 @@ def _known(mark: Row) -> dict[int, tuple[str, bool]]:
     return known
 
 
-def _end(path: str, head: Head, mark: Row) -> tuple[int, str]:
+def _end(path: str, head: Head, mark: Mark) -> tuple[int, str]:
     seq, digest = mark.get("seq"), mark.get("digest")
     if not isinstance(seq, int) or not isinstance(digest, str):
         return head.seq, head.digest if head.digest == START else UNMARKED
@@ -140,7 +142,7 @@ def set_aside(path: str, now: float) -> Row:
     return {"kind": "repaired", "kept": os.path.basename(kept), "digest": bytes_digest}
 
 
-def keep_whole(path: str, whole: list[Row], mark: Row, now: float) -> tuple[Row, Head]:
+def keep_whole(path: str, whole: list[Row], mark: Mark, now: float) -> tuple[Row, Head]:
     """The same, but for the rows at its beginning that are `whole`: they stay, and what follows continues them."""
     lines = _contents(path).split(b"\n")[: len(whole)] if whole else []
     event = {**set_aside(path, now), "row": len(lines)}
@@ -172,7 +174,7 @@ def rows(path: str) -> list[Row]:
     return read_checked(path).rows
 
 
-def read_chain(path: str, mark: Row, what: str) -> Chain:
+def read_chain(path: str, mark: Mark, what: str) -> Chain:
     """The rows, and what is wrong with their chain or with its end against the mark kept apart from it.
 
     A ledger whose mark is gone is damaged too. What cuts off an end is a hand, a copy, or a power failure before the
@@ -194,7 +196,7 @@ def read_chain(path: str, mark: Row, what: str) -> Chain:
     return chain
 
 
-def _known_rows(path: str, rows: list[Row], mark: Row) -> list[Row]:
+def _known_rows(path: str, rows: list[Row], mark: Mark) -> list[Row]:
     """Of rows that follow each other those up to the last whose digest the mark knows. What comes after it anybody may
     have written, and what comes before it cannot be other than it was."""
     known = {number: digest for number, (digest, _) in _known(mark).items()}

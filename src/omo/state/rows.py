@@ -1,16 +1,15 @@
 """The rows we keep, by type. Nothing of the types exists when a hook runs.
 
-A row comes from a file that anybody can edit, so its parts are read with the functions below: what is missing or
-no object is empty. Unknown keys are kept by whoever changes a row.
+A session's row comes from a file that anybody can edit. It is read once, by `read_row`; from there on its parts are
+what their types say, but for numbers and texts, which whoever counts with them looks at. Unknown keys are kept.
 """
-# mypy: disable-error-code="no-any-return"
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, TypedDict
+    from typing import Any, Required, TypedDict
 
     from omo.hosts import OtherLoop
 
@@ -54,6 +53,20 @@ if TYPE_CHECKING:
         shown: bool  # the user saw it
         ended: list[str]  # the kinds of work that were open
 
+    class LetThrough(TypedDict):
+        """Something that was let through without its proof."""
+
+        what: str
+        by: str
+        why: str
+
+    class Outcome(TypedDict):
+        """How work ended; what the verdicts mean is in omo.work.outcome."""
+
+        verdict: str
+        why: str
+        exceptions: list[LetThrough]
+
     class Summary(TypedDict, total=False):
         """One kind of work, as hooks need it."""
 
@@ -76,8 +89,8 @@ if TYPE_CHECKING:
         files: dict[str, Any]  # which files an end speaks of, until the user was told of it
         stopped: bool  # the user said stop after it had ended
         changed: list[str]  # those that changed after it was called done, so that it is active again
-        outcome: dict[str, Any]
-        earlier: dict[str, Any]  # the same of runs before it, whose end the user was not shown
+        outcome: Outcome
+        earlier: Outcome  # the same of runs before it, whose end the user was not shown
         endedBy: str
         takenBy: str  # the session that took it up
         damaged: bool  # waits because a ledger is, and goes on when the user has repaired it
@@ -86,13 +99,10 @@ if TYPE_CHECKING:
         attended: bool
         fence: dict[str, Any]
 
-    class GivenUp(TypedDict, total=False):
+    class GivenUp(LetThrough):
         """Work that the agent gave up in this conversation, as the exception that a later end has to name."""
 
         run: str
-        what: str
-        by: str
-        why: str
 
     class Budget(TypedDict, total=False):
         """What the run may spend at most."""
@@ -115,7 +125,7 @@ if TYPE_CHECKING:
         told: int  # the highest mark, in per cent, that the user was told of
         host: str
         transcript: str
-        startsAt: int  # in bytes of the transcript
+        startsAt: int | None  # in bytes of the transcript
         records: list[str]  # of agents
         takenAt: str  # by the conversation that has the run now
         before: int  # tokens in the conversations that had the run before
@@ -126,13 +136,14 @@ if TYPE_CHECKING:
 
         seq: int
         digest: str
+        known: dict[str, Any]  # by number, the digests of rows
 
     class SessionRow(TypedDict, total=False):
         """`sessions.ID` of the runtime file."""
 
-        ulw: Ulw
-        stopContinuation: StopContinuation
-        work: dict[str, Summary]
+        ulw: Required[Ulw]
+        stopContinuation: Required[StopContinuation]
+        work: Required[dict[str, Summary]]
         givenUp: list[GivenUp]
         budget: Budget
         spent: Spent
@@ -142,53 +153,38 @@ if TYPE_CHECKING:
         instructed: bool  # the instructions of ultrawork are in the conversation
         asked: str  # the workflow that the user typed, until something of it is begun or they were told that nothing is
         reminded: str  # the Stop at which the agent was sent back for that
-        awaits: str  # the type of an agent whose word is waited for
+        awaits: str | None  # the type of an agent whose word is waited for
         briefs: dict[str, list[str]]  # by type of agent, digests of what it may be asked
         lastUsedAt: str
         ledger: Mark
+        invalid: bool  # something of it was no object; never written
 
 
-def _object(row: Mapping[str, Any], key: str) -> Any:
-    value = row.get(key)
-    return value if isinstance(value, dict) else {}
+EMPTY: SessionRow = {"ulw": {}, "stopContinuation": {}, "work": {}}
+PARTS = ("ulw", "stopContinuation", "work")  # which every row has
+OTHER_PARTS = ("budget", "spent", "denials", "briefs", "ledger")
 
 
-def ulw_of(row: Mapping[str, Any]) -> Ulw:
-    return _object(row, "ulw")
-
-
-def message_of(row: Mapping[str, Any]) -> Message:
-    return _object(_object(row, "ulw"), "said")
-
-
-def other_loop_of(row: Mapping[str, Any]) -> OtherLoop:
-    return _object(_object(row, "ulw"), "otherLoop")
-
-
-def cancel_of(row: Mapping[str, Any]) -> StopContinuation:
-    return _object(row, "stopContinuation")
-
-
-def given_up_of(row: Mapping[str, Any]) -> list[GivenUp]:
-    listed = row.get("givenUp")
-    entries: Any = []
-    for entry in listed if isinstance(listed, list) else ():
-        if isinstance(entry, dict):
-            entries.append(entry)
-    return entries
-
-
-def budget_of(row: Mapping[str, Any]) -> Budget:
-    return _object(row, "budget")
-
-
-def spent_of(row: Mapping[str, Any]) -> Spent:
-    return _object(row, "spent")
-
-
-def work_of(row: Mapping[str, Any]) -> dict[str, Summary]:
-    return _object(row, "work")
-
-
-def summary_of(row: Mapping[str, Any], kind: str) -> Summary:
-    return _object(_object(row, "work"), kind)
+def read_row(stored: Mapping[str, Any]) -> SessionRow:
+    """What is missing or no object is empty; of the latter the row says that it is invalid."""
+    row: Any = {**EMPTY, **stored}
+    row.pop("invalid", None)
+    is_whole = all(isinstance(row[part], dict) for part in PARTS)
+    if not is_whole:
+        row.update({part: {} for part in PARTS if not isinstance(row[part], dict)})
+    if not all(isinstance(summary, dict) for summary in row["work"].values()):
+        is_whole = False
+        row["work"] = {kind: summary for kind, summary in row["work"].items() if isinstance(summary, dict)}
+    for part in OTHER_PARTS:
+        if part in row and not isinstance(row[part], dict):
+            del row[part]
+    for part in ("said", "otherLoop", "limits"):
+        if not isinstance(row["ulw"].get(part, {}), dict):
+            row["ulw"] = {key: value for key, value in row["ulw"].items() if key != part}
+    if "givenUp" in row:
+        listed = row["givenUp"] if isinstance(row["givenUp"], list) else []
+        row["givenUp"] = [entry for entry in listed if isinstance(entry, dict)]
+    if not is_whole:
+        row["invalid"] = True
+    typed: SessionRow = row
+    return typed

@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import os
 
+from omo import table
 from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
 from omo.json_text import dumps
 from omo.state import ledger, paths, store
+from omo.state.rows import EMPTY, read_row
 from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
+    from omo.state.rows import SessionRow, Summary
+
     Json = dict[str, Any]
+    Works = list[tuple[str, Summary]]
 
 VERSION = 1
 KEPT_FOR = 14 * 24 * 3600.0
@@ -36,7 +41,11 @@ class Change:
     __slots__ = ("answer", "events", "head", "row")
 
     def __init__(
-        self, answer: Any, row: Json | None = None, events: list[Json] | None = None, head: ledger.Head | None = None
+        self,
+        answer: Any,
+        row: SessionRow | None = None,
+        events: list[Json] | None = None,
+        head: ledger.Head | None = None,
     ) -> None:
         self.answer = answer
         self.row = row
@@ -49,93 +58,105 @@ def read(state: str) -> Json:
     return _checked(store.read(paths.runtime_file(state)), state)
 
 
-def session(state: str, session_id: str) -> Json | None:
+def session(state: str, session_id: str) -> SessionRow | None:
     """One session's row. An empty id matches nothing."""
     row = read(state)["sessions"].get(session_id) if session_id else None
-    if row is not None and not isinstance(row, dict):
+    if row is None:
+        return None
+    if not isinstance(row, dict):
         raise Unreadable(f"{paths.runtime_file(state)}: session {session_id} is not an object")
-    return row
+    return read_row(row)
 
 
-def is_live(row: Json) -> bool:
+def sessions(state: str) -> dict[str, SessionRow]:
+    """Every session's row, but for what is none."""
+    rows = read(state)["sessions"]
+    return {name: read_row(row) for name, row in rows.items() if isinstance(row, dict)}
+
+
+def is_live(row: SessionRow) -> bool:
     """Does a hook have anything to do for this session?"""
-    if part(row, "stopContinuation").get("disabled"):
+    if row["stopContinuation"].get("disabled"):
         return False
-    return bool(part(row, "ulw").get("enabled")) or any(work_in(row, *OPEN_STATES))
+    return bool(row["ulw"].get("enabled")) or any(work_in(row, *OPEN_STATES))
 
 
-def is_held(row: Json) -> bool:
+def is_held(row: SessionRow) -> bool:
     """Live, and not only because an end is still to be told in a conversation that may be gone."""
     return is_live(row) and not is_over(row)
 
 
-def is_over(row: Json) -> bool:
+def is_over(row: SessionRow) -> bool:
     """All its work has ended, in one way or another, and no breaker can be undone."""
     work = work_in(row, *OPEN_STATES, "exhausted", "done")
     return bool(work) and all(summary["state"] == "done" or summary.get("cleared") for _, summary in work)
 
 
-def needs_hooks(row: Json) -> bool:
+def needs_hooks(row: SessionRow) -> bool:
     """Live or fenced; or cancelled or taken over, and the model or the user was not told; or waiting for what an agent
     will say, or for what the user asked for to be begun."""
     if is_live(row) or is_fenced(row) or row.get("awaits") or row.get("asked") or is_taken_over(row):
         return True
-    off = part(row, "stopContinuation")
+    off = row["stopContinuation"]
     return off.get("told") is False or off.get("shown") is False
 
 
-def is_taken_over(row: Json) -> bool:
+def is_taken_over(row: SessionRow) -> bool:
     """By another conversation, and nobody was told of it here."""
     return any(summary.get("takenBy") and summary.get("told") is False for _, summary in work_in(row, "done"))
 
 
-def is_fenced(row: Json) -> bool:
+def is_fenced(row: SessionRow) -> bool:
     """A plan session's fence is up. A cancel takes it down; it is up again when the user goes on with the session."""
-    is_cancelled = bool(part(row, "stopContinuation").get("disabled"))
-    return not is_cancelled and bool(part(part(part(row, "work"), "ultraplan"), "fence"))
+    return not row["stopContinuation"].get("disabled") and bool(fence_of(row))
 
 
-def what_is_on(row: Json) -> str:
+def fence_of(row: SessionRow) -> Json:
+    """That of the work which has one; empty where none has."""
+    for summary in row["work"].values():
+        fence = summary.get("fence")
+        if fence and isinstance(fence, dict):
+            return fence
+    return {}
+
+
+def what_is_on(row: SessionRow) -> str:
     """The work that hooks hold this session to, by name; empty where there is none."""
     if not is_live(row):
         return "a plan's fence" if is_fenced(row) else ""
-    names = []
-    for kind, _ in work_in(row, *OPEN_STATES):
-        names.append("ultrawork" if kind == "ulw" else clip(kind, 40))
-    return ", ".join(names) or "ultrawork"
+    return ", ".join(table.name_of(kind) for kind, _ in work_in(row, *OPEN_STATES)) or "ultrawork"
 
 
-def part(row: Json, key: str) -> Json:
-    """One object of a row, empty where it is missing or something else."""
+def part(row: Mapping[str, Any], key: str) -> Json:
+    """One object of what was read as JSON, empty where it is missing or something else."""
     value = row.get(key)
     return value if isinstance(value, dict) else {}
 
 
-def work_in(row: Json, *states: str) -> list[tuple[str, Json]]:
+def work_in(row: SessionRow, *states: str) -> Works:
     """The kinds of work that are in one of these states."""
-    work = part(row, "work")
-    return [(kind, one) for kind, one in work.items() if isinstance(one, dict) and one.get("state") in states]
+    return [(kind, summary) for kind, summary in row["work"].items() if summary.get("state") in states]
 
 
-def is_open(summary: Json) -> bool:
+def is_open(summary: Summary) -> bool:
     """Work that is open in any way, and was not given up."""
     return summary.get("state") in OPEN_STATES and not summary.get("cleared")
 
 
-def left_open(row: Json) -> list[tuple[str, Json]]:
+def left_open(row: SessionRow) -> Works:
     """The kinds of work that are not over, or that a breaker let go; not what was given up."""
     return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES, "exhausted") if not summary.get("cleared")]
 
 
-def can_be_resumed(row: Json) -> bool:
+def can_be_resumed(row: SessionRow) -> bool:
     """Has it work that another conversation may take up? What the user cancelled is over until they say otherwise."""
-    return bool(left_open(row)) and not part(row, "stopContinuation").get("disabled")
+    return bool(left_open(row)) and not row["stopContinuation"].get("disabled")
 
 
 def change_session(
     state: str,
     session_id: str,
-    decide: Callable[[Json | None], Change],
+    decide: Callable[[SessionRow | None], Change],
     *,
     actor: str,
     now: float,
@@ -174,25 +195,30 @@ def change_session(
         return change.answer
 
 
-def _recorded(path: str, old: Json | None, head: ledger.Head | None, change: Change, *, actor: str, now: float) -> Json:
+def _recorded(
+    path: str, old: SessionRow | None, head: ledger.Head | None, change: Change, *, actor: str, now: float
+) -> SessionRow:
     """The row to be put, once its events are in the ledger. `head` is that of before, where there is an old row."""
     assert change.row is not None
-    row = {key: value for key, value in change.row.items() if key != "ledger"}
+    row = change.row.copy()
+    row.pop("invalid", None)
     row["lastUsedAt"] = stamp(now)
-    mark = part(change.row, "ledger")
+    mark = row.pop("ledger", None)
     if change.events:
         change.events[-1]["after"] = _without_words(row)
-        written = None if old is None else mark
+        written = None if old is None else mark or {}
         _, end = ledger.append(path, change.events, actor=actor, now=now, mark=written, head=change.head or head)
         mark = end.mark
-    return {**row, "ledger": mark} if mark else row
+    if mark:
+        row["ledger"] = mark
+    return row
 
 
 def hand_over(
     state: str,
     source: str,
     target: str,
-    decide: Callable[[Json, Json], tuple[Change, Change]],
+    decide: Callable[[SessionRow, SessionRow], tuple[Change, Change]],
     *,
     actor: str,
     now: float,
@@ -208,10 +234,12 @@ def hand_over(
         locks.append(store.Lock(paths.session_lock(state, name), deadline))
     with locks[0], locks[1]:
         heads = {name: ledger.head_of(paths.events_file(state, name)) for name in (source, target)}
-        rows: dict[str, Json] = {}
+        rows: dict[str, SessionRow] = {}
         for name, head in heads.items():
             # A session that has no row yet is given one, which its ledger can be ahead of.
-            row = session(state, name) or {"ledger": head.mark}
+            row = session(state, name)
+            if row is None:
+                row = {**EMPTY, "ledger": head.mark}
             rows[name] = caught_up(state, name, row, head)
         given, taken = decide(rows[source], rows[target])
 
@@ -226,17 +254,19 @@ def hand_over(
         return taken.answer
 
 
-def caught_up(state: str, session_id: str, row: Json, head: ledger.Head | None = None) -> Json:
+def caught_up(state: str, session_id: str, row: SessionRow, head: ledger.Head | None = None) -> SessionRow:
     """The row, or the ledger's word where a crash left that ahead of it. Writes nothing.
 
     `head` is the ledger's end where it was read already.
     """
     head = head or ledger.head_of(paths.events_file(state, session_id))
     ahead = _ahead(head, row)
-    return _doubted(row, head) if ahead is None else {**ahead, "ledger": {**part(row, "ledger"), **head.mark}}
+    if ahead is None:
+        return _doubted(row, head)
+    return {**ahead, "ledger": {**row.get("ledger", {}), **head.mark}}
 
 
-def doubted(state: str, session_id: str, row: Json, head: ledger.Head | None = None) -> Json:
+def doubted(state: str, session_id: str, row: SessionRow, head: ledger.Head | None = None) -> SessionRow:
     """The row, with every end marked that its ledger does not vouch for. Writes nothing."""
     if not work_in(row, "done"):
         return row
@@ -247,26 +277,29 @@ def doubted(state: str, session_id: str, row: Json, head: ledger.Head | None = N
     return _doubted(row, head) if _ahead(head, row) is None else row
 
 
-def unvouched(row: Json) -> list[str]:
+def unvouched(row: SessionRow) -> list[str]:
     """The kinds of work that a row, once looked at beside its ledger, calls done and the ledger does not."""
     return [kind for kind, one in work_in(row, "done") if one.get("unvouched")]
 
 
-def _ahead(head: ledger.Head, row: Json) -> Json | None:
-    known = part(row, "ledger").get("seq")
-    ahead = head.row.get("after") if head.row and isinstance(known, int) and head.seq > known else None
-    return ahead if isinstance(ahead, dict) else None
+def _ahead(head: ledger.Head, row: SessionRow) -> SessionRow | None:
+    known = row.get("ledger", {}).get("seq")
+    after = head.row.get("after") if head.row and isinstance(known, int) and head.seq > known else None
+    return read_row(after) if isinstance(after, dict) else None
 
 
-def _doubted(row: Json, head: ledger.Head) -> Json:
+def _doubted(row: SessionRow, head: ledger.Head) -> SessionRow:
     """The mark is kept with the row, and so in every later `after`: no further event makes such an end good."""
+    ends = work_in(row, "done")
+    if not ends:
+        return row
     told = part(part(head.row or {}, "after"), "work")
-    work = dict(part(row, "work"))
-    for kind, summary in work_in(row, "done"):
+    work = dict(row["work"])
+    for kind, summary in ends:
         vouched = part(told, kind)
         if vouched.get("unvouched") or any(vouched.get(key) != summary.get(key) for key in AN_END):
             work[kind] = {**summary, "unvouched": True}
-    return {**row, "work": work} if work != part(row, "work") else row
+    return {**row, "work": work} if work != row["work"] else row
 
 
 def set_corrupt_aside(state: str, *, now: float, wait: float) -> str:
@@ -278,7 +311,7 @@ def set_corrupt_aside(state: str, *, now: float, wait: float) -> str:
 
 def ledger_problems(state: str, session_id: str) -> list[str]:
     """What is wrong with a session's ledger, and what its row calls done that the ledger does not."""
-    row = session(state, session_id) or {}
+    row = session(state, session_id) or EMPTY
     doubts = unvouched(caught_up(state, session_id, row)) if work_in(row, "done") else []
     said = [f"the state says that {clip(kind, 20)} is done, and the session's ledger does not" for kind in doubts]
     return [*chain_problems(state, session_id), *said]
@@ -286,34 +319,34 @@ def ledger_problems(state: str, session_id: str) -> list[str]:
 
 def chain_problems(state: str, session_id: str) -> list[str]:
     """What is wrong with a session's ledger alone: its chain, and its end against the row's own mark."""
-    return read_chain(state, session_id, session(state, session_id) or {}).problems
+    return read_chain(state, session_id, session(state, session_id) or EMPTY).problems
 
 
-def read_chain(state: str, session_id: str, row: Json) -> ledger.Chain:
+def read_chain(state: str, session_id: str, row: SessionRow) -> ledger.Chain:
     """A session's whole ledger, held against the mark of its row."""
     path = paths.events_file(state, session_id)
-    return ledger.read_chain(path, part(row, "ledger"), f"the row of session {session_id}")
+    return ledger.read_chain(path, row.get("ledger", {}), f"the row of session {session_id}")
 
 
-def vouched_rows(state: str, session_id: str, row: Json | None = None) -> list[Json]:
+def vouched_rows(state: str, session_id: str, row: SessionRow | None = None) -> list[Json]:
     """A session's ledger, in which hooks and gates say what they saw. One that is not as omo wrote it, or that nobody
     can read, vouches for nothing. `row` is the session's, where it was read already."""
     try:
         if row is None:
-            row = session(state, session_id) or {}
+            row = session(state, session_id) or EMPTY
         chain = read_chain(state, session_id, row)
     except Unreadable:
         return []
     return [] if chain.problems or not session_id else chain.rows
 
 
-def whole_rows(state: str, session_id: str, row: Json) -> list[Json]:
+def whole_rows(state: str, session_id: str, row: SessionRow) -> list[Json]:
     """Of a session's ledger the part that is as omo wrote it, up to where the session's row says it ends."""
     try:
         chain = read_chain(state, session_id, row)
     except Unreadable:
         return []
-    end = part(row, "ledger").get("seq")
+    end = row.get("ledger", {}).get("seq")
     return chain.whole[:end] if isinstance(end, int) else []
 
 
@@ -322,10 +355,11 @@ def render(runtime: Json) -> str:
     live, fenced, opened = set(), set(), set()
     is_left = False
     lines = []
-    for key, row in runtime["sessions"].items():
-        lines.append(f"{dumps(key)}: {dumps(row)}")
-        if not isinstance(row, dict):
+    for key, stored in runtime["sessions"].items():
+        lines.append(f"{dumps(key)}: {dumps(stored)}")
+        if not isinstance(stored, dict):
             continue
+        row = read_row(stored)
         if needs_hooks(row):
             live.add(_launcher_name(key))
         elif left_open(row):  # let go or cancelled: what agents say is kept, and the user's "continue" heard
@@ -352,12 +386,13 @@ def _launcher_name(session_id: str) -> str:
     return session_id if paths.SAFE_ID.issuperset(session_id) else ANY_SESSION
 
 
-def _without_words(row: Json) -> Json:
+def _without_words(row: SessionRow) -> SessionRow:
     """What the user typed is kept in the row alone, which forgets it; a ledger never does."""
-    ulw = row.get("ulw")
-    if not isinstance(ulw, dict) or "said" not in ulw:
+    if "said" not in row["ulw"]:
         return row
-    return {**row, "ulw": {key: value for key, value in ulw.items() if key != "said"}}
+    ulw = row["ulw"].copy()
+    del ulw["said"]
+    return {**row, "ulw": ulw}
 
 
 def _update(state: str, change: Callable[[Json], None], now: float, deadline: store.Deadline) -> None:
@@ -380,7 +415,7 @@ def _what_is_on(runtime: Json) -> dict[str, str]:
     """By session, those that hooks hold to something."""
     on = {}
     for session_id, row in runtime["sessions"].items():
-        if isinstance(row, dict) and (names := what_is_on(row)):
+        if isinstance(row, dict) and (names := what_is_on(read_row(row))):
             on[session_id] = names
     return on
 
@@ -412,16 +447,16 @@ def _read_or_set_aside(state: str, now: float) -> tuple[Json, str]:
 def _prune(runtime: Json, now: float) -> None:
     """Forget sessions that have nothing open and were not used for two weeks. Their ledgers stay."""
     sessions = runtime["sessions"]
-    for key in [key for key, row in sessions.items() if isinstance(row, dict) and _is_over(row, now)]:
+    for key in [key for key, row in sessions.items() if isinstance(row, dict) and _is_over(read_row(row), now)]:
         del sessions[key]
 
 
-def _is_over(row: Json, now: float) -> bool:
+def _is_over(row: SessionRow, now: float) -> bool:
     """Also one that still has an end to tell of, in a conversation that nobody came back to. Not one in which the user
     pinned something: its row says where the ledger ends that vouches for it."""
     if row.get("pins"):
         return False
-    has_ended = bool(part(row, "work")) and not work_in(row, *OPEN_STATES)
+    has_ended = bool(row["work"]) and not work_in(row, *OPEN_STATES)
     if is_live(row) and not has_ended:
         return False
     try:

@@ -11,7 +11,6 @@ from omo.errors import Unreadable
 from omo.hooks import messages
 from omo.hooks.messages import state_was_removed
 from omo.state import markers, paths, runtime
-from omo.state.runtime import part
 from omo.text import clip
 from omo.views import session
 from omo.work import budget, left_open, outcome
@@ -231,7 +230,8 @@ def look(context: Context, *, closely: str = "", everything: bool = False) -> Pr
         problems.insert(0, Problem("OMO_DISABLE is set here: where it is, no hook does anything", code="disabled"))
     views = []
     try:
-        rows = runtime.read(context.state)["sessions"]
+        names = [str(name) for name in runtime.read(context.state)["sessions"]]
+        rows = runtime.sessions(context.state)
     except Unreadable as error:
         problems.insert(0, Problem(error.message, error.fix, error.code))
         if meant:
@@ -242,7 +242,7 @@ def look(context: Context, *, closely: str = "", everything: bool = False) -> Pr
             problems.append(Problem(what, "type ulw in a prompt to begin anew", "removed"))
         trees: dict[str, str] = {}
         close = {meant, *_worth_a_look(rows, context.now)}
-        for name in rows:
+        for name in names:
             is_close = name in close
             asks = is_close or everything
             views.append(look_at(context, name, closely=is_close, asks_ledger=asks, rows=rows, trees=trees))
@@ -261,13 +261,9 @@ def _worth_a_look(rows: Row, now: float) -> list[str]:
     names = []
     recent = []
     for name, row in rows.items():
-        if not isinstance(row, dict):
-            continue
         is_live = runtime.is_live(row)
         has_ended, is_open = False, False
-        for summary in part(row, "work").values():
-            if not isinstance(summary, dict):
-                continue
+        for summary in row["work"].values():
             if summary.get("cleared") or summary.get("state") == "done":
                 has_ended = True
             elif runtime.is_open(summary):

@@ -10,9 +10,9 @@ from omo.errors import Unreadable
 from omo.hooks import messages, stop
 from omo.hosts import Event
 from omo.state import ledger, runtime
-from omo.state.runtime import OPEN_STATES, part
+from omo.state.runtime import OPEN_STATES
 from omo.text import clip
-from omo.work import bound, budget, outcome, session, spending
+from omo.work import budget, outcome, session, spending
 from omo.work.budget import Meter
 
 TYPE_CHECKING = False
@@ -103,7 +103,7 @@ class View:
         self.work = _works_in(stored)
         for work in self.work:
             if work.kind in now.reopened:
-                work.changed = Work(work.kind, part(part(decided, "work"), work.kind)).changed
+                work.changed = Work(work.kind, decided["work"][work.kind]).changed
 
     @property
     def row(self) -> Json:
@@ -158,7 +158,7 @@ class View:
         ulw, limits = self.now.ulw, self.now.limits
         hours = 0.0
         try:
-            past = self.now.since("armedAt")
+            past = self.now.since(self.now.ulw.get("armedAt"))
             if past != float("inf"):
                 hours = round(past / 3600, 2)
         except (ValueError, TypeError, AttributeError):
@@ -222,9 +222,13 @@ def look(
             row = counter.counted(row, now)
         disabled = settings.is_disabled(environ)
         event = Event(name)
-        situation = stop.Situation(event, row, limits, now, disabled=disabled, unreadable=unreadable, patience=patience)
-        if root:
-            situation.look_again = lambda summary: bound.look_again(root, summary)
+        situation = stop.Situation(
+            *(event, row, limits, now),
+            disabled=disabled,
+            unreadable=unreadable,
+            patience=patience,
+            looks=stop.Looks(event, root),
+        )
         return View(name, situation, is_vouched=asks_ledger)
 
     row = known
@@ -249,11 +253,8 @@ def look(
 
 
 def _works_in(row: Json) -> list[Work]:
-    summaries = {}
-    for kind, summary in part(row, "work").items():
-        if isinstance(summary, dict):
-            summaries[kind] = summary
-    if not summaries and part(row, "ulw").get("enabled"):
+    summaries = dict(row["work"])
+    if not summaries and row["ulw"].get("enabled"):
         summaries[session.KIND] = {"state": "active"}  # the minimum shape of the file has no summaries
     known = [kind for kind in table.BY_KIND if kind in summaries]
     others = [kind for kind in summaries if kind not in table.BY_KIND]

@@ -20,8 +20,13 @@ from omo.errors import Refused, Unreadable
 from omo.proof import base
 from omo.state import runtime
 from omo.state.ledger import Chain
+from omo.state.rows import EMPTY
 from omo.text import clip
 from omo.work.run import Caller, Run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import SessionRow
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -61,11 +66,12 @@ def expect(caller: Caller, agent: str | None, session: str = "") -> None:
     """From now on the hook keeps what that agent says, also where nothing else is open; None: it need not any more."""
     session = session or caller.session
 
-    def decide(row: Row | None) -> runtime.Change:
-        old = row or {}
+    def decide(row: SessionRow | None) -> runtime.Change:
+        old = row or EMPTY
         if old.get("awaits") == agent:
             return runtime.Change(None)
-        return runtime.Change(None, {**old, "awaits": agent}, [{"kind": "awaits", "agentType": agent}])
+        after: SessionRow = {**old, "awaits": agent}
+        return runtime.Change(None, after, [{"kind": "awaits", "agentType": agent}])
 
     if session:
         runtime.change_session(caller.state, session, decide, actor=caller.by, now=caller.now, wait=caller.wait)
@@ -80,7 +86,7 @@ class SessionEvents:
     """
 
     session: str
-    row: Row
+    row: SessionRow
     rows: list[Row]
     damage: str = ""
 
@@ -98,7 +104,7 @@ def session_events(run: Run[Any], own: Chain | None = None) -> SessionEvents:
     session = caller.session
     if caller.summary(run.kind.name).get("run") != run.id and run.state is not None:
         session = run.state.session
-    row = caller.session_rows.get(session, {})
+    row = caller.row(session)
     try:
         chain = own if session == caller.session else None
         if chain is None:

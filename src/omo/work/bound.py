@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.proof.base import Look
+    from omo.state.rows import Summary
 
     Json = dict[str, Any]
 
@@ -49,14 +50,14 @@ class Since:
         self.unknown = unknown
 
 
-def look_again(root: str, summary: Json) -> Since:
+def look_again(root: str, summary: Summary) -> Since:
     from omo.proof import base
 
     changed, unknown = base.changed_since(root, part(summary, "files"))
     return Since(changed[:MOST_NAMED], unknown)
 
 
-def reopen(state: str, session: str, kind: str, summary: Json, *, actor: str, now: float, wait: float) -> None:
+def reopen(state: str, session: str, kind: str, summary: Summary, *, actor: str, now: float, wait: float) -> None:
     """The ledgers of a workflow say that its end does not stand. Plain ultrawork has none but the session's own."""
     from omo.state.journal import Journal
 
@@ -72,7 +73,7 @@ def reopen(state: str, session: str, kind: str, summary: Json, *, actor: str, no
         journal.change(add, actor=actor, now=now, wait=wait)
 
 
-def _ledgers(state: str, session: str, kind: str, summary: Json) -> list[tuple[str, list[Json]]]:
+def _ledgers(state: str, session: str, kind: str, summary: Summary) -> list[tuple[str, list[Json]]]:
     """Where each is, and what is added to it."""
     changed = summary.get("changed")
     row = table.BY_KIND.get(kind)

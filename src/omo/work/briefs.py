@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from omo.digest import sha256
 from omo.state import runtime
+from omo.state.rows import EMPTY
 from omo.state.runtime import part
 from omo.text import block
 
@@ -15,6 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from omo.state.rows import SessionRow
     from omo.work.run import Caller
 
     Json = dict[str, Any]
@@ -40,12 +42,12 @@ def issue(caller: Caller, agent: str, text: str) -> None:
     """That agent may be started with this text from now on, in this session."""
     digest = digest_of(text)
 
-    def decide(row: Json | None) -> runtime.Change:
-        old = row or {}
+    def decide(row: SessionRow | None) -> runtime.Change:
+        old = row or EMPTY
         known = _issued(old, agent)
         if digest in known:
             return runtime.Change(None)
-        others = part(old, "briefs")
+        others = old.get("briefs", {})
         return runtime.Change(None, {**old, "briefs": {**others, agent: [*known, digest][-KEPT:]}})
 
     known_row = caller.session_rows.get(caller.session)
@@ -54,7 +56,7 @@ def issue(caller: Caller, agent: str, text: str) -> None:
         caller.forget()
 
 
-def refusal(row: Json, agent: str, prompt: str) -> str:
+def refusal(row: SessionRow, agent: str, prompt: str) -> str:
     """Why the agent is not started with this prompt; empty where it may be, or where nothing here asks it."""
     commands = COMMANDS.get(agent, {})
     asking = []
@@ -88,7 +90,7 @@ def digest_of(text: str) -> str:
     return sha256(text.strip().encode("utf-8", "replace"))
 
 
-def _issued(row: Json, agent: str) -> list[str]:
+def _issued(row: SessionRow, agent: str) -> list[str]:
     issued = part(row, "briefs").get(agent)
     return issued if isinstance(issued, list) else []
 

@@ -10,14 +10,13 @@ from omo import settings
 from omo.clock import seconds, stamp
 from omo.errors import BadInput
 from omo.settings import MOST_SPENT
-from omo.state.rows import budget_of, spent_of, ulw_of
 from omo.text import clip, counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    Json = dict[str, Any]
+    from omo.state.rows import Budget, SessionRow, Spent
 
 TOKENS, MINUTES, AGENTS = KINDS = ("tokens", "minutes", "agents")
 COMMAND = "/omo:budget"
@@ -41,7 +40,7 @@ class Meter:
         return max(0, self.most - self.used)
 
     @property
-    def data(self) -> Json:
+    def data(self) -> dict[str, float]:
         return {"used": self.used, "of": self.most, "left": self.left}
 
     @property
@@ -60,34 +59,34 @@ class Meter:
         return "█" * full + "░" * (BAR - full)
 
 
-def meters(row: Json) -> list[Meter]:
+def meters(row: SessionRow) -> list[Meter]:
     """By the ceilings that the row has; none without a budget."""
-    ceilings, spent = budget_of(row), spent_of(row)
+    ceilings, spent = row.get("budget", {}), row.get("spent", {})
     minutes = int(_number(spent.get("seconds")) / 6) / 10
     used = {TOKENS: _number(spent.get("tokens")), MINUTES: minutes, AGENTS: _number(spent.get("agents"))}
     return [Meter(kind, used[kind], most) for kind in KINDS if (most := _number(ceilings.get(kind)))]
 
 
-def unknown_tokens(row: Json) -> str:
+def unknown_tokens(row: SessionRow) -> str:
     """Why nobody knows how many tokens were spent, where a ceiling asks for them."""
-    is_asked = bool(_number(budget_of(row).get(TOKENS)))
-    return clip(str(spent_of(row).get("unknown") or ""), 200) if is_asked else ""
+    is_asked = bool(_number(row.get("budget", {}).get(TOKENS)))
+    return clip(str(row.get("spent", {}).get("unknown") or ""), 200) if is_asked else ""
 
 
-def fullest(row: Json) -> Meter | None:
+def fullest(row: SessionRow) -> Meter | None:
     return max(meters(row), key=lambda meter: meter.percent, default=None)
 
 
-def is_reached(row: Json) -> bool:
+def is_reached(row: SessionRow) -> bool:
     return any(meter.used >= meter.most for meter in meters(row))
 
 
-def is_used_up(row: Json) -> bool:
+def is_used_up(row: SessionRow) -> bool:
     """What nobody can count may be any amount."""
     return bool(unknown_tokens(row)) or is_reached(row)
 
 
-def cause(row: Json) -> str:
+def cause(row: SessionRow) -> str:
     """Why the run was let go, as the end of it says."""
     reached = [meter.text for meter in meters(row) if meter.used >= meter.most]
     if reached:
@@ -95,7 +94,7 @@ def cause(row: Json) -> str:
     return f"budget: nobody knows how many of {_token_ceiling(row)} are spent, {unknown_tokens(row)}"
 
 
-def way_on(row: Json) -> str:
+def way_on(row: SessionRow) -> str:
     """The line that raises the budget, for a run that it has let go."""
     higher = [_higher(meter) for meter in meters(row) if meter.used >= meter.most]
     if higher:
@@ -111,11 +110,11 @@ def _higher(meter: Meter) -> str:
     return in_words(meter.kind, more)
 
 
-def _token_ceiling(row: Json) -> str:
-    return in_words(TOKENS, _number(budget_of(row).get(TOKENS)))
+def _token_ceiling(row: SessionRow) -> str:
+    return in_words(TOKENS, _number(row.get("budget", {}).get(TOKENS)))
 
 
-def all_in_words(row: Json) -> str:
+def all_in_words(row: SessionRow) -> str:
     """1.2M of 2M tokens, 12 of 90 min"""
     words = []
     for meter in meters(row):
@@ -124,7 +123,7 @@ def all_in_words(row: Json) -> str:
     return ", ".join(words)
 
 
-def ceilings_in_words(row: Json) -> str:
+def ceilings_in_words(row: SessionRow) -> str:
     """2M tokens, 90 min"""
     return ", ".join(in_words(meter.kind, meter.most) for meter in meters(row))
 
@@ -144,64 +143,64 @@ def short(tokens: float) -> str:
     return f"{int(tokens)}"
 
 
-def due_mark(row: Json) -> int:
+def due_mark(row: SessionRow) -> int:
     """The highest mark that is reached and was not told; 0 where there is none."""
     meter = fullest(row)
     if meter is None or is_used_up(row):
         return 0
-    told = _number(spent_of(row).get("told"))
+    told = _number(row.get("spent", {}).get("told"))
     return next((mark for mark in MARKS if told < mark <= meter.percent), 0)
 
 
-def notice(row: Json) -> str:
+def notice(row: SessionRow) -> str:
     return f"omo: {due_mark(row)} % of the budget is spent: {all_in_words(row)}."
 
 
-def told(row: Json) -> Json:
-    return _noted(row, told=due_mark(row))
+def told(row: SessionRow) -> SessionRow:
+    return _noted(row, {"told": due_mark(row)})
 
 
-def settled(row: Json, own: Json) -> Json:
+def settled(row: SessionRow, own: Budget) -> SessionRow:
     """A run that no user's prompt armed has the ceilings that the user's settings name when a hook first sees it."""
     return row if "budget" in row else {**row, "budget": own}
 
 
-def begin(row: Json, own: Json | None, *, now: float) -> Json:
+def begin(row: SessionRow, own: Budget | None, *, now: float) -> SessionRow:
     """A new run, of which nothing is spent. What the user typed in this conversation goes before their settings; None
     where nobody knows those yet."""
-    begun = {**row, "spent": {"since": stamp(now)}}
-    if budget_of(row).get("by") != "user":
+    begun: SessionRow = {**row, "spent": {"since": stamp(now)}}
+    if row.get("budget", {}).get("by") != "user":
         begun.pop("budget", None)
         if own is not None:
             begun["budget"] = own
     return begun
 
 
-def set_by_user(row: Json, ceilings: Json | None) -> Json:
+def set_by_user(row: SessionRow, ceilings: Budget | None) -> SessionRow:
     """Those that were named, beside those of before; None takes all away. A mark that is now ahead is told again."""
     if ceilings is None:
-        kept: Json = {"by": "user"}
+        kept: Budget = {"by": "user"}
     else:
-        kept = {**budget_of(row), **ceilings, "by": "user"}
-    after = {**row, "budget": kept}
+        kept = {**row.get("budget", {}), **ceilings, "by": "user"}
+    after: SessionRow = {**row, "budget": kept}
     meter = fullest(after)
     reached = meter.percent if meter else 0
-    return _noted(after, told=next((mark for mark in MARKS if mark <= reached), 0))
+    return _noted(after, {"told": next((mark for mark in MARKS if mark <= reached), 0)})
 
 
-def since(row: Json) -> str:
+def since(row: SessionRow) -> str:
     """When the run began, or another conversation took it up."""
-    return str(spent_of(row).get("since") or ulw_of(row).get("armedAt") or "")
+    return str(row.get("spent", {}).get("since") or row["ulw"].get("armedAt") or "")
 
 
-def runs(row: Json, now: float) -> Json:
+def runs(row: SessionRow, now: float) -> SessionRow:
     """A turn is running from now on, if it was not yet."""
-    return row if spent_of(row).get("runningSince") else _noted(row, runningSince=stamp(now))
+    return row if row.get("spent", {}).get("runningSince") else _noted(row, {"runningSince": stamp(now)})
 
 
-def ticked(row: Json, now: float) -> Json:
+def ticked(row: SessionRow, now: float) -> SessionRow:
     """The time of the running turn is added up to now."""
-    spent = spent_of(row)
+    spent = row.get("spent", {})
     began = spent.get("runningSince")
     passed = 0.0
     if isinstance(began, str):
@@ -209,15 +208,15 @@ def ticked(row: Json, now: float) -> Json:
             passed = max(0.0, now - seconds(began))
         except ValueError:
             pass  # edited by hand
-    return _noted(row, seconds=round(_number(spent.get("seconds")) + passed, 1), runningSince=stamp(now))
+    return _noted(row, {"seconds": round(_number(spent.get("seconds")) + passed, 1), "runningSince": stamp(now)})
 
 
-def rests(row: Json) -> Json:
+def rests(row: SessionRow) -> SessionRow:
     """No turn is running: nobody's time is spent until the next."""
-    return _noted(row, runningSince=None)
+    return _noted(row, {"runningSince": None})
 
 
-def ended_at(row: Json, moment: str) -> Json:
+def ended_at(row: SessionRow, moment: str) -> SessionRow:
     """A turn whose end no hook saw has run until then."""
     try:
         return rests(ticked(row, seconds(moment)))
@@ -225,49 +224,50 @@ def ended_at(row: Json, moment: str) -> Json:
         return rests(row)
 
 
-def taken_up(row: Json, now: float) -> Json:
+def taken_up(row: SessionRow, now: float) -> SessionRow:
     """By a conversation whose record a hook will name."""
-    return _noted(row, takenAt=stamp(now))
+    return _noted(row, {"takenAt": stamp(now)})
 
 
-def agent_asked(row: Json) -> Json:
+def agent_asked(row: SessionRow) -> SessionRow:
     """A call that starts an agent goes through; whether one starts is seen later."""
-    return _noted(row, asked=_agents_asked(row) + 1)
+    return _noted(row, {"asked": _agents_asked(row) + 1})
 
 
-def with_agents_asked(row: Json) -> Json:
+def with_agents_asked(row: SessionRow) -> SessionRow:
     """As if each that was asked for in this turn had started: several go out at once, before the first one does."""
-    return _noted(row, agents=_agents_asked(row))
+    return _noted(row, {"agents": _agents_asked(row)})
 
 
-def _agents_asked(row: Json) -> int:
-    spent = spent_of(row)
+def _agents_asked(row: SessionRow) -> int:
+    spent = row.get("spent", {})
     return int(max(_number(spent.get("asked")), _number(spent.get("agents"))))
 
 
-def agent_started(row: Json, record: str) -> Json:
-    spent = spent_of(row)
+def agent_started(row: SessionRow, record: str) -> SessionRow:
+    spent = row.get("spent", {})
     records = list(spent.get("records") or [])
     if record:
         records.append(record)
-    return _noted(row, agents=_number(spent.get("agents")) + 1, records=records)
+    return _noted(row, {"agents": _number(spent.get("agents")) + 1, "records": records})
 
 
-def turn_ended(row: Json) -> Json:
+def turn_ended(row: SessionRow) -> SessionRow:
     """What was asked for and did not start by now was refused."""
-    return _noted(row, asked=_number(spent_of(row).get("agents")))
+    return _noted(row, {"asked": _number(row.get("spent", {}).get("agents"))})
 
 
-def read_request(text: str) -> Json | None:
+def read_request(text: str) -> Budget | None:
     """What the user typed behind the command: ceilings by kind; None for off."""
     try:
-        return settings.budget(text)
+        asked: Budget | None = settings.budget(text)
     except settings.Refusal:
         raise BadInput(f"{clip(text, 60)!r} is no budget", fix=FORM) from None
+    return asked
 
 
-def _noted(row: Json, **changes: object) -> Json:
-    return {**row, "spent": {**spent_of(row), **changes}}
+def _noted(row: SessionRow, changes: Spent) -> SessionRow:
+    return {**row, "spent": {**row.get("spent", {}), **changes}}
 
 
 def _number(value: object) -> Any:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from omo.state.rows import SessionRow
+
     Json = dict[str, Any]
 
 IDLE_FOR = 15 * 60.0
@@ -22,16 +24,16 @@ LONGEST_SILENCE = 12 * 3600.0
 LARGEST_PROCESS = 2**31
 
 
-def of_others(rows: Mapping[str, Any], session: str) -> dict[str, Json]:
+def of_others(rows: Mapping[str, SessionRow], session: str) -> dict[str, SessionRow]:
     """The rows of other sessions that can be resumed, the one that was used last first."""
     others = []
     for name, row in rows.items():
-        if name != session and isinstance(row, dict) and runtime.can_be_resumed(row):
+        if name != session and runtime.can_be_resumed(row):
             others.append((str(row.get("lastUsedAt") or ""), name))
     return {name: rows[name] for _, name in sorted(others, reverse=True)}
 
 
-def offered(rows: Mapping[str, Any], session: str, client: str, now: float) -> dict[str, Json]:
+def offered(rows: Mapping[str, SessionRow], session: str, client: str, now: float) -> dict[str, SessionRow]:
     """Those whose conversation is over, and not so long ago that nobody asks for it any more."""
     others = {}
     for name, row in of_others(rows, session).items():
@@ -40,7 +42,7 @@ def offered(rows: Mapping[str, Any], session: str, client: str, now: float) -> d
     return others
 
 
-def idle_for(row: Json, now: float) -> float:
+def idle_for(row: SessionRow, now: float) -> float:
     """Seconds since anything was written of it; for ever where nobody knows."""
     try:
         return max(0.0, now - seconds(str(row.get("lastUsedAt") or "")))
@@ -48,7 +50,7 @@ def idle_for(row: Json, now: float) -> float:
         return float("inf")
 
 
-def is_gone(row: Json, client: str, now: float) -> bool:
+def is_gone(row: SessionRow, client: str, now: float) -> bool:
     """`client` is the program of the conversation that asks: what was in the same one before was cleared away."""
     idle = idle_for(row, now)
     theirs = row.get("client")
@@ -72,12 +74,12 @@ def _is_running(process: int) -> bool:
         return True  # not Linux
 
 
-def named(rows: Mapping[str, Any], session: str, wanted: str) -> str:
+def named(rows: Mapping[str, SessionRow], session: str, wanted: str) -> str:
     """The other session that has open work and that `wanted` means: the beginning of its id, or of that of a run."""
     matches = []
     known = []
     for name, row in rows.items():
-        work = runtime.left_open(row) if isinstance(row, dict) and name != session else []
+        work = runtime.left_open(row) if name != session else []
         if not work:
             continue
         if runtime.can_be_resumed(row):

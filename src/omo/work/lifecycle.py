@@ -10,13 +10,18 @@ from typing import Any
 
 from omo.errors import BadInput, Refused
 from omo.state import runtime, store
-from omo.state.runtime import OPEN_STATES, part
+from omo.state.rows import EMPTY
+from omo.state.runtime import OPEN_STATES
 from omo.text import clip
 from omo.work import left_open, outcome
 from omo.work import session as rows
 from omo.work.publish import change_row, publish_damage
 from omo.work.run import Caller, Kind, Run, S, load
 from omo.work.status import NextStep, command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import SessionRow, Summary
 
 Row = dict[str, Any]
 
@@ -166,30 +171,30 @@ def forget_summary(
     has_ended = summary.get("state") == "done" and rows.is_untold(summary)
     is_shown = caller.by != "user" and (is_open or has_ended)
 
-    def decide(row: Row | None) -> runtime.Change:
-        old = row or {}
-        work = {name: other for name, other in part(old, "work").items() if name != kind}
+    def decide(row: SessionRow | None) -> runtime.Change:
+        old = row or EMPTY
+        work = {name: other for name, other in old["work"].items() if name != kind}
         if is_shown and has_ended:
             work[kind] = {**summary, "cleared": True}  # how it ended is told all the same
         elif is_shown:
             why = f"the agent cleared the {what} with {count} open"
             ended = outcome.outcome(outcome.ENDED, why)
-            given_up = {**summary, "state": "blocked", "why": why, "question": "Shall it be begun again?"}
+            given_up: Summary = {**summary, "state": "blocked", "why": why, "question": "Shall it be begun again?"}
+            given_up.pop("fence", None)
             work[kind] = {**given_up, "next": None, "told": False, "own": True, "cleared": True, "outcome": ended}
-            work[kind].pop("fence", None)
             old = rows.give_up(
                 old, str(summary.get("run") or kind), f"{what} was given up with {count} open", "cleared"
             )
         event = {"kind": "cleared", "mode": kind, "forced": force, "open": count, "kept": kept, **noted}
-        after = {**old, "work": work}
+        after: SessionRow = {**old, "work": work}
         return runtime.Change(None, after if is_shown else disarmed(after, kind), [event])
 
     change_row(caller, caller.session, decide)
     return Cleared(kept, count, is_shown, noted)
 
 
-def disarmed(row: Row, kind: str) -> Row:
+def disarmed(row: SessionRow, kind: str) -> SessionRow:
     """The counter that this work armed goes with it, unless something else is still open."""
-    ulw = part(row, "ulw")
+    ulw = row["ulw"]
     is_its_own = ulw.get("by") == kind and not runtime.work_in(row, *OPEN_STATES)
     return {**row, "ulw": {**ulw, "enabled": False}} if is_its_own else row

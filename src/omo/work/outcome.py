@@ -9,10 +9,10 @@ from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
-    Json = dict[str, Any]
+    from omo.state.rows import LetThrough, Outcome
 
 PROVEN, JUDGED, ATTESTED, WAIVED, ENDED = VERDICTS = ("proven", "judged", "attested", "waived", "ended")  # best first
 OPENINGS = {
@@ -27,7 +27,7 @@ MOST_EXCEPTIONS = 5
 NOBODY_SAYS = "nothing says how it ended"
 
 
-def outcome(verdict: str, why: str, exceptions: Iterable[Json] = ()) -> Json:
+def outcome(verdict: str, why: str, exceptions: Iterable[LetThrough] = ()) -> Outcome:
     """Nothing is done, nor finished on a word alone, while something was let through."""
     let_through = list(exceptions)
     if let_through:
@@ -35,16 +35,16 @@ def outcome(verdict: str, why: str, exceptions: Iterable[Json] = ()) -> Json:
     return {"verdict": verdict, "why": why, "exceptions": let_through}
 
 
-def exception(what: str, by: str, why: str) -> Json:
+def exception(what: str, by: str, why: str) -> LetThrough:
     return {"what": what, "by": by, "why": why}
 
 
-def repaired(row: Json) -> Json:
+def repaired(row: Mapping[str, Any]) -> LetThrough:
     """What an end names of a ledger that was damaged meanwhile: nobody knows what the lost rows said."""
     return exception(f"its ledger was damaged after row {row.get('row')}", str(row.get("actor")), "omo ledger repair")
 
 
-def of(summary: Json) -> Json:
+def of(summary: Mapping[str, Any]) -> Outcome:
     """The outcome in a summary that anybody may have edited. What is no outcome, or what the ledger does not
     vouch for, proves nothing."""
     if summary.get("unvouched"):
@@ -53,13 +53,18 @@ def of(summary: Json) -> Json:
     if not isinstance(stored, dict) or stored.get("verdict") not in VERDICTS:
         return outcome(ENDED, NOBODY_SAYS)
     listed = stored.get("exceptions")
-    exceptions = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    exceptions: list[LetThrough] = []
+    for each in listed if isinstance(listed, list) else ():
+        if isinstance(each, dict):
+            what, by, why = (str(each.get(key) or "?") for key in ("what", "by", "why"))
+            exceptions.append(exception(what, by, why))
     return outcome(stored["verdict"], str(stored.get("why") or NOBODY_SAYS), exceptions)
 
 
-def worst(outcomes: Iterable[Json]) -> Json:
+def worst(outcomes: Iterable[Outcome]) -> Outcome:
     """Several ends as one: the worst verdict, every exception, and what each of them says."""
-    verdict, whys, exceptions = PROVEN, [], []
+    verdict, whys = PROVEN, []
+    exceptions: list[LetThrough] = []
     for each in outcomes:
         verdict = _worse(verdict, each["verdict"])
         whys.append(each["why"])
@@ -69,20 +74,20 @@ def worst(outcomes: Iterable[Json]) -> Json:
     return outcome(verdict, "; ".join(filter(None, dict.fromkeys(whys))), exceptions)
 
 
-def is_worse(first: Json, second: Json) -> bool:
+def is_worse(first: Outcome, second: Outcome) -> bool:
     return VERDICTS.index(first["verdict"]) > VERDICTS.index(second["verdict"])
 
 
-def is_done(ended: Json) -> bool:
+def is_done(ended: Outcome) -> bool:
     return ended["verdict"] in (PROVEN, JUDGED)
 
 
-def in_words(ended: Json) -> str:
+def in_words(ended: Outcome) -> str:
     """The one sentence that tells how work ended, without its full stop."""
     return f"{OPENINGS[ended['verdict']]}: {facts_in_words(ended)}"
 
 
-def facts_in_words(ended: Json) -> str:
+def facts_in_words(ended: Outcome) -> str:
     """What follows the opening: first what was let through, then what was seen."""
     parts = [exception_in_words(each) for each in ended["exceptions"][:MOST_EXCEPTIONS]]
     if len(ended["exceptions"]) > MOST_EXCEPTIONS:
@@ -92,7 +97,7 @@ def facts_in_words(ended: Json) -> str:
     return "; ".join(parts).rstrip(". ")
 
 
-def beside(failing: list[str], not_run: list[str]) -> Json:
+def beside(failing: list[str], not_run: list[str]) -> Outcome:
     """The part in an end of gates that were pinned beside the work and do not pass, or were not run."""
     exceptions = []
     for what, names in (("not passing", failing), ("not run", not_run)):
@@ -103,9 +108,8 @@ def beside(failing: list[str], not_run: list[str]) -> Json:
     return outcome(WAIVED, "", exceptions)
 
 
-def exception_in_words(let_through: Json) -> str:
-    what, by, why = (clip(str(let_through.get(key) or "?"), 200) for key in ("what", "by", "why"))
-    return f"{what} (by the {by}: {why})"
+def exception_in_words(let_through: LetThrough) -> str:
+    return f"{clip(let_through['what'], 200)} (by the {clip(let_through['by'], 200)}: {clip(let_through['why'], 200)})"
 
 
 def _worse(first: str, second: str) -> str:

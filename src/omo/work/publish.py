@@ -6,17 +6,21 @@ from collections.abc import Callable
 from typing import Any
 
 from omo.state import runtime
-from omo.state.runtime import part
+from omo.state.rows import EMPTY
 from omo.text import clip
 from omo.work import bound
 from omo.work import session as rows
 from omo.work.run import Caller, Run
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import SessionRow, Summary
+
 Row = dict[str, Any]
 
 
 def publish(
-    run: Run[Any], summary: Row, *, session: str = "", progressed: Callable[[Row], bool] = lambda old: False
+    run: Run[Any], summary: Summary, *, session: str = "", progressed: Callable[[Summary], bool] = lambda old: False
 ) -> None:
     """Bring the row of the session that holds the run up to it: `summary` has run, state, open, total and next.
 
@@ -28,8 +32,8 @@ def publish(
     holder = session or caller.holder(kind, run.id)
     had_it = caller.summary(kind, holder).get("run") == run.id
 
-    def decide(row: Row | None) -> runtime.Change:
-        old = part(part(row or {}, "work"), kind)
+    def decide(row: SessionRow | None) -> runtime.Change:
+        old = (row or EMPTY)["work"].get(kind, {})
         was_taken_up = had_it and row is not None and old.get("run") != run.id  # by another conversation, meanwhile
         if was_taken_up or (run.named and not session and old.get("run") != run.id):
             return runtime.Change(None)
@@ -48,15 +52,15 @@ def reopen_if_changed(caller: Caller, kind: str) -> bool:
     return False
 
 
-def _reopened(caller: Caller, kind: str, row: Row | None) -> runtime.Change:
-    ended = dict(rows.bound_ends(row or {})).get(kind)
+def _reopened(caller: Caller, kind: str, row: SessionRow | None) -> runtime.Change:
+    ended = dict(rows.bound_ends(row or EMPTY)).get(kind)
     if row is None or ended is None or ended.get("cleared"):
         return runtime.Change(False)
     changed = bound.look_again(caller.root, ended).changed
     if not changed:
         return runtime.Change(False)
     after = rows.reopened(row, kind, changed)
-    summary = part(part(after, "work"), kind)
+    summary = after["work"][kind]
     bound.reopen(caller.state, caller.session, kind, summary, actor=caller.by, now=caller.now, wait=caller.wait)
     return runtime.Change(True, after, [{"kind": bound.REOPENED, "work": kind, "changed": changed}])
 
@@ -66,12 +70,13 @@ def publish_damage(run: Run[Any]) -> None:
     caller, kind = run.caller, run.kind.name
     why = f"the ledger of {run.kind.what} {run.id} is not as omo wrote it ({clip(run.problems[0], 100)})"
 
-    def decide(row: Row | None) -> runtime.Change:
-        old = part(part(row or {}, "work"), kind)
+    def decide(row: SessionRow | None) -> runtime.Change:
+        old = (row or EMPTY)["work"].get(kind, {})
         if old.get("run") != run.id or not runtime.is_open(old):
             return runtime.Change(None)
         question = f"Run in a terminal of your own: {run.repair.line} {run.repair.after}."
-        waits = {"state": "blocked", "why": why, "question": question, "told": False, "own": True, "damaged": True}
+        waits: Summary = {"state": "blocked", "why": why, "question": question, "told": False, "own": True}
+        waits["damaged"] = True
         return changed(caller, row, kind, {**old, "next": None, **waits})
 
     change_row(caller, caller.holder(kind, run.id), decide)
@@ -80,9 +85,9 @@ def publish_damage(run: Run[Any]) -> None:
 def note_given_up(run: Run[Any], what: str, why: str) -> None:
     """In the row of the session that had it: every later end of that session names it."""
 
-    def decide(row: Row | None) -> runtime.Change:
+    def decide(row: SessionRow | None) -> runtime.Change:
         event = {"kind": "given-up", "run": run.id, "what": clip(what, 200), "why": clip(why, 200)}
-        return runtime.Change(None, rows.give_up(row or {}, run.id, what, why), [event])
+        return runtime.Change(None, rows.give_up(row or EMPTY, run.id, what, why), [event])
 
     change_row(run.caller, run.caller.holder(run.kind.name, run.id), decide)
 
@@ -90,29 +95,31 @@ def note_given_up(run: Run[Any], what: str, why: str) -> None:
 def take_up_again(caller: Caller, run: str) -> None:
     """A new run answers for all that was given up with that one."""
 
-    def decide(row: Row | None) -> runtime.Change:
-        after = rows.taken_up_again(row or {}, run)
+    def decide(row: SessionRow | None) -> runtime.Change:
+        after = rows.taken_up_again(row or EMPTY, run)
         return runtime.Change(None, after if after != row else None)
 
     change_row(caller, caller.session, decide)
 
 
-def changed(caller: Caller, row: Row | None, kind: str, summary: Row, *, progressed: bool = False) -> runtime.Change:
+def changed(
+    caller: Caller, row: SessionRow | None, kind: str, summary: Summary, *, progressed: bool = False
+) -> runtime.Change:
     """A row with its summary renewed, and the event that says so; no change where it says the same already."""
-    old = part(part(row or {}, "work"), kind)
-    kept = rows.kept_state(row or {}, old, summary)  # a pause of the user's and a breaker are not undone by it
+    old = (row or EMPTY)["work"].get(kind, {})
+    kept = rows.kept_state(row or EMPTY, old, summary)  # a pause of the user's and a breaker are not undone by it
     kept = rows.with_earlier(old, kept)
     if kept == old and not progressed:
         return runtime.Change(None)
     after = rows.put_work(row, kind, kept, limits=caller.limits, now=caller.now)
     if progressed:
         after = rows.progress(after)
-    event = {"kind": kind, "run": kept.get("run"), "state": kept["state"]}
+    event: Row = {"kind": kind, "run": kept.get("run"), "state": kept["state"]}
     event |= {"open": kept.get("open"), "next": kept.get("next")}
     return runtime.Change(None, after, [event])
 
 
-def change_row(caller: Caller, session: str, decide: Callable[[Row | None], runtime.Change]) -> Any:
+def change_row(caller: Caller, session: str, decide: Callable[[SessionRow | None], runtime.Change]) -> Any:
     answer = runtime.change_session(caller.state, session, decide, actor=caller.by, now=caller.now, wait=caller.wait)
     caller.forget()
     return answer

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+    from omo.state.runtime import Works
+
     Row = dict[str, Any]
 
 ASKED = "asked"  # after /omo:ultragoal, /omo:ultraplan, /omo:ultraexecute or /omo:verify
@@ -73,7 +75,7 @@ def _began(run: str) -> str:
     return stamp(int(number) / 1000) if number.isdecimal() and len(number) < 16 else ""
 
 
-def task(events: Iterable[Row], works: Iterable[tuple[str, Row]], longest: int) -> str:
+def task(events: Iterable[Row], works: Works, longest: int) -> str:
     """For a model that was not there: what the user typed for each of these works, quoted, so that it reads as theirs;
     empty where nobody knows."""
     rows = list(events)

@@ -18,9 +18,13 @@ from omo.digest import sha256
 from omo.errors import BadInput, Refused, Unreadable
 from omo.state import runtime, store
 from omo.state.journal import Journal
-from omo.state.runtime import part
+from omo.state.rows import EMPTY
 from omo.text import clip
 from omo.work.status import USER_RUNS, Command
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import SessionRow, Summary
 
 Row = dict[str, Any]
 
@@ -54,31 +58,33 @@ class Caller:
     wait: float
     limits: Row = field(default_factory=dict)
     control_globs: tuple[str, ...] = ()
-    known_rows: Mapping[str, Any] | None = None  # for a look, which writes nothing: the file was read already
+    known_rows: Mapping[str, SessionRow] | None = None  # for a look, which writes nothing: the file was read already
 
     @property
     def here(self) -> str:
         return os.path.realpath(self.root)
 
     @cached_property
-    def session_rows(self) -> Mapping[str, Row]:
+    def session_rows(self) -> Mapping[str, SessionRow]:
         """Every session's row as hooks read it; none where nobody can read the file."""
+        if self.known_rows is not None:
+            return self.known_rows
         try:
-            rows = self.known_rows
-            if rows is None:
-                rows = runtime.read(self.state)["sessions"]
+            return runtime.sessions(self.state)
         except Unreadable:
             return {}
-        return {name: row for name, row in rows.items() if isinstance(row, dict)}
+
+    def row(self, session: str = "") -> SessionRow:
+        return self.session_rows.get(session or self.session, EMPTY)
 
     @cached_property
     def events(self) -> list[Row]:
         """What hooks and gates saw in this session."""
-        return runtime.vouched_rows(self.state, self.session, self.session_rows.get(self.session, {}))
+        return runtime.vouched_rows(self.state, self.session, self.row())
 
-    def summary(self, kind: str, session: str = "") -> Row:
+    def summary(self, kind: str, session: str = "") -> Summary:
         """What hooks were told of a session's work of one kind."""
-        return part(part(self.session_rows.get(session or self.session, {}), "work"), kind)
+        return self.row(session)["work"].get(kind, {})
 
     def holder(self, kind: str, run: str) -> str:
         """The session whose row names a run; this one where none does."""
@@ -95,7 +101,7 @@ class Caller:
         self.__dict__.pop("events", None)
 
 
-def caller_of(context: Context, session: str, known_rows: Mapping[str, Any] | None = None) -> Caller:
+def caller_of(context: Context, session: str, known_rows: Mapping[str, SessionRow] | None = None) -> Caller:
     return Caller(
         state=context.state,
         root=context.root,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from omo.clock import stamp
-from omo.state.rows import cancel_of, given_up_of, message_of, summary_of, ulw_of, work_of
-from omo.state.runtime import OPEN_STATES, is_live, is_open, part, unvouched, work_in
+from omo.state.rows import EMPTY
+from omo.state.runtime import OPEN_STATES, is_live, is_open, unvouched, work_in
 from omo.text import clip
 from omo.work import budget, outcome
 
@@ -12,7 +12,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    Json = dict[str, Any]
+    from omo.state.rows import Budget, GivenUp, Message, Outcome, SessionRow, StopContinuation, Summary, Ulw
+    from omo.state.runtime import Works
+
+    Limits = dict[str, Any]
+    Work = dict[str, Summary]
 
 KIND = "ulw"
 WAITING = ("waiting", "paused", "blocked")
@@ -28,20 +32,20 @@ MOST_GIVEN_UP = 10
 OF_A_CONVERSATION = ("client", "instructed", "pins", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
 OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo")
 # What the user types, where the work that it begins has another name; and what is asked for and begins no run itself.
-ON: Json = {"disabled": False, "disabledReason": None}
+ON: StopContinuation = {"disabled": False, "disabledReason": None}
 
 
 def arm(
-    row: Json | None,
+    row: SessionRow | None,
     *,
     by: str,
-    limits: Json,
+    limits: Limits,
     now: float,
-    ceilings: Json | None = None,
+    ceilings: Budget | None = None,
     pinned: int = 0,
     named: str = KIND,
     names_task: bool = True,
-) -> Json:
+) -> SessionRow:
     """A person asked for it: all blocks again, and no earlier cancel or release stands in the way.
 
     Whatever else a breaker let go, or waits, goes on with it; not what was given up, nor what the user stopped by its
@@ -51,63 +55,71 @@ def arm(
     what there is, and begins no run beside it: at the cap of a plan the user is told to type it, and owes nothing for
     that.
     """
-    old = row or {}
-    work: Json = {}
+    old = row or EMPTY
+    work: Work = {}
     for kind, summary in work_in(old, *WAITING, "exhausted"):
         if not summary.get("cleared") and (kind == named or not summary.get("stoppedByName")):
             work[kind] = _active(summary)
     others = [kind for kind in (*work, *dict(work_in(old, "active"))) if kind != KIND]
-    is_its_own = summary_of(old, KIND).get("state") in (*OPEN_STATES, "exhausted")
+    is_its_own = old["work"].get(KIND, {}).get("state") in (*OPEN_STATES, "exhausted")
     if named == KIND and (names_task or not others or is_its_own):
         work[KIND] = _begun(old, now, pinned)
     was_live = is_live(old)
-    armed = {
+    armed: SessionRow = {
         **_with_work(without_request(begun_anew(old)), work),
         "ulw": _all_blocks(by, limits, now),
         "stopContinuation": ON,
         "denials": {},
     }
     if not work_in(armed, "active"):
-        return note(armed, enabled=was_live and bool(ulw_of(old).get("enabled")))
+        return note(armed, {"enabled": was_live and bool(old["ulw"].get("enabled"))})
     return armed if was_live else budget.begin(armed, ceilings, now=now)
 
 
-def _begun(old: Json, now: float, pinned: int) -> Json:
+def _begun(old: SessionRow, now: float, pinned: int) -> Summary:
     """Work that was still open goes on where it was; after an end it is a new run, and every gate is open again."""
-    before = summary_of(old, KIND)
-    run = {"run": f"u{int(now * 1000)}", "state": "active", "open": pinned, "total": pinned, "next": None}
+    before = old["work"].get(KIND, {})
+    run: Summary = {"run": f"u{int(now * 1000)}", "state": "active", "open": pinned, "total": pinned, "next": None}
     if before.get("state") in OPEN_STATES and not is_cancelled(old):
-        run.update(run=before.get("run") or run["run"], open=before.get("open", 0), next=before.get("next"))
+        run["run"] = before.get("run") or run["run"]
+        run["open"] = before.get("open", 0)
+        run["next"] = before.get("next")
     return run
 
 
-def give_up(row: Json, run: str, what: str, why: str) -> Json:
+def give_up(row: SessionRow, run: str, what: str, why: str) -> SessionRow:
     """The agent gave work up. The next Stop tells it, and so does every end after it: a plan of three steps was given
     up once, one of a single step made in its place, and the last that the user read was "done, proven"."""
-    entry = {"run": run, **outcome.exception(clip(what, LONGEST_GIVEN_UP), "agent", clip(why, LONGEST_GIVEN_UP))}
+    let_through = outcome.exception(clip(what, LONGEST_GIVEN_UP), "agent", clip(why, LONGEST_GIVEN_UP))
+    entry: GivenUp = {"run": run, **let_through}
     others = taken_up_again(row, run)
-    return {**others, "givenUp": [*given_up_of(others), entry][-MOST_GIVEN_UP:]}
+    return {**others, "givenUp": [*others.get("givenUp", []), entry][-MOST_GIVEN_UP:]}
 
 
-def taken_up_again(row: Json, run: str) -> Json:
+def taken_up_again(row: SessionRow, run: str) -> SessionRow:
     """What was given up goes on, or is answered for by the end of what carries it on."""
-    left = [entry for entry in given_up_of(row) if entry.get("run") != run]
-    return {**_without_given_up(row), "givenUp": left} if left else _without_given_up(row)
+    after = _without_given_up(row)
+    left = [entry for entry in row.get("givenUp", []) if entry["run"] != run]
+    if left:
+        after["givenUp"] = left
+    return after
 
 
-def begun_anew(row: Json) -> Json:
+def begun_anew(row: SessionRow) -> SessionRow:
     """The user asks for something where nothing is being worked on: what was given up before, they were told."""
     return row if work_in(row, "active") else _without_given_up(row)
 
 
-def _without_given_up(row: Json) -> Json:
-    return {key: value for key, value in row.items() if key != "givenUp"}
+def _without_given_up(row: SessionRow) -> SessionRow:
+    after = row.copy()
+    after.pop("givenUp", None)
+    return after
 
 
-def raise_budget(row: Json, ceilings: Json | None, *, limits: Json, now: float) -> Json:
+def raise_budget(row: SessionRow, ceilings: Budget | None, *, limits: Limits, now: float) -> SessionRow:
     """The user's new ceilings; what the old ones had let go goes on where it was, if there is something left."""
     after = budget.set_by_user(row, ceilings)
-    work: Json = {}
+    work: Work = {}
     for kind, summary in work_in(after, "exhausted"):
         if summary.get("endedBy") == "budget":
             work[kind] = _active(summary)
@@ -116,10 +128,10 @@ def raise_budget(row: Json, ceilings: Json | None, *, limits: Json, now: float) 
     return _with_all_blocks(_with_work(after, work), limits, now)
 
 
-def woken(before: Json | None, after: Json) -> list[tuple[str, Json]]:
+def woken(before: SessionRow | None, after: SessionRow) -> Works:
     """The workflows that go on and did not before."""
     was_cancelled = is_cancelled(before)
-    was_active = dict(work_in(before or {}, "active"))
+    was_active = dict(work_in(before or EMPTY, "active"))
     woken = []
     for kind, summary in work_in(after, "active"):
         if was_cancelled or kind not in was_active:
@@ -127,17 +139,17 @@ def woken(before: Json | None, after: Json) -> list[tuple[str, Json]]:
     return woken
 
 
-def put_work(row: Json | None, kind: str, summary: Json, *, limits: Json, now: float) -> Json:
+def put_work(row: SessionRow | None, kind: str, summary: Summary, *, limits: Limits, now: float) -> SessionRow:
     """A workflow's summary. Active work arms the same counter as ulw does, unless the user or a breaker let go."""
-    old = row or {}
+    old = row or EMPTY
     after = _with_work(without_request(old), {kind: summary})
-    if summary.get("state") == "active" and not ulw_of(old).get("enabled") and not was_released(old):
+    if summary.get("state") == "active" and not old["ulw"].get("enabled") and not was_released(old):
         after["ulw"] = _all_blocks(kind, limits, now)
         after = budget.begin(after, None, now=now)
     return after
 
 
-def kept_state(row: Json, old: Json, summary: Json) -> Json:
+def kept_state(row: SessionRow, old: Summary, summary: Summary) -> Summary:
     """A workflow's new summary, as far as its state is its own to say.
 
     What the user paused stays paused, and what a breaker let go stays so until they arm the session again. A
@@ -145,25 +157,31 @@ def kept_state(row: Json, old: Json, summary: Json) -> Json:
     """
     was, state = old.get("state"), summary["state"]
     is_paused_by_user = was == "paused" and not old.get("own") and state == "active"
-    is_let_go = was == "exhausted" and not ulw_of(row).get("enabled")
+    is_let_go = was == "exhausted" and not row["ulw"].get("enabled")
     if is_paused_by_user or (state != "done" and (is_let_go or old.get("stoppedByName"))):
-        kept: Json = {}
-        for key in ("state", "why", "question", "told", "endedBy", "outcome", "stoppedByName"):
-            if key in old:
-                kept[key] = old[key]
-        return {**summary, **kept}
+        return {**summary, **_of_a_state(old)}
     if "told" in summary and was == state and old.get("why") == summary["why"]:
-        known = {"told": old.get("told", False)}
+        known: Summary = {**summary, "told": old.get("told", False)}
         if old.get("answered"):
             known["answered"] = True
-        return {**summary, **known}
+        return known
     is_same_end = was == state == "done" and old.get("run") == summary.get("run") and not old.get("unvouched")
     if is_same_end and old.get("told") is True:
         return _told(summary)
     return summary
 
 
-def with_earlier(old: Json, summary: Json) -> Json:
+def _of_a_state(summary: Summary) -> Summary:
+    """What it says of how it stands, and why."""
+    said: Any = {}
+    for key in ("state", "why", "question", "told", "endedBy", "outcome", "stoppedByName"):
+        if key in summary:
+            said[key] = summary.get(key)
+    of_a_state: Summary = said
+    return of_a_state
+
+
+def with_earlier(old: Summary, summary: Summary) -> Summary:
     """A run in the place of one whose end the user was not shown yet: that end is told with its own."""
     if old.get("told") is True:
         return summary
@@ -177,12 +195,12 @@ def with_earlier(old: Json, summary: Json) -> Json:
     return {**summary, "earlier": outcome.worst(ends)}
 
 
-def _with_all_blocks(row: Json, limits: Json, now: float) -> Json:
+def _with_all_blocks(row: SessionRow, limits: Limits, now: float) -> SessionRow:
     """The same run goes on."""
-    return {**row, "ulw": _all_blocks(str(ulw_of(row).get("by") or "user"), limits, now)}
+    return {**row, "ulw": _all_blocks(str(row["ulw"].get("by") or "user"), limits, now)}
 
 
-def _all_blocks(by: str, limits: Json, now: float) -> Json:
+def _all_blocks(by: str, limits: Limits, now: float) -> Ulw:
     return {
         "enabled": True,
         "stopBlocks": 0,
@@ -195,14 +213,14 @@ def _all_blocks(by: str, limits: Json, now: float) -> Json:
 
 
 def cancel(
-    row: Json | None, *, reason: str, now: float, told: bool = False, shown: bool = True, event: str = ""
-) -> Json:
+    row: SessionRow | None, *, reason: str, now: float, told: bool = False, shown: bool = True, event: str = ""
+) -> SessionRow:
     """The user's word: nothing in this session holds a Stop any more, until the next explicit arming.
 
     `told`: the model knows. `shown`: the user sees it as they say it; else the next Stop shows it, once.
     """
-    old = row or {}
-    off = {
+    old = row or EMPTY
+    off: StopContinuation = {
         "disabled": True,
         "disabledReason": reason,
         "disabledAt": stamp(now),
@@ -211,49 +229,49 @@ def cancel(
         "ended": [kind for kind, _ in work_in(old, *OPEN_STATES)],
         "cancelledFor": event,
     }
-    ulw = {**ulw_of(forget_message(old)), "enabled": False}
+    ulw: Ulw = {**forget_message(old)["ulw"], "enabled": False}
     return {**without_request(old), "ulw": ulw, "stopContinuation": off, "work": _other_work(old)}
 
 
-def withdraw(row: Json) -> Json:
+def withdraw(row: SessionRow) -> SessionRow:
     """The prompt that armed this session was taken back before the model said anything: as if never armed."""
     return {**close(row), "work": _other_work(row), "instructed": False}
 
 
-def _other_work(row: Json) -> Json:
-    return {kind: summary for kind, summary in work_of(row).items() if kind != KIND}
+def _other_work(row: SessionRow) -> Work:
+    return {kind: summary for kind, summary in row["work"].items() if kind != KIND}
 
 
-def is_cancelled(row: Json | None) -> bool:
-    return bool(cancel_of(row or {}).get("disabled"))
+def is_cancelled(row: SessionRow | None) -> bool:
+    return bool((row or EMPTY)["stopContinuation"].get("disabled"))
 
 
-def cancel_is_unshown(row: Json | None) -> bool:
-    return is_cancelled(row) and cancel_of(row or {}).get("shown") is False
+def cancel_is_unshown(row: SessionRow | None) -> bool:
+    return is_cancelled(row) and (row or EMPTY)["stopContinuation"].get("shown") is False
 
 
-def cancel_shown(row: Json) -> Json:
-    return {**row, "stopContinuation": {**cancel_of(row), "shown": True}}
+def cancel_shown(row: SessionRow) -> SessionRow:
+    return {**row, "stopContinuation": {**row["stopContinuation"], "shown": True}}
 
 
-def was_released(row: Json | None) -> bool:
+def was_released(row: SessionRow | None) -> bool:
     """The user cancelled, or a breaker let go: only a person may arm this session again."""
-    return is_cancelled(row) or bool(work_in(row or {}, "exhausted"))
+    return is_cancelled(row) or bool(work_in(row or EMPTY, "exhausted"))
 
 
-def suspend(row: Json, *, state: str, why: str, question: str = "") -> Json:
+def suspend(row: SessionRow, *, state: str, why: str, question: str = "") -> SessionRow:
     """Active work now waits: `paused` by the user, `blocked` from outside, or `waiting` for an answer."""
     return _with_active(row, {"state": state, "why": why, "question": question, "told": False})
 
 
-def wait_for_host(row: Json, why: str) -> Json:
+def wait_for_host(row: SessionRow, why: str) -> SessionRow:
     """A limit or a failed request of the host's: nobody need answer, it ends when the host goes on."""
     return _with_active(row, {"state": "waiting", "why": why, "question": "", "told": False, "hostLimit": True})
 
 
-def host_goes_on(row: Json) -> Json:
+def host_goes_on(row: SessionRow) -> SessionRow:
     """The host works again, with or without a word of the user's."""
-    work: Json = {}
+    work: Work = {}
     for kind, summary in work_in(row, "waiting"):
         if summary.get("hostLimit"):
             work[kind] = _active(summary)
@@ -262,91 +280,94 @@ def host_goes_on(row: Json) -> Json:
     return _with_work(row, work)
 
 
-def take_up(row: Json, theirs: Json) -> Json:
+def take_up(row: SessionRow, theirs: SessionRow) -> SessionRow:
     """The row of a session that takes up all that another one has not ended, as it stands there."""
-    after = {key: value for key, value in theirs.items() if key not in OF_A_CONVERSATION}
-    ulw = {key: value for key, value in ulw_of(theirs).items() if key not in OF_A_TURN}
-    work: Json = dict(work_of(row))
-    for kind, summary in work_of(theirs).items():
+    after: Any = {key: value for key, value in theirs.items() if key not in OF_A_CONVERSATION}
+    ulw: Any = {key: value for key, value in theirs["ulw"].items() if key not in OF_A_TURN}
+    work: Work = dict(row["work"])
+    for kind, summary in theirs["work"].items():
         if not _stays_behind(summary):
             work[kind] = summary
     return host_goes_on({**row, **after, "ulw": ulw, "work": work})
 
 
-def taken_up(row: Json, by: str) -> Json:
+def taken_up(row: SessionRow, by: str) -> SessionRow:
     """The row of the session that had it. It is live no longer, and its next Stop, if there is one, tells the user."""
-    after = {key: value for key, value in row.items() if key in OF_A_CONVERSATION}
-    work: Json = {}
-    for kind, summary in work_of(row).items():
+    after: Any = {key: value for key, value in row.items() if key in OF_A_CONVERSATION}
+    work: Work = {}
+    for kind, summary in row["work"].items():
         if _stays_behind(summary):
             work[kind] = summary
-        elif ulw_of(row).get("enabled") and summary.get("state") in OPEN_STATES:
+        elif row["ulw"].get("enabled") and summary.get("state") in OPEN_STATES:
             run = "ultrawork" if kind == KIND else f"{kind} {summary.get('run')}"
             ended = outcome.outcome(outcome.ENDED, f"session {clip(by, 64)} took {run} over")
-            gone = {"state": "done", "open": 0, "total": 0, "next": None, "told": False, "outcome": ended}
+            gone: Summary = {"state": "done", "open": 0, "total": 0, "next": None, "told": False, "outcome": ended}
             work[kind] = {**gone, "takenBy": by}
-    return {**after, "ulw": {**ulw_of(row), "enabled": False}, "work": work}
+    return {**EMPTY, **after, "ulw": {**row["ulw"], "enabled": False}, "work": work}
 
 
-def _stays_behind(summary: Any) -> bool:
+def _stays_behind(summary: Summary) -> bool:
     """What is over, or was given up, is no part of what goes on."""
-    return not isinstance(summary, dict) or summary.get("state") == "done" or bool(summary.get("cleared"))
+    return summary.get("state") == "done" or bool(summary.get("cleared"))
 
 
-def go_on(row: Json, *, limits: Json, now: float, named: str = "") -> Json:
+def go_on(row: SessionRow, *, limits: Limits, now: float, named: str = "") -> SessionRow:
     """The user says that it goes on: what waited or a breaker let go is active again, with all blocks.
 
     Not what used up its budget, which they raise by its own command.
     """
     states = WAITING if budget.is_used_up(row) else (*WAITING, "exhausted")
-    after = {**resume(row, states=states, named=named), "stopContinuation": ON, "denials": {}}
+    after: SessionRow = {**resume(row, states=states, named=named), "stopContinuation": ON, "denials": {}}
     if work_in(after, "active"):
         after = _with_all_blocks(after, limits, now)
     return after
 
 
-def without_request(row: Json) -> Json:
+def without_request(row: SessionRow) -> SessionRow:
     """Something of what was asked for is begun, or the user was told that nothing is."""
-    return {key: value for key, value in row.items() if key not in ("asked", "reminded")}
+    after = row.copy()
+    after.pop("asked", None)
+    after.pop("reminded", None)
+    return after
 
 
-def not_given_up(row: Json) -> list[tuple[str, Json]]:
+def not_given_up(row: SessionRow) -> Works:
     """What is open in any way and can go on."""
     return [(kind, summary) for kind, summary in work_in(row, *OPEN_STATES) if is_open(summary)]
 
 
-def can_be_paused(row: Json) -> list[tuple[str, Json]]:
+def can_be_paused(row: SessionRow) -> Works:
     """What is active or waits for anything; where the row has no summaries, ultrawork itself."""
-    if ulw_of(row).get("enabled") and not work_of(row):
+    if row["ulw"].get("enabled") and not row["work"]:
         return [(KIND, {})]
     return [(kind, summary) for kind, summary in not_given_up(row) if summary.get("state") != "paused"]
 
 
-def pause(row: Json, *, why: str, told: bool) -> Json:
+def pause(row: SessionRow, *, why: str, told: bool) -> SessionRow:
     """The user said stop. What waited for an answer of theirs waits for their "continue" now."""
-    paused = {"state": "paused", "why": why, "question": "", "told": told}
-    work: Json = {kind: {**_active(summary), **paused} for kind, summary in can_be_paused(row)}
+    paused: Summary = {"state": "paused", "why": why, "question": "", "told": told}
+    work: Work = {kind: {**_active(summary), **paused} for kind, summary in can_be_paused(row)}
     for kind, summary in bound_ends(row):  # the user's word comes before that of the files
         work[kind] = {**summary, "stopped": True}
     return _with_work(row, work)
 
 
-def stop_by_name(row: Json, kind: str, *, why: str, told: bool) -> Json:
+def stop_by_name(row: SessionRow, kind: str, *, why: str, told: bool) -> SessionRow:
     """One workflow is paused because the user named it; only naming it, or a plain "continue", wakes it."""
-    paused = {"state": "paused", "why": why, "question": "", "told": told, "stoppedByName": True}
-    return _with_work(row, {kind: {**_active(summary_of(row, kind)), **paused}})
+    paused: Summary = {"state": "paused", "why": why, "question": "", "told": told, "stoppedByName": True}
+    return _with_work(row, {kind: {**_active(row["work"].get(kind, {})), **paused}})
 
 
-def resume(row: Json, *, states: tuple[str, ...] = WAITING, own: bool = True, named: str = "") -> Json:
+def resume(row: SessionRow, *, states: tuple[str, ...] = WAITING, own: bool = True, named: str = "") -> SessionRow:
     """Whatever waited is active again, or the one workflow that was named. A plan given up never.
 
     A workflow's `own` wait only if that is meant. What was stopped by its name stays so while other work goes on.
     """
-    waiting: Json = {}
+    waiting: Work = {}
     for kind, summary in work_in(row, *states):
         if not summary.get("cleared") and (own or not summary.get("own")):
             waiting[kind] = _active(summary)
-    others = {kind: active for kind, active in waiting.items() if not summary_of(row, kind).get("stoppedByName")}
+    others = {kind: active for kind, active in waiting.items() if not row["work"].get(kind, {}).get("stoppedByName")}
     if named in waiting:
         waiting = {named: waiting[named]}
     elif others or work_in(row, "active"):
@@ -354,137 +375,136 @@ def resume(row: Json, *, states: tuple[str, ...] = WAITING, own: bool = True, na
     return forget_message(_with_work(row, waiting))
 
 
-def answered(row: Json) -> Json:
+def answered(row: SessionRow) -> SessionRow:
     """A person spoke after they had read how work ended, or why it waits, and their word alone does not wake it: the
     agent may begin again by its own command."""
-    work: Json = {}
+    work: Work = {}
     for kind, summary in work_in(row, *WAITING):
         if summary.get("told") and summary.get("own"):
             work[kind] = {**summary, "answered": True}
     return _with_work(row, work) if work else row
 
 
-def newly_answered(before: Json, after: Json) -> list[tuple[str, Json]]:
+def newly_answered(before: SessionRow, after: SessionRow) -> Works:
     """The ends among them, which no word of the user's wakes; not what they answered earlier."""
     ends = []
     for kind, summary in work_in(after, *WAITING):
-        if summary.get("cleared") and summary.get("answered") and not summary_of(before, kind).get("answered"):
+        if summary.get("cleared") and summary.get("answered") and not before["work"].get(kind, {}).get("answered"):
             ends.append((kind, summary))
     return ends
 
 
-def note_message(row: Json, text: str, *, now: float) -> Json:
+def note_message(row: SessionRow, text: str, *, now: float) -> SessionRow:
     """A person wrote something, of which only its Stop will tell whether the agent did anything about it."""
-    return note(row, said={"at": stamp(now), "text": clip(text, LONGEST_MESSAGE)})
+    return note(row, {"said": {"at": stamp(now), "text": clip(text, LONGEST_MESSAGE)}})
 
 
-def quote_message(row: Json, *, now: float, fingerprint: str) -> Json:
+def quote_message(row: SessionRow, *, now: float, fingerprint: str) -> SessionRow:
     """Sent back with that message, once: a block that spaces the next one, and is none of those that are capped."""
     quoted = count_block(row, now=now, fingerprint=fingerprint)
-    return note(quoted, stopBlocks=ulw_of(row).get("stopBlocks", 0), said={**message_of(row), "quoted": True})
+    said: Message = {**row["ulw"].get("said", {}), "quoted": True}
+    return note(quoted, {"stopBlocks": row["ulw"].get("stopBlocks", 0), "said": said})
 
 
-def message_told(row: Json) -> Json:
+def message_told(row: SessionRow) -> SessionRow:
     """The user was told that the agent did nothing about their message."""
-    return note(row, said={**message_of(row), "told": True})
+    return note(row, {"said": {**row["ulw"].get("said", {}), "told": True}})
 
 
-def forget_message(row: Json) -> Json:
-    return _without(row, "said")
+def forget_message(row: SessionRow) -> SessionRow:
+    ulw = row["ulw"].copy()
+    ulw.pop("said", None)
+    return {**row, "ulw": ulw}
 
 
-def close(row: Json) -> Json:
+def close(row: SessionRow) -> SessionRow:
     """All work is over, and each says how: nothing holds the session any more."""
-    return note(row, enabled=False)
+    return note(row, {"enabled": False})
 
 
-def exhaust(row: Json, *, rule: str, why: str) -> Json:
+def exhaust(row: SessionRow, *, rule: str, why: str) -> SessionRow:
     """A breaker lets go of whatever is active."""
-    ended = {"state": "exhausted", "endedBy": rule, "outcome": outcome.outcome(outcome.ENDED, why)}
+    ended: Summary = {"state": "exhausted", "endedBy": rule, "outcome": outcome.outcome(outcome.ENDED, why)}
     return close(_with_active(row, ended))
 
 
-def count_block(row: Json, *, now: float, fingerprint: str) -> Json:
+def count_block(row: SessionRow, *, now: float, fingerprint: str) -> SessionRow:
     """A Stop is sent back: so no other loop held it."""
-    ulw = ulw_of(row)
-    return note(
-        _without(row, "otherLoop"),
-        stopBlocks=ulw.get("stopBlocks", 0) + 1,
-        totalBlocks=ulw.get("totalBlocks", 0) + 1,
-        lastStopAt=stamp(now),
-        lastStop=fingerprint,
-        shellExcuses=0,
-        unanswered=True,
-    )
+    ulw = row["ulw"]
+    counted = ulw.copy()
+    counted.pop("otherLoop", None)
+    counted["stopBlocks"] = ulw.get("stopBlocks", 0) + 1
+    counted["totalBlocks"] = ulw.get("totalBlocks", 0) + 1
+    counted["lastStopAt"] = stamp(now)
+    counted["lastStop"] = fingerprint
+    counted["shellExcuses"] = 0
+    counted["unanswered"] = True
+    return {**row, "ulw": counted}
 
 
-def of_client(row: Json, client: str) -> Json:
+def of_client(row: SessionRow, client: str) -> SessionRow:
     """Which program of the host's it runs in."""
     return {**row, "client": client} if client else row
 
 
-def note(row: Json, **changes: object) -> Json:
-    return {**row, "ulw": {**ulw_of(row), **changes}}
+def note(row: SessionRow, changes: Ulw) -> SessionRow:
+    return {**row, "ulw": {**row["ulw"], **changes}}
 
 
-def progress(row: Json) -> Json:
+def progress(row: SessionRow) -> SessionRow:
     """Verified progress gives the budget back; the ceilings of the run stay as they are."""
-    return note(row, stopBlocks=0)
+    return note(row, {"stopBlocks": 0})
 
 
-def _without(row: Json, *keys: str) -> Json:
-    return {**row, "ulw": {key: value for key, value in ulw_of(row).items() if key not in keys}}
-
-
-def with_gates(row: Json, *, failing: list[str], not_run: list[str], total: int) -> Json:
+def with_gates(row: SessionRow, *, failing: list[str], not_run: list[str], total: int) -> SessionRow:
     """The summary hooks read: how many gates are open, which is next, and which of them were not run at all."""
     open_gates = [*failing, *not_run]
-    gates = {"open": len(open_gates), "total": total, "next": ", ".join(open_gates[:3]) or None}
-    summary: Json = {**summary_of(row, KIND), **gates, "notRun": not_run[:3]}
+    summary: Summary = {**row["work"].get(KIND, {}), "open": len(open_gates), "total": total}
+    summary["next"] = ", ".join(open_gates[:3]) or None
+    summary["notRun"] = not_run[:3]
     if summary.get("state") == "active":
         summary.pop("changed", None)  # what the gates say now is nearer
     return _with_work(row, {KIND: summary})
 
 
-def with_next(row: Json, step: str) -> Json:
+def with_next(row: SessionRow, step: str) -> SessionRow:
     """What Stop names as the next step until gates are pinned or run."""
-    summary = summary_of(row, KIND)
+    summary = row["work"].get(KIND, {})
     if summary.get("next") or not step:
         return row
     return _with_work(row, {KIND: {**summary, "next": step}})
 
 
-def finish(row: Json, ended: Json, *, at: str, files: Json) -> Json:
+def finish(row: SessionRow, ended: Outcome, *, at: str, files: dict[str, Any]) -> SessionRow:
     """The run is over, and `ended` is its outcome. The next Stop is let through and closes it.
 
     `at` is when the tree was looked at, and `files` which it was: until that Stop it may change.
     """
-    done = {**_active(summary_of(row, KIND)), "state": "done", "outcome": ended, "at": at, "files": files}
-    return _with_work(row, {KIND: done})
+    run = _active(row["work"].get(KIND, {}))
+    return _with_work(row, {KIND: {**run, "state": "done", "outcome": ended, "at": at, "files": files}})
 
 
-def bound_ends(row: Json) -> list[tuple[str, Json]]:
+def bound_ends(row: SessionRow) -> Works:
     """What ended, is bound to the files it speaks of, and was not told yet."""
     return [(kind, summary) for kind, summary in work_in(row, "done") if is_bound_end(summary)]
 
 
-def is_bound_end(summary: Json) -> bool:
+def is_bound_end(summary: Summary) -> bool:
     """What the ledger does not vouch for is told as such, whatever its files are."""
     is_to_tell = summary.get("state") == "done" and is_untold(summary) and not summary.get("unvouched")
-    return is_to_tell and bool(part(summary, "files"))
+    return is_to_tell and isinstance(summary.get("files"), dict) and bool(summary["files"])
 
 
-def reopened(row: Json, kind: str, changed: list[str]) -> Json:
+def reopened(row: SessionRow, kind: str, changed: list[str]) -> SessionRow:
     """Called done, and files were changed after that: it is active again."""
-    summary = {**_active(summary_of(row, kind)), "changed": changed, "next": None}
-    return _with_work(row, {kind: summary})
+    return _with_work(row, {kind: {**_active(row["work"].get(kind, {})), "changed": changed, "next": None}})
 
 
-def in_doubt(row: Json, doubts: dict[str, str]) -> Json:
+def in_doubt(row: SessionRow, doubts: dict[str, str]) -> SessionRow:
     """Ends of which nobody can say that they hold on the files as they are: on the agent's word at best."""
-    work: Json = {}
+    work: Work = {}
     for kind, why in doubts.items():
-        summary: Json = dict(summary_of(row, kind))
+        summary = row["work"].get(kind, {}).copy()
         at_best = outcome.outcome(outcome.ATTESTED, why)
         summary["outcome"] = outcome.worst([outcome.of(summary), at_best])
         summary.pop("at", None)  # when the files were looked at says nothing of them any more
@@ -492,60 +512,65 @@ def in_doubt(row: Json, doubts: dict[str, str]) -> Json:
     return _with_work(row, work)
 
 
-def disowned(row: Json) -> Json:
+def disowned(row: SessionRow) -> SessionRow:
     """What was called done and the ledger does not vouch for is over, and only a person sets it going again."""
     why = "the state called it done, and the ledger did not"
-    given_up = {"state": "exhausted", "endedBy": "repaired", "outcome": outcome.outcome(outcome.ENDED, why)}
-    return _with_work(row, {kind: {**_active(summary_of(row, kind)), **given_up} for kind in unvouched(row)})
+    given_up: Summary = {"state": "exhausted", "endedBy": "repaired", "outcome": outcome.outcome(outcome.ENDED, why)}
+    return _with_work(row, {kind: {**_active(row["work"].get(kind, {})), **given_up} for kind in unvouched(row)})
 
 
-def mended(row: Json) -> Json:
+def mended(row: SessionRow) -> SessionRow:
     """The user repaired ledgers: what waited for that goes on."""
     return _with_work(row, {kind: _active(work) for kind, work in work_in(row, "blocked") if work.get("damaged")})
 
 
-def not_shown_on(row: Json) -> list[tuple[str, Json]]:
+def not_shown_on(row: SessionRow) -> Works:
     """What is active, and the user has not been shown that it is on."""
-    shown = ulw_of(row).get("shownOn") or []
+    shown = row["ulw"].get("shownOn") or []
     return [(kind, summary) for kind, summary in work_in(row, "active") if kind not in shown]
 
 
-def shown_on(row: Json) -> Json:
+def shown_on(row: SessionRow) -> SessionRow:
     """The user knows of all that is active now."""
-    return note(row, shownOn=[kind for kind, _ in work_in(row, "active")])
+    return note(row, {"shownOn": [kind for kind, _ in work_in(row, "active")]})
 
 
-def is_untold(summary: Json) -> bool:
+def is_untold(summary: Summary) -> bool:
     """Work that ended, or came to wait, and the user has not been shown it."""
     return summary.get("told") is False or (summary.get("state") == "done" and summary.get("told") is not True)
 
 
-def told(row: Json) -> Json:
+def told(row: SessionRow) -> SessionRow:
     """The user has been shown what ended and why the rest waits."""
-    work: Json = dict(work_of(row))
+    work: Work = dict(row["work"])
     for kind, summary in work.items():
         if is_untold(summary):
             work[kind] = _told(summary)
     return {**row, "work": work}
 
 
-def _told(summary: Any) -> Json:
+def _told(summary: Summary) -> Summary:
     """An end that was told stays told: files that change later are a new matter."""
-    return {**{key: value for key, value in summary.items() if key != "files"}, "told": True}
+    told = summary.copy()
+    told.pop("files", None)
+    told["told"] = True
+    return told
 
 
-def _with_active(row: Json, changes: Json) -> Json:
-    work: Json = {kind: {**summary, **changes} for kind, summary in work_in(row, "active")}
-    if ulw_of(row).get("enabled") and not work_of(row):
+def _with_active(row: SessionRow, changes: Summary) -> SessionRow:
+    work: Work = {kind: {**summary, **changes} for kind, summary in work_in(row, "active")}
+    if row["ulw"].get("enabled") and not row["work"]:
         work[KIND] = changes
     return _with_work(row, work)
 
 
-def _with_work(row: Json, changed: Json) -> Json:
+def _with_work(row: SessionRow, changed: Work) -> SessionRow:
     """The row with new summaries of some kinds of work."""
-    return {**row, "work": {**work_of(row), **changed}}
+    return {**row, "work": {**row["work"], **changed}}
 
 
-def _active(summary: Any) -> Json:
-    kept = {key: value for key, value in summary.items() if key not in OF_A_STATE}
-    return {**kept, "state": "active"}
+def _active(summary: Summary) -> Summary:
+    active: Any = {key: value for key, value in summary.items() if key not in OF_A_STATE}
+    active["state"] = "active"
+    typed: Summary = active
+    return typed

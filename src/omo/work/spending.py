@@ -14,7 +14,6 @@ from omo.clock import stamp
 from omo.errors import OmoError
 from omo.json_text import dumps
 from omo.state import paths, store
-from omo.state.rows import budget_of, spent_of, ulw_of
 from omo.work import budget
 
 TYPE_CHECKING = False
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.hosts import Event, Usage
+    from omo.state.rows import SessionRow, Spent
 
     Json = dict[str, Any]
 
@@ -42,22 +42,22 @@ class Counter:
         self._file = paths.spending_file(state, session)
         self._keeps = keeps
         self._may_be_new = may_be_new
-        self._known: tuple[Json, Json] | None = None
+        self._known: tuple[Json, Spent] | None = None
 
-    def counted(self, row: Json, now: float) -> Json:
+    def counted(self, row: SessionRow, now: float) -> SessionRow:
         """The row with the time and the tokens that are spent by now. Without a ceiling of tokens no record is read."""
-        if spent_of(row).get("runningSince"):
+        if row.get("spent", {}).get("runningSince"):
             row = budget.ticked(row, now)
-        if not budget_of(row).get(budget.TOKENS):
+        if not row.get("budget", {}).get(budget.TOKENS):
             return row
-        spent = spent_of(row)
+        spent = row.get("spent", {})
         asked = {key: spent.get(key) for key in ("since", "transcript", "startsAt", "records", "before", "lost")}
         if self._known is None or self._known[0] != asked:
             self._known = (asked, self._count(row))
         return {**row, "spent": {**spent, **self._known[1]}}
 
-    def _count(self, row: Json) -> Json:
-        spent = spent_of(row)
+    def _count(self, row: SessionRow) -> Spent:
+        spent = row.get("spent", {})
         if spent.get("lost"):
             return {"unknown": GONE}
         if not spent.get("transcript"):
@@ -73,7 +73,7 @@ class Counter:
             return {"unknown": GONE}
         if self._keeps:
             _keep(self._file, count)
-        was_sent_back = str(ulw_of(row).get("lastStopAt") or "") > budget.since(row)
+        was_sent_back = str(row["ulw"].get("lastStopAt") or "") > budget.since(row)
         if not count.calls and was_sent_back:
             return {"unknown": NOTHING_IN_IT}
         return {"tokens": count.tokens, "unknown": ""}
@@ -82,8 +82,8 @@ class Counter:
 class Count:
     """`beside` is what no call is entered for, such as a compaction; `base` the host's own sum when counting began."""
 
-    def __init__(self, row: Json, kept: Json) -> None:
-        spent = spent_of(row)
+    def __init__(self, row: SessionRow, kept: Json) -> None:
+        spent = row.get("spent", {})
         self.host = hosts.named(str(spent.get("host")))
         self.main = str(spent.get("transcript"))
         self.since = budget.since(row)
@@ -149,53 +149,58 @@ class Count:
                 self.beside += amount
 
 
-def follow(row: Json, event: Event, now: float) -> Json:
+def follow(row: SessionRow, event: Event, now: float) -> SessionRow:
     """The record of the conversation in which the run is. Where another had it before, that one is counted to its end,
     if anybody asked; the new one from when it took the run up."""
-    path, spent = event.transcript.path, spent_of(row)
+    path, spent = event.transcript.path, row.get("spent", {})
     if not path or event.is_subagent or spent.get("transcript") == path:
         return row
-    there: Json = {**spent, "transcript": path, "host": event.host.name}
+    there: Spent = {**spent, "transcript": path, "host": event.host.name}
     if spent.get("transcript"):
-        if budget_of(row).get(budget.TOKENS) and not spent.get("lost"):
+        if row.get("budget", {}).get(budget.TOKENS) and not spent.get("lost"):
             try:
                 there["before"] = _read(row, {}).tokens
             except (OSError, hosts.OtherForm):
                 there["lost"] = True
-        there |= {"since": spent.get("takenAt") or stamp(now), "startsAt": None, "records": []}
+        there.update({"since": spent.get("takenAt") or stamp(now), "startsAt": None, "records": []})
     return {**row, "spent": there}
 
 
-def rested(row: Json) -> Json:
+def rested(row: SessionRow) -> SessionRow:
     """No turn is running any more. Where no Stop told so, as after an error of the server or in a client that was
     killed, the last one ran until the model's last word, or the last trace of the run."""
-    spent = spent_of(row)
+    spent = row.get("spent", {})
     if not spent.get("runningSince"):
         return row
     moment = str(row.get("lastUsedAt") or "")
-    if budget_of(row).get(budget.MINUTES):
+    if row.get("budget", {}).get(budget.MINUTES):
         record = hosts.named(str(spent.get("host"))).transcript(str(spent.get("transcript") or ""))
         moment = max(moment, record.last_word_at())
     return budget.ended_at(row, moment)
 
 
-def begin(row: Json, event: Event) -> Json:
+def begin(row: SessionRow, event: Event) -> SessionRow:
     """A run begins with this prompt: nothing that is in the record yet is its own."""
-    spent = {key: value for key, value in spent_of(row).items() if key not in ("transcript", "records", "before")}
+    spent = row.get("spent", {}).copy()
+    spent.pop("records", None)
+    spent.pop("before", None)
     return {**row, "spent": {**spent, **_from_here(event)}}
 
 
-def begin_anew(row: Json, event: Event, now: float) -> Json:
+def begin_anew(row: SessionRow, event: Event, now: float) -> SessionRow:
     """The user goes on although nobody knows what was spent: it is counted from now."""
-    spent = {key: value for key, value in spent_of(row).items() if key not in ("before", "lost", "unknown", "records")}
-    return {**row, "spent": {**spent, "since": stamp(now), "tokens": 0, "told": 0, **_from_here(event)}}
+    spent = row.get("spent", {}).copy()
+    for key in ("before", "lost", "unknown", "records"):
+        spent.pop(key, None)  # type: ignore[misc]
+    spent.update({"since": stamp(now), "tokens": 0, "told": 0})
+    return {**row, "spent": {**spent, **_from_here(event)}}
 
 
-def _from_here(event: Event) -> Json:
+def _from_here(event: Event) -> Spent:
     return {"transcript": event.transcript.path, "host": event.host.name, "startsAt": event.transcript.size()}
 
 
-def _read(row: Json, kept: Json) -> Count:
+def _read(row: SessionRow, kept: Json) -> Count:
     """From where it was read to; from the beginning of the run where what was kept is not as we wrote it."""
     for known in (kept, {}):
         try:

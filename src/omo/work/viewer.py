@@ -7,13 +7,16 @@ from functools import cached_property
 from omo.context import Context
 from omo.errors import NotEvaluable, OmoError
 from omo.state import runtime
+from omo.state.rows import EMPTY
 from omo.work.status import UNKNOWN_TREE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from omo.state.ledger import Chain
+    from omo.state.rows import SessionRow
     from omo.work.files import Files
     from omo.work.run import Caller
 
@@ -30,18 +33,18 @@ class Viewer:
         self,
         context: Context,
         session: str,
-        row: Row | None = None,
+        row: SessionRow | None = None,
         *,
         trees: dict[str, str] | None = None,
         reads_all: bool = False,
         run: str = "",
         for_next: bool = False,
-        session_rows: Row | None = None,
+        session_rows: Mapping[str, SessionRow] | None = None,
         chain: Chain | None = None,
     ) -> None:
         self.context = context
         self.session = session
-        self.row: Row = row or {}
+        self.row = row or EMPTY
         self.trees: dict[str, str] = {} if trees is None else trees
         self.reads_all = reads_all
         self.run = run

@@ -10,7 +10,7 @@ from omo.errors import Unreadable
 from omo.hooks import messages, stop
 from omo.hooks.stop_facts import FACTS
 from omo.state import paths, runtime
-from omo.state.rows import other_loop_of
+from omo.state.rows import EMPTY
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.views.explain import Explanation
@@ -70,7 +70,7 @@ def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
         return [Fact(name, limit_source(now.row, key, known), now.limits[key])]
     if head == "work":
         return _work_facts(view)
-    loop = other_loop_of(now.row)
+    loop = now.ulw.get("otherLoop", {})
     elsewhere = {
         "OMO_DISABLE": (ENVIRONMENT, now.disabled),
         "unreadable": (RUNTIME, now.unreadable),
@@ -113,7 +113,7 @@ def stop_numbers(view: View) -> Row:
     excuses = now.ulw.get("shellExcuses", 0)
     used = excuses if isinstance(excuses, int) else 0
     try:
-        since_last_stop = now.since("lastStopAt")
+        since_last_stop = now.since(now.ulw.get("lastStopAt"))
     except (ValueError, TypeError, AttributeError):
         since_last_stop = float("inf")  # written by another hand; the rule invalid-state says so
     open_again = [f"{work.kind}: {work.changed}." for work in view.work if work.changed]
@@ -149,7 +149,7 @@ def explain_tool(event: Event, world: World) -> Explanation:
     read.append(Fact("caller", EVENT, "a subagent" if event.is_subagent else "the session itself"))
     row: Row = {}
     try:
-        row = runtime.session(world.state, event.session) or {}
+        row = runtime.session(world.state, event.session) or EMPTY
     except Unreadable as error:
         read.append(Fact(RUNTIME, "cannot be read, so no gate but own-state looks further", error.message))
     read += _gate_facts(world, row)
@@ -257,7 +257,7 @@ def explain_prompt(
         for (start, end), asked in reading.trail:
             trail.append((asked, f"{clip(text[start:end], 60)!r} at {start}: {keyword.RULES[asked][0]}"))
     if name:
-        state = _open_work(row or {}) or ("on" if runtime.is_live(row or {}) else "nothing is on")
+        state = _open_work(row or EMPTY) or ("on" if runtime.is_live(row or EMPTY) else "nothing is on")
         read.append(Fact(f"session {clip(name, 60)}", RUNTIME, state))
     else:
         read.append(Fact("session", "not named", "assumed to have nothing on"))

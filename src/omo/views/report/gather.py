@@ -245,7 +245,7 @@ def find_run(context: Context, run: str, session: str) -> Chosen:
         if run in kind.names(context.state):
             state = Run(kind, caller, run).state
             return Chosen(state.session if state else session, kind.name, run)
-    for kind_name, summary in runtime.part(caller.session_rows.get(session, {}), "work").items():
+    for kind_name, summary in caller.row(session)["work"].items():
         if isinstance(summary, dict) and summary.get("run") == run:
             return Chosen(session, str(kind_name), run)
     raise BadInput(f"--run {clip(run, 80)}: there is no such run in this project", fix="omo report without --run")

@@ -8,6 +8,7 @@ from typing import Any
 from omo.digest import sha256
 from omo.errors import Refused
 from omo.state import runtime, store
+from omo.state.rows import EMPTY
 from omo.text import clip, counted
 from omo.work import requests
 from omo.work.publish import change_row
@@ -54,7 +55,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
             new.archived = store.keep_as(run.directory, "archived", caller.now)
             left = len(before.open_goals) if before is not None else 0
             event = {"kind": "plan-archived", "run": run.id, "open": left, "kept": new.archived}
-            change_row(caller, caller.session, lambda row: runtime.Change(None, row or {}, [event]))
+            change_row(caller, caller.session, lambda row: runtime.Change(None, row or EMPTY, [event]))
         new.append(created)
     return new
 

@@ -151,12 +151,12 @@ def _said_of(caller: Caller, document: Document) -> list[agents.Message]:
     said = []
     for state in _states(caller.root, caller.state):
         try:
-            rows = runtime.read(state)["sessions"]
+            rows = runtime.sessions(state)
         except Unreadable:
             continue
         for session, row in rows.items():
             is_own = state == caller.state and session == caller.session
-            if is_own or (isinstance(row, dict) and row.get("awaits") == CRITIC):
+            if is_own or row.get("awaits") == CRITIC:
                 said += agents.messages(state, session, CRITIC)
     about = [each for each in said if _digest_in(each.text) == document.digest]
     return sorted(about, key=lambda each: each.ts)

@@ -14,8 +14,6 @@ from omo.proof import base
 from omo.proof.gate_runs import Plain, Subject
 from omo.proof.run import child_environment
 from omo.state import store
-from omo.state.rows import given_up_of
-from omo.state.runtime import part
 from omo.text import block, clip, counted
 from omo.work import bound, outcome, proving
 from omo.work.citations import require_cited
@@ -174,7 +172,7 @@ def _close(status: RunStatus, row: Row, ended: Row, exit_code: int, results: Seq
     run.append(*events)
     status = replace(status, run=run)
     end = status.state.end
-    if end == "pass" and given_up_of(run.caller.session_rows.get(run.caller.session, {})):
+    if end == "pass" and run.caller.row().get("givenUp"):
         for earlier in runs_of_repository(run.caller, status.state.path):
             if _answers_for(status, earlier):
                 take_up_again(run.caller, earlier.id)
@@ -343,11 +341,11 @@ def _shown_by_verify(status: RunStatus, results: Sequence[Verify]) -> str:
 
 def _red_to_green(caller: Caller) -> str:
     """What a gate of the session's own run proves beside the plan; empty where none does."""
-    row = caller.session_rows.get(caller.session, {})
+    row = caller.row()
     if not len(gates.current(caller.state, caller.session, row, caller.session_rows)):
         return ""
     context = Context(os.environ, caller.root, caller.now, has_terminal=caller.by == "user")
-    armed_at = str(part(row, "ulw").get("armedAt") or "")
+    armed_at = str(row["ulw"].get("armedAt") or "")
     try:
         proof = Prover(context, caller.session, makes=True).proof()
         ended = Finish(proof, child_environment(os.environ), armed_at).outcome()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omo.state import runtime
+from omo.state.rows import EMPTY
 from omo.state.runtime import part
 from omo.text import block, clip
 from omo.work import outcome
@@ -234,9 +235,10 @@ def leave_to_another(caller: Caller, run: str) -> None:
     over = {"state": "done", "open": 0, "total": 0, "next": None, "told": True, "outcome": ended}
 
     def decide(row: Row | None) -> runtime.Change:
-        work = part(row or {}, "work")
+        before = row or EMPTY
+        work = before["work"]
         event = {"kind": KIND, "run": run, "state": "done", "open": 0}
-        return runtime.Change(None, {**(row or {}), "work": {**work, KIND: over}}, [event])
+        return runtime.Change(None, {**before, "work": {**work, KIND: over}}, [event])
 
     for name in list(caller.session_rows):
         if name != caller.session and caller.summary(KIND, name).get("run") == run:

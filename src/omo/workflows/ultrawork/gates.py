@@ -7,6 +7,7 @@ import os
 from omo.errors import BadInput, Refused, Unreadable
 from omo.proof.typed_commands import LONGEST_COMMAND, LONGEST_NAME, NAME_LETTERS, command_id, typed
 from omo.state import ledger, paths, runtime, store
+from omo.state.rows import EMPTY
 from omo.text import clip
 from omo.work import session
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.proof.project_checks import Check
+    from omo.state.rows import SessionRow
     from omo.work.citations import Pinned
 
     Json = dict[str, Any]
@@ -218,14 +220,16 @@ def _note(gates: Gates, row: Json, gate: Gate | None) -> None:
         gate.allowed = row
 
 
-def current(state: str, session_id: str, row: Json | None, sessions: Mapping[str, Any] | None = None) -> Gates:
+def current(
+    state: str, session_id: str, row: SessionRow | None, sessions: Mapping[str, SessionRow] | None = None
+) -> Gates:
     """What is pinned for a session, by its own ledger and by the user in other conversations."""
     rows = ledger.rows(paths.events_file(state, session_id))
     return fold(with_project_pins(state, session_id, rows, sessions), run_of(row))
 
 
 def with_project_pins(
-    state: str, session_id: str, rows: list[Json], sessions: Mapping[str, Any] | None = None
+    state: str, session_id: str, rows: list[Json], sessions: Mapping[str, SessionRow] | None = None
 ) -> list[Json]:
     """The rows of a session and, where they belong by time, those by which the user pinned something or took it away in
     another conversation of the project. Such a row counts only in the whole part of the ledger of the session in which
@@ -233,12 +237,12 @@ def with_project_pins(
     runtime file, where they were read already."""
     if sessions is None:
         try:
-            sessions = runtime.read(state)["sessions"]
+            sessions = runtime.sessions(state)
         except Unreadable:
             return rows
     elsewhere = []
     for name, row in sessions.items():
-        if name == session_id or not isinstance(row, dict) or not row.get("pins"):
+        if name == session_id or not row.get("pins"):
             continue
         for pin in runtime.whole_rows(state, name, row):
             if pin.get("kind") in PINNING and pin.get("actor") == "user":
@@ -261,7 +265,7 @@ class Found:
 
     __slots__ = ("checks", "head", "unlike")
 
-    def __init__(self, root: str, cwd: str, row: Json | None, known: Gates) -> None:
+    def __init__(self, root: str, cwd: str, row: SessionRow | None, known: Gates) -> None:
         from omo.proof import git, project_checks, project_files
 
         head = (known.base or {}).get("head") if row and runtime.is_live(row) else None
@@ -293,8 +297,8 @@ def pinned_commands(state: str, session_id: str) -> list[Pinned]:
     return [Pinned(gate.argv, gate.cwd, 0, gate.timeout) for gate in pinned]
 
 
-def run_of(row: Json | None) -> str | None:
-    run = runtime.part(runtime.part(row or {}, "work"), session.KIND).get("run")
+def run_of(row: SessionRow | None) -> str | None:
+    run = (row or EMPTY)["work"].get(session.KIND, {}).get("run")
     return run if isinstance(run, str) else None
 
 
@@ -396,7 +400,7 @@ class SessionGates:
         """What a batch of gates said, and whether it is progress. A gate of the user's that did not end in time is
         theirs to give more time."""
 
-        def judged(gates: Gates, row: Json) -> Json:
+        def judged(gates: Gates, row: SessionRow) -> SessionRow:
             earlier, new = gates.ran[: -len(results)], gates.ran[-len(results) :]
             if any(_is_progress(earlier, ran) for ran in new):
                 row = session.progress(row)
@@ -446,11 +450,11 @@ class SessionGates:
     def _change(
         self,
         decide: Callable[[Gates], tuple[Any, list[Json]]],
-        after: Callable[[Gates, Json], Json] | None = None,
+        after: Callable[[Gates, SessionRow], SessionRow] | None = None,
     ) -> Any:
         """Decide on the gates under the session's lock. `after` may change the row that goes with it."""
 
-        def carry_out(row: Json | None) -> runtime.Change:
+        def carry_out(row: SessionRow | None) -> runtime.Change:
             run = run_of(row)
             rows = ledger.rows(paths.events_file(self.state, self.session))
             rows = with_project_pins(self.state, self.session, rows)
@@ -461,7 +465,7 @@ class SessionGates:
             now_known = fold(rows + stamped, run)
             failing = [gate.name for gate in now_known if not gate.is_closed and gate.last is not None]
             not_run = [gate.name for gate in now_known if not gate.is_closed and gate.last is None]
-            changed = session.with_gates(row or {}, failing=failing, not_run=not_run, total=len(now_known))
+            changed = session.with_gates(row or EMPTY, failing=failing, not_run=not_run, total=len(now_known))
             if self.by == "user" and any(event["kind"] in PINNING for event in events):
                 changed["pins"] = True
             if after is not None:

@@ -13,6 +13,7 @@ from omo.proof import arrangements, base, gate_runs, reading, tree, typed_comman
 from omo.proof import run as runner
 from omo.proof.kinds import CODE
 from omo.state import runtime, store
+from omo.state.rows import EMPTY
 from omo.text import block, clip, listed
 from omo.workflows.ultrawork import gates
 
@@ -107,7 +108,7 @@ def run_gates(
         before = after.without(own)
         counting = whole.without([path for path in own if path in whole.untracked])
         results.append(_judged(result, before, own, moved, _files_id(context, known, counting, gate)))
-    work = runtime.part(context.row(name) or {}, "work")
+    work = (context.row(name) or EMPTY)["work"]
     if "ultragoal" in work:  # its quality gates may cite the result, as long as these are the files
         files = base.take(context.root, context.environ)
         results = [{**result, "files": files} for result in results]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from omo.proof import base
 from omo.proof.typed_commands import typed
 from omo.state import paths, runtime
+from omo.state.rows import read_row
 from omo.text import block, clip, counted
 from omo.work import outcome, session
 from omo.work.status import Item, NextStep, Status, command
@@ -58,7 +59,7 @@ def run_of(viewer: Viewer, rows: list[runtime.Json]) -> str | None:
     run = gates.run_of(viewer.row)
     if run or not session.is_cancelled(viewer.row):
         return run
-    return next(filter(None, (gates.run_of(runtime.part(row, "after")) for row in reversed(rows))), None)
+    return next(filter(None, (gates.run_of(read_row(runtime.part(row, "after"))) for row in reversed(rows))), None)
 
 
 def _item(gate: gates.Gate, now: base.Look | None, run: str | None, *, called_off: bool) -> Item:

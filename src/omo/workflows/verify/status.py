@@ -6,6 +6,7 @@ from functools import partial
 
 from omo.errors import NotEvaluable, OmoError
 from omo.state import runtime
+from omo.state.rows import EMPTY
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import outcome
@@ -206,7 +207,7 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
     files = Files(caller.root)
 
     def decide(begins: str, row: Row | None) -> runtime.Change:
-        old = part(part(row or {}, "work"), KIND)
+        old = (row or EMPTY)["work"].get(KIND, {})
         if store.problems:
             why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)})"
             question = "Run in a terminal of your own: omo ledger repair (all bytes are kept, and whole rows stand)."

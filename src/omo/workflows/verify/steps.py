@@ -243,7 +243,7 @@ def ask_judge(store: GoalStore, name: str) -> str:
         return None, [row]
 
     store.change_whole(decide)
-    if not runtime.is_live(caller.session_rows.get(caller.session, {})):
+    if not runtime.is_live(caller.row()):
         agents.expect(caller, JUDGE)
     return _text(goal, row["nonce"])
 
