@@ -23,7 +23,7 @@ from omo.work.run import Caller
 from omo.workflows.ultragoal.run import ULTRAGOAL
 from tests.kept import copied
 
-Row = dict[str, Any]
+Row = Any
 
 NOW = 1_771_780_801.0  # long before any file of a test was written
 SESSION = "abc123"

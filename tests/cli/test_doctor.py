@@ -98,7 +98,7 @@ class Machine:
         return self.plugin
 
     def arm(self, name: str = "s1") -> None:
-        def decide(row: dict[str, Any] | None) -> runtime.Change:
+        def decide(row: Any) -> runtime.Change:
             return runtime.Change(None, session.arm(row, by="user", limits={}, now=NOW), [{"kind": "activated"}])
 
         runtime.change_session(self.state, name, decide, actor="user", now=NOW, wait=store.CLI_WAIT)

@@ -29,7 +29,7 @@ def files(project: Project) -> dict[str, bytes]:
 
 
 def put(project: Project, **changes: Any) -> None:
-    def change(row: dict[str, Any] | None) -> runtime.Change:
+    def change(row: Any) -> runtime.Change:
         return runtime.Change(None, read_row({**(row or {}), **changes}), [{"kind": "test"}])
 
     runtime.change_session(project.state, SESSION, change, actor="agent", now=project.now, wait=5)

@@ -36,7 +36,7 @@ def start(project: Project, *more: str) -> None:
 def shown_to_the_user(project: Project) -> None:
     """What a Stop does."""
 
-    def decide(row: dict[str, Any] | None) -> runtime.Change:
+    def decide(row: Any) -> runtime.Change:
         work = {**(row or {})["work"]}
         work["ultraplan"] = {**work["ultraplan"], "told": True}
         return runtime.Change(None, {**(row or {}), "work": work}, [{"kind": "test"}])

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -155,7 +156,7 @@ def test_a_gate_that_newly_passes_renews_the_budget_and_a_repeat_does_not(projec
 
 
 def use_blocks(project: Project, number: int) -> None:
-    def change(row: dict[str, object] | None) -> runtime.Change:
+    def change(row: Any) -> runtime.Change:
         assert row is not None
         return runtime.Change(None, {**row, "ulw": {**runtime.part(row, "ulw"), "stopBlocks": number}})
 
@@ -332,7 +333,7 @@ def test_results_of_an_earlier_run_do_not_count_in_the_next(project: Project) ->
 def end_run(project: Project) -> None:
     from omo.work import session
 
-    def change(row: dict[str, object] | None) -> runtime.Change:
+    def change(row: Any) -> runtime.Change:
         assert row is not None
         return runtime.Change(None, session.close(row), [{"kind": "allowed", "rule": "done"}])
 

@@ -25,7 +25,7 @@ def open_fence(host: Host, *, session_id: str = SESSION, fence: Any = None, **ch
     given = {"touch": ["src/**", "docs/*.md"], "never": ["src/gen/**"], "root": str(host.project), "spec": "plan.md"}
     summary = {**PLAN, "fence": given if fence is None else fence, **changes}
 
-    def put(row: dict[str, Any] | None) -> runtime.Change:
+    def put(row: Any) -> runtime.Change:
         after = session.put_work(row, "ultraplan", summary, limits=LIMITS, now=time.time())
         return runtime.Change(None, after, [{"kind": "ultraplan"}])
 
@@ -33,7 +33,7 @@ def open_fence(host: Host, *, session_id: str = SESSION, fence: Any = None, **ch
 
 
 def close_fence(host: Host) -> None:
-    def put(row: dict[str, Any] | None) -> runtime.Change:
+    def put(row: Any) -> runtime.Change:
         assert row is not None
         return runtime.Change(None, {**row, "work": {**row["work"], "ultraplan": {**PLAN, "state": "done"}}})
 
@@ -204,7 +204,7 @@ def test_state_kept_elsewhere_is_found(host: Host, tmp_path: Path) -> None:
     state = paths.state_dir(str(host.project), elsewhere)
     fence = {"touch": ["src/**"], "never": [], "root": str(host.project)}
 
-    def put(row: dict[str, Any] | None) -> runtime.Change:
+    def put(row: Any) -> runtime.Change:
         return runtime.Change(
             None, read_row({"work": {"ultraplan": {**PLAN, "fence": fence}}}), [{"kind": "ultraplan"}]
         )
@@ -283,7 +283,7 @@ def test_the_third_identical_refusal_makes_the_run_wait_and_the_fence_stays_shut
 @pytest.mark.parametrize("command", ["git status", 'git commit -m "x" && rm -rf y'])
 def test_a_fenced_shell_command_imports_only_what_is_budgeted(host: Host, command: str) -> None:
     open_fence(host)
-    fields: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": command}}
+    fields: Any = {"tool_name": "Bash", "tool_input": {"command": command}}
     modules = {
         name for name in imported(host, "PreToolUse", "pre-tool-use", **fields) if name.partition(".")[0] != "omo"
     }

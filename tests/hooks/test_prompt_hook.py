@@ -216,7 +216,7 @@ def test_the_model_is_told_of_a_cancel_once(host: Host, cancel: str) -> None:
     host.prompt("thanks").assert_silent()
 
 
-def transcript(host: Host, *rows: dict[str, Any]) -> str:
+def transcript(host: Host, *rows: Any) -> str:
     path = host.project.parent / "transcript.jsonl"
     path.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
     return str(path)
@@ -298,7 +298,7 @@ def test_a_block_that_a_person_answers_is_recorded_as_overridden(host: Host) -> 
         {"prompt": "ulw", "agent_id": "a1"},
     ],
 )
-def test_what_no_person_wrote_arms_nothing(host: Host, fields: dict[str, Any]) -> None:
+def test_what_no_person_wrote_arms_nothing(host: Host, fields: Any) -> None:
     host.send("UserPromptSubmit", **fields).assert_silent()
 
 

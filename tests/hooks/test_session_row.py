@@ -14,7 +14,7 @@ NOW = 1_771_780_801.0
 LIMITS = settings.Settings().limits
 AT = "2026-02-22T17:20:05.000Z"
 ENDED = outcome.outcome("attested", "it is done")
-Row = dict[str, Any]
+Row = Any
 
 
 def armed(row: Row | None = None, now: float = NOW, pinned: int = 0) -> Row:

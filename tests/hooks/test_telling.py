@@ -35,7 +35,7 @@ HANDLERS = {
     "PostToolUse": tool_done.handle,
 }
 
-Row = dict[str, Any]
+Row = Any
 
 
 @dataclass

@@ -32,7 +32,7 @@ LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3, "max_total_blocks": 64, "
 def open_run(host: Host, *, session_id: str = SESSION, **changes: Any) -> None:
     summary = {"run": "r1", "state": "active", "open": 2, "total": 3, "next": "G002", "deny": DENY, **changes}
 
-    def put(row: dict[str, Any] | None) -> runtime.Change:
+    def put(row: Any) -> runtime.Change:
         after = session.put_work(row, "ultragoal", summary, limits=LIMITS, now=time.time())
         return runtime.Change(None, after, [{"kind": "ultragoal"}])
 
@@ -162,7 +162,7 @@ def test_the_files_of_a_plan_are_not_edited_by_hand(host: Host, name: str, inste
     ],
     ids=str,
 )
-def test_a_run_that_is_over_or_makes_no_sense_refuses_nothing(host: Host, changes: dict[str, Any]) -> None:
+def test_a_run_that_is_over_or_makes_no_sense_refuses_nothing(host: Host, changes: Any) -> None:
     host.prompt("ulw x")  # something else is live, so the hook does run
     open_run(host, **changes)
     ask(host).assert_silent()
@@ -358,7 +358,7 @@ def test_refusals_at_the_same_time_are_all_counted(host: Host) -> None:
 def test_the_memory_of_refusals_is_bounded_and_survives_edits(host: Host) -> None:
     open_run(host)
 
-    def fill(row: dict[str, Any] | None) -> runtime.Change:
+    def fill(row: Any) -> runtime.Change:
         denials = {f"k{number}": "many" for number in range(500)}
         return runtime.Change(None, read_row({**(row or {}), "denials": denials}))
 
@@ -411,7 +411,7 @@ def test_every_command_is_the_leaders_or_only_reads(group: str, reading: set[str
 def test_other_work_has_its_leader_too(host: Host, kind: str, command: str) -> None:
     summary = {"run": "r1", "state": "active", "open": 1, "total": 1, "next": "C1"}
 
-    def put(row: dict[str, Any] | None) -> runtime.Change:
+    def put(row: Any) -> runtime.Change:
         return runtime.Change(None, session.put_work(row, kind, summary, limits=LIMITS, now=time.time()), [])
 
     runtime.change_session(host.state, SESSION, put, actor="agent", now=time.time(), wait=5)

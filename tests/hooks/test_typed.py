@@ -16,7 +16,7 @@ from tests.hooks.conftest import SESSION, Host
 
 IN_PROCESS = True  # but for what the launcher has to let through
 
-Row = dict[str, Any]
+Row = Any
 
 CLAUDE = {"CLAUDECODE": "1"}
 LIMITS = settings.Settings().limits

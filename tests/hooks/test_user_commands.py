@@ -180,7 +180,7 @@ def test_gates_in_a_file_that_was_never_committed_are_nobodys(host: Host) -> Non
 def test_a_gate_of_a_file_runs_where_that_file_is(host: Host) -> None:
     commit(host, {"pkg/Makefile": MAKEFILE, "pkg/value": "new\n", "pkg/src/a": "", "Makefile": "test:\n\tfalse\n"})
     below = str(host.project / "pkg" / "src")
-    place: dict[str, Any] = {"env": {"CLAUDE_PROJECT_DIR": below}, "cwd": below}
+    place: Any = {"env": {"CLAUDE_PROJECT_DIR": below}, "cwd": below}
     assert "(the project's tests: make check)" in host.prompt("ulw go", **place).stdout
     assert "tests: make check (in pkg) (pkg/Makefile, line 1)" in reason(host.prompt("/omo:pin", **place))
     assert agent(host, "gate", "run") == 0

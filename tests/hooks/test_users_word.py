@@ -26,7 +26,7 @@ from tests.ultrawork import heard
 
 IN_PROCESS = True
 
-Row = dict[str, Any]
+Row = Any
 
 CLAUDE = {"CLAUDECODE": "1"}
 LIMITS = settings.Settings().limits

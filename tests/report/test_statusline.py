@@ -15,7 +15,7 @@ from tests.project import Project
 
 NOW = 1_790_000_000.0
 LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3.0, "max_total_blocks": 64, "max_hours": 8.0}
-Row = dict[str, Any]
+Row = Any
 
 
 def view(row: Row | None, unreadable: str = "") -> session.View:

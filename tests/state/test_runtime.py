@@ -29,7 +29,7 @@ def write(state: str, text: str) -> None:
     Path(paths.runtime_file(state)).write_text(text, encoding="utf-8")
 
 
-def put(state: str, name: str, row: dict[str, Any], *, now: float = NOW, kind: str = "test") -> None:
+def put(state: str, name: str, row: Any, *, now: float = NOW, kind: str = "test") -> None:
     decide = lambda _: runtime.Change(None, read_row(row), [{"kind": kind}])  # noqa: E731
     runtime.change_session(state, name, decide, actor="hook", now=now, wait=5)
 
@@ -150,7 +150,7 @@ def test_a_row_that_lost_its_mark_shows(state: str) -> None:
 def test_a_row_deleted_while_we_decide_stays_deleted(state: str) -> None:
     put(state, "a", MINIMUM_ROW)
 
-    def delete_then_decide(row: dict[str, Any] | None) -> runtime.Change:
+    def delete_then_decide(row: Any) -> runtime.Change:
         os.unlink(paths.runtime_file(state))
         return runtime.Change(None, row, [{"kind": "blocked"}])
 
@@ -171,7 +171,7 @@ def test_old_sessions_with_nothing_open_are_forgotten_and_their_ledgers_kept(sta
         st.text(min_size=1), st.fixed_dictionaries({}, optional={"x": st.text(), "ulw": st.just({"enabled": True})})
     )
 )
-def test_the_layout_is_the_json_it_stands_for(sessions: dict[str, Any]) -> None:
+def test_the_layout_is_the_json_it_stands_for(sessions: Any) -> None:
     value = {"version": 1, "sessions": sessions, "more": {"ü": [1, None]}}
     read = store.parse(store.encode(runtime.render(value)), "x")
     live = read.pop("live")
@@ -192,7 +192,7 @@ PROVEN = outcome.outcome("proven", "gate tests failed and passes")
 DONE = {"run": "u1", "state": "done", "outcome": PROVEN, "told": False}
 
 
-def ended(**changes: Any) -> dict[str, Any]:
+def ended(**changes: Any) -> Any:
     return {**MINIMUM_ROW, "work": {"ulw": {**DONE, **changes}}}
 
 
@@ -212,7 +212,7 @@ def seen(state: str, name: str) -> list[str]:
     return runtime.unvouched(runtime.caught_up(state, name, row))
 
 
-def touch(state: str, name: str, *events: dict[str, Any]) -> None:
+def touch(state: str, name: str, *events: Any) -> None:
     """A change that leaves the row as it is, with or without events."""
     decide = lambda row: runtime.Change(None, row, list(events))  # noqa: E731
     runtime.change_session(state, name, decide, actor="hook", now=NOW + 60, wait=5)
@@ -232,7 +232,7 @@ def test_an_end_that_a_command_wrote_is_vouched_for(state: str) -> None:
         {**DONE, "at": "2026-02-22T17:20:05.000Z"},
     ],
 )
-def test_an_end_written_by_hand_is_not(state: str, before: dict[str, Any]) -> None:
+def test_an_end_written_by_hand_is_not(state: str, before: Any) -> None:
     put(state, "a", {**MINIMUM_ROW, "work": {"ulw": before}})
     by_hand(state, "a", work={"ulw": DONE})
     assert seen(state, "a") == ["ulw"]

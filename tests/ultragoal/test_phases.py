@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,7 +37,7 @@ def stopping(project: Project) -> tuple[str, str]:
     """What the next Stop does: the rule, and what it says."""
     event = claude.event_of({"session_id": project.session})
 
-    def decide(row: dict[str, object] | None) -> runtime.Change:
+    def decide(row: Any) -> runtime.Change:
         return stop.carry_out(stop.Situation(event, row, dict(LIMITS), project.now + 60))
 
     rule, text = runtime.change_session(project.state, project.session, decide, actor="hook", now=project.now, wait=5.0)

@@ -12,7 +12,7 @@ from omo.state import runtime
 from omo.work import outcome
 from tests.verify.workshop import Q3, Workshop, checklist, checks, path_check, project, q1, q2
 
-Row = dict[str, Any]
+Row = Any
 
 
 @pytest.fixture

@@ -423,7 +423,7 @@ def test_a_pass_is_verified_progress_and_nothing_else_is(shop: Workshop) -> None
 
 
 def use_blocks(shop: Workshop, count: int) -> None:
-    def count_up(row: dict[str, Any] | None) -> runtime.Change:
+    def count_up(row: Any) -> runtime.Change:
         return runtime.Change(None, session.note(row or EMPTY, {"stopBlocks": count}), [{"kind": "test"}])
 
     runtime.change_session(shop.state, "s1", count_up, actor="test", now=shop.now, wait=5.0)
@@ -435,7 +435,7 @@ def test_what_the_user_or_a_breaker_ended_is_not_revived_by_the_agent(shop: Work
     shop.begin()
     shop.publish("G1")
 
-    def end(row: dict[str, Any] | None) -> runtime.Change:
+    def end(row: Any) -> runtime.Change:
         assert row is not None
         after = {
             "cancel": lambda: session.cancel(row, reason="user", now=shop.now),

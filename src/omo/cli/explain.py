@@ -13,7 +13,7 @@ from omo.result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from omo.state.rows import SessionRow
 
 
 def register(commands: options.Commands) -> None:
@@ -36,7 +36,7 @@ def prompt(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(explanation.data, explanation.text)
 
 
-def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[str, dict[str, Any] | None]:
+def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[str, SessionRow | None]:
     """A prompt can be explained without a session; what it would do there then goes unsaid."""
     if arguments.session:
         name = context.looked_at(arguments.session)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from omo import options
 from omo.context import Context
@@ -12,6 +11,10 @@ from omo.hooks import messages
 from omo.result import Result
 from omo.state import runtime, store
 from omo.work import session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import SessionRow
 
 
 def register(commands: options.Commands) -> None:
@@ -34,7 +37,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _cancel(context: Context, name: str) -> None:
-    def decide(row: dict[str, Any] | None) -> runtime.Change:
+    def decide(row: SessionRow | None) -> runtime.Change:
         was_on = row is not None and (runtime.is_live(row) or session.cancel_is_unshown(row))
         cancelled = session.cancel(row, reason=messages.FROM_A_TERMINAL, now=context.now, shown=not was_on)
         return runtime.Change(None, cancelled, [{"kind": "cancelled", "rule": "cli"}])

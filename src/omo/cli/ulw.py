@@ -22,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from omo.state.rows import Outcome, SessionRow
     from omo.workflows.ultrawork.prove import Proof, Prover
 
     Row = dict[str, Any]
@@ -55,7 +56,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
     limits = context.limits
     began = {**base.take(context.root, os.environ, context.state), "by": context.actor}
 
-    def decide(row: Row | None) -> runtime.Change:
+    def decide(row: SessionRow | None) -> runtime.Change:
         if context.is_agent and session.was_released(row):
             raise Refused(
                 "the user cancelled this run, or it used up its budget; only they can start it again",
@@ -107,7 +108,7 @@ def done(arguments: argparse.Namespace, context: Context) -> Result:
     raise Refused(f"session {name} goes on meanwhile", fix="omo ulw done, when nothing else runs in it")
 
 
-def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipping: str) -> Row | None:
+def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipping: str) -> Outcome | None:
     from omo.workflows.ultrawork import runs
 
     row = context.row(name)
@@ -120,17 +121,17 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     ended = _outcome(context, name, row, proof, because, skipping)
     files = bound.files_of_end(context.root, ledger.rows(paths.events_file(context.state, name)), proof.whole)
 
-    def decide(now: Row | None) -> runtime.Change:
+    def decide(now: SessionRow | None) -> runtime.Change:
         if now is None or now.get("ledger") != row.get("ledger"):
             return runtime.Change(None)
         event = {"kind": "done", "outcome": ended, "tree": proof.look.tree}
         return runtime.Change(ended, session.finish(now, ended, at=stamp(context.now), files=files), [event])
 
-    answer: Row | None = change(context, name, decide)
+    answer: Outcome | None = change(context, name, decide)
     return answer
 
 
-def _refuse_with_other_work(row: Row) -> None:
+def _refuse_with_other_work(row: SessionRow) -> None:
     """What else the session holds is not done because plain ultrawork says so. What was given up holds nothing: the
     user is told so, and nobody can end it."""
     others = [(kind, summary) for kind, summary in session.not_given_up(row) if kind != session.KIND]
@@ -141,7 +142,7 @@ def _refuse_with_other_work(row: Row) -> None:
         )
 
 
-def _outcome(context: Context, name: str, row: Row, proof: Proof, because: str, skipping: str) -> Row:
+def _outcome(context: Context, name: str, row: SessionRow, proof: Proof, because: str, skipping: str) -> Outcome:
     from omo.proof.run import child_environment
     from omo.workflows.ultrawork import finish
 
@@ -174,7 +175,7 @@ def blocked(arguments: argparse.Namespace, context: Context) -> Result:
         raise BadInput(f"--evidence {arguments.evidence!r} shows nothing", fix="say what is missing and how you know")
     state = "waiting" if arguments.question else "blocked"
 
-    def decide(row: Row | None) -> runtime.Change:
+    def decide(row: SessionRow | None) -> runtime.Change:
         if row is None or not runtime.is_live(row):
             raise Refused(f"nothing is active in session {name}", fix="omo next")
         for kind, summary in runtime.work_in(row, "active"):

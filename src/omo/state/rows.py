@@ -98,6 +98,11 @@ if TYPE_CHECKING:
         deny: dict[str, str]  # what the tool gates refuse, with the sentence
         attended: bool
         fence: dict[str, Any]
+        iteration: int  # of ralph's rounds
+        max_iterations: int
+        passed: list[str]  # criteria that were met at some time
+        goals: list[str]  # of the project, that the session is held to
+        ended: dict[str, Outcome]  # how those ended that are over
 
     class GivenUp(LetThrough):
         """Work that the agent gave up in this conversation, as the exception that a later end has to name."""

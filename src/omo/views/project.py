@@ -19,7 +19,10 @@ from omo.work.viewer import Viewer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
+
+    from omo.state.rows import Outcome, SessionRow
 
     Row = dict[str, Any]
 
@@ -150,7 +153,7 @@ class SessionView(NamedTuple):
         return data
 
 
-def lapsed(ended: Row, status: Status | None) -> str:
+def lapsed(ended: Outcome, status: Status | None) -> str:
     """Why what work ended with does not hold any more; empty while it does. What was let through, or not reached, or
     rests on a word alone, cannot lapse."""
     if ended["verdict"] in (outcome.WAIVED, outcome.ENDED):
@@ -256,7 +259,7 @@ def look(context: Context, *, closely: str = "", everything: bool = False) -> Pr
     return ProjectView(context.root, views, claims, problems, meant)
 
 
-def _worth_a_look(rows: Row, now: float) -> list[str]:
+def _worth_a_look(rows: Mapping[str, SessionRow], now: float) -> list[str]:
     """Sessions that go on or are fenced, and the last that ended, within a day."""
     names = []
     recent = []
@@ -284,14 +287,12 @@ def look_at(
     closely: bool = True,
     asks_ledger: bool = True,
     for_next: bool = False,
-    rows: Row | None = None,
+    rows: Mapping[str, SessionRow] | None = None,
     trees: dict[str, str] | None = None,
 ) -> SessionView:
     """One session; `for_next` with all that its next step needs. `rows`, those of the runtime file, and `trees` spare
     reading the same for each of many."""
-    known = rows.get(name) if rows else None
-    if not isinstance(known, dict):
-        known = None  # where it is something else, the one place says so that reads the file
+    known = rows.get(name) if rows else None  # where it is no row, the one place says so that reads the file
     chain = None
     if closely and known is not None:
         try:

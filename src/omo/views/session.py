@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from omo.state.rows import Outcome, SessionRow, Summary
+
     Json = dict[str, Any]
 
 ENDS = ("exhausted", "done")
@@ -47,7 +49,7 @@ class Work:
         "why",
     )
 
-    def __init__(self, kind: str, summary: Json) -> None:
+    def __init__(self, kind: str, summary: Summary) -> None:
         self.kind = kind
         self.state = clip(str(summary.get("state") or ""), 20)  # gates that no run holds have none
         self.open = _count(summary.get("open"))
@@ -61,7 +63,7 @@ class Work:
         self.changed = ""  # after it was called done, so that it is open again, or will be at the next Stop
         if isinstance(summary.get("changed"), list):
             self.changed = messages.files_changed(summary["changed"])
-        self.outcome: Json | None = None
+        self.outcome: Outcome | None = None
         if self.state in ENDS or summary.get("cleared"):  # given up: no word of the user's wakes it
             self.outcome = outcome.of(summary)
 
@@ -106,7 +108,7 @@ class View:
                 work.changed = Work(work.kind, decided["work"][work.kind]).changed
 
     @property
-    def row(self) -> Json:
+    def row(self) -> SessionRow:
         return self.now.row
 
     @property
@@ -146,7 +148,7 @@ class View:
         return self.work[0] if self.work else None
 
     @property
-    def outcome(self) -> Json | None:
+    def outcome(self) -> Outcome | None:
         """How the session ended, as Stop tells it: the worst of all that is over. None while something goes on."""
         if self.mode not in ENDS or not self.is_vouched:
             return None
@@ -201,7 +203,7 @@ def look(
     now: float,
     environ: Mapping[str, str],
     *,
-    known: Json | None = None,
+    known: SessionRow | None = None,
     head: ledger.Head | None = None,
     asks_ledger: bool = True,
     patience: float = float("inf"),
@@ -217,7 +219,7 @@ def look(
     counter = spending.Counter(state, name, keeps=False)
     unreadable = ""
 
-    def view(row: Json | None) -> View:
+    def view(row: SessionRow | None) -> View:
         if row is not None and runtime.is_live(row):
             row = counter.counted(row, now)
         disabled = settings.is_disabled(environ)
@@ -252,7 +254,7 @@ def look(
     return first if current is row else view(current)
 
 
-def _works_in(row: Json) -> list[Work]:
+def _works_in(row: SessionRow) -> list[Work]:
     summaries = dict(row["work"])
     if not summaries and row["ulw"].get("enabled"):
         summaries[session.KIND] = {"state": "active"}  # the minimum shape of the file has no summaries

@@ -260,10 +260,11 @@ def turn_ended(row: SessionRow) -> SessionRow:
 def read_request(text: str) -> Budget | None:
     """What the user typed behind the command: ceilings by kind; None for off."""
     try:
-        asked: Budget | None = settings.budget(text)
+        asked: Any = settings.budget(text)
     except settings.Refusal:
         raise BadInput(f"{clip(text, 60)!r} is no budget", fix=FORM) from None
-    return asked
+    ceilings: Budget | None = asked
+    return ceilings
 
 
 def _noted(row: SessionRow, changes: Spent) -> SessionRow:

@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from omo.state.rows import Outcome
+
     Row = dict[str, Any]
 
 PLURALS = {"criterion": "criteria"}
@@ -218,7 +220,7 @@ class Status(NamedTuple):
     changed: tuple[str, ...] = ()  # of the facts, those that say what is no longer as it was
     overrides: tuple[str, ...] = ()  # reduced independence, a skipped verification: always in plain sight
     problems: tuple[str, ...] = ()  # what is not as omo wrote it, or cannot be read
-    outcome: Row | None = None  # how it ended, as its own last row has it; None while it is open
+    outcome: Outcome | None = None  # how it ended, as its own last row has it; None while it is open
 
     @property
     def total(self) -> int:

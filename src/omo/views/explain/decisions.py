@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from omo.hooks.main import World
     from omo.hooks.tool_use import Denial
     from omo.hosts import Event
+    from omo.state.rows import SessionRow
 
     Row = dict[str, Any]
 
@@ -96,7 +97,7 @@ def _work_facts(view: View) -> list[Fact]:
     return facts or [Fact("work", RUNTIME, None)]
 
 
-def limit_source(row: Row, name: str, known: settings.Settings) -> str:
+def limit_source(row: SessionRow, name: str, known: settings.Settings) -> str:
     """A run that the user armed keeps its limits; of an agent's, the firmer of those and what is set now."""
     stored = stop.stored_limits(row)
     if name not in stored:
@@ -147,7 +148,7 @@ def explain_tool(event: Event, world: World) -> Explanation:
         return Explanation(f"{title}: allow", "allow", "not-watched", why, read, [], [], extra)
     read.append(Fact("call", EVENT, clip(target, 200)))
     read.append(Fact("caller", EVENT, "a subagent" if event.is_subagent else "the session itself"))
-    row: Row = {}
+    row = EMPTY
     try:
         row = runtime.session(world.state, event.session) or EMPTY
     except Unreadable as error:
@@ -196,7 +197,7 @@ def _patience(denial: Denial, times: int) -> list[str]:
     return [f"{when} the run waits for you, and Stop lets go; the gate stays shut"]
 
 
-def _gate_facts(world: World, row: Row) -> list[Fact]:
+def _gate_facts(world: World, row: SessionRow) -> list[Fact]:
     """What the gates look at beside the call: where our state is, the session's open work, and what that denies."""
     from omo.hooks import tool_use
 
@@ -225,12 +226,12 @@ def _gate_facts(world: World, row: Row) -> list[Fact]:
     return facts
 
 
-def _open_work(row: Row) -> str:
+def _open_work(row: SessionRow) -> str:
     return ", ".join(f"{kind} {summary['state']}" for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES))
 
 
 def explain_prompt(
-    text: str, known: settings.Settings, environ: Mapping[str, str], *, name: str = "", row: Row | None = None
+    text: str, known: settings.Settings, environ: Mapping[str, str], *, name: str = "", row: SessionRow | None = None
 ) -> Explanation:
     """What a prompt asks of ultrawork, by which rule, and which setting had a say in it."""
     from omo.hooks import keyword, user_commands

@@ -21,6 +21,10 @@ from omo.views.report.verdict import does_count, ended_as, is_not_passing
 from omo.work import outcome, requests, times
 from omo.work.sections import Notice
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Outcome
+
 Row = dict[str, Any]
 
 # What takes the ground from everything else comes first, what may be harmless last.
@@ -65,7 +69,7 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
     return sorted(dict.fromkeys(named), key=lambda notice: WEIGHTS.get(notice.what, 1))
 
 
-def _work_notices(part: Part, ended: Row | None) -> list[Notice]:
+def _work_notices(part: Part, ended: Outcome | None) -> list[Notice]:
     """What was let through is told by the outcome once there is one, and by the ledger until then."""
     view = part.view
     damage = "damaged" if view.kind == "ultraplan" else "damaged ledger"  # of a plan it may be the spec

@@ -12,6 +12,10 @@ from omo.views.project import SessionView, lapsed
 from omo.work import outcome
 from omo.work.status import Item, Status, units
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Outcome
+
 Row = dict[str, Any]
 
 GONE, UNPROVEN = "gone", "unproven"  # beside the five verdicts of an outcome
@@ -38,7 +42,7 @@ class Verdict:
     level: str
     word: str
     reasons: tuple[str, ...]
-    outcome: Row | None = None
+    outcome: Outcome | None = None
 
     @property
     def text(self) -> str:
@@ -100,7 +104,7 @@ def _gone(view: Status, session: SessionView) -> str:
     return ""
 
 
-def _ended(whole: Row, counting: Sequence[Status]) -> Verdict:
+def _ended(whole: Outcome, counting: Sequence[Status]) -> Verdict:
     """The words of the outcome; of what was not reached, also how far it came, and what has changed since."""
     reasons = [outcome.facts_in_words(whole)]
     if whole["verdict"] in (outcome.WAIVED, outcome.ENDED):
@@ -110,7 +114,7 @@ def _ended(whole: Row, counting: Sequence[Status]) -> Verdict:
     return Verdict(whole["verdict"], outcome.OPENINGS[whole["verdict"]], tuple(reasons), whole)
 
 
-def ended_as(view: Status, session: SessionView) -> Row | None:
+def ended_as(view: Status, session: SessionView) -> Outcome | None:
     """How work ended: by the session's row where that speaks of this run, else by its own last row. None while open."""
     for work in session.brief.work:
         if work.state and work.kind == view.kind and work.run in ("", view.run):

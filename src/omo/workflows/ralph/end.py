@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from omo.errors import Refused
+from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import outcome
 from omo.work import publish as engine
@@ -12,6 +13,10 @@ from omo.work.lifecycle import require_reason
 from omo.work.status import Command, NextStep, command, named, units
 from omo.workflows.ralph.rules import ASK, CriterionState, Row
 from omo.workflows.ralph.run import ABANDON, KIND, START, THE_USERS_TURN, RalphRun, RalphState, fix
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import LetThrough, Outcome, Summary
 
 LONGEST = 160
 ENDS = ("pass", "partial", "safeguard", "circumvented", "abandoned")
@@ -65,17 +70,17 @@ def publish(run: RalphRun, *, begins: bool = False) -> NextStep:
         return step
     summary = summarize(run.state, step)
 
-    def progressed(old: Row) -> bool:
+    def progressed(old: Summary) -> bool:
         return old.get("run") == run.id and not set(summary["passed"]) <= set(old.get("passed") or [])
 
     engine.publish(run, summary, session=run.caller.session if begins else "", progressed=progressed)
     return step.with_run(KIND, run.named)
 
 
-def summarize(state: RalphState, step: NextStep) -> Row:
+def summarize(state: RalphState, step: NextStep) -> Summary:
     """How much is open, what is next, and whether Stop holds."""
     passing = len(state.with_status("PASS")) - len(state.unproven)
-    summary: Row = {
+    summary: Summary = {
         "run": state.run,
         # Also those nobody works on any more, and those of a run that ended so.
         "open": 0 if state.how == "pass" else len(state.criteria) - passing,
@@ -94,8 +99,8 @@ def summarize(state: RalphState, step: NextStep) -> Row:
             **summary,
             "state": "done",
             "outcome": ended_as,
-            "at": state.ended.get("ts"),
-            "files": state.ended.get("files"),
+            "at": str(state.ended.get("ts")),
+            "files": part(state.ended, "files"),
         }
     if not state.is_the_users_turn:
         return {**summary, "state": "done", "outcome": ended_as}
@@ -105,7 +110,7 @@ def summarize(state: RalphState, step: NextStep) -> Row:
     elif state.how == "circumvented":
         question = "Run it in full again, or authorise less yourself: omo ralph start … --reduced-scope REASON"
     # `cleared`: the run is over, so no word of the user's wakes it; they begin another.
-    waits = {"state": "blocked", "why": ended_as["why"], "question": question, "told": False, "own": True}
+    waits: Summary = {"state": "blocked", "why": ended_as["why"], "question": question, "told": False, "own": True}
     return {**summary, **waits, "cleared": True, "outcome": ended_as}
 
 
@@ -139,7 +144,7 @@ def end_of(state: RalphState, judged: Row) -> Row | None:
     return {"kind": "ended", "how": how, "verdict": after.verdict, "receipt": receipt, "outcome": ended_as}
 
 
-def outcome_of(state: RalphState, how: str, *, by: str = "", reason: str = "") -> Row:
+def outcome_of(state: RalphState, how: str, *, by: str = "", reason: str = "") -> Outcome:
     """`state` is the run with the judgement that ended it; `by` and `reason` are whose end it was, where somebody's."""
     if how == "pass":
         verdict, why = _passed(state)
@@ -192,7 +197,7 @@ def _why_ended(state: RalphState, how: str, by: str, reason: str) -> str:
     return f"the agent gave up ralph run {state.run}: {clip(reason, LONGEST)}"
 
 
-def _exceptions(state: RalphState) -> list[Row]:
+def _exceptions(state: RalphState) -> list[LetThrough]:
     """What the run was let off: phases, criteria of the run before it, gates that fail."""
     starter = str(state.started.get("actor") or "agent")
     exceptions = [outcome.repaired(row) for row in state.rows if row.get("kind") == "repaired"]

@@ -10,6 +10,10 @@ from typing import Any
 from omo.errors import BadInput, Refused, Unreadable
 from omo.text import clip, counted
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Outcome
+
 Row = dict[str, Any]
 
 VERSION = 1
@@ -137,7 +141,7 @@ class Plan:
     handoff: Row | None = None  # by whom, and to which workflow; None while it is worked on here
     handoffs: list[Row] = field(default_factory=list)  # with goals open, also those that were taken back
     repairs: list[Row] = field(default_factory=list)  # of its ledger, by the user
-    outcome: Row | None = None  # how it ended, once no goal is open
+    outcome: Outcome | None = None  # how it ended, once no goal is open
     ended_at: str = ""
     files_at_end: Row | None = None
     last: Row = field(default_factory=dict)

@@ -15,6 +15,10 @@ from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import Goal, Plan
 from omo.workflows.ultragoal.run import PlanRun
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import LetThrough, Outcome
+
 Row = dict[str, Any]
 
 INDEPENDENT = {"omo:architect": "architect", "omo:qa": "qa"}
@@ -173,7 +177,7 @@ def independence_of(receipt: Row) -> str:
     return f"{NOT_REVIEWED} ({roles} seen to find it clean on these files)"
 
 
-def outcome_of(run: PlanRun, plan: Plan) -> Row:
+def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
     """Of a plan whose every goal is closed: judged where both reviewers were seen to find each goal clean, and no file
     was changed after the last receipt."""
     allowed: list[str] = []
@@ -191,7 +195,7 @@ def outcome_of(run: PlanRun, plan: Plan) -> Row:
     return outcome.outcome(verdict, "; ".join([f"{plan.tally} ({titles})", *words, *notes]), exceptions(plan))
 
 
-def unfinished(plan: Plan, step: NextStep) -> Row:
+def unfinished(plan: Plan, step: NextStep) -> Outcome:
     """No goal is open, and the plan is not at its end: a receipt is missing, or the session's goal is not complete."""
     return outcome.outcome(outcome.ENDED, f"{plan.tally}; open is: {step.text}", exceptions(plan))
 
@@ -259,7 +263,7 @@ def _changed_after(goal: Goal, reviews: dict[str, Row]) -> list[str]:
     return doubts
 
 
-def exceptions(plan: Plan) -> list[Row]:
+def exceptions(plan: Plan) -> list[LetThrough]:
     """What the agent let go of the plan as it was made, what of the evidence it did not run again, and which pins of
     theirs the user let through."""
     let_through = [outcome.repaired(row) for row in plan.repairs]
@@ -281,7 +285,7 @@ def exceptions(plan: Plan) -> list[Row]:
     return let_through
 
 
-def exceptions_of(goal: Goal) -> list[Row]:
+def exceptions_of(goal: Goal) -> list[LetThrough]:
     let_through = []
     receipt, steering = goal.receipt, goal.steering
     if steering.get("by") == "agent":

@@ -21,6 +21,10 @@ from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
 from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, outcome_of, unfinished
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Outcome, Summary
+
 Row = dict[str, Any]
 
 # What begins it, by what the user typed.
@@ -165,11 +169,11 @@ def publish_status(run: PlanRun, *, progressed: bool = False) -> NextStep:
     return step
 
 
-def summarize(run: PlanRun, plan: Plan, step: NextStep) -> Row:
+def summarize(run: PlanRun, plan: Plan, step: NextStep) -> Summary:
     following = step.short
     if step.action == "execute-goal":  # for Stop, which is short: the goal under way by its name
         following = clip(f"{step.item} {plan.goal(step.item).title}", LONGEST_SHORT)
-    summary: Row = {
+    summary: Summary = {
         "run": plan.run,
         "open": len(plan.open_goals),
         "total": len(plan.required),
@@ -185,10 +189,11 @@ def summarize(run: PlanRun, plan: Plan, step: NextStep) -> Row:
     return {**summary, **_state(run, plan, step)}
 
 
-def _state(run: PlanRun, plan: Plan, step: NextStep) -> Row:
+def _state(run: PlanRun, plan: Plan, step: NextStep) -> Summary:
     if not plan.is_open and step.action == "done":
         if plan.outcome is not None:
-            return {"state": "done", "outcome": plan.outcome, "at": plan.ended_at, "files": plan.files_at_end}
+            files = plan.files_at_end or {}
+            return {"state": "done", "outcome": plan.outcome, "at": plan.ended_at, "files": files}
         return _ended_without_goal(run, outcome_of(run, plan))
     if not plan.is_open and step.action in ONE_COMMAND_LEFT:
         return {"state": "active"}
@@ -199,8 +204,9 @@ def _state(run: PlanRun, plan: Plan, step: NextStep) -> Row:
         return {"state": "paused", "why": why, "question": question, "told": False, "own": True}
     if step.who == "user":  # damage that only they can mend
         question = f"Run in a terminal of your own: {step.commands[0].line}."
-        waits = {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True}
-        return {**waits, "damaged": True}
+        waits: Summary = {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True}
+        waits["damaged"] = True
+        return waits
     if run.tool.status == "paused":
         why = (run.tool.current.why if run.tool.current else "") or "the session's goal is paused"
         return {"state": "paused", "why": why, "question": TELL, "told": False, "own": True}
@@ -209,18 +215,18 @@ def _state(run: PlanRun, plan: Plan, step: NextStep) -> Row:
     return {"state": "active"}
 
 
-def _ended_without_goal(run: PlanRun, ended: Row) -> Row:
+def _ended_without_goal(run: PlanRun, ended: Outcome) -> Summary:
     """No goal of the session's was completed with the plan, so its ledger has no end: the session's row alone notes
     the files, when it says so for the first time."""
     told = run.caller.summary(run.kind.name)
     is_noted = told.get("state") == "done" and told.get("run") == run.id and told.get("outcome") == ended
-    files = told.get("files")
+    files = told.get("files", {})
     if not is_noted:
         files = files_of_end(run.caller.root, run.caller.events)
     return {"state": "done", "outcome": ended, "files": files}
 
 
-def denials(run: PlanRun, plan: Plan, step: NextStep) -> Row:
+def denials(run: PlanRun, plan: Plan, step: NextStep) -> dict[str, str]:
     """What the gates in the client say, in whole sentences; a gate that is not named here is open."""
     denied: Row = {}
     goal = plan.active or next(iter(plan.open_goals), None)

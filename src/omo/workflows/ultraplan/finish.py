@@ -42,6 +42,10 @@ from omo.workflows.ultrawork import gates, pins
 from omo.workflows.ultrawork.finish import Finish, WaitsForUser
 from omo.workflows.ultrawork.prove import Prover
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import LetThrough, Outcome
+
 LONGEST = 8000
 LONGEST_WHY = 160
 MOST_NAMED = 5
@@ -160,7 +164,7 @@ def abandon(run: PlanRun, reason: str) -> Finished:
     return done
 
 
-def _close(status: RunStatus, row: Row, ended: Row, exit_code: int, results: Sequence[Verify] = ()) -> Finished:
+def _close(status: RunStatus, row: Row, ended: Outcome, exit_code: int, results: Sequence[Verify] = ()) -> Finished:
     run = status.run
     if status.audit.violations:
         row["violations"] = [str(violation) for violation in status.audit.violations[:MOST_VIOLATIONS]]
@@ -237,7 +241,7 @@ def _again(run: PlanRun) -> Finished:
 # how a session that passed its audit ended
 
 
-def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify], held: pins.Held) -> Row:
+def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify], held: pins.Held) -> Outcome:
     state = status.state
     count = len(status.audit.passed)
     parts = [f"plan session {state.run}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
@@ -273,7 +277,7 @@ def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify], held: 
     return outcome.outcome(outcome.ATTESTED, "; ".join([*parts, *weak]), exceptions)
 
 
-def _outside(status: RunStatus) -> list[Row]:
+def _outside(status: RunStatus) -> list[LetThrough]:
     """What is changed where the session had no business, and stays: the user's to look at."""
     exceptions = []
     if status.audit.left_alone:
@@ -286,7 +290,7 @@ def _outside(status: RunStatus) -> list[Row]:
     return exceptions
 
 
-def _let_unverified(status: RunStatus, finished: Row) -> list[Row]:
+def _let_unverified(status: RunStatus, finished: Row) -> list[LetThrough]:
     """Verify commands that could have been run, and were let through with a reason."""
     exceptions = []
     for command in _pinned_commands(status):
@@ -363,10 +367,10 @@ def _unrecorded(status: RunStatus) -> list[int]:
     return [number for number in status.state.order if number not in recorded]
 
 
-def _whole_plan(status: RunStatus) -> tuple[str, list[Row]]:
+def _whole_plan(status: RunStatus) -> tuple[str, list[LetThrough]]:
     """The last session answers for the plan: what no longer holds of it, from where its first session began."""
     state = status.state
-    exceptions: list[Row] = []
+    exceptions: list[LetThrough] = []
 
     def against(what: str, why: str) -> None:
         exceptions.append(outcome.exception(what, "agent", clip(why, 200)))

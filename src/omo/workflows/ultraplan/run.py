@@ -27,6 +27,10 @@ from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.verify import Verify
 from omo.workflows.ultrawork import gates
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import LetThrough
+
 KIND = "ultraplan"
 MOST_RECOVERIES = 2
 START = "omo plan start PLAN"
@@ -120,7 +124,7 @@ class PlanState:
         return f"recovery-{self.depth}.md" if self.recovering else "spec.md"
 
     @property
-    def exceptions(self) -> list[Row]:
+    def exceptions(self) -> list[LetThrough]:
         """What was let through without its proof: what, by whom, and why."""
         let_through = [repaired(row) for row in self.repairs]
         if self.unreviewed:

@@ -10,7 +10,7 @@ from omo.state.runtime import part
 from omo.text import block, clip
 from omo.work import outcome
 from omo.work.publish import change_row, publish, publish_damage
-from omo.work.run import Caller, Row
+from omo.work.run import Caller
 from omo.work.status import DAMAGED, Command, Item, NextStep, Status, command
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import StepAudit
@@ -27,6 +27,7 @@ from omo.workflows.ultraplan.run import (
 )
 
 if TYPE_CHECKING:
+    from omo.state.rows import SessionRow, Summary
     from omo.work.viewer import Viewer
 
 LONGEST_FIRST = 90
@@ -75,7 +76,7 @@ def _facts(loaded: RunStatus) -> list[str]:
     if state.is_open:
         caller = loaded.run.caller
         facts.append(f"spec: {from_top(caller, pinned_path(caller.state, state.run, state.spec))}")
-        if runtime.is_fenced(caller.session_rows.get(state.session, {})):  # what the hooks hold the session to
+        if runtime.is_fenced(caller.row(state.session)):  # what the hooks hold the session to
             lists = [f"{word} {', '.join(state.fence[word])}" for word in ("touch", "never") if state.fence[word]]
             facts.append(clip(f"fence: {'; '.join(lists) or 'the project'}", 200))
     if loaded.edited:
@@ -175,7 +176,7 @@ def publish_end(loaded: RunStatus, *, progressed: bool = False, session: str = "
     return step
 
 
-def summarize(loaded: RunStatus, step: NextStep) -> Row:
+def summarize(loaded: RunStatus, step: NextStep) -> Summary:
     state, audit = loaded.state, loaded.audit
     # What was skipped, as its plan allows, is neither done nor open.
     left, passed = audit.missing, audit.passed
@@ -185,7 +186,12 @@ def summarize(loaded: RunStatus, step: NextStep) -> Row:
     open_count = len(left) or int(bool(audit.violations))  # what holds it open though every step passes
     if state.end == "pass":
         open_count = 0
-    summary: Row = {"run": state.run, "open": open_count, "total": len({*left, *passed}), "next": _first(loaded, step)}
+    summary: Summary = {
+        "run": state.run,
+        "open": open_count,
+        "total": len({*left, *passed}),
+        "next": _first(loaded, step),
+    }
     if state.is_open:
         summary["fence"] = state.fence
     return {**summary, **_state(state, step)}
@@ -208,7 +214,7 @@ def _first(loaded: RunStatus, step: NextStep) -> str | None:
     return clip(first, LONGEST_FIRST)
 
 
-def _state(state: PlanState, step: NextStep) -> Row:
+def _state(state: PlanState, step: NextStep) -> Summary:
     """Under way, over, or waiting for a person who is asked how to go on."""
     ended_as = outcome.of(state.finished)
     why = ended_as["why"]
@@ -222,8 +228,8 @@ def _state(state: PlanState, step: NextStep) -> Row:
     elif state.end == "abandoned" and state.finished.get("actor") != "user":
         question = "Begin it again, or leave it? omo plan status"
     elif state.end == "pass":
-        bound_to = {"at": state.finished.get("ts"), "files": state.finished.get("files")}
-        return {"state": "done", "outcome": ended_as, **bound_to}
+        files = part(state.finished, "files")
+        return {"state": "done", "outcome": ended_as, "at": str(state.finished.get("ts")), "files": files}
     else:
         return {"state": "done", "outcome": ended_as}
     return {"state": "blocked", "why": why, "question": question, "told": False}
@@ -232,9 +238,9 @@ def _state(state: PlanState, step: NextStep) -> Row:
 def leave_to_another(caller: Caller, run: str) -> None:
     """The session whose run goes on in the caller's has nothing left to hold it, and names it no more."""
     ended = outcome.outcome(outcome.ENDED, f"plan session {run} goes on in session {clip(caller.session, 64)}")
-    over = {"state": "done", "open": 0, "total": 0, "next": None, "told": True, "outcome": ended}
+    over: Summary = {"state": "done", "open": 0, "total": 0, "next": None, "told": True, "outcome": ended}
 
-    def decide(row: Row | None) -> runtime.Change:
+    def decide(row: SessionRow | None) -> runtime.Change:
         before = row or EMPTY
         work = before["work"]
         event = {"kind": KIND, "run": run, "state": "done", "open": 0}

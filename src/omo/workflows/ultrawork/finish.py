@@ -18,6 +18,10 @@ from omo.workflows.ultrawork.gates import Gate, GateRun, Gates, is_newer
 from omo.workflows.ultrawork.pins import state_of
 from omo.workflows.ultrawork.prove import Proof
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import LetThrough, Outcome
+
 Row = dict[str, Any]
 
 MOST_NAMED = 8
@@ -42,10 +46,10 @@ class Finish:
     because: str = ""
     skipping: str = ""
     unseen: Sequence[str] = ()  # what `because` cites, and nobody looked at
-    exceptions: list[Row] = field(default_factory=list)
+    exceptions: list[LetThrough] = field(default_factory=list)
     still_failing: list[Gate] = field(default_factory=list)  # of which the agent says that it is no part of the task
 
-    def outcome(self) -> Row:
+    def outcome(self) -> Outcome:
         """Raises Refused or WaitsForUser where the run cannot end so."""
         self._let_through_or_refuse()
         self._note_what_was_dropped()

@@ -249,10 +249,10 @@ def with_project_pins(
                 elsewhere.append({**pin, "elsewhere": name})
     elsewhere.sort(key=lambda pin: str(pin.get("ts")))
     merged = []
-    for row in rows:
-        while elsewhere and str(elsewhere[0].get("ts")) <= str(row.get("ts")):
+    for event in rows:
+        while elsewhere and str(elsewhere[0].get("ts")) <= str(event.get("ts")):
             merged.append(elsewhere.pop(0))
-        merged.append(row)
+        merged.append(event)
     return merged + elsewhere
 
 
@@ -302,7 +302,7 @@ def run_of(row: SessionRow | None) -> str | None:
     return run if isinstance(run, str) else None
 
 
-def begun(before: Json | None, armed: Json, base: Json) -> Json:
+def begun(before: SessionRow | None, armed: SessionRow, base: Json) -> Json:
     """For the row of an arming: the run, and its base where it is a new one. A run keeps the base it began with."""
     run = run_of(armed)
     return {"run": run, "base": base} if run != run_of(before) else {"run": run}

@@ -17,6 +17,10 @@ from omo.work.run import Caller
 from omo.workflows.ultrawork import gates, runs
 from omo.workflows.ultrawork.gates import Gate, GateRun
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import LetThrough
+
 Row = dict[str, Any]
 
 
@@ -27,7 +31,7 @@ class Held:
     just now, or do not pass on these very files."""
 
     passing: Sequence[Gate] = field(default_factory=list)
-    exceptions: Sequence[Row] = field(default_factory=list)
+    exceptions: Sequence[LetThrough] = field(default_factory=list)
     not_yet: Sequence[str] = field(default_factory=list)
     settled: Sequence[str] = field(default_factory=list)
 
@@ -51,7 +55,7 @@ def hold(caller: Caller, *, is_last: bool) -> Held:
     look = base.look(caller.root, known.base).without(known.left_out)
     env = gate_runs.environment_id(child_environment(os.environ))
     passing: list[Gate] = []
-    exceptions: list[Row] = []
+    exceptions: list[LetThrough] = []
     not_yet: list[str] = []
     failing: list[tuple[Gate, str]] = []
     settled: list[str] = []

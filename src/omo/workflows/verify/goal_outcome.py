@@ -20,6 +20,10 @@ from omo.workflows.verify.begin import checks_of, programs_of
 from omo.workflows.verify.goals import FOR_JUDGEMENT, Goal, GoalStore, Row
 from omo.workflows.verify.steps import Judgement
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import LetThrough, Outcome
+
 LONGEST = 160
 LEG = "agent-leg-complete"
 NO_BASE: Row = {"head": None, "files": {}, "unknown": "no base was recorded for this goal"}
@@ -58,7 +62,7 @@ class Conclusion:
         return self.judgement is not None and self.judgement.state == "done"
 
 
-def outcome_of(store: GoalStore, end: Conclusion) -> Row | None:
+def outcome_of(store: GoalStore, end: Conclusion) -> Outcome | None:
     """None while the goal goes on: it failed, or something is still owed.
 
     Proven is what commands show, judged what the judge has answered; whatever speaks against either makes it no more
@@ -150,7 +154,7 @@ def _other_programs(store: GoalStore, goal: Goal) -> list[str]:
     return doubts
 
 
-def _exceptions(store: GoalStore, end: Conclusion) -> list[Row]:
+def _exceptions(store: GoalStore, end: Conclusion) -> list[LetThrough]:
     """Claims that stand against what code saw, what a judge found broken, a question let pass without its answer."""
     goal, judgement = end.goal, end.judgement
     let_through = []

@@ -18,6 +18,10 @@ from omo.state import paths
 from omo.work.bound import REOPENED
 from omo.work.run import Caller, Kind, Run
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Outcome
+
 Row = dict[str, Any]
 
 QUESTIONS = ("q1", "q1.5", "q2", "q3")
@@ -250,7 +254,7 @@ class Goal:
     summary: str = ""
     reason: str = ""
     learned: str = ""
-    outcome: Row | None = None  # how it ended; None while it has not
+    outcome: Outcome | None = None  # how it ended; None while it has not
     filed_at: float = 0.0
     base: Row | None = None  # the files when it was filed, and what its commands started; only the user renews them
     programs: Row = field(default_factory=dict)

@@ -20,6 +20,10 @@ from omo.workflows.verify import claims
 from omo.workflows.verify.goals import FORMS, VERIFY, Goal, GoalStore, Row
 from omo.workflows.verify.steps import Step, next_step, steps, why_stale
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Outcome, SessionRow, Summary
+
 KIND = VERIFY.name
 
 MARKS = {
@@ -206,12 +210,13 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
         sessions.insert(0, caller.session)
     files = Files(caller.root)
 
-    def decide(begins: str, row: Row | None) -> runtime.Change:
+    def decide(begins: str, row: SessionRow | None) -> runtime.Change:
         old = (row or EMPTY)["work"].get(KIND, {})
         if store.problems:
             why = f"the journal of goals is not as omo wrote it ({clip(store.problems[0], 100)})"
             question = "Run in a terminal of your own: omo ledger repair (all bytes are kept, and whole rows stand)."
-            waits = {"state": "blocked", "why": why, "question": question, "told": False, "own": True, "damaged": True}
+            waits: Summary = {"state": "blocked", "why": why, "question": question, "told": False, "own": True}
+            waits["damaged"] = True
             is_open = old.get("state") in runtime.OPEN_STATES
             return changed(caller, row, KIND, {**old, "next": None, **waits}) if is_open else runtime.Change(None)
         ended = _ended_before(old)
@@ -230,13 +235,13 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
         change_row(caller, session, partial(decide, begins))
 
 
-def _ended_before(old: Row) -> Row:
+def _ended_before(old: Summary) -> dict[str, Outcome]:
     """How the goals ended that this session was held to. Told to the user, they belong to a run that is over."""
     was_told = old.get("state") == "done" and not is_untold(old)
-    return {} if was_told else part(old, "ended")
+    return {} if was_told else old.get("ended", {})
 
 
-def summarize(caller: Caller, files: Files, held: list[Goal], before: Row) -> Row:
+def summarize(caller: Caller, files: Files, held: list[Goal], before: dict[str, Outcome]) -> Summary:
     """What hooks read: how much is open, the next command, and how each goal ended that is over.
 
     The worst of several ends counts: no goal hides behind one that passed later.
@@ -261,7 +266,7 @@ def summarize(caller: Caller, files: Files, held: list[Goal], before: Row) -> Ro
     all_steps: list[Step] = []
     for goal in held:
         all_steps += owed[goal.id]
-    summary: Row = {
+    summary: Summary = {
         "run": kept[0].id if kept else held[-1].id,
         "goals": [goal.id for goal in kept],
         "ended": ended,
@@ -278,8 +283,8 @@ def summarize(caller: Caller, files: Files, held: list[Goal], before: Row) -> Ro
     if waiting:
         why = f"the hypothesis of goal {waiting[0].id} has not resolved yet"
         return {**summary, "state": "waiting", "why": why, "question": "", "told": False, "own": True}
-    done: Row = {**summary, "state": "done", "outcome": outcome.worst(ended.values())}
+    done: Summary = {**summary, "state": "done", "outcome": outcome.worst(ended.values())}
     passed = [goal for goal in held if goal.outcome is not None and goal.files and goal.receipt is not None]
     if passed:  # work on one goal may change what another was met on: the newest end speaks of all files
-        done["files"] = max(passed, key=lambda goal: goal.receipt or 0).files
+        done["files"] = max(passed, key=lambda goal: goal.receipt or 0).files or {}
     return done
