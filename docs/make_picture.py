@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
@@ -34,6 +34,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from omo.cli.demo import Stage  # noqa: E402
 from omo.context import Context  # noqa: E402
 from omo.hooks import messages  # noqa: E402
+from omo.state.rows import EMPTY  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 OMO = str(ROOT / "bin" / "omo")
@@ -174,13 +175,13 @@ class Pane(NamedTuple):
     columns: int = 80
 
 
-ULTRAWORK = [("ulw", {"state": "active"})]
+ULTRAWORK: list[tuple[str, Any]] = [("ulw", {"state": "active"})]
 PANES = (
     Pane(
         "client",
         "Claude Code: ulw, a stop that is sent back, and the end",
         (
-            messages.turned_on("", [], {}, []).message,
+            messages.turned_on("", [], EMPTY, []).message,
             "Ultrawork active: continuing until verification gates pass or stop requested.",
             "omo: done, proven: gate tests",
             messages.EVIDENCE,

@@ -23,7 +23,7 @@ from omo.work.run import Caller
 from omo.workflows.ultragoal.run import ULTRAGOAL
 from tests.kept import copied
 
-Row = Any
+Row = dict[str, Any]
 
 NOW = 1_771_780_801.0  # long before any file of a test was written
 SESSION = "abc123"
@@ -191,9 +191,9 @@ class Project:
 
     # What is kept
 
-    def row(self, session: str = "") -> Row:
+    def row(self, session: str = "") -> Any:
         """What hooks read of a session."""
-        return runtime.session(self.state, session or self.session) or {}
+        return runtime.session(self.state, session or self.session) or EMPTY
 
     def summary(self, kind: str, session: str = "") -> Row:
         """What hooks read of one kind of work."""

@@ -169,8 +169,8 @@ def test_our_own_state_is_refused_and_the_run_waits_in_the_end(project: Project)
 
 def ultragoal(project: Project, **more: Any) -> None:
     deny = {"ask": "Ultragoal G001 is open.", "pause": "A pause needs a blocker.", "complete": "Not proven."}
-    summary = {"run": "g1", "state": "active", "open": 1, "total": 1, "next": "G001", "deny": deny, **more}
-    put(project, **session.put_work({}, "ultragoal", summary, limits={}, now=project.now))
+    summary: Any = {"run": "g1", "state": "active", "open": 1, "total": 1, "next": "G001", "deny": deny, **more}
+    put(project, **session.put_work(None, "ultragoal", summary, limits={}, now=project.now))
 
 
 def test_the_gates_of_a_run_are_asked(project: Project) -> None:

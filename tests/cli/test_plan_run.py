@@ -10,6 +10,7 @@ import pytest
 
 from omo.cli.main import main
 from omo.state import paths, runtime
+from omo.state.rows import read_row
 from tests.kept import copied
 from tests.project import SESSION, Project
 from tests.ultraplan.plans import begin_repository, carry_out, commit, git, path_of, plan_text
@@ -39,7 +40,7 @@ def shown_to_the_user(project: Project) -> None:
     def decide(row: Any) -> runtime.Change:
         work = {**(row or {})["work"]}
         work["ultraplan"] = {**work["ultraplan"], "told": True}
-        return runtime.Change(None, {**(row or {}), "work": work}, [{"kind": "test"}])
+        return runtime.Change(None, read_row({**(row or {}), "work": work}), [{"kind": "test"}])
 
     runtime.change_session(project.state, SESSION, decide, actor="hook", now=project.now, wait=5.0)
 

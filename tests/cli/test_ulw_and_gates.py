@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from omo.state import paths, runtime, store
+from omo.state.rows import read_row
 from omo.work import outcome
 from tests.project import SESSION, Project
 from tests.ultragoal.gates import valid_gate
@@ -158,7 +159,7 @@ def test_a_gate_that_newly_passes_renews_the_budget_and_a_repeat_does_not(projec
 def use_blocks(project: Project, number: int) -> None:
     def change(row: Any) -> runtime.Change:
         assert row is not None
-        return runtime.Change(None, {**row, "ulw": {**runtime.part(row, "ulw"), "stopBlocks": number}})
+        return runtime.Change(None, read_row({**row, "ulw": {**runtime.part(row, "ulw"), "stopBlocks": number}}))
 
     runtime.change_session(project.state, SESSION, change, actor="hook", now=project.now, wait=5)
 

@@ -189,7 +189,7 @@ class Codex:
     def sessions(self) -> list[str]:
         return list(runtime.read(str(self.state))["sessions"])
 
-    def row(self, session: str) -> dict[str, Any]:
+    def row(self, session: str) -> Any:
         row = runtime.session(str(self.state), session)
         assert row is not None
         return row

@@ -139,7 +139,7 @@ class Stage:
     def sessions(self) -> list[str]:
         return list(runtime.read(str(self.state))["sessions"])
 
-    def row(self, session: str) -> dict[str, Any]:
+    def row(self, session: str) -> Any:
         row = runtime.session(str(self.state), session)
         assert row is not None
         return row

@@ -19,7 +19,7 @@ from omo.work import session
 NOW = 1_771_780_801.0
 SESSION = "s1"
 DENY = {"ask": "A goal is open.", "pause": "No blocker.", "complete": "Not proven."}
-RUN = {"run": "g1", "state": "active", "open": 1, "total": 1, "next": "G001", "deny": DENY}
+RUN: Any = {"run": "g1", "state": "active", "open": 1, "total": 1, "next": "G001", "deny": DENY}
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("Read", {"file_path": "a"}),
     ("Write", {"file_path": "src/a.py"}),
@@ -38,9 +38,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def rows(root: Path) -> dict[str, dict[str, Any]]:
+def rows(root: Path) -> dict[str, Any]:
     armed = session.arm(None, by="user", limits={}, now=NOW)
-    led = session.put_work({}, "ultragoal", RUN, limits={}, now=NOW)
+    led = session.put_work(None, "ultragoal", RUN, limits={}, now=NOW)
     fence = {"touch": ["src/**"], "never": [], "root": str(root), "spec": ""}
     fenced = {"work": {"ultraplan": {"run": "p1", "state": "active", "open": 1, "total": 1, "fence": fence}}}
     return {

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from omo.state import paths, runtime
-from omo.work import session
+from omo.work import outcome, session
 from tests.hooks.conftest import Host
 
 IN_PROCESS = True
@@ -145,7 +145,7 @@ def test_more_files_than_are_named_one_by_one(ended: Host) -> None:
 
 def test_files_that_nobody_can_look_at_are_told_and_prove_nothing(ended: Host) -> None:
     def proven(row: Any) -> Any:
-        ended_as = {"verdict": "proven", "why": "gate t passes", "exceptions": []}
+        ended_as = outcome.outcome("proven", "gate t passes")
         return session.finish(row, ended_as, at="", files=ended.summary("ulw")["files"])
 
     ended.change_row(proven)

@@ -23,7 +23,7 @@ PLAN = {"run": "p1", "state": "active", "open": 2, "total": 3, "next": "Step 2"}
 
 def open_fence(host: Host, *, session_id: str = SESSION, fence: Any = None, **changes: Any) -> None:
     given = {"touch": ["src/**", "docs/*.md"], "never": ["src/gen/**"], "root": str(host.project), "spec": "plan.md"}
-    summary = {**PLAN, "fence": given if fence is None else fence, **changes}
+    summary: Any = {**PLAN, "fence": given if fence is None else fence, **changes}
 
     def put(row: Any) -> runtime.Change:
         after = session.put_work(row, "ultraplan", summary, limits=LIMITS, now=time.time())
@@ -35,7 +35,7 @@ def open_fence(host: Host, *, session_id: str = SESSION, fence: Any = None, **ch
 def close_fence(host: Host) -> None:
     def put(row: Any) -> runtime.Change:
         assert row is not None
-        return runtime.Change(None, {**row, "work": {**row["work"], "ultraplan": {**PLAN, "state": "done"}}})
+        return runtime.Change(None, read_row({**row, "work": {**row["work"], "ultraplan": {**PLAN, "state": "done"}}}))
 
     runtime.change_session(host.state, SESSION, put, actor="agent", now=time.time(), wait=5)
 

@@ -42,7 +42,11 @@ class Material:
         kinds = ("ultragoal", "ultraplan", "ralph", "verify") if is_long else ("ultragoal",)
         summary: Row = {"run": run, "state": "active", "open": 2, "total": 3, "next": f"mend it: {COMMAND}"}
         self.work = [("ulw", {"state": "active", "open": 1, "total": 1}), *((kind, summary) for kind in kinds)]
-        self.row = {**session.arm(None, by="user", limits=LIMITS, now=NOW), "work": dict(self.work)}
+        self.row: Row = {**session.arm(None, by="user", limits=LIMITS, now=NOW), "work": dict(self.work)}
+
+    @property
+    def spent(self) -> Row:
+        return {**self.row, "budget": {"agents": 2}, "spent": {"agents": 2}}
 
     def changed(self, **changes: Any) -> Row:
         return {**self.row, "work": {kind: {**summary, **changes} for kind, summary in self.work}}
@@ -67,7 +71,6 @@ AFTER_AN_END: list[tuple[str, Row]] = [
     ("ulw", {"changed": ["calc.py", *"abcd"]}),
     ("verify", {"run": "G1", "changed": ["calc.py"]}),
 ]
-SPENT = {"budget": {"agents": 2}, "spent": {"agents": 2}}
 
 
 def line(answer: Answer) -> str:
@@ -88,7 +91,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "paused": lambda m: line(messages.paused(m.work)),
     "one paused by its name": lambda m: line(messages.paused(m.work[1:2], m.work[:1])),
     "continued": lambda m: line(messages.continued(m.work)),
-    "continued, and spent": lambda m: messages.needs_budget({**m.row, **SPENT}),
+    "continued, and spent": lambda m: messages.needs_budget(m.spent),
     "answered": lambda m: messages.answered(m.work),
     "answered after an end": lambda m: line(messages.answered_end(m.work[1:2])),
     "off": lambda m: line(messages.cancel_answer(m.row, was_on=True, passes_on=False)),
@@ -100,7 +103,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "still on": lambda m: messages.still_on(m.row),
     "taken up": lambda m: line(messages.resumed(m.work, "5c1a", [m.pin])),
     "taken up, to the model": lambda m: messages.resumed(m.work, "5c1a", None).context,
-    "taken up, and spent": lambda m: messages.taken_up_without_budget({**m.row, **SPENT}, "5c1a"),
+    "taken up, and spent": lambda m: messages.taken_up_without_budget(m.spent, "5c1a"),
     "goes on": lambda m: line(messages.resumed(m.work, "", None)),
     "left open": lambda m: messages.offer([("5c1a", m.row)] * 3, 7200.0),
     "still waiting": lambda m: messages.still_on(m.waits("waiting", m.text)),
@@ -116,7 +119,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
         "message-quoted", session.quote_message(session.note_message(m.row, m.text, now=NOW), now=NOW, fingerprint="")
     ),
     "a budget": lambda m: "omo: " + messages.budget_set(m.row),
-    "no budget": lambda m: "omo: " + messages.budget_set({}),
+    "no budget": lambda m: "omo: " + messages.budget_set(EMPTY),
     "a budget is raised": lambda m: line(messages.budget_raised(m.work, m.row)),
     "a block": lambda m: messages.reason_to_go_on(m.row, m.work, 8),
     "a second block": lambda m: messages.reason_to_go_on(session.note(m.row, {"stopBlocks": 2}), m.work, 8),

@@ -275,7 +275,7 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
         "ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not. What should change?",
     ),
     "taken over": (
-        session.taken_up({**ulw(), "work": {"ultragoal": plan()}}, "5c1a"),
+        session.taken_up(read_row({**ulw(), "work": {"ultragoal": plan()}}), "5c1a"),
         {},
         "omo: ended, not proven: session 5c1a took ultragoal g1771780801000 over.",
     ),
@@ -399,7 +399,7 @@ def test_the_page_shows_nothing_that_is_not_said(desk: Desk) -> None:
     said.add(json.loads(desk.send("UserPromptSubmit", prompt="what does ulw do?"))["systemMessage"])
     desk.put(ARMED)
     said.add(json.loads(desk.send("UserPromptSubmit", prompt="never mind"))["systemMessage"])
-    said.add(messages.offer([("5c1a", {"work": {"ultragoal": plan()}})], 7200.0))
+    said.add(messages.offer([("5c1a", read_row({"work": {"ultragoal": plan()}}))], 7200.0))
     page = (ROOT / "docs" / "telling.md").read_text(encoding="utf-8")
     shown = re.findall(r"^\|.* \| (omo: .+) \|$", page, re.M)
     # Turns that end while the run stays on are compared where they are played.
@@ -582,8 +582,8 @@ def test_a_summary_written_anew_is_the_same_end(desk: Desk) -> None:
     old = plan(told=True, **ended(outcome.JUDGED, PASSED))
     fresh = plan(**ended(outcome.JUDGED, f"{PASSED}, 1 reworded"))
     assert session.kept_state(ARMED, old, fresh) == {**fresh, "told": True}
-    assert "told" not in session.kept_state(ARMED, old, {**fresh, "run": "g2"})
-    assert "told" not in session.kept_state(ARMED, {**old, "state": "active"}, fresh)
+    assert "told" not in session.kept_state(ARMED, old, plan(**{**fresh, "run": "g2"}))
+    assert "told" not in session.kept_state(ARMED, plan(**{**old, "state": "active"}), fresh)
 
 
 def test_what_waited_and_then_ended_is_told_twice_because_it_is_two_events(desk: Desk) -> None:

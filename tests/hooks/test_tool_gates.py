@@ -30,7 +30,7 @@ LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3, "max_total_blocks": 64, "
 
 
 def open_run(host: Host, *, session_id: str = SESSION, **changes: Any) -> None:
-    summary = {"run": "r1", "state": "active", "open": 2, "total": 3, "next": "G002", "deny": DENY, **changes}
+    summary: Any = {"run": "r1", "state": "active", "open": 2, "total": 3, "next": "G002", "deny": DENY, **changes}
 
     def put(row: Any) -> runtime.Change:
         after = session.put_work(row, "ultragoal", summary, limits=LIMITS, now=time.time())
@@ -409,7 +409,7 @@ def test_every_command_is_the_leaders_or_only_reads(group: str, reading: set[str
     ],
 )
 def test_other_work_has_its_leader_too(host: Host, kind: str, command: str) -> None:
-    summary = {"run": "r1", "state": "active", "open": 1, "total": 1, "next": "C1"}
+    summary: Any = {"run": "r1", "state": "active", "open": 1, "total": 1, "next": "C1"}
 
     def put(row: Any) -> runtime.Change:
         return runtime.Change(None, session.put_work(row, kind, summary, limits=LIMITS, now=time.time()), [])

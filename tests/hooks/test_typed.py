@@ -34,7 +34,7 @@ def summary(kind: str, **changes: Any) -> Row:
 
 
 def put(host: Host, **kinds: Row) -> None:
-    row = {**session.arm(None, by="user", limits=LIMITS, now=time.time() - 60), "work": kinds}
+    row: Any = {**session.arm(None, by="user", limits=LIMITS, now=time.time() - 60), "work": kinds}
     row["ulw"]["limits"] = {**LIMITS, "cooldown_seconds": 0.001}
     change(host, lambda _: row)
 

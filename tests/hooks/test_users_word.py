@@ -40,7 +40,7 @@ def summary(kind: str, **changes: Any) -> Row:
 
 def put(host: Host, **kinds: Row) -> None:
     """An armed session with these workflows; ultrawork itself only where it is among them."""
-    row = {**session.arm(None, by="user", limits=LIMITS, now=time.time() - 60), "work": kinds}
+    row: Any = {**session.arm(None, by="user", limits=LIMITS, now=time.time() - 60), "work": kinds}
     row["ulw"]["limits"] = {**LIMITS, "cooldown_seconds": 0.001}
     change = runtime.Change(None, read_row(row), [{"kind": "put"}])
     runtime.change_session(host.state, SESSION, lambda _: change, actor="user", now=time.time(), wait=5)
@@ -135,7 +135,7 @@ def test_a_stop_by_name_of_what_is_paused_already_stops_nothing_else(host: Host)
 
 
 def test_a_workflows_own_command_does_not_undo_a_stop_by_name() -> None:
-    row = {"ulw": {"enabled": True}, "work": {"ralph": summary("ralph")}}
+    row: Any = {"ulw": {"enabled": True}, "work": {"ralph": summary("ralph")}}
     stopped = session.stop_by_name(row, "ralph", why=messages.BY_NAME, told=True)["work"]["ralph"]
     for state in ("active", "blocked"):
         kept = session.kept_state(row, stopped, summary("ralph", state=state, why="w"))

@@ -162,8 +162,8 @@ class Walk(Project):
             for each in step.commands:
                 parses(each.argv, self)
         for workflow in self.workflows:
-            summary = part(part(view.brief.row, "work"), workflow.kind)
-            ended = outcome.of(summary) if summary.get("state") == "done" else {"verdict": outcome.ENDED, "why": ""}
+            summary = view.brief.row["work"].get(workflow.kind, {})
+            ended = outcome.of(summary) if summary.get("state") == "done" else outcome.outcome(outcome.ENDED, "")
             name = f"{self.session} {workflow.kind} {summary.get('run')} {ended['why']}"
             if ended["verdict"] in ON_THE_AGENTS_WORD and name not in self.ends:
                 self.ends.add(name)

@@ -27,9 +27,8 @@ def decide(project: Project) -> tuple[str, str]:
     """The rule Stop would apply now, and what it would say."""
     event = event_of({"session_id": "s1", "hook_event_name": "Stop"})
     situation = stop.Situation(event, project.row(), KNOBS, project.now + 3600)
-    change = stop.carry_out(situation)
-    rule, text = change.answer
-    return rule.name, text
+    decision = stop.carry_out(situation)
+    return decision.rule.name, decision.text
 
 
 def count_blocks(project: Project, blocks: int) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 from omo.errors import Busy
 from omo.state import ledger, paths, runtime, store
+from omo.state.rows import read_row
 
 SRC = str(Path(runtime.__file__).parents[2])
 
@@ -38,6 +39,10 @@ for _ in range(times):
 def start(state: str, session: str, times: int) -> subprocess.Popen[str]:
     command = [sys.executable, "-I", "-S", "-c", COUNT_UP, SRC, state, session, str(times)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def counted_once(row: object) -> runtime.Change:
+    return runtime.Change(0, read_row({"n": 1}), [])
 
 
 def test_twenty_processes_times_a_hundred_updates_lose_nothing(state: str) -> None:
@@ -82,7 +87,7 @@ def test_a_writer_killed_at_random_points_leaves_whole_files_and_loses_no_commit
 def test_a_hook_gives_up_within_its_bound_however_many_locks_are_held(
     state: str, held: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runtime.change_session(state, "a", lambda row: runtime.Change(0, {"n": 1}, []), actor="x", now=1.0, wait=5)
+    runtime.change_session(state, "a", counted_once, actor="x", now=1.0, wait=5)
     locks = {
         "session": [paths.session_lock(state, "a")],
         "runtime": [paths.runtime_file(state) + ".lock"],
@@ -97,7 +102,12 @@ def test_a_hook_gives_up_within_its_bound_however_many_locks_are_held(
     try:
         with pytest.raises(Busy):
             runtime.change_session(
-                state, "a", lambda row: runtime.Change(0, {"n": 2}, []), actor="x", now=1.0, wait=store.HOOK_WAIT
+                state,
+                "a",
+                counted_once,
+                actor="x",
+                now=1.0,
+                wait=store.HOOK_WAIT,
             )
     finally:
         for other in others:
@@ -127,7 +137,7 @@ def test_a_lock_of_a_dead_process_holds_nobody(state: str) -> None:
     assert holder.stdout.readline() == "held\n"
     holder.kill()
     holder.communicate()
-    runtime.change_session(state, "a", lambda row: runtime.Change(0, {"n": 1}, []), actor="x", now=1.0, wait=1)
+    runtime.change_session(state, "a", counted_once, actor="x", now=1.0, wait=1)
     assert runtime.session(state, "a") is not None
 
 
@@ -136,6 +146,6 @@ _HOLD = "import sys, filelock; l = filelock.FileLock(sys.argv[1]); l.acquire(); 
 
 def test_the_lock_files_are_never_unlinked(state: str) -> None:
     for number in range(3):
-        runtime.change_session(state, "a", lambda row: runtime.Change(0, {"n": 1}), actor="x", now=number, wait=1)
+        runtime.change_session(state, "a", counted_once, actor="x", now=number, wait=1)
         inode = Path(paths.runtime_file(state) + ".lock").stat().st_ino
     assert Path(paths.runtime_file(state) + ".lock").stat().st_ino == inode

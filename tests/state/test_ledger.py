@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -81,7 +82,7 @@ def test_appending_to_a_damaged_ledger_still_works_and_still_shows(tmp_path: Pat
     path = tmp_path / "events.jsonl"
     head = add(path, "a", "b")
     path.write_bytes(b"garbage\n")
-    mark = {"seq": head.seq, "digest": head.digest}
+    mark: Any = {"seq": head.seq, "digest": head.digest}
     _, after = ledger.append(str(path), [{"kind": "c"}], actor="hook", now=NOW, mark=mark)
     assert after.seq == 3
     assert ledger.read_checked(str(path)).problems
@@ -121,7 +122,7 @@ def test_rows_that_a_crash_kept_from_the_mark_are_gone_on_from(tmp_path: Path) -
     path = tmp_path / "events.jsonl"
     head = add(path, "k0")
     add(path, "k1", "k2")
-    mark = {"seq": head.seq, "digest": head.digest}
+    mark: Any = {"seq": head.seq, "digest": head.digest}
     _, after = ledger.append(str(path), [{"kind": "k3"}], actor="hook", now=NOW, mark=mark)
     assert after.seq == 4
     assert ledger.read_checked(str(path)).problems == []
@@ -132,7 +133,7 @@ def test_no_later_row_speaks_for_one_that_somebody_put_at_the_end(tmp_path: Path
     path = tmp_path / "events.jsonl"
     head = add(path, "k0", "k1")
     path.write_bytes(path.read_bytes() + FORGED.replace(b"5", b"%d" % seq) + b"\n")
-    mark = {"seq": head.seq, "digest": head.digest}
+    mark: Any = {"seq": head.seq, "digest": head.digest}
     for kind in ("k2", "k3"):
         _, head = ledger.append(str(path), [{"kind": kind}], actor="hook", now=NOW, mark=mark)
         mark = {"seq": head.seq, "digest": head.digest}

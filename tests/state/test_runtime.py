@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from omo.clock import stamp
 from omo.errors import Newer, Unreadable
 from omo.state import ledger, paths, runtime, store
-from omo.state.rows import read_row
+from omo.state.rows import EMPTY, read_row
 from omo.work import outcome
 
 NOW = 1_771_780_801.0
@@ -130,7 +130,7 @@ def test_a_forged_last_row_is_not_laundered_by_the_next_append(state: str, forge
     put(state, "a", {**MINIMUM_ROW, "ledger": runtime.session(state, "a")["ledger"]}, kind="fail")  # type: ignore[index]
     path = Path(paths.events_file(state, "a"))
     path.write_text(path.read_text().replace('"fail"', '"pass"'))
-    row = dict(runtime.session(state, "a") or {})
+    row = dict(runtime.session(state, "a") or EMPTY)
     if forge != "edit":
         row.pop("ledger")
         write(state, json.dumps({"sessions": {"a": row}}))
@@ -247,7 +247,7 @@ def test_without_a_ledger_no_end_is_vouched_for(state: str) -> None:
     os.unlink(paths.events_file(state, "b"))
     assert seen(state, "b") == ["ulw"]
     os.mkdir(paths.events_file(state, "b"))
-    assert runtime.unvouched(runtime.doubted(state, "b", runtime.session(state, "b") or {})) == ["ulw"]
+    assert runtime.unvouched(runtime.doubted(state, "b", runtime.session(state, "b") or EMPTY)) == ["ulw"]
 
 
 def test_a_forged_end_is_made_good_by_no_later_event_and_by_no_edit(state: str) -> None:
@@ -276,13 +276,13 @@ def test_a_change_without_events_leaves_an_end_vouched_for(state: str) -> None:
 
 def test_a_ledger_that_is_ahead_after_a_crash_is_the_word_that_counts(state: str) -> None:
     put(state, "a", ended())
-    mark = (runtime.session(state, "a") or {})["ledger"]
+    mark = (runtime.session(state, "a") or EMPTY)["ledger"]
     again = {**MINIMUM_ROW, "work": {"ulw": {"run": "u2", "state": "active"}}}
     event = {"kind": "activated", "after": again}
     ledger.append(paths.events_file(state, "a"), [event], actor="user", now=NOW, mark=mark)
     assert (seen(state, "a"), runtime.ledger_problems(state, "a")) == ([], [])
     put(state, "b", MINIMUM_ROW)
-    mark = (runtime.session(state, "b") or {})["ledger"]
+    mark = (runtime.session(state, "b") or EMPTY)["ledger"]
     ledger.append(paths.events_file(state, "b"), [{"kind": "done", "after": ended()}], actor="a", now=NOW, mark=mark)
     assert (seen(state, "b"), runtime.ledger_problems(state, "b")) == ([], [])
 

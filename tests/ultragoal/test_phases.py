@@ -38,10 +38,11 @@ def stopping(project: Project) -> tuple[str, str]:
     event = claude.event_of({"session_id": project.session})
 
     def decide(row: Any) -> runtime.Change:
-        return stop.carry_out(stop.Situation(event, row, dict(LIMITS), project.now + 60))
+        decision = stop.carry_out(stop.Situation(event, row, dict(LIMITS), project.now + 60))
+        return runtime.Change(decision, decision.row, decision.events)
 
-    rule, text = runtime.change_session(project.state, project.session, decide, actor="hook", now=project.now, wait=5.0)
-    return rule.name, text
+    said = runtime.change_session(project.state, project.session, decide, actor="hook", now=project.now, wait=5.0)
+    return said.rule.name, said.text
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 
 from omo.hooks import messages
 from omo.state import runtime
+from omo.state.rows import EMPTY
 from omo.work import outcome
 from tests.verify.workshop import Q3, Workshop, checklist, checks, path_check, project, q1, q2
 
@@ -31,12 +32,12 @@ def tell(shop: Workshop, **options: Any) -> Row:
 
 
 def told_at_stop(shop: Workshop) -> str:
-    row = runtime.session(shop.state, "s1") or {}
+    row = runtime.session(shop.state, "s1") or EMPTY
     return messages.release("done", row, row, {})
 
 
 def verdict(shop: Workshop, name: str = "G1") -> str:
-    return str((shop.goal(name).outcome or {}).get("verdict"))
+    return (shop.goal(name).outcome or outcome.outcome("None", ""))["verdict"]
 
 
 def test_checks_by_code_alone_are_finished_on_the_agents_word(shop: Workshop) -> None:
@@ -173,8 +174,8 @@ def test_what_the_user_was_told_belongs_to_a_run_that_is_over(shop: Workshop) ->
     begun(shop, "A", hypothesis="H1", **checks(path_check("speed.txt")))
     shop.finish("A", hypothesis="expired")
     summary = tell(shop)
-    row = runtime.session(shop.state, "s1") or {}
-    after = {**row, "work": {"verify": {**summary, "told": True}}}
+    row = runtime.session(shop.state, "s1") or EMPTY
+    after: Any = {**row, "work": {"verify": {**summary, "told": True}}}
     change = runtime.Change(None, after, [{"kind": "allowed"}])
     runtime.change_session(shop.state, "s1", lambda _: change, actor="hook", now=shop.now, wait=5)
     begun(shop, "B", **checks(path_check()))

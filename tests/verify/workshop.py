@@ -76,7 +76,7 @@ class Workshop(Project):
         for question, data in (("q1", q1(artifact)), ("q1.5", checklist(about=name)), ("q2", q2(artifact)), ("q3", Q3)):
             self.answer(question, data, name)
 
-    def publish(self, began: str = "", passed: str = "") -> dict[str, Any]:
+    def publish(self, began: str = "", passed: str = "") -> Any:
         """The session's row, once the goals are told to it."""
         status.publish_goals(self.store, began=began, passed=passed)
         return self.row()
