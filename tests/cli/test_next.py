@@ -129,7 +129,7 @@ def test_open_criteria_come_with_their_checks_and_the_request(project: Project) 
     file = project.write("criteria.json", json.dumps({"criteria": described}))
     project.check("ralph", "start", "--criteria", str(file))
     out = project.agent("next").out
-    assert "the user asked for, as they typed it: write both parts" in out
+    assert 'the user asked for, as they typed it: "write both parts"' in out
     assert "C1 [PENDING]: part 1 is in place" in out
     assert "there: path path done-1.txt" in out
 

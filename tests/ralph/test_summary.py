@@ -10,6 +10,7 @@ from omo.errors import NotEvaluable
 from omo.hooks import messages, stop
 from omo.hosts.claude import event_of
 from omo.settings import LIMITS
+from omo.state.rows import EMPTY
 from omo.state.runtime import is_live
 from omo.work import session
 from omo.workflows.ralph import end
@@ -160,7 +161,7 @@ def test_the_user_who_gives_up_is_done(project: Project) -> None:
     project.abandon("no longer wanted", by="user", session="their-terminal", named=run)
     assert (project.told()["state"], project.told()["open"]) == ("done", 2)
     assert decide(project)[1] == f"omo: ended, not proven: ralph run {run} was ended by the user: no longer wanted."
-    assert project.row("their-terminal") == {}
+    assert project.row("their-terminal") == EMPTY
 
 
 def test_a_first_pass_gives_the_budget_back_and_a_second_does_not(project: Project) -> None:

@@ -9,6 +9,7 @@ import pytest
 from omo.clock import stamp
 from omo.hooks import stop
 from omo.hosts import claude
+from omo.state.rows import read_row
 from omo.views import session, statusline
 from omo.work import outcome
 from tests.project import Project
@@ -20,7 +21,11 @@ Row = Any
 
 def view(row: Row | None, unreadable: str = "") -> session.View:
     return session.View(
-        "s", stop.Situation(claude.event_of({"session_id": "s"}), row, LIMITS, NOW, unreadable=unreadable)
+        "s",
+        stop.Situation(
+            *(claude.event_of({"session_id": "s"}), None if row is None else read_row(row), LIMITS, NOW),
+            unreadable=unreadable,
+        ),
     )
 
 

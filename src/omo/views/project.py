@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from omo import settings
+from omo import settings, table
 from omo.context import Context
 from omo.errors import Unreadable
 from omo.hooks import messages
 from omo.hooks.messages import state_was_removed
-from omo.state import markers, paths, runtime
+from omo.state import markers, runtime
 from omo.text import clip
 from omo.views import session
 from omo.work import budget, left_open, outcome
@@ -328,12 +328,11 @@ def look_at(
 
 def claims_let_stand(context: Context) -> list[Row]:
     """Claims that code did not confirm and somebody let stand: shown wherever things are summed up."""
-    if not os.path.isdir(os.path.join(paths.verify_dir(context.state), "claims")):
-        return []
-    from omo.workflows.verify import claims
-
     listed = []
-    for filed in claims.recorded(context.state, overridden=True):
-        fields = {"claim": filed.statement, "reason": filed.override, "by": filed.by, "goal": filed.goal}
-        listed.append({key: clip(value, 160) for key, value in fields.items()})
+    for workflow in table.ROWS:
+        if not workflow.journal or not os.path.isdir(os.path.join(context.state, workflow.kind, "claims")):
+            continue
+        for filed in workflow.module("claims").recorded(context.state, overridden=True):
+            fields = {"claim": filed.statement, "reason": filed.override, "by": filed.by, "goal": filed.goal}
+            listed.append({key: clip(value, 160) for key, value in fields.items()})
     return listed

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from omo import table
 from omo.errors import OmoError
 from omo.state import paths
+from omo.state.rows import EMPTY
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work.status import Command, NextStep, Status, command
@@ -59,7 +60,7 @@ def may_have(kind: str, viewer: Viewer) -> bool:
     if kind in part(viewer.row, "work"):
         return True
     if kind == "ulw":
-        return bool(viewer.row) or os.path.exists(paths.events_file(state, viewer.session))
+        return viewer.row is not EMPTY or os.path.exists(paths.events_file(state, viewer.session))
     home = table.BY_KIND[kind].home
     if not home:
         return False  # its items are the project's, and the row says which of them the session holds

@@ -15,6 +15,7 @@ from omo.errors import BadInput, OmoError, Refused, Unreadable
 from omo.proof import base, changes
 from omo.proof.project_files import commit_at
 from omo.state import runtime
+from omo.state.rows import EMPTY
 from omo.table import name_of
 from omo.text import clip
 from omo.views import project, works
@@ -229,7 +230,7 @@ def _changed_since(root: str, sections: Sections) -> Changed:
 def _ledger_problems(state: str, view: SessionView, run: str) -> tuple[str, ...]:
     """A row that was dropped for its age says nothing of a run, which has a ledger of its own; nor does one that
     nobody can read say anything of the session's ledger."""
-    if view.brief.mode == "unreadable" or (run and not view.brief.row):
+    if view.brief.mode == "unreadable" or (run and view.brief.row is EMPTY):
         return ()
     try:
         return tuple(runtime.ledger_problems(state, view.name))

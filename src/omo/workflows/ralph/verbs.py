@@ -224,7 +224,7 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
     for criterion in state.criteria:
         views.append(criterion_view(state, criterion, files, row["results"][criterion.id]))
     lines = [f"Iteration {row['iteration']} of {state.max_iterations}: {verdict}", *to_do(state, views)]
-    lines += [*_judged(row), *_told(state)]
+    lines += [*_judged(row), *_sentences(overrides(state))]
     if not judged.is_closed:
         calls = f"call {row['call']} of {judging.MOST_CALLS} that could not tell"
         lines.append(f"Not judged: {calls}; {judging.UNCOUNTED}")
@@ -375,4 +375,8 @@ def to_do(run: RalphState, views: Sequence[CriterionView]) -> list[str]:
 
 
 def _told(run: RalphState) -> list[str]:
-    return [f"{line[0].upper()}{line[1:]}." for line in [*facts(run), *overrides(run)]]
+    return _sentences([*facts(run), *overrides(run)])
+
+
+def _sentences(facts: Sequence[str]) -> list[str]:
+    return [f"{line[0].upper()}{line[1:]}." for line in facts]

@@ -259,6 +259,7 @@ def complete_denial(run: PlanRun, plan: Plan, step: NextStep) -> str:
     elif plan.goal_mode == "per-story" or run.tool.objective not in plan.objectives_of(None):
         return ""
     else:
-        problems = [why for _, why in receipts.unproven(plan, run.directory)]
+        problems = [f"{goal.id} is {goal.status}" for goal in plan.open_goals]
+        problems = problems or [why for _, why in receipts.unproven(plan, run.directory)]
     why = "; ".join(filter(None, problems[:5]))
     return f"The goal is not proven complete ({why}). {step.text}" if why else ""
