@@ -309,7 +309,7 @@ def test_a_plan_that_no_critic_saw_is_the_users_to_start(project: Project) -> No
     begin = ("plan", "start", "plan.md", "--unreviewed", "I think it is good enough")
     ran = project.agent(*begin)
     assert ran.code == 3
-    assert "no critic has looked at it" in ran.err
+    assert "no critic has found this text sound" in ran.err
     assert f"omo plan start plan.md --unreviewed REASON --session {SESSION}" in ran.err
     assert "ultraplan" not in project.row().get("work", {}), "nothing was begun"
     assert project.user(*begin, "--session", SESSION).code == 0

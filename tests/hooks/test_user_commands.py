@@ -13,6 +13,7 @@ import pytest
 from omo.cli.main import main
 from omo.hooks import user_commands
 from omo.state import runtime
+from omo.state.rows import EMPTY
 from omo.workflows.ultrawork import gates
 from tests.hooks.conftest import SESSION, Host
 from tests.proof.test_base import git
@@ -239,7 +240,7 @@ def test_the_users_pins_hold_in_every_conversation_and_the_agents_do_not(on: Hos
         "/omo:unpin NAME takes one away."
     )
     assert gates_of(on, "second") == {"tests": ("user", ["grep", "-q", "new", "value"])}
-    assert on.row("second") == {}, "nothing is written for a conversation that only began"
+    assert on.row("second") == EMPTY, "nothing is written for a conversation that only began"
     block = on.prompt("ulw go", session_id="second").stdout
     assert "(pinned: tests: grep -q new value" in block
     assert "Open gates, 1 of 1: tests." in on.stop(session_id="second").json["reason"]

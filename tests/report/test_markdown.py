@@ -105,7 +105,8 @@ def test_it_says_what_was_proven_and_what_was_let_through(report: Report) -> Non
     assert text.startswith(f"{markdown.MARKER}## ❌ NOT proven: ")
     assert "| ✅ | G001 Show the import page | complete | 21 min 07 s |" in text
     assert "| ❌ | G003 Export the audit report | failed | – |" in text
-    assert "- **G004: upload was not run again (requires" in text
+    assert "- **upload was not run again (requires\\_network)** (G004): by the agent: The upload talks to" in text
+    assert "which only they can reach, approved by the user" in text
     assert "**not reviewed independently**" in text
     assert "<summary>Evidence, " in text
     assert text.count("<details>") == text.count("</details>")

@@ -21,6 +21,7 @@ from omo.workflows.ultragoal.run import PlanRun, load_plan, run_of
 
 Row = dict[str, Any]
 
+MOST_RECORDS = 1000
 HOME = paths.EVIDENCE_DIR
 TIMEOUT = 60.0
 LONGEST_TIMEOUT = 600.0
@@ -116,10 +117,7 @@ def record_run(
     record = replays.record(argv, Path(context.root), cwd, timeout, os.environ)
     record["recordedAt"] = stamp(context.now)  # the same command for another goal is another run
     record |= case or {}
-    number = 1
-    while os.path.lexists(os.path.join(context.root, HOME, goal, f"replay-{number}.json")):
-        number += 1
-    path = write(context, goal, f"replay-{number}.json", record)
+    path = write(context, goal, _free_name(context, goal), record)
     artifacts.register(
         context.state,
         context.root,
@@ -132,6 +130,14 @@ def record_run(
         wait=store.CLI_WAIT,
     )
     return path, record
+
+
+def _free_name(context: Context, goal: str) -> str:
+    for number in range(1, MOST_RECORDS):
+        name = f"replay-{number}.json"
+        if not os.path.lexists(os.path.join(context.root, HOME, goal, name)):
+            return name
+    raise Refused(f"{goal} has {MOST_RECORDS} records already", fix=f"remove some from {HOME}/{goal}")
 
 
 def write(context: Context, goal: str, name: str, document: Any, *, force: bool = False) -> str:

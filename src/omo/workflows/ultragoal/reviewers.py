@@ -299,7 +299,7 @@ def exceptions_of(goal: Goal) -> list[LetThrough]:
             let_through.append(exception(what, "agent", rationale))
     for exempted in receipt.get("exemptions") or []:
         what = f"{goal.id}: {exempted.get('artifact')} was not run again ({exempted.get('reasonCode')})"
-        why = f"{exempted.get('reason')}, approved by {exempted.get('approvedBy')}"
+        why = f"{str(exempted.get('reason')).rstrip('. ')}, approved by {exempted.get('approvedBy')}"
         let_through.append(exception(what, str(receipt.get("by")), clip(why, LONGEST)))
     return let_through + (receipt.get("letThrough") or [])
 

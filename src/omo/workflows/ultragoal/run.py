@@ -30,6 +30,7 @@ Row = dict[str, Any]
 Decision = Callable[[Plan], tuple[Any, list[Row]]]
 
 CREATE = 'omo ultragoal create-goals --brief "…" (goals begin with @goal: TITLE at the start of a line)'
+LARGEST_SETTINGS = 100_000
 ALTERNATIVES = [
     "change the plan: omo ultragoal steer --kind KIND --evidence TEXT --rationale TEXT",
     "hand a part to an executor agent",
@@ -188,6 +189,8 @@ def settings_at(root: str, commit: str | None) -> Settings:
     name = Path(paths.settings_file(root)).relative_to(root).as_posix()
     try:
         text = git.ask(Path(root), "cat-file", "blob", f"{commit}:./{name}")
+        if len(text) > LARGEST_SETTINGS:
+            return Settings()
         return all_settings.of({}, store.parse(store.encode(text), name))
     except (NotEvaluable, Unreadable):
         return Settings()

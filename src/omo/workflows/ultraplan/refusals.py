@@ -130,7 +130,7 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
     theirs = f"omo plan start {name} --unreviewed REASON --session {shlex.quote(caller.session)}"
     if unreviewed and caller.by != "user":
         # Not asking the critic was cheaper than asking: after its no only the user could go on, before it the agent.
-        why = "no critic has looked at it"
+        why = "no critic has found this text sound"
         if review is not None:
             why = f"{critique.CRITIC} has found it not to be sound"
         raise Refused(
