@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from omo import safe_open
 from omo.proof import base
-from omo.proof.swap import File
 from omo.text import clip
+
+if TYPE_CHECKING:
+    from omo.proof.swap import File
 
 # Modules that Python would load in place of the runner's own: "a module in the place of the runner".
 SHADOWS = (
