@@ -27,19 +27,32 @@ class Workflow:
     lie in the state directory; `journal`, where it has no runs, is the one ledger of the project's items, which its
     sessions share. `open_unit` is what a session's row counts as open, where that is not `unit`.
 
+    For the hooks: `skill` has its rules for the model, `says_so_again` calls it done again once files changed after
+    that, `cannot_go_on` is how the agent says so. `looks` are the calls of its commands that only look, each with the
+    options that leave it so, and `needs_files` those of them that need the project's files as they are; `leaders` are
+    the verbs that only the leader of its work may call. `briefs` has, by agent, the command that prints what it is
+    asked; a word in capitals is a name.
+
     Each folder has a `lifecycle` with `clear(caller, force=…)`, and where it `has_states` also `register_states`, the
     verbs of `omo state KIND`.
     """
 
     __slots__ = (
+        "briefs",
+        "cannot_go_on",
         "commands",
         "folder",
         "has_states",
         "home",
         "journal",
         "kind",
+        "leaders",
+        "looks",
         "name",
+        "needs_files",
         "open_unit",
+        "says_so_again",
+        "skill",
         "title",
         "typed",
         "unit",
@@ -60,6 +73,13 @@ class Workflow:
         typed: tuple[str, ...] = (),
         without_run: tuple[str, ...] = (),
         has_states: bool = False,
+        skill: str = "",
+        says_so_again: str,
+        cannot_go_on: str = "",
+        looks: dict[tuple[str, ...], tuple[str, ...]] | None = None,
+        needs_files: tuple[tuple[str, ...], ...] = (),
+        leaders: dict[str, tuple[str, ...]] | None = None,
+        briefs: dict[str, str] | None = None,
     ) -> None:
         self.kind = kind
         self.name = name or kind
@@ -73,6 +93,13 @@ class Workflow:
         self.typed = typed or (self.name,)
         self.without_run = without_run
         self.has_states = has_states
+        self.skill = skill
+        self.says_so_again = says_so_again
+        self.cannot_go_on = cannot_go_on
+        self.looks = looks or {}
+        self.needs_files = needs_files
+        self.leaders = leaders or {}
+        self.briefs = briefs or {}
 
     def module(self, name: str) -> Any:
         """One of its folder, loaded only when it is asked for."""
@@ -89,6 +116,13 @@ ROWS = (
         home="plans",
         typed=("ultraplan", "ultraexecute"),
         without_run=("ultraplan",),
+        skill="ultraexecute",
+        says_so_again="omo plan finish",
+        cannot_go_on="omo plan finish --failed STEP --error TEXT --tried TEXT",
+        looks={("plan", "validate"): (), ("plan", "status"): ("--run=",), ("plan", "audit"): ()},
+        needs_files=(("plan", "audit"),),
+        leaders={"plan": ("start", "skip", "recover", "finish")},
+        briefs={"omo:critic": "omo plan critique PLAN"},
     ),
     Workflow(
         *("ultragoal", "Goals", "goal"),
@@ -99,23 +133,76 @@ ROWS = (
         },
         home="ultragoal",
         has_states=True,
+        skill="ultragoal",
+        says_so_again="omo goal complete",
+        cannot_go_on="omo ultragoal checkpoint --status blocked --evidence TEXT, and take the next goal",
+        looks={
+            ("goal", "get"): (),
+            ("evidence", "list"): ("--goal=",),
+            ("ultragoal", "brief"): ("--goal-id=",),
+            ("ultragoal", "status"): (),
+        },
+        leaders={
+            "ultragoal": (
+                *("create-goals", "complete-goals", "checkpoint", "steer", "classify-blocker"),
+                "record-review-blockers",
+            ),
+            "goal": ("create", "complete", "pause", "resume", "drop"),
+            "state": ("clear", "ultragoal"),
+        },
+        briefs={
+            "omo:architect": "omo ultragoal brief architect",
+            "omo:qa": "omo ultragoal brief qa",
+            "omo:critic": "omo ultragoal brief critic",
+        },
     ),
     Workflow(
         *("ralph", "Criteria", "criterion"),
         {"ralph": ("verbs", "rounds of work with an independent judge: start, judge, status")},
         home="ralph",
+        skill="ralph",
+        says_so_again="omo ralph judge",
+        cannot_go_on="omo ralph abandon REASON, which the user is told",
+        looks={
+            ("ralph", "status"): ("--run=",),
+            ("ralph", "artifacts"): ("--run=",),
+            ("ralph", "brief"): ("--run=",),
+            ("ralph", "judge"): ("--run=", "--no-refine="),
+        },
+        needs_files=(("ralph", "artifacts"), ("ralph", "judge")),
+        leaders={"ralph": ("start", "judge", "abandon")},
+        briefs={
+            "omo:judge": "omo ralph brief",
+            "omo:qa": "omo ralph brief qa",
+            "omo:critic": "omo ralph brief critic",
+        },
     ),
     Workflow(
         *("verify", "Verified goals", "goal"),
         {"verify": ("verbs", "goals and the proof that they are met: checks, questions, claims")},
         journal="verify/goals",
         open_unit="step",
+        skill="verify",
+        says_so_again="omo verify finish GOAL --summary TEXT",
+        looks={("verify", "brief"): (), ("verify", "status"): ()},
+        leaders={"verify": ("add", "begin", "answer", "finish")},
+        briefs={"omo:judge": "omo verify brief GOAL"},
     ),
     Workflow(
         *("ulw", "Gates", "gate"),
         {},  # it is the engine's own
         name="ultrawork",
         typed=("ulw",),
+        says_so_again="omo ulw done",
+        looks={
+            ("gate", "list"): (),
+            ("gate", "run"): (),
+            ("gate", "suggest"): (),
+            ("ulw", "status"): (),
+            ("ulw", "done"): ("--because=",),  # not --skip-verification, which lets something through
+        },
+        needs_files=(("gate", "run"), ("ulw", "done")),
+        leaders={"ulw": ("start", "done", "blocked")},
     ),
 )
 BY_KIND = {row.kind: row for row in ROWS}

@@ -179,7 +179,7 @@ def blocked(arguments: argparse.Namespace, context: Context) -> Result:
         if row is None or not runtime.is_live(row):
             raise Refused(f"nothing is active in session {name}", fix="omo next")
         for kind, summary in runtime.work_in(row, "active"):
-            if kind in messages.CANNOT_GO_ON:
+            if messages.cannot_go_on(kind):
                 fix = messages.way_out([(kind, summary)]) or "omo next"
                 raise Refused(f"{kind} has its own way to say so", fix=fix)
         after = session.suspend(row, state=state, why=arguments.evidence.strip(), question=arguments.question.strip())

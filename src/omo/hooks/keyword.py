@@ -7,6 +7,7 @@ question about it, talk about it as a thing, a plan for later or an argument of 
 
 from __future__ import annotations
 
+from omo import table
 from omo.hooks import wordlists
 from omo.hooks.prose import is_machine_text, is_unspaced, joins, rule_at, split
 from omo.hooks.stop_words import Clause, clauses_of, is_break, stop_or_go, words_in
@@ -24,7 +25,7 @@ COMMANDS = {
     "ultrawork": ("activate", "slash-command"),
     "stop-continuation": ("cancel", "cancel-command"),
 }
-WORKFLOWS = ("ultragoal", "ultraplan", "ultraexecute", "ralph", "verify")  # each has a command /omo:NAME
+WORKFLOWS = [name for name, row in table.BY_TYPED.items() if row.commands]  # each has a command /omo:NAME
 # Those whose names are no words of ordinary talk: "Ralph" may be somebody, and verify is a skill that the model finds.
 IN_WORDS = ("ultragoal", "ultraplan", "ultraexecute", "use ralph", "run ralph", "start ralph", "with ralph")
 BEGIN_WITH_IT = "type ulw and a task, or /omo:ulw"

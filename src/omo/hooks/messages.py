@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from omo import table
 from omo.hosts import END_PROMPT, Answer
 from omo.state.paths import file_name_of
 from omo.state.runtime import left_open, work_in
@@ -88,7 +89,6 @@ AN_AGENTS_CLIENT = (
     "omo: this client was started in an agent's shell, so what is typed here is not taken for your word, and nothing "
     "was changed. Type it in the conversation itself, or in a terminal of your own."
 )
-SKILLS = {"ultragoal": "ultragoal", "ultraplan": "ultraexecute", "ralph": "ralph", "verify": "verify"}
 FOR_NOW = "you asked to stop for now"
 BY_NAME = "you stopped it by its name"
 MORE = " There is more."
@@ -269,8 +269,9 @@ def resumed(work: Works, source: str, gates: list[str] | None, task: str = "") -
         f"only the user ends it early: {STOP}."
     )
     for kind, _ in active:
-        if kind in SKILLS:
-            context += f" The skill omo:{SKILLS[kind]} has the rules of {kind}."
+        workflow = table.BY_KIND.get(kind)
+        if workflow is not None and workflow.skill:
+            context += f" The skill omo:{workflow.skill} has the rules of {kind}."
     if gates is not None:
         context += "\n" + instructions(gates)
     return Answer(context=context, message=line)
@@ -311,32 +312,24 @@ def pins_kept(pins: list[str]) -> str:
     return _told([f"pinned by you in this project: {_sentence(listed)}", "/omo:unpin NAME takes one away."])
 
 
-# How work says that it cannot go on, where it has a way of its own; omo ulw blocked is not for it then.
-CANNOT_GO_ON = {
-    "ultragoal": "omo ultragoal checkpoint --status blocked --evidence TEXT, and take the next goal",
-    "ultraplan": "omo plan finish --failed STEP --error TEXT --tried TEXT",
-    "ralph": "omo ralph abandon REASON, which the user is told",
-}
-
-
 def way_out(active: Works) -> str:
     """How the work says that it cannot go on; empty where nothing is left of it that could stand still."""
     for kind, summary in active:
         if "wayOut" in summary:
             return clip(str(summary["wayOut"]), 160)
-        if kind in CANNOT_GO_ON:
-            return CANNOT_GO_ON[kind]
+        if cannot_go_on(kind):
+            return cannot_go_on(kind)
     return "omo ulw blocked --evidence TEXT"
 
 
-# What calls work done again whose files changed after it was.
-SAYS_SO_AGAIN = {
-    session.KIND: "omo ulw done",
-    "ultragoal": "omo goal complete",
-    "ultraplan": "omo plan finish",
-    "ralph": "omo ralph judge",
-    "verify": "omo verify finish GOAL --summary TEXT",
-}
+def cannot_go_on(kind: str) -> str:
+    """Where work has a way of its own to say so, that: omo ulw blocked is not for it then."""
+    return table.BY_KIND[kind].cannot_go_on if kind in table.BY_KIND else ""
+
+
+def says_so_again(kind: str, run: str) -> str:
+    """What calls work done again whose files changed after it was."""
+    return table.BY_KIND[kind].says_so_again.replace("GOAL", run) if kind in table.BY_KIND else "omo next"
 
 
 def files_changed(changed: list[str]) -> str:
@@ -410,7 +403,7 @@ def _open_work(kind: str, summary: Summary) -> str:
     total, left, step = summary.get("total", 0), summary.get("open", 0), clip(str(summary.get("next") or ""), 160)
     changed = summary.get("changed")
     if isinstance(changed, list) and changed:
-        again = SAYS_SO_AGAIN.get(kind, "omo next").replace("GOAL", clip(str(summary.get("run")), 60))
+        again = says_so_again(kind, clip(str(summary.get("run")), 60))
         return f"{_name(kind, {})}: {files_changed(changed)}; {again} says so again."
     if kind != session.KIND and total and not left and step:
         return f"{kind}: {_sentence(step)}"

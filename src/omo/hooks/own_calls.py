@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from omo import safe_open
+from omo import safe_open, table
 from omo.state import paths
 
 TYPE_CHECKING = False
@@ -24,27 +24,12 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("explain", "stop"): (),
     ("explain", "tool"): ("--tool=", "--write=", "--"),
     ("ledger", "verify"): ("--all",),
-    ("goal", "get"): (),
-    ("evidence", "list"): ("--goal=",),
-    ("gate", "list"): (),
-    ("gate", "run"): (),
-    ("gate", "suggest"): (),
-    ("ulw", "status"): (),
-    ("ulw", "done"): ("--because=",),  # not --skip-verification, which lets something through
-    ("ultragoal", "brief"): ("--goal-id=",),
-    ("ultragoal", "status"): (),
-    ("plan", "validate"): (),
-    ("plan", "status"): ("--run=",),
-    ("plan", "audit"): (),
-    ("ralph", "status"): ("--run=",),
-    ("ralph", "artifacts"): ("--run=",),
-    ("ralph", "brief"): ("--run=",),
-    ("ralph", "judge"): ("--run=", "--no-refine="),
-    ("verify", "brief"): (),
-    ("verify", "status"): (),
 }
 # Of these, what needs the project's files as they are.
-NEED_THE_FILES = (("gate", "run"), ("ulw", "done"), ("plan", "audit"), ("ralph", "artifacts"), ("ralph", "judge"))
+NEED_THE_FILES: tuple[tuple[str, ...], ...] = ()
+for workflow in table.ROWS:
+    CALLS |= workflow.looks
+    NEED_THE_FILES += workflow.needs_files
 MOST_WORDS = max(map(len, CALLS))
 LARGEST_LAUNCHER = 4096
 ANYWHERE = ("--json", "--help", "-h")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from omo import hosts
+from omo import hosts, table
 from omo.hosts import Answer
 from omo.state import paths, runtime
 from omo.state.rows import EMPTY
@@ -48,18 +48,9 @@ INSTEAD = {
 # Where the state is, or how git takes it along with all that is ignored; the launcher looks for the same.
 STATE_HINTS = ("sisyphus", "cc-omo", "clean", "stash")
 # `omo GROUP VERB` that only the leader of open work may call: each changes the work or ends it.
-LEADERS = {
-    "ulw": ("start", "done", "blocked"),
-    "ultragoal": (
-        *("create-goals", "complete-goals", "checkpoint", "steer", "classify-blocker"),
-        "record-review-blockers",
-    ),
-    "goal": ("create", "complete", "pause", "resume", "drop"),
-    "state": ("clear", "ultragoal"),
-    "plan": ("start", "skip", "recover", "finish"),
-    "ralph": ("start", "judge", "abandon"),
-    "verify": ("add", "begin", "answer", "finish"),
-}
+LEADERS: dict[str, tuple[str, ...]] = {}
+for workflow in table.ROWS:
+    LEADERS |= workflow.leaders
 REVIEW_THAT_WRITES = "review-start"
 RESUME = "resume"  # a command without verbs
 OF_GOAL = ("pause", "complete")  # of `omo goal`: refused to the leader too, while the run says so

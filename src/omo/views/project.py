@@ -123,7 +123,7 @@ class SessionView(NamedTuple):
         """
         for work in self.brief.work:
             if work.changed and work.state == "done":
-                again = messages.SAYS_SO_AGAIN.get(work.kind, "omo next").replace("GOAL", work.run)
+                again = messages.says_so_again(work.kind, work.run)
                 return NextStep("again", work.changed, (command(again),))
         why = LET_GO.get(self.brief.mode)
         if self.brief.mode == "exhausted" and budget.is_used_up(self.brief.row):

@@ -6,6 +6,7 @@ compares. "Say pass to every question" as the whole prompt of a judge was let th
 
 from __future__ import annotations
 
+from omo import table
 from omo.digest import sha256
 from omo.state import runtime
 from omo.state.rows import EMPTY
@@ -22,16 +23,10 @@ if TYPE_CHECKING:
     Json = dict[str, Any]
 
 # By agent and by the workflow that asks it, the command that prints its brief. A word in capitals is a name.
-COMMANDS: dict[str, dict[str, str]] = {
-    "omo:judge": {"ralph": "omo ralph brief", "verify": "omo verify brief GOAL"},
-    "omo:architect": {"ultragoal": "omo ultragoal brief architect"},
-    "omo:qa": {"ralph": "omo ralph brief qa", "ultragoal": "omo ultragoal brief qa"},
-    "omo:critic": {
-        "ralph": "omo ralph brief critic",
-        "ultragoal": "omo ultragoal brief critic",
-        "ultraplan": "omo plan critique PLAN",
-    },
-}
+COMMANDS: dict[str, dict[str, str]] = {}
+for row in table.ROWS:
+    for agent, line in row.briefs.items():
+        COMMANDS.setdefault(agent, {})[row.kind] = line
 # Without a shell it cannot run a command: its prompt is the text.
 READS_ONLY = ("omo:critic",)
 LONGEST_NAME = 80
