@@ -6,7 +6,7 @@ import argparse
 from functools import partial
 
 from omo.errors import BadInput
-from omo.text import columns
+from omo.progress import columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import threading
@@ -65,3 +67,17 @@ class doing:
         if draws and shown:
             to.write("\r\x1b[K")
             to.flush()
+
+
+def columns() -> int:
+    """Of the terminal, as shutil.get_terminal_size has it."""
+    try:
+        width = int(os.environ["COLUMNS"])
+    except (KeyError, ValueError):
+        width = 0
+    if width > 0:
+        return width
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,17 +30,3 @@ def listed(names: Sequence[str], most: int = 8, between: str = ", ") -> str:
     """a, b and 3 more."""
     shown = between.join([clip(name, 200) for name in names[:most]])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
-
-
-def columns() -> int:
-    """Of the terminal, as shutil.get_terminal_size has it."""
-    try:
-        width = int(os.environ["COLUMNS"])
-    except (KeyError, ValueError):
-        width = 0
-    if width > 0:
-        return width
-    try:
-        return os.get_terminal_size(1).columns or 80
-    except OSError:
-        return 80

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from omo import __version__, table
-from omo.text import columns
+from omo.progress import columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
