@@ -362,7 +362,7 @@ def rule(shop: Workshop) -> str:
 
 def test_stop_holds_from_begin_until_finish_passes(shop: Workshop) -> None:
     shop.add(**checks(path_check(), "Is it readable?"))
-    assert shop.publish() == {}
+    assert shop.publish() == EMPTY
     assert rule(shop) == "not-active"
     shop.begin()
     work = shop.publish("G1")["work"]["verify"]

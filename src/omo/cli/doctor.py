@@ -372,15 +372,16 @@ def runtime_file(probe: Probe) -> Finding:
         "what was on is off then, type ulw to start again"
     )
     try:
-        sessions = runtime.read(probe.context.state)["sessions"]
+        stored = runtime.read(probe.context.state)
     except Newer as error:
         return fail(f"{error.message}; it is kept as it is, and the hooks let every Stop pass", error.fix)
     except Unreadable as error:
         return fail(error.message, remedy)
+    sessions = stored["sessions"]
     wrong = [f"session {name} is not an object" for name, row in sessions.items() if not isinstance(row, dict)]
     if wrong:
         return fail(f"{path} has sessions that cannot be read", remedy, wrong)
-    live = sum(runtime.is_held(row) for row in runtime.sessions(probe.context.state).values())
+    live = sum(runtime.is_held(row) for row in runtime.rows_of(stored).values())
     return ok(f"{counted(len(sessions), 'session')}, {live} live")
 
 

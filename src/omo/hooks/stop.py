@@ -59,8 +59,12 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
 
 
 def may_be_held(event: Event, row: SessionRow, environ: Mapping[str, str]) -> bool:
-    """Whether any rule could do something: else nothing is locked."""
-    return not settings.is_disabled(environ) and not event.is_subagent and runtime.needs_hooks(row)
+    """Whether any rule could do something; else nothing is locked, nor the ledger asked: a cancel lets go at once."""
+    if settings.is_disabled(environ) or event.is_subagent:
+        return False
+    if session.is_cancelled(row):
+        return session.cancel_is_unshown(row)
+    return runtime.needs_hooks(row)
 
 
 class _Stop:

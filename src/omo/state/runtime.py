@@ -70,8 +70,11 @@ def session(state: str, session_id: str) -> SessionRow | None:
 
 def sessions(state: str) -> dict[str, SessionRow]:
     """Every session's row, but for what is none."""
-    rows = read(state)["sessions"]
-    return {name: read_row(row) for name, row in rows.items() if isinstance(row, dict)}
+    return rows_of(read(state))
+
+
+def rows_of(runtime: Json) -> dict[str, SessionRow]:
+    return {name: read_row(row) for name, row in runtime["sessions"].items() if isinstance(row, dict)}
 
 
 def is_live(row: SessionRow) -> bool:

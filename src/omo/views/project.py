@@ -233,8 +233,8 @@ def look(context: Context, *, closely: str = "", everything: bool = False) -> Pr
         problems.insert(0, Problem("OMO_DISABLE is set here: where it is, no hook does anything", code="disabled"))
     views = []
     try:
-        names = [str(name) for name in runtime.read(context.state)["sessions"]]
-        rows = runtime.sessions(context.state)
+        stored = runtime.read(context.state)
+        rows = runtime.rows_of(stored)
     except Unreadable as error:
         problems.insert(0, Problem(error.message, error.fix, error.code))
         if meant:
@@ -245,7 +245,7 @@ def look(context: Context, *, closely: str = "", everything: bool = False) -> Pr
             problems.append(Problem(what, "type ulw in a prompt to begin anew", "removed"))
         trees: dict[str, str] = {}
         close = {meant, *_worth_a_look(rows, context.now)}
-        for name in names:
+        for name in stored["sessions"]:
             is_close = name in close
             asks = is_close or everything
             views.append(look_at(context, name, closely=is_close, asks_ledger=asks, rows=rows, trees=trees))

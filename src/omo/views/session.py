@@ -242,12 +242,12 @@ def look(
     first = view(row)
     if row is None or not asks_ledger:
         return first
-    # The hook decides under the lock, on the ledger's word; where it decides nothing, the row stands as it is.
+    # The hook decides under the lock, on the ledger's word; where nothing may be held, the row stands as it is.
     try:
-        if first.rule.then is None:
-            current = runtime.doubted(state, name, row, head)
-        else:
+        if stop.may_be_held(Event(name), row, environ):
             current = runtime.caught_up(state, name, row, head)
+        else:
+            current = runtime.doubted(state, name, row, head)
     except Unreadable as error:  # it lets go then
         unreadable = error.message
         return view(row)
