@@ -145,6 +145,14 @@ def test_a_healthy_machine_is_ok_in_every_respect(machine: Machine) -> None:
     assert (result.exit_code, result.data["counts"]) == (0, {OK: len(CHECKS)})
 
 
+def test_on_a_narrow_terminal_only_what_is_to_be_typed_is_longer(machine: Machine) -> None:
+    machine.write("~/.claude/settings.json", {"enabledPlugins": {"omo@omo": False}, "env": {"OMO_DISABLE": "1"}})
+    lines = doctor.diagnose(machine.probe, 60).text.splitlines()
+    long = [line for line in lines if len(line) > 60 and not line.strip().startswith("fix: ")]
+    assert [line for line in long if len(line.split()) > 1 and "/" not in line] == []
+    assert len(long) < len(doctor.diagnose(machine.probe).text.splitlines())
+
+
 def test_warnings_do_not_fail_the_command(machine: Machine) -> None:
     machine.variables["OMO_DISABLE"] = "1"
     result = machine.all()
@@ -334,7 +342,7 @@ BROKEN_HANDLER = (
         (put("hooks/hooks.json", "[]"), "hook-files", FAIL, "not an object"),
         (put("hooks/hooks.json", '{"hooks": {"Stop": 3}}'), "hook-files", FAIL, "nothing for Stop"),
         (put("hooks/hooks.json", '{"Stop": []}'), "hook-files", FAIL, "registers no hooks"),
-        (crlf, "stop", FAIL, "an idle Stop did not end well"),
+        (crlf, "hook-files", FAIL, "CRLF"),
         (remove("hooks/hooks.json"), "stop", UNKNOWN, "hooks.json is missing"),
         (stop_command("exit 3"), "stop", FAIL, "exit 3"),
         (stop_command("echo hello from a profile"), "stop", FAIL, "said: hello from a profile"),
@@ -425,10 +433,35 @@ def test_the_hosts_directory_can_be_elsewhere(machine: Machine) -> None:
     expect(machine.look("plugin"), OK, "enabled")
 
 
+@pytest.mark.parametrize(
+    ("script", "result", "words"),
+    [
+        (None, UNKNOWN, "not on PATH"),
+        ("echo '2.1.325 (Claude Code)'", OK, "2.1.325"),
+        ("echo 2.1.197", OK, "2.1.197"),
+        ("echo 2.1.99", WARN, "older than 2.1.197"),
+        ("echo 10.0.0", OK, "10.0.0"),
+        ("echo no idea", UNKNOWN, "no idea"),
+        ("echo 2.1.325; exit 1", UNKNOWN, "exit 1"),
+    ],
+)
+def test_version_of_the_host(machine: Machine, script: str | None, result: str, words: str) -> None:
+    if script is not None:
+        machine.claude_says(script)
+    expect(machine.look("host-version"), result, words)
+
+
 def test_who_has_omo_in_codex_alone_is_not_sent_to_claude(machine: Machine) -> None:
     machine.variables["CODEX_HOME"] = str(machine.user)
     (machine.user / "config.toml").write_text('[plugins."omo@omo"]\nenabled = true\n', "utf-8")
     expect(machine.look("plugin"), OK, "omo is not installed in Claude Code")
+    expect(machine.look("host-version"), OK, "claude is not on PATH")
+
+
+def test_a_host_that_hangs(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("omo.cli.doctor.PATIENCE", 0.2)
+    machine.claude_says("exec sleep 60")
+    expect(machine.look("host-version"), UNKNOWN, "no end within 0.2 s")
 
 
 @pytest.mark.parametrize(
@@ -583,6 +616,7 @@ def test_refused_settings_are_named_beside_those_in_force(machine: Machine) -> N
         "OMO_MAX_HOURS: 'never' is not a number",
         "'colour' is no setting",
         "max_stop_blocks = 5 (.sisyphus/omo.json: max_stop_blocks)",
+        "max_hours = 8.0 (default)",
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from omo.cli import setup
-from omo.cli.doctor import OK, WARN, Probe, on_path
+from omo.cli.doctor import OK, WARN, Probe, on_path, status_line
 from omo.cli.main import main
 from omo.context import OF_AN_AGENT, Context
 from omo.errors import Refused
@@ -85,7 +85,9 @@ def test_nothing_is_written_that_nobody_agreed_to(desk: Desk) -> None:
 
 
 def test_it_is_put_into_the_settings_and_taken_out_again(desk: Desk) -> None:
+    assert status_line(desk.probe).result == OK
     assert desk.omo("setup", "statusline", "--yes").code == 0
+    assert status_line(desk.probe).seen == f"in {desk.settings}"
     assert json.loads(desk.settings.read_text())["statusLine"]["refreshInterval"] == 5
     assert desk.omo("setup", "statusline", "--yes").out == f"{desk.settings} is so already.\n"
     desk.omo("setup", "remove", "statusline", "--yes")
@@ -120,7 +122,10 @@ def test_after_the_plugin_is_gone_the_line_is_empty_not_an_error(desk: Desk) -> 
         gone.unlink()
         done = subprocess.run(["sh", "-c", desk.command()], input="{}", capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, "")
+    found = status_line(desk.probe)
+    assert (found.result, found.fix) == (WARN, "omo setup statusline")
     assert desk.omo("setup", "statusline", "--yes").code == 0
+    assert status_line(desk.probe).result == OK
 
 
 def test_settings_that_cannot_be_read_are_left_alone(desk: Desk) -> None:

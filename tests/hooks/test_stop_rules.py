@@ -329,6 +329,15 @@ def test_any_row_and_any_event_end_in_a_decision_that_advances(row: Any, fields:
     assert blocks <= 8
 
 
+@given(
+    given_up=st.lists(ANYTHING | st.fixed_dictionaries({}, optional={"run": ANYTHING, "what": ANYTHING}), max_size=3)
+)
+def test_what_was_given_up_is_told_whatever_somebody_made_of_it(given_up: Any) -> None:
+    ended = session.finish(ARMED, outcome.outcome("proven", "gate t passes"), at=stamp(NOW), files={})
+    decision = stop.carry_out(situation({**ended, "givenUp": given_up}))
+    assert (decision.rule.name, bool(decision.text)) == ("done", True)
+
+
 @given(blocks=st.integers(0, 20), total=st.integers(0, 100), ago=st.floats(0, 100), hours=st.floats(0, 20))
 def test_caps_never_grow_and_zero_is_never_infinite(blocks: int, total: int, ago: float, hours: float) -> None:
     row = with_ulw(stopBlocks=blocks, totalBlocks=total, lastStopAt=stamp(NOW - ago), armedAt=stamp(NOW - hours * 3600))

@@ -17,7 +17,7 @@ from omo.work.run import Caller
 from omo.workflows.ralph import end as ending
 from omo.workflows.ralph import start as starting
 from omo.workflows.ralph.phases import UNCOUNTED, changed_lines
-from omo.workflows.ralph.run import RALPH, fold
+from omo.workflows.ralph.run import RALPH, RalphState, fold
 from tests.ralph.project import Project, criterion, make_project, question
 
 HERE = {"type": "path", "path": "README.md"}
@@ -418,6 +418,11 @@ class TestLessons:
         project.start(criterion(1))
         project.judged(C1="pass")
         assert project.start().lessons == []
+
+    def test_those_of_an_earlier_version_are_left_aside(self, project: Project) -> None:
+        kept = {"blocked": [{"id": "C1"}], "overlap": []}
+        started = {**project.start().rows[0], "lessons": kept}
+        assert (fold([started], "r1") or RalphState()).lessons == []
 
     def test_a_ledger_that_was_edited_teaches_nothing(self, project: Project) -> None:
         self.failed_run(project)

@@ -338,7 +338,7 @@ def contrast(one: str, other: str) -> float:
 PALETTES = [dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", block)) for block in CSS.split(":root {")[1:]]
 
 
-@pytest.mark.parametrize("palette", PALETTES, ids=["light", "dark"])
+@pytest.mark.parametrize("palette", PALETTES, ids=["light", "dark", "print"])
 def test_text_can_be_read_on_what_it_stands_on(palette: dict[str, str]) -> None:
     """AA: 4.5 to 1."""
     colours = {**PALETTES[0], **palette}

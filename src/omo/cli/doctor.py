@@ -8,8 +8,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shlex
+import shutil
+import sys
 import tempfile
+import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -55,6 +59,7 @@ SOURCED = ("hooks/launch.sh", "hooks/session-start.sh", "hooks/environment.sh")
 SESSION = "omo-doctor"
 NO_SHELL = "put a POSIX sh on PATH"
 REINSTALL = f"reinstall the plugin: {host.Setup.reinstall_command}"
+SET_STATUS_LINE = "omo setup statusline"
 
 
 @dataclass(frozen=True)
@@ -102,10 +107,12 @@ def register(commands: options.Commands) -> None:
 
 
 def doctor(arguments: argparse.Namespace, context: Context) -> Result:
-    return diagnose(Probe(context, plugin_root()))
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    return diagnose(Probe(context, plugin_root()), width)
 
 
-def diagnose(probe: Probe) -> Result:
+def diagnose(probe: Probe, width: int = 0) -> Result:
+    """Lines no wider than `width`, if there is one; what is to be typed stays whole."""
     checks, lines = [], []
     counts: dict[str, int] = {}
     with progress.doing("looking") as doing:
@@ -114,12 +121,18 @@ def diagnose(probe: Probe) -> Result:
             finding = examine(CHECKS[name], probe)
             checks.append({"name": name, **asdict(finding)})
             counts[finding.result] = counts.get(finding.result, 0) + 1
-            lines.append(f"{finding.result:8} {name}: {finding.seen}")
-            lines += [f"{INDENT}{line}" for line in finding.details]
+            for line in (f"{finding.result:8} {name}: {finding.seen}", *(INDENT + line for line in finding.details)):
+                lines += _wrapped(line, width)
             if finding.result != OK:
                 lines.append(f"{INDENT}fix: {finding.fix}")
     lines.append(", ".join(f"{count} {result}" for result, count in counts.items()))
     return Result({"checks": checks, "counts": counts}, "\n".join(lines), 3 if FAIL in counts else 0)
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    if not width:
+        return [line]
+    return textwrap.wrap(line, width, subsequent_indent=INDENT, break_long_words=False, break_on_hyphens=False)
 
 
 def examine(look: Callable[[Probe], Finding], probe: Probe) -> Finding:
@@ -201,6 +214,13 @@ def hook_files(probe: Probe) -> Finding:
     missing = [f"{name} is missing" for name in sorted(needed) if not os.access(probe.plugin / name, os.R_OK)]
     if missing:
         return fail(f"{len(missing)} of {len(needed)} hook files are missing", REINSTALL, missing)
+    broken = []
+    for name in SOURCED:
+        answer = probe.run("sh", "-n", str(probe.plugin / name))
+        if not answer.ok and not answer.not_found:
+            broken.append(f"{name}: {why(answer)}")
+    if broken:
+        return fail("sh cannot read the hooks (a checkout with CRLF line ends?)", REINSTALL, broken)
     if not host.registered_commands(probe.plugin, host.STOP):
         return fail("hooks.json registers nothing for Stop", REINSTALL)
     return ok(f"{len(commands)} hooks registered, {len(needed)} files present")
@@ -251,7 +271,7 @@ def _stop(probe: Probe, project: Path) -> Outcome:
     return probe.run("sh", "-c", command, cwd=project, stdin=host.stop_event(SESSION, project), extra=variables)
 
 
-# What the host makes of us: is the plugin on, may hooks run, who else holds a Stop
+# What the host makes of us: is the plugin on, may hooks run, which version, who else holds a Stop
 
 
 def plugin(probe: Probe) -> Finding:
@@ -274,7 +294,7 @@ def plugin(probe: Probe) -> Finding:
         return ok(f"omo is not installed in {setup.title}")
     return unknown(
         "not installed as a plugin, or loaded with --plugin-dir",
-        f"{setup.install_command}; nothing to do if you start {setup.program} with --plugin-dir",
+        f"{setup.install_command}; nothing to do if you start {setup.version_command[0]} with --plugin-dir",
     )
 
 
@@ -290,6 +310,24 @@ def switches(probe: Probe) -> Finding:
     if setup.problems:
         return unknown("whether a settings file switches hooks off is not known", "mend its JSON", setup.problems)
     return ok("nothing switches hooks off")
+
+
+def host_version(probe: Probe) -> Finding:
+    setup = probe.setup
+    asked = " ".join(setup.version_command)
+    oldest = ".".join(map(str, setup.oldest_tested))
+    remedy = f"see that {asked} prints {oldest} or newer"
+    answer = probe.run(*setup.version_command)
+    if answer.not_found:
+        seen = f"{setup.version_command[0]} is not on PATH"
+        return ok(seen) if codex_setup.has_plugin(probe.context.environ) else unknown(seen, remedy)
+    version = re.search(r"(\d+)\.(\d+)\.(\d+)", answer.stdout) if answer.ok else None
+    if version is None:
+        return unknown(f"{asked} did not tell ({why(answer)})", remedy)
+    if tuple(map(int, version.groups())) < setup.oldest_tested:
+        seen = f"{setup.title} {version[0]} is older than {oldest}, the oldest the hooks were tested with"
+        return warn(seen, setup.update_command)
+    return ok(f"{setup.title} {version[0]}")
 
 
 def block_cap(probe: Probe) -> Finding:
@@ -408,17 +446,41 @@ def hook_errors(probe: Probe) -> Finding:
 # Settings: what is in force, and from where
 
 
+def _shown(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)
+
+
 def settings_in_force(probe: Probe) -> Finding:
-    """Those that are not the defaults are named."""
     in_force = probe.settings
-    values = []
-    for name, origin in in_force.origins.items():
-        if origin != "default":
-            values.append(f"{name} = {in_force.values[name]} ({origin})")
+    values = [f"{name} = {_shown(value)} ({in_force.origins[name]})" for name, value in in_force.values.items()]
     if in_force.problems:
         seen = f"{len(in_force.problems)} settings were refused"
         return warn(seen, "correct or remove them where they are set", [*in_force.problems, *values])
     return ok("every setting is usable", details=values)
+
+
+# What `omo setup` puts outside the project
+
+
+def status_line(probe: Probe) -> Finding:
+    lines = probe.setup.status_lines()
+    if not lines:
+        return ok(f"not in use; {SET_STATUS_LINE} shows in {probe.setup.title} what holds a session")
+    shown, command = lines[-1]
+    ours = setup.status_line_command(probe.home)
+    if ours not in command:
+        overridden = [path for path, other in lines if ours in other]
+        if not overridden:
+            return ok(f"{shown} shows another; {SET_STATUS_LINE} puts omo's beside it")
+        remedy = f"take {host.STATUS_LINE} out of {shown}, or leave it so"
+        return warn(f"{shown} overrides the one in {overridden[0]}", remedy)
+    if not os.access(probe.home / "statusline.sh", os.R_OK):
+        return warn(f"{shown} calls {probe.home / 'statusline.sh'}, which is gone", SET_STATUS_LINE)
+    return ok(f"in {shown}")
 
 
 def on_path(probe: Probe) -> Finding:
@@ -437,12 +499,14 @@ CHECKS: dict[str, Callable[[Probe], Finding]] = {
     "stop": stop_hook,
     "plugin": plugin,
     "switches": switches,
+    "host-version": host_version,
     "block-cap": block_cap,
     codex_setup.NAME: trust_of_hooks,
     "state-directory": state_directory,
     "runtime-file": runtime_file,
     "other-stop-hooks": other_stop_hooks,
     "path": on_path,
+    "statusline": status_line,
     "settings": settings_in_force,
     "hook-errors": hook_errors,
 }

@@ -76,7 +76,9 @@ class Setup:
     """What a user and a project have set for Claude Code, a later file over an earlier one."""
 
     title = "Claude Code"
-    program = "claude"
+    version_command = ("claude", "--version")
+    update_command = "claude update"
+    oldest_tested = (2, 1, 197)
     install_command = "claude plugin install omo@omo"
     add_command = "claude plugin marketplace add"
     reinstall_command = "claude plugin uninstall omo@omo && claude plugin install omo@omo"
@@ -185,6 +187,16 @@ class Setup:
     def data_directories(self) -> list[Path]:
         """Where the host lets a plugin of our name keep what it builds."""
         return [] if self.directory is None else sorted(self.directory.glob("plugins/data/omo-*"))
+
+    # The status line
+
+    def status_lines(self) -> list[tuple[Path, str]]:
+        """Each file that sets one, with its command; the last one is shown."""
+        lines = []
+        for file in self.files:
+            if line := _part(file.values, STATUS_LINE):
+                lines.append((file.path, str(line.get("command", ""))))
+        return lines
 
     def user_settings(self) -> Path:
         if self.directory is None:

@@ -167,6 +167,7 @@ if TYPE_CHECKING:
 
 EMPTY: SessionRow = {"ulw": {}, "stopContinuation": {}, "work": {}}
 PARTS = ("ulw", "stopContinuation", "work")  # which every row has
+GIVEN_UP = ("run", "what", "by", "why")
 OTHER_PARTS = ("budget", "spent", "denials", "briefs", "ledger")
 
 
@@ -188,7 +189,8 @@ def read_row(stored: Mapping[str, Any]) -> SessionRow:
             row["ulw"] = {key: value for key, value in row["ulw"].items() if key != part}
     if "givenUp" in row:
         listed = row["givenUp"] if isinstance(row["givenUp"], list) else []
-        row["givenUp"] = [entry for entry in listed if isinstance(entry, dict)]
+        entries = [entry for entry in listed if isinstance(entry, dict)]
+        row["givenUp"] = [{key: str(entry.get(key) or "?") for key in GIVEN_UP} for entry in entries]
     if not is_whole:
         row["invalid"] = True
     typed: SessionRow = row

@@ -31,7 +31,6 @@ MOST_GIVEN_UP = 10
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
 OF_A_CONVERSATION = ("client", "instructed", "pins", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
 OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo")
-# What the user types, where the work that it begins has another name; and what is asked for and begins no run itself.
 ON: StopContinuation = {"disabled": False, "disabledReason": None}
 
 

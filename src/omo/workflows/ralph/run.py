@@ -223,7 +223,8 @@ class RalphState:
     @property
     def lessons(self) -> list[Row]:
         """What earlier runs could not do; `again` are the criteria of this one that ask the same."""
-        return list(self.started.get("lessons") or [])
+        lessons = self.started.get("lessons")
+        return lessons if isinstance(lessons, list) else []  # an earlier version kept them in another form
 
     @property
     def after(self) -> Row:

@@ -15,7 +15,6 @@ from omo.workflows.ultrawork import gates
 # What was let through is neither passing nor open: it does not count, and is named beside what does.
 MARKS = {"pass": "done", "pass, unchanged tree": "done", "not run": "open"}
 RUN = command("omo gate run")
-LEDGER = "events.jsonl"
 LONGEST_TAIL = 1200
 
 

@@ -34,7 +34,6 @@ MARKS = {
     "expired": "cut",
     "blocked": "waiting",
 }
-JOURNAL = "verify/goals/ledger.jsonl"
 # What begins it, by what the user typed.
 BEGINNINGS = {"verify": (command("omo verify begin --file FILE", lead="write the goal down, then"),)}
 
@@ -238,7 +237,8 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
 def _ended_before(old: Summary) -> dict[str, Outcome]:
     """How the goals ended that this session was held to. Told to the user, they belong to a run that is over."""
     was_told = old.get("state") == "done" and not is_untold(old)
-    return {} if was_told else old.get("ended", {})
+    ended: dict[str, Outcome] = part(old, "ended")
+    return {} if was_told else ended
 
 
 def summarize(caller: Caller, files: Files, held: list[Goal], before: dict[str, Outcome]) -> Summary:
