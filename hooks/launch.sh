@@ -69,16 +69,14 @@ find_runtime() {
     [ -f "$runtime" ] && IFS= read -r index <"$runtime" || [ -f "$runtime" ]
 }
 
-# The event: one line of JSON as hosts send it, or several. Reads no further than its end, so a stdin that is never
-# closed does not hold us; one that never says anything is given a second.
+# The event: one line of JSON, as hosts send it. Reads no further than its end, so a stdin that is never closed does not
+# hold us; one that never says anything is given a second.
 read_event() {
     [ -z "$was_read" ] || return 0
     was_read=yes
-    input=$(LC_ALL=C exec timeout 1 sed -e "$last_line" -e "$closing_brace")
+    input=$(exec timeout 1 head -n 1)
     [ $? != 127 ] || read_event_watched
 }
-last_line='/^[^ ]*{.*}[[:space:]]*$/q'
-closing_brace='/^}/q'
 
 # Too long for patterns: a shell that knows letters of several bytes needs a second where Python has read it at once.
 is_long() {
@@ -89,7 +87,7 @@ is_long() {
 read_event_watched() {
     exec 3<&0
     input=$(
-        LC_ALL=C sed -e "$last_line" -e "$closing_brace" <&3 &
+        head -n 1 <&3 &
         reader=$!
         {
             trap 'kill -9 $!; exit' TERM # what was only just forked may not heed a gentler signal

@@ -68,11 +68,6 @@ def test_bom_and_crlf_around_a_real_prompt(host: Host) -> None:
     assert "turned ultrawork on" in host.raw("UserPromptSubmit", b"\xef\xbb\xbf" + body + b"\r\n").stdout
 
 
-def test_an_event_over_several_lines_is_read_whole(host: Host) -> None:
-    body = json.dumps(json.loads(host.payload("UserPromptSubmit", prompt="ulw fix it")), indent=2).encode()
-    assert "turned ultrawork on" in host.raw("UserPromptSubmit", body + b"\n").stdout
-
-
 @pytest.mark.parametrize("event", EVENTS)
 @pytest.mark.parametrize("said", [True, False], ids=["after the event", "without a word"])
 def test_a_stdin_that_never_closes_does_not_hold_the_session(host: Host, event: str, said: bool) -> None:

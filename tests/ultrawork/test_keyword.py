@@ -11,8 +11,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from omo.hooks import keyword, prose, stop_words, wordlists
-from omo.hooks.keyword import HEARD, PLACE_RULES, RULES, read_prompt
+from omo.hooks import keyword, places, prose, stop_words, unspaced_words, wordlists
+from omo.hooks.keyword import HEARD, RULES, read_prompt
+from omo.hooks.places import PLACE_RULES
 from tests.ultrawork import prompts
 
 SRC = Path(prose.__file__).parents[2]
@@ -99,7 +100,7 @@ def test_every_rule_has_a_prompt_and_a_reason() -> None:
     assert all(why.endswith(".") and change for why, change in RULES.values())
 
 
-@pytest.mark.parametrize("table", [wordlists.PHRASES_BY_KIND, wordlists.UNSPACED_BY_KIND])
+@pytest.mark.parametrize("table", [wordlists.PHRASES_BY_KIND, unspaced_words.UNSPACED_BY_KIND])
 def test_a_phrase_has_one_meaning(table: dict[str, str]) -> None:
     listed = [phrase for phrases in table.values() for phrase in wordlists.phrases(phrases)]
     assert len(listed) == len(set(listed))
@@ -107,7 +108,7 @@ def test_a_phrase_has_one_meaning(table: dict[str, str]) -> None:
 
 def test_no_phrase_is_longer_than_what_is_looked_for() -> None:
     assert max(len(phrase.split()) for phrase in wordlists.PHRASES) <= stop_words.LONGEST_PHRASE
-    assert max(len(phrase) for phrase in wordlists.UNSPACED) <= stop_words.LONGEST_UNSPACED
+    assert max(len(phrase) for phrase in unspaced_words.UNSPACED) <= stop_words.LONGEST_UNSPACED
 
 
 def test_no_prompt_is_listed_twice() -> None:
@@ -223,11 +224,11 @@ def test_reading_a_prompt_imports_nothing_but_us(prompt: str) -> None:
 def test_the_work_is_bounded_however_long_a_prompt_is(monkeypatch: pytest.MonkeyPatch) -> None:
     examined = []
 
-    class Place(keyword.Place):
+    class Place(places.Place):
         def __init__(self, text: str, span: tuple[int, int]) -> None:
             examined.append(span)
             super().__init__(text, span)
 
-    monkeypatch.setattr(keyword, "Place", Place)
+    monkeypatch.setattr(places, "Place", Place)
     read_prompt("about ulw, " * 10_000)
     assert len(examined) <= 2 * keyword.MOST_EXAMINED

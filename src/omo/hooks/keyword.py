@@ -1,21 +1,17 @@
 """What a prompt asks of ultrawork: start it, stop it, pause it, go on, or nothing.
 
-The keyword is `ulw` or `ultrawork` as a word of its own in what the person wrote; prose.py blanks the rest. Each
-occurrence is taken through PLACE_RULES, first match wins. In doubt it is a use: only a negation or exception, a
-question about it, talk about it as a thing, a plan for later or an argument of a program is not.
+The keyword is `ulw` or `ultrawork` as a word of its own in what the person wrote; prose.py blanks the rest, and
+places.py says whether it is used where it stands. Most prompts have none, so that page is loaded for one that has.
 """
 
 from __future__ import annotations
 
 from omo import table
-from omo.hooks import wordlists
-from omo.hooks.prose import is_machine_text, is_unspaced, joins, rule_at, split
-from omo.hooks.stop_words import Clause, clauses_of, is_break, stop_or_go, words_in
+from omo.hooks.prose import is_machine_text, joins, rule_at, split
+from omo.hooks.stop_words import clauses_of, stop_or_go
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     Span = tuple[int, int]
     Trail = list[tuple[Span, str]]
 
@@ -71,11 +67,9 @@ RULES = {
 }
 # In what the person wrote, and not acted on: they are told.
 HEARD = ("argument", "negated", "later", "about", "question")
-LONGEST_CLAUSE = 400
+LONGEST_HEAD = 400  # of a prompt, in which its command stands
 LONGEST_BESIDE_CANCEL = 2_000
 MOST_EXAMINED = 64  # from each end; nobody hides the request between a hundred mentions
-SENTENCE_ENDS = "!?。！？；;…"
-CLAUSE_ENDS = ",:，、：()（）[]{}|—–"
 NAME_BEFORE = "-_/\\@#$&=~%+{<"
 NAME_BEHIND = "_=/\\@([{<"
 COMPANIES = ("Inc", "Ltd", "LLC", "GmbH", "Corp", "AG")
@@ -114,7 +108,7 @@ def read_prompt(prompt: str, *, mode: str = "on") -> Reading:
 
 
 def _command(prompt: str) -> Reading | None:
-    head = prompt[:LONGEST_CLAUSE].lstrip("\ufeff \t\r\n")
+    head = prompt[:LONGEST_HEAD].lstrip("\ufeff \t\r\n")
     if not head.startswith("/"):
         return None
     first = head.split(maxsplit=1)[0]
@@ -147,6 +141,8 @@ def _read_keyword(prompt: str, keywords: tuple[str, ...] = KEYWORDS) -> Reading:
     spans = _keyword_spans(prompt, keywords)
     if not spans:
         return Reading("none", "no-keyword")
+    from omo.hooks import places
+
     text, blanked = split(prompt)
     reading = Reading("none", "")
     trail: Trail = []
@@ -154,7 +150,7 @@ def _read_keyword(prompt: str, keywords: tuple[str, ...] = KEYWORDS) -> Reading:
         action = "none"
         rule = rule_at(blanked, span[0]) or _name_rule(text, span)
         if not rule:
-            rule, action = _place_rule(Place(text, span))
+            rule, action = places.rule_of(places.Place(text, span))
         trail.append((span, rule))
         if action == "activate":
             return Reading(action, rule, span, trail)
@@ -199,53 +195,6 @@ def _makes_a_name(beside: str, marks: str) -> bool:
     return bool(beside) and (joins(beside[0]) or beside[0] in marks or is_joined)
 
 
-class Place:
-    """One occurrence, and the words of its clause, `before` and `behind` it, and of its sentence, `said` and `rest`.
-
-    `opening` is how the sentence is typed up to it.
-    """
-
-    __slots__ = ("asks", "before", "behind", "clause", "leads", "left", "opening", "rest", "right", "said")
-
-    def __init__(self, text: str, span: Span) -> None:
-        first = max(0, span[0] - LONGEST_CLAUSE)
-        text = text[first : span[1] + LONGEST_CLAUSE]
-        start, end = span[0] - first, span[1] - first
-        sentence_start, sentence_end = _bounds(text, start, end, _ends_sentence)
-        clause_start, clause_end = _bounds(text, start, end, _ends_clause)
-        self.left, self.right = text[clause_start:start], text[end:clause_end]
-        self.before, self.behind = words_in(self.left), words_in(self.right)
-        self.opening = text[sentence_start:start]
-        self.said, self.rest = words_in(self.opening), words_in(text[end:sentence_end])
-        self.asks = clause_end == sentence_end and text[sentence_end : sentence_end + 1] in ("?", "？")
-        self.leads = all(word in wordlists.COURTESY for word in self.said)
-        self.clause = Clause(text, *_bounds(text, start, end, is_break))
-
-
-def _bounds(text: str, start: int, end: int, is_end: Callable[[str, int], bool]) -> Span:
-    while start and not is_end(text, start - 1):
-        start -= 1
-    while end < len(text) and not is_end(text, end):
-        end += 1
-    return start, end
-
-
-def _ends_sentence(text: str, place: int) -> bool:
-    char, behind = text[place], text[place + 1 : place + 2]
-    if char == ".":
-        return behind in ("", ".") or behind.isspace()
-    if char == "\n":
-        line = text[text.rfind("\n", 0, place) + 1 : place].rstrip()
-        is_wrapped = len(line) >= 60 and (line[-1].isalpha() or line[-1] == ",") and behind.islower()
-        return not is_wrapped
-    return char in SENTENCE_ENDS
-
-
-def _ends_clause(text: str, place: int) -> bool:
-    is_dash = text[place] == "-" and text[place - 1 : place].isspace()
-    return is_dash or text[place] in CLAUSE_ENDS or _ends_sentence(text, place)
-
-
 def _cancel_action(text: str, span: Span, has_paste: bool) -> str:
     """A cancel alone needs no model; whatever else the prompt says, or shows, is for the model to read."""
     first = max(0, span[0] - LONGEST_BESIDE_CANCEL)
@@ -255,141 +204,3 @@ def _cancel_action(text: str, span: Span, has_paste: bool) -> str:
         if has_paste or (clause.words and says_more):
             return "cancel-and-continue"
     return "cancel"
-
-
-def _place_rule(place: Place) -> tuple[str, str]:
-    """The rule that holds here, and what it does."""
-    if any(is_unspaced(char) for char in place.left + place.right) and not _stops_it(place):
-        return _rule_of_letters(place)
-    for rule, action, holds in PLACE_RULES:
-        if holds(place):
-            return rule, action
-    return "use", "activate"
-
-
-def _rule_of_letters(place: Place) -> tuple[str, str]:
-    """For scripts written without spaces: by the letters right before it, right behind it, or beside it."""
-    before, behind = "".join(place.left.split()), "".join(place.right.split())
-    for rule, action, ends, begins in wordlists.LETTER_RULES:
-        if before.endswith(ends) or behind.startswith(begins):
-            return rule, action
-    if place.asks or any(mark in before + behind for mark in wordlists.ASKED_BESIDE):
-        return "question", "none"
-    return "use", "activate"
-
-
-def _stops_it(place: Place) -> bool:
-    is_pause = any(word.startswith("paus") for word in place.clause.words)
-    is_later = place.clause.is_later or (place.said[:1] and place.said[0] in wordlists.LATER)
-    return place.clause.kind == "stop" and not is_pause and not is_later
-
-
-def _is_argument(place: Place) -> bool:
-    """ "echo ulw", "npm run ulw", "git push origin ulw"; but "echo server is down, ulw" is prose."""
-    words = [word for word in place.opening.split() if not word.startswith("-")]
-    if "," in place.opening:
-        return False
-    if len(words) == 3 and words[2] in ("origin", "upstream"):
-        return words[0] == "git"
-    if len(words) == 2:
-        return words[0] in wordlists.PROGRAMS_WITH_COMMANDS
-    return len(words) == 1 and words[0] in wordlists.PROGRAMS
-
-
-def _is_later(place: Place) -> bool:
-    """ "tomorrow we'll ulw it", "let's ulw this later"; not "we ship tomorrow so ulw", "use ulw to end by friday" """
-    opens = [word for word in place.before if word not in ("on", "am", "maybe")]
-    ends = [word for word in place.behind if word != "please"]
-    for size in (1, 2):
-        if " ".join(opens[:size]) in wordlists.TIMES:
-            return True
-        if not place.leads and " ".join(ends[-size:]) in wordlists.TIMES:
-            return ends[-size - 1 : -size] == [] or ends[-size - 1] not in wordlists.DUE
-    return False
-
-
-def _is_negated(place: Place) -> bool:
-    before = place.before
-    if " ".join(before[-2:]) in wordlists.EXCEPTIONS:
-        return True
-    for word in reversed(before):
-        if word in wordlists.NEGATIONS:
-            return True
-        if word not in wordlists.NEGATED_WITH_IT:
-            break
-    if place.behind[:1] and place.behind[0] in ("not", "nicht", "pas", "niet", "не"):
-        return len(place.behind) <= 2  # "ulw not needed"
-    is_refusal = before[:1] in (["don't"], ["never"]) or before[:2] == ["do", "not"]  # "don't fix it with ulw"
-    return is_refusal and before[-1] in wordlists.INSTRUMENTS and wordlists.AND.isdisjoint(before)
-
-
-def _is_subject(place: Place) -> bool:
-    """What follows makes it a thing: "ulw is stuck", "the ulw hook", "ulw = ultrawork"."""
-    if place.right.startswith("'s") or place.right.lstrip().startswith(("=", "≠", "≈", "→", "->")):
-        return True
-    words = [word for word in place.behind if word != "mode" and not word.endswith("ly")]
-    if not words or " ".join(words[:2]) in wordlists.REQUESTS:  # "ulw can you fix it"
-        return False
-    kinds = wordlists.ITS_OWN if place.leads else wordlists.KINDS
-    return words[0] in wordlists.STATES or words[0] in kinds
-
-
-def _is_object(place: Place) -> bool:
-    """What precedes makes it a thing: "fix ulw", "the docs of ulw", "why ulw stopped", "modes such as ulw"."""
-    words = place.before
-    if not wordlists.NAMING.isdisjoint(words) or not wordlists.LISTING.isdisjoint(place.said):
-        return True
-    if any(keyword in place.left.lower().split() for keyword in KEYWORDS):  # "change ulw to ultrawork"
-        return True
-    if not words:
-        return False
-    last, previous = words[-1], " ".join(words[-2:-1])
-    if previous in ("i'd", "would") or place.behind in (["way"], ["treatment"]):  # "I'd like ulw", "do it the ulw way"
-        return False
-    is_turned_to = previous in wordlists.TURNS_TO or previous in wordlists.INSTRUMENTS
-    if last in wordlists.DETERMINERS:
-        if last != "the" and " ".join(place.behind) in wordlists.CALLS_IT_ONE:
-            return False
-        return not is_turned_to or place.behind[:1] not in ([], ["mode"])
-    if last in wordlists.TOPICS:
-        return not is_turned_to and (last != "for" or words[0] != "this")  # "this one is for ulw"
-    if last == "in" and previous in wordlists.FAULTS:  # "fix the bug in ulw"
-        return words[-3:-2] != [] and words[-3] in wordlists.DETERMINERS and place.behind[:1] != ["mode"]
-    content = [word for word in words if word not in wordlists.SMALL and word not in wordlists.COURTESY]
-    return last in wordlists.HANDLES and (content[:1] in ([last], []) or last.endswith("s"))
-
-
-def _is_stopped_otherwise(place: Place) -> bool:
-    """Not now, or not by this: "stop ulw when the tests pass", "how do I turn ulw off?" """
-    last, previous = "".join(place.before[-1:]), "".join(place.before[-2:-1])
-    said = [f"{previous} {last}", " ".join([last, *place.behind[:1]])]
-    if last != "off":  # "kick off ulw"
-        said.append(last)
-    return any(wordlists.PHRASES.get(phrase) in ("stop", "off") for phrase in said)
-
-
-def _leads(place: Place) -> bool:
-    is_bare_question = place.asks and all(word in wordlists.SMALL for word in place.rest)  # "ulw?"
-    return place.leads and not is_bare_question
-
-
-def _is_question(place: Place) -> bool:
-    sentence = f" {' '.join(place.said)} "
-    if any(f" {phrase} " in sentence for phrase in wordlists.REQUESTS):
-        return False
-    content = [word for word in place.before if word not in wordlists.COURTESY]
-    is_asked_of_oneself = any(f" {phrase} " in sentence for phrase in wordlists.SELF_QUESTIONS)
-    return place.asks or is_asked_of_oneself or (bool(content) and content[0] in wordlists.QUESTIONS)
-
-
-PLACE_RULES: tuple[tuple[str, str, Callable[[Place], bool]], ...] = (
-    ("cancel", "cancel", _stops_it),
-    ("about", "none", _is_stopped_otherwise),
-    ("argument", "none", _is_argument),
-    ("negated", "none", _is_negated),
-    ("later", "none", _is_later),
-    ("about", "none", _is_subject),
-    ("about", "none", _is_object),
-    ("leading", "activate", _leads),
-    ("question", "none", _is_question),
-)

@@ -66,13 +66,13 @@ class Clause:
         if words[:1] and words[0] in wordlists.BEFORE_AND:
             before_stop = wordlists.PLEASE | wordlists.AND  # "commit what you have and stop"
         for place in range(len(words) - 2, -1, -1):
-            kind, names = meaning(words[place + 1 :])
-            is_stop = kind in ("stop", "take-over") and words[place] in before_stop
-            if is_stop and wordlists.NOT_NOW.isdisjoint(words):
-                self.has_more = True
-                return kind, names
+            if words[place] in before_stop and wordlists.NOT_NOW.isdisjoint(words):
+                kind, names = meaning(words[place + 1 :])
+                if kind in ("stop", "take-over"):
+                    self.has_more = True
+                    return kind, names
         first = next((word for word in words if word not in wordlists.SMALL), "")
-        return ("work" if first in wordlists.TASKS else "other"), names
+        return ("work" if first in wordlists.TASKS else "other"), []
 
 
 def _opening(words: list[str], place: int) -> tuple[str, list[str]]:
@@ -82,6 +82,8 @@ def _opening(words: list[str], place: int) -> tuple[str, list[str]]:
     while start < place - 1 and opening[start] in wordlists.SMALL:
         start += 1
     core = " ".join(opening[start:])
+    if word not in wordlists.MAY_FOLLOW and core not in wordlists.OPEN_ENDED:
+        return "", []
     kind, names = meaning(opening)
     if kind in ("stop", "wait") and word in wordlists.UNTIL and rest and rest[0] in wordlists.USER_IS_BACK:
         return kind, names
@@ -171,11 +173,13 @@ def together(kinds: list[str], names_ultrawork: bool) -> str:
 
 def _meaning_unspaced(clause: str) -> tuple[str, list[str]]:
     """Scripts without spaces, and Korean, whose particles hang on the words, are read letter by letter."""
+    from omo.hooks.unspaced_words import UNSPACED
+
     letters = "".join(clause.lower().split())
     kinds, names, place = [], [], 0
     while place < len(letters):
         for size in range(LONGEST_UNSPACED, 0, -1):
-            kind = wordlists.UNSPACED.get(letters[place : place + size])
+            kind = UNSPACED.get(letters[place : place + size])
             if kind:
                 break
         else:

@@ -1,5 +1,4 @@
-"""The words and phrases by which a prompt is read, by language: first those of a stop, a wait and a continue, which
-stop_words.py reads, then those that tell a use of the keyword from talk about it, which keyword.py reads.
+"""The words and phrases by which a stop, a wait and a continue are heard, by language; stop_words.py reads them.
 
 Accents are folded away here and when a prompt is read, so "arrete" is heard as well as "arrête".
 """
@@ -138,41 +137,6 @@ MARKS = {
     "myself": MYSELF,
     "filler": SAYS_NOTHING,
 }
-# Scripts written without spaces between words, and Korean, whose particles hang on them: read letter by letter.
-UNSPACED_BY_KIND = {
-    "stop": """停|停止|停下|停下來|停手|住手|取消|中止|终止|終止|中断|中斷|暂停|暫停|结束|結束|放弃|放棄|不用继续|
-        不用繼續|别继续|別繼續|别做|別做|不做了|到此为止|到此為止|打住|退出|别再|別再|别改了|別改了|不要改了|停止修改|
-        别动了|止めて|止まって|止めろ|止める|止めましょう|とめて|ストップ|やめて|やめろ|やめる|やめましょう|キャンセル|
-        終了|終わり|取り消して|続けないで|続けなくていい|やらなくていい|進めないで|一時停止|何もしないで|変更しないで|
-        触らないで|멈춰|멈추|그만|관둬|중지|중단|정지|취소|종료|하지마|하지말아|안해도돼|일시정지|포기|손떼""",
-    "wait": """等等|等一下|等下|等一等|等会|稍等|慢着|别动|別動|别这样|別這樣|不要这样|以后再说|以後再說|改天|明天|明日|
-        내일|改主意了|没事了|沒事了|算了|不用了|不需要了|不必了|够了|夠了|我自己来|我自己來|我自己做|我来吧|我來吧|
-        剩下的我来|待って|お待ち|それはやめて|違う|まだ|後で|あとで|また明日|気が変わった|もういい|もう結構|必要ない|
-        不要|自分でやる|自分でやります|私がやります|잠깐|잠시만|기다려|기다리세요|그러지마|나중에|아직|마음이바뀌었어|
-        됐어|필요없어|내가할게|제가할게요""",
-    "go": """继续|繼續|接着|恢复|恢復|往下|做下去|干下去|别停|別停|别停下|不要停|不要停下|开始吧|去吧|继续干|做完|
-        完成它|続けて|続ける|続けよう|続けましょう|続行|再開|続き|進めて|進めましょう|やって|最後まで|止めないで|
-        止まらないで|やめないで|仕上げて|계속|진행|이어서|재개|마저|마무리|멈추지마|멈추지말고|그만두지마|続けます""",
-    "first person": "我|我来|我來|我自己|让我|讓我|私が|僕が|俺が|내가|제가",
-    "myself": "할게|할게요",
-    "second person": "你|您|我们|我們|给我|給我|帮我|幫我|あなた|당신",
-    "small": """请|請|吧|了|啦|呢|吗|嗎|啊|呀|哦|嗯|好|行|那|就|先|现在|現在|马上|馬上|立刻|立即|赶紧|快|都|全部|所有|
-        一切|一下|这个|這個|那个|那個|这|這|它|任务|任務|工作|操作|执行|執行|运行|運行|进程|可以|能|能否|要|想|把|让|
-        手头|手上|的|当前|當前|目前|今天|暂时|谢谢|謝謝|麻烦|麻煩|做|在|正在|事|事情|不|下去|来|地|继续的|もう|いい|
-        です|ます|から|ね|よ|な|お願い|ください|下さい|くれ|ちょうだい|して|すぐ|今|ちょっと|一旦|いったん|やっぱり|
-        それ以上|残りは|とりあえず|ここ|その|それ|これ|あれ|を|は|が|に|で|の|も|と|この|作業|タスク|処理|実行|仕事|
-        すべて|全て|今日|じゃあ|はい|いえ|いいえ|ありがとう|ございます|すみません|ごめん|ましょう|しよう|大丈夫|って|
-        くれる|もらえますか|もらえる|か|いて|よろしく|だ|そう|そのまま|さい|欲しい|ほしい|し|이제|좀|그냥|제발|당장|
-        지금|바로|여기서|여기|그거|저거|그것|을|를|은|는|이|가|도|다|모두|전부|모든|작업|일|태스크|실행|과제|해|하세요|
-        하자|주세요|줘|요|네|응|아니|괜찮아|고마워|감사합니다|오늘|일단|우선|잠시|할수있어|있어|줄래|주실래요|
-        주시겠어요|좋아|알겠어|알았어|오케이|자|그럼|진행을|둬|줄|수|있을까|있나요|겠어|부탁해|부탁드려요|까지|만|하고|
-        라|세요|합시다|하던|거|것|하는|더|더이상|말아|될까|까요|돼|됩니다|아니야|틀렸어|나머지는|이정도면|여기까지는|
-        剩下|什么都|再|아무것도|少し|あと|これ以上|ここまでは|自己|自分で|模式|모드|モード""",
-    "ultraplan": "计划|計劃|计画|プラン|計画|계획",
-    "ultragoal": "目标|目標|ゴール|목표",
-    "verify": "验证|驗證|検証|검증",
-    "off": "关闭|關閉|关掉|關掉|禁用|停用|꺼|끄|해제|비활성화|オフ|解除|切って|無効|别再用|別再用|不要再用|停止使用",
-}
 # Courtesy, framing, and what one stops when one stops the agent: never a thing of the project.
 SMALL_BY_LANGUAGE = {
     "en": """please pls plz kindly just now ok okay k so well hey hi hello oh um hmm ah alright right yes yeah yep yup
@@ -278,63 +242,8 @@ TASKS = words("""add build change check clean convert create debug delete do edi
     look make migrate move refactor remove rename replace revert rewrite run set show summarize switch test try update
     upgrade use write behebe repariere baue füge schreibe mach nutze corrige ajoute fais arregla añade haz usa faça
     исправь добавь сделай""")
-
-# What makes the keyword no use: a negation, and what may stand between the two.
-NEGATIONS = words("""not don't dont doesn't isn't shouldn't needn't won't can't cannot no never nothing without avoid
-    skip instead rather nor except besides nicht kein keine keinen ohne nie sans pas jamais sin nunca não sem non senza
-    не без bez zonder geen niet""")
-EXCEPTIONS = phrases("anything but|everything but|all but|mode but|modes but")
-INSTRUMENTS = words("with using via in under through mit con com avec с через")
-NEGATED_WITH_IT = INSTRUMENTS | words("""think mention use used run running start enable activate turn on go going do
-    doing want need needed ask asked the any a an into to it this that me you we be of for than by mode switch trigger
-    enter try work uses usar quiero utilise utilises benutze benutzen verwende nutze im den das используй хочу нравится
-    em en modo""")
-# What a question about it begins with, and what makes a question a request.
-QUESTIONS = words("""what what's whats why how who where which is are was were does did has should shall isn't doesn't
-    didn't aren't wie warum wieso wann comment pourquoi quoi qu'est qué cómo como cuándo что как почему когда зачем cosa
-    perché come wat waarom hoe""")
-REQUESTS = phrases("""can you|could you|would you|will you|can u|can we|could we|please|pls|kannst du|könntest du|
-    peux tu|pouvez vous|puedes|podrías|pode|poderia|можешь|puoi|kun je""")
-# What follows it in talk about it: "ulw is stuck", "ulw keeps looping".
-STATES = words("""is isn't isnt was wasn't are were has hasn't had does doesn't doesnt did didn't will would won't can
-    can't could couldn't should shouldn't might may must seems seem feels looks keeps kept works worked fails failed
-    stops stopped loops hangs crashes crashed broke breaks runs ran took takes went goes got gets gave gives made makes
-    says means sucks costs needs eats ate ignores ignored burns used uses wants deletes deleted rewrites stands exits
-    ended finished activated vs versus or still stuck never always sounds than equals looping hanging ist war hat läuft
-    funktioniert macht hängt bleibt kann est était fonctionne marche es era está sigue funciona é foi faz это работает
-    завис зависло""")
-# And what makes it part of a name: "the ulw hook". The first also where the sentence begins with it.
-ITS_OWN = words("""hook hooks keyword keywords command commands plugin skill skills feature support detection trigger
-    banner status config settings documentation integration implementation""")
-KINDS = ITS_OWN | words("""word words docs doc doku section test tests suite parser logic module code state file files
-    branch loop loops run runs session sessions usage user users version prompt prompts message messages bug bugs issue
-    thing stuff server function flag option button name cooldown activation""")
-DETERMINERS = words("""the a an my your our their its every each any some another last der die das ein eine le la el un
-    une""")
-# Right before it these make it what is spoken of; behind the next they do not: "turn on ulw", "time for ulw".
-TOPICS = words("""about of for on from between than like over regarding vs versus at how why what whether if when where
-    which because called named type types typed typing write writes wrote say says word keyword term label used tried
-    saw über zu de sobre sur про об di""")
-TURNS_TO = words("turn switch put go use time job one ready now")
-# Verbs that have it as their object and do not use it: "fix ulw", "remove ulw".
-HANDLES = words("""fix debug remove delete document love like hate implement test review change make add put improve
-    discuss mention support ignore detect grep know prefer drop ban allow show write rewrite refactor see read check
-    uses likes loves hates shows supports detects mentions contains documenta""")
-FAULTS = words("bug bugs typo error crash leak flaw")
-# With an article before it, what is asked for is called one: "this is a ulw task: port it".
-CALLS_IT_ONE = phrases("task|job|task for you|job for you")
-# What a line of a shell begins with that has it as an argument, some with a command of theirs between.
-PROGRAMS = words("echo printf cat cd ls mkdir touch rm grep rg alias which curl wget find")
-PROGRAMS_WITH_COMMANDS = words("git npm pnpm yarn npx pip uv docker cargo brew apt")
-# A plan begins or ends with one of these; behind the next it says when something is due.
-TIMES = phrases("""tomorrow|later|someday|one day|next time|next week|next month|monday|tuesday|wednesday|thursday|
-    friday|morgen|später|demain|plus tard|mañana|más tarde|amanhã|завтра|потом""")
-DUE = words("by before until till for from of is than bis für avant pour antes para")
-# Anywhere before it in the clause, or in the sentence: what is said is about names and words.
-NAMING = words("""rename replace compare compared call calls alternatives difference told heard suggests recommends
-    understand learn translate explain describe define erkläre explique explica explicar объясни опиши""")
-LISTING = words("types typed typing modes keywords commands plugins such including either")
-# Before it a sentence still begins with it.
+MAY_FOLLOW = UNTIL | BECAUSE | AND | TASKS | GOES_ON_WITH  # what a stop, a wait or a continue opened
+# Before the keyword, a sentence still begins with it.
 COURTESY = words("""ok okay so now please pls hey hi alright right and then also but yes yeah no sure great thanks cool
     fine well just oh hmm claude actually first next again all good bitte ja nein jetzt dann merci oui ahora vale por
     favor пожалуйста теперь давай ну ок да""")
@@ -354,26 +263,3 @@ PHRASES_BY_KIND = {**MARKS, "own work": OWN_WORK, "go": "|".join(GO.values()), "
 PHRASES_BY_KIND |= {"stop": "|".join(STOP.values()), "off": OFF}
 for kind, listed in PHRASES_BY_KIND.items():
     PHRASES.update(dict.fromkeys(phrases(listed), kind))
-UNSPACED = dict(NAMES)
-for kind, listed in UNSPACED_BY_KIND.items():
-    UNSPACED.update(dict.fromkeys(phrases(listed), kind))
-# Korean, Japanese and Chinese: what stands right before the keyword, or right behind it, and what that makes of it.
-STOPPED = tuple([word for word, kind in UNSPACED.items() if kind in ("stop", "off")])
-LETTER_RULES = (
-    (
-        *("negated", "none"),
-        tuple(words("不要用 不要 别用 別用 不用 不使用 别开 不开 无需 無需")),
-        tuple(words("없이 말고 빼고 쓰지 사용하지 하지마 なし を使わ は使わ 使わ は不要")),
-    ),
-    ("about", "none", STOPPED, STOPPED),
-    (
-        *("about", "none"),
-        tuple(words("什么是 什麼是 解释 解释一下 说明 介绍 关于 为什么 给 比较")),
-        tuple(
-            words("""뭐 가 는 은 의 란 라는 문서 키워드 기능 버그 관련 플러그인 왜 쓰면 は が の って とは 是 的 一直
-                总是 和 会 好用 怎么 为什么 有""")
-        ),
-    ),
-    ("use", "activate", tuple(words("用 使用 以 启动 开启")), tuple(words("로 으로 를써 를사용 で を使"))),
-)
-ASKED_BESIDE = tuple(words("뭐 무엇 왜 어떻게 언제 방법 何 なぜ どう 什么 什麼 怎么 为什么 如何 吗"))

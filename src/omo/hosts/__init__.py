@@ -28,8 +28,16 @@ if TYPE_CHECKING:
 
 
 NAMES = ("claude", "codex")
-# What an agent's shell has under hosts that have no module here: enough to know that no person types in it.
-OTHER_AGENTS = ("AI_AGENT", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI")
+# What each host sets in the shells it starts for an agent: one that unsets some of them has the others. Of hosts that
+# have no module here it is enough to know that no person types in them. Every prompt asks this, so it loads no host.
+AGENT_VARIABLES = {
+    "claude": (
+        *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID"),
+        *("CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_SESSION_ATTENDED"),
+    ),
+    "codex": ("CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_CI"),
+    "": ("AI_AGENT", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),
+}
 
 OUTER = "OMO_OUTER_SESSION"
 PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
@@ -227,8 +235,6 @@ class Host:
     program = ""  # that the user starts a conversation with; a first prompt may follow
     registration = ""  # the file that has its hooks
     root_variable = data_variable = ""  # in which it gives hooks the plugin's directory, and one for its data
-    # Set in the shells it starts for an agent: one that unsets some of them has the others.
-    agent_variables: tuple[str, ...] = ()
     session_variable = ""
     project_variable = ""
     option_prefix = ""  # of the variables in which it gives hooks the plugin's options
@@ -317,19 +323,16 @@ def is_in_an_agents_shell(host: Host, environ: Mapping[str, str]) -> bool:
     """
     if environ.get(OUTER):
         return True
-    for other in every():
-        if other.name == NAMES[0] == host.name:
+    for other in NAMES:
+        if other == NAMES[0] == host.name:
             continue
-        if any(environ.get(name) for name in other.agent_variables):
+        if any(environ.get(name) for name in AGENT_VARIABLES[other]):
             return True
     return False
 
 
 def agent_variables() -> tuple[str, ...]:
-    names = list(OTHER_AGENTS)
-    for host in every():
-        names += host.agent_variables
-    return tuple(names)
+    return tuple([name for names in AGENT_VARIABLES.values() for name in names])
 
 
 def session_of(environ: Mapping[str, str]) -> str:

@@ -57,10 +57,6 @@ class ClaudeCode(Host):
     name = program = "claude"
     registration = "hooks/hooks.json"
     root_variable, data_variable = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"
-    agent_variables = (
-        *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID"),
-        *("CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_SESSION_ATTENDED"),
-    )
     session_variable = "CLAUDE_CODE_SESSION_ID"
     project_variable = "CLAUDE_PROJECT_DIR"
     option_prefix = "CLAUDE_PLUGIN_OPTION_"

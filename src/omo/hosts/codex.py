@@ -40,7 +40,6 @@ class Codex(Host):
     name = program = "codex"
     registration = "hooks/codex.json"
     root_variable, data_variable = "PLUGIN_ROOT", "PLUGIN_DATA"
-    agent_variables = ("CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_CI")
     session_variable = "CODEX_SESSION_ID"
     watched_tools = tuple(TOOLS)
     shell_tool = ("Bash", "command")
