@@ -28,12 +28,14 @@ takes the newest where a person types it, and says which.
 
 | exit code | means |
 |---|---|
-| 0 | done, or the verdict is pass |
+| 0 | done, or the verdict is pass; with `--exit-code` and of `omo run`: proven or judged |
 | 1 | a bug in omo |
 | 2 | the command was not understood; nothing was changed |
 | 3 | refused, or the verdict is fail |
 | 4 | could not be evaluated |
+| 75 | come back later: a usage limit or the budget ended it, and it can go on |
 | 77 | something needed is missing: Python, or a directory that can be written |
+| 130, 143 | interrupted by Ctrl-C, or terminated |
 """
 
 

@@ -139,6 +139,22 @@ class Context:
             return self._noted(self._last_used(known), "the newest, none is live; --session ID names another")
         raise BadInput("no session is known in this project", fix="type ulw in a prompt, or omo ulw start --session ID")
 
+    def judged(self, named: str | None) -> str:
+        """For an exit code: `--session` as it is, else the session that worked last, whoever asks; empty where there is
+        none."""
+        try:
+            rows = runtime.sessions(self.state)
+        except Unreadable:
+            return ""  # which whoever looks says
+        if named:
+            return named if named in rows else ""
+        with_work = []
+        for name, row in rows.items():
+            ends = [summary.get("state") or summary.get("cleared") for summary in row["work"].values()]
+            if any(ends) or row["ulw"].get("armedAt"):
+                with_work.append(name)
+        return self._last_used(with_work) if with_work else ""
+
     def _looked_at_by_name(self, named: str) -> str:
         matches = self._matches(named)
         if matches == [named]:

@@ -82,3 +82,8 @@ def command(commands: Commands, name: str, about: str, run: Run, *, session: boo
     if session:
         parser.add_argument("--session", "--session-id", metavar="ID", help="another session than this one")
     return parser
+
+
+def exit_code(parser: argparse.ArgumentParser) -> None:
+    about = "0 proven or judged, 3 not, 4 nobody knows: of the newest run, or of --session, on the files as they are"
+    parser.add_argument("--exit-code", action="store_true", help=about)

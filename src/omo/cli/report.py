@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from omo import options, progress, safe_open
 from omo.context import Context
-from omo.errors import BadInput, OmoError, Refused
+from omo.errors import BadInput, NotEvaluable, OmoError, Refused
 from omo.proof import base, changes, globs
 from omo.result import Result
 from omo.state import paths, store
@@ -31,6 +31,7 @@ def register(commands: options.Commands) -> None:
     parser.add_argument("--out", metavar="FILE", help="write it there (default: below the state directory)")
     parser.add_argument("--md", action="store_true", help="Markdown for a pull request, printed unless --out is given")
     parser.add_argument("--open", action="store_true", help="show the page in your browser")
+    options.exit_code(parser)
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
@@ -42,14 +43,21 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.open and (arguments.md or arguments.json):
         raise BadInput("--open shows a page, not Markdown or JSON", fix="omo report --open")
     chosen = arguments.run_id or ""
-    # A run that is named says whose it is, so no session has to be clear.
-    name = context.clear_session() if chosen and not arguments.session else context.looked_at(arguments.session)
+    if arguments.exit_code and not chosen:
+        name = context.judged(arguments.session)
+        if not name:
+            raise NotEvaluable("no such run is known in this project", fix="omo status --all shows every session")
+    elif chosen and not arguments.session:  # a run that is named says whose it is, so no session has to be clear
+        name = context.clear_session()
+    else:
+        name = context.looked_at(arguments.session)
     with progress.doing("gathering the report"):
         from omo.views.report.gather import gather
 
         report = gather(context, name, chosen)
+        code = report.verdict.exit_code if arguments.exit_code else 0
         if arguments.json and arguments.out is None:
-            return Result(report.data, "")
+            return Result(report.data, "", code)
         if arguments.md:
             from omo.views.report import markdown
 
@@ -62,11 +70,11 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
             path = _write_at(context, arguments.out, text, ending, marker)
         elif arguments.md:
             _require_printed_elsewhere(report)
-            return Result({}, text.rstrip("\n"))
+            return Result({}, text.rstrip("\n"), code)
         else:
             path = _write(context, report, text)
     notes = [_opened(path, context)] if arguments.open else []
-    return Result({**report.data, "path": path}, f"{report.verdict.text}\n{path}", notes=notes)
+    return Result({**report.data, "path": path}, f"{report.verdict.text}\n{path}", code, notes)
 
 
 def _write_at(context: Context, out: str, text: str, ending: str, marker: str) -> str:

@@ -15,6 +15,7 @@ from omo.views import lines, project
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 # What Python itself writes into LC_CTYPE where the locale is C or is not installed here: nobody's choice.
 COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
@@ -24,13 +25,19 @@ def register(commands: options.Commands) -> None:
     parser = options.command(commands, "status", "what is on in this project, session by session", run)
     parser.add_argument("--all", action="store_true", help="every session, goal, step and note, also what is over")
     parser.add_argument("--watch", action="store_true", help="redraw on every change, until q or Ctrl-C")
+    options.exit_code(parser)
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     """Reads only. A live session that nobody has used for a day is shown as an orphan."""
-    name = context.looked_at(arguments.session) if arguments.session else ""
+    if arguments.exit_code:
+        name = context.judged(arguments.session)
+    else:
+        name = context.looked_at(arguments.session) if arguments.session else ""
     can_draw = not arguments.json and can_be_drawn(context.environ)
     color = not context.environ.get("NO_COLOR")
+    if arguments.watch and arguments.exit_code:
+        raise BadInput("--watch goes on until you end it, and --exit-code says how things stand now", fix="one of them")
     if arguments.watch:
         _watch(context, name, everything=arguments.all, can_draw=can_draw, color=color)
     view = project.look(context, closely=name, everything=arguments.all)
@@ -42,7 +49,23 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     else:
         text = lines.plain(said)
     data = view.data if arguments.json else {}  # of each session that there ever was
+    if arguments.exit_code:
+        return _judged(view, name, data, text)
     return Result(data, text, exit_code=Unreadable.exit_code if view.error else 0)
+
+
+def _judged(view: project.ProjectView, name: str, data: dict[str, Any], text: str) -> Result:
+    """The page has that run in full; the report's first sentence goes to stderr, and the exit code says it again."""
+    from omo.views.report import verdict
+
+    told = verdict.NO_RUN
+    if view.error:
+        told = verdict.unreadable(view.error["message"])
+    for session in view.sessions:
+        if name and session.name == name:
+            told = verdict.verdict(session)
+    data = {**data, "session": name or None, "verdict": told.data}
+    return Result(data, text, exit_code=told.exit_code, notes=[told.text])
 
 
 def _watch(context: Context, name: str, *, everything: bool, can_draw: bool, color: bool) -> None:

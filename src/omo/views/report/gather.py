@@ -98,7 +98,7 @@ class Report:
             "made": self.made,
             "by": f"omo {__version__}",
             "task": self.task or None,
-            "verdict": {"level": self.verdict.level, "text": self.verdict.text, "proven": self.verdict.is_proven},
+            "verdict": self.verdict.data,
             "outcome": self.verdict.outcome,
             "notices": [notice.data for notice in self.notices],
             "changed": [path for path, _ in self.changed.files],

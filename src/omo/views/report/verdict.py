@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from omo.errors import NotEvaluable, Refused
 from omo.table import name_of
 from omo.text import clip
 from omo.views.project import SessionView, lapsed
@@ -36,13 +37,15 @@ MOST_NAMED = 4
 class Verdict:
     """`level` is one of the five verdicts, gone or unproven; `word` is what nobody may misread, `reasons` what follows.
 
-    `outcome` is what the sentence says, where everything that counts has ended and still holds.
+    `outcome` is what the sentence says, where everything that counts has ended and still holds. Not `is_known`: there
+    is nothing to judge, or what there is cannot be believed.
     """
 
     level: str
     word: str
     reasons: tuple[str, ...]
     outcome: Outcome | None = None
+    is_known: bool = True
 
     @property
     def text(self) -> str:
@@ -51,6 +54,24 @@ class Verdict:
     @property
     def is_proven(self) -> bool:
         return self.outcome is not None and outcome.is_done(self.outcome)
+
+    @property
+    def data(self) -> Row:
+        return {"level": self.level, "text": self.text, "proven": self.is_proven}
+
+    @property
+    def exit_code(self) -> int:
+        """For whoever does not read: 0 proven or judged, 3 not, 4 nobody knows."""
+        if self.is_proven:
+            return 0
+        return Refused.exit_code if self.is_known else NotEvaluable.exit_code
+
+
+NO_RUN = Verdict(UNPROVEN, NOT, ("no such run is known in this project",), is_known=False)
+
+
+def unreadable(why: str) -> Verdict:
+    return Verdict(UNPROVEN, NOT, (why.rstrip("."),), is_known=False)
 
 
 def verdict(session: SessionView, run: str = "") -> Verdict:
@@ -65,7 +86,8 @@ def verdict(session: SessionView, run: str = "") -> Verdict:
     if is_damaged or not counting or len(ends) < len(counting):
         if mode in MODES and (mode == "unreadable" or not run):
             reasons.append(MODES[mode])
-        return Verdict(UNPROVEN, NOT, tuple(reasons) or ("there is nothing that could prove it",))
+        reasons = reasons or ["there is nothing that could prove it"]
+        return Verdict(UNPROVEN, NOT, tuple(reasons), is_known=not is_damaged and bool(counting or mode in MODES))
     whole = outcome.worst(ends)
     told = session.brief.outcome
     if told is not None and not run and not outcome.is_worse(whole, told):

@@ -1,0 +1,136 @@
+"""`--exit-code` of `omo status` and `omo report`: what a job that reads no sentences is told of the newest run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from omo.state import paths
+from tests.project import SESSION, Project
+
+LATER = "later-session"
+
+
+def arm(project: Project, session: str = SESSION) -> None:
+    project.now += 60
+    project.check("ulw", "start", "--session", session, by="user")
+
+
+def proven(project: Project) -> None:
+    project.write("check.sh", "grep -q new value\n")
+    project.commit("a check")
+    arm(project)
+    project.check("gate", "add", "--session", SESSION, "check", "--", "sh", "check.sh", by="user")
+    project.write("value", "new\n")
+    assert "Done, proven" in project.check("ulw", "done").out
+
+
+def attested(project: Project) -> None:
+    arm(project)
+    project.write("value", "new\n")
+    project.check("ulw", "done", "--because", "the value is the new one")
+
+
+def changed_since(project: Project) -> None:
+    proven(project)
+    project.write("value", "new, and more\n")
+
+
+def put_back(project: Project) -> None:
+    """Another file, and back: what counts is how they are now."""
+    changed_since(project)
+    project.write("value", "new\n")
+
+
+def committed(project: Project) -> None:
+    proven(project)
+    project.commit("the work")
+
+
+def cancelled(project: Project) -> None:
+    arm(project)
+    project.cancel()
+
+
+def newer_is_open(project: Project) -> None:
+    proven(project)
+    arm(project, LATER)
+
+
+def older_is_open(project: Project) -> None:
+    arm(project, "earlier-session")
+    proven(project)
+
+
+def only_stopped(project: Project) -> None:
+    """A later conversation in which nothing but a stop was typed has no run."""
+    proven(project)
+    project.now += 60
+    project.prompt("/omo:stop-continuation", session=LATER)
+
+
+def pinned_only(project: Project) -> None:
+    project.check("gate", "add", "--session", SESSION, "check", "--", "git", "--version", by="user")
+
+
+def unreadable(project: Project) -> None:
+    proven(project)
+    Path(paths.runtime_file(project.state)).write_text("{", encoding="utf-8")
+
+
+def damaged(project: Project) -> None:
+    proven(project)
+    path = Path(paths.events_file(project.state, SESSION))
+    lines = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([lines[0], *lines[2:]]) + "\n", encoding="utf-8")
+
+
+def nothing(project: Project) -> None:
+    pass
+
+
+STORIES: list[tuple[Callable[[Project], None], int]] = [
+    (proven, 0),
+    (put_back, 0),
+    (committed, 0),
+    (older_is_open, 0),
+    (only_stopped, 0),
+    (arm, 3),
+    (attested, 3),
+    (changed_since, 3),
+    (cancelled, 3),
+    (newer_is_open, 3),
+    (nothing, 4),
+    (pinned_only, 4),
+    (unreadable, 4),
+    (damaged, 4),
+]
+
+
+@pytest.mark.parametrize(("story", "code"), STORIES, ids=[story.__name__ for story, _ in STORIES])
+def test_the_code_says_what_the_sentence_says(project: Project, story: Callable[[Project], None], code: int) -> None:
+    story(project)
+    without = project.omo("status", by="script")
+    status = project.omo("status", "--exit-code", by="script")
+    report = project.omo("report", "--exit-code", "--md", by="script")
+    data = project.omo("status", "--exit-code", "--json", by="script")
+    assert (status.code, report.code, data.code) == (code, code, code), (status, report)
+    assert (f"session {LATER if story is newer_is_open else SESSION}" in status.out) is (code != 4 or story is damaged)
+    assert without.code == (3 if story is unreadable else 0), "who does not ask is told as before"
+    assert data.json["verdict"]["proven"] is (code == 0)
+    assert ("NOT proven" in status.err) is (code != 0 and story is not attested)
+    assert data.json["ok"] is (code == 0)
+
+
+def test_another_session_is_named_in_full_and_one_that_nobody_knows_proves_nothing(project: Project) -> None:
+    newer_is_open(project)
+    for name, code in ((SESSION, 0), (LATER, 3), (SESSION[:-1], 4), ("nobody", 4)):
+        assert project.omo("status", "--exit-code", "--session", name, by="script").code == code
+        assert project.omo("report", "--exit-code", "--session", name, by="script").code == code
+
+
+def test_watching_has_no_end_to_judge(project: Project) -> None:
+    ran = project.user("status", "--watch", "--exit-code")
+    assert (ran.code, "--exit-code says how things stand now" in ran.err) == (2, True)
