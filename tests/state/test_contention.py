@@ -144,6 +144,77 @@ def test_a_lock_of_a_dead_process_holds_nobody(state: str) -> None:
 _HOLD = "import sys, filelock; l = filelock.FileLock(sys.argv[1]); l.acquire(); print('held', flush=True); input()"
 
 
+# Hooks take the lock by a system call of their own, on a bare interpreter; other tools take it with the package.
+LOCK_OF = {
+    "bare": """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from omo.state.store import Deadline, Lock
+def lock(seconds):
+    return Lock(sys.argv[2], Deadline(seconds))
+""",
+    "filelock": """
+import os, sys
+from filelock import FileLock
+def lock(seconds):
+    return FileLock(sys.argv[2], timeout=seconds, poll_interval=0.005)
+""",
+}
+TRY_THEN_HOLD = """
+try:
+    with lock(0):
+        print("free", flush=True)
+except TimeoutError:
+    print("busy", flush=True)
+with lock(120):
+    print("held", flush=True)
+    input()
+"""
+NEVER_TWO_INSIDE = """
+print("ready", flush=True)
+input()
+for _ in range(50):
+    with lock(120):
+        os.mkdir(sys.argv[2] + ".inside")
+        os.rmdir(sys.argv[2] + ".inside")
+"""
+
+
+def contend(kind: str, program: str, path: Path) -> subprocess.Popen[str]:
+    options = ["-I", "-S"] if kind == "bare" else []
+    command = [sys.executable, *options, "-c", LOCK_OF[kind] + program, SRC, str(path)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def line_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+@pytest.mark.parametrize(("first", "second"), [("bare", "filelock"), ("filelock", "bare")])
+def test_the_bare_lock_and_filelock_keep_each_other_out(tmp_path: Path, first: str, second: str) -> None:
+    holder = contend(first, TRY_THEN_HOLD, tmp_path / "lock")
+    assert (line_of(holder), line_of(holder)) == ("free", "held")
+    waiter = contend(second, TRY_THEN_HOLD, tmp_path / "lock")
+    assert line_of(waiter) == "busy"
+    assert holder.communicate("\n", timeout=300) == ("", "")
+    assert line_of(waiter) == "held"
+    assert waiter.communicate("\n", timeout=300) == ("", "")
+    assert (holder.returncode, waiter.returncode) == (0, 0)
+
+
+def test_bare_locks_and_filelocks_at_once_let_one_in_at_a_time(tmp_path: Path) -> None:
+    kinds = ["bare", "filelock", "bare", "filelock"]
+    processes = [contend(kind, NEVER_TWO_INSIDE, tmp_path / "lock") for kind in kinds]
+    assert [line_of(process) for process in processes] == ["ready"] * 4
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
+    assert [process.communicate(timeout=300)[1] for process in processes] == [""] * 4
+    assert [process.returncode for process in processes] == [0] * 4
+
+
 def test_the_lock_files_are_never_unlinked(state: str) -> None:
     for number in range(3):
         runtime.change_session(state, "a", counted_once, actor="x", now=number, wait=1)
