@@ -39,6 +39,13 @@ def test_no_test_has_the_users_home_or_omo() -> None:
     assert not [name for name in os.environ if name.startswith("XDG_")]
 
 
+def test_no_test_can_fake_a_program(request: pytest.FixtureRequest) -> None:
+    """The first fake one of pytest-subprocess has pid 1, and `omo.proof.run` kills the group of what it started."""
+    assert not request.config.pluginmanager.hasplugin("pytest-subprocess")
+    with pytest.raises(pytest.FixtureLookupError):
+        request.getfixturevalue("fp")
+
+
 def test_programs_beside_an_omo_are_still_found(tmp_path: Path) -> None:
     theirs = tmp_path / "theirs"
     theirs.mkdir()
