@@ -176,6 +176,7 @@ input()
 for _ in range(50):
     with lock(120):
         os.mkdir(sys.argv[2] + ".inside")
+        sum(range(50_000))  # long enough for another one to come in, if it could
         os.rmdir(sys.argv[2] + ".inside")
 """
 
