@@ -68,3 +68,10 @@ class Busy(OmoError, TimeoutError):
 
     code = "busy"
     exit_code = 3
+
+
+class Missing(OmoError):
+    """Something that the command needs is not there; nothing was begun or spent."""
+
+    code = "missing"
+    exit_code = 77

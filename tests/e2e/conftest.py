@@ -131,6 +131,20 @@ class Stage:
             **options,
         )
 
+    def omo(self, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+        """As a job calls it, which has no terminal."""
+        return subprocess.run(
+            [str((self.plugin or Path(__file__).parents[2]) / "bin" / "omo"), *arguments],
+            cwd=self.project,
+            env={**environment(self.home, self.model), "OMO_ENV_HOME": str(self.data), **(env or {})},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=PATIENCE,
+            start_new_session=True,
+            check=False,
+        )
+
     @property
     def state(self) -> Path:
         return self.project / ".sisyphus" / "cc-omo"

@@ -19,7 +19,7 @@ import pytest
 from omo.cli.doctor import MODULES
 from tests.e2e.client import POLL_SECONDS, Terminal
 from tests.e2e.codex_client import Codex, copy_plugin, find_binary
-from tests.e2e.conftest import EIGHT_BLOCKS, begin
+from tests.e2e.conftest import EIGHT_BLOCKS, begin, commit_all
 from tests.e2e.responses_model import ResponsesModel, results_of, shown_to
 from tests.e2e.scripted_model import Matcher, Request, Step, Turn, call, say
 from tests.e2e.test_budget import tokens
@@ -389,3 +389,32 @@ def test_ultragoal_runs_to_its_final_receipt_and_the_clients_own_goal_is_not_com
     assert "Tool: update_goal" in refused
     assert '"status":"complete"' in codex.results()[-1]
     assert codex.row(run.session)["work"]["ultragoal"]["outcome"]["verdict"] == "judged"
+
+
+def test_two_rounds_of_omo_run(codex: Codex, tmp_path: Path) -> None:
+    for name, text in {"main.sh": "echo\n", "Makefile": "test:\n\tgrep -q works main.sh\n"}.items():
+        (codex.project / name).write_text(text, "utf-8")
+    commit_all(codex.project, codex.home, "with a test")
+    (tmp_path / "codex").symlink_to(codex.binary)
+    codex.trust_hooks()
+    lies = [say("It works."), say("It does.")]
+    codex.model.script(sh("printf 'echo well\\n' >> main.sh"), *lies, sh(WORK), say("It works now."), say("It does."))
+    command = [str(codex.plugin / "bin" / "omo"), "run", "--host", "codex", "--rounds", "2", "--json"]
+    done = subprocess.run(
+        [*command, "let main.sh work", "--", *codex.options, "-s", "workspace-write"],
+        cwd=codex.project,
+        env={**codex.environment, "PATH": f"{tmp_path}{os.pathsep}{codex.environment['PATH']}"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        start_new_session=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    told = json.loads(done.stdout)
+    assert [each["failure"] is None for each in told["rounds"]] == [False, True]
+    assert len({each["session"] for each in told["rounds"]}) == 2, "each in a conversation of its own"
+    opening = "".join(shown_to(codex.model.turns[3]))
+    assert "let main.sh work" in opening
+    assert "Not proven yet" in opening
+    assert "It does." not in opening

@@ -100,7 +100,7 @@ def test_without_its_python_nothing_of_omo_holds(stage: Stage, tmp_path: Path) -
     point_at(stage.data, "/nowhere/python3")
     no_python = tmp_path / "bin"
     no_python.mkdir()
-    for name in ("sh", "bash", "sed", "sleep", "tr", "git"):
+    for name in ("sh", "bash", "head", "sed", "sleep", "tr", "git"):
         (no_python / name).symlink_to(str(shutil.which(name)))
     stage.model.script(say("Free."))
     run = stage.prompt("ulw go on", resume=session, env={"PATH": str(no_python), "OMO_PYTHON_DIRS": "/nowhere"})

@@ -120,7 +120,7 @@ def test_the_rule_that_decides(rule: str, row: Any, fields: dict[str, Any]) -> N
 
 
 def test_every_rule_has_a_case() -> None:
-    needs_a_transcript = {"prompt-queued", "quote-message", "message-quoted"}  # see the hook's tests
+    needs_a_transcript = {"prompt-queued", "quote-message", "message-quoted", "refused"}  # see the hook's tests
     covered = {rule for rule, _, _ in CASES} | needs_a_transcript
     assert {rule.name for rule in (*stop.RULES, stop.BLOCK)} == covered
 

@@ -22,6 +22,7 @@ FOR_YOU = {
     "status": ("omo.cli.status", "what is on in this project, session by session"),
     "report": ("omo.cli.report", "what was proven and what was not, as one HTML page or as Markdown"),
     "explain": ("omo.cli.explain", "which rule decides, what it reads, what would change it"),
+    "run": ("omo.cli.run", "carry out a task where nobody watches, round by round, until it is proven"),
     "resume": ("omo.cli.resume", "what stands still goes on, also what another conversation left open"),
     "stop-continuation": ("omo.cli.stop_continuation", "end ultrawork at once"),
     "setup": ("omo.cli.setup", "omo on your PATH, in the status line, or all away"),

@@ -11,7 +11,7 @@ from omo.work import budget, outcome, session, times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Outcome, SessionRow, Summary
+    from omo.state.rows import Outcome, Refused, SessionRow, Summary
     from omo.state.runtime import Works
     from omo.work.session import Limits
 
@@ -34,7 +34,17 @@ FROM_A_TERMINAL = "user: omo stop-continuation"
 
 # The rules of Stop that end the run, and those by which the user is told something: others go on by themselves.
 LETS_GO = ("cap", "ceiling", "budget", "invalid-state")
-TELLING = (*LETS_GO, "not-begun", "done", "waiting", "host-limit", "message-quoted", "cooldown", "other-loop")
+TELLING = (
+    *LETS_GO,
+    "not-begun",
+    "done",
+    "waiting",
+    "refused",
+    "host-limit",
+    "message-quoted",
+    "cooldown",
+    "other-loop",
+)
 WAITS = {"waiting": "waits for you", "paused": "is paused", "blocked": "is blocked"}
 
 AFTER_GATES = "   Where no test can show the work"
@@ -367,6 +377,11 @@ def reason_to_go_on(row: SessionRow, active: Works, most: int, message: str = ""
             "wait or only answer, tell them in one line and end the turn: it is let through. If not, go on. "
         )
         return lead + what_is_open(active, LONGEST_REASON - len(lead))
+    if was_refused := row["ulw"].get("refused"):
+        lead += (
+            f"But {_sentence(refused(was_refused))} Do without it; if that cannot be, say so and end the turn: "
+            "the run then waits for the user. "
+        )
     given = row["ulw"].get("stopBlocks", 0)
     left = f"Block {given} of {most}."
     if spent := budget.all_in_words(row):
@@ -381,6 +396,18 @@ def reason_to_go_on(row: SessionRow, active: Works, most: int, message: str = ""
         return f"{lead}{what} {left}"
     end = f" `omo next` says the rest. {left} The user stops this with {STOP}."
     return lead + what_is_open(active, LONGEST_REASON - len(lead) - len(end)) + end
+
+
+def refused(calls: Refused) -> str:
+    return f"the host refused {clip(', '.join(str(call) for call in calls.get('calls', [])), 160)}"
+
+
+def way_to_allow(calls: Refused) -> str:
+    """Which permission the user has to give, as the host spells it."""
+    rules = [clip(str(rule), 80) for rule in calls.get("rules", [])]
+    if not rules:
+        return "A permission rule of yours denies it: take that away, or say what is to be done instead."
+    return f'Allow {" and ".join(rules)} in the permissions of the host, and say "continue".'
 
 
 def _quotable(message: str) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.hooks.main import World
-    from omo.hosts import Call, Event, OtherLoop
+    from omo.hosts import Call, Event, OtherLoop, Refusal
     from omo.settings import Settings
     from omo.state.rows import Message, SessionRow, Summary, Ulw
     from omo.state.runtime import Works
@@ -193,6 +193,7 @@ class Situation:
     __slots__ = (
         "_loop",
         "_message",
+        "_refusals",
         "disabled",
         "doubts",
         "event",
@@ -229,6 +230,7 @@ class Situation:
         self.doubts: dict[str, str] = {}
         self._message: Message | None = None
         self._loop: OtherLoop | None = None
+        self._refusals: list[Refusal] | None = None
 
     def look_at_ends(self) -> bool:
         """Before an end is told: work whose files have changed since is active again. Did any change?"""
@@ -275,6 +277,22 @@ class Situation:
             if self.event.name:
                 self._loop = self.event.host.other_loop(self.event)
         return self._loop
+
+    def refusals(self) -> list[Refusal]:
+        """What the host did not let the agent do since it was last sent back."""
+        if self._refusals is None:
+            since = self.ulw.get("refused", {}).get("at") or self.ulw.get("lastStopAt") or self.ulw.get("armedAt")
+            self._refusals = self.event.transcript.refused_since(str(since or ""))
+        return self._refusals
+
+    def is_at_a_wall(self) -> bool:
+        """It was told what the host refuses. Since then it was refused again or tried nothing, and changed no file."""
+        told_at = self.ulw.get("refused", {}).get("at")
+        if not isinstance(told_at, str):
+            return False
+        calls = self.event.transcript.calls_since(told_at)
+        is_stuck = bool(self.refusals()) or (calls is not None and not any(_is_work(call) for call in calls))
+        return is_stuck and not self.looks.is_changed(seconds(told_at))
 
     def message(self) -> Message:
         """What a person wrote since the run was armed or resumed, if the agent has changed no file since.
@@ -419,6 +437,12 @@ def _exhausted(s: Situation, rule: str) -> SessionRow:
     return session.exhaust(s.row, rule=rule, why=messages.cause(rule, s.row, s.limits))
 
 
+def _waits_for_permission(s: Situation, rule: str) -> SessionRow:
+    refused = s.ulw.get("refused", {})
+    why, way = messages.refused(refused), messages.way_to_allow(refused)
+    return session.note_refusals(session.suspend(s.row, state="waiting", why=why, question=way), [], now=s.now)
+
+
 def _invalid(s: Situation, rule: str) -> SessionRow:
     ulw: Ulw = {"enabled": False, "stopBlocks": 0, "lastStopAt": None}
     unarmed: SessionRow = {**s.row, "ulw": {"enabled": True}, "work": {}}  # nothing of it can be kept
@@ -490,6 +514,12 @@ RULES = (
         "you wrote something, the agent was sent back with it once, and has changed no file since you did",
         lambda s: bool(s.message().get("quoted")),
         lambda s, rule: session.message_told(s.row),
+    ),
+    Rule(
+        "refused",
+        "the host refused what the agent needs; it was told so once, and has found no other way",
+        lambda s: s.is_at_a_wall(),
+        _waits_for_permission,
     ),
     Rule(
         "cap",
@@ -588,11 +618,14 @@ def _sent_back(situation: Situation, rule: Rule, after: SessionRow) -> Decision:
     if rule.name == "begin":
         reason = messages.to_be_begun(str(situation.row.get("asked")))
     elif rule is BLOCK:
+        after = session.note_refusals(after, situation.refusals(), now=situation.now)
         reason = messages.reason_to_go_on(after, active, most)
         after = session.note(after, {"openSaid": messages.what_is_open(active, messages.LONGEST_OPEN)})
     else:
         reason = messages.reason_to_go_on(after, active, most, str(situation.message().get("text", "")))
-    event = {"kind": "blocked", "rule": rule.name, "reason": reason}
+    event: Json = {"kind": "blocked", "rule": rule.name, "reason": reason}
+    if rule is BLOCK and situation.refusals():
+        event["refused"] = after["ulw"]["refused"]["calls"]
     return Decision(rule, reason, after, *_reopenings(situation), event)
 
 

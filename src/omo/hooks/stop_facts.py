@@ -48,6 +48,7 @@ FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("register the hook once: omo doctor says where it is registered twice",),
     ),
     "message-quoted": ("ulw.said event.tools", ("the agent changes a file", f"you say continue, or {TYPE_ULW}")),
+    "refused": ("ulw.refused event.tools", ("you allow it, and say continue", "the agent changes a file")),
     "cap": (CAP, ("before that Stop, a gate that newly passes on a changed tree: omo gate run", TYPE_ULW)),
     "ceiling": (CEILING, (f"{TYPE_ULW}, which begins a new budget",)),
     "budget": ("budget spent", ("{raise_budget}", f"{budget.COMMAND} off")),

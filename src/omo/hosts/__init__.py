@@ -65,6 +65,21 @@ class Call:
         self.command = command
 
 
+class Refusal:
+    """A tool call that the host did not allow: the tool, what it was to do, and the permissions that would allow it.
+
+    `is_denied`: a rule of the user's forbids it, whatever else allows it.
+    """
+
+    __slots__ = ("is_denied", "rules", "tool", "what")
+
+    def __init__(self, tool: str, what: str, rules: list[str], *, is_denied: bool = False) -> None:
+        self.tool = tool
+        self.what = what
+        self.rules = rules
+        self.is_denied = is_denied
+
+
 class Usage:
     """One entry of a host's record about tokens: `counts` by kind, and when it was written.
 
@@ -133,6 +148,10 @@ class Transcript:
     def calls_since(self, moment: str) -> list[Call] | None:
         """What the model has called since; None where that is not known."""
         return None
+
+    def refused_since(self, moment: str) -> list[Refusal]:
+        """What the host did not let the model do since, by its own permissions; the user's own no is none of it."""
+        return []
 
     def active_goal(self) -> str:
         """What the host's own goal asks for, while it has one that is neither met nor given up."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from omo import hosts
-from omo.hosts import Call, Event, Host, Transcript, Usage
+from omo.hosts import Call, Event, Host, Refusal, Transcript, Usage
 from omo.json_text import dumps, loads
 from omo.safe_open import regular_file
 from omo.text import clip
@@ -149,7 +149,7 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     event.in_plan_mode = text("permission_mode") == "plan"
     event.continues_a_block = fields.get("stop_hook_active") is True
     event.last_message = text("last_assistant_message")
-    event.limit_notice = _limit_notice(event.last_message.strip())
+    event.limit_notice = limit_notice(event.last_message.strip())
     for task in _objects(fields.get("background_tasks")):
         if task.get("status") in FINISHED:
             continue
@@ -222,7 +222,7 @@ def _written_paths(name: str, arguments: Json) -> list[str]:
     return paths
 
 
-def _limit_notice(text: str) -> str:
+def limit_notice(text: str) -> str:
     """The host's own words in the host's own form: an error with its status, a limit with its reset."""
     if len(text) > LONGEST_NOTICE or "\n" in text:
         return ""
@@ -231,6 +231,19 @@ def _limit_notice(text: str) -> str:
         return text if error[:3].isdigit() or error.startswith(API_ERRORS) else ""
     names_an_end = " resets " in text or "|" in text or text.endswith("limit reached")
     return text if text.startswith(LIMITS) and "limit" in text and names_an_end else ""
+
+
+def rules_for(tool: str, command: str) -> list[str]:
+    """The permission rules that would allow a call, no wider than needed: of a shell's command each program."""
+    kind = TOOLS.get(tool, hosts.OTHER)
+    if kind == hosts.WRITE:
+        return ["Edit"]  # which is all tools that write files
+    if kind != hosts.SHELL:
+        return [tool]
+    from omo import shell
+
+    programs = [shell.name(words) for words in shell.commands(command)]
+    return list(dict.fromkeys([f"{tool}({program} *)" for program in programs if program])) or [tool]
 
 
 class ClaudeTranscript(Transcript):
@@ -265,6 +278,27 @@ class ClaudeTranscript(Transcript):
                 break
             calls += _calls_in(row)
         return calls if is_known else None
+
+    def refused_since(self, moment: str) -> list[Refusal]:
+        refusals: list[Refusal] = []
+        for row in self._rows("toolDenialKind"):
+            if str(row.get("timestamp")) <= moment:
+                break
+            if _dict(row.get("permissionDecision")).get("source") != "config":  # but a hook, or the user
+                continue
+            is_denied = row.get("toolDenialKind") == "permission-rule"
+            for block in _objects(_dict(row.get("message")).get("content")):
+                refusals += self._refused(str(block.get("tool_use_id")), is_denied=is_denied)
+        return refusals[::-1]
+
+    def _refused(self, call: str, *, is_denied: bool) -> list[Refusal]:
+        for row in self._rows(call):
+            for block in _objects(_dict(row.get("message")).get("content")):
+                if block.get("type") == "tool_use" and block.get("id") == call:
+                    name, given = str(block.get("name")), _dict(block.get("input"))
+                    what = _command(given) or "".join(_written_paths(name, given)[:1])
+                    return [Refusal(name, what, rules_for(name, what), is_denied=is_denied)]
+        return []
 
     def active_goal(self) -> str:
         """As the client itself finds it after a resume: the last row of its goal says how that stands."""

@@ -21,6 +21,13 @@ if TYPE_CHECKING:
         quoted: bool  # the agent was sent back with it
         told: bool  # the user was told that the agent only answered
 
+    class Refused(TypedDict, total=False):
+        """What the host did not allow, and when the agent was told to do without."""
+
+        at: str
+        calls: list[str]
+        rules: list[str]  # permissions that would allow them; none where the user's own deny them
+
     class Ulw(TypedDict, total=False):
         """What holds a Stop, and the counters of its breakers."""
 
@@ -37,6 +44,7 @@ if TYPE_CHECKING:
         shellExcuses: int
         unanswered: bool  # the last Stop was blocked
         said: Message
+        refused: Refused
         otherLoop: OtherLoop  # what held the session at its last Stop, in place of omo
         shownOn: list[str]  # the kinds of work that the user was shown to be on
         readTo: int  # where in the transcript the last Stop had read to
@@ -171,6 +179,10 @@ GIVEN_UP = ("run", "what", "by", "why")
 OTHER_PARTS = ("budget", "spent", "denials", "briefs", "ledger")
 
 
+def _is_refused(part: Any) -> bool:
+    return isinstance(part, dict) and all(isinstance(part.get(key), list) for key in ("calls", "rules"))
+
+
 def read_row(stored: Mapping[str, Any]) -> SessionRow:
     """What is missing or no object is empty; of the latter the row says that it is invalid."""
     row: Any = {**EMPTY, **stored}
@@ -184,8 +196,10 @@ def read_row(stored: Mapping[str, Any]) -> SessionRow:
     for part in OTHER_PARTS:
         if part in row and not isinstance(row[part], dict):
             del row[part]
-    for part in ("said", "otherLoop", "limits"):
-        if not isinstance(row["ulw"].get(part, {}), dict):
+    for part in ("said", "otherLoop", "limits", "refused"):
+        stored_part = row["ulw"].get(part, {})
+        is_odd = part == "refused" and part in row["ulw"] and not _is_refused(stored_part)
+        if is_odd or not isinstance(stored_part, dict):
             row["ulw"] = {key: value for key, value in row["ulw"].items() if key != part}
     if "givenUp" in row:
         listed = row["givenUp"] if isinstance(row["givenUp"], list) else []

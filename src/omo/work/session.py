@@ -12,6 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from omo.hosts import Refusal
     from omo.state.rows import Budget, GivenUp, Message, Outcome, SessionRow, StopContinuation, Summary, Ulw
     from omo.state.runtime import Works
 
@@ -26,11 +27,13 @@ OF_A_STATE = (
     *("files", "changed", "stopped", "answered", "damaged"),
 )
 LONGEST_MESSAGE = 200
+LONGEST_CALL = 120
+MOST_CALLS = 5
 LONGEST_GIVEN_UP = 200
 MOST_GIVEN_UP = 10
 # Of a row, what belongs to the conversation and not to the run; and the same of its part `ulw`.
 OF_A_CONVERSATION = ("client", "instructed", "pins", "awaits", "denials", "stopContinuation", "lastUsedAt", "ledger")
-OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo")
+OF_A_TURN = ("armedFor", "lastStop", "said", "unanswered", "otherLoop", "shownOn", "readTo", "refused")
 ON: StopContinuation = {"disabled": False, "disabledReason": None}
 
 
@@ -261,6 +264,17 @@ def was_released(row: SessionRow | None) -> bool:
 def suspend(row: SessionRow, *, state: str, why: str, question: str = "") -> SessionRow:
     """Active work now waits: `paused` by the user, `blocked` from outside, or `waiting` for an answer."""
     return _with_active(row, {"state": state, "why": why, "question": question, "told": False})
+
+
+def note_refusals(row: SessionRow, refusals: list[Refusal], *, now: float) -> SessionRow:
+    """What the host did not allow since the last Stop, of which the agent is told. Where it allowed everything, the
+    agent has found its way, and what was before does not count any more."""
+    ulw: Any = {key: value for key, value in row["ulw"].items() if key != "refused"}
+    if refusals:
+        calls = dict.fromkeys([clip(f"{each.tool} {each.what}".strip(), LONGEST_CALL) for each in refusals])
+        rules = dict.fromkeys([rule for each in refusals for rule in each.rules if not each.is_denied])
+        ulw["refused"] = {"at": stamp(now), "calls": list(calls)[:MOST_CALLS], "rules": list(rules)[:MOST_CALLS]}
+    return {**row, "ulw": ulw}
 
 
 def wait_for_host(row: SessionRow, why: str) -> SessionRow:

@@ -20,7 +20,7 @@ from omo.table import name_of
 from omo.text import clip
 from omo.views import project, works
 from omo.views.project import SessionView
-from omo.views.report.notices import is_block, notices, unproven_before
+from omo.views.report.notices import is_block, notices, refused, unproven_before
 from omo.views.report.parts import Part, parts_of
 from omo.views.report.verdict import Verdict, verdict
 from omo.work import requests, times
@@ -136,6 +136,7 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     listed = notices(context, session, parts)
     if since and not run:  # a run that was named stands for itself
         listed += unproven_before(events, since)
+    listed += refused(events, since)
     return Report(
         session,
         context.root,

@@ -153,6 +153,16 @@ def unproven_before(events: Sequence[Row], since: str) -> list[Notice]:
     return listed
 
 
+def refused(events: Sequence[Row], since: str) -> list[Notice]:
+    """What the host did not let the agent do in this run."""
+    calls: dict[str, str] = {}
+    for row in events:
+        named = row.get("refused")
+        if str(row.get("ts")) >= since and isinstance(named, list):
+            calls.update(dict.fromkeys([clip(str(call), 200) for call in named], times.moment(str(row.get("ts")))))
+    return [Notice("refused by the host", call, moment) for call, moment in calls.items()]
+
+
 def _earlier_runs(events: Sequence[Row], since: str) -> list[EarlierRun]:
     runs: dict[str, EarlierRun] = {}
     name = ""

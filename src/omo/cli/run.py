@@ -1,0 +1,457 @@
+"""`omo run`: a task from its first prompt to its proof where nobody watches, in rounds of fresh conversations.
+
+It is a loop around what is there: each round is the host in a process of its own, with /omo:ulw first and /omo:resume
+after that; between rounds omo makes the experiment that `omo ulw done` makes; the verdict is that of the report.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from omo import hosts, options, progress, settings
+from omo.cli import ulw
+from omo.context import Context
+from omo.digest import sha256
+from omo.errors import BadInput, Busy, Missing, OmoError, Refused, Unreadable
+from omo.hooks import resume as resuming
+from omo.hosts.headless import Headless, Left, headless
+from omo.json_text import dumps, loads
+from omo.proof import base, git, own_commands
+from omo.proof.run import run as run_program
+from omo.result import Result
+from omo.safe_open import read_start
+from omo.state import paths, runtime, store
+from omo.state.rows import EMPTY
+from omo.text import clip, counted, listed
+from omo.views import project
+from omo.views.report import verdict as verdicts
+from omo.views.report.verdict import Verdict
+from omo.work import budget, outcome, session
+from omo.work.run import caller_of
+from omo.workflows.ultrawork import gates, runs
+
+if TYPE_CHECKING:
+    from omo.state.rows import SessionRow
+
+Row = dict[str, Any]
+
+LOOK_SECONDS = 120.0
+LONGEST_HANDOVER = 1600  # characters: 400 tokens
+LONGEST_FAILURE = 400
+LONGEST_NOTES = 64 * 1024
+MOST_FILES = 12
+LATER = 75  # a limit or the budget ended it, and it can go on
+WAIT_MINUTES = 5.0
+GO_ON = "the same command goes on where it was"
+
+
+def register(commands: options.Commands) -> None:
+    about = "carry out a task where nobody watches, in rounds of fresh conversations, until it is proven"
+    parser = options.command(commands, "run", about, run, session=False)
+    parser.add_argument("task", metavar="TASK", help="what is to be done, as you would type it")
+    parser.add_argument("host_arguments", metavar="HOST ARGS", nargs="*", help="after --; for the host, in every round")
+    parser.add_argument("--rounds", type=_positive, default=5, metavar="N", help="at most so many (default: 5)")
+    parser.add_argument("--minutes", type=_positive, default=60.0, metavar="N", help="of a round (default: 60)")
+    parser.add_argument(
+        "--budget", default="", metavar="TEXT", help="of all rounds, as in /omo:budget: 2M tokens 90 min"
+    )
+    parser.add_argument("--host", choices=hosts.NAMES, default=hosts.NAMES[0], help="which client works")
+    parser.add_argument(
+        *("--wait",),
+        type=_positive,
+        nargs="?",
+        const=WAIT_MINUTES,
+        metavar="MINUTES",
+        help="wait out a usage limit, and try again every so often (default: 5)",
+    )
+    parser.add_argument("--accept", choices=(outcome.ATTESTED,), help="the agent's word is enough")
+    parser.add_argument("--out", metavar="DIR", help="where the report is left (default: below the state directory)")
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise ValueError
+    return value
+
+
+def run(arguments: argparse.Namespace, context: Context) -> Result:
+    if not context.task_is_persons:
+        raise Refused(
+            "omo run is not an agent's: the gates of the commit it begins on count as the user's",
+            fix="the user, or a job of theirs, runs it",
+        )
+    if not arguments.task.strip():
+        raise BadInput("TASK is empty", fix="say what is to be done")
+    if arguments.budget:
+        try:
+            settings.budget(arguments.budget)
+        except settings.Refusal as refusal:
+            what = f"--budget {clip(arguments.budget, 80)} {refusal}"
+            raise BadInput(what, fix="--budget '2M tokens 90 min'") from None
+    environ = {name: value for name, value in context.environ.items() if name not in ("OMO_SESSION_ID",)}
+    host = headless(arguments.host, context.root, environ, arguments.host_arguments, _asked_in(context.root))
+    if not sys.stderr.isatty():
+        progress.stream = None  # a log has one line a round
+    _look_first(context, host)
+    store.make_state_dir(context.state)
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        with store.Lock(os.path.join(context.state, "run.lock"), store.Deadline(0.1)):
+            return Runner(arguments, context, host).until_the_end()
+    except Busy:
+        raise Refused("another omo run is at work in this tree", fix="wait for it, or use another worktree") from None
+
+
+def _terminated(number: int, frame: object) -> NoReturn:
+    raise SystemExit(128 + number)
+
+
+def _asked_in(root: str) -> Any:
+    def ask(argv: Sequence[str], stdin: bytes, environ: Mapping[str, str]) -> str:
+        return run_program(argv, cwd=Path(root), timeout=LOOK_SECONDS, env=environ, stdin=stdin).stdout
+
+    return ask
+
+
+def _look_first(context: Context, host: Headless) -> None:
+    """All that can be seen before the first token, each with the line that mends it."""
+    head = git.run(context.root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+    if not head.ok:
+        raise Missing("omo run begins on a commit, and there is none here", fix="git init, git add, git commit")
+    program = host.host.program
+    if not shutil.which(program, path=context.environ.get("PATH", "")):
+        raise Missing(f"{program} is not on the PATH", fix="install it, or choose another with --host")
+    programs = _programs(context, head.text.strip())
+    lacking = host.lacks_login() or host.lacks_permission(programs) or host.lacks_hooks()
+    if lacking:
+        what, _, way = lacking.partition(": ")
+        raise Missing(f"{what}", fix=way or what)
+
+
+def _programs(context: Context, head: str) -> list[str]:
+    """That the agent runs: omo, and what can prove the work, which is the user's pins and the tests that the commit
+    names."""
+    commands = [list(gate.argv) for gate in gates.current(context.state, "", None) if gate.is_users]
+    if check := own_commands.test_gate(context.root, head, paths.session_directory(context.environ, context.cwd)):
+        commands.append(list(check.argv))
+    if not commands:
+        raise Missing(
+            "nothing here could prove the work: no gate is pinned, and the commit names no tests",
+            fix="/omo:pin COMMAND in a conversation, or commit the project's tests",
+        )
+    return list(dict.fromkeys(["omo", *(os.path.basename(command[0]) for command in commands)]))
+
+
+@dataclass(frozen=True)
+class Round:
+    """One conversation and what omo saw after it."""
+
+    number: int
+    session: str
+    seconds: float
+    changed: tuple[str, ...] = ()  # files, since the run began
+    tree: str = ""
+    failure: str = ""  # why it is not proven; empty where it is
+    limit: str = ""
+    refused: tuple[str, ...] = ()
+    tokens: int = 0
+    note: str = ""  # how the client ended, where that was not well
+
+    @property
+    def line(self) -> str:
+        files = counted(len(self.changed), "file") + " changed"
+        how = f"{self.note}; " if self.note else ""
+        return f"round {self.number}: {files}, {self.failure or 'proven'} ({how}{self.seconds:.0f} s)"
+
+    @property
+    def data(self) -> Row:
+        return {
+            "round": self.number,
+            "session": self.session,
+            "seconds": round(self.seconds, 1),
+            "changed": list(self.changed),
+            "failure": self.failure or None,
+            "limit": self.limit or None,
+            "refused": list(self.refused),
+            "tokens": self.tokens,
+            "note": self.note or None,
+        }
+
+
+class _Guard:
+    """Ends the client where this process is killed: a shell that waits for our end of a pipe to close."""
+
+    def __init__(self) -> None:
+        self._shell: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> _Guard:
+        return self
+
+    def over(self, group: int) -> None:
+        command = ["sh", "-c", 'read -r line || kill -9 "-$1"', "sh", str(group)]
+        self._shell = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+
+    def __exit__(self, *raised: object) -> None:
+        if self._shell is not None:
+            self._shell.communicate(b"over\n")
+
+
+class Runner:
+    def __init__(self, arguments: argparse.Namespace, context: Context, host: Headless) -> None:
+        self.arguments = arguments
+        self.context = context
+        self.host = host
+        self.task = arguments.task.strip()
+        self.rounds: list[Round] = []
+        self.number, self.session = self._interrupted()
+        self.last: Round | None = None  # what was seen last, also of a round before this process
+
+    # What is kept between rounds, so that a run that was killed goes on: no more than where it is.
+
+    @property
+    def _notes(self) -> str:
+        return os.path.join(self.context.state, "run.json")
+
+    def _interrupted(self) -> tuple[int, str]:
+        """The round that was under way for this task, and whose conversation has the work. Other tasks say nothing."""
+        try:
+            notes = loads(read_start(self._notes, LONGEST_NOTES)[0].decode("utf-8", "replace"))
+            number, session = notes["round"], str(notes["session"])
+            if notes["task"] == sha256(self.task.encode()) and isinstance(number, int) and session in self._rows():
+                return number - 1, session
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+        return 0, ""
+
+    def _keep(self) -> None:
+        notes = {"task": sha256(self.task.encode()), "round": self.number, "session": self.session}
+        store.replace(self._notes, dumps(notes))
+
+    def _forget(self) -> None:
+        if os.path.exists(self._notes):
+            os.unlink(self._notes)
+
+    def _rows(self) -> Mapping[str, Any]:
+        try:
+            return runtime.sessions(self.context.state)
+        except Unreadable:
+            return {}
+
+    def _now(self) -> Context:
+        context = self.context
+        return Context(context.environ, context.cwd, time.time(), is_under_agent=False)
+
+    def _say(self, line: str) -> None:
+        print(f"omo: {line}", file=sys.stderr, flush=True)
+
+    # The loop
+
+    def until_the_end(self) -> Result:
+        differing = base.take(self.context.root, self.context.environ)["files"]
+        if differing and not self.session:
+            self._say(f"not as in the commit, and part of what the run begins with: {listed(sorted(differing))}")
+        if self.session:
+            self._raise_budget()
+            self.last = self._judged(Round(self.number, self.session, 0.0))
+            self._say(f"it goes on where it was, in round {self.number + 1}")
+            if not self.last.failure:
+                return self._end("", 0)
+        while self.number < self.arguments.rounds:
+            self.number += 1
+            self.last = ended = self._round()
+            self.rounds.append(ended)
+            self._say(ended.line)
+            if not ended.failure:
+                return self._end("", 0)
+            if self._is_accepted():
+                return self._end("the agent's word was accepted", 0)
+            if ended.limit and self.arguments.wait:
+                self._wait(ended)
+                continue
+            if ended.limit:
+                return self._end(f"{clip(ended.limit, 200)}; {GO_ON}", LATER, keeps=True)
+            if self._ended_by() == "budget":
+                return self._end("the budget is spent; raise it, and the same command goes on", LATER, keeps=True)
+            if why := self._why_stuck():
+                return self._end(why, Refused.exit_code)
+        return self._end(f"{counted(len(self.rounds) or self.number, 'round')} went by", Refused.exit_code)
+
+    def _raise_budget(self) -> None:
+        """What the user allows now, where it was spent before."""
+        if not self.arguments.budget:
+            return
+        context = self._now()
+
+        def decide(row: SessionRow | None) -> runtime.Change:
+            raised = session.raise_budget(
+                row or EMPTY, budget.read_request(self.arguments.budget), limits=context.limits, now=context.now
+            )
+            return runtime.Change(None, raised, [{"kind": "budget", "ceilings": budget.ceilings_in_words(raised)}])
+
+        runtime.change_session(context.state, self.session, decide, actor="user", now=context.now, wait=store.CLI_WAIT)
+
+    def _wait(self, ended: Round) -> None:
+        self._say(f"{clip(ended.limit, 200)}; trying again in {self.arguments.wait:g} min")
+        time.sleep(self.arguments.wait * 60)
+        self.number -= 1
+
+    def _round(self) -> Round:
+        before = self.session
+        began = time.monotonic()
+        given = str(uuid.uuid4())
+        prompt = self.host.host.spell(self._prompt()).encode("utf-8", "replace")
+        environ = {**self.host.environ, **({"OMO_BUDGET": self.arguments.budget} if self.arguments.budget else {})}
+        if not before:
+            self.session = given
+        self._keep()
+        with _Guard() as guard:
+            ended = run_program(
+                self.host.command(given),
+                cwd=Path(self.context.root),
+                timeout=self.arguments.minutes * 60,
+                env=environ,
+                stdin=prompt,
+                started=guard.over,
+            )
+        left = self.host.left(ended.stdout, given)
+        if left.session in self._rows():
+            self.session = left.session
+        self._keep()
+        made = Round(self.number, self.session, 0.0, limit=left.limit, tokens=left.tokens, note=_how(ended, left))
+        return replace(self._judged(made), seconds=time.monotonic() - began)
+
+    def _prompt(self) -> str:
+        """The task first; then the work as it stands, by its session, with what the last round left."""
+        if not self.session or not resuming_is_open(self._rows().get(self.session)):
+            return f"/omo:ulw {self.task}"
+        return f"/omo:resume {self.session}\n\n{self._handover()}"
+
+    def _handover(self) -> str:
+        lines = [f"This is round {self.number} of {self.arguments.rounds:g}, in a conversation of its own."]
+        if last := self.last:
+            lines.append(f"Not proven yet: {last.failure}.")
+            lines.append(f"Files changed so far: {listed(last.changed, MOST_FILES) or 'none'}.")
+            if last.refused:
+                lines.append(f"The client refused: {', '.join(last.refused)}. Do without it.")
+        return clip("\n".join(lines), LONGEST_HANDOVER)
+
+    # What omo sees after a round
+
+    def _judged(self, made: Round) -> Round:
+        context = self._now()
+        row = self._rows().get(self.session)
+        if row is None:
+            return replace(made, failure=f"the client began no run ({made.note or 'it ended without a word'})")
+        failure = self._experiment(context) if resuming_is_open(row) else ""
+        told = self._verdict()
+        if not told.is_proven:
+            failure = failure or "; ".join(told.reasons)
+        known = runs.known_gates(context, self.session)
+        look = base.look(context.root, known.base).without(known.left_out)
+        refused: list[str] = []
+        for event in runtime.vouched_rows(context.state, self.session):
+            refused += event.get("refused", [])
+        return replace(
+            made,
+            changed=tuple(sorted(look.changed or ())),
+            tree=look.tree,
+            failure="" if told.is_proven else clip(failure, LONGEST_FAILURE),
+            refused=tuple(dict.fromkeys(refused)),
+        )
+
+    def _experiment(self, context: Context) -> str:
+        """What `omo ulw done` says of the files as they are, in the name of whoever called us; empty where that is a
+        proof, which ends the run."""
+        caller = replace(caller_of(context, self.session), by="user")
+        try:
+            if not runtime.work_in(caller.row(), "active"):
+                resuming.resume(caller)
+            ulw.done(argparse.Namespace(session=self.session, because="", skip_verification=""), context)
+        except OmoError as error:
+            defects = error.details.get("defects")
+            return f"{error.message}: {'; '.join(defects)}" if isinstance(defects, list) and defects else error.message
+        return ""
+
+    def _verdict(self) -> Verdict:
+        return verdicts.verdict(project.look_at(self._now(), self.session))
+
+    def _is_accepted(self) -> bool:
+        told = self._verdict()
+        return bool(self.arguments.accept) and told.outcome is not None and told.level == outcome.ATTESTED
+
+    def _ended_by(self) -> str:
+        row = self._rows().get(self.session)
+        return str(row["work"].get("ulw", {}).get("endedBy") or "") if row else ""
+
+    def _why_stuck(self) -> str:
+        last = self.rounds[-1]
+        if not last.changed and last.refused:
+            return f"blocked: nothing was changed, and the client refused {', '.join(last.refused)}"
+        if len(self.rounds) > 1:
+            before = self.rounds[-2]
+            if (before.tree, before.failure) == (last.tree, last.failure):
+                return "stuck: the files and the failure are those of the round before"
+        return ""
+
+    # The end
+
+    def _end(self, why: str, code: int, *, keeps: bool = False) -> Result:
+        if not keeps:
+            self._forget()
+        told = self._verdict() if self.session in self._rows() else verdicts.NO_RUN
+        text = told.text if not why else f"{told.text} ({why})"
+        left = self._leave()
+        data = {
+            "exit": code,
+            "verdict": told.data,
+            "why": why or None,
+            "session": self.session or None,
+            "rounds": [each.data for each in self.rounds],
+            "report": left or None,
+        }
+        return Result(data, "\n".join(filter(None, [text, left])), code)
+
+    def _leave(self) -> str:
+        """The report, as a page and as Markdown."""
+        from omo.views.report import markdown, page
+        from omo.views.report.gather import gather
+
+        directory = self.arguments.out or os.path.join(self.context.state, "runs")
+        try:
+            report = gather(self._now(), self.session)
+            os.makedirs(directory, exist_ok=True)
+            for name, text in (("report.html", page.render(report)), ("report.md", markdown.render(report))):
+                Path(directory, name).write_bytes(store.encode(text))
+        except (OmoError, OSError) as error:
+            self._say(f"no report could be left: {error}")
+            return ""
+        return os.path.join(directory, "report.html")
+
+
+def resuming_is_open(row: Any) -> bool:
+    """Whether a session has work that /omo:resume takes up."""
+    return row is not None and bool(runtime.left_open(row))
+
+
+def _how(ended: Any, left: Left) -> str:
+    """How the client ended, where that was not well."""
+    if ended.timed_out:
+        return "its time was up"
+    if left.error:
+        return clip(left.error, 200)
+    if ended.exit_code:
+        said = (ended.stderr or ended.stdout).strip().splitlines()
+        return clip(f"exit {ended.exit_code}: {said[-1] if said else ''}", 200)
+    return ""

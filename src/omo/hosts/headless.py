@@ -1,0 +1,216 @@
+"""Hosts where nobody watches: how a round is started, what it left, and what can be seen to be missing before it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import uuid
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from omo import hosts
+from omo.hosts import claude, claude_setup, codex_setup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    Ask = Callable[
+        [Sequence[str], bytes, Mapping[str, str]], str
+    ]  # a command, its input and environment: what it prints
+
+Json = dict[str, Any]
+
+TOO_MANY, SERVERS_FAULT = 429, 500  # of HTTP: come back later
+NOWHERE = "http://127.0.0.1:9"  # where a model is asked that must not be
+INSTALL = "install omo in it; the README says how"
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a round left beside the files: its conversation, a limit that ended it, and what it cost."""
+
+    session: str = ""
+    limit: str = ""
+    error: str = ""
+    tokens: int = 0
+
+
+class Headless:
+    """One host, as somebody's arguments start it. What is lacking is said with the line that mends it."""
+
+    def __init__(
+        self, host: hosts.Host, root: str, environ: Mapping[str, str], arguments: Sequence[str], ask: Ask
+    ) -> None:
+        self.host = host
+        self.root = root
+        self.environ = environ
+        self.arguments = list(arguments)
+        self.ask = ask
+
+    def command(self, session: str) -> list[str]:
+        """A conversation of its own, that is told its prompt on stdin."""
+        raise NotImplementedError
+
+    def left(self, printed: str, session: str) -> Left:
+        raise NotImplementedError
+
+    def lacks_login(self) -> str:
+        raise NotImplementedError
+
+    def lacks_hooks(self) -> str:
+        raise NotImplementedError
+
+    def lacks_permission(self, programs: Sequence[str]) -> str:
+        """For the agent to edit files, and to run these."""
+        raise NotImplementedError
+
+
+class ClaudeHeadless(Headless):
+    def command(self, session: str) -> list[str]:
+        return [self.host.program, "-p", "--output-format", "json", "--session-id", session, *self.arguments]
+
+    def left(self, printed: str, session: str) -> Left:
+        result = _last_object(printed)
+        said = str(result.get("result") or "")
+        tokens = 0
+        for used in (result.get("modelUsage") or {}).values():
+            tokens += sum(claude.counts_of(used, claude.SUMMED))
+        error = said if result.get("is_error") else ""
+        status = result.get("api_error_status")
+        is_later = isinstance(status, int) and (status == TOO_MANY or status >= SERVERS_FAULT)
+        return Left(session, said if is_later else claude.limit_notice(said.strip()), error, tokens)
+
+    def lacks_login(self) -> str:
+        told = _last_object(self.ask([self.host.program, "auth", "status"], b"", self.environ))
+        return "log in: claude auth login, or set ANTHROPIC_API_KEY" if told.get("loggedIn") is False else ""
+
+    def lacks_hooks(self) -> str:
+        """A line that the hook answers; where no hook does, it is asked of a model that is not there."""
+        environ = {**self.environ, "ANTHROPIC_BASE_URL": NOWHERE, "CLAUDE_CODE_MAX_RETRIES": "0"}
+        for other in ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"):
+            environ.pop(other, None)
+        told = str(_last_object(self.ask(self.command(str(uuid.uuid4())), b"/omo:status", environ)).get("result"))
+        if "blocked by hook" in told and "omo" in told:
+            return ""
+        return f"the hooks of omo do not fire in Claude Code: {INSTALL}, or omo doctor says what is wrong"
+
+    def lacks_permission(self, programs: Sequence[str]) -> str:
+        mode, rules = self._permissions()
+        if mode in ("bypassPermissions", "auto"):
+            return ""
+        missing = []
+        if mode != "acceptEdits" and not any(rule.partition("(")[0] in ("Edit", "Write") for rule in rules):
+            missing.append("--permission-mode acceptEdits")
+        wanted = [f"Bash({program} *)" for program in programs if not _allows(rules, program)]
+        if wanted:
+            missing.append(f"--allowedTools {' '.join(shlex.quote(rule) for rule in wanted)}")
+        return (
+            f"Claude Code would refuse what the agent needs; end the command with: -- {' '.join(missing)}"
+            if missing
+            else ""
+        )
+
+    def _permissions(self) -> tuple[str, list[str]]:
+        """The mode and the rules that the arguments and the settings give."""
+        mode, rules, option = "", [], ""
+        for file in claude_setup.Setup(self.environ, self.root).files:
+            given = file.values.get("permissions")
+            if isinstance(given, dict):
+                mode = str(given.get("defaultMode") or mode)
+                rules += [rule for rule in given.get("allow") or [] if isinstance(rule, str)]
+        for word in self.arguments:
+            if word.startswith("-"):
+                option, _, value = word.partition("=")
+                word = value
+                if option == "--dangerously-skip-permissions":
+                    mode = "bypassPermissions"
+            if word and option == "--permission-mode":
+                mode = word
+            elif word and option in ("--allowedTools", "--allowed-tools"):
+                rules += [rule.strip() for rule in _split(word)]
+        return mode, rules
+
+
+class CodexHeadless(Headless):
+    def command(self, session: str) -> list[str]:
+        return [self.host.program, "exec", "--json", *self.arguments, "-"]
+
+    def left(self, printed: str, session: str) -> Left:
+        found, error, tokens = "", "", 0
+        for line in printed.splitlines():
+            row = claude.fields_of(line.encode()) or {}
+            found = str(row.get("thread_id") or found)
+            if row.get("type") in ("error", "turn.failed"):
+                given = row.get("error")
+                error = str(row.get("message") or (given.get("message") if isinstance(given, dict) else ""))
+            usage = row.get("usage")
+            if isinstance(usage, dict):
+                tokens += sum(value for key, value in usage.items() if key in ("input_tokens", "output_tokens"))
+        return Left(found, error if "usage limit" in error else "", error, tokens)
+
+    def lacks_login(self) -> str:
+        place = codex_setup.directory(self.environ)
+        if self.environ.get("OPENAI_API_KEY") or self.environ.get("CODEX_API_KEY") or place is None:
+            return ""
+        settings = place / "config.toml"
+        own_provider = settings.is_file() and "model_provider" in settings.read_text("utf-8", "replace")
+        return "" if own_provider or (place / "auth.json").is_file() else "log in: codex login"
+
+    def lacks_hooks(self) -> str:
+        if not codex_setup.has_plugin(self.environ):
+            return f"omo is not in Codex: {INSTALL}"
+        asked = codex_setup.question(self.root)
+        given = {**self.environ, **codex_setup.variables(self.environ)}
+        trust = codex_setup.trust_in(codex_setup.hooks_in(self.ask(codex_setup.ASK_FOR_HOOKS, asked, given)))
+        if not trust or set(trust.values()) != {codex_setup.TRUSTED}:
+            return f"Codex does not trust the hooks of omo: {codex_setup.TRUST}"
+        return ""
+
+    def lacks_permission(self, programs: Sequence[str]) -> str:
+        place = codex_setup.directory(self.environ)
+        settings = place / "config.toml" if place else None
+        text = " ".join(self.arguments)
+        if settings is not None and settings.is_file():
+            text += settings.read_text("utf-8", "replace")
+        can_write = ("workspace-write", "danger-full-access", "--full-auto", "--dangerously-bypass")
+        if any(mark in text for mark in can_write):
+            return ""
+        return "Codex would refuse to write files; end the command with: -- --sandbox workspace-write"
+
+
+def headless(name: str, root: str, environ: Mapping[str, str], arguments: Sequence[str], ask: Ask) -> Headless:
+    kind = ClaudeHeadless if name == "claude" else CodexHeadless
+    return kind(hosts.named(name), root, environ, arguments, ask)
+
+
+def _last_object(text: str) -> Json:
+    """What a host printed as its result: one object, or the last of several lines."""
+    for part in [text, *reversed(text.splitlines())]:
+        try:
+            found = json.loads(part)
+        except ValueError:
+            continue
+        if isinstance(found, dict):
+            return found
+    return {}
+
+
+def _split(word: str) -> list[str]:
+    """Rules that one argument names, between commas or blanks outside of parentheses."""
+    rules, depth = [""], 0
+    for char in word:
+        depth += (char == "(") - (char == ")")
+        if depth == 0 and char in ", ":
+            rules.append("")
+        else:
+            rules[-1] += char
+    return [rule for rule in rules if rule]
+
+
+def _allows(rules: list[str], program: str) -> bool:
+    for rule in rules:
+        if rule == "Bash":
+            return True
+        if rule.startswith("Bash(") and rule[5:].split("*")[0].rstrip(" :") in ("", program):
+            return True
+    return False

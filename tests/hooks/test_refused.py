@@ -1,0 +1,88 @@
+"""What the host refused, read from its record; the story in the client is in tests/e2e/test_refused.py."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.hosts.claude import ClaudeTranscript, rules_for
+from omo.state import paths
+from tests.hooks.conftest import Host
+
+BEFORE, NOW = "2026-11-16T10:00:00.000Z", "2026-11-16T11:00:00.000Z"
+
+
+def refused(call: str, tool: str, given: dict[str, Any], *, source: str = "config", kind: str = "user-rejected") -> str:
+    """A call and its refusal, as Claude Code 2.1.325 writes them down."""
+    use = {"type": "tool_use", "id": call, "name": tool, "input": given}
+    result = {"type": "tool_result", "tool_use_id": call, "is_error": True, "content": "no"}
+    rows: list[dict[str, Any]] = [
+        {"type": "assistant", "timestamp": NOW, "message": {"content": [use]}},
+        {
+            "type": "user",
+            "timestamp": NOW,
+            "message": {"content": [result]},
+            "toolDenialKind": kind,
+            "permissionDecision": {"decision": "reject", "source": source},
+        },
+    ]
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def transcript(tmp_path: Path, text: str) -> ClaudeTranscript:
+    path = tmp_path / "transcript.jsonl"
+    path.write_text(text, encoding="utf-8")
+    return ClaudeTranscript(str(path))
+
+
+def test_what_the_permissions_refuse_counts_and_nobody_elses_no(tmp_path: Path) -> None:
+    text = refused("a", "Bash", {"command": "make test"}) + refused("b", "Bash", {"command": "x"}, source="hook")
+    text += refused("c", "WebFetch", {"url": "u"}, source="user_reject")
+    text += refused("d", "Write", {"file_path": "/p/a.py"}, kind="permission-rule")
+    found = transcript(tmp_path, text).refused_since(BEFORE)
+    assert [(each.tool, each.what, each.is_denied) for each in found] == [
+        ("Bash", "make test", False),
+        ("Write", "/p/a.py", True),
+    ]
+    assert transcript(tmp_path, text).refused_since(NOW) == [], "what the agent was told of already"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{\n",
+        '"toolDenialKind"\n',
+        json.dumps({"toolDenialKind": 1, "permissionDecision": 2, "timestamp": NOW}) + "\n",
+    ],
+)
+def test_an_odd_record_refuses_nothing(tmp_path: Path, text: str) -> None:
+    assert transcript(tmp_path, text).refused_since(BEFORE) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "command", "rules"),
+    [
+        ("Bash", "make test", ["Bash(make *)"]),
+        ("Bash", "touch x && git status", ["Bash(touch *)", "Bash(git *)"]),
+        ("Bash", "", ["Bash"]),
+        ("Write", "", ["Edit"]),
+        ("WebFetch", "", ["WebFetch"]),
+    ],
+)
+def test_the_rule_that_would_allow_it(tool: str, command: str, rules: list[str]) -> None:
+    assert rules_for(tool, command) == rules
+
+
+@pytest.mark.parametrize("junk", [3, [], {"at": 7}, {"at": "x", "calls": 1, "rules": []}, {"calls": [1], "rules": [2]}])
+def test_an_edited_row_holds_and_is_held(host: Host, junk: object) -> None:
+    host.prompt("ulw x")
+    runtime = json.loads(Path(paths.runtime_file(host.state)).read_text("utf-8"))
+    runtime["sessions"][host.session]["ulw"]["refused"] = junk
+    host.write_runtime(json.dumps(runtime))
+    answer = host.stop()
+    assert (answer.code, answer.stderr) == (0, "")
+    assert answer.blocks
