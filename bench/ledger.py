@@ -70,7 +70,7 @@ class Bench:
         }
         self.process(["git", "init", "-q"])
         self.process(["omo", "ultragoal", "create-goals", "--brief", BRIEF])
-        self.directory = str(next(Path(paths.ultragoal_dir(self.state)).glob("g*")))
+        self.directory = str(next(Path(self.state, "ultragoal").glob("g*")))
         self.ledger = os.path.join(self.directory, "ledger.jsonl")
         self.grow(rows)
         self.process(["omo", "ultragoal", "complete-goals"])

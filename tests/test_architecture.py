@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import omo
-from omo import hosts
+from omo import hosts, table
 
 ROOT = Path(__file__).resolve().parents[1]
 SRC = ROOT / "src" / "omo"
@@ -92,6 +92,68 @@ def test_a_workflow_is_reached_through_the_table() -> None:
             if package_of(name).startswith("workflows.") and package_of(name) != "workflows.ultrawork":
                 wrong.append(f"{relative} imports {name}")
     assert wrong == []
+
+
+# Each kind of work by its own names. Verify is a verb besides, so a sentence names it only as a command or a path.
+NAMED = {
+    "ultragoal": re.compile(r"\bultragoal\b"),
+    "ultraplan": re.compile(r"\b(ultraplan|ultraexecute)\b"),
+    "ralph": re.compile(r"\bralph\b"),
+    "verify": re.compile(r"^verify$|\bverify/|/verify\b|\bomo[ :.]verify\b|\bworkflows\.verify\b"),
+}
+NOT_THE_KIND = {
+    # The loop of another plugin.
+    ("hosts/claude.py", ".claude/ralph-loop.local.md"),
+    ("hosts/claude.py", "ralph-loop"),
+    ("hosts/claude.py", "/cancel-ralph"),
+    # The verb of `omo ledger verify`.
+    ("cli/ledger.py", "verify"),
+    ("hooks/own_calls.py", "verify"),
+    # What projects call a script that tests them.
+    ("proof/project_checks.py", "verify"),
+    # Where the pinned checks of every workflow lie on disk.
+    ("state/paths.py", "verify/pins"),
+    # The line `verify:` of a plan's step.
+    *[
+        (f"workflows/ultraplan/{module}.py", "verify")
+        for module in ("critique", "document", "markdown", "propose", "rules", "run", "start", "verbs")
+    ],
+}
+
+
+def literals(path: Path) -> list[str]:
+    """Every string of a module but its docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr):
+            docstrings.add(node.value)
+    return [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings
+    ]
+
+
+def test_no_other_module_names_a_workflow() -> None:
+    """Its name stands in its own folder and in its row of the table. Ultrawork is the engine's."""
+    named = set()
+    for path in modules():
+        relative = str(path.relative_to(SRC))
+        if relative == "table.py":
+            continue
+        for kind, pattern in NAMED.items():
+            if relative.startswith(f"workflows/{kind}/"):
+                continue
+            named |= {(relative, literal) for literal in literals(path) if pattern.search(literal)}
+    assert named == NOT_THE_KIND
+
+
+def test_the_names_that_are_looked_for_are_those_of_the_table() -> None:
+    assert set(NAMED) == {row.kind for row in table.ROWS if row.commands}
+    for row in table.ROWS:
+        for name in row.typed if row.commands else ():
+            assert NAMED[row.kind].search(name)
 
 
 def test_only_the_state_library_opens_state_for_writing() -> None:

@@ -36,7 +36,7 @@ def begin_ralph(project: Project) -> None:
 
 
 def ralph_ledger(project: Project) -> Path:
-    return max(Path(paths.ralph_dir(project.state)).glob("r*/ledger.jsonl"))
+    return max(Path(project.state, "ralph").glob("r*/ledger.jsonl"))
 
 
 def acted(code: int, told: str) -> bool:

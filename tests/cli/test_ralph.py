@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from omo.state import ledger, paths
+from omo.state import ledger
 from omo.workflows.ralph.run import RALPH
 from tests.project import SESSION, Project, Ran
 from tests.ralph.project import Project as RalphProject
@@ -39,7 +39,7 @@ def rule(project: Project) -> str:
 
 
 def rows(project: Project) -> list[dict[str, Any]]:
-    (name,) = [one for one in os.listdir(paths.ralph_dir(project.state)) if one.startswith("r")]
+    (name,) = [one for one in os.listdir(RALPH.home(project.state)) if one.startswith("r")]
     return ledger.rows(os.path.join(RALPH.directory(project.state, name), "ledger.jsonl"))
 
 
@@ -234,7 +234,7 @@ def test_an_edited_file_is_said(project: Project) -> None:
 def test_the_ledger_of_a_run_is_verified_with_the_sessions(project: Project) -> None:
     start(project)
     assert project.agent("ledger", "verify").code == 0
-    (directory,) = Path(paths.ralph_dir(project.state)).glob("r*-*")
+    (directory,) = Path(RALPH.home(project.state)).glob("r*-*")
     text = (directory / "ledger.jsonl").read_text()
     (directory / "ledger.jsonl").write_text(text.replace("part 1", "part 9"))
     ran = project.agent("ledger", "verify", "--json")

@@ -13,7 +13,7 @@ import pytest
 
 from omo.hooks import stop
 from omo.hosts import claude
-from omo.state import paths
+from omo.workflows.verify.goals import VERIFY
 from tests.project import SESSION, Project, Ran
 from tests.verify.workshop import LIMITS, Q3, SUMMARY, checklist, path_check, q1, q2
 
@@ -176,7 +176,7 @@ def test_uncovered_failures_are_kept_and_shown_to_the_next_goal(project: Project
     answer(project, "q1", q1())
     items = [*checklist()["items"], failing("Is there a changelog entry?", covered=False)]
     assert answer(project, "q1.5", {"items": items}).json["missing_criteria"] == ["Is there a changelog entry?"]
-    assert Path(paths.verify_dir(project.state), "missing-verification-criteria.jsonl").exists()
+    assert Path(VERIFY.home(project.state), "missing-verification-criteria.jsonl").exists()
     add(project, id="G2", category="parser")
     assert "G1 never asked: Is there a changelog entry?" in begin(project, "G2").out
 
@@ -260,7 +260,7 @@ def test_only_the_user_reopens_and_repairs(project: Project) -> None:
     assert project.agent("verify", "begin", "G1", "--again", "a good reason").code == 3
     assert project.user("verify", "begin", "G1", "--again", "the disk was full").code == 0
     assert project.agent("ledger", "repair").code == 3
-    journal = Path(paths.verify_dir(project.state), "goals", "ledger.jsonl")
+    journal = Path(VERIFY.home(project.state), "goals", "ledger.jsonl")
     journal.write_text(journal.read_text().replace("quotes", "nothing"), encoding="utf-8")
     refused = project.agent(*FINISH)
     assert (refused.code, "omo ledger repair" in refused.err) == (3, True)
@@ -277,7 +277,7 @@ def test_only_the_user_reopens_and_repairs(project: Project) -> None:
 def test_a_hand_written_result_is_worth_nothing(project: Project) -> None:
     add(project, verification={"checks": [path_check()]})
     begin(project)
-    journal = Path(paths.verify_dir(project.state), "goals", "ledger.jsonl")
+    journal = Path(VERIFY.home(project.state), "goals", "ledger.jsonl")
     forged = {"seq": 4, "kind": "finished", "goal": "G1", "verdict": "pass", "to": "completed"}
     with journal.open("a", encoding="utf-8") as file:
         file.write(json.dumps({**forged, "ts": "2026-02-22T17:20:01Z", "summary": "", "reason": ""}) + "\n")

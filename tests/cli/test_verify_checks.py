@@ -113,7 +113,7 @@ def test_defects_come_all_at_once_and_nothing_is_pinned(project: Project) -> Non
     text = "\n".join(ran.json["error"]["details"])
     for part in ("did you mean path?", "pth: no such field", "checks[2].argv"):
         assert part in text
-    assert not Path(paths.verify_dir(project.state), "pins").exists()
+    assert not Path(paths.pins_dir(project.state)).exists()
 
 
 def test_what_is_vacuous_is_said(repo: Project) -> None:
@@ -124,7 +124,7 @@ def test_what_is_vacuous_is_said(repo: Project) -> None:
 def test_a_damaged_ledger_of_pins_refuses_and_is_set_aside_by_the_user(repo: Project) -> None:
     check = {"id": "t", "type": "command", "argv": ["test", "-f", "made"]}
     filed(repo, check)
-    pins = Path(paths.verify_dir(repo.state), "pins", "ledger.jsonl")
+    pins = Path(paths.pins_dir(repo.state), "ledger.jsonl")
     pins.write_text(pins.read_text().replace("made", "value"), encoding="utf-8")
     refused = repo.agent("verify", "begin", "G1")
     assert (refused.code, "omo ledger repair" in refused.err) == (3, True)

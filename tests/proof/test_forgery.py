@@ -137,7 +137,7 @@ def test_a_command_edited_after_pinning(state: str, root: Path, pinned: list[Any
 
 
 def test_a_row_of_pins_edited_by_hand(state: str, root: Path, pinned: list[Any]) -> None:
-    path = Path(paths.verify_dir(state), "pins", "ledger.jsonl")
+    path = Path(paths.pins_dir(state), "ledger.jsonl")
     path.write_text(path.read_text().replace("sys.exit(1)", "sys.exit(0)"))
     with pytest.raises(Refused, match="not as omo wrote it") as caught:
         pins.pinned(state)
@@ -145,7 +145,7 @@ def test_a_row_of_pins_edited_by_hand(state: str, root: Path, pinned: list[Any])
 
 
 def test_a_row_of_pins_added_by_hand(state: str, root: Path, pinned: list[Any]) -> None:
-    path = Path(paths.verify_dir(state), "pins", "ledger.jsonl")
+    path = Path(paths.pins_dir(state), "ledger.jsonl")
     last = json.loads(path.read_text().splitlines()[-1])
     easy = parse_checks([{"type": "command", "argv": ["true"]}])[0]
     forged = {**last, "seq": last["seq"] + 1, "digest": digest_of_check(easy), "actor": "user"}

@@ -138,7 +138,7 @@ def test_outside_git_a_pin_has_no_base(state: str, tmp_path: Path) -> None:
 
 
 def ledger(state: str) -> Path:
-    return Path(paths.verify_dir(state), "pins", "ledger.jsonl")
+    return Path(paths.pins_dir(state), "ledger.jsonl")
 
 
 def seal(state: str) -> None:

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from omo.state import paths, runtime
+from omo.state import runtime
 from omo.views import lines, statusline
 from omo.views.project import ProjectView, SessionView
 from omo.work import outcome
 from omo.work.status import Status
+from omo.workflows.verify.goals import VERIFY
 from tests.project import plan_directory
 from tests.ralph import project as ralph_project
 from tests.report.states import ELSEWHERE, HERE, SCENES, Scene, begin, scene, view
@@ -156,7 +157,7 @@ def goal_proven(root: Path) -> Scene:
 
 def goal_damaged(root: Path) -> Scene:
     scene = goal_proven(root)
-    path = Path(paths.verify_dir(scene.state), "goals", "ledger.jsonl")
+    path = Path(VERIFY.home(scene.state), "goals", "ledger.jsonl")
     path.write_text(path.read_text().replace('"kind"', '"kind" ', 1))
     return scene
 

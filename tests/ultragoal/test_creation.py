@@ -11,11 +11,12 @@ from omo.state import ledger, paths
 from omo.workflows.ultragoal import create, goal_tool
 from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.plan import POINTER
+from omo.workflows.ultragoal.run import ULTRAGOAL
 from tests.ultragoal.project import ONE, THREE, TWO, Project
 
 
 def archived(project: Project) -> list[Path]:
-    return sorted(Path(paths.ultragoal_dir(project.state)).glob("g*.archived-*"))
+    return sorted(Path(ULTRAGOAL.home(project.state)).glob("g*.archived-*"))
 
 
 def test_the_ledger_is_the_truth_and_the_files_show_it(project: Project) -> None:

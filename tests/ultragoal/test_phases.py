@@ -17,6 +17,7 @@ from omo.state import paths, runtime
 from omo.work import session
 from omo.workflows.ultragoal import goal_tool, goals, lifecycle
 from omo.workflows.ultragoal.lifecycle import CALLEES
+from omo.workflows.ultragoal.run import ULTRAGOAL
 from tests.ultragoal.project import LIMITS, ONE, TWO, Project
 
 
@@ -184,7 +185,7 @@ def place_of(project: Project, name: str) -> Path:
 
 
 def kept_bytes(project: Project, name: str) -> list[Path]:
-    home = Path(paths.ultragoal_dir(project.state)) if name == "ultragoal" else project.home / name
+    home = Path(ULTRAGOAL.home(project.state)) if name == "ultragoal" else project.home / name
     return sorted(home.glob("*.cleared-*") if name == "ultragoal" else home.parent.glob(f"{name}.cleared-*"))
 
 

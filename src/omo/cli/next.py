@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         step = _asked_for(context.state, view.name) or step
     others = _beside(view)
     task = ""
-    if work.kind != "ralph":  # which has it among its facts
+    if work.kind not in table.BY_KIND or not table.BY_KIND[work.kind].facts_have_task:
         events = runtime.vouched_rows(context.state, view.name, rows.get(view.name))
         task = requests.task(events, runtime.left_open(rows.get(view.name) or EMPTY), messages.LONGEST_TASK)
     data: Row = {
@@ -139,7 +139,7 @@ def _asked_for(state: str, name: str) -> NextStep | None:
         if kind in ("cancelled", *requests.ARMED):  # their newer word
             break
         asked = requests.asked_of(row)
-        if asked:
+        if asked in table.BY_TYPED:
             workflow = table.BY_TYPED[asked]
             begins = {workflow.kind}
             if asked in workflow.without_run:

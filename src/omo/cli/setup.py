@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from omo import options
+from omo import options, table
 from omo.context import Context, plugin_root
 from omo.errors import BadInput, OmoError, Refused, Unreadable, Unwritable
 from omo.hosts import claude_setup as host
@@ -105,7 +105,8 @@ def register(commands: options.Commands) -> None:
     _changing(verbs, "path", "put omo on your PATH: a small script that finds the newest one installed", path)
     first = host.Setup.title
     _changing(verbs, "statusline", f"put omo into {first}'s status line, after what you have there", status_line)
-    about = f"give {codex_setup.TITLE} the agents that ralph, reviews and the critic send"
+    judged = ", ".join([row.name for row in table.ROWS if "omo:judge" in row.briefs])
+    about = f"give {codex_setup.TITLE} the agents that {judged}, reviews and the critic send"
     _changing(verbs, codex_setup.NAME, about, agents)
     options.command(verbs, "environment", "build the Python environment anew", environment, session=False)
     about = "take away all that omo put outside its plugin, and this project's state"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from omo.globs import covers, leads_to, name_matches
+from omo.state.runtime import fence_of
 from omo.text import clip
 
 TYPE_CHECKING = False
@@ -295,11 +296,7 @@ def fence_for(touch: Sequence[str], never: Sequence[str], root: str, environ: Ma
 
 def open_fence(row: Mapping[str, Any], environ: Mapping[str, str]) -> Fence | None:
     """The fence of a session's row, None where there is none or it makes no sense."""
-    value: Any = row
-    for key in ("work", "ultraplan", "fence"):
-        value = value.get(key) if isinstance(value, dict) else None
-    if not isinstance(value, dict):
-        return None
+    value = fence_of(row)
     root, spec = value.get("root"), value.get("spec")
     touch = _globs(value.get("touch"))
     never = _globs([] if value.get("never") is None else value["never"])

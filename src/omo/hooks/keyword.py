@@ -22,8 +22,8 @@ COMMANDS = {
     "stop-continuation": ("cancel", "cancel-command"),
 }
 WORKFLOWS = [name for name, row in table.BY_TYPED.items() if row.commands]  # each has a command /omo:NAME
-# Those whose names are no words of ordinary talk: "Ralph" may be somebody, and verify is a skill that the model finds.
-IN_WORDS = ("ultragoal", "ultraplan", "ultraexecute", "use ralph", "run ralph", "start ralph", "with ralph")
+# Those whose names are no words of ordinary talk; the others are skills that the model finds.
+IN_WORDS = [phrase for row in table.offered() for phrase in row.in_words]
 BEGIN_WITH_IT = "type ulw and a task, or /omo:ulw"
 LEAVE_IT_OUT = "leave the word out, or put it in quotation marks"
 OUTSIDE = "write ulw outside of it"

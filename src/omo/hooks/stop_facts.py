@@ -3,6 +3,7 @@ numbers of the situation to be filled in."""
 
 from __future__ import annotations
 
+from omo import table
 from omo.hooks.messages import STOP
 from omo.work import budget
 
@@ -11,6 +12,7 @@ AFTER_IT = "the Stop after that is decided anew"
 CAP = "ulw.stopBlocks limits.max_stop_blocks"
 COOLDOWN = "ulw.lastStopAt limits.cooldown_seconds"
 CEILING = "ulw.totalBlocks limits.max_total_blocks ulw.armedAt limits.max_hours"
+BEGIN = [f"omo {next(iter(row.commands))}" for row in table.offered()]
 FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "switched-off": ("OMO_DISABLE", ("start the session without OMO_DISABLE",)),
     "subagent": ("event.agent_id", ("the Stop of the session itself is decided by the rules below",)),
@@ -18,7 +20,7 @@ FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "not-begun": ("asked", ("the agent begins it, as omo next says", "leave the command out")),
     "not-active": (
         "ulw.enabled work",
-        (TYPE_ULW, "start a workflow in this session: omo ultragoal, omo plan, omo ralph, omo verify"),
+        (TYPE_ULW, f"start a workflow in this session: {', '.join(BEGIN)}"),
     ),
     "cancelled": (
         "stopContinuation.disabled stopContinuation.disabledReason stopContinuation.disabledAt",

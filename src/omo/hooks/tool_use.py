@@ -30,7 +30,6 @@ MOST_REASONS = 3
 PERMITTED = "omo: it only looks, or runs what is pinned."
 OWN_STATE = "own-state"
 SWAPPED = "swapped"
-RUN = "ultragoal"
 # What the user is told when the run comes to wait. These gates stay shut: only the Stop is let go.
 # A completion or a subagent's call that is refused waits for nobody: the leader goes on.
 WAITS = {
@@ -42,16 +41,20 @@ WAITS = {
 INSTEAD = {
     "runtime.local.json": "omo ulw status shows it, omo ulw done finishes the run",
     "events.jsonl": "omo alone writes the ledger: omo gate add, run and record add to it",
-    "goals.json": "omo ultragoal status shows the plan, omo ultragoal steer changes it",
-    "ledger.jsonl": "omo alone writes the ledger: omo ultragoal checkpoint and steer add to it, status shows it",
 }
 # Where the state is, or how git takes it along with all that is ignored; the launcher looks for the same.
 STATE_HINTS = ("sisyphus", "cc-omo", "clean", "stash")
 # `omo GROUP VERB` that only the leader of open work may call: each changes the work or ends it.
 LEADERS: dict[str, tuple[str, ...]] = {}
+LEADERS_WITH: dict[tuple[str, str], str] = {}  # and those that are so with this word behind them
+DENIES: dict[str, str] = {}  # what opens that which open work refuses
+BRIEFS: list[str] = []  # the commands that print one
 for workflow in table.ROWS:
+    INSTEAD |= workflow.instead
     LEADERS |= workflow.leaders
-REVIEW_THAT_WRITES = "review-start"
+    LEADERS_WITH |= workflow.leaders_with
+    DENIES |= workflow.denies
+    BRIEFS += dict.fromkeys([" ".join(line.split()[:3]) for line in workflow.briefs.values()])
 RESUME = "resume"  # a command without verbs
 OF_GOAL = ("pause", "complete")  # of `omo goal`: refused to the leader too, while the run says so
 
@@ -289,15 +292,16 @@ def keeps_questions_in_the_plan(event: Event, world: World) -> Denial | None:
     """With goals open, a question is a decision to record or a blocker to classify, not a reason to wait."""
     if event.tool != hosts.ASK:
         return None
-    run = runtime.part(_open_work(world), RUN)
-    reason = _refusal(run, "ask")
+    work = _open_work(world)
+    reason = _refusal(work, "ask")
     if not reason:
         return None
     from omo import settings
 
     # By the hook's own environment, which is the user's; else as the project was committed where the run began.
     # The agent's shell and its edits of the project's file have no say in it.
-    is_attended = settings.of(world.environ, {"attended": run.get("attended") is True}).attended
+    committed = any(summary.get("attended") is True for summary in work.values())
+    is_attended = settings.of(world.environ, {"attended": committed}).attended
     return None if is_attended else Denial("ask", reason, event.question)
 
 
@@ -307,11 +311,11 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
     The host's own goal is called complete no sooner than ours.
     """
     if event.tool == hosts.COMPLETE:
-        reason = _refusal(runtime.part(_open_work(world), RUN), "complete")
+        reason = _refusal(_open_work(world), "complete")
         return Denial("complete", reason) if reason else None
     hints = list(OF_GOAL)
     if event.is_subagent:
-        hints += [REVIEW_THAT_WRITES, RESUME]
+        hints += [*LEADERS_WITH.values(), RESUME]
         for verbs in LEADERS.values():
             hints += verbs
     text = event.command if event.tool == hosts.SHELL else ""
@@ -323,15 +327,15 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
     for words in omo_calls(text):
         group, verb = ([word for word in words if not word.startswith("-")] + ["", ""])[:2]
         is_leaders = group == RESUME or verb in LEADERS.get(group, ())
-        if (group, verb) == (RUN, "review"):
-            is_leaders = any(REVIEW_THAT_WRITES in word for word in words)
+        if (group, verb) in LEADERS_WITH:
+            is_leaders = any(LEADERS_WITH[group, verb] in word for word in words)
         if is_leaders and event.is_subagent:
             reason = (
                 f"omo {group} {verb} belongs to the leader of this run, who alone changes or ends it. "
                 "Return your evidence (files, commands and their output) to the leader, who records it."
             )
             return Denial("subagent", reason, f"omo {group} {verb}")
-        if group == "goal" and verb in OF_GOAL and (reason := _refusal(runtime.part(work, RUN), verb)):
+        if group == "goal" and verb in OF_GOAL and (reason := _refusal(work, verb)):
             return Denial(verb, reason, _values(words[words.index(verb) + 1 :]))
         if is_leaders:
             return None  # changes the plan before what follows: how that stands then, only the command itself knows
@@ -346,10 +350,13 @@ def _open_work(world: World) -> Json:
     return dict(runtime.work_in(row, *runtime.OPEN_STATES))
 
 
-def _refusal(run: Json, what: str) -> str:
+def _refusal(work: Json, what: str) -> str:
     """The sentence the CLI left for this; nothing where it left none: then it is allowed."""
-    reason = runtime.part(run, "deny").get(what)
-    return reason if isinstance(reason, str) else ""
+    for summary in work.values():
+        reason = runtime.part(summary, "deny").get(what)
+        if reason and isinstance(reason, str):
+            return reason
+    return ""
 
 
 def omo_calls(text: str) -> list[list[str]]:
@@ -386,6 +393,10 @@ def _is_inside(path: str, directory: str) -> bool:
         if os.path.join(resolve(path), "").lower().startswith(os.path.join(resolve(directory), "").lower()):
             return True
     return False
+
+
+def _opened(*names: str) -> dict[str, str]:
+    return {name: DENIES[name] for name in names if name in DENIES}
 
 
 class Gate:
@@ -425,23 +436,19 @@ GATES = (
         "brief",
         "agents that judge or review, started in other words than omo's",
         asks_judges_in_our_words,
-        {"brief": "its brief as the whole prompt: omo ralph, verify and ultragoal brief, omo plan critique print it"},
+        {"brief": f"its brief as the whole prompt: {', '.join(BRIEFS)} print it"},
     ),
     Gate(
         "ask",
         "questions to the user while a goal of a plan is open",
         keeps_questions_in_the_plan,
-        {"ask": "no goal is open, the run is handed off, or the setting attended is on where the hook runs"},
+        _opened("ask"),
     ),
     Gate(
         "leader",
         "omo goal pause and complete before the run allows them, and the plan changed by a subagent",
         keeps_the_run_with_its_leader,
-        {
-            "pause": "a blocker that only a person can remove, recorded just before: omo ultragoal classify-blocker",
-            "complete": "a fresh final receipt that covers the plan: omo ultragoal checkpoint",
-            "subagent": "the session that leads the run makes the call, or the run is over",
-        },
+        {**_opened(*OF_GOAL), "subagent": "the session that leads the run makes the call, or the run is over"},
     ),
     Gate(
         SWAPPED,

@@ -7,7 +7,7 @@ from __future__ import annotations
 import os
 import sys
 
-from omo import hosts, safe_open, settings
+from omo import hosts, safe_open, settings, table
 from omo.digest import sha256
 from omo.errors import BadInput, OmoError
 from omo.hooks import messages
@@ -16,7 +16,7 @@ from omo.proof import typed_commands
 from omo.state import paths, runtime
 from omo.state.rows import EMPTY
 from omo.text import block, clip
-from omo.work import budget, session, spending
+from omo.work import budget, requests, session, spending
 from omo.workflows.ultrawork import gates
 
 TYPE_CHECKING = False
@@ -62,23 +62,27 @@ def answer(event: Event, world: World, *, is_agents: bool) -> Answer | None:
 
 def request(event: Event, world: World, name: str) -> Json:
     """What the user asks of a workflow, and each file that they name for it, as it is when they type it: what is
-    changed before the work begins is not theirs. Of ralph also the files of the project: its run begins here, and not
-    when the agent gets round to `omo ralph start`, with a Makefile committed in between."""
+    changed before the work begins is not theirs. Of some also the files of the project: their run begins here, and not
+    when the agent gets round to its first command, with a Makefile committed in between."""
     rest = "".join(event.prompt.split(maxsplit=1)[1:]).strip()
     if not rest:
         return {"kind": "typed", "workflow": name}
     named = _named_files(event, world, rest)
-    noted: Json = {"kind": "asked", "workflow": name, "text": block(rest, LONGEST_REQUEST)}
-    if name == "ultragoal":
+    workflow = table.BY_TYPED[name]
+    noted: Json = {"kind": workflow.asked}
+    if workflow.asked == requests.ASKED:
+        noted["workflow"] = name
+    if "criteria" in workflow.keeps and named and rest.removeprefix("@") == named[0]["name"]:
+        noted |= {"criteria": clip(rest, 200), "digest": named[0]["digest"]}
+    else:
+        noted["text"] = block(rest, LONGEST_REQUEST)
+    if "head" in workflow.keeps:
         from omo.proof import base
 
         noted["head"] = base.take(world.root, world.environ)["head"]
-    elif name == "ralph":
+    if "base" in workflow.keeps:
         from omo.proof import base
 
-        noted = {"kind": "ralph-asked", "text": block(rest, LONGEST_REQUEST)}
-        if named and rest.removeprefix("@") == named[0]["name"]:
-            noted = {"kind": "ralph-asked", "criteria": clip(rest, 200), "digest": named[0]["digest"]}
         noted["base"] = base.take(world.root, world.environ, world.state)
     if named:
         noted["files"] = named

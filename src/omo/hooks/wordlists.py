@@ -5,6 +5,8 @@ Accents are folded away here and when a prompt is read, so "arrete" is heard as 
 
 from __future__ import annotations
 
+from omo import table
+
 ACCENTED, PLAIN = "áàâãäåéèêëíìîïóòôõöúùûüçñё", "aaaaaaeeeeiiiiooooouuuucnе"
 
 
@@ -178,17 +180,6 @@ SMALL_BY_LANGUAGE = {
         сессию дело что чтобы делаешь делать всю весь пока сегодня хорошо ладно над этим этом её его об больше сам сама
         остальное""",
 }
-# The names under which a workflow is stopped or taken up again; omo is all of them.
-WORDS_BY_NAME = {
-    "ulw": "ulw ultrawork",
-    "omo": "omo",
-    "ralph": "ralph",
-    "ultragoal": "ultragoal ultragoals goal goals ziel ziele objectif objectifs objetivo objetivos цель цели",
-    "ultraplan": "ultraplan plan plans planning plano план",
-    "verify": """verify verification verifying verifikation prüfung vérification verificación verificação проверку
-        проверка""",
-}
-
 # Whole clauses, with nothing but courtesy beside them.
 ALONE = phrases("""don't|let's not|nicht|cancelled|canceled|task cancelled|task canceled|run cancelled|run canceled|
     job cancelled|job canceled|consider it cancelled""")
@@ -247,9 +238,9 @@ MAY_FOLLOW = UNTIL | BECAUSE | AND | TASKS | GOES_ON_WITH  # what a stop, a wait
 COURTESY = words("""ok okay so now please pls hey hi alright right and then also but yes yeah no sure great thanks cool
     fine well just oh hmm claude actually first next again all good bitte ja nein jetzt dann merci oui ahora vale por
     favor пожалуйста теперь давай ну ок да""")
-NAMES: dict[str, str] = {}
-for name, listed in WORDS_BY_NAME.items():
-    NAMES.update(dict.fromkeys(words(listed), name))
+NAMES = {"omo": "omo"}  # under which a workflow is stopped or taken up again; omo is all of them
+for row in table.ROWS:
+    NAMES.update(dict.fromkeys(words(row.words), row.kind))
 SMALL = words(" ".join(SMALL_BY_LANGUAGE.values()))
 APOSTROPHES: dict[str, str] = {}  # typed without: "dont", "thats"
 for word in words("don't doesn't needn't won't can't that's there's what's let's you're i'll i'm i've that'll"):

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 
 import yaml
 
-from omo import safe_open
+from omo import safe_open, table
 from omo.errors import BadInput, NotEvaluable, OmoError
 from omo.proof import changes, documents, globs, outputs, patterns, reading
 from omo.proof.checks import (
@@ -232,7 +232,10 @@ def _judged_command(check: CommandCheck, outcome: Outcome, searching: patterns.B
 
 def _run(check: CommandCheck | MetricCheck, tree: Tree) -> Outcome | Finding:
     if digest_of_check(check) not in tree.pinned:
-        reason = "its command is not pinned, or was edited after it was; filing it again (omo verify add) pins it"
+        reason = "its command is not pinned, or was edited after it was"
+        for row in table.ROWS:
+            if row.files_checks:
+                reason += f"; filing it again ({row.files_checks}) pins it"
         return Finding("unknown", reason, json.dumps(check.argv, ensure_ascii=False))
     where = globs.directory_inside(tree.root, check.cwd)
     if not where.is_dir():

@@ -137,7 +137,7 @@ def pinned(state: str) -> Pinned:
 
 
 def journal_of(state: str) -> Journal:
-    return Journal(os.path.join(paths.verify_dir(state), "pins"), state)
+    return Journal(paths.pins_dir(state), state)
 
 
 def _fold(rows: Sequence[Row]) -> Pinned:

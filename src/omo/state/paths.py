@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from omo import hosts
+from omo import hosts, table
 from omo.digest import sha256
 
 TYPE_CHECKING = False
@@ -16,8 +16,11 @@ EVIDENCE_DIR = os.path.join(".sisyphus", "evidence")  # the project's own: what 
 SAFE_ID = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 LONGEST_ID = 96
 MOST_WORKTREES = 100
+PINS = "verify/pins"  # of the checks of every workflow
 # Ledgers that belong to no session and to no run, by their directories.
-SHARED_LEDGERS = ("evidence", "verify/pins", "verify/goals", "verify/claims")
+SHARED_LEDGERS = ["evidence", PINS]
+for row in table.ROWS:
+    SHARED_LEDGERS += [name for name in (row.journal, row.claims) if name]
 
 
 def project_root(environ: Mapping[str, str], cwd: str) -> str:
@@ -112,12 +115,8 @@ def goal_dir(state: str, session: str) -> str:
     return os.path.join(session_dir(state, session), "goal")
 
 
-def ultragoal_dir(state: str) -> str:
-    return os.path.join(state, "ultragoal")
-
-
-def verify_dir(state: str) -> str:
-    return os.path.join(state, "verify")
+def pins_dir(state: str) -> str:
+    return os.path.join(state, PINS)
 
 
 def plans_dir(state: str) -> str:
@@ -126,10 +125,6 @@ def plans_dir(state: str) -> str:
 
 def plan_run_dir(state: str, run: str) -> str:
     return os.path.join(plans_dir(state), file_name_of(run))
-
-
-def ralph_dir(state: str) -> str:
-    return os.path.join(state, "ralph")
 
 
 def copies_dir(state: str) -> str:

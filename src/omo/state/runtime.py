@@ -114,11 +114,12 @@ def is_fenced(row: SessionRow) -> bool:
     return not row["stopContinuation"].get("disabled") and bool(fence_of(row))
 
 
-def fence_of(row: SessionRow) -> Json:
+def fence_of(row: Mapping[str, Any]) -> Json:
     """That of the work which has one; empty where none has."""
-    for summary in row["work"].values():
-        fence = summary.get("fence")
-        if fence and isinstance(fence, dict):
+    works = part(row, "work")
+    for kind in works:
+        fence = part(part(works, kind), "fence")
+        if fence:
             return fence
     return {}
 

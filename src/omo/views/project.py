@@ -330,7 +330,7 @@ def claims_let_stand(context: Context) -> list[Row]:
     """Claims that code did not confirm and somebody let stand: shown wherever things are summed up."""
     listed = []
     for workflow in table.ROWS:
-        if not workflow.journal or not os.path.isdir(os.path.join(context.state, workflow.kind, "claims")):
+        if not workflow.claims or not os.path.isdir(os.path.join(context.state, workflow.claims)):
             continue
         for filed in workflow.module("claims").recorded(context.state, overridden=True):
             fields = {"claim": filed.statement, "reason": filed.override, "by": filed.by, "goal": filed.goal}

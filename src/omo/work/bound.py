@@ -88,6 +88,6 @@ def _ledgers(state: str, session: str, kind: str, summary: Summary) -> list[tupl
     run = str(summary.get("run") or "")
     own = os.path.join(state, row.home, paths.file_name_of(run))
     ledgers = [(own, [{"kind": REOPENED, "changed": changed}])]
-    if kind == "ultragoal":  # the session's goal was completed with the plan
+    if row.has_session_goal:  # it was completed with the plan
         ledgers.append((paths.goal_dir(state, session), [{"kind": GOAL_REOPENED, "run": run}]))
     return ledgers

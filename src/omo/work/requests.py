@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from omo import table
 from omo.clock import stamp
 from omo.json_text import dumps
 from omo.text import block, clip
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-ASKED = "asked"  # after /omo:ultragoal, /omo:ultraplan, /omo:ultraexecute or /omo:verify
-RALPH_ASKED = "ralph-asked"
+ASKED = "asked"  # after the command of a workflow that has no kind of its own for it
+OF_WORKFLOWS = (ASKED, *[row.asked for row in table.ROWS if row.asked != ASKED])
 ARMED = ("activated", "rearmed")
 TYPED = "typed"  # a workflow's command with nothing behind it
 LONGEST = 8000
@@ -27,9 +28,8 @@ def typed(events: Iterable[Row], workflow: str, since: str = "") -> list[Row]:
     """What a person typed after the workflow's own command, oldest first."""
     rows = []
     for row in events:
-        kind = RALPH_ASKED if workflow == "ralph" else ASKED
-        is_of_it = row.get("kind") == kind and (kind == RALPH_ASKED or row.get("workflow") == workflow)
-        if is_of_it and row.get("actor") == "user" and str(row.get("ts")) > since:
+        is_of_it = row.get("kind") in OF_WORKFLOWS and asked_of(row) == workflow
+        if is_of_it and str(row.get("ts")) > since:
             rows.append(row)
     return rows
 
@@ -47,6 +47,7 @@ def of_run(events: Iterable[Row], kind: str, run: str) -> list[str]:
     """What a person typed that set a run going, and what they typed for it since, oldest first. Of ultrawork these are
     the prompts that armed it; of another workflow the last before it began, and all behind it."""
     began = _began(run)
+    names = table.BY_KIND[kind].typed if kind in table.BY_KIND else (kind,)
     texts: list[str] = []
     for row in events:
         text = str(row.get("text") or row.get("criteria") or "")
@@ -55,7 +56,7 @@ def of_run(events: Iterable[Row], kind: str, run: str) -> list[str]:
         if kind == "ulw":
             if row.get("kind") in ARMED and row.get("run") == run:
                 texts.append(text)
-        elif asked_of(row) == kind or (kind == "ultraplan" and asked_of(row) == "ultraexecute"):
+        elif asked_of(row) in names:
             texts = [text] if str(row.get("ts")) <= began else [*texts, text]
     return texts
 
@@ -64,9 +65,12 @@ def asked_of(row: Row) -> str:
     """The workflow whose command a person typed; empty for any other row."""
     if row.get("actor") != "user":
         return ""
-    if row.get("kind") == RALPH_ASKED:
-        return "ralph"
-    return str(row.get("workflow")) if row.get("kind") in (ASKED, TYPED) else ""
+    if row.get("kind") in (ASKED, TYPED):
+        return str(row.get("workflow"))
+    for workflow in table.ROWS:
+        if row.get("kind") == workflow.asked:
+            return workflow.name
+    return ""
 
 
 def _began(run: str) -> str:

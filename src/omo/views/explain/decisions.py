@@ -5,7 +5,7 @@ The tables and functions that the hooks decide by are asked, and nothing is coun
 
 from __future__ import annotations
 
-from omo import settings
+from omo import settings, table
 from omo.errors import Unreadable
 from omo.hooks import messages, stop
 from omo.hooks.stop_facts import FACTS
@@ -199,30 +199,30 @@ def _patience(denial: Denial, times: int) -> list[str]:
 
 def _gate_facts(world: World, row: SessionRow) -> list[Fact]:
     """What the gates look at beside the call: where our state is, the session's open work, and what that denies."""
-    from omo.hooks import tool_use
-
     cancelled = "cancelled; " if session.is_cancelled(row) else ""
     facts = [
         Fact("omo's own state", "the project", world.state),
         Fact("settings", "the project", paths.settings_file(world.root)),
         Fact("work", RUNTIME, cancelled + (_open_work(row) or "nothing is open")),
     ]
-    work = part(row, "work")
-    fence = part(part(work, "ultraplan"), "fence")
+    fence = runtime.fence_of(row)
     for key in ("touch", "never", "root", "spec"):
         if fence:
             facts.append(Fact(f"fence.{key}", RUNTIME, fence.get(key)))
-    run = part(work, tool_use.RUN)
-    for what in ("ask", *tool_use.OF_GOAL):
-        # What the command left for the gate to say; where it left nothing, the gate is open.
-        facts.append(Fact(f"work.{tool_use.RUN}.deny.{what}", RUNTIME, part(run, "deny").get(what)))
+    work = part(row, "work")
+    for workflow in table.ROWS:
+        summary = part(work, workflow.kind)
+        for what in workflow.denies:
+            # What the command left for the gate to say; where it left nothing, the gate is open.
+            facts.append(Fact(f"work.{workflow.kind}.deny.{what}", RUNTIME, part(summary, "deny").get(what)))
     # By the environment of the hook; else as the project was committed where the run began, which its row keeps.
     known = settings.of(world.environ, {})
     if known.origins["attended"] != "default":
         facts.append(Fact("attended", known.origins["attended"], known.values["attended"]))
     else:
         where = f"as committed where the run began, {RUNTIME}"
-        facts.append(Fact("attended", where, run.get("attended") is True))
+        committed = any(summary.get("attended") is True for summary in row["work"].values())
+        facts.append(Fact("attended", where, committed))
     return facts
 
 

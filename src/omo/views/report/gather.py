@@ -31,7 +31,7 @@ from omo.work.viewer import Viewer
 Row = dict[str, Any]
 
 MOST_ITEMS = 200
-ASKED = (*requests.ARMED, requests.ASKED, requests.RALPH_ASKED)
+ASKED = (*requests.ARMED, *requests.OF_WORKFLOWS)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from omo import table
 from omo.context import Context
 from omo.errors import OmoError
 from omo.hooks.messages import LETS_GO
@@ -45,10 +46,10 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
         if view.kind == "ulw":
             is_proven = ended is not None and ended["verdict"] == outcome.PROVEN
             listed += _gate_notices(part, counts=does_count(view, session), is_proven=is_proven)
-        if view.kind == "verify" and view.outcome:  # which names the claims about them
-            ended_goals.update(item.id for item in view.items)
-        elif view.kind != "verify":
+        if not table.BY_KIND[view.kind].claims:
             names[view.run] = name_of(view.kind)
+        elif view.outcome:  # which names the claims about them
+            ended_goals.update(item.id for item in view.items)
     texts = {notice.text for notice in listed}
     damage = _shared_damage(context.state)
     for problem in session.problems:
@@ -58,13 +59,14 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
             listed.append(notice)
     if session.brief.now.unreadable:
         listed.append(Notice("unreadable", clip(session.brief.now.unreadable, 300), "state"))
+    claims = ", ".join([row.claims for row in table.ROWS if row.claims])
     try:
         for claim in claims_let_stand(context):
             if claim["goal"] not in ended_goals:
                 text = f"{claim['claim']}: let stand by the {claim['by']}, {claim['reason']}"
                 listed.append(Notice("claim let stand", text, claim["goal"]))
     except OmoError as error:
-        listed.append(Notice("unreadable", clip(error.message, 300), "verify/claims"))
+        listed.append(Notice("unreadable", clip(error.message, 300), claims))
     named = [replace(notice, where=names.get(notice.where, notice.where)) for notice in listed]
     return sorted(dict.fromkeys(named), key=lambda notice: WEIGHTS.get(notice.what, 1))
 
@@ -72,7 +74,7 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
 def _work_notices(part: Part, ended: Outcome | None) -> list[Notice]:
     """What was let through is told by the outcome once there is one, and by the ledger until then."""
     view = part.view
-    damage = "damaged" if view.kind == "ultraplan" else "damaged ledger"  # of a plan it may be the spec
+    damage = table.BY_KIND[view.kind].damage
     listed = [Notice(damage, clip(problem, 300), view.run or view.kind) for problem in view.problems]
     for exception in ended["exceptions"] if ended else []:
         what, by, why = (clip(str(exception.get(key) or "?"), 200) for key in ("what", "by", "why"))

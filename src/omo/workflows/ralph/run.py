@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from omo import table
 from omo.digest import sha256
 from omo.errors import Refused, Unreadable
 from omo.safe_open import regular_file
@@ -308,7 +309,7 @@ def opening(caller: Caller, files: Files, iteration: int, scope: list[str]) -> R
     }
 
 
-RALPH: Kind[RalphState] = Kind(KIND, "ralph run", "r", START, paths.ralph_dir, fold)
+RALPH: Kind[RalphState] = Kind(KIND, "ralph run", "r", START, table.BY_KIND[KIND].directory, fold)
 RalphRun = Run[RalphState]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from omo import options
+from omo import options, table
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.json_text import loads
@@ -14,14 +14,14 @@ from omo.text import clip
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.run import Caller
+from omo.workflows.ultragoal.next_step import PLANNING
 from omo.workflows.ultragoal.plan import HANDED_OFF, HANDOFF, MARKED, TAKEN_UP, Plan
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, load_plan, run_of
 from omo.workflows.ultragoal.status import publish_status
 
 Row = dict[str, Any]
 
-PLANNING = "ultraplan"
-CALLEES = (PLANNING, "ralph", "verify")
+CALLEES = [row.kind for row in table.ROWS if row.commands and row.kind != ULTRAGOAL.name]
 PHASES = (HANDOFF, "active")
 EXAMPLE = '--input \'{"current_phase":"handoff"}\''
 
@@ -117,7 +117,7 @@ def hand_off(run: PlanRun, to: str) -> str:
     if to not in CALLEES:
         raise BadInput(f"--to {to!r} is no workflow that ultragoal can hand off to", fix=f"one of {', '.join(CALLEES)}")
     phase = run.require_plan().phase
-    if to == PLANNING and phase not in (HANDOFF, "complete"):
+    if to in PLANNING and phase not in (HANDOFF, "complete"):
         raise Refused(
             f"ultragoal is {phase}: back to {to} it goes only when it is {HANDOFF} or complete",
             fix='omo state ultragoal write --input \'{"current_phase":"handoff"}\'',

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from omo import table
 from omo.proof import artifacts
 from omo.text import clip
 from omo.work.status import USER_RUNS, Command, NextStep, command
@@ -15,6 +16,7 @@ from omo.workflows.ultragoal.run import PlanRun
 ALL_COMPLETE = "All ultragoal goals are complete"
 CREATE_GOAL = command("omo goal create", lead="then")
 CREATE_PLAN = command("omo ultragoal create-goals --brief", "@goal: TITLE …")
+PLANNING = [row.kind for row in table.ROWS if row.without_run]  # the workflows that make a plan
 
 
 def checkpoint_command(goal: Goal) -> Command:
@@ -59,8 +61,10 @@ def _away(run: PlanRun, plan: Plan) -> NextStep | None:
     if plan.handoff is None or not plan.is_open:
         return None
     go_on = command("omo state ultragoal write --input", '{"current_phase":"active"}', after="goes on with it here")
-    plan_anew = command("omo state ultragoal handoff --to ultraplan", lead="or", after="plans it anew")
-    return NextStep("handoff", f"the plan is {plan.handoff_in_words}", (go_on, plan_anew))
+    commands = [go_on]
+    for planning in PLANNING:
+        commands.append(command("omo state ultragoal handoff --to", planning, lead="or", after="plans it anew"))
+    return NextStep("handoff", f"the plan is {plan.handoff_in_words}", tuple(commands))
 
 
 def tool_step(run: PlanRun, plan: Plan, goal: Goal | None) -> NextStep | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from omo import settings as all_settings
+from omo import table
 from omo.context import Context
 from omo.digest import sha256
 from omo.errors import NotEvaluable, Refused, Unreadable
@@ -38,7 +39,8 @@ ALTERNATIVES = [
     "one goal is stuck: omo ultragoal checkpoint --status blocked --evidence TEXT",
     f"only a person can go on: {CLASSIFY} --evidence TEXT",
 ]
-ULTRAGOAL: Kind[Plan] = Kind("ultragoal", "ultragoal plan", "g", CREATE, paths.ultragoal_dir, plans.fold)
+ROW = table.BY_KIND["ultragoal"]
+ULTRAGOAL: Kind[Plan] = Kind(ROW.kind, "ultragoal plan", "g", CREATE, ROW.directory, plans.fold)
 
 
 class PlanRun(Run[Plan]):
@@ -162,7 +164,7 @@ def run_of(arguments: argparse.Namespace, context: Context, *, looks: bool = Fal
 def begin(caller: Caller) -> PlanRun:
     """A plan that has an id and no row yet."""
     store.make_state_dir(caller.state)
-    store.make_dir(paths.ultragoal_dir(caller.state), caller.state)
+    store.make_dir(ULTRAGOAL.home(caller.state), caller.state)
     return PlanRun(ULTRAGOAL, caller, ULTRAGOAL.new_id(caller))
 
 
@@ -171,7 +173,7 @@ def bring_home(caller: Caller, session: str) -> None:
     run = str(caller.summary(ULTRAGOAL.name, session).get("run") or "")
     old = os.path.join(paths.session_dir(caller.state, session), "ultragoal")
     if run and os.path.isdir(old) and not os.path.lexists(ULTRAGOAL.directory(caller.state, run)):
-        store.make_dir(paths.ultragoal_dir(caller.state), caller.state)
+        store.make_dir(ULTRAGOAL.home(caller.state), caller.state)
         store.move(old, ULTRAGOAL.directory(caller.state, run))
 
 

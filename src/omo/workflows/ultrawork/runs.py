@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from omo import table
 from omo.context import Context
 from omo.errors import Refused
 from omo.proof import arrangements, base, gate_runs, reading, tree, typed_commands
@@ -108,11 +109,14 @@ def run_gates(
         before = after.without(own)
         counting = whole.without([path for path in own if path in whole.untracked])
         results.append(_judged(result, before, own, moved, _files_id(context, known, counting, gate)))
-    work = (context.row(name) or EMPTY)["work"]
-    if "ultragoal" in work:  # its quality gates may cite the result, as long as these are the files
+    keeps: set[str] = set()
+    for kind in (context.row(name) or EMPTY)["work"]:
+        if kind in table.BY_KIND:
+            keeps.update(table.BY_KIND[kind].keeps)
+    if "files" in keeps:
         files = base.take(context.root, context.environ)
         results = [{**result, "files": files} for result in results]
-    if "ralph" in work:  # it compares whole trees
+    if "fingerprint" in keeps:
         fingerprint = tree.fingerprint(Path(context.root))
         results = [{**result, "fingerprint": fingerprint} for result in results]
     session_gates(context, name).record_results(results)

@@ -14,10 +14,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from omo import table
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import globs
 from omo.safe_open import read_start
-from omo.state import paths
 from omo.state.journal import Journal
 from omo.text import clip, counted
 from omo.work.lifecycle import require_reason
@@ -204,7 +204,7 @@ def _filed(row: Row) -> FiledClaim:
 
 
 def _journal(state: str) -> Journal:
-    return Journal(os.path.join(paths.verify_dir(state), "claims"), state)
+    return Journal(os.path.join(state, table.BY_KIND["verify"].claims), state)
 
 
 def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> dict[str, str]:

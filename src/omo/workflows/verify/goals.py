@@ -14,7 +14,6 @@ from omo import table
 from omo.clock import seconds, stamp
 from omo.digest import sha256
 from omo.errors import BadInput, Refused, Unreadable
-from omo.state import paths
 from omo.work.bound import REOPENED
 from omo.work.run import Caller, Kind, Run
 
@@ -399,7 +398,11 @@ def _finished(goal: Goal, row: Row) -> None:
         goal.state = "exhausted" if goal.failures >= goal.spec.max_retries else "pending"
 
 
-VERIFY: Kind[Goals] = Kind("verify", "journal of goals", "", "omo verify add --file GOAL", paths.verify_dir, fold)
+def home(state: str) -> str:
+    return os.path.join(state, "verify")
+
+
+VERIFY: Kind[Goals] = Kind("verify", "journal of goals", "", "omo verify add --file GOAL", home, fold)
 
 
 class GoalStore(Run[Goals]):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from omo.errors import OmoError
-from omo.state import ledger, paths
+from omo.state import ledger
 from omo.state import store as files
 from omo.text import clip
-from omo.workflows.verify.goals import Goal, GoalStore, Row
+from omo.workflows.verify.goals import VERIFY, Goal, GoalStore, Row
 
 MOST_GUARDRAILS = 10
 
@@ -35,7 +35,7 @@ def log_missing(store: GoalStore, goal: Goal, items: list[str]) -> str:
     event["artifact"] = ", ".join(goal.answers["q1"].artifacts) if "q1" in goal.answers else ""
     try:
         files.make_state_dir(caller.state)
-        files.make_dir(paths.verify_dir(caller.state), caller.state)
+        files.make_dir(VERIFY.home(caller.state), caller.state)
         with files.Lock(path + ".lock", files.Deadline(caller.wait)):
             ledger.append(path, [event], actor=caller.by, now=caller.now)
     except (OmoError, OSError) as error:
@@ -66,4 +66,4 @@ def guardrails(store: GoalStore, goal: Goal) -> list[str]:
 
 
 def _missing_file(state: str) -> str:
-    return os.path.join(paths.verify_dir(state), "missing-verification-criteria.jsonl")
+    return os.path.join(VERIFY.home(state), "missing-verification-criteria.jsonl")
