@@ -43,6 +43,7 @@ class Elsewhere:
 
 ELSEWHERE = [
     Elsewhere(r"(?:\./bin/omo|omo setup|claude plugin (?!validate)).+", "tests/e2e/test_readme.py", '"README.md"'),
+    Elsewhere(r"(?:session=|claude -p |omo (?:run|status --exit-code) ).+", "tests/e2e/test_ci.py", 'blocks("sh")'),
     Elsewhere(r"codex plugin .+", "tests/e2e/codex_client.py", '"plugin", "marketplace", "add"'),
     Elsewhere(r"claude plugin validate --strict", ".ci/validate.py", '"validate", "--strict"'),
     Elsewhere(r"(?:OMO_\w+=\S+ )?\./tests/run(?: .+)?", ".ci/run", "./tests/run "),
@@ -60,6 +61,7 @@ ELSEWHERE = [
     Elsewhere(r"python3 bench/ceremony\.py", "tests/test_ceremony.py", "bench.ceremony"),
     Elsewhere(r"python3 bench/context\.py", "tests/e2e/test_context.py", "bench"),
     Elsewhere(r"python3 bench/budget\.py", "tests/e2e/test_budget.py", "from bench import budget"),
+    Elsewhere(r"python3 bench/run\.py", "tests/e2e/test_run.py::test_the_bench_measures", "from bench import run as"),
     Elsewhere(r"python3 bench/joints\.py", "tests/hunt/test_joints.py::test_the_command_prints_a_table", '"joints.py"'),
     Elsewhere(r"python3 bench/experiment\.py", "tests/test_experiment_bench.py", '"experiment.py"'),
     Elsewhere(r"python3 bench/history\.py REPO", "tests/test_experiment_bench.py", '"history.py"'),

@@ -158,3 +158,11 @@ def test_a_round_ends_with_its_time_and_with_all_that_it_started(night: Stage) -
     never.set()
     assert (ended.returncode, "its time was up" in ended.stderr) == (3, True), ended.stderr
     assert len(night.model.turns) == 1
+
+
+def test_the_bench_measures(client_binary: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from bench import run as bench
+
+    assert bench.main() == 0
+    printed = capsys.readouterr().out
+    assert [line.split(" | ")[1] for line in printed.splitlines() if line.startswith("| omo run")] == ["1", "1", "2"]

@@ -122,6 +122,13 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "no budget": lambda m: "omo: " + messages.budget_set(EMPTY),
     "a budget is raised": lambda m: line(messages.budget_raised(m.work, m.row)),
     "a block": lambda m: messages.reason_to_go_on(m.row, m.work, 8),
+    "a block after a refusal": lambda m: messages.reason_to_go_on(
+        session.note(m.row, {"refused": {"calls": [m.text], "rules": []}}), m.work, 8
+    ),
+    "waits for a permission": lambda m: m.released(
+        "refused", m.waits("waiting", messages.way_to_allow({"calls": [m.text], "rules": ["Bash(make *)"]}))
+    ),
+    "what was refused": lambda m: messages.refused({"calls": [m.text[:100]], "rules": []}),
     "a second block": lambda m: messages.reason_to_go_on(session.note(m.row, {"stopBlocks": 2}), m.work, 8),
     "a block of other work": lambda m: messages.reason_to_go_on(m.row, m.work[1:], 8),
     "a block after an end": lambda m: messages.reason_to_go_on(m.row, AFTER_AN_END, 8),

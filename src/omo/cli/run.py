@@ -10,7 +10,6 @@ import argparse
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import time
 import uuid
@@ -28,6 +27,7 @@ from omo.hooks import resume as resuming
 from omo.hosts.headless import Headless, Left, headless
 from omo.json_text import dumps, loads
 from omo.proof import base, git, own_commands
+from omo.proof.run import Guard
 from omo.proof.run import run as run_program
 from omo.result import Result
 from omo.safe_open import read_start
@@ -190,24 +190,6 @@ class Round:
         }
 
 
-class _Guard:
-    """Ends the client where this process is killed: a shell that waits for our end of a pipe to close."""
-
-    def __init__(self) -> None:
-        self._shell: subprocess.Popen[bytes] | None = None
-
-    def __enter__(self) -> _Guard:
-        return self
-
-    def over(self, group: int) -> None:
-        command = ["sh", "-c", 'read -r line || kill -9 "-$1"', "sh", str(group)]
-        self._shell = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
-
-    def __exit__(self, *raised: object) -> None:
-        if self._shell is not None:
-            self._shell.communicate(b"over\n")
-
-
 class Runner:
     def __init__(self, arguments: argparse.Namespace, context: Context, host: Headless) -> None:
         self.arguments = arguments
@@ -316,7 +298,7 @@ class Runner:
         if not before:
             self.session = given
         self._keep()
-        with _Guard() as guard:
+        with Guard() as guard:
             ended = run_program(
                 self.host.command(given),
                 cwd=Path(self.context.root),

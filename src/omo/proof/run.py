@@ -216,3 +216,24 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(KILL_SECONDS)
+
+
+class Guard:
+    """Ends a process group where this process is killed: a shell that waits for our end of a pipe to close."""
+
+    def __init__(self) -> None:
+        self._shell: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Guard:
+        return self
+
+    def over(self, group: int) -> None:
+        command = ["sh", "-c", 'read -r line || kill -9 "-$1"', "sh", str(group)]
+        nobody = subprocess.DEVNULL
+        self._shell = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=nobody, stderr=nobody, start_new_session=True
+        )
+
+    def __exit__(self, *raised: object) -> None:
+        if self._shell is not None:
+            self._shell.communicate(b"over\n")
