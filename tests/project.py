@@ -111,6 +111,7 @@ class Project:
         stdin: str | None = None,
         cwd: Path | None = None,
         has_terminal: bool = True,
+        is_under_agent: bool = True,
         env: Mapping[str, str] | None = None,
     ) -> Ran:
         """In the agent's shell, or in a terminal of the user's own, where a session is known only if it is given."""
@@ -123,7 +124,10 @@ class Project:
         variables |= env or {}
         out, err = Stream(is_screen=self.has_screen), Stream()
         with reading(stdin), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = main(list(argv), variables, str(cwd or self.root), self.now, has_terminal=has_terminal)
+            place = str(cwd or self.root)
+            code = main(
+                *(list(argv), variables, place, self.now), has_terminal=has_terminal, is_under_agent=is_under_agent
+            )
         return Ran(code, out.text, err.text)
 
     def agent(self, *argv: str, **options: Any) -> Ran:

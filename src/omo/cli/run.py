@@ -26,7 +26,7 @@ from omo.errors import BadInput, Busy, Missing, OmoError, Refused, Unreadable
 from omo.hooks import resume as resuming
 from omo.hosts.headless import Headless, Left, headless
 from omo.json_text import dumps, loads
-from omo.proof import base, git, own_commands
+from omo.proof import base, git, globs, own_commands
 from omo.proof.run import Guard
 from omo.proof.run import run as run_program
 from omo.result import Result
@@ -100,6 +100,9 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         except settings.Refusal as refusal:
             what = f"--budget {clip(arguments.budget, 80)} {refusal}"
             raise BadInput(what, fix="--budget '2M tokens 90 min'") from None
+    if arguments.out and globs.is_inside(os.path.realpath(context.root), os.path.realpath(arguments.out)):
+        what = f"--out {clip(arguments.out, 200)} is in the project: what is left there would change what was proven"
+        raise BadInput(what, fix="name a directory elsewhere, or leave --out away")
     environ = {name: value for name, value in context.environ.items() if name not in ("OMO_SESSION_ID",)}
     host = headless(arguments.host, context.root, environ, arguments.host_arguments, _asked_in(context.root))
     if not sys.stderr.isatty():
@@ -110,6 +113,9 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     try:
         with store.Lock(os.path.join(context.state, "run.lock"), store.Deadline(0.1)):
             return Runner(arguments, context, host).until_the_end()
+    except (KeyboardInterrupt, SystemExit):
+        print(f"omo: interrupted; {GO_ON}", file=sys.stderr)
+        raise
     except Busy:
         raise Refused("another omo run is at work in this tree", fix="wait for it, or use another worktree") from None
 
@@ -133,14 +139,14 @@ def _look_first(context: Context, host: Headless) -> None:
     program = host.host.program
     if not shutil.which(program, path=context.environ.get("PATH", "")):
         raise Missing(f"{program} is not on the PATH", fix="install it, or choose another with --host")
-    programs = _programs(context, head.text.strip())
-    lacking = host.lacks_login() or host.lacks_permission(programs) or host.lacks_hooks()
+    commands = _commands(context, head.text.strip())
+    lacking = host.lacks_login() or host.lacks_permission(commands) or host.lacks_hooks()
     if lacking:
         what, _, way = lacking.partition(": ")
         raise Missing(f"{what}", fix=way or what)
 
 
-def _programs(context: Context, head: str) -> list[str]:
+def _commands(context: Context, head: str) -> list[list[str]]:
     """That the agent runs: omo, and what can prove the work, which is the user's pins and the tests that the commit
     names."""
     commands = [list(gate.argv) for gate in gates.current(context.state, "", None) if gate.is_users]
@@ -151,7 +157,7 @@ def _programs(context: Context, head: str) -> list[str]:
             "nothing here could prove the work: no gate is pinned, and the commit names no tests",
             fix="/omo:pin COMMAND in a conversation, or commit the project's tests",
         )
-    return list(dict.fromkeys(["omo", *(os.path.basename(command[0]) for command in commands)]))
+    return [["omo"], *commands]
 
 
 @dataclass(frozen=True)
@@ -210,12 +216,23 @@ class Runner:
         """The round that was under way for this task, and whose conversation has the work. Other tasks say nothing."""
         try:
             notes = loads(read_start(self._notes, LONGEST_NOTES)[0].decode("utf-8", "replace"))
-            number, session = notes["round"], str(notes["session"])
+            number, session = notes["round"], self._holder(str(notes["session"]))
             if notes["task"] == sha256(self.task.encode()) and isinstance(number, int) and session in self._rows():
                 return number - 1, session
         except (OSError, ValueError, KeyError, TypeError):
             pass
         return 0, ""
+
+    def _holder(self, session: str) -> str:
+        """Who has the work now: a round that was killed may have taken it up."""
+        rows, seen = self._rows(), {session}
+        while session in rows:
+            taken = [summary["takenBy"] for summary in rows[session]["work"].values() if summary.get("takenBy")]
+            if not taken or taken[0] in seen or taken[0] not in rows:
+                break
+            session = taken[0]
+            seen.add(session)
+        return session
 
     def _keep(self) -> None:
         notes = {"task": sha256(self.task.encode()), "round": self.number, "session": self.session}

@@ -60,7 +60,7 @@ class Headless:
     def lacks_hooks(self) -> str:
         raise NotImplementedError
 
-    def lacks_permission(self, programs: Sequence[str]) -> str:
+    def lacks_permission(self, commands: Sequence[Sequence[str]]) -> str:
         """For the agent to edit files, and to run these."""
         raise NotImplementedError
 
@@ -89,19 +89,20 @@ class ClaudeHeadless(Headless):
         environ = {**self.environ, "ANTHROPIC_BASE_URL": NOWHERE, "CLAUDE_CODE_MAX_RETRIES": "0"}
         for other in ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"):
             environ.pop(other, None)
-        told = str(_last_object(self.ask(self.command(str(uuid.uuid4())), b"/omo:status", environ)).get("result"))
+        command = [*self.command(str(uuid.uuid4())), "--no-session-persistence"]
+        told = str(_last_object(self.ask(command, b"/omo:status", environ)).get("result"))
         if "blocked by hook" in told and "omo" in told:
             return ""
         return f"the hooks of omo do not fire in Claude Code: {INSTALL}, or omo doctor says what is wrong"
 
-    def lacks_permission(self, programs: Sequence[str]) -> str:
+    def lacks_permission(self, commands: Sequence[Sequence[str]]) -> str:
         mode, rules = self._permissions()
         if mode in ("bypassPermissions", "auto"):
             return ""
         missing = []
         if mode != "acceptEdits" and not any(rule.partition("(")[0] in ("Edit", "Write") for rule in rules):
             missing.append("--permission-mode acceptEdits")
-        wanted = [f"Bash({program} *)" for program in programs if not _allows(rules, program)]
+        wanted = dict.fromkeys([f"Bash({command[0]} *)" for command in commands if not _allows(rules, command)])
         if wanted:
             missing.append(f"--allowedTools {' '.join(shlex.quote(rule) for rule in wanted)}")
         return (
@@ -166,7 +167,7 @@ class CodexHeadless(Headless):
             return f"Codex does not trust the hooks of omo: {codex_setup.TRUST}"
         return ""
 
-    def lacks_permission(self, programs: Sequence[str]) -> str:
+    def lacks_permission(self, commands: Sequence[Sequence[str]]) -> str:
         place = codex_setup.directory(self.environ)
         settings = place / "config.toml" if place else None
         text = " ".join(self.arguments)
@@ -207,10 +208,15 @@ def _split(word: str) -> list[str]:
     return [rule for rule in rules if rule]
 
 
-def _allows(rules: list[str], program: str) -> bool:
+def _allows(rules: list[str], command: Sequence[str]) -> bool:
+    """Whether a rule is for this command: as it is, or by what it begins with (`make *`, and `make:*` as of old)."""
+    text = shlex.join(command)
     for rule in rules:
         if rule == "Bash":
             return True
-        if rule.startswith("Bash(") and rule[5:].split("*")[0].rstrip(" :") in ("", program):
+        name, _, pattern = rule.partition("(")
+        begins, star, _ = pattern.removesuffix(")").partition("*")
+        begins = begins.rstrip(" :")
+        if name == "Bash" and (text == begins or (star and f"{text} ".startswith(f"{begins} ".lstrip()))):
             return True
     return False

@@ -1,0 +1,135 @@
+"""`omo run` before a client is started: what it refuses, what it finds missing. Its rounds: tests/e2e/test_run.py."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo import hosts
+from omo.hosts.headless import ClaudeHeadless, CodexHeadless
+from tests.project import Project, Ran
+
+EDIT = "--permission-mode acceptEdits"
+OMO, MAKE = ["omo"], ["make", "test"]
+
+
+def run(project: Project, *argv: str, **options: Any) -> Ran:
+    return project.omo("run", *argv, by="user", is_under_agent=False, **options)
+
+
+def test_it_is_no_agents(project: Project) -> None:
+    for ran in (project.agent("run", "x", is_under_agent=False), project.user("run", "x")):
+        assert (ran.code, "the gates of the commit it begins on count as the user's" in ran.err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("argv", "named"),
+    [
+        (["  "], "TASK is empty"),
+        (["x", "--budget", "some money"], "--budget some money"),
+        (["x", "--out", "reports"], "--out reports is in the project"),
+        (["x", "--rounds", "0"], "--rounds"),
+        (["x", "--minutes", "nan"], "--minutes"),
+        (["x", "--host", "other"], "--host"),
+        (["x", "--accept", "anything"], "--accept"),
+        ([], "TASK"),
+    ],
+)
+def test_bad_input_is_named(project: Project, monkeypatch: pytest.MonkeyPatch, argv: list[str], named: str) -> None:
+    monkeypatch.chdir(project.root)
+    ran = run(project, *argv)
+    assert (ran.code, named in ran.err) == (2, True), ran.err
+    assert not Path(project.state).exists()
+
+
+def test_what_is_missing_is_told_in_the_order_in_which_it_is_mended(project: Project, tmp_path: Path) -> None:
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    environ = {"OMO_PROJECT_DIR": str(bare), "PATH": "/usr/bin:/bin"}
+    assert run(project, "x", cwd=bare, env=environ).code == 77
+    assert "begins on a commit" in run(project, "x", cwd=bare, env=environ).err
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    project.write("value")
+    project.commit()
+    ran = run(project, "x", env={"PATH": str(programs)})
+    assert (ran.code, "claude is not on the PATH" in ran.err) == (77, True), ran.err
+    (programs / "claude").write_text("#!/bin/sh\n", "utf-8")
+    (programs / "claude").chmod(0o755)
+    ran = run(project, "x", env={"PATH": f"{programs}:/usr/bin:/bin"})
+    assert (ran.code, "nothing here could prove the work" in ran.err) == (77, True), ran.err
+
+
+def claude(tmp_path: Path, *arguments: str, **settings: Any) -> ClaudeHeadless:
+    (tmp_path / ".claude").mkdir(exist_ok=True)
+    (tmp_path / ".claude" / "settings.json").write_text(json.dumps({"permissions": settings}), "utf-8")
+    environ = {"HOME": str(tmp_path / "home")}
+    return ClaudeHeadless(hosts.named("claude"), str(tmp_path), environ, arguments, lambda *asked: "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "lacks"),
+    [
+        ([], f"{EDIT} --allowedTools 'Bash(omo *)' 'Bash(make *)'"),
+        (["--permission-mode", "acceptEdits"], "-- --allowedTools 'Bash(omo *)' 'Bash(make *)'"),
+        (["--permission-mode=acceptEdits", "--allowedTools", "Bash(omo *)", "Bash(make *)"], ""),
+        (["--allowedTools", "Edit,Bash"], ""),
+        (["--allowed-tools", "Edit Bash(omo:*) Bash(make test)"], ""),
+        (["--allowedTools", "Edit", "Bash(omo *)", "Bash(make lint)"], "-- --allowedTools 'Bash(make *)'"),
+        (["--allowedTools", "Edit", "Bash(omo *)", "Bash(makepkg *)"], "-- --allowedTools 'Bash(make *)'"),
+        (["--dangerously-skip-permissions"], ""),
+        (["--permission-mode", "auto"], ""),
+        (["--permission-mode", "plan"], EDIT),
+    ],
+)
+def test_what_the_agent_needs_is_allowed_by_the_arguments(tmp_path: Path, arguments: list[str], lacks: str) -> None:
+    told = claude(tmp_path, *arguments).lacks_permission([OMO, MAKE])
+    assert told.endswith(lacks) if lacks.startswith("--") and lacks != EDIT else lacks in told
+    assert bool(told) is bool(lacks)
+
+
+def test_or_by_the_settings_of_the_project(tmp_path: Path) -> None:
+    allowed = claude(tmp_path, allow=["Bash(omo *)", "Bash(make *)"], defaultMode="acceptEdits")
+    assert allowed.lacks_permission([OMO, MAKE]) == ""
+    assert claude(tmp_path, allow=[3, "Edit"]).lacks_permission([OMO]) != ""
+
+
+@pytest.mark.parametrize(
+    ("printed", "limit", "error"),
+    [
+        ('{"is_error": false, "result": "done"}', False, False),
+        ('{"is_error": true, "api_error_status": 429, "result": "API Error: Request rejected (429)"}', True, True),
+        ('{"is_error": true, "api_error_status": 529, "result": "Overloaded"}', True, True),
+        ('{"is_error": true, "api_error_status": 401, "result": "Invalid API key"}', False, True),
+        ("""{"is_error": true, "result": "You've hit your limit · resets 11pm"}""", True, True),
+        ("warning\n[1, 2]\n", False, False),
+        ("", False, False),
+    ],
+)
+def test_what_a_round_left(tmp_path: Path, printed: str, limit: bool, error: bool) -> None:
+    left = claude(tmp_path).left(printed, "s1")
+    assert (left.session, bool(left.limit), bool(left.error)) == ("s1", limit, error)
+
+
+def test_codex_writes_only_where_it_is_let(tmp_path: Path) -> None:
+    def codex(*arguments: str) -> CodexHeadless:
+        environ = {"CODEX_HOME": str(tmp_path)}
+        return CodexHeadless(hosts.named("codex"), str(tmp_path), environ, arguments, lambda *asked: "")
+
+    assert codex().lacks_permission([MAKE]).endswith("-- --sandbox workspace-write")
+    assert codex("--sandbox", "workspace-write").lacks_permission([MAKE]) == ""
+    assert codex().lacks_login() == "log in: codex login"
+    assert codex().lacks_hooks().startswith("omo is not in Codex: ")
+    (tmp_path / "auth.json").write_text("{}", "utf-8")
+    (tmp_path / "config.toml").write_text('sandbox_mode = "workspace-write"\n[plugins."omo@omo"]\n', "utf-8")
+    assert (codex().lacks_permission([MAKE]), codex().lacks_login()) == ("", "")
+    assert "does not trust the hooks" in codex().lacks_hooks()
+    lines = [
+        {"type": "thread.started", "thread_id": "t1"},
+        {"type": "turn.failed", "error": {"message": "You've hit your usage limit. Try again later."}},
+    ]
+    left = codex().left("\n".join(json.dumps(line) for line in lines), "given")
+    assert (left.session, bool(left.limit)) == ("t1", True)
