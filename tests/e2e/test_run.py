@@ -71,8 +71,9 @@ def test_who_only_says_so_ends_stuck_and_the_next_run_begins_anew(night: Stage) 
     night.model.script(*MENDS, *lies, *lies)
     assert run(night).returncode == 0
     ended = run(night, task="make it say more")
-    assert (ended.returncode, "stuck" in ended.stdout, "NOT proven" in ended.stdout) == (3, True, True), ended.stdout
-    assert night.omo("status", "--exit-code").returncode == 3
+    assert (ended.returncode, "stuck" in ended.stdout, "not proven" in ended.stdout) == (3, True, True), ended.stdout
+    status = night.omo("status", "--exit-code")
+    assert (status.returncode, "let go" in status.stdout) == (3, True), "nobody works on it any more"
 
 
 def test_what_is_missing_is_said_before_a_model_is_asked(night: Stage) -> None:
@@ -94,6 +95,7 @@ def test_a_refused_tool_is_named_after_the_round_that_met_it(night: Stage) -> No
     may = ("--permission-mode", "acceptEdits", "--allowedTools", "Bash(omo *),Bash(make *)")
     ended = run(night, arguments=may)
     assert (ended.returncode, "blocked" in ended.stdout, "Bash curl x" in ended.stdout) == (3, True, True), ended.stdout
+    assert "Allow Bash(curl *) in the permissions of the host" in night.omo("status").stdout
 
 
 def test_a_limit_ends_it_for_now_unless_it_is_to_be_waited_out(night: Stage) -> None:
@@ -108,13 +110,18 @@ def test_a_limit_ends_it_for_now_unless_it_is_to_be_waited_out(night: Stage) -> 
     assert "trying again" in ended.stderr
 
 
+def started(night: Stage) -> subprocess.Popen[bytes]:
+    command = [str(Path(str(night.plugin)) / "bin" / "omo"), "run", TASK, "--", *MAY, "--plugin-dir", str(night.plugin)]
+    environ = {**environment(night.home, night.model), "OMO_ENV_HOME": str(night.data), **night.limits}
+    nobody = subprocess.DEVNULL
+    return subprocess.Popen(command, cwd=night.project, env=environ, stdin=nobody, stdout=nobody, stderr=nobody)
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -9), (signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_interrupted_in_a_round_it_goes_on_where_it_was(night: Stage, number: int, code: int) -> None:
     never = threading.Event()
     night.model.script(bash("echo echo well >> app.sh"), say("never said").held_by(never))
-    command = [str(Path(str(night.plugin)) / "bin" / "omo"), "run", TASK, "--", *MAY, "--plugin-dir", str(night.plugin)]
-    environ = {**environment(night.home, night.model), "OMO_ENV_HOME": str(night.data), **night.limits}
-    with subprocess.Popen(command, cwd=night.project, env=environ, stdin=-3, stdout=-3, stderr=-3) as process:
+    with started(night) as process:
         wait_until(lambda: len(night.model.turns) == 2)
         second = run(night)
         assert (second.returncode, "another omo run" in second.stderr) == (3, True), second.stderr
@@ -126,6 +133,24 @@ def test_interrupted_in_a_round_it_goes_on_where_it_was(night: Stage, number: in
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "goes on where it was, in round 1" in ended.stderr
     assert "still broken" in json.dumps(night.model.turns[2]["messages"])
+
+
+def test_killed_in_its_second_round_it_goes_on_with_the_same_work(night: Stage) -> None:
+    """Whose conversation has taken the work up, and nobody has noted that yet."""
+    never = threading.Event()
+    lies = [bash("echo echo well >> app.sh"), say("It is mended."), say("It is, really.")]
+    night.model.script(*lies, say("never said").held_by(never))
+    with started(night) as process:
+        wait_until(lambda: len(night.model.turns) == 4)
+        process.kill()
+    never.set()
+    night.model.script(*MENDS)
+    ended = run(night, "--json")
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "goes on where it was, in round 2" in ended.stderr
+    assert json.loads(ended.stdout)["rounds"][0]["changed"] == ["app.sh"], "since the beginning of the first round"
+    begun = [row for session in night.sessions for row in night.events(session) if row["kind"] == "activated"]
+    assert len({row["run"] for row in begun}) == 1
 
 
 def test_a_word_is_enough_only_where_the_user_says_so(night: Stage) -> None:

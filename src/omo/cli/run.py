@@ -225,13 +225,12 @@ class Runner:
 
     def _holder(self, session: str) -> str:
         """Who has the work now: a round that was killed may have taken it up."""
-        rows, seen = self._rows(), {session}
-        while session in rows:
-            taken = [summary["takenBy"] for summary in rows[session]["work"].values() if summary.get("takenBy")]
-            if not taken or taken[0] in seen or taken[0] not in rows:
-                break
-            session = taken[0]
+        seen: set[str] = set()
+        while session in self._rows() and session not in seen:
             seen.add(session)
+            for row in runtime.vouched_rows(self.context.state, session):
+                if row.get("kind") == "taken-by":
+                    session = str(row.get("session"))
         return session
 
     def _keep(self) -> None:
@@ -371,11 +370,12 @@ class Runner:
         )
 
     def _experiment(self, context: Context) -> str:
-        """What `omo ulw done` says of the files as they are, in the name of whoever called us; empty where that is a
-        proof, which ends the run."""
+        """What `omo ulw done` says of the files as they are; empty where that is a proof, which ends the run. Only then
+        is work that stands still set going for it."""
         caller = replace(caller_of(context, self.session), by="user")
         try:
             if not runtime.work_in(caller.row(), "active"):
+                ulw.require_proof(context, self.session)
                 resuming.resume(caller)
             ulw.done(argparse.Namespace(session=self.session, because="", skip_verification=""), context)
         except OmoError as error:
@@ -409,8 +409,9 @@ class Runner:
     def _end(self, why: str, code: int, *, keeps: bool = False) -> Result:
         if not keeps:
             self._forget()
+            self._let_go(why)
         told = self._verdict() if self.session in self._rows() else verdicts.NO_RUN
-        text = told.text if not why else f"{told.text} ({why})"
+        text = told.text if not why or why in told.text else f"{told.text} ({why})"
         left = self._leave()
         data = {
             "exit": code,
@@ -421,6 +422,21 @@ class Runner:
             "report": left or None,
         }
         return Result(data, "\n".join(filter(None, [text, left])), code)
+
+    def _let_go(self, why: str) -> None:
+        """Nobody works on it any more. What waits for the user, or has ended, stays as it is."""
+        context = self._now()
+
+        def decide(row: SessionRow | None) -> runtime.Change:
+            if row is None or not runtime.work_in(row, "active"):
+                return runtime.Change(None)
+            after = session.exhaust(row, rule="run", why=f"omo run ended: {why}")
+            return runtime.Change(None, after, [{"kind": "allowed", "rule": "run"}])
+
+        if self.session in self._rows():
+            runtime.change_session(
+                context.state, self.session, decide, actor="user", now=context.now, wait=store.CLI_WAIT
+            )
 
     def _leave(self) -> str:
         """The report, as a page and as Markdown."""

@@ -131,6 +131,14 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     return answer
 
 
+def require_proof(context: Context, name: str) -> None:
+    """What `omo ulw done` would be refused with, of work that nobody is at."""
+    from omo.workflows.ultrawork.prove import Prover
+
+    proof = Prover(context, name, makes=True).proof()
+    _outcome(context, name, context.row(name) or EMPTY, proof, "", "")
+
+
 def _refuse_with_other_work(row: SessionRow) -> None:
     """What else the session holds is not done because plain ultrawork says so. What was given up holds nothing: the
     user is told so, and nobody can end it."""
