@@ -19,7 +19,7 @@ import pytest
 from omo.cli.doctor import MODULES
 from tests.e2e.client import POLL_SECONDS, Terminal
 from tests.e2e.codex_client import Codex, copy_plugin, find_binary
-from tests.e2e.conftest import EIGHT_BLOCKS, begin, commit_all
+from tests.e2e.conftest import EIGHT_BLOCKS, begin, commit_all, wait_until
 from tests.e2e.responses_model import ResponsesModel, results_of, shown_to
 from tests.e2e.scripted_model import Matcher, Request, Step, Turn, call, say
 from tests.e2e.test_budget import tokens
@@ -391,30 +391,56 @@ def test_ultragoal_runs_to_its_final_receipt_and_the_clients_own_goal_is_not_com
     assert codex.row(run.session)["work"]["ultragoal"]["outcome"]["verdict"] == "judged"
 
 
-def test_two_rounds_of_omo_run(codex: Codex, tmp_path: Path) -> None:
+@pytest.fixture
+def night(codex: Codex, tmp_path: Path) -> Codex:
+    """The client on the PATH, with its hooks trusted, and a project whose tests the commit names."""
     for name, text in {"main.sh": "echo\n", "Makefile": "test:\n\tgrep -q works main.sh\n"}.items():
         (codex.project / name).write_text(text, "utf-8")
     commit_all(codex.project, codex.home, "with a test")
     (tmp_path / "codex").symlink_to(codex.binary)
     codex.trust_hooks()
-    lies = [say("It works."), say("It does.")]
-    codex.model.script(sh("printf 'echo well\\n' >> main.sh"), *lies, sh(WORK), say("It works now."), say("It does."))
-    command = [str(codex.plugin / "bin" / "omo"), "run", "--host", "codex", "--rounds", "2", "--json"]
-    done = subprocess.run(
-        [*command, "let main.sh work", "--", *codex.options, "-s", "workspace-write"],
-        cwd=codex.project,
-        env={**codex.environment, "PATH": f"{tmp_path}{os.pathsep}{codex.environment['PATH']}"},
+    return codex
+
+
+def started(night: Codex, tmp_path: Path) -> subprocess.Popen[str]:
+    command = [str(night.plugin / "bin" / "omo"), "run", "--host", "codex", "--rounds", "2", "--json"]
+    return subprocess.Popen(
+        [*command, "let main.sh work", "--", *night.options, "-s", "workspace-write"],
+        cwd=night.project,
+        env={**night.environment, "PATH": f"{tmp_path}{os.pathsep}{night.environment['PATH']}"},
         stdin=subprocess.DEVNULL,
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         encoding="utf-8",
         start_new_session=True,
-        check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads(done.stdout)
+
+
+def test_two_rounds_of_omo_run(night: Codex, tmp_path: Path) -> None:
+    lies = [say("It works."), say("It does.")]
+    night.model.script(sh("printf 'echo well\\n' >> main.sh"), *lies, sh(WORK), say("It works now."), say("It does."))
+    with started(night, tmp_path) as process:
+        stdout, stderr = process.communicate()
+    assert process.returncode == 0, stdout + stderr
+    told = json.loads(stdout)
     assert [each["failure"] is None for each in told["rounds"]] == [False, True]
     assert len({each["session"] for each in told["rounds"]}) == 2, "each in a conversation of its own"
-    opening = "".join(shown_to(codex.model.turns[3]))
+    opening = "".join(shown_to(night.model.turns[3]))
     assert "let main.sh work" in opening
     assert "Not proven yet" in opening
     assert "It does." not in opening
+
+
+def test_omo_run_killed_in_its_first_round_finds_the_conversation_again(night: Codex, tmp_path: Path) -> None:
+    never = threading.Event()
+    night.model.script(sh("printf 'echo well\\n' >> main.sh"), say("never said").held_by(never))
+    with started(night, tmp_path) as process:
+        wait_until(lambda: len(night.model.turns) == 2)
+        process.kill()
+    never.set()
+    night.model.script(sh(WORK), say("It works."), say("It does."))
+    with started(night, tmp_path) as process:
+        stdout, stderr = process.communicate()
+    assert process.returncode == 0, stdout + stderr
+    assert "goes on where it was, in round 1" in stderr
+    assert json.loads(stdout)["rounds"][0]["changed"] == ["main.sh"]

@@ -37,11 +37,12 @@ from omo.text import clip, counted, listed
 from omo.views import project
 from omo.views.report import verdict as verdicts
 from omo.views.report.verdict import Verdict
-from omo.work import budget, outcome, session
+from omo.work import budget, outcome, requests, session
 from omo.work.run import caller_of
 from omo.workflows.ultrawork import gates, runs
 
 if TYPE_CHECKING:
+    from omo.hosts.headless import Ask
     from omo.state.rows import SessionRow
 
 Row = dict[str, Any]
@@ -50,6 +51,7 @@ LOOK_SECONDS = 120.0
 LONGEST_HANDOVER = 1600  # characters: 400 tokens
 LONGEST_FAILURE = 400
 LONGEST_NOTES = 64 * 1024
+KNOWN_BY = 1000  # letters of a task: a ledger keeps so much of what was typed
 MOST_FILES = 12
 LATER = 75  # a limit or the budget ended it, and it can go on
 WAIT_MINUTES = 5.0
@@ -61,7 +63,7 @@ def register(commands: options.Commands) -> None:
     parser = options.command(commands, "run", about, run, session=False)
     parser.add_argument("task", metavar="TASK", help="what is to be done, as you would type it")
     parser.add_argument("host_arguments", metavar="HOST ARGS", nargs="*", help="after --; for the host, in every round")
-    parser.add_argument("--rounds", type=_positive, default=5, metavar="N", help="at most so many (default: 5)")
+    parser.add_argument("--rounds", type=_whole, default=5, metavar="N", help="at most so many (default: 5)")
     parser.add_argument("--minutes", type=_positive, default=60.0, metavar="N", help="of a round (default: 60)")
     parser.add_argument(
         "--budget", default="", metavar="TEXT", help="of all rounds, as in /omo:budget: 2M tokens 90 min"
@@ -86,6 +88,13 @@ def _positive(text: str) -> float:
     return value
 
 
+def _whole(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError
+    return value
+
+
 def run(arguments: argparse.Namespace, context: Context) -> Result:
     if not context.task_is_persons:
         raise Refused(
@@ -103,7 +112,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.out and globs.is_inside(os.path.realpath(context.root), os.path.realpath(arguments.out)):
         what = f"--out {clip(arguments.out, 200)} is in the project: what is left there would change what was proven"
         raise BadInput(what, fix="name a directory elsewhere, or leave --out away")
-    environ = {name: value for name, value in context.environ.items() if name not in ("OMO_SESSION_ID",)}
+    environ = {name: value for name, value in context.environ.items() if name != "OMO_SESSION_ID"}  # of no round
     host = headless(arguments.host, context.root, environ, arguments.host_arguments, _asked_in(context.root))
     if not sys.stderr.isatty():
         progress.stream = None  # a log has one line a round
@@ -124,7 +133,7 @@ def _terminated(number: int, frame: object) -> NoReturn:
     raise SystemExit(128 + number)
 
 
-def _asked_in(root: str) -> Any:
+def _asked_in(root: str) -> Ask:
     def ask(argv: Sequence[str], stdin: bytes, environ: Mapping[str, str]) -> str:
         return run_program(argv, cwd=Path(root), timeout=LOOK_SECONDS, env=environ, stdin=stdin).stdout
 
@@ -143,7 +152,7 @@ def _look_first(context: Context, host: Headless) -> None:
     lacking = host.lacks_login() or host.lacks_permission(commands) or host.lacks_hooks()
     if lacking:
         what, _, way = lacking.partition(": ")
-        raise Missing(f"{what}", fix=way or what)
+        raise Missing(what, fix=way or what)
 
 
 def _commands(context: Context, head: str) -> list[list[str]]:
@@ -216,9 +225,11 @@ class Runner:
         """The round that was under way for this task, and whose conversation has the work. Other tasks say nothing."""
         try:
             notes = loads(read_start(self._notes, LONGEST_NOTES)[0].decode("utf-8", "replace"))
-            number, session = notes["round"], self._holder(str(notes["session"]))
-            if notes["task"] == sha256(self.task.encode()) and isinstance(number, int) and session in self._rows():
-                return number - 1, session
+            number = notes["round"]
+            if notes["task"] == sha256(self.task.encode()) and isinstance(number, int):
+                session = self._holder(str(notes["session"]))
+                session = session if session in self._rows() else self._begun()
+                return (number - 1, session) if session else (0, "")
         except (OSError, ValueError, KeyError, TypeError):
             pass
         return 0, ""
@@ -232,6 +243,17 @@ class Runner:
                 if row.get("kind") == "taken-by":
                     session = str(row.get("session"))
         return session
+
+    def _begun(self) -> str:
+        """The conversation that was begun with this task last: not every client lets us name it before."""
+        found = []
+        for name, row in self._rows().items():
+            events = runtime.vouched_rows(self.context.state, name)
+            for kind, summary in runtime.left_open(row):
+                typed = requests.of_run(events, kind, str(summary.get("run") or ""))
+                if any(self.task[:KNOWN_BY] in text for text in typed):
+                    found.append((str(row.get("lastUsedAt") or ""), name))
+        return max(found)[1] if found else ""
 
     def _keep(self) -> None:
         notes = {"task": sha256(self.task.encode()), "round": self.number, "session": self.session}
@@ -337,7 +359,7 @@ class Runner:
         return f"/omo:resume {self.session}\n\n{self._handover()}"
 
     def _handover(self) -> str:
-        lines = [f"This is round {self.number} of {self.arguments.rounds:g}, in a conversation of its own."]
+        lines = [f"This is round {self.number} of {self.arguments.rounds}, in a conversation of its own."]
         if last := self.last:
             lines.append(f"Not proven yet: {last.failure}.")
             lines.append(f"Files changed so far: {listed(last.changed, MOST_FILES) or 'none'}.")
