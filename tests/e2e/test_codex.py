@@ -444,3 +444,13 @@ def test_omo_run_killed_in_its_first_round_finds_the_conversation_again(night: C
     assert process.returncode == 0, stdout + stderr
     assert "goes on where it was, in round 1" in stderr
     assert json.loads(stdout)["rounds"][0]["changed"] == ["main.sh"]
+
+
+def test_a_refused_patch_is_told_once_and_then_waits_for_the_user(codex: Codex) -> None:
+    patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: new.txt\n+x\n*** End Patch\nEOF\n"
+    codex.model.script(sh(patch), say("I may not."), sh(patch), say("Still not."))
+    codex.call("exec", *codex.options, "-s", "read-only", "ulw add new.txt", env=EIGHT_BLOCKS)
+    (session,) = codex.sessions
+    assert codex.kinds(session)[1:] == ["blocked:block", "allowed:refused"]
+    assert codex.was_told("But the host refused exec_command apply_patch")
+    assert "--sandbox workspace-write" in codex.row(session)["work"]["ulw"]["question"]

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from omo.hosts.claude import ClaudeTranscript, rules_for
+from omo.hosts.codex import Rollout
 from omo.state import paths
 from tests.hooks.conftest import Host
 
@@ -75,6 +76,28 @@ def test_an_odd_record_refuses_nothing(tmp_path: Path, text: str) -> None:
 )
 def test_the_rule_that_would_allow_it(tool: str, command: str, rules: list[str]) -> None:
     assert rules_for(tool, command) == rules
+
+
+def test_what_codex_did_not_carry_out_counts_and_what_failed_does_not(tmp_path: Path) -> None:
+    def row(kind: str, call: str, **more: object) -> str:
+        payload = {"type": kind, "call_id": call, **more}
+        return json.dumps({"timestamp": NOW, "type": "response_item", "payload": payload}) + "\n"
+
+    asked = json.dumps({"cmd": "curl x\nmore"})
+    text = row("function_call", "a", name="exec_command", arguments=asked)
+    text += row("function_call_output", "a", output="approval policy is Never; reject command")
+    text += row("function_call", "b", name="exec_command", arguments="{")
+    text += row("function_call_output", "b", output="patch rejected: writing is blocked by read-only sandbox")
+    text += row("function_call_output", "c", output="Process exited with code 1: Read-only file system")
+    path = tmp_path / "rollout.jsonl"
+    path.write_text(text + "{\n", encoding="utf-8")
+    found = [(each.tool, each.what, each.rules) for each in Rollout(str(path)).refused_since(BEFORE)]
+    assert found == [
+        ("exec_command", "curl x", ["--ask-for-approval on-request"]),
+        ("exec_command", "", ["--sandbox workspace-write"]),
+    ]
+    assert Rollout(str(path)).refused_since(NOW) == []
+    assert Rollout("").refused_since(BEFORE) == []
 
 
 @pytest.mark.parametrize("junk", [3, [], {"at": 7}, {"at": "x", "calls": 1, "rules": []}, {"calls": [1], "rules": [2]}])

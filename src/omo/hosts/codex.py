@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from omo import hosts
-from omo.hosts import Event, Host, Usage, claude
+from omo.hosts import Event, Host, Refusal, Usage, claude
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ TOOLS = {
     "spawn_agent": hosts.START_AGENT,
 }
 
+# How what it answers a call begins that it did not carry out, and the option with which it would.
+REFUSED = {"patch rejected: ": "--sandbox workspace-write", "approval policy is ": "--ask-for-approval on-request"}
 NO_AGENTS = (
     "Codex lacks omo's agents, so nobody can judge, review or criticise, and the work ends on your word: "
     "the user runs, in a terminal of their own, omo setup codex"
@@ -122,6 +124,29 @@ class Rollout(hosts.Transcript):
                 raise hosts.OtherForm
             entries.append(Usage(key, moment, claude.counts_of(usage, ("total_tokens",))))
         return entries, end
+
+    def refused_since(self, moment: str) -> list[Refusal]:
+        refusals = []
+        calls: dict[str, Json] = {}
+        try:
+            lines, _ = claude.whole_lines(self.path, self.start)
+        except (OSError, ValueError):
+            return []
+        for line in lines:
+            row = (claude.fields_of(line) or {}) if b'"function_call' in line else {}
+            payload = row.get("payload")
+            if not isinstance(payload, dict):
+                continue
+            call, output = str(payload.get("call_id")), str(payload.get("output"))
+            if payload.get("type") == "function_call":
+                calls[call] = payload
+                continue
+            allows = next((option for begins, option in REFUSED.items() if output.startswith(begins)), "")
+            if allows and str(row.get("timestamp")) > moment:
+                given = claude.fields_of(str(calls.get(call, {}).get("arguments")).encode("utf-8", "replace")) or {}
+                what = str(given.get("cmd") or "").partition("\n")[0]
+                refusals.append(Refusal(str(calls.get(call, {}).get("name") or "a call"), what, [allows]))
+        return refusals
 
 
 def _calls_omo(command: str) -> bool:
