@@ -63,6 +63,16 @@ ROWS = (
         "test_codex::test_no_agent_passes_for_the_user",
     ),
     (
+        "a refused tool is told once, and then the run waits for you",
+        "test_refused::test_an_agent_is_not_sent_back_to_the_same_wall",
+        "test_codex::test_a_refused_patch_is_told_once_and_then_waits_for_the_user",
+    ),
+    (
+        "`omo run`, in rounds until it is proven",
+        "test_run::test_a_liar_is_not_believed_and_an_honest_agent_is",
+        "test_codex::test_two_rounds_of_omo_run",
+    ),
+    (
         "ultragoal to its final receipt",
         "test_ultragoal::test_three_goals_from_the_brief_to_the_final_receipt",
         "test_codex::test_ultragoal_runs_to_its_final_receipt_and_the_clients_own_goal_is_not_complete_before",
