@@ -518,7 +518,7 @@ RULES = (
     Rule(
         "refused",
         "the host refused what the agent needs; it was told so once, and has found no other way",
-        lambda s: s.is_at_a_wall(),
+        Situation.is_at_a_wall,
         _waits_for_permission,
     ),
     Rule(
@@ -618,13 +618,15 @@ def _sent_back(situation: Situation, rule: Rule, after: SessionRow) -> Decision:
     if rule.name == "begin":
         reason = messages.to_be_begun(str(situation.row.get("asked")))
     elif rule is BLOCK:
-        after = session.note_refusals(after, situation.refusals(), now=situation.now)
+        refusals = situation.refusals()
+        if refusals or "refused" in after["ulw"]:
+            after = session.note_refusals(after, refusals, now=situation.now)
         reason = messages.reason_to_go_on(after, active, most)
         after = session.note(after, {"openSaid": messages.what_is_open(active, messages.LONGEST_OPEN)})
     else:
         reason = messages.reason_to_go_on(after, active, most, str(situation.message().get("text", "")))
     event: Json = {"kind": "blocked", "rule": rule.name, "reason": reason}
-    if rule is BLOCK and situation.refusals():
+    if rule is BLOCK and "refused" in after["ulw"]:
         event["refused"] = after["ulw"]["refused"]["calls"]
     return Decision(rule, reason, after, *_reopenings(situation), event)
 
