@@ -59,7 +59,7 @@ class Context:
         return not self.has_terminal and not self.is_under_agent and not self._has_agents_variable
 
     @property
-    def task_is_persons(self) -> bool:
+    def is_persons(self) -> bool:
         """Whoever calls, at a terminal or from a job, is no agent: none of a host's variables is set, here or above."""
         return not self._has_agents_variable and not self.is_under_agent
 

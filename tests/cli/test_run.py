@@ -105,6 +105,8 @@ def test_or_by_the_settings_of_the_project(tmp_path: Path) -> None:
         ('{"is_error": true, "api_error_status": 529, "result": "Overloaded"}', True, True),
         ('{"is_error": true, "api_error_status": 401, "result": "Invalid API key"}', False, True),
         ("""{"is_error": true, "result": "You've hit your limit · resets 11pm"}""", True, True),
+        ('{"is_error": false, "result": 3, "modelUsage": {"m": {"inputTokens": "many"}, "n": 7}}', False, False),
+        ('{"result": "done", "modelUsage": []}', False, False),
         ("warning\n[1, 2]\n", False, False),
         ("", False, False),
     ],

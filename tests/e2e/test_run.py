@@ -108,6 +108,11 @@ def test_a_limit_ends_it_for_now_unless_it_is_to_be_waited_out(night: Stage) -> 
     ended = run(night, "--wait", "0.001")
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "trying again" in ended.stderr
+    lies = [say("It says more."), say("It does.")]
+    night.model.script(limit, *lies, *lies)
+    ended = run(night, "--wait", "0.001", "--json", task="make it say more")
+    rounds = json.loads(ended.stdout)["rounds"]
+    assert [bool(each["limit"]) for each in rounds] == [True, False, False], "a limit is no try that failed"
 
 
 def started(night: Stage) -> subprocess.Popen[bytes]:
@@ -176,7 +181,7 @@ def test_a_budget_is_of_all_rounds_and_can_be_raised(night: Stage) -> None:
     assert run(night, "--budget", "2M tokens").returncode == 0
 
 
-def test_a_round_ends_with_its_time_and_with_all_that_it_started(night: Stage) -> None:
+def test_a_round_ends_with_its_time(night: Stage) -> None:
     never = threading.Event()
     night.model.script(say("never said").held_by(never))
     ended = run(night, "--minutes", "0.1", "--rounds", "1")

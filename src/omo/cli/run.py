@@ -96,7 +96,7 @@ def _whole(text: str) -> int:
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    if not context.task_is_persons:
+    if not context.is_persons:
         raise Refused(
             "omo run is not an agent's: the gates of the commit it begins on count as the user's",
             fix="the user, or a job of theirs, runs it",
@@ -354,7 +354,7 @@ class Runner:
 
     def _prompt(self) -> str:
         """The task first; then the work as it stands, by its session, with what the last round left."""
-        if not self.session or not resuming_is_open(self._rows().get(self.session)):
+        if not self.session or not _is_open(self._rows().get(self.session)):
             return f"/omo:ulw {self.task}"
         return f"/omo:resume {self.session}\n\n{self._handover()}"
 
@@ -374,7 +374,7 @@ class Runner:
         row = self._rows().get(self.session)
         if row is None:
             return replace(made, failure=f"the client began no run ({made.note or 'it ended without a word'})")
-        failure = self._experiment(context) if resuming_is_open(row) else ""
+        failure = self._experiment(context) if _is_open(row) else ""
         told = self._verdict()
         if not told.is_proven:
             failure = failure or "; ".join(told.reasons)
@@ -422,7 +422,7 @@ class Runner:
             return f"blocked: nothing was changed, and the client refused {', '.join(last.refused)}"
         if len(self.rounds) > 1:
             before = self.rounds[-2]
-            if (before.tree, before.failure) == (last.tree, last.failure):
+            if not before.limit and (before.tree, before.failure) == (last.tree, last.failure):
                 return "stuck: the files and the failure are those of the round before"
         return ""
 
@@ -477,7 +477,7 @@ class Runner:
         return os.path.join(directory, "report.html")
 
 
-def resuming_is_open(row: Any) -> bool:
+def _is_open(row: Any) -> bool:
     """Whether a session has work that /omo:resume takes up."""
     return row is not None and bool(runtime.left_open(row))
 

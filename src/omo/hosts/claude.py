@@ -383,16 +383,29 @@ def _usage_in(row: Json, moment: str) -> list[Usage]:
         read = _dict(row.get("compactMetadata")).get("preTokens")
         return [Usage("", moment, counts_of({"read": read}, ("read",)))]
     if row.get("type") == "cost-state":
-        total = [0] * len(SUMMED)
-        for used in _dict(row.get("modelUsage")).values():
-            total = [sum(pair) for pair in zip(total, counts_of(_dict(used), SUMMED), strict=True)]
-        return [Usage("", moment, tuple(total), is_sum=True)]
+        return [Usage("", moment, _summed(row), is_sum=True)]
     if row.get("type") != "assistant":
         return []
     message = _dict(row.get("message"))
     if not isinstance(message.get("id"), str) or not moment:
         raise hosts.OtherForm
     return [Usage(f"{message['id']} {row.get('requestId')}", moment, counts_of(_dict(message.get("usage")), USED))]
+
+
+def _summed(row: Json) -> tuple[int, ...]:
+    """By kind, over the models that were used."""
+    total = [0] * len(SUMMED)
+    for used in _dict(row.get("modelUsage")).values():
+        total = [sum(pair) for pair in zip(total, counts_of(_dict(used), SUMMED), strict=True)]
+    return tuple(total)
+
+
+def sum_of(row: Json) -> int:
+    """All tokens that a result of the client's names; 0 where it says that in another form."""
+    try:
+        return sum(_summed(row))
+    except hosts.OtherForm:
+        return 0
 
 
 def counts_of(usage: Json, kinds: tuple[str, ...]) -> tuple[int, ...]:

@@ -14,9 +14,8 @@ from omo.hosts import claude, claude_setup, codex_setup
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    Ask = Callable[
-        [Sequence[str], bytes, Mapping[str, str]], str
-    ]  # a command, its input and environment: what it prints
+    # A command, its input and its environment: what it prints.
+    Ask = Callable[[Sequence[str], bytes, Mapping[str, str]], str]
 
 Json = dict[str, Any]
 
@@ -72,13 +71,10 @@ class ClaudeHeadless(Headless):
     def left(self, printed: str, session: str) -> Left:
         result = _last_object(printed)
         said = str(result.get("result") or "")
-        tokens = 0
-        for used in (result.get("modelUsage") or {}).values():
-            tokens += sum(claude.counts_of(used, claude.SUMMED))
         error = said if result.get("is_error") else ""
         status = result.get("api_error_status")
         is_later = isinstance(status, int) and (status == TOO_MANY or status >= SERVERS_FAULT)
-        return Left(session, said if is_later else claude.limit_notice(said.strip()), error, tokens)
+        return Left(session, said if is_later else claude.limit_notice(said.strip()), error, claude.sum_of(result))
 
     def lacks_login(self) -> str:
         told = _last_object(self.ask([self.host.program, "auth", "status"], b"", self.environ))
@@ -105,11 +101,9 @@ class ClaudeHeadless(Headless):
         wanted = dict.fromkeys([f"Bash({command[0]} *)" for command in commands if not _allows(rules, command)])
         if wanted:
             missing.append(f"--allowedTools {' '.join(shlex.quote(rule) for rule in wanted)}")
-        return (
-            f"Claude Code would refuse what the agent needs; end the command with: -- {' '.join(missing)}"
-            if missing
-            else ""
-        )
+        if not missing:
+            return ""
+        return f"Claude Code would refuse what the agent needs; end the command with: -- {' '.join(missing)}"
 
     def _permissions(self) -> tuple[str, list[str]]:
         """The mode and the rules that the arguments and the settings give."""
@@ -146,7 +140,9 @@ class CodexHeadless(Headless):
                 error = str(row.get("message") or (given.get("message") if isinstance(given, dict) else ""))
             usage = row.get("usage")
             if isinstance(usage, dict):
-                tokens += sum(value for key, value in usage.items() if key in ("input_tokens", "output_tokens"))
+                tokens += sum(
+                    value for value in map(usage.get, ("input_tokens", "output_tokens")) if isinstance(value, int)
+                )
         return Left(found, error if "usage limit" in error else "", error, tokens)
 
     def lacks_login(self) -> str:
