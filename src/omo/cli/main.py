@@ -23,6 +23,8 @@ FOR_YOU = {
     "report": ("omo.cli.report", "what was proven and what was not, as one HTML page or as Markdown"),
     "explain": ("omo.cli.explain", "which rule decides, what it reads, what would change it"),
     "run": ("omo.cli.run", "carry out a task where nobody watches, round by round, until it is proven"),
+    "receipt": ("omo.cli.receipt", "what was proven, for others to run again: write, verify"),
+    "proof": ("omo.cli.proof", "which changed lines does no test hold: each hunk is taken away, and the tests are run"),
     "resume": ("omo.cli.resume", "what stands still goes on, also what another conversation left open"),
     "stop-continuation": ("omo.cli.stop_continuation", "end ultrawork at once"),
     "setup": ("omo.cli.setup", "omo on your PATH, in the status line, or all away"),
