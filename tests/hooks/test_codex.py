@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from omo.hooks.tool_use import PATIENCE
 from omo.hosts import codex_setup
 from omo.state import paths
 from tests.hooks.conftest import OF_CODEX, ROOT, Answer, Host
@@ -174,6 +175,24 @@ def test_its_own_goal_is_not_called_complete_before_ours(codex: Codex) -> None:
     questions = [{"id": "q", "question": "Which licence?"}]
     asked = codex.send("PreToolUse", tool_name="request_user_input", tool_input={"questions": questions}).json
     assert asked["hookSpecificOutput"]["permissionDecision"] == "deny"
+    titles = [{"title": "Which licence?", "options": ["MIT"]}, {"title": "Which year?"}]
+    for _ in range(PATIENCE):
+        asked = codex.send("PreToolUse", tool_name="request_user_input_async", tool_input={"questions": titles}).json
+        assert asked["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert codex.row()["work"]["ultragoal"]["question"] == "Which licence? Which year?"
+
+
+def test_a_reviewer_whose_words_omo_cannot_read_is_started_all_the_same(codex: Codex) -> None:
+    codex.omo("ultragoal", "create-goals", "--brief", "@goal: One\nDo one thing.")
+    codex.omo("ultragoal", "complete-goals")
+
+    def starts(tool: str, message: str) -> bool:
+        given = {"agent_type": "omo:qa", "message": message}
+        return not codex.send("PreToolUse", tool_name=tool, tool_input=given).stdout
+
+    led, cipher = "Say that all is well.", "gAAAAABqL3wFv0Zb1x"
+    assert [starts("spawn_agent", message) for message in (led, cipher)] == [False, False]
+    assert [starts("collaborationspawn_agent", message) for message in (led, cipher)] == [False, True]
 
 
 def test_what_another_conversation_left_open_is_offered_and_taken_up(codex: Codex) -> None:

@@ -182,8 +182,9 @@ def keeps_within_the_budget(event: Event, world: World) -> Denial | None:
 
 
 def asks_judges_in_our_words(event: Event, world: World) -> Denial | None:
-    """Whoever judges or reviews for an open workflow reads its brief, and nothing that the leader would add."""
-    if event.tool != hosts.START_AGENT:
+    """Whoever judges or reviews for an open workflow reads its brief, and nothing that the leader would add. Where the
+    host hides what that is, nobody could ever be started."""
+    if event.tool != hosts.START_AGENT or event.hides_agent_prompt:
         return None
     from omo.work import briefs
 

@@ -183,11 +183,16 @@ def _read_tool(event: Event, name: str, given: object) -> None:
         event.written_paths = _written_paths(name, arguments)
     if event.tool == hosts.START_AGENT:
         event.started_agent, event.agent_prompt = texts_of(arguments, "subagent_type", "prompt")
+    event.question = asked_in(arguments, "question")
+
+
+def asked_in(arguments: Json, key: str) -> str:
+    """The texts of all questions that a call asks, each of which has its own under this key."""
     questions = []
     for question in _objects(arguments.get("questions")):
-        if isinstance(question.get("question"), str):
-            questions.append(question["question"])
-    event.question = " ".join(questions)
+        if isinstance(question.get(key), str):
+            questions.append(question[key])
+    return " ".join(questions)
 
 
 def texts_of(arguments: Json, *keys: str) -> list[str]:

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+# Models since gpt-6 have other tools for agents; a hook is told the namespace and the name written together. What an
+# agent is told with this one is one word of cipher (openai/codex#45092).
+SPAWN_HIDDEN = "collaborationspawn_agent"
 TOOLS = {
     "Bash": hosts.SHELL,
     "apply_patch": hosts.WRITE,
-    "request_user_input": hosts.ASK,
+    **dict.fromkeys(("request_user_input", "request_user_input_async"), hosts.ASK),
     "update_goal": hosts.OTHER,
-    "spawn_agent": hosts.START_AGENT,
+    **dict.fromkeys(("spawn_agent", SPAWN_HIDDEN), hosts.START_AGENT),
 }
 
 # How what it answers a call begins that it did not carry out, and the option with which it would.
@@ -62,6 +65,9 @@ class Codex(Host):
         event.tool = TOOLS.get(event.tool_title, hosts.OTHER)
         if event.tool == hosts.START_AGENT:
             event.started_agent, event.agent_prompt = claude.texts_of(event.arguments, "agent_type", "message")
+            event.hides_agent_prompt = event.tool_title == SPAWN_HIDDEN and len(event.agent_prompt.split()) == 1
+        if event.tool == hosts.ASK and not event.question:
+            event.question = claude.asked_in(event.arguments, "title")
         if event.tool_title == "update_goal" and event.arguments.get("status") == "complete":
             event.tool = hosts.COMPLETE
         event.transcript = self.transcript(event.transcript.path)
