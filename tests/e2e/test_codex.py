@@ -244,6 +244,44 @@ def test_in_the_terminal_what_is_typed_and_escape_keep_the_run_and_a_command_end
     assert len(codex.model.turns) == asked
 
 
+PENDING = "Messages to be submitted"
+
+
+@both_tool_sets
+def test_in_the_terminal_what_omo_answers_at_work_stops_nothing_and_never_comes_back(codex: Codex) -> None:
+    looked, stopped, never = threading.Event(), threading.Event(), threading.Event()
+    codex.model.script(
+        *[sh("true"), say("Looking.").held_by(looked), say("Still looking.").held_by(stopped), say("I stop.")],
+        *[sh("true"), say("At it.").held_by(never), say("At it again.").held_by(never)],
+    )
+    terminal = codex.open(env=EIGHT_BLOCKS)
+    type_line(terminal, "ulw fix it")
+    codex.model.wait_for_turns(2)
+    type_line(terminal, "$omo:status")
+    terminal.wait_for(PENDING)
+    looked.set()
+    terminal.wait_for(lambda screen: "Next stop  would be sent back" in screen and PENDING not in screen)
+    codex.model.wait_for_turns(3)
+    assert codex.was_told("[omo] The user typed this to omo, which has answered them")
+    type_line(terminal, "stop ulw")
+    terminal.wait_for(PENDING)
+    stopped.set()
+    terminal.wait_for(lambda screen: "ultrawork is off" in screen and PENDING not in screen)
+    codex.model.wait_for_turns(4)
+    assert codex.was_told("[omo] The user cancelled ultrawork with this message")
+    terminal.wait_for("Worked for")
+    (session,) = codex.sessions
+    assert codex.kinds(session) == ["activated:leading", "cancelled:cancel"]
+    type_line(terminal, "ulw another thing")
+    codex.model.wait_for_turns(6)
+    terminal.key("Escape")
+    terminal.wait_for("interrupted")
+    type_line(terminal, "go on")
+    codex.model.wait_for_turns(7)
+    assert codex.kinds(session)[2:] == ["activated:leading"]
+    assert codex.row(session)["work"]["ulw"]["state"] == "active"
+
+
 NONCE = re.compile(r'"nonce": "([0-9a-f]{16,})"')
 CRITERIA = """\
 criteria:

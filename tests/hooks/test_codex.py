@@ -79,6 +79,44 @@ def test_the_model_is_told_in_json_and_the_user_in_its_spelling(codex: Codex) ->
     codex.stop().assert_silent()
 
 
+def rollout(codex: Codex, *turns: str) -> str:
+    """As the client writes it: a turn's own rows come before its first prompt is asked about, the prompt's after."""
+    rows: list[Any] = [{"type": "session_meta", "payload": {"id": codex.session}}]
+    for turn in turns:
+        rows.append({"type": "event_msg", "payload": {"type": "task_started", "turn_id": turn}})
+        prompt = {"type": "UserMessage", "content": [{"type": "text", "text": "ulw fix it"}]}
+        rows.append({"type": "event_msg", "payload": {"type": "item_completed", "turn_id": turn, "item": prompt}})
+    rows.append({"type": "turn_context", "payload": {"turn_id": "t2"}})
+    path = codex.project.parent / "rollout.jsonl"
+    path.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "line", ["$omo:status", "$omo:pin tests -- true", "$omo:budget 5 agents", "stop ulw", "$omo:stop-continuation"]
+)
+def test_what_omo_answers_is_no_block_while_the_agent_works(codex: Codex, line: str) -> None:
+    """A block ends that turn without a Stop, and the client hands the line in again at the next Esc."""
+    codex.prompt("ulw fix it")
+    at_work = codex.prompt(line, turn_id="t2", transcript_path=rollout(codex, "t1", "t2")).json
+    assert "decision" not in at_work
+    assert at_work["systemMessage"].startswith("omo")
+    context = at_work["hookSpecificOutput"]["additionalContext"]
+    is_stop = "stop" in line
+    assert ("omo, which has answered them" in context, "The user cancelled ultrawork" in context) == (
+        not is_stop,
+        is_stop,
+    )
+    assert codex.stop(turn_id="t2").blocks is not is_stop
+
+
+def test_what_omo_answers_between_turns_ends_there(codex: Codex) -> None:
+    codex.prompt("ulw fix it")
+    for path in (rollout(codex, "t1"), rollout(codex), str(codex.project / "none.jsonl"), ""):
+        assert codex.prompt("$omo:budget", turn_id="t2", transcript_path=path).json["decision"] == "block"
+    assert codex.prompt("$omo:budget", transcript_path=rollout(codex, "t2")).json["decision"] == "block"
+
+
 @pytest.mark.parametrize("event", OF_CODEX)
 def test_any_stdin_is_survived(codex: Codex, event: str) -> None:
     codex.prompt("ulw fix it")

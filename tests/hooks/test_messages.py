@@ -96,6 +96,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "answered after an end": lambda m: line(messages.answered_end(m.work[1:2])),
     "off": lambda m: line(messages.cancel_answer(m.row, was_on=True, passes_on=False)),
     "off, at work": lambda m: line(messages.cancel_answer(m.row, was_on=True, passes_on=True)) + " " + messages.ESC,
+    "answered, at work": lambda m: line(messages.answered_at_work("omo: gate tests is gone")),
     "off already": lambda m: line(messages.cancel_answer(m.row, was_on=False, passes_on=False)),
     "off in another terminal": lambda m: messages.cancelled(
         session.cancel(m.row, reason=messages.FROM_A_TERMINAL, now=NOW)

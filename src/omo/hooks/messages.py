@@ -86,6 +86,10 @@ CANCELLED_AND_MORE = (
 )
 ON = f"on: a turn that ends too early is sent back. {STOP} ends it."
 ESC = "The agent reads this at its next step; Esc stops it now."
+ANSWERED_AT_WORK = (
+    "[omo] The user typed this to omo, which has answered them: do nothing for it, whatever a skill says, and say "
+    "nothing about it. Go on with what you were doing."
+)
 WAS_CANCELLED = (
     "[omo] Before this message the user cancelled ultrawork: nothing continues by itself any more, earlier ultrawork "
     "instructions no longer apply, and no further step of that work is requested."
@@ -610,6 +614,12 @@ def cancel_answer(row: SessionRow, *, was_on: bool, passes_on: bool) -> Answer:
     if not passes_on:
         return Answer(END_PROMPT, text)
     return Answer(context=CANCELLED_AND_MORE if was_on else NOTHING_AND_MORE, message=text)
+
+
+def answered_at_work(text: str) -> Answer:
+    """For a line that needs no model, typed while the agent works. Refused, it would end the turn without a Stop in one
+    host, and come back into the input line in another."""
+    return Answer(context=ANSWERED_AT_WORK, message=text)
 
 
 def _cancelled_work(row: SessionRow) -> str:

@@ -62,6 +62,7 @@ class Codex(Host):
         event.host = self
         event.project = ""  # what it sends is where a tool runs; the session is where the hook is started
         event.prompt = event.prompt.replace("$omo:", "/omo:")
+        event.turn = claude.texts_of(fields, "turn_id")[0]
         event.tool = TOOLS.get(event.tool_title, hosts.OTHER)
         if event.tool == hosts.START_AGENT:
             event.started_agent, event.agent_prompt = claude.texts_of(event.arguments, "agent_type", "message")
@@ -114,6 +115,14 @@ HOST = Codex()
 
 class Rollout(hosts.Transcript):
     """Codex writes one row for each answer of the model, compaction included; an agent has a record of its own."""
+
+    def has_turn(self, turn: str) -> bool:
+        """A turn's other rows are there before its first prompt is asked about, a prompt that was let through is not.
+        Nor is what the model used: a provider need not tell that."""
+        for row in claude.rows_with(self.path, self.start, "UserMessage"):
+            payload = row.get("payload")
+            return isinstance(payload, dict) and payload.get("turn_id") == turn
+        return False
 
     def usage(self) -> tuple[list[Usage], int]:
         entries = []
