@@ -261,6 +261,7 @@ class Host:
     watched_tools: tuple[str, ...] = ()
     shell_tool = write_tool = ("", "")  # its name, and the argument that is the command or the path
     only_for_omo: Mapping[str, str] = {}  # how a registration says which commands a hook after them is for
+    hook_titles: Mapping[str, str] = {}  # by event, for a host that lists hooks by a title of their own
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
         """The event on stdin, None if it is not one."""

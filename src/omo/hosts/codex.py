@@ -49,6 +49,15 @@ class Codex(Host):
     watched_tools = tuple(TOOLS)
     shell_tool = ("Bash", "command")
     write_tool = ("apply_patch", "command")
+    # What stands in its review of hooks, and beside its spinner while one runs.
+    hook_titles: Mapping[str, str] = {
+        "UserPromptSubmit": "omo: reads what you type",
+        "PreToolUse": "omo: guards its state and your budget",
+        "PostToolUse": "omo: notes what the agent turned on",
+        "Stop": "omo: looks whether the work is shown",
+        "SubagentStart": "omo: counts the agent",
+        "SubagentStop": "omo: notes what the agent said",
+    }
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
         fields = claude.fields_of(raw)
