@@ -352,7 +352,7 @@ def judged(request: Request) -> Turn:
 @both_tool_sets
 def test_ralph_runs_to_its_end_with_the_agents_that_setup_installs(codex: Codex) -> None:
     """In one iteration; of those that a judge sends back, see test_ralph."""
-    assert '+name = "omo:judge"' in codex.omo("setup", "codex", "--yes")
+    assert "  omo:judge " in codex.omo("setup", "codex", "--yes")
     (codex.project / "criteria.yaml").write_text(CRITERIA, "utf-8")
     for name in ("plan the work", "omo ralph brief qa"):
         codex.model.agent(is_told(name), say("I did."))
