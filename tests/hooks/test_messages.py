@@ -120,6 +120,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
         "message-quoted", session.quote_message(session.note_message(m.row, m.text, now=NOW), now=NOW, fingerprint="")
     ),
     "a budget": lambda m: "omo: " + messages.budget_set(m.row),
+    "a budget for later": lambda m: "omo: " + messages.budget_set({**EMPTY, "budget": {"agents": 2}}),
     "no budget": lambda m: "omo: " + messages.budget_set(EMPTY),
     "a budget is raised": lambda m: line(messages.budget_raised(m.work, m.row)),
     "a block": lambda m: messages.reason_to_go_on(m.row, m.work, 8),

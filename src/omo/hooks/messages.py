@@ -5,7 +5,7 @@ from __future__ import annotations
 from omo import table
 from omo.hosts import END_PROMPT, Answer
 from omo.state.paths import file_name_of
-from omo.state.runtime import left_open, work_in
+from omo.state.runtime import can_be_resumed, is_live, left_open, work_in
 from omo.text import clip, counted
 from omo.work import budget, outcome, session, times
 
@@ -206,10 +206,13 @@ def budget_raised(work: Works, row: SessionRow) -> Answer:
 
 
 def budget_set(row: SessionRow) -> str:
-    """What holds from now on, and how much of it is spent."""
+    """What holds from now on, and how much of it is spent. What the run before spent is none of the next one's."""
     if not budget.meters(row):
         return "There is no budget."
-    return f"Budget: {budget.ceilings_in_words(row)}; spent: {budget.all_in_words(row)}."
+    ceilings = budget.ceilings_in_words(row)
+    if not is_live(row) and not can_be_resumed(row):
+        return f"Budget: {ceilings}, for the next run in this conversation; nothing of it is spent yet."
+    return f"Budget: {ceilings}; spent: {budget.all_in_words(row)}."
 
 
 def begun(work: Works) -> Answer:
