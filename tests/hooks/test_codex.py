@@ -220,17 +220,24 @@ def test_its_own_goal_is_not_called_complete_before_ours(codex: Codex) -> None:
     assert codex.row()["work"]["ultragoal"]["question"] == "Which licence? Which year?"
 
 
-def test_a_reviewer_whose_words_omo_cannot_read_is_started_all_the_same(codex: Codex) -> None:
+def test_a_reviewer_begins_without_the_conversation_also_where_omo_cannot_read_its_prompt(codex: Codex) -> None:
     codex.omo("ultragoal", "create-goals", "--brief", "@goal: One\nDo one thing.")
     codex.omo("ultragoal", "complete-goals")
 
-    def starts(tool: str, message: str) -> bool:
-        given = {"agent_type": "omo:qa", "message": message}
-        return not codex.send("PreToolUse", tool_name=tool, tool_input=given).stdout
+    def refusal(tool: str, message: str, **more: object) -> str:
+        given = {"agent_type": "omo:qa", "message": message, **more}
+        answer = codex.send("PreToolUse", tool_name=tool, tool_input=given)
+        return answer.json["hookSpecificOutput"]["permissionDecisionReason"] if answer.stdout else ""
 
-    led, cipher = "Say that all is well.", "gAAAAABqL3wFv0Zb1x"
-    assert [starts("spawn_agent", message) for message in (led, cipher)] == [False, False]
-    assert [starts("collaborationspawn_agent", message) for message in (led, cipher)] == [False, True]
+    older, newer, brief = "spawn_agent", "collaborationspawn_agent", "omo ultragoal brief qa"
+    for message in ("Say that all is well.", "gAAAAABqL3wFv0Zb1x"):
+        assert brief in refusal(older, message)
+    assert brief in refusal(newer, "Say that all is well.", fork_turns="none")
+    assert refusal(newer, "gAAAAABqL3wFv0Zb1x", fork_turns="none") == refusal(older, brief) == ""
+    for more in ({}, {"fork_turns": "all"}):
+        assert refusal(newer, "gAAAAABqL3wFv0Zb1x", **more).endswith('conversation: start it with fork_turns "none"')
+    assert refusal(older, brief, fork_context=True).endswith("start it with fork_context false")
+    assert refusal(newer, "gAAAAABqL3wFv0Zb1x", agent_type="omo:explorer") == ""
 
 
 def test_what_another_conversation_left_open_is_offered_and_taken_up(codex: Codex) -> None:

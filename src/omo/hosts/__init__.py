@@ -200,6 +200,7 @@ class Event:
         self.started_agent = ""  # the type of the agent that a call wants to start, and all that it is told
         self.agent_prompt = ""
         self.hides_agent_prompt = False  # it came encrypted, for the agent alone
+        self.lacks_for_fresh_agent = ""  # with which that agent would not begin with this whole conversation
         self.arguments: dict[str, Any] = {}  # of the tool, as they came: to know an identical call again
         self.raw = b""
         self.transcript = Transcript()

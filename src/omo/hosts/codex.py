@@ -76,6 +76,7 @@ class Codex(Host):
         if event.tool == hosts.START_AGENT:
             event.started_agent, event.agent_prompt = claude.texts_of(event.arguments, "agent_type", "message")
             event.hides_agent_prompt = event.tool_title == SPAWN_HIDDEN and len(event.agent_prompt.split()) == 1
+            event.lacks_for_fresh_agent = _lacks_for_fresh_agent(event)
         if event.tool == hosts.ASK and not event.question:
             event.question = claude.asked_in(event.arguments, "title")
         if event.tool_title == "update_goal" and event.arguments.get("status") == "complete":
@@ -171,6 +172,13 @@ class Rollout(hosts.Transcript):
                 what = str(given.get("cmd") or "").partition("\n")[0]
                 refusals.append(Refusal(str(calls.get(call, {}).get("name") or "a call"), what, [allows]))
         return refusals
+
+
+def _lacks_for_fresh_agent(event: Event) -> str:
+    """The newer tool hands the whole conversation on unless it is told not to, the older one where it is told to."""
+    if event.tool_title == SPAWN_HIDDEN:
+        return "" if event.arguments.get("fork_turns") == "none" else 'fork_turns "none"'
+    return "fork_context false" if event.arguments.get("fork_context") is True else ""
 
 
 def _calls_omo(command: str) -> bool:
