@@ -43,6 +43,8 @@ def _group(host: Host, event: str) -> dict[str, Any]:
         where = f' plugin_root="${{{host.root_variable}}}" plugin_data="${{{host.data_variable}}}"'
     command = f'{launch}host={host.name} event={SCRIPTS[event]}{where}; . "$launch"'
     handler: dict[str, Any] = {"type": "command", "command": command, "timeout": SECONDS}
+    if title := host.hook_titles.get(event):
+        handler["statusMessage"] = title
     group: dict[str, Any] = {"hooks": [handler]}
     if event == "SessionStart":
         handler |= BUILDING

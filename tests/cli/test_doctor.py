@@ -33,6 +33,9 @@ TOOLS = ("sh", "head", "sleep")
 DEEP = "[" * 100_000
 
 
+IN_CLAUDE = [name for name in CHECKS if name != "codex"]
+
+
 @dataclass
 class Machine:
     """A user with a home, a project, a plugin and its Python environment."""
@@ -76,6 +79,9 @@ class Machine:
 
     def all(self) -> Result:
         return doctor.diagnose(self.probe)
+
+    def names(self) -> list[str]:
+        return doctor.checks_for(self.probe)
 
     def write(self, place: str, content: object) -> Path:
         """`~/…` is in the user's home, anything else in the project."""
@@ -141,8 +147,8 @@ def test_a_healthy_machine_is_ok_in_every_respect(machine: Machine) -> None:
     machine.claude_says("echo '2.1.325 (Claude Code)'")
     machine.write("~/.claude/settings.json", {"enabledPlugins": {"omo@omo": True}})
     result = machine.all()
-    assert {row["name"]: row["result"] for row in result.data["checks"]} == dict.fromkeys(CHECKS, OK)
-    assert (result.exit_code, result.data["counts"]) == (0, {OK: len(CHECKS)})
+    assert {row["name"]: row["result"] for row in result.data["checks"]} == dict.fromkeys(IN_CLAUDE, OK)
+    assert (result.exit_code, result.data["counts"]) == (0, {OK: len(IN_CLAUDE)})
 
 
 def test_on_a_narrow_terminal_only_what_is_to_be_typed_is_longer(machine: Machine) -> None:
@@ -222,7 +228,7 @@ def test_a_clone_that_was_moved(machine: Machine) -> None:
 def test_a_plugin_directory_that_is_gone(machine: Machine) -> None:
     machine.plugin = machine.directory / "gone"
     result = machine.all()
-    assert [row["name"] for row in result.data["checks"]] == list(CHECKS)
+    assert [row["name"] for row in result.data["checks"]] == IN_CLAUDE
     assert "the check itself failed" not in result.text
     assert result.exit_code == 3
 
@@ -451,11 +457,15 @@ def test_version_of_the_host(machine: Machine, script: str | None, result: str, 
     expect(machine.look("host-version"), result, words)
 
 
-def test_who_has_omo_in_codex_alone_is_not_sent_to_claude(machine: Machine) -> None:
+def test_only_hosts_that_have_omo_are_spoken_of(machine: Machine) -> None:
+    assert machine.names() == IN_CLAUDE, "nobody has it yet"
     machine.variables["CODEX_HOME"] = str(machine.user)
     (machine.user / "config.toml").write_text('[plugins."omo@omo"]\nenabled = true\n', "utf-8")
-    expect(machine.look("plugin"), OK, "omo is not installed in Claude Code")
-    expect(machine.look("host-version"), OK, "claude is not on PATH")
+    alone = machine.names()
+    assert set(CHECKS) - set(alone) == {"plugin", "host-version", "block-cap", "other-stop-hooks", "statusline"}
+    assert "Claude" not in machine.all().text
+    machine.write(USER, OFF)
+    assert machine.names() == list(CHECKS)
 
 
 def test_a_host_that_hangs(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,6 +60,7 @@ SESSION = "omo-doctor"
 NO_SHELL = "put a POSIX sh on PATH"
 REINSTALL = f"reinstall the plugin: {host.Setup.reinstall_command}"
 SET_STATUS_LINE = "omo setup statusline"
+OF_FIRST_HOST = ("plugin", "host-version", "block-cap", "other-stop-hooks", "statusline")
 
 
 @dataclass(frozen=True)
@@ -115,9 +116,10 @@ def diagnose(probe: Probe, width: int = 0) -> Result:
     """Lines no wider than `width`, if there is one; what is to be typed stays whole."""
     checks, lines = [], []
     counts: dict[str, int] = {}
+    names = checks_for(probe)
     with progress.doing("looking") as doing:
-        for number, name in enumerate(CHECKS, 1):
-            doing.text = f"looking at {name}, {number} of {len(CHECKS)}"
+        for number, name in enumerate(names, 1):
+            doing.text = f"looking at {name}, {number} of {len(names)}"
             finding = examine(CHECKS[name], probe)
             checks.append({"name": name, **asdict(finding)})
             counts[finding.result] = counts.get(finding.result, 0) + 1
@@ -127,6 +129,16 @@ def diagnose(probe: Probe, width: int = 0) -> Result:
                 lines.append(f"{INDENT}fix: {finding.fix}")
     lines.append(", ".join(f"{count} {result}" for result, count in counts.items()))
     return Result({"checks": checks, "counts": counts}, "\n".join(lines), 3 if FAIL in counts else 0)
+
+
+def checks_for(probe: Probe) -> list[str]:
+    """Those of hosts that have omo. Where none has it the first one's, which say how to install it."""
+    left_out: Sequence[str] = ()
+    if not codex_setup.has_plugin(probe.context.environ):
+        left_out = [codex_setup.NAME]
+    elif not any(map(host.is_ours, probe.setup.plugins)):
+        left_out = OF_FIRST_HOST
+    return [name for name in CHECKS if name not in left_out]
 
 
 def _wrapped(line: str, width: int) -> list[str]:
@@ -290,8 +302,6 @@ def plugin(probe: Probe) -> Finding:
             return fail(seen, f'in a clone of omo that you keep: {setup.add_command} "$PWD"')
     if on:
         return ok(f"{', '.join(on)} is enabled")
-    if codex_setup.has_plugin(probe.context.environ):
-        return ok(f"omo is not installed in {setup.title}")
     return unknown(
         "not installed as a plugin, or loaded with --plugin-dir",
         f"{setup.install_command}; nothing to do if you start {setup.version_command[0]} with --plugin-dir",
@@ -319,8 +329,7 @@ def host_version(probe: Probe) -> Finding:
     remedy = f"see that {asked} prints {oldest} or newer"
     answer = probe.run(*setup.version_command)
     if answer.not_found:
-        seen = f"{setup.version_command[0]} is not on PATH"
-        return ok(seen) if codex_setup.has_plugin(probe.context.environ) else unknown(seen, remedy)
+        return unknown(f"{setup.version_command[0]} is not on PATH", remedy)
     version = re.search(r"(\d+)\.(\d+)\.(\d+)", answer.stdout) if answer.ok else None
     if version is None:
         return unknown(f"{asked} did not tell ({why(answer)})", remedy)
@@ -350,8 +359,6 @@ def block_cap(probe: Probe) -> Finding:
 def trust_of_hooks(probe: Probe) -> Finding:
     """One host skips hooks that it does not trust without a word, also after any update of the plugin."""
     environ, title = probe.context.environ, codex_setup.TITLE
-    if not codex_setup.has_plugin(environ):
-        return ok(f"omo is not installed in {title}")
     asked = codex_setup.question(probe.context.root)
     answer = probe.run(*codex_setup.ASK_FOR_HOOKS, stdin=asked, extra=codex_setup.variables(environ))
     hooks = codex_setup.hooks_in(answer.stdout)

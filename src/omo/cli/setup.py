@@ -145,7 +145,10 @@ def status_line(arguments: argparse.Namespace, context: Context) -> Result:
 
 def agents(arguments: argparse.Namespace, context: Context) -> Result:
     here = _for_the_user(context, codex_setup.NAME)
-    return _carry_out(agent_steps(here), f"{codex_setup.TITLE} has the agents already.", agreed=arguments.yes)
+    result = _carry_out(agent_steps(here), f"{codex_setup.TITLE} has the agents already.", agreed=arguments.yes)
+    if result.data["done"]:
+        result.text += f" Next, unless you did: {codex_setup.TRUST}."
+    return result
 
 
 def environment(arguments: argparse.Namespace, context: Context) -> Result:
@@ -327,13 +330,15 @@ def _diff(path: Path, before: bytes | None, after: str) -> list[str]:
 
 
 def agent_steps(here: Installation) -> list[Step]:
-    steps = []
-    for path, text in codex_setup.agent_files(here.plugin, here.context.environ).items():
-        before = path.read_bytes() if path.is_file() else None
-        if before != text.encode():
-            shown = "\n".join(_diff(path, before, text))
-            steps.append(Step(codex_setup.NAME, shown, partial(write, path, text)))
-    return steps
+    missing = [agent for agent in codex_setup.agent_files(here.plugin, here.context.environ) if not agent.is_written]
+    if not missing:
+        return []
+
+    def make() -> None:
+        for agent in missing:
+            write(agent.path, agent.text)
+
+    return [Step(codex_setup.NAME, codex_setup.in_words(missing), make)]
 
 
 # Taking everything away

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from omo.errors import Unreadable
 from omo.safe_open import read_file, regular_file
-from omo.text import clip
+from omo.text import clip, counted
 
 NAME, TITLE = "codex", "Codex"
 LONGEST = 4 * 1024 * 1024
@@ -102,20 +103,52 @@ def _is_ours(hook: dict[str, Any]) -> bool:
     return str(hook.get("pluginId")).startswith("omo@")
 
 
-def agent_files(plugin: Path, environ: Mapping[str, str]) -> dict[Path, str]:
-    """The plugin's agents as files that Codex reads, each with its text."""
+@dataclass(frozen=True)
+class AgentFile:
+    """One of the plugin's agents as a file that Codex reads."""
+
+    path: Path
+    name: str
+    about: str
+    text: str
+
+    @property
+    def is_written(self) -> bool:
+        try:
+            return self.path.read_text(encoding="utf-8") == self.text
+        except (OSError, ValueError):
+            return False
+
+    @property
+    def is_anothers(self) -> bool:
+        """A file of that name is there, and omo did not write it."""
+        return self.path.exists() and not _is_made(self.path)
+
+
+def agent_files(plugin: Path, environ: Mapping[str, str]) -> list[AgentFile]:
     place = directory(environ)
     if place is None:
         raise Unreadable("HOME is unset", fix="set HOME to the user's home directory")
-    files = {}
+    files = []
     for path in sorted((plugin / "agents").glob("*.md")):
         _, head, instructions = path.read_text(encoding="utf-8").split("---\n", 2)
         about = dict(line.split(": ", 1) for line in head.splitlines())["description"]
-        values = {"name": f"omo:{path.stem}", "description": about, "instructions": instructions.strip()}
+        name = f"omo:{path.stem}"
+        values = {"name": name, "description": about, "instructions": instructions.strip()}
         # What JSON quotes, TOML reads as the same text.
         quoted = {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
-        files[place / "agents" / f"omo-{path.stem}.toml"] = AGENT.format(**quoted)
+        files.append(AgentFile(place / "agents" / f"omo-{path.stem}.toml", name, about, AGENT.format(**quoted)))
     return files
+
+
+def in_words(agents: list[AgentFile]) -> str:
+    """What writing them changes, for the user to agree to."""
+    lines = [f"writes {counted(len(agents), 'agent')} into {agents[0].path.parent}:"]
+    for agent in agents:
+        lines.append(f"  {agent.name:<13}  {agent.about}")
+        if agent.is_anothers:
+            lines.append(f"  {'':<13}  REPLACES {agent.path.name}, which is not omo's")
+    return "\n".join(lines)
 
 
 def agents_made(environ: Mapping[str, str]) -> list[Path]:
@@ -141,10 +174,4 @@ def data_directories(environ: Mapping[str, str]) -> list[Path]:
 
 
 def agents_are_there(plugin: Path, environ: Mapping[str, str]) -> bool:
-    for path, text in agent_files(plugin, environ).items():
-        try:
-            if path.read_text(encoding="utf-8") != text:
-                return False
-        except (OSError, ValueError):
-            return False
-    return True
+    return all(agent.is_written for agent in agent_files(plugin, environ))
