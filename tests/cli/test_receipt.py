@@ -200,11 +200,46 @@ def test_a_command_that_only_the_receipt_names_is_not_run_unasked(
     statement["predicate"]["digest"] = receipts.digest_of(statement)
     out.write_text(json.dumps(statement), encoding="utf-8")
     told = clone.check("receipt", "verify", str(out), by="user", code=4)
-    assert "only the receipt names it" in told.out
+    assert "only the receipt says so" in told.out
     assert not ran.exists()
-    told = clone.check("receipt", "verify", "--trust-gates", str(out), by="user", code=3)
+    told = clone.check("receipt", "verify", "--trust-user", str(out), by="user", code=3)
     assert ran.exists()
     assert "as it is: exit 0, 2 passed" in told.out
+
+
+def weakened(project: Project) -> str:
+    """A test that accepts both, and work that needs it."""
+    text = TEST.replace("calc.add(2, 3), 5)", "calc.add(2, 3), 6)")
+    project.write("test_calc.py", text)
+    project.write("calc.py", FIXED.replace("a + b", "a + b + (b == 3)"))
+    return text
+
+
+def test_a_change_that_the_user_allowed_is_named_and_not_taken_on_the_receipts_word(
+    project: Project, tmp_path: Path
+) -> None:
+    project.git("rm", "-q", "--cached", "-r", "--ignore-unmatch", ".")
+    for name, text in {"calc.py": FIXED, "test_calc.py": TEST, "Makefile": MAKEFILE}.items():
+        project.write(name, text)
+    project.commit("base")
+    project.prompt("ulw five is six")
+    weakened(project)
+    assert "it passes only with the changed test_calc.py" in project.check("ulw", "done", code=3).err
+    project.prompt("/omo:allow test_calc.py")
+    assert "Done, proven" in project.check("ulw", "done").out
+    project.commit("the work")
+    out = tmp_path / "receipt.json"
+    assert list(written(project, out)["predicate"]["exceptions"]["allowed"]) == ["test_calc.py"]
+    clone = cloned(project, tmp_path / "a clone")
+    told = clone.check("receipt", "verify", str(out), by="user", code=4)
+    assert "test_calc.py changed as the user allowed (only the receipt says so" in told.out
+    clone.check("receipt", "verify", "--trust-user", str(out), by="user")
+    statement = json.loads(out.read_text(encoding="utf-8"))
+    statement["predicate"]["exceptions"]["allowed"] = {}
+    statement["predicate"]["digest"] = receipts.digest_of(statement)
+    out.write_text(json.dumps(statement), encoding="utf-8")
+    told = clone.check("receipt", "verify", "--trust-user", str(out), by="user", code=3)
+    assert "it passes only with the changed test_calc.py" in told.out
 
 
 def test_a_receipt_needs_a_proof_and_a_commit(project: Project) -> None:

@@ -105,7 +105,12 @@ def test_all_of_them_together_are_the_file_as_it_was(old: list[str], new: list[s
         kept = len(lines_of(hunk.reverted)) - (len(lines_of(after)) - len(hunk.after))
         start = hunk.first - 1
         lines[start : start + len(hunk.after)] = lines_of(hunk.reverted)[start : start + kept]
-    assert b"".join(lines) == before.content
+    assert b"".join(lines).removesuffix(b"\n") == (before.content or b"").removesuffix(b"\n")
+
+
+def test_a_last_line_without_an_end_stays_a_line() -> None:
+    edited, new = hunks_of("a.py", file("def one():\n    a = 1"), file("def one():\n    a = 2\n\n\nb = 3\n"))
+    assert (edited.reverted, new.place) == (file("def one():\n    a = 1\nb = 3\n"), "a.py:5")
 
 
 def lines_of(held: File) -> list[bytes]:

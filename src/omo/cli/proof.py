@@ -108,8 +108,9 @@ def _lines(found: Answers, branch: str) -> Iterator[Line]:
     headline = f"{clip(found.command, 80)}, changes since {found.since[:12]}{branch}"
     yield Line("session", "", headline, ((headline, "bold"),))
     shown = [answer for answer in found.answers if answer.why != NO_CODE]
+    widest = max([len(answer.word) for answer in shown], default=0)
     for answer in shown[:MOST_SHOWN]:
-        yield _line(answer)
+        yield _line(answer, widest)
     if len(shown) > MOST_SHOWN:
         more = f"and {len(shown) - MOST_SHOWN} more: --json has them all"
         yield Line("remark", "", more, ((more, "dim"),))
@@ -123,7 +124,7 @@ def _lines(found: Answers, branch: str) -> Iterator[Line]:
         yield Line("remark", "", text, ((text, "dim"),))
 
 
-def _line(answer: Answer) -> Line:
+def _line(answer: Answer, widest: int) -> Line:
     hunk = answer.hunk
     about = clip(answer.why, LONGEST_WHY)
     if answer.word == NOT_HELD:
@@ -131,4 +132,4 @@ def _line(answer: Answer) -> Line:
         code = [line for line in written if not line.startswith(COMMENT_SIGNS)]
         about = clip("".join((code or written)[:1]), LONGEST_LINE)
     cells = ((answer.word, STYLES.get(answer.word, "dim")), (clip(hunk.place, 200), ""), (about, "dim"))
-    return Line("item", answer.word, f"{clip(hunk.place, 200)}  {about}".rstrip(), cells)
+    return Line("item", answer.word.ljust(widest), f"{clip(hunk.place, 200)}  {about}".rstrip(), cells)

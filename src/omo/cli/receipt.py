@@ -7,9 +7,10 @@ import os
 from pathlib import Path
 
 from omo import options, progress, safe_open
+from omo.cli import out_file
 from omo.context import Context
 from omo.errors import BadInput, NotEvaluable, OmoError, Refused
-from omo.proof import base, changes, globs
+from omo.proof import base, changes
 from omo.proof.gate_runs import Subject
 from omo.proof.run import child_environment
 from omo.result import Result
@@ -34,9 +35,9 @@ def register(commands: options.Commands) -> None:
     verifying = options.command(verbs, "verify", about, verify, session=False)
     verifying.add_argument("file", metavar="FILE", help="a receipt")
     verifying.add_argument(
-        "--trust-gates",
+        "--trust-user",
         action="store_true",
-        help="also run commands that only the receipt names, and no file of the base",
+        help="take its word for what the user pinned and allowed: such commands are run, such changes are none",
     )
 
 
@@ -105,19 +106,7 @@ def _place(context: Context, out: str | None, text: str) -> str:
         path = os.path.join(directory, f"{changes.commit_of(Path(context.root), 'HEAD')}.json")
         store.replace(path, text)
         return path
-    path = os.path.realpath(os.path.join(context.cwd, out))
-    shown = clip(out, 200)
-    if globs.is_inside(os.path.realpath(context.root), path):
-        raise Refused(
-            f"--out {shown} is in the project: a new file there is a change of what it speaks of", fix="elsewhere"
-        )
-    if os.path.lexists(path):
-        raise Refused(f"--out {shown} is there already", fix="name another file")
-    try:
-        Path(path).write_bytes(store.encode(text))
-    except OSError as error:
-        raise BadInput(f"--out {shown} cannot be written: {error.strerror}", fix="name another file") from None
-    return path
+    return out_file.write(context, out, text, text.partition(",")[0], "receipt")
 
 
 def verify(arguments: argparse.Namespace, context: Context) -> Result:
@@ -130,7 +119,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     if statement is not None and not lines:
         try:
             for line in receipts.verify(
-                statement, context.root, context.state, context.now, trusts_gates=arguments.trust_gates
+                statement, context.root, context.state, context.now, trusts_user=arguments.trust_user
             ):
                 lines.append(line)
         except OmoError as error:

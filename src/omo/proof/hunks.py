@@ -64,8 +64,10 @@ def hunks_of(path: str, before: File, after: File) -> list[Hunk]:
         return [_whole(path, before, after)]
     found = []
     for start, end, old_start, old_end in ranges:
-        kept = [*new_lines[:start], *old_lines[old_start:old_end], *new_lines[end:]]
-        reverted = File(b"".join(kept), after.mode)
+        kept = [*new_lines[:start], *old_lines[old_start:old_end]]
+        if new_lines[end:] and kept and not kept[-1].endswith((b"\n", b"\r")):
+            kept.append(b"\n")  # what ended the file without one does not any more
+        reverted = File(b"".join([*kept, *new_lines[end:]]), after.mode)
         removed, added = _text(old_lines[old_start:old_end]), _text(new_lines[start:end])
         is_code = _is_code(path, new, reverted.content or b"", (*removed, *added))
         found.append(Hunk(path, start + 1, end, removed, added, reverted, is_code))

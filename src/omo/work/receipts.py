@@ -36,6 +36,7 @@ COMMIT, TREE = "gitCommit", "gitTree"  # in-toto's names for such digests
 PROJECT, USER = "project", "user"
 MINUTES = 24 * 60.0  # who verifies has asked for the runs, however long they take
 LARGEST = 4 * 1024 * 1024
+ONLY_SAID = "only the receipt says so: look at it, then --trust-user"
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40,64}$")]
@@ -236,7 +237,7 @@ def read(raw: bytes) -> tuple[Statement | None, list[Line]]:
     return statement, lines
 
 
-def verify(statement: Statement, root: str, state: str, now: float, *, trusts_gates: bool) -> Iterator[Line]:
+def verify(statement: Statement, root: str, state: str, now: float, *, trusts_user: bool) -> Iterator[Line]:
     """Line by line, in this checkout, which has to be the commit and nothing else. It ends with the first that does not
     hold, where what follows would rest on it."""
     for line in _about_commits(statement, Path(root)):
@@ -249,9 +250,12 @@ def verify(statement: Statement, root: str, state: str, now: float, *, trusts_ga
         root, state, began, look, child_environment(os.environ), now, MINUTES, remembers=False, by=USER,
         allowed=statement.predicate.exceptions.allowed,
     )  # fmt: skip
+    for path in sorted(statement.predicate.exceptions.allowed):
+        why = "" if trusts_user else ONLY_SAID
+        yield Line(f"{clip(path, 200)} changed as the user allowed", trusts_user or None, why)
     gates = statement.predicate.gates
     for gate in gates:
-        yield from _gate_again(subject, gate, trusts_gates=trusts_gates)
+        yield from _gate_again(subject, gate, trusts_user=trusts_user)
     missing = proving.missing_tests(subject, [gate_command(gate) for gate in gates])
     yield Line("the project's own tests pass, and are not weakened", not missing, missing)
 
@@ -284,7 +288,7 @@ def _known(root: Path, what: str, commit: str) -> Line:
     return Line(name, False, "this repository has no such commit")
 
 
-def _gate_again(subject: Subject, gate: Gate, *, trusts_gates: bool) -> Iterator[Line]:
+def _gate_again(subject: Subject, gate: Gate, *, trusts_user: bool) -> Iterator[Line]:
     command = gate_command(gate)
     name = f"gate {clip(gate.name, 60)} ({clip(typed(gate.argv), 80)})"
     source = own_commands.where(subject.root, subject.began.get("head"), gate.argv, gate.cwd)
@@ -292,8 +296,8 @@ def _gate_again(subject: Subject, gate: Gate, *, trusts_gates: bool) -> Iterator
         yield Line(f"{name}: the project's own", bool(source), "no file of the base names it")
         if not source:
             return
-    elif not source and not trusts_gates:
-        yield Line(name, None, "only the receipt names it, so it was not run: look at it, then --trust-gates")
+    elif not source and not trusts_user:
+        yield Line(name, None, f"{ONLY_SAID}; it was not run")
         return
     made = _proved(subject, _as_run_here(subject, command))
     now = made.runs.get(gate_runs.AS_IT_IS)
