@@ -62,6 +62,11 @@ def test_a_gate_that_runs_another_copy_says_nothing_of_these_files(project: Path
         looked_at(project, gate(f"import sys; sys.path[:0] = [{str(copy)!r}]; {ADDS}"))
 
 
+def test_a_file_that_nobody_misses_is_not_held(tmp_path: Path) -> None:
+    change = Change("", {"old.py:1 (removed)": NOT_HELD}, {"old.py": None}, {**PYTHON, "old.py": "x = 1\n"})
+    assert answers(looked_at(made(change, tmp_path), change.gate)) == change.known
+
+
 def test_a_gate_that_does_not_pass_has_nothing_to_say(project: Path) -> None:
     with pytest.raises(NotEvaluable, match="it does not pass as it is"):
         looked_at(project, gate("raise SystemExit(1)"))

@@ -157,20 +157,24 @@ class _Look:
         with swap.Swap(subject.root, subject.state, self.arrangements, lambda: base.untracked(subject.root)) as swapped:
             whole = self._swapped(swapped, WITHOUT)
             if whole.result == "pass":
-                self._require_read(self._swapped(swapped, ALL_BROKEN))
+                if self.arrangements[ALL_BROKEN]:
+                    self._require_read(self._swapped(swapped, ALL_BROKEN))
                 return whole, [Answer(hunk, NOT_HELD, "it passes without all of the work") for hunk in hunks]
             if why := _why_nothing(whole):
                 raise NotEvaluable(f"without the work {why}")
-            return whole, [
-                self._answer(swapped, hunk, whole, f"{n} of {len(hunks)}") for n, hunk in enumerate(hunks, 1)
-            ]
+            found: list[Answer] = []
+            for number, hunk in enumerate(hunks, start=1):
+                not_held = len([answer for answer in found if answer.word == NOT_HELD])
+                which = f"without hunk {number} of {len(hunks)}" + (f", {not_held} not held" if not_held else "")
+                found.append(self._answer(swapped, hunk, whole, which))
+            return whole, found
 
     def _answer(self, swapped: swap.Swap, hunk: Hunk, whole: Run, which: str) -> Answer:
         if self.unread.get(hunk.path):
             return Answer(hunk, NOT_HELD, WHATEVER)
         if self._is_time_up():
             return Answer(hunk, NOT_LOOKED_AT, TIME_IS_UP)
-        answer = _judged(hunk, self._swapped(swapped, hunk.place, f"{which}, {hunk.place}"), whole)
+        answer = _judged(hunk, self._swapped(swapped, hunk.place, f"{which} ({hunk.place})"), whole)
         if answer.word != NOT_HELD or hunk.path in self.unread or self._is_time_up():
             return answer
         name = _broken(hunk.path)
@@ -191,13 +195,13 @@ class _Look:
         return run
 
     def _as_it_is(self) -> Run:
-        return self._run("as it is", gate_runs.environment(self.subject.environ))
+        return self._run("", gate_runs.environment(self.subject.environ))
 
     def _run(self, doing: str, environ: Mapping[str, str], swapped: swap.Swap | None = None) -> Run:
         limit = self.command.timeout
         if self.runs:
             limit = min(limit, max(experiment.SHORTEST_LIMIT, 10 * max(run.seconds for run in self.runs)))
-        with progress.doing(f"the tests {doing}"):
+        with progress.doing(f"running the tests {doing}".strip()):
             started = swapped.group_started if swapped else None
             outcome = gate_runs.run_asking(self.command, self.subject.root, environ, limit, started)
         self.runs.append(gate_runs.read_run(outcome, ""))
