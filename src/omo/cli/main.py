@@ -55,12 +55,13 @@ def help_text(width: int) -> str:
     """Of `omo` itself. It loads no command."""
     import textwrap
 
-    lines = ["usage: omo COMMAND …", "", "Keeps an agent working until the work is proven done."]
+    lines = ["usage: omo COMMAND …", ""]
+    lines += textwrap.wrap("Keeps an agent working until the work is proven done.", width)
     for heading, commands in (("for you", FOR_YOU), ("for the agent", FOR_THE_AGENT)):
         lines += ["", f"{heading}:"]
         for name, (_, about) in commands.items():
             lines += textwrap.wrap(f"  {name:18} {about}", width, subsequent_indent=" " * 21)
-    lines += ["", "omo COMMAND --help says more of one, omo --version which omo this is."]
+    lines += ["", *textwrap.wrap("omo COMMAND --help says more of one, omo --version which omo this is.", width)]
     return "\n".join(lines) + "\n"
 
 
