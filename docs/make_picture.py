@@ -241,6 +241,7 @@ class Pane(NamedTuple):
 
 ULTRAWORK: list[tuple[str, Any]] = [("ulw", {"state": "active"})]
 PANES = (
+    Pane("client-alone", "Claude Code alone: nothing was mended", ("That should do it.",)),
     Pane(
         "client",
         "Claude Code: ulw, a stop that is sent back, and the end",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import pytest
 
@@ -25,6 +26,7 @@ class Sums(unittest.TestCase):
     def test_two_and_two(self):
         self.assertEqual(add(2, 2), 4)
 """
+TOO_EARLY = "The sign in add.py is wrong. That should do it."
 STILL_ON = "[omo] Ultrawork is still on in this session"
 
 
@@ -63,11 +65,25 @@ def only_session(stage: Stage) -> str:
     return session
 
 
-def test_the_picture_of_a_run_from_ulw_to_its_proof(stage: Stage) -> None:
+def commit_a_failing_test(stage: Stage) -> None:
     stage.commit("add.py", "def add(a, b):\n    return a - b\n")
     stage.commit("test_add.py", UNITTEST)
+
+
+def test_the_picture_of_a_turn_that_ends_too_early_without_omo(stage: Stage) -> None:
+    commit_a_failing_test(stage)
+    stage.model.script(say(TOO_EARLY))
+    terminal = replace(stage, plugin=None).open(size=PICTURE)
+    terminal.submit("fix the failing test")
+    shows(terminal, TOO_EARLY)
+    assert "a - b" in (stage.project / "add.py").read_text("utf-8")
+    terminal.draw("client-alone")
+
+
+def test_the_picture_of_a_run_from_ulw_to_its_proof(stage: Stage) -> None:
+    commit_a_failing_test(stage)
     stage.model.script(
-        say("The sign in add.py is wrong. That should do it."),
+        say(TOO_EARLY),
         bash("sed -i 's/a - b/a + b/' add.py"),
         bash("omo ulw done"),
         say("add adds now, and the tests pass."),
