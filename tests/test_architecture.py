@@ -226,13 +226,32 @@ def test_only_the_modules_of_hosts_know_a_hosts_names() -> None:
 
 
 def test_every_host_has_a_module_and_is_named_by_its_registration() -> None:
-    here = {path.stem for path in (SRC / "hosts").glob("*.py")} - {"__init__", "headless", "terminal"}
+    here = {path.stem for path in (SRC / "hosts").glob("*.py")} - {"__init__", "headless", "setups", "terminal"}
     assert {name.partition("_")[0] for name in here} == set(hosts.NAMES)
     for host in hosts.every():
         registration = ROOT / host.registration
         events = json.loads(registration.read_text(encoding="utf-8"))["hooks"].values()
         commands = [handler["command"] for groups in events for group in groups for handler in group["hooks"]]
         assert all(f"host={host.name} event=" in command for command in commands)
+
+
+def test_what_starts_the_hooks_knows_of_hosts_only_what_a_registration_says() -> None:
+    """But for the status line, and registrations of before there was a second host."""
+    names = re.compile("|".join(hosts.NAMES), re.IGNORECASE)
+    launcher = (ROOT / "hooks" / "launch.sh").read_text(encoding="utf-8")
+    before, begins, rest = launcher.partition('if [ -z "${plugin_root-}" ]; then')
+    _, ends, after = rest.partition("\nfi\n")
+    assert begins
+    assert ends
+    assert names.findall(before + after) == []
+    assert names.findall((ROOT / "docs" / "make_hooks.py").read_text(encoding="utf-8")) == []
+
+
+def test_every_host_says_what_differs_from_host_to_host() -> None:
+    for host in hosts.every():
+        for name in ("read", "write", "tool_call", "is_typed_at_work"):
+            assert getattr(type(host), name) is not getattr(hosts.Host, name), (host.name, name)
+        assert set(host.events.values()) == set(hosts.EVENTS.values())
 
 
 def test_the_manifests_say_the_same() -> None:

@@ -19,9 +19,10 @@ from typing import Any
 import pytest
 
 from omo.cli import doctor
-from omo.cli.doctor import CHECKS, FAIL, MODULES, OK, UNKNOWN, WARN, Finding, Probe, examine
+from omo.cli.doctor import CHECKS, MODULES, Probe, examine
 from omo.context import Context
 from omo.hosts import claude_setup
+from omo.hosts.setups import FAIL, OK, UNKNOWN, WARN, Finding
 from omo.result import Result
 from omo.state import paths, runtime, store
 from omo.work import session

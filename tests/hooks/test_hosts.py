@@ -33,6 +33,9 @@ class Dollar(Host):
         texts = [answer.decision, answer.reason, answer.context, answer.message]
         return self.spell("|".join(texts)).encode()
 
+    def is_typed_at_work(self, event: Event) -> bool:
+        return False
+
     def spell(self, text: str) -> str:
         return text.replace("/omo:", "$omo:")
 

@@ -17,7 +17,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -25,15 +25,15 @@ from omo import options, progress, safe_open, settings
 from omo.cli import setup
 from omo.context import Context, plugin_root
 from omo.errors import Newer, OmoError, Unreadable
-from omo.hosts import KEEP_GOING, codex_setup
+from omo.hosts import KEEP_GOING, NAMES
 from omo.hosts import claude_setup as host
+from omo.hosts.setups import FAIL, OK, Finding, fail, ok, unknown, warn
 from omo.proof.run import Outcome, child_environment, run
 from omo.result import Result
 from omo.state import markers, paths, runtime, store
 from omo.text import clip, counted
 from omo.work import session, times
 
-OK, WARN, FAIL, UNKNOWN = "ok", "warn", "fail", "unknown"
 PATIENCE = 10.0
 LONGEST_SEEN = 400
 LONGEST_FIX = 2000  # a command with paths: cut short it would be of no use
@@ -55,27 +55,11 @@ for name in sys.argv[2:]:
         broken[name] = "%s: %s" % (type(error).__name__, error)
 print(json.dumps(broken))
 """
-SOURCED = ("hooks/launch.sh", "hooks/session-start.sh", "hooks/environment.sh")
+SOURCED = ("hooks/launch.sh", "hooks/session-start.sh", "hooks/not-ready.sh", "hooks/environment.sh")
 SESSION = "omo-doctor"
 NO_SHELL = "put a POSIX sh on PATH"
 REINSTALL = f"reinstall the plugin: {host.Setup.reinstall_command}"
 SET_STATUS_LINE = "omo setup statusline"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One line of what was seen, unless all is well what mends it, and more lines where there is more to name."""
-
-    result: str
-    seen: str
-    fix: str = ""
-    details: Sequence[str] = ()
-
-
-ok = partial(Finding, OK)
-warn = partial(Finding, WARN)
-fail = partial(Finding, FAIL)
-unknown = partial(Finding, UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -85,6 +69,11 @@ class Probe(setup.Installation):
     @property
     def rebuild(self) -> str:
         return self.command("setup", "environment")
+
+    @property
+    def is_in_another_host(self) -> bool:
+        """Omo, besides the first or instead of it."""
+        return any(setup.has_plugin() for setup in self.hosts[1:])
 
     @cached_property
     def environ(self) -> Mapping[str, str]:
@@ -290,7 +279,7 @@ def plugin(probe: Probe) -> Finding:
             return fail(seen, f'in a clone of omo that you keep: {setup.add_command} "$PWD"')
     if on:
         return ok(f"{', '.join(on)} is enabled")
-    if codex_setup.has_plugin(probe.context.environ):
+    if probe.is_in_another_host:
         return ok(f"omo is not installed in {setup.title}")
     return unknown(
         "not installed as a plugin, or loaded with --plugin-dir",
@@ -320,7 +309,7 @@ def host_version(probe: Probe) -> Finding:
     answer = probe.run(*setup.version_command)
     if answer.not_found:
         seen = f"{setup.version_command[0]} is not on PATH"
-        return ok(seen) if codex_setup.has_plugin(probe.context.environ) else unknown(seen, remedy)
+        return ok(seen) if probe.is_in_another_host else unknown(seen, remedy)
     version = re.search(r"(\d+)\.(\d+)\.(\d+)", answer.stdout) if answer.ok else None
     if version is None:
         return unknown(f"{asked} did not tell ({why(answer)})", remedy)
@@ -347,28 +336,20 @@ def block_cap(probe: Probe) -> Finding:
     return ok(f"omo lets go after {ours} blocks, {title} after {cap}")
 
 
-def trust_of_hooks(probe: Probe) -> Finding:
-    """One host skips hooks that it does not trust without a word, also after any update of the plugin."""
-    environ, title = probe.context.environ, codex_setup.TITLE
-    if not codex_setup.has_plugin(environ):
-        return ok(f"omo is not installed in {title}")
-    asked = codex_setup.question(probe.context.root)
-    answer = probe.run(*codex_setup.ASK_FOR_HOOKS, stdin=asked, extra=codex_setup.variables(environ))
-    hooks = codex_setup.hooks_in(answer.stdout)
-    trust = codex_setup.trust_in(hooks)
-    if not trust:
-        return unknown(f"{title} did not say whether it trusts the hooks of omo", codex_setup.TRUST)
-    doubted = [f"{event}: {status}" for event, status in trust.items() if status != codex_setup.TRUSTED]
-    if doubted:
-        return fail(f"{title} skips {len(doubted)} of {len(trust)} hooks of omo, silently", codex_setup.TRUST, doubted)
-    if not codex_setup.agents_are_there(probe.plugin, environ):
-        seen = f"{title} trusts the hooks, and lacks the agents that judge, review and criticise"
-        return warn(seen, probe.command("setup", codex_setup.NAME))
-    seen = f"{title} trusts the hooks of omo and has its agents"
-    if others := codex_setup.other_stop_hooks(hooks):
-        too = f"{counted(len(others), 'other hook')} at Stop can hold a session too"
-        return warn(f"{seen}; {too}", codex_setup.OTHERS, others)
-    return ok(seen, details=[codex_setup.DAEMON])
+def host_in_use(name: str, probe: Probe) -> Finding:
+    """What there is to say of a host besides the first."""
+    (setup,) = [setup for setup in probe.hosts if setup.name == name]
+    if not setup.has_plugin():
+        return ok(f"omo is not installed in {setup.title}")
+
+    def ask(command: Sequence[str], stdin: bytes, extra: Mapping[str, str]) -> str:
+        return probe.run(*command, stdin=stdin, extra=extra).stdout
+
+    finding = setup.look(probe.plugin, ask)
+    words = finding.fix.split()
+    if words[:1] == ["omo"]:
+        return replace(finding, fix=probe.command(*words[1:]))
+    return finding
 
 
 def other_stop_hooks(probe: Probe) -> Finding:
@@ -501,7 +482,7 @@ CHECKS: dict[str, Callable[[Probe], Finding]] = {
     "switches": switches,
     "host-version": host_version,
     "block-cap": block_cap,
-    codex_setup.NAME: trust_of_hooks,
+    **{name: partial(host_in_use, name) for name in NAMES[1:]},
     "state-directory": state_directory,
     "runtime-file": runtime_file,
     "other-stop-hooks": other_stop_hooks,

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from omo.errors import Unreadable
+from omo.hosts.setups import Ask, Finding, HostSetup, fail, ok, unknown, warn
 from omo.safe_open import read_file, regular_file
-from omo.text import clip
+from omo.text import clip, counted
 
 NAME, TITLE = "codex", "Codex"
 LONGEST = 4 * 1024 * 1024
@@ -27,9 +28,48 @@ TRUSTED = "trusted"
 TRUST = "open codex in a terminal and choose to trust the hooks of omo; it asks again after every update"
 DAEMON = "its daemon keeps the environment of the terminal that started it; codex --no-daemon has this one's"
 OTHERS = "if a session is held though omo let go, take these away: codex plugin remove NAME, or edit the file"
-UNINSTALL = "codex plugin remove omo@omo && codex plugin marketplace remove omo"
 # Asks its server which hooks it knows. It leaves when its input ends, so that is kept open for the answer.
 ASK_FOR_HOOKS = ("sh", "-c", "{ cat; sleep 2; } | codex app-server")
+
+
+class Setup(HostSetup):
+    name, title = NAME, TITLE
+    uninstall_command = "codex plugin remove omo@omo && codex plugin marketplace remove omo"
+    needs_agents = True
+
+    def has_plugin(self) -> bool:
+        return has_plugin(self.environ)
+
+    def data_directories(self) -> list[Path]:
+        place = directory(self.environ)
+        return [] if place is None else sorted(place.glob("plugins/data/omo-*"))
+
+    def agent_files(self, plugin: Path) -> dict[Path, str]:
+        return agent_files(plugin, self.environ)
+
+    def agents_made(self) -> list[Path]:
+        place = directory(self.environ)
+        if place is None:
+            return []
+        return [path for path in sorted(place.glob("agents/omo-*.toml")) if _is_made(path)]
+
+    def look(self, plugin: Path, ask: Ask) -> Finding:
+        """It skips hooks that it does not trust without a word, also after any update of the plugin."""
+        hooks = hooks_in(ask(ASK_FOR_HOOKS, question(self.project), variables(self.environ)))
+        trust = trust_in(hooks)
+        if not trust:
+            return unknown(f"{TITLE} did not say whether it trusts the hooks of omo", TRUST)
+        doubted = [f"{event}: {status}" for event, status in trust.items() if status != TRUSTED]
+        if doubted:
+            return fail(f"{TITLE} skips {len(doubted)} of {len(trust)} hooks of omo, silently", TRUST, doubted)
+        if not agents_are_there(plugin, self.environ):
+            seen = f"{TITLE} trusts the hooks, and lacks the agents that judge, review and criticise"
+            return warn(seen, f"omo setup {NAME}")
+        seen = f"{TITLE} trusts the hooks of omo and has its agents"
+        if others := other_stop_hooks(hooks):
+            too = f"{counted(len(others), 'other hook')} at Stop can hold a session too"
+            return warn(f"{seen}; {too}", OTHERS, others)
+        return ok(seen, details=[DAEMON])
 
 
 def directory(environ: Mapping[str, str]) -> Path | None:
@@ -118,26 +158,12 @@ def agent_files(plugin: Path, environ: Mapping[str, str]) -> dict[Path, str]:
     return files
 
 
-def agents_made(environ: Mapping[str, str]) -> list[Path]:
-    """Those that omo has written."""
-    place = directory(environ)
-    if place is None:
-        return []
-    return [path for path in sorted(place.glob("agents/omo-*.toml")) if _is_made(path)]
-
-
 def _is_made(path: Path) -> bool:
     try:
         with open(path, encoding="utf-8", errors="replace", opener=regular_file) as file:
             return file.readline(200).strip() == MADE_BY_OMO
     except OSError:
         return False
-
-
-def data_directories(environ: Mapping[str, str]) -> list[Path]:
-    """Where Codex lets a plugin of our name keep what it builds."""
-    place = directory(environ)
-    return [] if place is None else sorted(place.glob("plugins/data/omo-*"))
 
 
 def agents_are_there(plugin: Path, environ: Mapping[str, str]) -> bool:
