@@ -32,4 +32,20 @@ codex.command)
 {"systemMessage": "omo: what you typed was not acted on: omo's Python environment is not ready; 'omo doctor' says why and how to mend it."}
 EOF
     ;;
+copilot.stop)
+    cat <<'EOF'
+{"decision": "block", "reason": "omo: nothing holds this session now: omo's Python environment is not ready; 'omo doctor' says why and how to mend it."}
+EOF
+    ;;
+copilot.ulw)
+    cat <<'EOF'
+{"type": "progress", "message": "omo: ultrawork could not be turned on: omo's Python environment is not ready; 'omo doctor' says why and how to mend it."}
+{"additionalContext": "[omo] Ultrawork could not be turned on: omo's Python environment is not ready; 'omo doctor' says why and how to mend it."}
+EOF
+    ;;
+copilot.command)
+    cat <<'EOF'
+{"type": "progress", "message": "omo: what you typed was not acted on: omo's Python environment is not ready; 'omo doctor' says why and how to mend it."}
+EOF
+    ;;
 esac

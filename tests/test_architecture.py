@@ -197,7 +197,7 @@ HOSTS_NAMES = re.compile(
 
 # A host's own name stands, besides, in what the fence guards of agents, and among the words that people type.
 NAMED_IN = ("fence/__init__.py", "hooks/prose.py", "hooks/wordlists.py")
-HOSTS_THEMSELVES = re.compile(r"\b(Claude|Codex|claude|codex)\b(?!/)")
+HOSTS_THEMSELVES = re.compile(r"\b(Claude|Codex|Copilot|claude|codex|copilot)\b(?!/)")
 OF_THE_SECURITY_LIST = "`.claude/"
 
 
@@ -258,6 +258,7 @@ def test_the_manifests_say_the_same() -> None:
     read = [
         json.loads((ROOT / name).read_text(encoding="utf-8")) for name in ("plugin.json", ".claude-plugin/plugin.json")
     ]
+    assert read[0].pop("hooks") == f"./{hosts.named('copilot').registration}"  # which reads this one first
     assert read[0] == read[1]
     of_codex = json.loads((ROOT / ".codex-plugin" / "plugin.json").read_text(encoding="utf-8"))
     assert {name: of_codex[name] for name in ("name", "version", "description")}.items() <= read[0].items()

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 def handle(event: Event, world: World) -> Answer:
+    if event.is_send_back and not event.is_subagent and world.live_row() is None:
+        return _not_sent_back(event, world)
     if event.is_machine_prompt or event.is_subagent:
         return Answer()
     is_agents = hosts.is_in_an_agents_shell(event.host, world.environ)
@@ -49,6 +51,17 @@ def handle(event: Event, world: World) -> Answer:
 
         answer.message = messages.WITHDRAWN
     return _with_removal(event, world, answer)
+
+
+def _not_sent_back(event: Event, world: World) -> Answer:
+    """A Stop has sent the agent back, and the user let go before the host did so. Another's loop is left alone."""
+    from omo.hooks import messages
+    from omo.state import ledger, paths
+
+    for row in ledger.rows(paths.events_file(world.state, event.session)):
+        if row["kind"] == "blocked" and event.host.spell(str(row.get("reason"))) == event.prompt:
+            return Answer(hosts.END_PROMPT, messages.NOT_SENT_BACK)
+    return Answer()
 
 
 def _with_removal(event: Event, world: World, answer: Answer) -> Answer:

@@ -35,12 +35,13 @@ AGENT_VARIABLES = {
         *("CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_SESSION_ATTENDED"),
     ),
     "codex": ("CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_CI"),
+    "copilot": ("COPILOT_AGENT_SESSION_ID", "COPILOT_CLI"),
 }
 NAMES = tuple(AGENT_VARIABLES)
 # Of those, the ones that a host sets for its hooks too: there they do not tell that it was started by an agent.
-OF_HOOKS_TOO = {"claude": AGENT_VARIABLES["claude"]}
+OF_HOOKS_TOO = {"claude": AGENT_VARIABLES["claude"], "copilot": ("COPILOT_CLI",)}
 # Of hosts that have no module here it is enough to know that no person types in their shells.
-OF_OTHER_AGENTS = ("AI_AGENT", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI")
+OF_OTHER_AGENTS = ("AI_AGENT", "GEMINI_CLI")
 # How the variables begin in which a host gives hooks the plugin's options. Every hook asks this.
 OPTION_PREFIXES = ("CLAUDE_PLUGIN_OPTION_",)
 
@@ -156,6 +157,10 @@ class Transcript:
         """Whether the model was handed this turn's prompt already."""
         return False
 
+    def typed_since(self, moment: str) -> list[tuple[str, str]]:
+        """What the user typed while the agent worked and no hook was told, each with its moment, oldest first."""
+        return []
+
     def is_silent_since(self, moment: str) -> bool:
         """There is a record, and in it the model has not said a word since."""
         return False
@@ -194,6 +199,7 @@ class Event:
         self.turn = ""  # which one it is part of; a prompt typed while the agent works is part of the running one
         self.prompt = ""
         self.is_machine_prompt = False
+        self.is_send_back = False  # a prompt with which the host sends the agent back, as a Stop hook has decided
         self.start_source = ""  # resume, compact, or what else the host says
         self.agent_id = ""
         self.agent_type = ""

@@ -354,21 +354,25 @@ class ClaudeTranscript(Transcript):
         return sorted(paths)
 
     def _rows(self, value: str) -> Iterator[Json]:
-        """Those in which something has this value, newest first. No other line is parsed: they can be megabytes."""
-        mark = dumps(value).encode("utf-8", "replace")
-        try:
-            with open(self.path, "rb", opener=regular_file) as file:
-                size = file.seek(0, 2)
-                start = self.start if self.start <= size else 0
-                file.seek(max(start, size - LONGEST_TAIL))
-                text = file.read()
-        except (OSError, ValueError):
-            return
-        start = len(text)
-        while (found := text.rfind(mark, 0, start)) >= 0:
-            start = text.rfind(b"\n", 0, found) + 1
-            end = text.find(b"\n", found)
-            yield _object(text[start:end] if end >= 0 else text[start:])
+        return rows_with(self.path, self.start, value)
+
+
+def rows_with(path: str, start: int, value: str) -> Iterator[Json]:
+    """Those of a record in which something has this value, newest first. No other line is parsed: they can be
+    megabytes. What is before `start` is not read."""
+    mark = dumps(value).encode("utf-8", "replace")
+    try:
+        with open(path, "rb", opener=regular_file) as file:
+            size = file.seek(0, 2)
+            file.seek(max(start if start <= size else 0, size - LONGEST_TAIL))
+            text = file.read()
+    except (OSError, ValueError):
+        return
+    begins = len(text)
+    while (found := text.rfind(mark, 0, begins)) >= 0:
+        begins = text.rfind(b"\n", 0, found) + 1
+        end = text.find(b"\n", found)
+        yield _object(text[begins:end] if end >= 0 else text[begins:])
 
 
 def whole_lines(path: str, start: int) -> tuple[list[bytes], int]:
