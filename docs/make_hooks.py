@@ -1,5 +1,5 @@
-"""Writes what shells have to know of every host: the registration of its hooks (hooks/hooks.json and its like), and
-hooks/not-ready.sh, what is answered where Python cannot.
+"""Writes what shells have to know of every host: the registration of its hooks (hooks/hooks.json and its like),
+hooks/not-ready.sh, what is answered where Python cannot, and hooks/homes.sh, where a host keeps what omo has built.
 
 python docs/make_hooks.py            rewrites the files
 python docs/make_hooks.py --check    exits 1 if a file is not what the table says
@@ -33,6 +33,15 @@ ANSWERS = {
     ),
     "command": Answer(message=f"omo: what you typed was not acted on: {NOT_READY}"),
 }
+HOMES_FILE = "hooks/homes.sh"
+HOMES = """\
+# shellcheck shell=sh disable=SC2034
+# Written by docs/make_hooks.py: sets $home to where a plugin that a host has installed has built its environment.
+
+for data in {patterns}; do
+    [ -f "$data/environment" ] && home=$data
+done
+"""
 HEAD = """\
 # shellcheck shell=sh disable=SC2154
 # Written by docs/make_hooks.py: what $host is answered to what was typed while omo's Python environment is not ready.
@@ -92,9 +101,17 @@ def not_ready() -> str:
     return f"{HEAD}{''.join(lines)}esac\n"
 
 
+def homes() -> str:
+    """The first host's comes last, and counts."""
+    patterns = []
+    for host in reversed(hosts.every()):
+        patterns.append(f'"${{{host.home_variable}:-${{HOME-}}/{host.home_name}}}"/{host.data_pattern}')
+    return HOMES.format(patterns=" \\\n    ".join(patterns))
+
+
 def main() -> int:
     files = {host.registration: render(host) for host in hosts.every()}
-    files[NOT_READY_FILE] = not_ready()
+    files |= {NOT_READY_FILE: not_ready(), HOMES_FILE: homes()}
     stale = []
     for name, text in files.items():
         file = ROOT / name

@@ -55,7 +55,9 @@ for name in sys.argv[2:]:
         broken[name] = "%s: %s" % (type(error).__name__, error)
 print(json.dumps(broken))
 """
-SOURCED = ("hooks/launch.sh", "hooks/session-start.sh", "hooks/not-ready.sh", "hooks/environment.sh")
+SOURCED = (
+    *("hooks/launch.sh", "hooks/session-start.sh", "hooks/not-ready.sh", "hooks/homes.sh", "hooks/environment.sh"),
+)
 SESSION = "omo-doctor"
 NO_SHELL = "put a POSIX sh on PATH"
 REINSTALL = f"reinstall the plugin: {host.Setup.reinstall_command}"

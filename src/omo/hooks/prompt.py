@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def handle(event: Event, world: World) -> Answer:
-    if event.is_send_back and not event.is_subagent and world.live_row() is None:
-        return _not_sent_back(event, world)
+    if event.host.sends_back_by_prompt and _is_last_block(event, world):
+        return _sent_back(world)
     if event.is_machine_prompt or event.is_subagent:
         return Answer()
     is_agents = hosts.is_in_an_agents_shell(event.host, world.environ)
@@ -53,15 +53,23 @@ def handle(event: Event, world: World) -> Answer:
     return _with_removal(event, world, answer)
 
 
-def _not_sent_back(event: Event, world: World) -> Answer:
-    """A Stop has sent the agent back, and the user let go before the host did so. Another's loop is left alone."""
-    from omo.hooks import messages
+def _is_last_block(event: Event, world: World) -> bool:
+    """Whether it is what our last Stop has sent the agent back with."""
     from omo.state import ledger, paths
 
-    for row in ledger.rows(paths.events_file(world.state, event.session)):
-        if row["kind"] == "blocked" and event.host.spell(str(row.get("reason"))) == event.prompt:
-            return Answer(hosts.END_PROMPT, messages.NOT_SENT_BACK)
-    return Answer()
+    for row in reversed(ledger.rows(paths.events_file(world.state, event.session))):
+        if row["kind"] == "blocked":
+            return event.host.spell(str(row.get("reason"))) == event.prompt
+    return False
+
+
+def _sent_back(world: World) -> Answer:
+    """The user may have let go while it was on its way."""
+    if world.live_row() is not None:
+        return Answer()
+    from omo.hooks import messages
+
+    return Answer(hosts.END_PROMPT, messages.NOT_SENT_BACK)
 
 
 def _with_removal(event: Event, world: World, answer: Answer) -> Answer:

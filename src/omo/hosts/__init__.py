@@ -199,7 +199,6 @@ class Event:
         self.turn = ""  # which one it is part of; a prompt typed while the agent works is part of the running one
         self.prompt = ""
         self.is_machine_prompt = False
-        self.is_send_back = False  # a prompt with which the host sends the agent back, as a Stop hook has decided
         self.start_source = ""  # resume, compact, or what else the host says
         self.agent_id = ""
         self.agent_type = ""
@@ -277,9 +276,12 @@ class Host:
     root_variable = data_variable = ""  # in which it gives hooks the plugin's directory, and one for its data
     session_variable = ""
     project_variable = ""
+    home_variable = home_name = ""  # which names its own directory, and what that is called in the user's home
+    data_pattern = ""  # below it: where a plugin of our name keeps its data
     events: Mapping[str, str] = {}  # its own name for each event that a hook is registered for, and ours
     watched_tools: tuple[str, ...] = ()
     shell_tool = write_tool = ("", "")  # its name, and the argument that is the command or the path
+    sends_back_by_prompt = False  # what a Stop hook says to send the agent back comes to the prompt hook, as if typed
     rewrites_commands = False  # its agents' shells do not find omo, so a command that calls it is written anew
     only_for_omo: Mapping[str, str] = {}  # how a registration says which commands a hook after them is for
 

@@ -59,6 +59,8 @@ class ClaudeCode(Host):
     root_variable, data_variable = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"
     session_variable = "CLAUDE_CODE_SESSION_ID"
     project_variable = "CLAUDE_PROJECT_DIR"
+    home_variable, home_name = "CLAUDE_CONFIG_DIR", ".claude"
+    data_pattern = "plugins/data/omo-*"
     events = hosts.EVENTS
     watched_tools = tuple(name for name, kind in TOOLS.items() if kind != hosts.TO_DO)
     shell_tool = ("Bash", "command")

@@ -41,6 +41,8 @@ class Codex(Host):
     registration = "hooks/codex.json"
     root_variable, data_variable = "PLUGIN_ROOT", "PLUGIN_DATA"
     session_variable = "CODEX_SESSION_ID"
+    home_variable, home_name = "CODEX_HOME", ".codex"
+    data_pattern = "plugins/data/omo-*"
     events = hosts.EVENTS
     watched_tools = tuple(TOOLS)
     shell_tool = ("Bash", "command")

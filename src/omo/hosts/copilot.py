@@ -52,11 +52,13 @@ class Copilot(Host):
     root_variable, data_variable = "COPILOT_PLUGIN_ROOT", "COPILOT_PLUGIN_DATA"
     session_variable = "COPILOT_AGENT_SESSION_ID"
     project_variable = "COPILOT_PROJECT_DIR"
+    home_variable, home_name = "COPILOT_HOME", ".copilot"
+    data_pattern = "plugin-data/*/omo"
     events = hosts.EVENTS
     watched_tools = tuple(TOOLS)
     shell_tool = ("Bash", "command")
     write_tool = ("Write", "path")
-    rewrites_commands = True
+    rewrites_commands = sends_back_by_prompt = True
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
         fields = claude.fields_of(raw)
@@ -83,8 +85,8 @@ class Copilot(Host):
         event.transcript = transcript = Events(record)
         event.in_plan_mode = event.prompt.startswith(PLAN) or (event.name == "Stop" and transcript.mode() == "plan")
         event.prompt = _typed(event.prompt.removeprefix(PLAN), environ.get(self.root_variable, ""))
-        event.is_send_back = bool(event.prompt) and transcript.has_sent_back(event.prompt)
-        event.is_machine_prompt = event.is_send_back or event.prompt.startswith(AUTOPILOT)
+        is_of_a_hook = bool(event.prompt) and transcript.has_sent_back(event.prompt)
+        event.is_machine_prompt = is_of_a_hook or event.prompt.startswith(AUTOPILOT)
         event.shows_messages = True
         event.can_permit = event.tool == hosts.SHELL and PLAIN_ARGUMENTS.issuperset(event.arguments)
         return event
@@ -97,7 +99,7 @@ class Copilot(Host):
             output = {"decision": "block", "reason": reason}
         elif answer.decision in claude.PERMISSIONS:
             more = {"permissionDecision": claude.PERMISSIONS[answer.decision], "permissionDecisionReason": reason}
-        if "/omo:" in event.prompt and not output and not event.is_machine_prompt:
+        if event.prompt.startswith("/omo:") and not output:
             context = f"{context}\n{IN_SKILLS.format(root=environ.get(self.root_variable, ''))}".strip()
         if context:
             output["additionalContext"] = context
@@ -139,7 +141,7 @@ HOST = Copilot()
 def directory(environ: Mapping[str, str]) -> str:
     """Where Copilot CLI keeps its settings and records; empty where there is no home."""
     home = environ.get("HOME")
-    return environ.get("COPILOT_HOME") or (os.path.join(home, ".copilot") if home else "")
+    return environ.get(HOST.home_variable) or (os.path.join(home, HOST.home_name) if home else "")
 
 
 def record_of(session: str, environ: Mapping[str, str]) -> str:
@@ -177,7 +179,7 @@ def _given_in(text: str, path: str) -> str:
 
 
 class Events(Transcript):
-    """One row for all that happens, agents' calls of the model among them, written before the next hook is started."""
+    """One row for all that happens, agents' calls of the model among them; the last may be written a moment late."""
 
     def _rows(self, kind: str) -> Iterator[Json]:
         """What rows of a kind tell, newest first, each with its moment."""
@@ -192,7 +194,7 @@ class Events(Transcript):
         return ""
 
     def has_sent_back(self, prompt: str) -> bool:
-        """Whether it is what a Stop hook has sent the agent back with: that comes as a prompt."""
+        """Whether it is what a Stop hook, ours or another's, has sent the agent back with: that comes as a prompt."""
         for data in self._rows("hook.end"):
             output = data.get("output")
             if data.get("hookType") == "agentStop" and isinstance(output, dict) and output.get("reason") == prompt:

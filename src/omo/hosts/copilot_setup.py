@@ -49,7 +49,7 @@ class Setup(HostSetup):
         return isinstance(plugins, dict) and any(name.startswith("omo@") for name in plugins)
 
     def data_directories(self) -> list[Path]:
-        return [] if self.directory is None else sorted(self.directory.glob("plugin-data/*/omo"))
+        return [] if self.directory is None else sorted(self.directory.glob(copilot.HOST.data_pattern))
 
     def look(self, plugin: Path, ask: Ask) -> Finding:
         settings = self.settings()
