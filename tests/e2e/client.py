@@ -27,7 +27,7 @@ from tests.e2e.scripted_model import ScriptedModel
 API_KEY = "sk-fake"
 PACKAGES = Path(__file__).parent / "client" / "node_modules" / "@anthropic-ai"
 POLL_SECONDS = 0.05
-PATIENCE = 60.0  # no bound on how long anything takes: it only ends a test that hangs
+PATIENCE = 600.0  # no bound on how long anything takes: it only ends a test that hangs
 SIZE = (140, 45)  # columns, lines
 PICTURE = (80, 70)
 TOOLS = ("Bash", "Agent", "Write", "Read", "Edit")

@@ -315,10 +315,13 @@ def test_in_the_terminal_what_is_typed_and_escape_keep_the_run_and_a_command_end
 
 
 def interrupt(terminal: Terminal) -> None:
-    """It takes Esc twice, and shows in the line below the input whether anything runs."""
+    """It takes Esc twice, soon after one another, and shows in the line below the input whether anything runs."""
     while "Working" in terminal.screen():
-        terminal.key("Escape")
-        time.sleep(10 * POLL_SECONDS)  # what follows sooner is taken for a key pressed with it
+        for _ in range(2):
+            terminal.key("Escape")
+            time.sleep(2 * POLL_SECONDS)
+        time.sleep(10 * POLL_SECONDS)
+    terminal.key("BSpace")  # what follows an Escape may be taken for a key pressed with it
 
 
 def test_in_the_terminal_a_stop_that_is_typed_at_work_ends_it_with_the_turn(copilot: Copilot) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import subprocess
+import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -301,3 +302,20 @@ def test_a_conversation_begins_with_what_the_user_says() -> None:
 
 def test_an_answer_without_anything_says_nothing() -> None:
     assert host_module.HOST.write(Said(), hosts.Event("s"), {}) == b""
+
+
+def test_what_the_client_writes_a_moment_late_is_waited_for(copilot: Copilot) -> None:
+    copilot.notes("session.start")
+    moment = "2026-11-17T02:15:40.961Z"
+
+    def write_late() -> None:
+        copilot.notes("session.mode_changed", newMode="plan")
+        copilot.notes("hook.start", hookType="agentStop", input={"timestamp": 1794881740961, "cwd": "/"})
+
+    writer = threading.Timer(0.2, write_late)
+    writer.start()
+    fields = {"hook_event_name": "Stop", "session_id": SESSION, "timestamp": moment}
+    event = host_module.HOST.read(json.dumps(fields).encode(), copilot.environment())
+    writer.join()
+    assert event is not None
+    assert event.in_plan_mode

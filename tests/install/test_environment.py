@@ -489,7 +489,7 @@ def clone(machine: Machine) -> Path:
     machine.python()
     root = machine.directory / "my clone"
     for name in ("bin/omo", "hooks/environment.sh", "hooks/homes.sh"):
-        (root / name).parent.mkdir(parents=True)
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, root / name)
     shutil.copy(machine.requirements, root / "requirements.txt")
     (root / "src" / "omo" / "cli").mkdir(parents=True)

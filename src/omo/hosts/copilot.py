@@ -7,9 +7,12 @@ all that the model gets to read. Its hooks run in the plugin's directory; its ag
 from __future__ import annotations
 
 import os
+import time
 
 from omo import hosts
+from omo.clock import seconds
 from omo.hosts import Call, Event, Host, Refusal, Transcript, Usage, claude
+from omo.safe_open import regular_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +44,7 @@ AUTOPILOT = "You have not yet marked the task as complete using the task_complet
 INVOKED, CONTEXT_ENDS, BELOW = 'The user explicitly invoked the "', "</skill-context>", "\n\nARGUMENTS: "
 ARGUMENTS = "$ARGUMENTS"
 KNOWN_BY = 80  # letters of what follows them in a skill
+LAG, LOOKS = 1.0, 20  # seconds that rows are waited for
 REFUSED_BY_ITSELF = "denied-no-approval-rule"
 ALLOWS = {"write": "--allow-tool write", "shell": "--allow-tool 'shell({program}:*)'"}
 IN_SKILLS = "[omo] In omo's skills ${{CLAUDE_PLUGIN_ROOT}} is {root}."
@@ -83,6 +87,8 @@ class Copilot(Host):
             event.written_paths = hosts.patched_files(patch)
         record = event.transcript.path or record_of(event.session, environ)
         event.transcript = transcript = Events(record)
+        if event.name in ("Stop", "UserPromptSubmit") or event.tool == hosts.START_AGENT:
+            transcript.await_moment(*claude.texts_of(fields, "timestamp"))
         event.in_plan_mode = event.prompt.startswith(PLAN) or (event.name == "Stop" and transcript.mode() == "plan")
         event.prompt = _typed(event.prompt.removeprefix(PLAN), environ.get(self.root_variable, ""))
         is_of_a_hook = bool(event.prompt) and transcript.has_sent_back(event.prompt)
@@ -187,6 +193,29 @@ class Events(Transcript):
             data = row.get("data")
             if row.get("type") == kind and isinstance(data, dict):
                 yield {**data, "at": str(row.get("timestamp")), "agent": row.get("agentId")}
+
+    def await_moment(self, moment: str) -> None:
+        """Until the record has the row that this hook was started, and with it all that happened before: the client
+        writes them a moment late, on a busy machine later than the hook asks."""
+        try:
+            marks = (f'"{moment}"'.encode(), f":{round(seconds(moment) * 1000)},".encode())
+        except ValueError:
+            return
+        if not os.path.isfile(self.path):
+            return
+        for _ in range(LOOKS):
+            tail = self._tail()
+            if any(mark in tail for mark in marks):
+                return
+            time.sleep(LAG / LOOKS)
+
+    def _tail(self) -> bytes:
+        try:
+            with open(self.path, "rb", opener=regular_file) as file:
+                file.seek(max(0, file.seek(0, 2) - hosts.TRANSCRIPT_LAG))
+                return file.read()
+        except OSError:
+            return b""
 
     def mode(self) -> str:
         for data in self._rows("session.mode_changed"):
