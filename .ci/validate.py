@@ -1,4 +1,4 @@
-"""`claude plugin validate --strict` on the plugin and on its marketplace, with the client the tests use."""
+"""`claude plugin validate --strict`: the plugin, its marketplace, and as the plugin directory would take it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,18 @@ def main() -> int:
         print("the Claude Code client is not installed: run npm ci in tests/e2e/client")
         return 1
     with tempfile.TemporaryDirectory() as home:
-        for path in (ROOT / ".claude-plugin" / "plugin.json", ROOT / ".claude-plugin" / "marketplace.json"):
-            command = [str(binary), "plugin", "validate", "--strict", str(path)]
+        of_plugin = ROOT / ".claude-plugin"
+        for path, options in (
+            (of_plugin / "plugin.json", []),
+            (of_plugin / "marketplace.json", []),
+            (ROOT, ["--profile", "directory"]),
+        ):
+            command = [str(binary), "plugin", "validate", "--strict", *options, str(path)]
             done = subprocess.run(
                 command, env={"HOME": home, "PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False
             )
-            print(f"validate {path.name}: {'passed' if done.returncode == 0 else done.stdout + done.stderr}")
+            said = "passed" if done.returncode == 0 else done.stdout + done.stderr
+            print(f"validate {' '.join([path.name, *options])}: {said}")
             if done.returncode:
                 return 1
     return 0

@@ -59,6 +59,8 @@ def _group(host: Host, event: str) -> dict[str, Any]:
     launch = f'launch="${{{host.root_variable}}}/hooks/launch.sh"; [ -r "$launch" ] || exit 0; '
     command = f'{launch}{_variables(host)} host={host.name} event={host.events[event]}; . "$launch"'
     handler: dict[str, Any] = {"type": "command", "command": command, "timeout": SECONDS}
+    if title := host.hook_titles.get(event):
+        handler["statusMessage"] = title
     group: dict[str, Any] = {"hooks": [handler]}
     if host.events[event] == "session-start":
         handler |= BUILDING

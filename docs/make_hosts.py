@@ -54,6 +54,12 @@ ROWS = (
         "test_copilot::test_in_the_terminal_what_is_typed_and_escape_keep_the_run_and_a_command_ends_it",
     ),
     (
+        "a stop typed while the agent works is heard, and comes back at no later Esc",
+        "test_interactive::test_the_picture_of_stop_ulw_typed_while_the_model_works",
+        "test_codex::test_in_the_terminal_what_omo_answers_at_work_stops_nothing_and_never_comes_back",
+        "test_copilot::test_in_the_terminal_a_stop_that_is_typed_at_work_ends_it_with_the_turn",
+    ),
+    (
         "a resumed session keeps its run",
         "test_sessions::test_a_resumed_session_is_told_where_things_stand",
         "test_codex::test_a_resumed_session_keeps_its_run",

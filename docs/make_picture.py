@@ -45,6 +45,9 @@ DRAW = "DRAW_PICTURES"  # set while the tests that play the panes draw them
 NORMAL = (
     (re.compile(r"/tmp/omo demo \w+"), "/tmp/omo demo"),
     (re.compile(r"\b\d+\.\d s\b"), "0.1 s"),
+    (re.compile(r"\r\x1b\[Komo: [^\r]*"), ""),  # what it is doing, drawn over
+    (re.compile(r"\r\x1b\[K"), ""),
+    (re.compile(r"\bruns in \d+ s\b"), "runs in 2 s"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "17:20:05"),
     (re.compile(r"^[ |]*\^+\n", re.M), ""),
     (re.compile(r"\b([gu])\d{13}\b"), r"\g<1>1790000000000"),
@@ -143,6 +146,66 @@ def status(terminal: Terminal) -> None:
     terminal.run("omo status", OMO, "status", cwd=project)
 
 
+def proof(terminal: Terminal) -> None:
+    """The command that prices in every currency need, with a test for one half of it."""
+    project = terminal.scratch / "shop"
+    project.mkdir()
+    for text in (PRICES_BEFORE, PRICES):
+        (project / "prices.py").write_text(text, encoding="utf-8")
+        (project / "test_prices.py").write_text(PRICES_TEST, encoding="utf-8")
+        if text is PRICES_BEFORE:
+            commit = "git init -q && git add . && git commit -q -m start && git checkout -q -b currencies"
+            who = {"GIT_AUTHOR_NAME": "picture", "GIT_AUTHOR_EMAIL": "picture@example.invalid"}
+            who |= {"GIT_COMMITTER_NAME": "picture", "GIT_COMMITTER_EMAIL": "picture@example.invalid"}
+            when = {"GIT_AUTHOR_DATE": "1790000000 +0000", "GIT_COMMITTER_DATE": "1790000000 +0000"}
+            environ = {**os.environ, **who, **when, "HOME": str(terminal.scratch)}
+            subprocess.run(["sh", "-c", commit], cwd=project, env=environ, check=True, capture_output=True)
+    terminal.run("omo proof", OMO, "proof", cwd=project)
+
+
+PRICES_BEFORE = """RATES = {"EUR": 1.0}
+
+
+def price(euro, currency):
+    return euro * RATES[currency]
+
+
+def label(euro, currency):
+    return f"{price(euro, currency)} {currency}"
+"""
+PRICES = """RATES = {"EUR": 1.0, "USD": 1.1, "JPY": 160.0}
+
+
+def price(euro, currency):
+    # What nobody sells in has no price.
+    if currency not in RATES:
+        raise KeyError(currency)
+    return euro * RATES[currency]
+
+
+def label(euro, currency):
+    return f"{price(euro, currency):.2f} {currency}"
+
+
+def cheapest(offers):
+    return min(offers, key=lambda offer: price(*offer))
+"""
+PRICES_TEST = """import unittest
+
+import prices
+
+
+class Prices(unittest.TestCase):
+    def test_dollar(self):
+        self.assertAlmostEqual(prices.price(10, "USD"), 11)
+
+    def test_unknown(self):
+        with self.assertRaises(KeyError):
+            prices.price(10, "XXX")
+
+    def test_label(self):
+        self.assertIn("EUR", prices.label(10, "EUR"))
+"""
 BRIEF = """Prices in euro, dollar and yen.
 @goal: Read the rates
 @goal: Show each price in the buyer's currency
@@ -163,6 +226,7 @@ SPEAKERS = (
 SCENES = (
     Scene("demo", "ulw: sent back until your check passes", 80, demo, SPEAKERS),
     Scene("status", "what is on, what is open, what the next Stop would do", 100, status),
+    Scene("proof", "which changed lines no test would miss", 100, proof),
 )
 
 

@@ -106,8 +106,9 @@ NOT_THE_KIND = {
     ("hosts/claude.py", ".claude/ralph-loop.local.md"),
     ("hosts/claude.py", "ralph-loop"),
     ("hosts/claude.py", "/cancel-ralph"),
-    # The verb of `omo ledger verify`.
+    # The verb of `omo ledger verify` and `omo receipt verify`.
     ("cli/ledger.py", "verify"),
+    ("cli/receipt.py", "verify"),
     ("hooks/own_calls.py", "verify"),
     # What projects call a script that tests them.
     ("proof/project_checks.py", "verify"),
@@ -165,7 +166,7 @@ def test_only_the_state_library_opens_state_for_writing() -> None:
         "cli/demo.py",
         "workflows/ultraplan/verbs.py",
         "workflows/ultragoal/evidence_verbs.py",
-        "cli/report.py",
+        "cli/out_file.py",
         "cli/run.py",
         "proof/changes.py",
         "proof/git.py",

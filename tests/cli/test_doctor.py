@@ -21,7 +21,7 @@ import pytest
 from omo.cli import doctor
 from omo.cli.doctor import CHECKS, MODULES, Probe, examine
 from omo.context import Context
-from omo.hosts import claude_setup
+from omo.hosts import claude_setup, copilot_setup
 from omo.hosts.setups import FAIL, OK, UNKNOWN, WARN, Finding
 from omo.result import Result
 from omo.state import paths, runtime, store
@@ -32,6 +32,10 @@ NOW = 1_790_000_000.0
 ANSWERS = (OK, WARN, FAIL, UNKNOWN)
 TOOLS = ("sh", "head", "sleep")
 DEEP = "[" * 100_000
+
+
+IN_CLAUDE = [name for name in CHECKS if name not in ("codex", "copilot")]
+OF_CLAUDE = {"plugin", "host-version", "block-cap", "other-stop-hooks", "statusline"}
 
 
 @dataclass
@@ -77,6 +81,9 @@ class Machine:
 
     def all(self) -> Result:
         return doctor.diagnose(self.probe)
+
+    def names(self) -> list[str]:
+        return doctor.checks_for(self.probe)
 
     def write(self, place: str, content: object) -> Path:
         """`~/…` is in the user's home, anything else in the project."""
@@ -142,8 +149,8 @@ def test_a_healthy_machine_is_ok_in_every_respect(machine: Machine) -> None:
     machine.claude_says("echo '2.1.325 (Claude Code)'")
     machine.write("~/.claude/settings.json", {"enabledPlugins": {"omo@omo": True}})
     result = machine.all()
-    assert {row["name"]: row["result"] for row in result.data["checks"]} == dict.fromkeys(CHECKS, OK)
-    assert (result.exit_code, result.data["counts"]) == (0, {OK: len(CHECKS)})
+    assert {row["name"]: row["result"] for row in result.data["checks"]} == dict.fromkeys(IN_CLAUDE, OK)
+    assert (result.exit_code, result.data["counts"]) == (0, {OK: len(IN_CLAUDE)})
 
 
 def test_on_a_narrow_terminal_only_what_is_to_be_typed_is_longer(machine: Machine) -> None:
@@ -223,7 +230,7 @@ def test_a_clone_that_was_moved(machine: Machine) -> None:
 def test_a_plugin_directory_that_is_gone(machine: Machine) -> None:
     machine.plugin = machine.directory / "gone"
     result = machine.all()
-    assert [row["name"] for row in result.data["checks"]] == list(CHECKS)
+    assert [row["name"] for row in result.data["checks"]] == IN_CLAUDE
     assert "the check itself failed" not in result.text
     assert result.exit_code == 3
 
@@ -452,11 +459,44 @@ def test_version_of_the_host(machine: Machine, script: str | None, result: str, 
     expect(machine.look("host-version"), result, words)
 
 
-def test_who_has_omo_in_codex_alone_is_not_sent_to_claude(machine: Machine) -> None:
+def test_only_hosts_that_have_omo_are_spoken_of(machine: Machine) -> None:
+    assert machine.names() == IN_CLAUDE, "nobody has it yet"
     machine.variables["CODEX_HOME"] = str(machine.user)
     (machine.user / "config.toml").write_text('[plugins."omo@omo"]\nenabled = true\n', "utf-8")
-    expect(machine.look("plugin"), OK, "omo is not installed in Claude Code")
-    expect(machine.look("host-version"), OK, "claude is not on PATH")
+    assert set(CHECKS) - set(machine.names()) == OF_CLAUDE | {"copilot"}
+    assert "Claude" not in machine.all().text
+    machine.variables["COPILOT_HOME"] = str(machine.directory / "of copilot")
+    settings = machine.directory / "of copilot" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"enabledPlugins": {"omo@omo": true}}', "utf-8")
+    assert set(CHECKS) - set(machine.names()) == OF_CLAUDE
+    machine.write(USER, OFF)
+    assert machine.names() == list(CHECKS)
+    settings.write_text('{"enabledPlugins": {"omo@omo": false}, "extraKnownMarketplaces": {}}', "utf-8")  # taken out
+    assert "copilot" not in machine.names()
+    settings.write_text('{"enabledPlugins": {"omo@omo": false}, "extraKnownMarketplaces": {"omo": {}}}', "utf-8")
+    assert "copilot" in machine.names()
+
+
+@pytest.mark.parametrize(
+    ("version", "plugins", "settings", "result", "words"),
+    [
+        ("GitHub Copilot CLI 1.0.102.", '[{"name": "omo", "enabled": true}]', {}, OK, "Copilot CLI 1.0.102 has omo"),
+        ("GitHub Copilot CLI 1.0.99.", '[{"name": "omo", "enabled": true}]', {}, WARN, "older than 1.0.102"),
+        ("GitHub Copilot CLI 1.0.102.", '[{"name": "omo", "enabled": false}]', {}, FAIL, "switched off"),
+        ("GitHub Copilot CLI 1.0.102.", "[]", {}, UNKNOWN, "did not tell which plugins"),
+        ("GitHub Copilot CLI 1.0.102.", "no idea", {}, UNKNOWN, "did not tell which plugins"),
+        ("no idea", "[]", {}, UNKNOWN, "did not tell its version"),
+        ("GitHub Copilot CLI 1.0.102.", "[]", {"disableAllHooks": True}, FAIL, "runs no hooks"),
+    ],
+)
+def test_what_is_said_of_copilot(
+    machine: Machine, version: str, plugins: str, settings: dict[str, object], result: str, words: str
+) -> None:
+    printed = {copilot_setup.VERSION: version, copilot_setup.LIST: plugins}
+    (machine.directory / "settings.json").write_text(json.dumps(settings), "utf-8")
+    setup = copilot_setup.Setup({"COPILOT_HOME": str(machine.directory)}, str(machine.directory))
+    expect(setup.look(ROOT, lambda command, stdin, environ: printed[tuple(command)]), result, words)
 
 
 def test_a_host_that_hangs(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -269,6 +269,37 @@ def test_somebody_elses_omo_is_not_overwritten_unsaid(desk: Desk) -> None:
     assert desk.launcher.exists()
 
 
+# Agents, for a host that does not take them from the plugin
+
+
+def test_the_agents_are_shown_by_name_and_the_next_step_after_them(desk: Desk) -> None:
+    agents = desk.home / ".codex" / "agents"
+    names = [path.stem for path in sorted((ROOT / "agents").glob("*.md"))]
+    shown = desk.omo("setup", "codex", is_script=True)
+    assert (shown.code, agents.exists()) == (3, False)
+    first, *lines, last = shown.out.splitlines()
+    assert first == f"writes {len(names)} agents into {agents}:"
+    assert [line.split()[0] for line in lines] == [f"omo:{name}" for name in names]
+    assert last == "Nothing was done. With --yes it is."
+    done = desk.omo("setup", "codex", "--yes").out
+    assert done.splitlines()[-1].startswith("Done. Next, unless you did: open codex in a terminal and choose to trust")
+    assert [path.name for path in sorted(agents.iterdir())] == [f"omo-{name}.toml" for name in names]
+    assert desk.omo("setup", "codex", "--yes").out == "Codex has the agents already.\n"
+
+
+def test_an_agent_of_somebody_elses_is_not_overwritten_unsaid(desk: Desk) -> None:
+    agents = desk.home / ".codex" / "agents"
+    desk.omo("setup", "codex", "--yes")
+    (agents / "omo-judge.toml").write_text('name = "mine"\n', encoding="utf-8")
+    with (agents / "omo-qa.toml").open("a", encoding="utf-8") as file:
+        file.write("# of an older version\n")
+    shown = desk.omo("setup", "codex", is_script=True).out.splitlines()
+    assert shown[0] == f"writes 2 agents into {agents}:"
+    assert [line.strip() for line in shown if "REPLACES" in line] == ["REPLACES omo-judge.toml, which is not omo's"]
+    desk.omo("setup", "codex", "--yes")
+    assert (agents / "omo-judge.toml").read_text(encoding="utf-8").startswith("# Written by `omo setup codex`")
+
+
 # Taking it all away
 
 

@@ -221,7 +221,26 @@ ROUNDS = {
     "README.md": [README, f"{README}\nMend the row in its file and run the command again.\n"],
 }
 
+CALC = """\
+LIMIT = 10
+
+
+def add(a, b):
+    return a - b
+"""
+CALC_TEST = """\
+import unittest
+
+import calc
+
+
+class Calc(unittest.TestCase):
+    def test_add(self):
+        self.assertEqual(calc.add(2, 3), 5)
+"""
+
 START: dict[str, dict[str, str]] = {
+    "proof": {"calc.py": CALC, "test_calc.py": CALC_TEST},
     "verify": TOKENS,
     "checks": {"src/intake.py": "ROWS = []\n"},
     "ralph": ROWS_PROJECT,
@@ -230,6 +249,7 @@ START: dict[str, dict[str, str]] = {
 }
 # What is written under a name the first time, the second time, …
 WORK: dict[str, dict[str, list[str]]] = {
+    "proof": {"calc.py": [CALC.replace("10", "20").replace("a - b", "a + b")]},
     "ralph": ROUNDS,
     "ultragoal": GOALS,
     "ultraplan": STEPS,

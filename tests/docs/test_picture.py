@@ -8,8 +8,9 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from PIL import Image
 
-from docs import make_picture
+from docs import make_icon, make_picture
 from docs.make_picture import PANES, PICTURES, SCENES, Pane, Scene, Terminal
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -98,3 +99,9 @@ def test_colours_are_those_of_the_terminal_and_long_lines_fold() -> None:
 
 def test_what_a_terminal_prints_cannot_break_the_picture() -> None:
     assert rows(drawn("<script>&amp;</svg>")) == ["<script>&amp;</svg>"]
+
+
+def test_the_icon_is_what_is_drawn() -> None:
+    with Image.open(make_icon.ICON) as icon:
+        assert icon.size == (512, 512)
+        assert icon.convert("RGBA").tobytes() == make_icon.drawn().tobytes()

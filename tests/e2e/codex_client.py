@@ -25,6 +25,7 @@ PACKAGES = Path(__file__).parent / "codex" / "node_modules" / "@openai"
 # What of this repository an installed plugin consists of.
 PARTS = (".claude-plugin", ".codex-plugin", "agents", "bin", "hooks", "skill-fragments", "skills", "src")
 SIZE = (140, 45)
+OLDER, DEFAULT = "gpt-5", ""  # models; the default is the client's own
 PROVIDER = 'model_providers.scripted={{name="scripted",base_url="{}",wire_api="responses"}}'
 
 
@@ -62,6 +63,7 @@ class Codex:
     model: ResponsesModel
     project: Path
     home: Path
+    named: str = OLDER  # the model that it is asked for, which decides on the tools
     terminals: list[Terminal] = field(default_factory=list)
 
     @property
@@ -135,13 +137,12 @@ class Codex:
         (root,) = (self.settings / "plugins" / "cache" / "omo" / "omo").iterdir()
         return root
 
-    def prompt(self, text: str, *, resume: str = "", model: str = "", env: Mapping[str, str] | None = None) -> Run:
+    def prompt(self, text: str, *, resume: str = "", env: Mapping[str, str] | None = None) -> Run:
         """One headless run, which must end well whatever was said in it."""
         resumed = ["resume", resume] if resume else []
         # `resume` takes the sandbox from the session that it resumes.
         sandbox = [] if resume else ["-s", "workspace-write"]
-        named = ["-c", f"model={model}"] if model else []  # which decides on the tools that it is given
-        run = self.call("exec", *self.options, *named, *sandbox, *resumed, text, env=env)
+        run = self.call("exec", *self.options, *sandbox, *resumed, text, env=env)
         assert run.exit_code == 0, run.stdout + run.stderr
         return run
 
@@ -164,7 +165,9 @@ class Codex:
         provider = PROVIDER.format(self.model.url)
         # Else its sandbox leaves an empty .git behind in /tmp, which other tests share.
         sandbox = ["-c", "sandbox_workspace_write.exclude_slash_tmp=true"]
-        model = ["-c", provider, "-c", "model_provider=scripted", "-c", "model=gpt-5"]
+        model = ["-c", provider, "-c", "model_provider=scripted"]
+        if self.named:
+            model += ["-c", f"model={self.named}"]
         return ["--dangerously-bypass-hook-trust", *model, *sandbox]
 
     @property

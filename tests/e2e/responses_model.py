@@ -10,7 +10,8 @@ from tests.e2e.scripted_model import Request, ScriptedModel, Turn
 
 # Tools that Codex gives text instead of JSON.
 FREE_FORM = ("apply_patch", "exec")
-OF_AGENTS = ("spawn_agent", "wait_agent", "close_agent")
+# A model that is given `exec` calls most tools in the code that it hands to that.
+IN_CODE = "const done = await tools.{name}({given}); text(done.output ?? done);"
 
 
 def shown_to(request: Request) -> list[str]:
@@ -28,7 +29,20 @@ def _texts(content: Any) -> Iterator[str]:
         yield content
         return
     for part in content:
-        yield str(part.get("text") or "")
+        yield str(part.get("text") or part.get("encrypted_content") or "")
+
+
+def offered_in(request: Request) -> dict[str, str]:
+    """The tools that the model may call, each with the namespace that it is in."""
+    tools = {}
+    given = list(request.get("tools") or [])
+    for item in request["input"]:
+        if item.get("type") == "additional_tools":
+            given += item["tools"]
+    for tool in given:
+        for inner in tool.get("tools") or [{"name": tool.get("name")}]:
+            tools[str(inner.get("name"))] = str(tool["name"]) if "tools" in tool else ""
+    return tools
 
 
 def results_of(request: Request) -> list[str]:
@@ -47,22 +61,27 @@ class ResponsesModel(ScriptedModel):
         return "x-openai-subagent" in request["client_metadata"]
 
     def reply(self, request: Request, turn: Turn) -> dict[str, Any]:
-        items = [self._item(block) for block in turn.blocks]
+        offered = offered_in(request)
+        items = [self._item(block, offered) for block in turn.blocks]
         usage = self.spend()
         usage["total_tokens"] = sum(usage.values())
         return {"id": f"resp_{self.next_id()}", "output": items, "usage": usage}
 
-    def _item(self, block: dict[str, Any]) -> dict[str, Any]:
+    def _item(self, block: dict[str, Any], offered: dict[str, str]) -> dict[str, Any]:
         number = self.next_id()
         if block["type"] == "text":
             content = [{"type": "output_text", "text": block["text"]}]
             return {"type": "message", "role": "assistant", "id": f"msg_{number}", "content": content}
-        called = {"id": f"call_{number}", "call_id": f"call_{number}", "name": block["name"]}
-        if block["name"] in OF_AGENTS:
-            called["namespace"] = "multi_agent_v1"
-        if block["name"] in FREE_FORM:
-            return {"type": "custom_tool_call", **called, "input": block["input"]["input"]}
-        return {"type": "function_call", **called, "arguments": json.dumps(block["input"])}
+        name, given = block["name"], block["input"]
+        if name not in offered and "exec" in offered:
+            code = IN_CODE.format(name=name, given=json.dumps(given["input"] if name in FREE_FORM else given))
+            name, given = "exec", {"input": code}
+        called = {"id": f"call_{number}", "call_id": f"call_{number}", "name": name}
+        if offered.get(name):
+            called["namespace"] = offered[name]
+        if name in FREE_FORM:
+            return {"type": "custom_tool_call", **called, "input": given["input"]}
+        return {"type": "function_call", **called, "arguments": json.dumps(given)}
 
     def stream(self, reply: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"type": "response.created", "response": {"id": reply["id"]}}

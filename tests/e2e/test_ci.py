@@ -27,8 +27,11 @@ def blocks(language: str) -> list[str]:
 
 
 def step(name: str) -> str:
-    (workflow,) = [yaml.safe_load(text) for text in blocks("yaml")]
-    (found,) = [each for each in workflow["jobs"]["agent"]["steps"] if each.get("name") == name]
+    steps = []
+    for text in blocks("yaml"):
+        for job in yaml.safe_load(text)["jobs"].values():
+            steps += job["steps"]
+    (found,) = [each for each in steps if each.get("name") == name]
     return str(found["run"])
 
 
@@ -56,11 +59,11 @@ def job(stage: Stage) -> Stage:
     return stage
 
 
-def shell(job: Stage, script: str) -> subprocess.CompletedProcess[str]:
+def shell(job: Stage, script: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """As a runner runs a step: it ends at the first command that fails."""
     return subprocess.run(
         ["bash", "-e", "-o", "pipefail", "-c", script],
-        cwd=job.project,
+        cwd=cwd or job.project,
         env={**environment(job.home, job.model), **job.limits},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -92,3 +95,22 @@ def test_the_workflow_of_github_actions(job: Stage) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
     assert shell(job, step("report")).returncode == 0
     assert "done, proven" in (job.home / "summary.md").read_text("utf-8")
+    assert not (job.home / "omo" / "receipt.json").exists()
+    assert "no receipt: a receipt speaks of a commit, and these are in none: app.sh; commit them" in done.stderr
+
+
+def test_a_pull_request_is_verified_by_the_receipt_that_the_job_pushed(job: Stage) -> None:
+    origin, request = job.home / "origin", job.home / "request"
+    pushed = f"git clone -q --bare . '{origin}' && git remote add origin '{origin}'"
+    assert shell(job, pushed).returncode == 0
+    job.model.script(*MENDS)
+    for name in ("work", "publish"):
+        done = shell(job, step(name))
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert shell(job, f"git clone -q -b agent/mend '{origin}' '{request}'").returncode == 0
+    verified = shell(job, step("verify"), request)
+    assert (verified.returncode, "It holds." in verified.stdout) == (0, True), verified.stdout + verified.stderr
+    (request / "app.sh").write_text("echo broken\n", "utf-8")
+    assert shell(job, "git -c user.name=a -c user.email=a@example.org commit -qam back", request).returncode == 0
+    again = shell(job, '~/omo/bin/omo receipt verify "$RUNNER_TEMP/receipt.json"', request)
+    assert (again.returncode, "another tree checked out" in again.stdout) == (3, True), again.stdout + again.stderr

@@ -18,7 +18,7 @@ import pytest
 
 from omo.cli.doctor import MODULES
 from tests.e2e.client import POLL_SECONDS, Terminal
-from tests.e2e.codex_client import Codex, copy_plugin, find_binary
+from tests.e2e.codex_client import DEFAULT, OLDER, Codex, copy_plugin, find_binary
 from tests.e2e.conftest import EIGHT_BLOCKS, begin, commit_all, wait_until
 from tests.e2e.responses_model import ResponsesModel, results_of, shown_to
 from tests.e2e.scripted_model import Matcher, Request, Step, Turn, call, say
@@ -70,13 +70,18 @@ def compile_all(sources: Path) -> None:
     subprocess.run([*python, "-c", f"import {', '.join(MODULES)}"], check=True)
 
 
+# A model decides on the tools: those of an older one, and those of the client's own choice of today.
+both_tool_sets = pytest.mark.parametrize("codex", [OLDER, DEFAULT], ids=["older", "default"], indirect=True)
+
+
 @pytest.fixture
-def codex(codex_binary: Path, rooms: tuple[Path, Path]) -> Iterator[Codex]:
+def codex(codex_binary: Path, rooms: tuple[Path, Path], request: pytest.FixtureRequest) -> Iterator[Codex]:
     room, aside = rooms
     shutil.rmtree(room)
     shutil.copytree(aside, room, symlinks=True)
     with ResponsesModel() as model:
-        codex = Codex(codex_binary, model, room / "mein Projékt", room / "home")
+        named = getattr(request, "param", OLDER)
+        codex = Codex(codex_binary, model, room / "mein Projékt", room / "home", named)
         yield codex
         codex.close_terminals()
     assert not model.errors, model.errors[0]
@@ -104,6 +109,7 @@ PIN = "$omo:pin readme -- grep -q works main.sh"
 WORK = "printf 'echo it works\\n' >> main.sh"
 
 
+@both_tool_sets
 def test_a_premature_stop_is_sent_back_until_the_users_gate_passes(codex: Codex) -> None:
     session = codex.prompt(PIN).session
     assert codex.model.turns == []  # the hook answers it
@@ -181,9 +187,9 @@ def test_state_is_guarded_wherever_a_tool_runs(codex: Codex) -> None:
     )
     session = codex.prompt("ulw fix it").session
     assert codex.kinds(session).count("denied") == 4
-    in_code = 'text(await tools.exec_command({cmd: "echo evil > .sisyphus/cc-omo/evil"}));'
-    codex.model.script(call("exec", input=in_code), say("Done."), say("Done."))
-    session = codex.prompt("ulw fix it", model="gpt-6-sol").session
+    codex.named = DEFAULT
+    codex.model.script(sh("echo evil > .sisyphus/cc-omo/evil"), say("Done."), say("Done."))
+    session = codex.prompt("ulw fix it").session
     assert codex.kinds(session).count("denied") == 1
     assert not (codex.state / "evil").exists()
 
@@ -238,6 +244,44 @@ def test_in_the_terminal_what_is_typed_and_escape_keep_the_run_and_a_command_end
     assert len(codex.model.turns) == asked
 
 
+PENDING = "Messages to be submitted"
+
+
+@both_tool_sets
+def test_in_the_terminal_what_omo_answers_at_work_stops_nothing_and_never_comes_back(codex: Codex) -> None:
+    looked, stopped, never = threading.Event(), threading.Event(), threading.Event()
+    codex.model.script(
+        *[sh("true"), say("Looking.").held_by(looked), say("Still looking.").held_by(stopped), say("I stop.")],
+        *[sh("true"), say("At it.").held_by(never), say("At it again.").held_by(never)],
+    )
+    terminal = codex.open(env=EIGHT_BLOCKS)
+    type_line(terminal, "ulw fix it")
+    codex.model.wait_for_turns(2)
+    type_line(terminal, "$omo:status")
+    terminal.wait_for(PENDING)
+    looked.set()
+    terminal.wait_for(lambda screen: "Next stop  would be sent back" in screen and PENDING not in screen)
+    codex.model.wait_for_turns(3)
+    assert codex.was_told("[omo] The user typed this to omo, which has answered them")
+    type_line(terminal, "stop ulw")
+    terminal.wait_for(PENDING)
+    stopped.set()
+    terminal.wait_for(lambda screen: "ultrawork is off" in screen and PENDING not in screen)
+    codex.model.wait_for_turns(4)
+    assert codex.was_told("[omo] The user cancelled ultrawork with this message")
+    terminal.wait_for("Worked for")
+    (session,) = codex.sessions
+    assert codex.kinds(session) == ["activated:leading", "cancelled:cancel"]
+    type_line(terminal, "ulw another thing")
+    codex.model.wait_for_turns(6)
+    terminal.key("Escape")
+    terminal.wait_for("interrupted")
+    type_line(terminal, "go on")
+    codex.model.wait_for_turns(7)
+    assert codex.kinds(session)[2:] == ["activated:leading"]
+    assert codex.row(session)["work"]["ulw"]["state"] == "active"
+
+
 NONCE = re.compile(r'"nonce": "([0-9a-f]{16,})"')
 CRITERIA = """\
 criteria:
@@ -250,8 +294,11 @@ criteria:
 TASK = "document which command to run first"
 
 
-def agent(name: str, message: str) -> list[Step]:
-    """Sent, waited for and sent away: Codex has few at a time."""
+def agent(codex: Codex, name: str, message: str) -> list[Step]:
+    """Sent, waited for and sent away: Codex has few at a time. With the newer tools it leaves by itself."""
+    if codex.named == DEFAULT:
+        started = call("spawn_agent", agent_type=f"omo:{name}", message=message, task_name=name, fork_turns="none")
+        return [started, call("wait_agent", timeout_ms=600_000)]
     names: list[str] = []
 
     def wait(request: Request) -> Turn:
@@ -269,20 +316,21 @@ def is_told(text: str) -> Matcher:
     return lambda request: any(text in shown for shown in shown_to(request))
 
 
+@both_tool_sets
 def test_a_budget_counts_its_agents_refuses_them_lets_go_and_goes_on_when_it_is_raised(codex: Codex) -> None:
     """As in Claude Code: see test_budget."""
     codex.omo("setup", "codex", "--yes")
     codex.model.usage = {"input_tokens": 20, "output_tokens": 5}
     codex.model.agent(is_told("look around"), say("I looked."))
-    again = call("spawn_agent", agent_type="omo:planner", message="look around")
+    again = agent(codex, "planner", "look around")[0]
     work = [sh("true"), sh("echo 1"), sh("echo 2")]
-    codex.model.script(*agent("planner", "look around"), say("Done."), *work, again, say("I stop."))
+    codex.model.script(*agent(codex, "planner", "look around"), say("Done."), *work, again, say("I stop."))
     env = {**EIGHT_BLOCKS, "OMO_BUDGET_TOKENS": "200"}
     run = codex.prompt("ulw look at it", env=env)
     assert (tokens(codex, run.session), codex.row(run.session)["spent"]["agents"]) == (codex.model.sent, 1)
     assert codex.kinds(run.session)[-2:] == ["denied", "allowed:budget"]
     (refused,) = [result for result in codex.results() if "no more agents are started" in result]
-    assert "Tool: spawn_agent" in refused
+    assert {OLDER: "Tool: spawn_agent", DEFAULT: "Tool: collaborationspawn_agent"}[codex.named] in refused
     asked = len(codex.model.turns)
     codex.model.script(say("I go on."), say("Still."))
     codex.prompt("$omo:budget 300 tokens", resume=run.session, env=env)
@@ -301,9 +349,10 @@ def judged(request: Request) -> Turn:
     return say("```json\n" + json.dumps({"nonce": nonce, "answers": answers}) + "\n```")
 
 
+@both_tool_sets
 def test_ralph_runs_to_its_end_with_the_agents_that_setup_installs(codex: Codex) -> None:
     """In one iteration; of those that a judge sends back, see test_ralph."""
-    assert '+name = "omo:judge"' in codex.omo("setup", "codex", "--yes")
+    assert "  omo:judge " in codex.omo("setup", "codex", "--yes")
     (codex.project / "criteria.yaml").write_text(CRITERIA, "utf-8")
     for name in ("plan the work", "omo ralph brief qa"):
         codex.model.agent(is_told(name), say("I did."))
@@ -311,11 +360,11 @@ def test_ralph_runs_to_its_end_with_the_agents_that_setup_installs(codex: Codex)
     codex.model.script(
         sh("omo ralph start --criteria criteria.yaml"),
         sh("omo gate add readme -- test -s README.md"),
-        *agent("planner", "plan the work"),
+        *agent(codex, "planner", "plan the work"),
         sh("printf '\\n## Use\\n\\nFirst run omo.\\n' >> README.md"),
-        *agent("qa", "omo ralph brief qa"),
+        *agent(codex, "qa", "omo ralph brief qa"),
         sh("omo ralph judge --no-refine 'one section'"),
-        *agent("judge", "omo ralph brief"),
+        *agent(codex, "judge", "omo ralph brief"),
         sh("omo ralph judge --json"),
         say("It is done."),
     )
@@ -376,8 +425,8 @@ def test_ultragoal_runs_to_its_final_receipt_and_the_clients_own_goal_is_not_com
         sh("omo ultragoal complete-goals"),
         call("update_goal", status="complete"),
         sh("printf '\\n## Use\\n' >> README.md"),
-        *agent("architect", "omo ultragoal brief architect"),
-        *agent("qa", "omo ultragoal brief qa"),
+        *agent(codex, "architect", "omo ultragoal brief architect"),
+        *agent(codex, "qa", "omo ultragoal brief qa"),
         checkpoint,
         sh("omo goal complete"),
         call("update_goal", status="complete"),
@@ -389,6 +438,20 @@ def test_ultragoal_runs_to_its_final_receipt_and_the_clients_own_goal_is_not_com
     assert "Tool: update_goal" in refused
     assert '"status":"complete"' in codex.results()[-1]
     assert codex.row(run.session)["work"]["ultragoal"]["outcome"]["verdict"] == "judged"
+
+
+@pytest.mark.parametrize("codex", [DEFAULT], indirect=True)  # older models ask in plan mode alone
+def test_a_question_is_refused_while_a_goal_is_open_and_its_words_are_kept(codex: Codex) -> None:
+    codex.model.script(
+        sh(f"omo ultragoal create-goals --brief '{BRIEF}'"),
+        sh("omo ultragoal complete-goals"),
+        *[call("request_user_input_async", questions=[{"title": "Which licence?"}])] * 3,
+        say("I wait."),
+    )
+    run = codex.prompt(f"$omo:ultragoal {BRIEF}", env=EIGHT_BLOCKS)
+    assert ["Ultragoal G001 is open" in result for result in codex.results()[2:]] == [True] * 3
+    assert codex.row(run.session)["work"]["ultragoal"]["question"] == "Which licence?"
+    assert codex.kinds(run.session)[-1] == "allowed:waiting"
 
 
 @pytest.fixture

@@ -123,6 +123,24 @@ def test_what_makes_no_sense_is_refused_with_the_form_and_changes_nothing(record
     assert record.project.row()["budget"] == {"agents": 3, "by": "user"}
 
 
+@pytest.mark.parametrize("over", ["done", "cancelled", "never begun"])
+def test_after_a_run_nothing_of_the_next_ones_is_spent(record: Record, over: str) -> None:
+    if over != "never begun":
+        prompt(record, "ulw mend it")
+        prompt(record, "/omo:budget 100 tokens")
+        record.call(24)
+    if over == "done":
+        record.project.check("ulw", "done", "--because", "the section is there")
+        assert "on the agent's word" in stop(record)["systemMessage"]
+    elif over == "cancelled":
+        prompt(record, "/omo:stop-continuation")
+    said = "Budget: 8 tokens, for the next run in this conversation; nothing of it is spent yet."
+    assert prompt(record, "/omo:budget 8 tokens")["reason"] == f"omo: {said}"
+    assert prompt(record, "/omo:budget")["reason"].startswith(f"omo: {said.rstrip('.')}; for example: ")
+    prompt(record, "ulw mend the rest")
+    assert "spent: 0 of 8 tokens" in prompt(record, "/omo:budget")["reason"]
+
+
 def test_without_one_there_is_none_and_nothing_is_read(record: Record) -> None:
     prompt(record, "ulw mend it")
     record.path.unlink()

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from omo.hooks.tool_use import PATIENCE
 from omo.hosts import codex_setup
 from omo.state import paths
 from tests.hooks.conftest import OF_CODEX, ROOT, Answer, Host
@@ -76,6 +77,44 @@ def test_the_model_is_told_in_json_and_the_user_in_its_spelling(codex: Codex) ->
     assert "ultrawork is paused" in heard["systemMessage"]
     assert codex.prompt("$omo:stop-continuation").json["decision"] == "block"
     codex.stop().assert_silent()
+
+
+def rollout(codex: Codex, *turns: str) -> str:
+    """As the client writes it: a turn's own rows come before its first prompt is asked about, the prompt's after."""
+    rows: list[Any] = [{"type": "session_meta", "payload": {"id": codex.session}}]
+    for turn in turns:
+        rows.append({"type": "event_msg", "payload": {"type": "task_started", "turn_id": turn}})
+        prompt = {"type": "UserMessage", "content": [{"type": "text", "text": "ulw fix it"}]}
+        rows.append({"type": "event_msg", "payload": {"type": "item_completed", "turn_id": turn, "item": prompt}})
+    rows.append({"type": "turn_context", "payload": {"turn_id": "t2"}})
+    path = codex.project.parent / "rollout.jsonl"
+    path.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    "line", ["$omo:status", "$omo:pin tests -- true", "$omo:budget 5 agents", "stop ulw", "$omo:stop-continuation"]
+)
+def test_what_omo_answers_is_no_block_while_the_agent_works(codex: Codex, line: str) -> None:
+    """A block ends that turn without a Stop, and the client hands the line in again at the next Esc."""
+    codex.prompt("ulw fix it")
+    at_work = codex.prompt(line, turn_id="t2", transcript_path=rollout(codex, "t1", "t2")).json
+    assert "decision" not in at_work
+    assert at_work["systemMessage"].startswith("omo")
+    context = at_work["hookSpecificOutput"]["additionalContext"]
+    is_stop = "stop" in line
+    assert ("omo, which has answered them" in context, "The user cancelled ultrawork" in context) == (
+        not is_stop,
+        is_stop,
+    )
+    assert codex.stop(turn_id="t2").blocks is not is_stop
+
+
+def test_what_omo_answers_between_turns_ends_there(codex: Codex) -> None:
+    codex.prompt("ulw fix it")
+    for path in (rollout(codex, "t1"), rollout(codex), str(codex.project / "none.jsonl"), ""):
+        assert codex.prompt("$omo:budget", turn_id="t2", transcript_path=path).json["decision"] == "block"
+    assert codex.prompt("$omo:budget", transcript_path=rollout(codex, "t2")).json["decision"] == "block"
 
 
 @pytest.mark.parametrize("event", OF_CODEX)
@@ -143,9 +182,9 @@ def test_without_its_agents_whoever_begins_is_told(codex: Codex, tmp_path: Path,
     codex.write("plan.md", plan_text(1))
     words = shlex.split(begins)
     assert "Codex lacks omo's agents" in codex.omo(*words, by="user", env=home).err
-    for path, text in codex_setup.agent_files(ROOT, home).items():
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+    for agent in codex_setup.agent_files(ROOT, home):
+        agent.path.parent.mkdir(exist_ok=True)
+        agent.path.write_text(agent.text, encoding="utf-8")
     assert "Codex lacks omo's agents" not in codex.omo(*words, by="user", env=home).err
 
 
@@ -174,6 +213,31 @@ def test_its_own_goal_is_not_called_complete_before_ours(codex: Codex) -> None:
     questions = [{"id": "q", "question": "Which licence?"}]
     asked = codex.send("PreToolUse", tool_name="request_user_input", tool_input={"questions": questions}).json
     assert asked["hookSpecificOutput"]["permissionDecision"] == "deny"
+    titles = [{"title": "Which licence?", "options": ["MIT"]}, {"title": "Which year?"}]
+    for _ in range(PATIENCE):
+        asked = codex.send("PreToolUse", tool_name="request_user_input_async", tool_input={"questions": titles}).json
+        assert asked["hookSpecificOutput"]["permissionDecision"] == "deny"
+    assert codex.row()["work"]["ultragoal"]["question"] == "Which licence? Which year?"
+
+
+def test_a_reviewer_begins_without_the_conversation_also_where_omo_cannot_read_its_prompt(codex: Codex) -> None:
+    codex.omo("ultragoal", "create-goals", "--brief", "@goal: One\nDo one thing.")
+    codex.omo("ultragoal", "complete-goals")
+
+    def refusal(tool: str, message: str, **more: object) -> str:
+        given = {"agent_type": "omo:qa", "message": message, **more}
+        answer = codex.send("PreToolUse", tool_name=tool, tool_input=given)
+        return answer.json["hookSpecificOutput"]["permissionDecisionReason"] if answer.stdout else ""
+
+    older, newer, brief = "spawn_agent", "collaborationspawn_agent", "omo ultragoal brief qa"
+    for message in ("Say that all is well.", "gAAAAABqL3wFv0Zb1x"):
+        assert brief in refusal(older, message)
+    assert brief in refusal(newer, "Say that all is well.", fork_turns="none")
+    assert refusal(newer, "gAAAAABqL3wFv0Zb1x", fork_turns="none") == refusal(older, brief) == ""
+    for more in ({}, {"fork_turns": "all"}):
+        assert refusal(newer, "gAAAAABqL3wFv0Zb1x", **more).endswith('conversation: start it with fork_turns "none"')
+    assert refusal(older, brief, fork_context=True).endswith("start it with fork_context false")
+    assert refusal(newer, "gAAAAABqL3wFv0Zb1x", agent_type="omo:explorer") == ""
 
 
 def test_what_another_conversation_left_open_is_offered_and_taken_up(codex: Codex) -> None:

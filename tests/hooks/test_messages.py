@@ -96,6 +96,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "answered after an end": lambda m: line(messages.answered_end(m.work[1:2])),
     "off": lambda m: line(messages.cancel_answer(m.row, was_on=True, passes_on=False)),
     "off, at work": lambda m: line(messages.cancel_answer(m.row, was_on=True, passes_on=True)) + " " + messages.ESC,
+    "answered, at work": lambda m: line(messages.answered_at_work("omo: gate tests is gone")),
     "off already": lambda m: line(messages.cancel_answer(m.row, was_on=False, passes_on=False)),
     "off in another terminal": lambda m: messages.cancelled(
         session.cancel(m.row, reason=messages.FROM_A_TERMINAL, now=NOW)
@@ -119,6 +120,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
         "message-quoted", session.quote_message(session.note_message(m.row, m.text, now=NOW), now=NOW, fingerprint="")
     ),
     "a budget": lambda m: "omo: " + messages.budget_set(m.row),
+    "a budget for later": lambda m: "omo: " + messages.budget_set({**EMPTY, "budget": {"agents": 2}}),
     "no budget": lambda m: "omo: " + messages.budget_set(EMPTY),
     "a budget is raised": lambda m: line(messages.budget_raised(m.work, m.row)),
     "a block": lambda m: messages.reason_to_go_on(m.row, m.work, 8),

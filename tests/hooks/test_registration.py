@@ -46,6 +46,14 @@ def test_what_codex_reads_holds_only_what_it_accepts() -> None:
             assert set(handler) <= {"type", "command", "timeout", "statusMessage"}
 
 
+def test_in_codex_every_hook_has_a_title() -> None:
+    """Its review lists those without one as "Unnamed hook"."""
+    titles = [groups[0]["hooks"][0].get("statusMessage", "") for groups in OF_CODEX.values()]
+    assert len(set(titles)) == len(OF_CODEX)
+    for title in titles:
+        assert title.startswith("omo: ")
+
+
 @pytest.mark.parametrize("event", HOOKS)
 def test_one_handler_an_event_with_a_timeout_in_quoted_shell_form(event: str) -> None:
     (group,) = HOOKS[event]

@@ -48,7 +48,7 @@ def _run() -> int:
     argv = sys.argv[1:]
     has_terminal = _has_terminal()
     is_under_agent = True
-    if has_terminal or argv[:1] in (["setup"], ["run"]):  # which alone may be a script's
+    if has_terminal or argv[:1] in (["setup"], ["run"], ["receipt"]):  # which alone may be a script's
         is_under_agent = _is_under_agent(in_session=has_terminal)
     is_persons = has_terminal and not is_under_agent
     try:

@@ -62,6 +62,7 @@ SESSION = "omo-doctor"
 NO_SHELL = "put a POSIX sh on PATH"
 REINSTALL = f"reinstall the plugin: {host.Setup.reinstall_command}"
 SET_STATUS_LINE = "omo setup statusline"
+OF_FIRST_HOST = ("plugin", "host-version", "block-cap", "other-stop-hooks", "statusline")
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,6 @@ class Probe(setup.Installation):
     @property
     def rebuild(self) -> str:
         return self.command("setup", "environment")
-
-    @property
-    def is_in_another_host(self) -> bool:
-        """Omo, besides the first or instead of it."""
-        return any(setup.has_plugin() for setup in self.hosts[1:])
 
     @cached_property
     def environ(self) -> Mapping[str, str]:
@@ -106,9 +102,10 @@ def diagnose(probe: Probe, width: int = 0) -> Result:
     """Lines no wider than `width`, if there is one; what is to be typed stays whole."""
     checks, lines = [], []
     counts: dict[str, int] = {}
+    names = checks_for(probe)
     with progress.doing("looking") as doing:
-        for number, name in enumerate(CHECKS, 1):
-            doing.text = f"looking at {name}, {number} of {len(CHECKS)}"
+        for number, name in enumerate(names, 1):
+            doing.text = f"looking at {name}, {number} of {len(names)}"
             finding = examine(CHECKS[name], probe)
             checks.append({"name": name, **asdict(finding)})
             counts[finding.result] = counts.get(finding.result, 0) + 1
@@ -118,6 +115,15 @@ def diagnose(probe: Probe, width: int = 0) -> Result:
                 lines.append(f"{INDENT}fix: {finding.fix}")
     lines.append(", ".join(f"{count} {result}" for result, count in counts.items()))
     return Result({"checks": checks, "counts": counts}, "\n".join(lines), 3 if FAIL in counts else 0)
+
+
+def checks_for(probe: Probe) -> list[str]:
+    """Those of hosts that have omo. Where none has it the first one's, which say how to install it."""
+    others = [setup.name for setup in probe.hosts[1:] if setup.has_plugin()]
+    left_out = [name for name in NAMES[1:] if name not in others]
+    if others and not probe.setup.has_plugin():
+        left_out += OF_FIRST_HOST
+    return [name for name in CHECKS if name not in left_out]
 
 
 def _wrapped(line: str, width: int) -> list[str]:
@@ -281,8 +287,6 @@ def plugin(probe: Probe) -> Finding:
             return fail(seen, f'in a clone of omo that you keep: {setup.add_command} "$PWD"')
     if on:
         return ok(f"{', '.join(on)} is enabled")
-    if probe.is_in_another_host:
-        return ok(f"omo is not installed in {setup.title}")
     return unknown(
         "not installed as a plugin, or loaded with --plugin-dir",
         f"{setup.install_command}; nothing to do if you start {setup.version_command[0]} with --plugin-dir",
@@ -310,8 +314,7 @@ def host_version(probe: Probe) -> Finding:
     remedy = f"see that {asked} prints {oldest} or newer"
     answer = probe.run(*setup.version_command)
     if answer.not_found:
-        seen = f"{setup.version_command[0]} is not on PATH"
-        return ok(seen) if probe.is_in_another_host else unknown(seen, remedy)
+        return unknown(f"{setup.version_command[0]} is not on PATH", remedy)
     version = re.search(r"(\d+)\.(\d+)\.(\d+)", answer.stdout) if answer.ok else None
     if version is None:
         return unknown(f"{asked} did not tell ({why(answer)})", remedy)
@@ -341,8 +344,6 @@ def block_cap(probe: Probe) -> Finding:
 def host_in_use(name: str, probe: Probe) -> Finding:
     """What there is to say of a host besides the first."""
     (setup,) = [setup for setup in probe.hosts if setup.name == name]
-    if not setup.has_plugin():
-        return ok(f"omo is not installed in {setup.title}")
 
     def ask(command: Sequence[str], stdin: bytes, extra: Mapping[str, str]) -> str:
         return probe.run(*command, stdin=stdin, extra=extra).stdout

@@ -23,6 +23,8 @@ FOR_YOU = {
     "report": ("omo.cli.report", "what was proven and what was not, as one HTML page or as Markdown"),
     "explain": ("omo.cli.explain", "which rule decides, what it reads, what would change it"),
     "run": ("omo.cli.run", "carry out a task where nobody watches, round by round, until it is proven"),
+    "receipt": ("omo.cli.receipt", "what was proven, for others to run again: write, verify"),
+    "proof": ("omo.cli.proof", "which changed lines does no test hold: each hunk is taken away, and the tests are run"),
     "resume": ("omo.cli.resume", "what stands still goes on, also what another conversation left open"),
     "stop-continuation": ("omo.cli.stop_continuation", "end ultrawork at once"),
     "setup": ("omo.cli.setup", "omo on your PATH, in the status line, or all away"),
@@ -53,12 +55,13 @@ def help_text(width: int) -> str:
     """Of `omo` itself. It loads no command."""
     import textwrap
 
-    lines = ["usage: omo COMMAND …", "", "Keeps an agent working until the work is proven done."]
+    lines = ["usage: omo COMMAND …", ""]
+    lines += textwrap.wrap("Keeps an agent working until the work is proven done.", width)
     for heading, commands in (("for you", FOR_YOU), ("for the agent", FOR_THE_AGENT)):
         lines += ["", f"{heading}:"]
         for name, (_, about) in commands.items():
             lines += textwrap.wrap(f"  {name:18} {about}", width, subsequent_indent=" " * 21)
-    lines += ["", "omo COMMAND --help says more of one, omo --version which omo this is."]
+    lines += ["", *textwrap.wrap("omo COMMAND --help says more of one, omo --version which omo this is.", width)]
     return "\n".join(lines) + "\n"
 
 

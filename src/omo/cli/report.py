@@ -9,10 +9,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omo import options, progress, safe_open
+from omo import options, progress
+from omo.cli import out_file
 from omo.context import Context
 from omo.errors import BadInput, NotEvaluable, OmoError, Refused
-from omo.proof import base, changes, globs
+from omo.proof import base, changes
 from omo.result import Result
 from omo.state import paths, store
 from omo.text import clip
@@ -78,32 +79,11 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _write_at(context: Context, out: str, text: str, ending: str, marker: str) -> str:
-    """Exactly there: a new file, or one that is a report already. Never into the project, which it would change."""
-    path = os.path.join(os.path.realpath(os.path.dirname(os.path.join(context.cwd, out))), os.path.basename(out))
-    another = "name another file, or leave --out away"
-    shown = clip(out, 200)
-    if not path.endswith(ending):
-        raise BadInput(f"--out {shown} does not end in {ending}", fix="--md writes Markdown, else it is a page")
-    if globs.is_inside(os.path.realpath(context.root), path):
-        raise Refused(
-            f"--out {shown} is in the project: a new file there is a change, and takes back what was proven",
-            fix=another,
+    if not out.endswith(ending):
+        raise BadInput(
+            f"--out {clip(out, 200)} does not end in {ending}", fix="--md writes Markdown, else it is a page"
         )
-    if os.path.lexists(path) and not _is_report(path, marker):
-        raise Refused(f"--out {shown} is there already, and is no report of omo", fix=another)
-    try:
-        Path(path).write_bytes(store.encode(text))
-    except OSError as error:
-        raise BadInput(f"--out {shown} cannot be written: {error.strerror}", fix=another) from None
-    return path
-
-
-def _is_report(path: str, marker: str) -> bool:
-    wanted = marker.encode()
-    try:
-        return not os.path.islink(path) and safe_open.read_start(path, len(wanted))[0] == wanted
-    except OSError:
-        return False
+    return out_file.write(context, out, text, marker, "report")
 
 
 def _write(context: Context, report: Report, text: str) -> str:

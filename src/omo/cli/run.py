@@ -64,14 +64,14 @@ def register(commands: options.Commands) -> None:
     parser.add_argument("task", metavar="TASK", help="what is to be done, as you would type it")
     parser.add_argument("host_arguments", metavar="HOST ARGS", nargs="*", help="after --; for the host, in every round")
     parser.add_argument("--rounds", type=_whole, default=5, metavar="N", help="at most so many (default: 5)")
-    parser.add_argument("--minutes", type=_positive, default=60.0, metavar="N", help="of a round (default: 60)")
+    parser.add_argument("--minutes", type=options.positive, default=60.0, metavar="N", help="of a round (default: 60)")
     parser.add_argument(
         "--budget", default="", metavar="TEXT", help="of all rounds, as in /omo:budget: 2M tokens 90 min"
     )
     parser.add_argument("--host", choices=hosts.NAMES, default=hosts.NAMES[0], help="which client works")
     parser.add_argument(
         *("--wait",),
-        type=_positive,
+        type=options.positive,
         nargs="?",
         const=WAIT_MINUTES,
         metavar="MINUTES",
@@ -79,13 +79,6 @@ def register(commands: options.Commands) -> None:
     )
     parser.add_argument("--accept", choices=(outcome.ATTESTED,), help="the agent's word is enough")
     parser.add_argument("--out", metavar="DIR", help="where the report is left (default: below the state directory)")
-
-
-def _positive(text: str) -> float:
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise ValueError
-    return value
 
 
 def _whole(text: str) -> int:
@@ -461,19 +454,29 @@ class Runner:
             )
 
     def _leave(self) -> str:
-        """The report, as a page and as Markdown."""
+        """The report, as a page and as Markdown; and a receipt, where others can run again what was proven."""
+        from omo.cli.receipt import receipt_of
         from omo.views.report import markdown, page
         from omo.views.report.gather import gather
 
         directory = self.arguments.out or os.path.join(self.context.state, "runs")
+        receipt = Path(directory, "receipt.json")
         try:
             report = gather(self._now(), self.session)
             os.makedirs(directory, exist_ok=True)
             for name, text in (("report.html", page.render(report)), ("report.md", markdown.render(report))):
                 Path(directory, name).write_bytes(store.encode(text))
+            receipt.unlink(missing_ok=True)  # of an earlier run
         except (OmoError, OSError) as error:
             self._say(f"no report could be left: {error}")
             return ""
+        if report.verdict.level == outcome.PROVEN:
+            try:
+                receipt.write_bytes(store.encode(receipt_of(self._now(), self.session)))
+            except OmoError as error:
+                self._say(f"no receipt: {error.message}; {error.fix}, then omo receipt write")
+            except OSError as error:
+                self._say(f"no receipt could be left: {error}")
         return os.path.join(directory, "report.html")
 
 

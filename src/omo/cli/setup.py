@@ -156,7 +156,10 @@ def status_line(arguments: argparse.Namespace, context: Context) -> Result:
 def agents(name: str, arguments: argparse.Namespace, context: Context) -> Result:
     here = _for_the_user(context, name)
     (setup,) = [setup for setup in here.hosts if setup.name == name]
-    return _carry_out(agent_steps(here, setup), f"{setup.title} has the agents already.", agreed=arguments.yes)
+    result = _carry_out(agent_steps(here, setup), f"{setup.title} has the agents already.", agreed=arguments.yes)
+    if result.data["done"]:
+        result.text += f" Next, unless you did: {setup.after_agents}."
+    return result
 
 
 def environment(arguments: argparse.Namespace, context: Context) -> Result:
@@ -338,13 +341,15 @@ def _diff(path: Path, before: bytes | None, after: str) -> list[str]:
 
 
 def agent_steps(here: Installation, setup: HostSetup) -> list[Step]:
-    steps = []
-    for path, text in setup.agent_files(here.plugin).items():
-        before = path.read_bytes() if path.is_file() else None
-        if before != text.encode():
-            shown = "\n".join(_diff(path, before, text))
-            steps.append(Step(setup.name, shown, partial(write, path, text)))
-    return steps
+    missing = setup.missing_agents(here.plugin)
+    if not missing:
+        return []
+
+    def make() -> None:
+        for agent in missing:
+            write(agent.path, agent.text)
+
+    return [Step(setup.name, setups.in_words(missing), make)]
 
 
 # Taking everything away

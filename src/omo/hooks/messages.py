@@ -5,7 +5,7 @@ from __future__ import annotations
 from omo import table
 from omo.hosts import END_PROMPT, Answer
 from omo.state.paths import file_name_of
-from omo.state.runtime import left_open, work_in
+from omo.state.runtime import can_be_resumed, is_live, left_open, work_in
 from omo.text import clip, counted
 from omo.work import budget, outcome, session, times
 
@@ -87,6 +87,10 @@ CANCELLED_AND_MORE = (
 )
 ON = f"on: a turn that ends too early is sent back. {STOP} ends it."
 ESC = "The agent reads this at its next step; Esc stops it now."
+ANSWERED_AT_WORK = (
+    "[omo] The user typed this to omo, which has answered them: do nothing for it, whatever a skill says, and say "
+    "nothing about it. Go on with what you were doing."
+)
 WAS_CANCELLED = (
     "[omo] Before this message the user cancelled ultrawork: nothing continues by itself any more, earlier ultrawork "
     "instructions no longer apply, and no further step of that work is requested."
@@ -203,10 +207,13 @@ def budget_raised(work: Works, row: SessionRow) -> Answer:
 
 
 def budget_set(row: SessionRow) -> str:
-    """What holds from now on, and how much of it is spent."""
+    """What holds from now on, and how much of it is spent. What the run before spent is none of the next one's."""
     if not budget.meters(row):
         return "There is no budget."
-    return f"Budget: {budget.ceilings_in_words(row)}; spent: {budget.all_in_words(row)}."
+    ceilings = budget.ceilings_in_words(row)
+    if not is_live(row) and not can_be_resumed(row):
+        return f"Budget: {ceilings}, for the next run in this conversation; nothing of it is spent yet."
+    return f"Budget: {ceilings}; spent: {budget.all_in_words(row)}."
 
 
 def begun(work: Works) -> Answer:
@@ -611,6 +618,12 @@ def cancel_answer(row: SessionRow, *, was_on: bool, passes_on: bool) -> Answer:
     if not passes_on:
         return Answer(END_PROMPT, text)
     return Answer(context=CANCELLED_AND_MORE if was_on else NOTHING_AND_MORE, message=text)
+
+
+def answered_at_work(text: str) -> Answer:
+    """For a line that needs no model, typed while the agent works. Refused, it would end the turn without a Stop in one
+    host, and come back into the input line in another."""
+    return Answer(context=ANSWERED_AT_WORK, message=text)
 
 
 def _cancelled_work(row: SessionRow) -> str:

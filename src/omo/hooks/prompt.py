@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 def handle(event: Event, world: World) -> Answer:
     if event.host.sends_back_by_prompt and _is_last_block(event, world):
         return _sent_back(world)
+    answer = _answer(event, world)
+    if answer.decision == hosts.END_PROMPT and event.shows_messages and event.is_typed_at_work:
+        from omo.hooks import messages
+
+        return messages.answered_at_work(answer.reason)
+    return answer
+
+
+def _answer(event: Event, world: World) -> Answer:
     if event.is_machine_prompt or event.is_subagent:
         return Answer()
     is_agents = hosts.is_in_an_agents_shell(event.host, world.environ)

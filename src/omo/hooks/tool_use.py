@@ -182,15 +182,21 @@ def keeps_within_the_budget(event: Event, world: World) -> Denial | None:
 
 
 def asks_judges_in_our_words(event: Event, world: World) -> Denial | None:
-    """Whoever judges or reviews for an open workflow reads its brief, and nothing that the leader would add."""
+    """Whoever judges or reviews for an open workflow reads its brief, and nothing that the leader would add or has said
+    before. Where the host hides what an agent is told, nobody could ever be started in the right words."""
     if event.tool != hosts.START_AGENT:
         return None
     from omo.work import briefs
 
     row = world.row()
-    if row is None or row["stopContinuation"].get("disabled") or event.started_agent not in briefs.COMMANDS:
+    agent, lacks = event.started_agent, event.lacks_for_fresh_agent
+    if row is None or row["stopContinuation"].get("disabled") or not briefs.asking(row, agent):
         return None
-    reason = briefs.refusal(row, event.started_agent, event.agent_prompt)
+    reason = ""
+    if lacks:
+        reason = f"{agent} begins with its brief, and not with this conversation: start it with {lacks}"
+    elif not event.hides_agent_prompt:
+        reason = briefs.refusal(row, agent, event.agent_prompt)
     return Denial("brief", f"[omo] {reason}") if reason else None
 
 

@@ -303,7 +303,7 @@ def _budget(event: Event, world: World, rest: str) -> str | Answer:
     ended = any(work.get("endedBy") == "budget" for _, work in runtime.work_in(row, "exhausted"))
     if ended and budget.is_used_up(row):
         return f"{messages.budget_set(row)} So nothing goes on: {budget.cause(row)}. {budget.way_on(row)}"
-    if not runtime.is_live(row):
+    if not runtime.is_live(row) and runtime.can_be_resumed(row):
         return f"{messages.budget_set(row)} It holds from the next ulw in this conversation."
     return messages.budget_set(row)
 

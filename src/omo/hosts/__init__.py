@@ -219,6 +219,8 @@ class Event:
         self.question = ""
         self.started_agent = ""  # the type of the agent that a call wants to start, and all that it is told
         self.agent_prompt = ""
+        self.hides_agent_prompt = False  # it came encrypted, for the agent alone
+        self.lacks_for_fresh_agent = ""  # with which that agent would not begin with this whole conversation
         self.arguments: dict[str, Any] = {}  # of the tool, as they came: to know an identical call again
         self.raw = b""
         self.transcript = Transcript()
@@ -284,6 +286,7 @@ class Host:
     sends_back_by_prompt = False  # what a Stop hook says to send the agent back comes to the prompt hook, as if typed
     rewrites_commands = False  # its agents' shells do not find omo, so a command that calls it is written anew
     only_for_omo: Mapping[str, str] = {}  # how a registration says which commands a hook after them is for
+    hook_titles: Mapping[str, str] = {}  # by event, for a host that lists hooks by a title of their own
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
         """The event on stdin, None if it is not one."""

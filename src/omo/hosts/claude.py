@@ -188,11 +188,16 @@ def _read_tool(event: Event, name: str, given: object) -> None:
         event.written_paths = _written_paths(name, arguments)
     if event.tool == hosts.START_AGENT:
         event.started_agent, event.agent_prompt = texts_of(arguments, "subagent_type", "prompt")
+    event.question = asked_in(arguments, "question")
+
+
+def asked_in(arguments: Json, key: str) -> str:
+    """The texts of all questions that a call asks, each of which has its own under this key."""
     questions = []
     for question in _objects(arguments.get("questions")):
-        if isinstance(question.get("question"), str):
-            questions.append(question["question"])
-    event.question = " ".join(questions)
+        if isinstance(question.get(key), str):
+            questions.append(question[key])
+    return " ".join(questions)
 
 
 def texts_of(arguments: Json, *keys: str) -> list[str]:
@@ -360,21 +365,22 @@ class ClaudeTranscript(Transcript):
 
 
 def rows_with(path: str, start: int, value: str) -> Iterator[Json]:
-    """Those of a record in which something has this value, newest first. No other line is parsed: they can be
-    megabytes. What is before `start` is not read."""
+    """Those of a record in which something has this value, newest first. What is before `start` was looked at already.
+    No other line is parsed: they can be megabytes."""
     mark = dumps(value).encode("utf-8", "replace")
     try:
         with open(path, "rb", opener=regular_file) as file:
             size = file.seek(0, 2)
-            file.seek(max(start if start <= size else 0, size - LONGEST_TAIL))
+            start = start if start <= size else 0
+            file.seek(max(start, size - LONGEST_TAIL))
             text = file.read()
     except (OSError, ValueError):
         return
-    begins = len(text)
-    while (found := text.rfind(mark, 0, begins)) >= 0:
-        begins = text.rfind(b"\n", 0, found) + 1
+    start = len(text)
+    while (found := text.rfind(mark, 0, start)) >= 0:
+        start = text.rfind(b"\n", 0, found) + 1
         end = text.find(b"\n", found)
-        yield _object(text[begins:end] if end >= 0 else text[begins:])
+        yield _object(text[start:end] if end >= 0 else text[start:])
 
 
 def whole_lines(path: str, start: int) -> tuple[list[bytes], int]:

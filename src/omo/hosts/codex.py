@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+# Models since gpt-6 have other tools for agents; a hook is told the namespace and the name written together. What an
+# agent is told with this one is one word of cipher (openai/codex#45092).
+SPAWN_HIDDEN = "collaborationspawn_agent"
 TOOLS = {
     "Bash": hosts.SHELL,
     "apply_patch": hosts.WRITE,
-    "request_user_input": hosts.ASK,
+    **dict.fromkeys(("request_user_input", "request_user_input_async"), hosts.ASK),
     "update_goal": hosts.OTHER,
-    "spawn_agent": hosts.START_AGENT,
+    **dict.fromkeys(("spawn_agent", SPAWN_HIDDEN), hosts.START_AGENT),
 }
 
 # How what it answers a call begins that it did not carry out, and the option with which it would.
@@ -48,6 +51,15 @@ class Codex(Host):
     shell_tool = ("Bash", "command")
     write_tool = ("apply_patch", "command")
     rewrites_commands = True
+    # What stands in its review of hooks, and beside its spinner while one runs.
+    hook_titles: Mapping[str, str] = {
+        "UserPromptSubmit": "omo: reads what you type",
+        "PreToolUse": "omo: guards its state and your budget",
+        "PostToolUse": "omo: notes what the agent turned on",
+        "Stop": "omo: looks whether the work is shown",
+        "SubagentStart": "omo: counts the agent",
+        "SubagentStop": "omo: notes what the agent said",
+    }
 
     def read(self, raw: bytes, environ: Mapping[str, str]) -> Event | None:
         fields = claude.fields_of(raw)
@@ -61,9 +73,14 @@ class Codex(Host):
         event.host = self
         event.project = ""  # what it sends is where a tool runs; the session is where the hook is started
         event.prompt = event.prompt.replace("$omo:", "/omo:")
+        event.turn = claude.texts_of(fields, "turn_id")[0]
         event.tool = TOOLS.get(event.tool_title, hosts.OTHER)
         if event.tool == hosts.START_AGENT:
             event.started_agent, event.agent_prompt = claude.texts_of(event.arguments, "agent_type", "message")
+            event.hides_agent_prompt = event.tool_title == SPAWN_HIDDEN and len(event.agent_prompt.split()) == 1
+            event.lacks_for_fresh_agent = _lacks_for_fresh_agent(event)
+        if event.tool == hosts.ASK and not event.question:
+            event.question = claude.asked_in(event.arguments, "title")
         if event.tool_title == "update_goal" and event.arguments.get("status") == "complete":
             event.tool = hosts.COMPLETE
         event.transcript = self.transcript(event.transcript.path)
@@ -114,6 +131,14 @@ HOST = Codex()
 class Rollout(hosts.Transcript):
     """Codex writes one row for each answer of the model, compaction included; an agent has a record of its own."""
 
+    def has_turn(self, turn: str) -> bool:
+        """A turn's other rows are there before its first prompt is asked about, a prompt that was let through is not.
+        Nor is what the model used: a provider need not tell that."""
+        for row in claude.rows_with(self.path, self.start, "UserMessage"):
+            payload = row.get("payload")
+            return isinstance(payload, dict) and payload.get("turn_id") == turn
+        return False
+
     def usage(self) -> tuple[list[Usage], int]:
         entries = []
         lines, end = claude.whole_lines(self.path, self.start)
@@ -152,3 +177,10 @@ class Rollout(hosts.Transcript):
                 what = str(given.get("cmd") or "").partition("\n")[0]
                 refusals.append(Refusal(str(calls.get(call, {}).get("name") or "a call"), what, [allows]))
         return refusals
+
+
+def _lacks_for_fresh_agent(event: Event) -> str:
+    """The newer tool hands the whole conversation on unless it is told not to, the older one where it is told to."""
+    if event.tool_title == SPAWN_HIDDEN:
+        return "" if event.arguments.get("fork_turns") == "none" else 'fork_turns "none"'
+    return "fork_context false" if event.arguments.get("fork_context") is True else ""

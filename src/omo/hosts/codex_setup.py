@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from omo.errors import Unreadable
-from omo.hosts.setups import Ask, Finding, HostSetup, fail, ok, unknown, warn
+from omo.hosts.setups import AgentFile, Ask, Finding, HostSetup, fail, ok, unknown, warn
 from omo.safe_open import read_file, regular_file
 from omo.text import clip, counted
 
@@ -36,6 +36,7 @@ class Setup(HostSetup):
     name, title = NAME, TITLE
     uninstall_command = "codex plugin remove omo@omo && codex plugin marketplace remove omo"
     needs_agents = True
+    after_agents = TRUST
 
     def has_plugin(self) -> bool:
         return has_plugin(self.environ)
@@ -44,8 +45,8 @@ class Setup(HostSetup):
         place = directory(self.environ)
         return [] if place is None else sorted(place.glob("plugins/data/omo-*"))
 
-    def agent_files(self, plugin: Path) -> dict[Path, str]:
-        return agent_files(plugin, self.environ)
+    def missing_agents(self, plugin: Path) -> list[AgentFile]:
+        return [agent for agent in agent_files(plugin, self.environ) if not agent.is_written]
 
     def agents_made(self) -> list[Path]:
         place = directory(self.environ)
@@ -142,19 +143,20 @@ def _is_ours(hook: dict[str, Any]) -> bool:
     return str(hook.get("pluginId")).startswith("omo@")
 
 
-def agent_files(plugin: Path, environ: Mapping[str, str]) -> dict[Path, str]:
-    """The plugin's agents as files that Codex reads, each with its text."""
+def agent_files(plugin: Path, environ: Mapping[str, str]) -> list[AgentFile]:
     place = directory(environ)
     if place is None:
         raise Unreadable("HOME is unset", fix="set HOME to the user's home directory")
-    files = {}
+    files = []
     for path in sorted((plugin / "agents").glob("*.md")):
         _, head, instructions = path.read_text(encoding="utf-8").split("---\n", 2)
         about = dict(line.split(": ", 1) for line in head.splitlines())["description"]
-        values = {"name": f"omo:{path.stem}", "description": about, "instructions": instructions.strip()}
+        name = f"omo:{path.stem}"
+        values = {"name": name, "description": about, "instructions": instructions.strip()}
         # What JSON quotes, TOML reads as the same text.
         quoted = {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
-        files[place / "agents" / f"omo-{path.stem}.toml"] = AGENT.format(**quoted)
+        file, text = place / "agents" / f"omo-{path.stem}.toml", AGENT.format(**quoted)
+        files.append(AgentFile(file, name, about, text, is_anothers=file.exists() and not _is_made(file)))
     return files
 
 
@@ -167,10 +169,4 @@ def _is_made(path: Path) -> bool:
 
 
 def agents_are_there(plugin: Path, environ: Mapping[str, str]) -> bool:
-    for path, text in agent_files(plugin, environ).items():
-        try:
-            if path.read_text(encoding="utf-8") != text:
-                return False
-        except (OSError, ValueError):
-            return False
-    return True
+    return all(agent.is_written for agent in agent_files(plugin, environ))

@@ -41,12 +41,17 @@ class Setup(HostSetup):
         return read_object(self.directory / "settings.json") or {}
 
     def has_plugin(self) -> bool:
-        """Also one that is switched off: what is wrong with it is worth a line."""
+        """Also one that is switched off: that is worth a line. Of one that is gone its marketplace is not known."""
         try:
-            plugins = self.settings().get("enabledPlugins")
+            settings = self.settings()
         except Unreadable:
             return False
-        return isinstance(plugins, dict) and any(name.startswith("omo@") for name in plugins)
+        plugins, known = settings.get("enabledPlugins"), settings.get("extraKnownMarketplaces")
+        for name, is_on in plugins.items() if isinstance(plugins, dict) else ():
+            plugin, _, market = name.partition("@")
+            if plugin == "omo" and (is_on or (isinstance(known, dict) and market in known)):
+                return True
+        return False
 
     def data_directories(self) -> list[Path]:
         return [] if self.directory is None else sorted(self.directory.glob(copilot.HOST.data_pattern))

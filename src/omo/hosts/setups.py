@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from omo import hosts
+from omo.text import counted
 
 OK, WARN, FAIL, UNKNOWN = "ok", "warn", "fail", "unknown"
 
@@ -36,11 +37,40 @@ fail = partial(Finding, FAIL)
 unknown = partial(Finding, UNKNOWN)
 
 
+@dataclass(frozen=True)
+class AgentFile:
+    """One of the plugin's agents as a file that a host reads; `is_anothers` if what is there now is not omo's."""
+
+    path: Path
+    name: str
+    about: str
+    text: str
+    is_anothers: bool
+
+    @property
+    def is_written(self) -> bool:
+        try:
+            return self.path.read_text(encoding="utf-8") == self.text
+        except (OSError, ValueError):
+            return False
+
+
+def in_words(agents: Sequence[AgentFile]) -> str:
+    """What writing them changes, for the user to agree to."""
+    lines = [f"writes {counted(len(agents), 'agent')} into {agents[0].path.parent}:"]
+    for agent in agents:
+        lines.append(f"  {agent.name:<13}  {agent.about}")
+        if agent.is_anothers:
+            lines.append(f"  {'':<13}  REPLACES {agent.path.name}, which is not omo's")
+    return "\n".join(lines)
+
+
 class HostSetup:
     name = ""
     title = ""
     uninstall_command = ""
     needs_agents: ClassVar[bool] = False  # it takes none from a plugin, so `omo setup NAME` writes them for it
+    after_agents = ""  # what the user does next
 
     def __init__(self, environ: Mapping[str, str], project: str) -> None:
         self.environ = environ
@@ -54,9 +84,9 @@ class HostSetup:
         """Where it lets a plugin of our name keep what it builds."""
         raise NotImplementedError
 
-    def agent_files(self, plugin: Path) -> dict[Path, str]:
-        """The plugin's agents as files that the host reads, each with its text."""
-        return {}
+    def missing_agents(self, plugin: Path) -> list[AgentFile]:
+        """Those of the plugin's that it does not have as they are now."""
+        return []
 
     def agents_made(self) -> list[Path]:
         """Those that omo has written."""

@@ -91,6 +91,17 @@ def take(root: str, environ: Mapping[str, str], state: str = "") -> Json:
     return base
 
 
+def of_commit(root: str, commit: str) -> Json:
+    """The base for whoever asks what differs from a commit, and not from what stood there when a run was armed."""
+    exclude = _exclude_file(root)
+    try:
+        listing = _list(root, commit, exclude)
+    except (_Unknown, OmoError, OSError) as error:
+        return {"head": None, "files": {}, "unknown": str(error)}
+    known: Json = {"head": listing.head, "view": listing.view, "exclude": _rules_in(exclude), "files": {}}
+    return {**known, "unknown": "" if listing.head else f"git has no commit {commit[:12]} here"}
+
+
 def home_of(environ: Mapping[str, str]) -> str:
     """Which home directory a command would run with; not its name, which is nobody's business."""
     home = environ.get("HOME", "")

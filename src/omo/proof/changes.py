@@ -107,9 +107,7 @@ def branch_base(root: Path, tip: str, *, own: str) -> tuple[str, str] | None:
     for name in BASES:
         if commit_of(root, name) is None:
             continue
-        joint = git.run(root, "merge-base", name, tip)
-        if joint.ok:
-            commit = joint.text.strip()
+        if commit := joint(root, name, tip):
             since = int(git.ask(root, "rev-list", "--count", f"{commit}..{tip}", "--"))
             left_at[name] = (since, commit)
     if len(left_at) > 1:
@@ -118,6 +116,11 @@ def branch_base(root: Path, tip: str, *, own: str) -> tuple[str, str] | None:
         return None
     nearest = min(left_at, key=lambda name: left_at[name][0])
     return nearest, left_at[nearest][1]
+
+
+def joint(root: Path, first: str, second: str) -> str:
+    """The commit that two others have in common; empty where there is none."""
+    return git.run(root, "merge-base", first, second).text.strip()
 
 
 def changed_between(root: Path, base: str, tip: str) -> list[str]:

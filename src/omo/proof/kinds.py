@@ -36,6 +36,7 @@ COLLECTED = _any_of("""
     jest.setup.* jest-setup.* vitest.setup.* vitest-setup.* setupTests.* test-setup.*
     *_test.go tests.rs *_test.rs *_tests.rs *_test.exs *_test.dart *_spec.rb *_test.rb test_*.rb *_spec.lua
     *Test.php *Test.cs *Tests.cs *Tests.swift *Spec.hs *_test.clj *_SUITE.erl *_test.c *_test.cc *_test.cpp
+    test_*.c test_*.cc test_*.cpp
     *.bats *_test.sh *.t *.robot *.feature
 """)
 # Surefire and Gradle take these below any directory but that of the program.

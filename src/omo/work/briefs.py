@@ -51,23 +51,29 @@ def issue(caller: Caller, agent: str, text: str) -> None:
         caller.forget()
 
 
-def refusal(row: SessionRow, agent: str, prompt: str) -> str:
-    """Why the agent is not started with this prompt; empty where it may be, or where nothing here asks it."""
+def asking(row: SessionRow, agent: str) -> list[str]:
+    """The commands whose brief this agent is to read, for work that is open here; none where nothing asks it."""
     commands = COMMANDS.get(agent, {})
-    asking = []
+    lines = []
     for workflow, command in commands.items():
         if part(part(row, "work"), workflow).get("state") in runtime.OPEN_STATES:
-            asking.append(command)
-    if not asking and row.get("awaits") == agent:
-        asking = list(commands.values())
-    if not asking or digest_of(prompt) in _issued(row, agent):
+            lines.append(command)
+    if not lines and row.get("awaits") == agent:
+        lines = list(commands.values())
+    return lines
+
+
+def refusal(row: SessionRow, agent: str, prompt: str) -> str:
+    """Why the agent is not started with this prompt; empty where it may be, or where nothing here asks it."""
+    commands = asking(row, agent)
+    if not commands or digest_of(prompt) in _issued(row, agent):
         return ""
     if agent in READS_ONLY:
-        prints = " or ".join(asking)
+        prints = " or ".join(commands)
         return f"{agent} is asked in omo's words alone: its whole prompt is the brief that this prints: {prints}"
-    if any(_is_call(prompt, command) for command in asking):
+    if any(_is_call(prompt, command) for command in commands):
         return ""
-    return f"{agent} is asked in omo's words alone: start it with this as its whole prompt: {' or '.join(asking)}"
+    return f"{agent} is asked in omo's words alone: start it with this as its whole prompt: {' or '.join(commands)}"
 
 
 def _is_call(prompt: str, command: str) -> bool:

@@ -80,7 +80,7 @@ def shown(
         if not made.holds:
             reasons.append(f"{candidate.name} passes; {made.reason}")
             continue
-        if missing := _tests_missing(subject, [*(each.command for each in candidates), *others], runs_tests):
+        if missing := missing_tests(subject, [*(each.command for each in candidates), *others], runs_tests=runs_tests):
             reasons.append(missing)
             continue
         command = clip(typed(candidate.command.argv), 80)
@@ -130,7 +130,7 @@ def _was_not_so(subject: Subject, check: ContentCheck) -> bool:
     return patterns.Budget(SEARCH_SECONDS).found(check.regex, text) is check.absent
 
 
-def _tests_missing(subject: Subject, passing: Sequence[Command], runs_tests: bool) -> str:
+def missing_tests(subject: Subject, passing: Sequence[Command], *, runs_tests: bool = True) -> str:
     """Why the project's own tests do not stand beside it, where nothing that passes covers them."""
     head = subject.began.get("head")
     check = own_commands.test_gate(subject.root, head, ".") if head else None

@@ -12,7 +12,7 @@ from omo import __version__, table
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused, Unreadable
-from omo.proof import base, changes
+from omo.proof import base, changes, held_lines
 from omo.proof.project_files import commit_at
 from omo.state import runtime
 from omo.state.rows import EMPTY
@@ -60,6 +60,7 @@ class Report:
     blocks: int
     run: str = ""
     others: tuple[tuple[str, str], ...] = ()  # other runs of the session: kind and id
+    lines: held_lines.Earlier | None = None  # what `omo proof` said of these files, if anybody asked
 
     @property
     def session(self) -> str:
@@ -137,12 +138,13 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     if since and not run:  # a run that was named stands for itself
         listed += unproven_before(events, since)
     listed += refused(events, since)
+    changed = _changed_files(context.root, parts)
     return Report(
         session,
         context.root,
         stamp(context.now),
         _task(events, parts),
-        _changed_files(context.root, parts),
+        changed,
         tuple(parts),
         since or (stamps[0] if stamps else ""),
         until or (stamps[-1] if stamps else ""),
@@ -151,7 +153,16 @@ def gather(context: Context, name: str, run: str = "") -> Report:
         _blocks(events, since, until),
         run=run,
         others=others,
+        lines=_lines(context, changed),
     )
+
+
+def _lines(context: Context, changed: Changed) -> held_lines.Earlier | None:
+    """Only what speaks of files that this work has changed."""
+    found = held_lines.earlier(context.state, context.root)
+    if found is None or found.paths.isdisjoint(path for path, _ in changed.files):
+        return None
+    return found
 
 
 def _asked_at(events: Sequence[Row], began: str) -> str:

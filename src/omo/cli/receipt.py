@@ -1,0 +1,143 @@
+"""`omo receipt`: what was proven as a file that others run again, and running such a file again."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from omo import options, progress, safe_open
+from omo.cli import out_file
+from omo.context import Context
+from omo.errors import BadInput, NotEvaluable, OmoError, Refused
+from omo.proof import base, changes
+from omo.proof.gate_runs import Subject
+from omo.proof.run import child_environment
+from omo.result import Result
+from omo.state import store
+from omo.text import clip, listed
+from omo.views.report.gather import Report, gather
+from omo.work import outcome, receipts
+from omo.work.receipts import Line, Proven
+from omo.workflows.ultrawork import runs
+
+HOME = "receipts"
+ABOUT = "what was proven, for others to run again: write, verify"
+
+
+def register(commands: options.Commands) -> None:
+    verbs = options.group(commands, "receipt", ABOUT)
+    writing = options.command(
+        verbs, "write", "write the receipt of a proven run for the commit that is checked out", write
+    )
+    writing.add_argument("--out", metavar="FILE", help="write it there (default: below the state directory)")
+    about = "make its experiment again in this checkout: 0 it holds, 3 a line does not, 4 a gate cannot start here"
+    verifying = options.command(verbs, "verify", about, verify, session=False)
+    verifying.add_argument("file", metavar="FILE", help="a receipt")
+    verifying.add_argument(
+        "--trust-user",
+        action="store_true",
+        help="take its word for what the user pinned and allowed: such commands are run, such changes are none",
+    )
+
+
+def write(arguments: argparse.Namespace, context: Context) -> Result:
+    if context.is_agent and not context.is_script and arguments.out is not None:
+        raise Refused("--out is the user's: it writes where they say", fix="omo receipt write")
+    name = context.judged(arguments.session)
+    if not name:
+        raise NotEvaluable("no such run is known in this project", fix="omo status --all shows every session")
+    text = receipt_of(context, name)
+    path = _place(context, arguments.out, text)
+    return Result(
+        {"path": path, "session": name}, f"{path}\nomo receipt verify runs it again, in any clone of this commit"
+    )
+
+
+def receipt_of(context: Context, name: str) -> str:
+    """Of a session's proof. Raises where there is none that others could run again, and says why."""
+    with progress.doing("gathering what was proven"):
+        report = gather(context, name)
+    told = report.verdict
+    if told.outcome is None or told.outcome["verdict"] != outcome.PROVEN:
+        raise Refused(
+            f"only what is proven can be run again, and this is {told.text}", fix="omo report says what is missing"
+        )
+    if differing := receipts.uncommitted(context.root):
+        raise Refused(f"a receipt speaks of a commit, and these are in none: {listed(differing, 6)}", fix="commit them")
+    began, before = _began(report)
+    if not began:
+        raise Refused(
+            "the run began on no commit, so that nobody else has what it began with", fix="commit before the work"
+        )
+    known = runs.known_gates(context, name)
+    owned = [(gate.name, gate) for gate in known if gate.is_users]
+    started = base.of_commit(context.root, began)
+    subject = Subject(
+        context.root,
+        context.state,
+        started,
+        base.look(context.root, started),
+        child_environment(os.environ),
+        context.now,
+        context.settings.proof_minutes,
+        allowed=known.allowed_changes,
+        by=context.actor,
+    )
+    return receipts.write(subject, Proven(began, report.task, owned, known.allowed_changes, before))
+
+
+def _began(report: Report) -> tuple[str, list[str]]:
+    """The commit that the work which leads began on, and what was there and in no commit."""
+    for part in report.parts:
+        started = part.sections.base
+        if isinstance(started, str) and started:
+            return started, []
+        if isinstance(started, dict) and started.get("head"):
+            return str(started["head"]), sorted(started.get("files") or ())
+    return "", []
+
+
+def _place(context: Context, out: str | None, text: str) -> str:
+    if out is None:
+        directory = os.path.join(context.state, HOME)
+        store.make_state_dir(context.state)
+        store.make_dir(directory, context.state)
+        path = os.path.join(directory, f"{changes.commit_of(Path(context.root), 'HEAD')}.json")
+        store.replace(path, text)
+        return path
+    return out_file.write(context, out, text, text.partition(",")[0], "receipt")
+
+
+def verify(arguments: argparse.Namespace, context: Context) -> Result:
+    try:
+        raw = safe_open.read_file(os.path.join(context.cwd, arguments.file), receipts.LARGEST, follow_link=True)
+    except OSError as error:
+        what = f"FILE {clip(arguments.file, 200)} cannot be read: {error.strerror or error}"
+        raise BadInput(what, fix="omo receipt write names the file it writes") from None
+    statement, lines = receipts.read(raw)
+    if statement is not None and not lines:
+        try:
+            for line in receipts.verify(
+                statement, context.root, context.state, context.now, trusts_user=arguments.trust_user
+            ):
+                lines.append(line)
+        except OmoError as error:
+            lines.append(Line("the experiment", None, error.message))
+    code = _exit_code(lines)
+    words = {0: "It holds", Refused.exit_code: "It does not hold", NotEvaluable.exit_code: "It cannot be verified here"}
+    text = "\n".join([*map(_in_words, lines), f"{words[code]}."])
+    data = {"verdict": words[code], "lines": [line.data for line in lines], "exit": code}
+    return Result(data, text, code)
+
+
+def _exit_code(lines: list[Line]) -> int:
+    if any(line.holds is False for line in lines):
+        return Refused.exit_code
+    return NotEvaluable.exit_code if any(line.holds is None for line in lines) else 0
+
+
+def _in_words(line: Line) -> str:
+    word = {True: "holds", False: "not so", None: "unknown"}[line.holds]
+    why = f" ({clip(line.why, 300)})" if line.why and not line.holds else ""
+    return f"  {word:8} {clip(line.what, 300)}{why}"

@@ -1,0 +1,155 @@
+"""The hunks of a change: the lines of a file that differ from before, and the file with one of them as it was."""
+
+from __future__ import annotations
+
+import ast
+import posixpath
+import warnings
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from omo.proof.base import LINK_MODE
+from omo.proof.swap import File
+
+# By the end of a name, how a line begins that is a comment. In the middle of a block it begins with its star.
+HASHES = (
+    *(".sh", ".bash", ".zsh", ".rb", ".pl", ".ex", ".exs", ".yml", ".yaml", ".toml", ".r", ".jl", ".tf", ".mk", ".nix"),
+    *("Makefile", "Dockerfile"),
+)
+DASHES = (".sql", ".lua", ".hs", ".elm")
+SLASHES = (
+    *(".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".go", ".rs", ".c", ".h", ".cc", ".cpp", ".hpp", ".java"),
+    *(".kt", ".scala", ".groovy", ".cs", ".swift", ".php", ".dart", ".proto", ".css", ".scss", ".less", ".zig"),
+)
+COMMENTS = {HASHES: ("#",), DASHES: ("--",), SLASHES: ("//", "/*", "*/", "* ")}
+SHEBANG = b"#!"
+
+
+@dataclass(frozen=True)
+class Hunk:
+    """Lines that belong together; what is new at the top level of a file is a hunk of its own. `first` and `last` are
+    counted in the file as it is; where lines were only removed, they stood above `first`, and `last` is one less than
+    `first`. A file that is gone, binary, a link or only another mode is one hunk."""
+
+    path: str
+    first: int
+    last: int
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+    reverted: File  # the file with these lines as they were, and all others as they are
+    is_code: bool
+
+    @property
+    def size(self) -> int:
+        return len(self.before) + len(self.after)
+
+    @property
+    def place(self) -> str:
+        """As a person finds it: `src/calc.py:10-14`, from the first line that is not blank to the last."""
+        if self.last < self.first:
+            return f"{self.path}:{self.first} (removed)"
+        written = [number for number, line in enumerate(self.after, self.first) if line.strip()]
+        first, last = (written[0], written[-1]) if written else (self.first, self.last)
+        return f"{self.path}:{first}" if first == last else f"{self.path}:{first}-{last}"
+
+
+def hunks_of(path: str, before: File, after: File) -> list[Hunk]:
+    new = after.content
+    is_other_kind = before.content is not None and before.mode != after.mode
+    if new is None or is_other_kind or after.mode == LINK_MODE or b"\0" in (before.content or b"") + new:
+        return [_whole(path, before, after)]
+    old_lines, new_lines = (before.content or b"").splitlines(keepends=True), new.splitlines(keepends=True)
+    ranges = _differing(old_lines, new_lines)
+    if before.content is None and len(ranges) < 2:
+        return [_whole(path, before, after)]
+    found = []
+    for start, end, old_start, old_end in ranges:
+        kept = [*new_lines[:start], *old_lines[old_start:old_end]]
+        if new_lines[end:] and kept and not kept[-1].endswith((b"\n", b"\r")):
+            kept.append(b"\n")  # what ended the file without one does not any more
+        reverted = File(b"".join([*kept, *new_lines[end:]]), after.mode)
+        removed, added = _text(old_lines[old_start:old_end]), _text(new_lines[start:end])
+        is_code = _is_code(path, new, reverted.content or b"", (*removed, *added))
+        found.append(Hunk(path, start + 1, end, removed, added, reverted, is_code))
+    return found
+
+
+def _whole(path: str, before: File, after: File) -> Hunk:
+    removed, added = _text((before.content or b"").splitlines()), _text((after.content or b"").splitlines())
+    return Hunk(path, 1, len(added), removed, added, before, is_code=True)
+
+
+Range = tuple[int, int, int, int]  # from and to in the new file, and in the old
+
+
+def _differing(old: list[bytes], new: list[bytes]) -> list[Range]:
+    """Where lines differ. Only blank lines between two make them one, and new definitions part them again."""
+    differing: list[Range] = []
+    for kind, old_start, old_end, start, end in SequenceMatcher(None, old, new).get_opcodes():
+        if kind == "equal":
+            continue
+        if differing:
+            first_start, first_end, first_old, _ = differing[-1]
+            if not b"".join(new[first_end:start]).strip():
+                differing[-1] = (first_start, end, first_old, old_end)
+                continue
+        differing.append((start, end, old_start, old_end))
+    return [part for found in differing for part in _parted(found, old, new)]
+
+
+def _parted(found: Range, old: list[bytes], new: list[bytes]) -> list[Range]:
+    """What was there before is the first part's: where that was more than one definition, nobody can tell which of the
+    new ones took its place."""
+    start, end, old_start, old_end = found
+    if _definitions(old, old_start, old_end):
+        return [found]
+    cuts = _definitions(new, start, end)
+    parts: list[Range] = []
+    for first, last in zip([start, *cuts], [*cuts, end], strict=True):
+        parts.append((first, last, old_end if parts else old_start, old_end))
+    return parts
+
+
+def _definitions(lines: list[bytes], start: int, end: int) -> list[int]:
+    """Where something begins at the top level, behind a blank line and behind other code of the range."""
+    begins = []
+    for number in range(start + 1, end):
+        at_top = lines[number][:1] not in (b" ", b"\t", b"\n", b"\r", b"", b")", b"]", b"}")
+        if at_top and not lines[number - 1].strip() and b"".join(lines[start:number]).strip():
+            begins.append(number)
+    return begins
+
+
+def _text(lines: list[bytes]) -> tuple[str, ...]:
+    return tuple(line.decode("utf-8", "replace").rstrip("\r\n") for line in lines)
+
+
+def _is_code(path: str, after: bytes, reverted: bytes, lines: tuple[str, ...]) -> bool:
+    """Not where the file means the same either way: comments and blanks, and the docstrings of Python."""
+    if path.endswith((".py", ".pyi")):
+        return _meaning(after) is None or _meaning(after) != _meaning(reverted)
+    written = [line.strip() for line in lines if line.strip()]
+    signs: tuple[str, ...] = ()
+    for ends, of_language in COMMENTS.items():
+        if posixpath.basename(path).endswith(ends):
+            signs = of_language
+    if after.startswith(SHEBANG) != reverted.startswith(SHEBANG):
+        return True
+    return not all(signs and (line.startswith(signs) or line == "*") for line in written)
+
+
+def _meaning(content: bytes) -> str | None:
+    """A module of Python without what its interpreter does not run; None where it is none. An example in a docstring
+    is run by doctest."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module = ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    for node in ast.walk(module):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
+            docstring = ast.get_docstring(node, clean=False)
+            if docstring is not None and ">>>" not in docstring:
+                node.body[:1] = []
+    return ast.dump(module)

@@ -1,0 +1,339 @@
+"""A receipt: what was proven, written so that somebody else can make the experiment again; and whoever does that.
+
+It is an unsigned in-toto Statement about a git commit and its tree. Nothing in it is believed: the gates are run again,
+and what they show is held against what it says. The digest tells only whether it was damaged on the way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from omo import __version__, strict
+from omo.digest import sha256
+from omo.errors import Refused
+from omo.proof import base, changes, experiment, gate_runs, git, own_commands
+from omo.proof.experiment import Experiment
+from omo.proof.gate_runs import Command, Run, Subject
+from omo.proof.run import child_environment
+from omo.proof.typed_commands import resolve, typed
+from omo.state import store
+from omo.text import clip, listed
+from omo.work import outcome, proving
+
+Row = dict[str, Any]
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+PREDICATE = "urn:x-omo:receipt:v1"
+COMMIT, TREE = "gitCommit", "gitTree"  # in-toto's names for such digests
+PROJECT, USER = "project", "user"
+MINUTES = 24 * 60.0  # who verifies has asked for the runs, however long they take
+LARGEST = 4 * 1024 * 1024
+ONLY_SAID = "only the receipt says so: look at it, then --trust-user"
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Sha = Annotated[str, Field(pattern=r"^[0-9a-f]{40,64}$")]
+Text = Annotated[str, Field(max_length=4000)]
+Arrangement = Literal["without the work", "with the old tests", "as it is"]
+
+
+class About(strict.Strict):
+    name: Text
+    digest: dict[Text, Sha]
+
+
+class Ran(strict.Strict):
+    """One run of a gate; counts where its runner prints them. The digest is of the end of what it printed then, which
+    has times in it and is not compared."""
+
+    exit: int | None
+    counts: list[int] | None
+    output: Sha256
+
+    @property
+    def in_words(self) -> str:
+        if self.counts is None:
+            return f"exit {self.exit}"
+        return ", ".join([f"exit {self.exit}", *map("{} {}".format, self.counts, ("passed", "failed", "skipped"))])
+
+
+class Gate(strict.Strict):
+    """A command that fails without the work and passes with it. `source` is the file of the base that names it; a gate
+    of the user's has none."""
+
+    name: Text
+    argv: Annotated[list[Text], Field(min_length=1, max_length=200)]
+    cwd: Text
+    sealed: list[Text]
+    timeout: Annotated[float, Field(gt=0)]
+    by: Literal["project", "user"]
+    source: Text
+    runs: dict[Arrangement, Ran]
+
+
+class Exceptions(strict.Strict):
+    """Changes to tests that the user wanted, by the digest of what they saw; and files that were there when the run
+    began and in no commit, which here count as work."""
+
+    allowed: dict[Text, Text]
+    uncommitted: list[Text]
+
+
+class Predicate(strict.Strict):
+    base: dict[Text, Sha]
+    task: Sha256 | None
+    gates: Annotated[list[Gate], Field(min_length=1, max_length=100)]
+    exceptions: Exceptions
+    verdict: Text
+    versions: dict[Text, Text]
+    digest: Sha256
+
+
+class Statement(strict.Strict):
+    type: Literal["https://in-toto.io/Statement/v1"] = Field(alias="_type")
+    subject: list[About]
+    predicate_type: Literal["urn:x-omo:receipt:v1"] = Field(alias="predicateType")
+    predicate: Predicate
+
+    def named(self, kind: str) -> str:
+        """The commit or the tree that it speaks of; empty where it names none, or several."""
+        found = [about.digest[kind] for about in self.subject if kind in about.digest]
+        return found[0] if len(found) == 1 else ""
+
+
+# Writing
+
+
+@dataclass(frozen=True)
+class Proven:
+    """What a session has proven: since which commit, on whose word, by which commands that are the user's."""
+
+    base: str
+    task: str
+    commands: Sequence[tuple[str, Command]]
+    allowed: Mapping[str, str] = field(default_factory=dict)
+    uncommitted: Sequence[str] = ()
+
+
+def write(subject: Subject, proven: Proven) -> str:
+    """The receipt for what HEAD holds. The runs that were not seen from this base are made here. Raises Refused where
+    nothing is proven by what others have, too."""
+    root = subject.root
+    gates: list[Gate] = []
+    reasons: list[str] = []
+    for name, command, owner in _commands(subject, proven):
+        made = _proved(subject, command)
+        if made.holds:
+            gates.append(_gate(name, command, owner, made))
+        else:
+            reasons.append(f"{name} ({clip(typed(command.argv), 80)}): {made.reason}")
+    if not gates:
+        why = "; ".join(reasons) or "there is no command that the project or the user names"
+        raise Refused(f"from the commit {proven.base[:12]} on it is not proven: {why}", fix="omo report says what is")
+    if missing := proving.missing_tests(subject, [gate_command(gate) for gate in gates]):
+        raise Refused(f"from the commit {proven.base[:12]} on it is not proven: {missing}", fix="omo report")
+    head = changes.commit_of(Path(root), "HEAD") or ""
+    predicate: Row = {
+        "base": {COMMIT: proven.base},
+        "task": sha256(store.encode(proven.task)) if proven.task else None,
+        "gates": [gate.model_dump(mode="json") for gate in gates],
+        "exceptions": {"allowed": dict(proven.allowed), "uncommitted": list(proven.uncommitted)},
+        "verdict": outcome.PROVEN,
+        "versions": {"omo": __version__, "python": platform.python_version(), "system": platform.system()},
+    }
+    about = [{"name": "commit", "digest": {COMMIT: head}}, {"name": "tree", "digest": {TREE: tree_of(root, head)}}]
+    statement: Row = {"_type": STATEMENT, "subject": about, "predicateType": PREDICATE, "predicate": predicate}
+    predicate["digest"] = digest_of(statement)
+    return json.dumps(statement, indent=2, ensure_ascii=False) + "\n"
+
+
+def _commands(subject: Subject, proven: Proven) -> Iterator[tuple[str, Command, str]]:
+    """Those of the user, and the project's own tests: each with its name and the file that names it, if any."""
+    covered = False
+    check = own_commands.test_gate(subject.root, proven.base, ".")
+    for name, command in proven.commands:
+        yield name, command, own_commands.where(subject.root, proven.base, command.argv, command.cwd)
+        if check and own_commands.covers(subject.root, proven.base, command.argv, command.cwd, check):
+            covered = True
+    if check and not covered:
+        yield check.name, gate_runs.Plain(check.argv, check.cwd), check.source
+
+
+def _proved(subject: Subject, command: Command) -> Experiment:
+    return experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command))
+
+
+def _gate(name: str, command: Command, source: str, made: Experiment) -> Gate:
+    runs = {arrangement: _ran(run).model_dump() for arrangement, run in made.runs.items()}
+    row: Row = {"name": name, "argv": list(command.argv), "cwd": command.cwd, "sealed": list(command.sealed)}
+    row |= {"timeout": float(command.timeout), "by": PROJECT if source else USER, "source": source, "runs": runs}
+    return Gate.model_validate(row)
+
+
+def _ran(run: Run) -> Ran:
+    counts = list(run.counts) if run.counts is not None else None
+    return Ran(exit=run.exit, counts=counts, output=sha256(store.encode(run.tail)))
+
+
+def gate_command(gate: Gate) -> gate_runs.Plain:
+    return gate_runs.Plain(gate.argv, gate.cwd, gate.sealed, gate.timeout)
+
+
+def uncommitted(root: str) -> list[str]:
+    """The files that differ from what is checked out."""
+    look = base.look(root, base.of_commit(root, "HEAD"))
+    return sorted(look.changed) if look.changed is not None else [look.unknown]
+
+
+def tree_of(root: str, commit: str) -> str:
+    return git.run(root, "rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}").text.strip()
+
+
+def digest_of(statement: Row) -> str:
+    """Of everything but itself."""
+    predicate = {name: value for name, value in statement["predicate"].items() if name != "digest"}
+    return sha256(json.dumps({**statement, "predicate": predicate}, sort_keys=True).encode("ascii"))
+
+
+# Verifying
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a receipt, and whether it holds here; None where nobody can tell, and `why` says what is missing."""
+
+    what: str
+    holds: bool | None
+    why: str = ""
+
+    @property
+    def data(self) -> Row:
+        return {"line": self.what, "holds": self.holds, "why": self.why}
+
+
+def read(raw: bytes) -> tuple[Statement | None, list[Line]]:
+    """The statement, and what is wrong with the file itself."""
+    try:
+        document = json.loads(raw.decode("utf-8"))
+        statement = Statement.model_validate(document)
+    except ValidationError as error:
+        return None, [Line(defect, False) for defect in strict.defects_of(error, Statement)]
+    except (ValueError, RecursionError) as error:
+        return None, [Line("the file", False, f"it is no JSON: {clip(str(error), 200)}")]
+    lines = []
+    if digest_of(document) != statement.predicate.digest:
+        lines.append(Line("digest", False, "it is not as it was written"))
+    if statement.predicate.verdict != outcome.PROVEN:
+        lines.append(
+            Line("verdict", False, f"{clip(statement.predicate.verdict, 40)} is nothing that can be run again")
+        )
+    return statement, lines
+
+
+def verify(statement: Statement, root: str, state: str, now: float, *, trusts_user: bool) -> Iterator[Line]:
+    """Line by line, in this checkout, which has to be the commit and nothing else. It ends with the first that does not
+    hold, where what follows would rest on it."""
+    for line in _about_commits(statement, Path(root)):
+        yield line
+        if not line.holds:
+            return
+    began = base.of_commit(root, statement.predicate.base[COMMIT])
+    look = base.look(root, began)
+    subject = Subject(
+        root, state, began, look, child_environment(os.environ), now, MINUTES, remembers=False, by=USER,
+        allowed=statement.predicate.exceptions.allowed,
+    )  # fmt: skip
+    for path in sorted(statement.predicate.exceptions.allowed):
+        why = "" if trusts_user else ONLY_SAID
+        yield Line(f"{clip(path, 200)} changed as the user allowed", trusts_user or None, why)
+    gates = statement.predicate.gates
+    for gate in gates:
+        yield from _gate_again(subject, gate, trusts_user=trusts_user)
+    missing = proving.missing_tests(subject, [gate_command(gate) for gate in gates])
+    yield Line("the project's own tests pass, and are not weakened", not missing, missing)
+
+
+def _about_commits(statement: Statement, root: Path) -> Iterator[Line]:
+    """That this is the commit and the tree it speaks of, and that the base came before."""
+    commit, tree = statement.named(COMMIT), statement.named(TREE)
+    before = statement.predicate.base.get(COMMIT, "")
+    yield _known(root, "commit", commit)
+    own_tree = tree_of(str(root), commit)
+    yield Line(f"tree {tree[:12]}", own_tree == tree, f"the commit has {own_tree[:12]}")
+    here = tree_of(str(root), "HEAD")
+    yield Line(
+        "this checkout", here == tree, f"it has another tree checked out, {here[:12]}: git checkout {commit[:12]}"
+    )
+    differing = uncommitted(str(root))
+    yield Line("a clean checkout", not differing, f"not as in the commit: {listed(differing, 6)}")
+    yield _known(root, "base", before)
+    is_before = changes.joint(root, before, commit) == before != commit
+    yield Line("base before commit", is_before, f"{before[:12]} is no commit that came before {commit[:12]}")
+
+
+def _known(root: Path, what: str, commit: str) -> Line:
+    """In a shallow clone a commit may only not be there yet."""
+    name = f"{what} {commit[:12]}"
+    if commit and changes.commit_of(root, commit) == commit:
+        return Line(name, True)
+    if git.run(root, "rev-parse", "--is-shallow-repository").text.strip() == "true":
+        return Line(name, None, "this clone does not go back so far: git fetch --unshallow")
+    return Line(name, False, "this repository has no such commit")
+
+
+def _gate_again(subject: Subject, gate: Gate, *, trusts_user: bool) -> Iterator[Line]:
+    command = gate_command(gate)
+    name = f"gate {clip(gate.name, 60)} ({clip(typed(gate.argv), 80)})"
+    source = own_commands.where(subject.root, subject.began.get("head"), gate.argv, gate.cwd)
+    if gate.by == PROJECT:
+        yield Line(f"{name}: the project's own", bool(source), "no file of the base names it")
+        if not source:
+            return
+    elif not source and not trusts_user:
+        yield Line(name, None, f"{ONLY_SAID}; it was not run")
+        return
+    made = _proved(subject, _as_run_here(subject, command))
+    now = made.runs.get(gate_runs.AS_IT_IS)
+    if why := _cannot_start(made, now):
+        yield Line(name, None, why)
+        return
+    yield Line(f"{name}: {made.reason}" if made.holds else name, made.holds, made.reason)
+    for arrangement in sorted({*gate.runs, *made.runs}):
+        said, run = gate.runs.get(arrangement), made.runs.get(arrangement)  # type: ignore[call-overload]
+        there = said.in_words if said else "no such run"
+        here = _ran(run).in_words if run else "no such run"
+        yield Line(f"{name}, {arrangement}: {there}", there == here, f"here it is {here}")
+
+
+def _as_run_here(subject: Subject, command: Command) -> Command:
+    """The project's tests by the runner that this machine has, where the writer's lay in an environment of its own."""
+    directory = os.path.join(subject.root, command.cwd)
+    if resolve(command.argv[0], directory, subject.environ.get("PATH", "")) is not None:
+        return command
+    head = subject.began.get("head")
+    check = own_commands.test_gate(subject.root, head, command.cwd)
+    if check is None or not own_commands.covers(subject.root, head, command.argv, command.cwd, check):
+        return command
+    return gate_runs.Plain(check.argv, check.cwd, command.sealed, command.timeout)
+
+
+def _cannot_start(made: Experiment, now: Run | None) -> str:
+    """Why the gate says nothing here: a program or a package that this machine has not."""
+    if made.verdict == experiment.NOT_MADE:
+        return made.reason
+    if now is None:
+        return ""
+    if now.result == "unknown":
+        return now.why
+    if now.exit in experiment.COULD_NOT_START:
+        return f"it cannot be started here ({now.quoted})"
+    if now.result == "fail" and now.broke_before_tests and now.missing:
+        return f"it stops before its tests for want of {listed(now.missing, 3)}"
+    return ""

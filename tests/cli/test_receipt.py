@@ -1,0 +1,302 @@
+"""`omo receipt`: written for a commit, and run again in a fresh clone, where every line that is not so is told."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from omo.work import receipts
+from tests.project import SESSION, Project, git
+
+Row = dict[str, Any]
+
+CALC = "def add(a, b):\n    return a - b\n"
+FIXED = "def add(a, b):\n    return a + b\n"
+TEST = """import unittest
+
+import calc
+
+
+class Adding(unittest.TestCase):
+    def test_add(self):
+        self.assertEqual(calc.add(2, 3), 5)
+
+    def test_nothing(self):
+        self.assertEqual(calc.add(2, 0), 2)
+"""
+MAKEFILE = "test:\n\tpython3 -B -m unittest -q\n"
+
+
+def work(project: Project, *, commits: bool = True) -> None:
+    """Tests that fail, mended in a run that is proven by the project's own command."""
+    project.git("rm", "-q", "--cached", "-r", "--ignore-unmatch", ".")
+    (project.root / "value").unlink(missing_ok=True)
+    project.write("calc.py", CALC)
+    project.write("test_calc.py", TEST)
+    project.write("Makefile", MAKEFILE)
+    project.commit("base")
+    project.prompt("ulw mend add")
+    project.write("calc.py", FIXED)
+    assert "Done, proven" in project.check("ulw", "done").out
+    if commits:
+        project.commit("the work")
+
+
+def written(project: Project, out: Path) -> Row:
+    project.check("receipt", "write", "--out", str(out), by="user")
+    value: Row = json.loads(out.read_text(encoding="utf-8"))
+    return value
+
+
+def cloned(project: Project, place: Path) -> Project:
+    git(project.root.parent, "clone", "-q", str(project.root), str(place))
+    return Project(place)
+
+
+@pytest.fixture
+def receipt(project: Project, tmp_path: Path) -> tuple[Project, Path]:
+    """A fresh clone on the same commit, and a receipt of the work in it."""
+    work(project)
+    out = tmp_path / "receipt.json"
+    written(project, out)
+    return cloned(project, tmp_path / "a clone"), out
+
+
+def test_a_receipt_is_a_statement_about_commit_and_tree_and_holds_in_a_fresh_clone(
+    receipt: tuple[Project, Path],
+) -> None:
+    clone, out = receipt
+    statement = json.loads(out.read_text(encoding="utf-8"))
+    commit, tree = clone.git("rev-parse", "HEAD"), clone.git("rev-parse", "HEAD^{tree}")
+    assert statement["_type"] == "https://in-toto.io/Statement/v1"
+    assert [about["digest"] for about in statement["subject"]] == [{"gitCommit": commit}, {"gitTree": tree}]
+    predicate = statement["predicate"]
+    assert predicate["base"] == {"gitCommit": clone.git("rev-parse", "HEAD~1")}
+    assert (predicate["verdict"], len(predicate["task"])) == ("proven", 64)
+    (gate,) = predicate["gates"]
+    assert (gate["argv"], gate["by"], gate["source"]) == (["make", "test"], "project", "Makefile")
+    runs = {name: (run["exit"], run["counts"]) for name, run in gate["runs"].items()}
+    assert runs == {"without the work": (2, [1, 1, 0]), "as it is": (0, [2, 0, 0])}
+    ran = clone.check("receipt", "verify", str(out), by="user")
+    assert "It holds." in ran.out
+    assert "fails without the work" in ran.out
+    assert clone.git("status", "--porcelain", "--", ":!.sisyphus") == ""
+
+
+def flipped(change: Callable[[Row], None], *, seals: bool = False) -> Callable[[Row], Row]:
+    def flip(statement: Row) -> Row:
+        change(statement)
+        if seals:  # by somebody who knows how it is written
+            statement["predicate"]["digest"] = receipts.digest_of(statement)
+        return statement
+
+    return flip
+
+
+def _gate(statement: Row) -> Row:
+    gate: Row = statement["predicate"]["gates"][0]
+    return gate
+
+
+def _flip(text: str) -> str:
+    """One letter, to another that a digest may have."""
+    return ("1" if text[0] == "0" else "0") + text[1:]
+
+
+FLIPS: dict[str, tuple[Callable[[Row], None], str]] = {
+    "commit": (
+        lambda s: s["subject"][0]["digest"].update(gitCommit=_flip(s["subject"][0]["digest"]["gitCommit"])),
+        "commit",
+    ),
+    "tree": (lambda s: s["subject"][1]["digest"].update(gitTree=_flip(s["subject"][1]["digest"]["gitTree"])), "tree"),
+    "base": (lambda s: s["predicate"]["base"].update(gitCommit=_flip(s["predicate"]["base"]["gitCommit"])), "base"),
+    "base is the commit": (
+        lambda s: s["predicate"]["base"].update(gitCommit=s["subject"][0]["digest"]["gitCommit"]),
+        "base before commit",
+    ),
+    "argv": (lambda s: _gate(s).update(argv=["make", "tess"]), "the project's own"),
+    "another gate": (lambda s: _gate(s).update(argv=["sh", "-c", "grep -q + calc.py"]), "the project's own"),
+    "directory": (lambda s: _gate(s).update(cwd="elsewhere"), "the project's own"),
+    "exit": (lambda s: _gate(s)["runs"]["as it is"].update(exit=1), "as it is"),
+    "counts": (lambda s: _gate(s)["runs"]["without the work"].update(counts=[0, 2, 0]), "without the work"),
+    "a run left out": (lambda s: _gate(s)["runs"].pop("without the work"), "without the work"),
+    "verdict": (lambda s: s["predicate"].update(verdict="judged"), "verdict"),
+    "kind": (lambda s: s.update(predicateType="urn:x-omo:receipt:v2"), "predicateType"),
+    "no gates": (lambda s: s["predicate"].update(gates=[]), "predicate.gates"),
+}
+
+
+@pytest.mark.parametrize("seals", [False, True], ids=["as it fell", "sealed anew"])
+@pytest.mark.parametrize("name", list(FLIPS))
+def test_a_flipped_line_does_not_hold(receipt: tuple[Project, Path], name: str, seals: bool) -> None:
+    clone, out = receipt
+    change, line = FLIPS[name]
+    statement = flipped(change, seals=seals)(json.loads(out.read_text(encoding="utf-8")))
+    out.write_text(json.dumps(statement), encoding="utf-8")
+    ran = clone.check("receipt", "verify", "--json", str(out), by="user", code=3)
+    wrong = [row for row in ran.json["lines"] if row["holds"] is False]
+    named = [row for row in wrong if line in row["line"] or (not seals and row["line"] == "digest")]
+    assert named, wrong
+
+
+def test_any_byte_that_fell_over_is_noticed(receipt: tuple[Project, Path]) -> None:
+    clone, out = receipt
+    whole = out.read_bytes()
+    for place in range(0, len(whole), len(whole) // 12):
+        out.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert clone.user("receipt", "verify", str(out)).code == 3, whole[place - 10 : place + 10]
+
+
+def test_where_the_runner_is_missing_nobody_can_tell(
+    receipt: tuple[Project, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    clone, out = receipt
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in ("git", "sh"):
+        (tools / name).symlink_to(f"/usr/bin/{name}" if Path(f"/usr/bin/{name}").exists() else f"/bin/{name}")
+    monkeypatch.setenv("PATH", str(tools))
+    ran = clone.check("receipt", "verify", str(out), by="user", code=4)
+    assert "program not found" in ran.out
+    assert "It cannot be verified here." in ran.out
+
+
+def test_a_shallow_clone_is_told_to_fetch(project: Project, receipt: tuple[Project, Path], tmp_path: Path) -> None:
+    _, out = receipt
+    git(tmp_path, "clone", "-q", "--depth", "1", f"file://{project.root}", str(tmp_path / "shallow"))
+    ran = Project(tmp_path / "shallow").check("receipt", "verify", str(out), by="user", code=4)
+    assert "git fetch --unshallow" in ran.out
+
+
+@pytest.mark.parametrize(
+    ("change", "line"),
+    [
+        (lambda clone: clone.write("calc.py", CALC), "a clean checkout"),
+        (lambda clone: clone.write("new.py", "x = 1\n"), "a clean checkout"),
+        (lambda clone: (clone.write("calc.py", CALC), clone.commit("back")), "this checkout"),
+    ],
+    ids=["an edit", "a new file", "another commit"],
+)
+def test_a_receipt_speaks_of_no_other_checkout(
+    receipt: tuple[Project, Path], change: Callable[[Project], object], line: str
+) -> None:
+    clone, out = receipt
+    change(clone)
+    ran = clone.check("receipt", "verify", "--json", str(out), by="user", code=3)
+    assert [row["line"] for row in ran.json["lines"] if row["holds"] is False] == [line]
+
+
+def test_a_command_that_only_the_receipt_names_is_not_run_unasked(
+    project: Project, receipt: tuple[Project, Path], tmp_path: Path
+) -> None:
+    clone, out = receipt
+    ran = tmp_path / "ran"
+    statement = json.loads(out.read_text(encoding="utf-8"))
+    _gate(statement).update(by="user", source="", argv=["sh", "-c", f"touch '{ran}'; grep -q '+' calc.py"])
+    statement["predicate"]["digest"] = receipts.digest_of(statement)
+    out.write_text(json.dumps(statement), encoding="utf-8")
+    told = clone.check("receipt", "verify", str(out), by="user", code=4)
+    assert "only the receipt says so" in told.out
+    assert not ran.exists()
+    told = clone.check("receipt", "verify", "--trust-user", str(out), by="user", code=3)
+    assert ran.exists()
+    assert "as it is: exit 0, 2 passed" in told.out
+
+
+def weakened(project: Project) -> str:
+    """A test that accepts both, and work that needs it."""
+    text = TEST.replace("calc.add(2, 3), 5)", "calc.add(2, 3), 6)")
+    project.write("test_calc.py", text)
+    project.write("calc.py", FIXED.replace("a + b", "a + b + (b == 3)"))
+    return text
+
+
+def test_a_change_that_the_user_allowed_is_named_and_not_taken_on_the_receipts_word(
+    project: Project, tmp_path: Path
+) -> None:
+    project.git("rm", "-q", "--cached", "-r", "--ignore-unmatch", ".")
+    for name, text in {"calc.py": FIXED, "test_calc.py": TEST, "Makefile": MAKEFILE}.items():
+        project.write(name, text)
+    project.commit("base")
+    project.prompt("ulw five is six")
+    weakened(project)
+    assert "it passes only with the changed test_calc.py" in project.check("ulw", "done", code=3).err
+    project.prompt("/omo:allow test_calc.py")
+    assert "Done, proven" in project.check("ulw", "done").out
+    project.commit("the work")
+    out = tmp_path / "receipt.json"
+    assert list(written(project, out)["predicate"]["exceptions"]["allowed"]) == ["test_calc.py"]
+    clone = cloned(project, tmp_path / "a clone")
+    told = clone.check("receipt", "verify", str(out), by="user", code=4)
+    assert "test_calc.py changed as the user allowed (only the receipt says so" in told.out
+    clone.check("receipt", "verify", "--trust-user", str(out), by="user")
+    statement = json.loads(out.read_text(encoding="utf-8"))
+    statement["predicate"]["exceptions"]["allowed"] = {}
+    statement["predicate"]["digest"] = receipts.digest_of(statement)
+    out.write_text(json.dumps(statement), encoding="utf-8")
+    told = clone.check("receipt", "verify", "--trust-user", str(out), by="user", code=3)
+    assert "it passes only with the changed test_calc.py" in told.out
+
+
+def test_a_receipt_needs_a_proof_and_a_commit(project: Project) -> None:
+    assert "no such run is known" in project.check("receipt", "write", by="user", code=4).err
+    work(project, commits=False)
+    told = project.check("receipt", "write", by="user", code=3)
+    assert "calc.py" in told.err
+    assert "fix: commit them" in told.err
+    project.commit("the work")
+    path = project.check("receipt", "write", "--json", by="user").json["path"]
+    assert Path(path).name == f"{project.git('rev-parse', 'HEAD')}.json"
+    project.write("calc.py", FIXED + "# later\n")
+    assert "and this is NOT proven any more" in project.check("receipt", "write", by="user", code=3).err
+
+
+def test_an_agents_word_is_no_receipt(project: Project) -> None:
+    project.commit("base")
+    project.prompt("ulw mend it")
+    project.write("value", "new\n")
+    project.check("ulw", "done", "--because", "the value is the new one")
+    project.commit("the work")
+    told = project.check("receipt", "write", code=3, session=SESSION)
+    assert "and this is finished on the agent's word" in told.err
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '"x"', '{"_type": 1}'])
+def test_what_is_no_receipt_holds_nothing(project: Project, tmp_path: Path, content: str) -> None:
+    project.commit("base")
+    file = tmp_path / "no receipt.json"
+    file.write_text(content, encoding="utf-8")
+    assert "It does not hold." in project.check("receipt", "verify", str(file), by="user", code=3).out
+    assert "cannot be read" in project.check("receipt", "verify", str(tmp_path / "none"), by="user", code=2).err
+
+
+def test_a_runner_in_an_environment_of_the_writers_is_found_where_the_reader_has_it(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Written with .venv/bin/pytest; whoever verifies has it on the PATH."""
+    script = "#!/bin/sh\ngrep -q '+' calc.py && echo '1 passed in 0.1s' && exit 0\n"
+    script += "echo 'FAILED test_calc.py::test_add'; echo '1 failed in 0.1s'; exit 1\n"
+    elsewhere = tmp_path / "bin"
+    elsewhere.mkdir()
+    for place in (project.root / ".venv" / "bin", elsewhere):
+        place.mkdir(parents=True, exist_ok=True)
+        (place / "pytest").write_text(script, encoding="utf-8")
+        (place / "pytest").chmod(0o755)
+    project.write(".gitignore", ".venv\n")
+    project.write("pyproject.toml", "[tool.pytest.ini_options]\n")
+    project.write("calc.py", CALC)
+    project.write("test_calc.py", TEST)
+    project.commit("base")
+    project.prompt("ulw mend add")
+    project.write("calc.py", FIXED)
+    assert "Done, proven" in project.check("ulw", "done").out
+    project.commit("the work")
+    statement = written(project, tmp_path / "receipt.json")
+    assert _gate(statement)["argv"][0] == ".venv/bin/pytest"
+    clone = cloned(project, tmp_path / "a clone")
+    monkeypatch.setenv("PATH", f"{elsewhere}:/usr/bin:/bin")
+    clone.check("receipt", "verify", str(tmp_path / "receipt.json"), by="user")
