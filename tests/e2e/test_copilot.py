@@ -214,6 +214,21 @@ def test_a_budget_counts_its_agents_refuses_them_lets_go_and_goes_on_when_it_is_
     assert tokens(copilot, run.session) == copilot.model.sent
 
 
+def test_an_agent_in_the_background_is_waited_for(copilot: Copilot) -> None:
+    turn_ended = threading.Event()
+    copilot.model.agent(lambda request: True, say("I looked.").held_by(turn_ended))
+    look = call("task", agent_type="omo:explorer", prompt="look", description="d", name="a1", mode="background")
+
+    def wait(request: Request) -> Turn:
+        threading.Timer(1, turn_ended.set).start()  # while the Stop of this turn is decided, or after it
+        return say("I wait for it.")
+
+    copilot.model.script(look, wait, say("Done."), say("Done."))
+    session = copilot.prompt("ulw look at it").session
+    kinds = [kind for kind in copilot.kinds(session) if kind != "agent-finished"]
+    assert kinds == ["activated:leading", "allowed:background-agent", "blocked:block", "allowed:cap"]
+
+
 def test_ralph_runs_to_its_end_with_the_agents_of_the_plugin(copilot: Copilot) -> None:
     """In one iteration; of those that a judge sends back, see test_ralph."""
     (copilot.project / "criteria.yaml").write_text(CRITERIA, "utf-8")

@@ -80,10 +80,10 @@ class Copilot(Host):
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
-    def notes(self, kind: str, *, seconds: float = 0, **data: Any) -> None:
+    def notes(self, kind: str, /, *, seconds: float = 0, agent: str = "", **data: Any) -> None:
         """The client writes a row, so long after now."""
         moment = (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="milliseconds")
-        row = {"type": kind, "data": data, "id": "1", "timestamp": moment.replace("+00:00", "Z")}
+        row = {"type": kind, "data": data, "agentId": agent, "id": "1", "timestamp": moment.replace("+00:00", "Z")}
         with self.record.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row, separators=(",", ":")) + "\n")
 
@@ -319,3 +319,19 @@ def test_what_the_client_writes_a_moment_late_is_waited_for(copilot: Copilot) ->
     writer.join()
     assert event is not None
     assert event.in_plan_mode
+
+
+def test_what_works_in_the_background_is_waited_for(copilot: Copilot) -> None:
+    copilot.typed("ulw fix it")
+    copilot.notes("assistant.message", content="I wait.")
+    copilot.notes("subagent.started", agent="a1", executionMode="background")
+    copilot.notes("subagent.started", agent="a2", executionMode="sync")
+    assert copilot.ends() == ("", {})
+    assert copilot.kinds()[-1] == "allowed:background-agent"
+    copilot.notes("subagent.completed", agent="a1")
+    copilot.notes("tool.execution_start", toolName="bash", arguments={"mode": "async", "shellId": "s1"})
+    assert copilot.typed('<system_notification>\nAgent "stop ulw" is now idle.\n</system_notification>') == ("", {})
+    assert copilot.ends() == ("", {})
+    assert copilot.kinds()[-1] == "allowed:background-shell"
+    copilot.notes("system.notification", kind={"type": "shell_completed", "shellId": "s1"})
+    assert copilot.ends()[1]["decision"] == "block"

@@ -39,6 +39,7 @@ CALLED = {
 # A further one, such as to leave the sandbox, is the user's to allow.
 PLAIN_ARGUMENTS = frozenset(("command", "description", "mode", "initial_wait", "shellId"))
 PLAN = "[[PLAN]] "  # before a prompt of plan mode
+NOTIFICATION = "<system_notification>"
 AUTOPILOT = "You have not yet marked the task as complete using the task_complete tool."
 # A skill that the user types in the terminal comes as its text, with what follows its name in it or below it.
 INVOKED, CONTEXT_ENDS, BELOW = 'The user explicitly invoked the "', "</skill-context>", "\n\nARGUMENTS: "
@@ -92,7 +93,9 @@ class Copilot(Host):
         event.in_plan_mode = event.prompt.startswith(PLAN) or (event.name == "Stop" and transcript.mode() == "plan")
         event.prompt = _typed(event.prompt.removeprefix(PLAN), environ.get(self.root_variable, ""))
         is_of_a_hook = bool(event.prompt) and transcript.has_sent_back(event.prompt)
-        event.is_machine_prompt = is_of_a_hook or event.prompt.startswith(AUTOPILOT)
+        event.is_machine_prompt = is_of_a_hook or event.prompt.startswith((AUTOPILOT, NOTIFICATION))
+        if event.name == "Stop":
+            event.running_agents, event.running_shells = transcript.running()
         event.shows_messages = True
         event.can_permit = event.tool == hosts.SHELL and PLAIN_ARGUMENTS.issuperset(event.arguments)
         return event
@@ -221,6 +224,23 @@ class Events(Transcript):
         for data in self._rows("session.mode_changed"):
             return str(data.get("newMode"))
         return ""
+
+    def running(self) -> tuple[int, int]:
+        """How many agents and shells work in the background: the client goes on by itself when one has ended."""
+        ended = set()
+        for kind in ("subagent.completed", "subagent.failed"):
+            ended |= {data["agent"] for data in self._rows(kind)}
+        for data in self._rows("system.notification"):
+            about = data.get("kind")
+            if isinstance(about, dict) and about.get("type") == "shell_completed":
+                ended.add(about.get("shellId"))
+        agents = {data["agent"] for data in self._rows("subagent.started") if data.get("executionMode") == "background"}
+        shells = set()
+        for data in self._rows("tool.execution_start"):
+            given = data.get("arguments")
+            if isinstance(given, dict) and given.get("mode") == "async" and given.get("shellId"):
+                shells.add(given["shellId"])
+        return len(agents - ended), len(shells - ended)
 
     def has_sent_back(self, prompt: str) -> bool:
         """Whether it is what a Stop hook, ours or another's, has sent the agent back with: that comes as a prompt."""
