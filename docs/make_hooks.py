@@ -1,4 +1,5 @@
-"""Writes the registration of the hooks for every host from one table: hooks/hooks.json and its like.
+"""Writes what shells have to know of every host: the registration of its hooks (hooks/hooks.json and its like),
+hooks/not-ready.sh, what is answered where Python cannot, and hooks/homes.sh, where a host keeps what omo has built.
 
 python docs/make_hooks.py            rewrites the files
 python docs/make_hooks.py --check    exits 1 if a file is not what the table says
@@ -15,54 +16,111 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
 from omo import hosts  # noqa: E402
-from omo.hosts import Host  # noqa: E402
+from omo.hosts import Answer, Host  # noqa: E402
 
 ABOUT = "omo: keeps the agent working until the work is proven done, and lets go when you say so"
-SCRIPTS = {
-    "SessionStart": "session-start",
-    "UserPromptSubmit": "user-prompt-submit",
-    "PreToolUse": "pre-tool-use",
-    "PostToolUse": "post-tool-use",
-    "Stop": "stop",
-    "SubagentStart": "subagent-start",
-    "SubagentStop": "subagent-stop",
-}
 SECONDS = 10
 BUILDING = {"timeout": 300, "statusMessage": "omo: preparing (once)"}  # the first session makes the environment
 
+NOT_READY_FILE = "hooks/not-ready.sh"
+NOT_READY = "omo's Python environment is not ready; 'omo doctor' says why and how to mend it."
+# To what was typed: a stop, a ulw, and any other command.
+ANSWERS = {
+    "stop": Answer(hosts.END_PROMPT, f"omo: nothing holds this session now: {NOT_READY}"),
+    "ulw": Answer(
+        context=f"[omo] Ultrawork could not be turned on: {NOT_READY}",
+        message=f"omo: ultrawork could not be turned on: {NOT_READY}",
+    ),
+    "command": Answer(message=f"omo: what you typed was not acted on: {NOT_READY}"),
+}
+HOMES_FILE = "hooks/homes.sh"
+HOMES = """\
+# shellcheck shell=sh disable=SC2034
+# Written by docs/make_hooks.py: sets $home to where a plugin that a host has installed has built its environment.
+
+for data in {patterns}; do
+    [ -f "$data/environment" ] && home=$data
+done
+"""
+HEAD = """\
+# shellcheck shell=sh disable=SC2154
+# Written by docs/make_hooks.py: what $host is answered to what was typed while omo's Python environment is not ready.
+
+case $host.$typed in
+"""
+
 
 def render(host: Host) -> str:
-    events = {event: [_group(host, event)] for event in SCRIPTS}
+    events = {event: [_group(host, event)] for event in host.events}
     return json.dumps({"description": ABOUT, "hooks": events}, indent=2) + "\n"
 
 
 def _group(host: Host, event: str) -> dict[str, Any]:
     launch = f'launch="${{{host.root_variable}}}/hooks/launch.sh"; [ -r "$launch" ] || exit 0; '
-    where = ""
-    if host.name != hosts.NAMES[0]:  # whose variables the launcher knows
-        where = f' plugin_root="${{{host.root_variable}}}" plugin_data="${{{host.data_variable}}}"'
-    command = f'{launch}host={host.name} event={SCRIPTS[event]}{where}; . "$launch"'
+    command = f'{launch}{_variables(host)} host={host.name} event={host.events[event]}; . "$launch"'
     handler: dict[str, Any] = {"type": "command", "command": command, "timeout": SECONDS}
     if title := host.hook_titles.get(event):
         handler["statusMessage"] = title
     group: dict[str, Any] = {"hooks": [handler]}
-    if event == "SessionStart":
+    if host.events[event] == "session-start":
         handler |= BUILDING
-    elif event == "PreToolUse":
+    elif host.events[event] == "pre-tool-use":
         group = {"matcher": "|".join(host.watched_tools), **group}
-    elif event == "PostToolUse":
+    elif host.events[event] == "post-tool-use":
         group = {"matcher": host.shell_tool[0], "hooks": [{**handler, **host.only_for_omo}]}
     return group
 
 
-def main() -> int:
-    stale = []
+def _variables(host: Host) -> str:
+    """What the launcher is told of a host."""
+    variables = {
+        "plugin_root": f"${{{host.root_variable}}}",
+        "plugin_data": f"${{{host.data_variable}}}",
+        "plugin_project": f"${{{host.project_variable}}}" if host.project_variable else "$PWD",
+        "plugin_around": "".join(f"${{{name}-}}" for name in _session_variables_around(host)),
+        "plugin_rewrites": "yes" if host.rewrites_commands else "",
+    }
+    return " ".join(f'{name}="{value}"' for name, value in variables.items())
+
+
+def _session_variables_around(host: Host) -> list[str]:
+    """Those that are set for its hooks only where it was started in an agent's shell."""
+    expected = hosts.OF_HOOKS_TOO.get(host.name, ())
+    return [name for name in hosts.session_variables() if name not in expected]
+
+
+def not_ready() -> str:
+    """Each host's answers in its own form."""
+    lines = []
     for host in hosts.every():
-        file, text = ROOT / host.registration, render(host)
+        environ = dict.fromkeys(hosts.OF_HOOKS_TOO.get(host.name, ()), "1")
+        prompt = next(name for name, script in host.events.items() if script == "user-prompt-submit")
+        event = host.read(json.dumps({"hook_event_name": prompt}).encode(), environ)
+        assert event is not None
+        for typed, answer in ANSWERS.items():
+            said = host.write(answer, event, environ).decode()
+            lines.append(f"{host.name}.{typed})\n    cat <<'EOF'\n{said}EOF\n    ;;\n")
+    return f"{HEAD}{''.join(lines)}esac\n"
+
+
+def homes() -> str:
+    """The first host's comes last, and counts."""
+    patterns = []
+    for host in reversed(hosts.every()):
+        patterns.append(f'"${{{host.home_variable}:-${{HOME-}}/{host.home_name}}}"/{host.data_pattern}')
+    return HOMES.format(patterns=" \\\n    ".join(patterns))
+
+
+def main() -> int:
+    files = {host.registration: render(host) for host in hosts.every()}
+    files |= {NOT_READY_FILE: not_ready(), HOMES_FILE: homes()}
+    stale = []
+    for name, text in files.items():
+        file = ROOT / name
         if "--check" not in sys.argv:
             file.write_text(text, encoding="utf-8")
         elif not file.exists() or file.read_text(encoding="utf-8") != text:
-            stale.append(host.registration)
+            stale.append(name)
     if stale:
         print(f"{', '.join(stale)}: not what the table says: python docs/make_hooks.py", file=sys.stderr)
     return 1 if stale else 0

@@ -1,13 +1,14 @@
 # shellcheck shell=sh disable=SC2154
-# Sourced by the commands of a registration, with $host and $event set and, but for the first host, $plugin_root and
-# $plugin_data, inside the shell the host has started anyway: on a quiet day this file is the whole plugin. It must stay
-# free of forks until there is something to do, must leave with exit 0 whatever happens (2 would deny a tool call), and
-# must print nothing that no decision printed. A shell parses as it goes: what most events need comes first, and whoever
-# is ready to leave leaves.
+# Sourced by the commands of a registration, which docs/make_hooks.py writes, inside the shell the host has started anyway:
+# on a quiet day this file is the whole plugin. It must stay free of forks until there is something to do, must leave with
+# exit 0 whatever happens (2 would deny a tool call), and must print nothing that no decision printed. A shell parses as it
+# goes: what most events need comes first, and whoever is ready to leave leaves.
+#
+# A registration sets $host, $event, and of its host: $plugin_root and $plugin_data, where the plugin and its data are;
+# $plugin_project, where the session is; $plugin_around, which is not empty in an agent's shell; $plugin_rewrites, not empty
+# where agents' shells do not find omo and a command that calls it is rewritten.
 
 exec 2>/dev/null
-
-host=${host:-claude} # a registration of before this version names none
 
 case ${OMO_DISABLE-} in 1 | true | yes | on | TRUE | YES | ON | True | Yes | On) exit 0 ;; esac
 key=cwd
@@ -23,20 +24,17 @@ statusline) name=StatusLine key=project_dir ;; # which the host sends instead of
 esac
 case ",${OMO_SKIP_HOOKS-}," in *[,\ ]"$event"[,\ ]* | *[,\ ]"$name"[,\ ]*) exit 0 ;; esac
 
-cache=${XDG_CACHE_HOME:-${HOME-}/.cache}/omo
-case $host in
-claude)
-    root=${CLAUDE_PLUGIN_ROOT-}
-    home=${CLAUDE_PLUGIN_DATA:-$cache}
-    project=${CLAUDE_PROJECT_DIR-}
-    ;;
-*)  # as its registration says; the session is where the hook is started, an event may name where a tool runs
-    root=$plugin_root
-    home=${plugin_data:-$cache}
-    project=$PWD
-    [ -z "${CLAUDE_CODE_SESSION_ID-}" ] || unset CLAUDE_PROJECT_DIR OMO_PROJECT_DIR # of the host around this one
-    ;;
-esac
+if [ -z "${plugin_root-}" ]; then # the status line, and a registration of before this version: Claude Code's
+    host=claude plugin_root=${CLAUDE_PLUGIN_ROOT-} plugin_data=${CLAUDE_PLUGIN_DATA-} plugin_around=
+    plugin_project=${CLAUDE_PROJECT_DIR-} plugin_rewrites=
+fi
+root=$plugin_root
+home=${plugin_data:-${XDG_CACHE_HOME:-${HOME-}/.cache}/omo}
+project=${plugin_project-$PWD}
+if [ -n "${plugin_around-}" ]; then # the host around this one has set it too, to where its own session is
+    OMO_PROJECT_DIR=$project
+    export OMO_PROJECT_DIR
+fi
 
 # Where the session is, for a host that tells it in the event alone. With an escape in it, only Python can read it.
 start_from_event() {
@@ -137,7 +135,7 @@ case $index in
 *) live=yes ;;
 esac
 case $live$event in
-pre-tool-use) [ -n "$runtime" ] || [ "$host" != claude ] || exit 0 ;;
+pre-tool-use) [ -n "$runtime${plugin_rewrites-}" ] || exit 0 ;;
 subagent-stop) case $index in *'], "open": ["'*) ;; *) exit 0 ;; esac ;;
 post-tool-use | subagent-start | statusline) exit 0 ;;
 esac
@@ -269,8 +267,7 @@ pre-tool-use)
         if [ -n "$runtime" ] && is_fenced; then
             decide
         elif concerns_omo; then
-            # Only Claude Code's shells find omo; elsewhere the command is rewritten.
-            if [ "$host" != claude ] || is_live; then decide; fi
+            if [ -n "${plugin_rewrites-}" ] || is_live; then decide; fi
         fi
     elif is_tool PowerShell; then
         is_fenced && decide
@@ -297,21 +294,15 @@ is_left() {
 
 # A ulw or a command that cannot be acted on is answered, not lost.
 say_not_ready() {
-    why="omo's Python environment is not ready; 'omo doctor' says why and how to mend it."
     case $input in
-    *stop-continuation* | *[sS]top\ [uU]* | *[cC]ancel\ [uU]*)
-        # Claude Code would put it back into the input line; Codex takes no key that it does not know.
-        ours=${CLAUDECODE:+', "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": true}'}
-        [ "$host" = claude ] || ours=
-        echo "{\"decision\": \"block\", \"reason\": \"omo: nothing holds this session now: $why\"$ours}"
-        ;;
+    *stop-continuation* | *[sS]top\ [uU]* | *[cC]ancel\ [uU]*) typed=stop ;;
     *[!a-zA-Z0-9_/.-][uU][lL][wW][!a-zA-Z0-9_/.-]* | *[!a-zA-Z0-9_/.-][uU][lL][tT][rR][aA][wW][oO][rR][kK][!a-zA-Z0-9_/.-]*)
-        reason="could not be turned on: $why"
-        context="\"hookEventName\": \"UserPromptSubmit\", \"additionalContext\": \"[omo] Ultrawork $reason\""
-        echo "{\"systemMessage\": \"omo: ultrawork $reason\", \"hookSpecificOutput\": {$context}}"
+        typed=ulw
         ;;
-    *[/\$]omo:*) echo "{\"systemMessage\": \"omo: what you typed was not acted on: $why\"}" ;;
+    *[/\$]omo:*) typed='command' ;;
+    *) return ;;
     esac
+    . "$root/hooks/not-ready.sh"
 }
 
 if [ "$event" = session-start ]; then

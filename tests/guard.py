@@ -36,8 +36,10 @@ class User:
         self.environments = [os.path.join(cache, name) for name in ("environment", "root", "statusline.sh")]
         claude = environ.get("CLAUDE_CONFIG_DIR") or self._in_home(".claude")
         codex = environ.get("CODEX_HOME") or self._in_home(".codex")
-        self.hosts = [claude, f"{claude}.json", codex]
+        copilot = environ.get("COPILOT_HOME") or self._in_home(".copilot")
+        self.hosts = [claude, f"{claude}.json", codex, copilot]
         self.settings = [os.path.join(claude, "settings.json"), os.path.join(codex, "config.toml")]
+        self.settings.append(os.path.join(copilot, "settings.json"))
 
     def _in_home(self, *names: str) -> str:
         return os.path.join(self.home, *names)

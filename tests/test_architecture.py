@@ -198,7 +198,7 @@ HOSTS_NAMES = re.compile(
 
 # A host's own name stands, besides, in what the fence guards of agents, and among the words that people type.
 NAMED_IN = ("fence/__init__.py", "hooks/prose.py", "hooks/wordlists.py")
-HOSTS_THEMSELVES = re.compile(r"\b(Claude|Codex|claude|codex)\b(?!/)")
+HOSTS_THEMSELVES = re.compile(r"\b(Claude|Codex|Copilot|claude|codex|copilot)\b(?!/)")
 OF_THE_SECURITY_LIST = "`.claude/"
 
 
@@ -227,7 +227,7 @@ def test_only_the_modules_of_hosts_know_a_hosts_names() -> None:
 
 
 def test_every_host_has_a_module_and_is_named_by_its_registration() -> None:
-    here = {path.stem for path in (SRC / "hosts").glob("*.py")} - {"__init__", "headless", "terminal"}
+    here = {path.stem for path in (SRC / "hosts").glob("*.py")} - {"__init__", "headless", "setups", "terminal"}
     assert {name.partition("_")[0] for name in here} == set(hosts.NAMES)
     for host in hosts.every():
         registration = ROOT / host.registration
@@ -236,10 +236,30 @@ def test_every_host_has_a_module_and_is_named_by_its_registration() -> None:
         assert all(f"host={host.name} event=" in command for command in commands)
 
 
+def test_what_starts_the_hooks_knows_of_hosts_only_what_a_registration_says() -> None:
+    """But for the status line, and registrations of before there was a second host."""
+    names = re.compile("|".join(hosts.NAMES), re.IGNORECASE)
+    launcher = (ROOT / "hooks" / "launch.sh").read_text(encoding="utf-8")
+    before, begins, rest = launcher.partition('if [ -z "${plugin_root-}" ]; then')
+    _, ends, after = rest.partition("\nfi\n")
+    assert begins
+    assert ends
+    assert names.findall(before + after) == []
+    assert names.findall((ROOT / "docs" / "make_hooks.py").read_text(encoding="utf-8")) == []
+
+
+def test_every_host_says_what_differs_from_host_to_host() -> None:
+    for host in hosts.every():
+        for name in ("read", "write", "tool_call", "is_typed_at_work"):
+            assert getattr(type(host), name) is not getattr(hosts.Host, name), (host.name, name)
+        assert set(host.events.values()) == set(hosts.EVENTS.values())
+
+
 def test_the_manifests_say_the_same() -> None:
     read = [
         json.loads((ROOT / name).read_text(encoding="utf-8")) for name in ("plugin.json", ".claude-plugin/plugin.json")
     ]
+    assert read[0].pop("hooks") == f"./{hosts.named('copilot').registration}"  # which reads this one first
     assert read[0] == read[1]
     of_codex = json.loads((ROOT / ".codex-plugin" / "plugin.json").read_text(encoding="utf-8"))
     assert {name: of_codex[name] for name in ("name", "version", "description")}.items() <= read[0].items()

@@ -19,9 +19,10 @@ from typing import Any
 import pytest
 
 from omo.cli import doctor
-from omo.cli.doctor import CHECKS, FAIL, MODULES, OK, UNKNOWN, WARN, Finding, Probe, examine
+from omo.cli.doctor import CHECKS, MODULES, Probe, examine
 from omo.context import Context
-from omo.hosts import claude_setup
+from omo.hosts import claude_setup, copilot_setup
+from omo.hosts.setups import FAIL, OK, UNKNOWN, WARN, Finding
 from omo.result import Result
 from omo.state import paths, runtime, store
 from omo.work import session
@@ -33,7 +34,8 @@ TOOLS = ("sh", "head", "sleep")
 DEEP = "[" * 100_000
 
 
-IN_CLAUDE = [name for name in CHECKS if name != "codex"]
+IN_CLAUDE = [name for name in CHECKS if name not in ("codex", "copilot")]
+OF_CLAUDE = {"plugin", "host-version", "block-cap", "other-stop-hooks", "statusline"}
 
 
 @dataclass
@@ -461,11 +463,40 @@ def test_only_hosts_that_have_omo_are_spoken_of(machine: Machine) -> None:
     assert machine.names() == IN_CLAUDE, "nobody has it yet"
     machine.variables["CODEX_HOME"] = str(machine.user)
     (machine.user / "config.toml").write_text('[plugins."omo@omo"]\nenabled = true\n', "utf-8")
-    alone = machine.names()
-    assert set(CHECKS) - set(alone) == {"plugin", "host-version", "block-cap", "other-stop-hooks", "statusline"}
+    assert set(CHECKS) - set(machine.names()) == OF_CLAUDE | {"copilot"}
     assert "Claude" not in machine.all().text
+    machine.variables["COPILOT_HOME"] = str(machine.directory / "of copilot")
+    settings = machine.directory / "of copilot" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"enabledPlugins": {"omo@omo": true}}', "utf-8")
+    assert set(CHECKS) - set(machine.names()) == OF_CLAUDE
     machine.write(USER, OFF)
     assert machine.names() == list(CHECKS)
+    settings.write_text('{"enabledPlugins": {"omo@omo": false}, "extraKnownMarketplaces": {}}', "utf-8")  # taken out
+    assert "copilot" not in machine.names()
+    settings.write_text('{"enabledPlugins": {"omo@omo": false}, "extraKnownMarketplaces": {"omo": {}}}', "utf-8")
+    assert "copilot" in machine.names()
+
+
+@pytest.mark.parametrize(
+    ("version", "plugins", "settings", "result", "words"),
+    [
+        ("GitHub Copilot CLI 1.0.102.", '[{"name": "omo", "enabled": true}]', {}, OK, "Copilot CLI 1.0.102 has omo"),
+        ("GitHub Copilot CLI 1.0.99.", '[{"name": "omo", "enabled": true}]', {}, WARN, "older than 1.0.102"),
+        ("GitHub Copilot CLI 1.0.102.", '[{"name": "omo", "enabled": false}]', {}, FAIL, "switched off"),
+        ("GitHub Copilot CLI 1.0.102.", "[]", {}, UNKNOWN, "did not tell which plugins"),
+        ("GitHub Copilot CLI 1.0.102.", "no idea", {}, UNKNOWN, "did not tell which plugins"),
+        ("no idea", "[]", {}, UNKNOWN, "did not tell its version"),
+        ("GitHub Copilot CLI 1.0.102.", "[]", {"disableAllHooks": True}, FAIL, "runs no hooks"),
+    ],
+)
+def test_what_is_said_of_copilot(
+    machine: Machine, version: str, plugins: str, settings: dict[str, object], result: str, words: str
+) -> None:
+    printed = {copilot_setup.VERSION: version, copilot_setup.LIST: plugins}
+    (machine.directory / "settings.json").write_text(json.dumps(settings), "utf-8")
+    setup = copilot_setup.Setup({"COPILOT_HOME": str(machine.directory)}, str(machine.directory))
+    expect(setup.look(ROOT, lambda command, stdin, environ: printed[tuple(command)]), result, words)
 
 
 def test_a_host_that_hangs(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from omo.cli import setup
-from omo.cli.doctor import OK, WARN, Probe, on_path, status_line
+from omo.cli.doctor import Probe, on_path, status_line
 from omo.cli.main import main
 from omo.context import OF_AN_AGENT, Context
 from omo.errors import Refused
+from omo.hosts.setups import OK, WARN
 from tests.project import Ran
 
 ROOT = Path(__file__).resolve().parents[2]

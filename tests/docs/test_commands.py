@@ -45,6 +45,7 @@ ELSEWHERE = [
     Elsewhere(r"(?:\./bin/omo|omo setup|claude plugin (?!validate)).+", "tests/e2e/test_readme.py", '"README.md"'),
     Elsewhere(r"(?:session=|claude -p |omo (?:run|status --exit-code) ).+", "tests/e2e/test_ci.py", 'blocks("sh")'),
     Elsewhere(r"codex plugin .+", "tests/e2e/codex_client.py", '"plugin", "marketplace", "add"'),
+    Elsewhere(r"copilot plugin .+", "tests/e2e/copilot_client.py", '"marketplace", "add"'),
     Elsewhere(r"claude plugin validate --strict", ".ci/validate.py", '"validate", "--strict"'),
     Elsewhere(r"(?:OMO_\w+=\S+ )?\./tests/run(?: .+)?", ".ci/run", "./tests/run "),
     Elsewhere(r'(?:python=\$\(.*\) && )?"\$python" -m ruff check \.', ".ci/run", '"$python" -m ruff check .\n'),

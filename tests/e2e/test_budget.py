@@ -12,6 +12,7 @@ from bench import budget
 from omo.work import spending
 from tests.e2e.codex_client import Codex
 from tests.e2e.conftest import EIGHT_BLOCKS, Stage
+from tests.e2e.copilot_client import Copilot
 from tests.e2e.scripted_model import bash, call, say, told
 
 pytestmark = pytest.mark.client
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.client
 BUDGET = {**EIGHT_BLOCKS, "OMO_BUDGET_TOKENS": "200"}
 
 
-def tokens(stage: Stage | Codex, session: str) -> int:
+def tokens(stage: Stage | Codex | Copilot, session: str) -> int:
     """As a look counts them now: at the Stop the last answer may not have been written down."""
     row = spending.Counter(str(stage.state), session, keeps=False).counted(stage.row(session), time.time())
     return int(row["spent"]["tokens"])

@@ -35,6 +35,7 @@ from tests.project import Project
 ROOT = Path(__file__).resolve().parents[2]
 HOOKS: dict[str, Any] = json.loads((ROOT / "hooks" / "hooks.json").read_text(encoding="utf-8"))["hooks"]
 OF_CODEX: dict[str, Any] = json.loads((ROOT / "hooks" / "codex.json").read_text(encoding="utf-8"))["hooks"]
+OF_COPILOT: dict[str, Any] = json.loads((ROOT / "hooks" / "copilot.json").read_text(encoding="utf-8"))["hooks"]
 HANDLERS = {event: (name, handle) for name, (event, handle) in SCRIPTS.items()}
 NO_COOLDOWN = {"OMO_COOLDOWN_SECONDS": "0.001"}  # the hook waits for the rest of one, and tests do not
 

@@ -33,6 +33,9 @@ class Dollar(Host):
         texts = [answer.decision, answer.reason, answer.context, answer.message]
         return self.spell("|".join(texts)).encode()
 
+    def is_typed_at_work(self, event: Event) -> bool:
+        return False
+
     def spell(self, text: str) -> str:
         return text.replace("/omo:", "$omo:")
 
@@ -67,6 +70,7 @@ def test_a_registration_that_names_no_host_of_ours_is_the_first() -> None:
 
 
 OF_CLAUDE, OF_CODEX = {"CLAUDE_CODE_SESSION_ID": "c1"}, {"CODEX_SESSION_ID": "x1"}
+OF_COPILOT = {"COPILOT_AGENT_SESSION_ID": "p1"}
 
 
 @pytest.mark.parametrize(
@@ -79,6 +83,9 @@ OF_CLAUDE, OF_CODEX = {"CLAUDE_CODE_SESSION_ID": "c1"}, {"CODEX_SESSION_ID": "x1
         ({**OF_CLAUDE, **OF_CODEX, "OMO_OUTER_SESSION": "x1 c1"}, "c1"),
         ({**OF_CLAUDE, "CODEX_SESSION_ID": "x2", "OMO_OUTER_SESSION": "x1"}, "x2"),  # one in another in a third
         ({**OF_CLAUDE, "OMO_OUTER_SESSION": ""}, "c1"),
+        ({**OF_COPILOT, **OF_CODEX, "OMO_OUTER_SESSION": "p1"}, "x1"),  # as a rewritten command is told
+        ({**OF_COPILOT, **OF_CODEX, "OMO_OUTER_SESSION": "x1"}, "p1"),
+        ({**OF_COPILOT, **OF_CLAUDE, "OMO_OUTER_SESSION": "p1"}, "c1"),
         ({}, ""),
     ],
 )
@@ -86,8 +93,31 @@ def test_the_innermost_host_says_whose_shell_it_is(environ: dict[str, str], sess
     assert hosts.session_of(environ) == session
 
 
+def test_the_host_that_had_a_conversation_comes_first() -> None:
+    assert [host.name for host in hosts.every(first="codex")][:2] == ["codex", hosts.NAMES[0]]
+    assert [host.name for host in hosts.every(first="nobody")] == list(hosts.NAMES)
+
+
 def test_who_types_in_a_shell() -> None:
     assert {"CLAUDECODE", "CODEX_SESSION_ID", "COPILOT_CLI", "GEMINI_CLI"} <= set(hosts.agent_variables())
+
+
+@pytest.mark.parametrize(
+    ("name", "variables", "is_agents"),
+    [
+        ("claude", {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "c1"}, False),  # which its hooks have too
+        ("claude", {"COPILOT_CLI": "1"}, True),
+        ("codex", OF_CODEX, True),
+        ("codex", {"CLAUDECODE": "1"}, True),
+        ("copilot", {"COPILOT_CLI": "1"}, False),
+        ("copilot", OF_COPILOT, True),
+        ("copilot", OF_CODEX, True),
+        ("claude", {"OMO_OUTER_SESSION": "x1"}, True),
+        ("copilot", {}, False),
+    ],
+)
+def test_whether_an_agent_has_started_the_client(name: str, variables: dict[str, str], is_agents: bool) -> None:
+    assert hosts.is_in_an_agents_shell(hosts.named(name), variables) is is_agents
 
 
 @pytest.mark.parametrize(

@@ -488,8 +488,8 @@ def clone(machine: Machine) -> Path:
     """A clone of the repository, at a path with spaces, with a CLI that returns its argument."""
     machine.python()
     root = machine.directory / "my clone"
-    for name in ("bin/omo", "hooks/environment.sh"):
-        (root / name).parent.mkdir(parents=True)
+    for name in ("bin/omo", "hooks/environment.sh", "hooks/homes.sh"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, root / name)
     shutil.copy(machine.requirements, root / "requirements.txt")
     (root / "src" / "omo" / "cli").mkdir(parents=True)

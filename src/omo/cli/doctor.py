@@ -17,7 +17,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -25,15 +25,15 @@ from omo import options, progress, safe_open, settings
 from omo.cli import setup
 from omo.context import Context, plugin_root
 from omo.errors import Newer, OmoError, Unreadable
-from omo.hosts import KEEP_GOING, codex_setup
+from omo.hosts import KEEP_GOING, NAMES
 from omo.hosts import claude_setup as host
+from omo.hosts.setups import FAIL, OK, Finding, fail, ok, unknown, warn
 from omo.proof.run import Outcome, child_environment, run
 from omo.result import Result
 from omo.state import markers, paths, runtime, store
 from omo.text import clip, counted
 from omo.work import session, times
 
-OK, WARN, FAIL, UNKNOWN = "ok", "warn", "fail", "unknown"
 PATIENCE = 10.0
 LONGEST_SEEN = 400
 LONGEST_FIX = 2000  # a command with paths: cut short it would be of no use
@@ -55,28 +55,14 @@ for name in sys.argv[2:]:
         broken[name] = "%s: %s" % (type(error).__name__, error)
 print(json.dumps(broken))
 """
-SOURCED = ("hooks/launch.sh", "hooks/session-start.sh", "hooks/environment.sh")
+SOURCED = (
+    *("hooks/launch.sh", "hooks/session-start.sh", "hooks/not-ready.sh", "hooks/homes.sh", "hooks/environment.sh"),
+)
 SESSION = "omo-doctor"
 NO_SHELL = "put a POSIX sh on PATH"
 REINSTALL = f"reinstall the plugin: {host.Setup.reinstall_command}"
 SET_STATUS_LINE = "omo setup statusline"
 OF_FIRST_HOST = ("plugin", "host-version", "block-cap", "other-stop-hooks", "statusline")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """One line of what was seen, unless all is well what mends it, and more lines where there is more to name."""
-
-    result: str
-    seen: str
-    fix: str = ""
-    details: Sequence[str] = ()
-
-
-ok = partial(Finding, OK)
-warn = partial(Finding, WARN)
-fail = partial(Finding, FAIL)
-unknown = partial(Finding, UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -133,11 +119,10 @@ def diagnose(probe: Probe, width: int = 0) -> Result:
 
 def checks_for(probe: Probe) -> list[str]:
     """Those of hosts that have omo. Where none has it the first one's, which say how to install it."""
-    left_out: Sequence[str] = ()
-    if not codex_setup.has_plugin(probe.context.environ):
-        left_out = [codex_setup.NAME]
-    elif not any(map(host.is_ours, probe.setup.plugins)):
-        left_out = OF_FIRST_HOST
+    others = [setup.name for setup in probe.hosts[1:] if setup.has_plugin()]
+    left_out = [name for name in NAMES[1:] if name not in others]
+    if others and not probe.setup.has_plugin():
+        left_out += OF_FIRST_HOST
     return [name for name in CHECKS if name not in left_out]
 
 
@@ -356,26 +341,18 @@ def block_cap(probe: Probe) -> Finding:
     return ok(f"omo lets go after {ours} blocks, {title} after {cap}")
 
 
-def trust_of_hooks(probe: Probe) -> Finding:
-    """One host skips hooks that it does not trust without a word, also after any update of the plugin."""
-    environ, title = probe.context.environ, codex_setup.TITLE
-    asked = codex_setup.question(probe.context.root)
-    answer = probe.run(*codex_setup.ASK_FOR_HOOKS, stdin=asked, extra=codex_setup.variables(environ))
-    hooks = codex_setup.hooks_in(answer.stdout)
-    trust = codex_setup.trust_in(hooks)
-    if not trust:
-        return unknown(f"{title} did not say whether it trusts the hooks of omo", codex_setup.TRUST)
-    doubted = [f"{event}: {status}" for event, status in trust.items() if status != codex_setup.TRUSTED]
-    if doubted:
-        return fail(f"{title} skips {len(doubted)} of {len(trust)} hooks of omo, silently", codex_setup.TRUST, doubted)
-    if not codex_setup.agents_are_there(probe.plugin, environ):
-        seen = f"{title} trusts the hooks, and lacks the agents that judge, review and criticise"
-        return warn(seen, probe.command("setup", codex_setup.NAME))
-    seen = f"{title} trusts the hooks of omo and has its agents"
-    if others := codex_setup.other_stop_hooks(hooks):
-        too = f"{counted(len(others), 'other hook')} at Stop can hold a session too"
-        return warn(f"{seen}; {too}", codex_setup.OTHERS, others)
-    return ok(seen, details=[codex_setup.DAEMON])
+def host_in_use(name: str, probe: Probe) -> Finding:
+    """What there is to say of a host besides the first."""
+    (setup,) = [setup for setup in probe.hosts if setup.name == name]
+
+    def ask(command: Sequence[str], stdin: bytes, extra: Mapping[str, str]) -> str:
+        return probe.run(*command, stdin=stdin, extra=extra).stdout
+
+    finding = setup.look(probe.plugin, ask)
+    words = finding.fix.split()
+    if words[:1] == ["omo"]:
+        return replace(finding, fix=probe.command(*words[1:]))
+    return finding
 
 
 def other_stop_hooks(probe: Probe) -> Finding:
@@ -508,7 +485,7 @@ CHECKS: dict[str, Callable[[Probe], Finding]] = {
     "switches": switches,
     "host-version": host_version,
     "block-cap": block_cap,
-    codex_setup.NAME: trust_of_hooks,
+    **{name: partial(host_in_use, name) for name in NAMES[1:]},
     "state-directory": state_directory,
     "runtime-file": runtime_file,
     "other-stop-hooks": other_stop_hooks,

@@ -46,8 +46,8 @@ def _start_the_agent(caller: Caller, wanted: str, context: Context) -> Result:
     else:
         source = resuming.newest(caller, "")
     commands = []
-    for host in hosts.likely(str(caller.session_rows[source].get("client") or "")):
-        argv = [host.program, host.spell(f"/omo:resume {source}")]
+    for host in hosts.every(first=str(caller.session_rows[source].get("spent", {}).get("host"))):
+        argv = host.conversation(f"/omo:resume {source}")
         if shutil.which(host.program, path=context.environ.get("PATH", "")):
             os.execvp(argv[0], argv)
         commands.append(shlex.join(argv))

@@ -20,7 +20,8 @@ from omo import options, table
 from omo.context import Context, plugin_root
 from omo.errors import BadInput, OmoError, Refused, Unreadable, Unwritable
 from omo.hosts import claude_setup as host
-from omo.hosts import codex_setup
+from omo.hosts import setups
+from omo.hosts.setups import HostSetup
 from omo.result import Result
 from omo.safe_open import regular_file
 from omo.state import markers, paths, runtime
@@ -58,8 +59,14 @@ class Installation:
     @property
     def homes(self) -> list[Path]:
         """This one, and where it was before the plugin was installed or after it is gone."""
-        of_hosts = [*self.setup.data_directories(), *codex_setup.data_directories(self.context.environ)]
-        return list(dict.fromkeys([self.home, *of_hosts, Path(self.cache)]))
+        homes = [self.home]
+        for setup in self.hosts:
+            homes += setup.data_directories()
+        return list(dict.fromkeys([*homes, Path(self.cache)]))
+
+    @cached_property
+    def hosts(self) -> list[HostSetup]:
+        return setups.every(self.context.environ, self.context.root)
 
     @cached_property
     def setup(self) -> host.Setup:
@@ -105,14 +112,17 @@ def register(commands: options.Commands) -> None:
     _changing(verbs, "path", "put omo on your PATH: a small script that finds the newest one installed", path)
     first = host.Setup.title
     _changing(verbs, "statusline", f"put omo into {first}'s status line, after what you have there", status_line)
+    parts = ["path", "statusline"]
     judged = ", ".join([row.name for row in table.ROWS if "omo:judge" in row.briefs])
-    about = f"give {codex_setup.TITLE} the agents that {judged}, reviews and the critic send"
-    _changing(verbs, codex_setup.NAME, about, agents)
+    for kind in setups.kinds():
+        if kind.needs_agents:
+            parts.append(kind.name)
+            about = f"give {kind.title} the agents that {judged}, reviews and the critic send"
+            _changing(verbs, kind.name, about, partial(agents, kind.name))
     options.command(verbs, "environment", "build the Python environment anew", environment, session=False)
     about = "take away all that omo put outside its plugin, and this project's state"
     parser = _changing(verbs, "remove", about, remove)
-    parts = ["path", "statusline", codex_setup.NAME]
-    only = f"only this: path, statusline or {codex_setup.NAME}"
+    only = f"only this: {', '.join(parts[:-1])} or {parts[-1]}"
     parser.add_argument("what", nargs="?", choices=parts, metavar="WHAT", help=only)
 
 
@@ -143,11 +153,12 @@ def status_line(arguments: argparse.Namespace, context: Context) -> Result:
     return result
 
 
-def agents(arguments: argparse.Namespace, context: Context) -> Result:
-    here = _for_the_user(context, codex_setup.NAME)
-    result = _carry_out(agent_steps(here), f"{codex_setup.TITLE} has the agents already.", agreed=arguments.yes)
+def agents(name: str, arguments: argparse.Namespace, context: Context) -> Result:
+    here = _for_the_user(context, name)
+    (setup,) = [setup for setup in here.hosts if setup.name == name]
+    result = _carry_out(agent_steps(here, setup), f"{setup.title} has the agents already.", agreed=arguments.yes)
     if result.data["done"]:
-        result.text += f" Next, unless you did: {codex_setup.TRUST}."
+        result.text += f" Next, unless you did: {setup.after_agents}."
     return result
 
 
@@ -169,11 +180,11 @@ def remove(arguments: argparse.Namespace, context: Context) -> Result:
     result = _carry_out(removal_steps(here), "There is nothing to remove.", agreed=arguments.yes, first=first)
     if result.exit_code == 0:
         result.text += "".join(f"\n{line}" for line in _left_behind(here))
-        is_in_codex = codex_setup.has_plugin(context.environ)
-        if not is_in_codex or any(map(host.is_ours, here.setup.plugins)):
+        others = [setup for setup in here.hosts[1:] if setup.has_plugin()]
+        if not others or here.setup.has_plugin():
             result.text += f"\nNow the plugin itself: {here.setup.uninstall_command}"
-        if is_in_codex:
-            result.text += f"\nNow the plugin in {codex_setup.TITLE}: {codex_setup.UNINSTALL}"
+        for setup in others:
+            result.text += f"\nNow the plugin in {setup.title}: {setup.uninstall_command}"
         result.text += f"\nOther projects keep their own {paths.STATE_DIR} until you remove it there."
     return result
 
@@ -329,8 +340,8 @@ def _diff(path: Path, before: bytes | None, after: str) -> list[str]:
 # Agents, for a host that does not take them from the plugin
 
 
-def agent_steps(here: Installation) -> list[Step]:
-    missing = [agent for agent in codex_setup.agent_files(here.plugin, here.context.environ) if not agent.is_written]
+def agent_steps(here: Installation, setup: HostSetup) -> list[Step]:
+    missing = setup.missing_agents(here.plugin)
     if not missing:
         return []
 
@@ -338,7 +349,7 @@ def agent_steps(here: Installation) -> list[Step]:
         for agent in missing:
             write(agent.path, agent.text)
 
-    return [Step(codex_setup.NAME, codex_setup.in_words(missing), make)]
+    return [Step(setup.name, setups.in_words(missing), make)]
 
 
 # Taking everything away
@@ -352,9 +363,10 @@ def removal_steps(here: Installation) -> list[Step]:
         program = here.user_home / directory / "omo"
         if is_launcher(program):
             steps.append(Step("path", f"removes {program}", program.unlink))
-    if agents := codex_setup.agents_made(here.context.environ):
-        shown = f"removes the agents that {codex_setup.TITLE} was given: {', '.join(path.name for path in agents)}"
-        steps.append(Step(codex_setup.NAME, shown, partial(_remove, agents)))
+    for setup in here.hosts:
+        if agents := setup.agents_made():
+            shown = f"removes the agents that {setup.title} was given: {', '.join(path.name for path in agents)}"
+            steps.append(Step(setup.name, shown, partial(_remove, agents)))
     state = here.context.state
     if os.path.isdir(state):
         shown = f"removes {state}: this project's sessions, with their ledgers, evidence and reports"

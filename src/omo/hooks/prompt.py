@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 def handle(event: Event, world: World) -> Answer:
+    if event.host.sends_back_by_prompt and _is_last_block(event, world):
+        return _sent_back(world)
     answer = _answer(event, world)
     if answer.decision == hosts.END_PROMPT and event.shows_messages and event.is_typed_at_work:
         from omo.hooks import messages
@@ -58,6 +60,25 @@ def _answer(event: Event, world: World) -> Answer:
 
         answer.message = messages.WITHDRAWN
     return _with_removal(event, world, answer)
+
+
+def _is_last_block(event: Event, world: World) -> bool:
+    """Whether it is what our last Stop has sent the agent back with."""
+    from omo.state import ledger, paths
+
+    for row in reversed(ledger.rows(paths.events_file(world.state, event.session))):
+        if row["kind"] == "blocked":
+            return event.host.spell(str(row.get("reason"))) == event.prompt
+    return False
+
+
+def _sent_back(world: World) -> Answer:
+    """The user may have let go while it was on its way."""
+    if world.live_row() is not None:
+        return Answer()
+    from omo.hooks import messages
+
+    return Answer(hosts.END_PROMPT, messages.NOT_SENT_BACK)
 
 
 def _with_removal(event: Event, world: World, answer: Answer) -> Answer:

@@ -42,8 +42,10 @@ def handle(event: Event, world: World, wait: Callable[[float], None] = time.slee
     try:
         row = runtime.session(world.state, event.session)
         if row is not None and may_be_held(event, row, world.environ):
+            heard = _hear_what_was_typed(event, world, row)
             _await_last_answer(event, row, wait)
             answer = _Stop(event, world, in_force, wait).decided()
+            answer.message = f"{heard} {answer.message}".strip()
     except Newer:
         pass  # a newer omo holds it
     except Unreadable as error:
@@ -128,6 +130,18 @@ class _Stop:
         if decision.rule.blocks:
             answer = Answer(hosts.KEEP_GOING, decision.text, message=notice)
         return Change(answer, after, decision.events)
+
+
+def _hear_what_was_typed(event: Event, world: World, row: SessionRow) -> str:
+    """While the agent worked, where the host has told no hook. What there is to tell the user."""
+    ulw = row["ulw"]
+    event.transcript.start = _read_to(row)
+    typed = event.transcript.typed_since(max(str(ulw.get("armedAt") or ""), ulw.get("heardTo", "")))
+    if not typed:
+        return ""
+    from omo.hooks import typed_at_work
+
+    return typed_at_work.hear(event, world, typed)
 
 
 def _await_last_answer(event: Event, row: SessionRow, wait: Callable[[float], None]) -> None:

@@ -1,7 +1,7 @@
 """What omo knows of the program it runs in, in words that hold for any: events in, answers out, who is typing.
 
-Only the modules in this package know a host's own names. A further host is a module with a `HOST`, its name in
-`NAMES`, and a registration of the hooks that sets `host=NAME`.
+Only the modules in this package know a host's own names. A further host is a module with a `HOST`, its row in
+`AGENT_VARIABLES`, and a registration of the hooks, which docs/make_hooks.py writes.
 
 Inside omo, and in all that it keeps, a command that the user types is written /omo:NAME. A host that spells it
 otherwise translates at its edge: what was typed in `read`, what is shown in `spell`.
@@ -27,17 +27,23 @@ if TYPE_CHECKING:
         ends: str
 
 
-NAMES = ("claude", "codex")
-# What each host sets in the shells it starts for an agent: one that unsets some of them has the others. Of hosts that
-# have no module here it is enough to know that no person types in them. Every prompt asks this, so it loads no host.
+# What each host sets in the shells it starts for an agent: one that unsets some of them has the others. Every prompt
+# asks this, so it loads no host.
 AGENT_VARIABLES = {
     "claude": (
         *("CLAUDECODE", "CLAUDE_CODE_SESSION_ID", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_PID"),
         *("CLAUDE_CODE_EXECPATH", "CLAUDE_CODE_MESSAGING_SOCKET", "CLAUDE_CODE_SESSION_ATTENDED"),
     ),
     "codex": ("CODEX_SESSION_ID", "CODEX_THREAD_ID", "CODEX_TOOL_CALL_ID", "CODEX_CI"),
-    "": ("AI_AGENT", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID", "GEMINI_CLI"),
+    "copilot": ("COPILOT_AGENT_SESSION_ID", "COPILOT_CLI"),
 }
+NAMES = tuple(AGENT_VARIABLES)
+# Of those, the ones that a host sets for its hooks too: there they do not tell that it was started by an agent.
+OF_HOOKS_TOO = {"claude": AGENT_VARIABLES["claude"], "copilot": ("COPILOT_CLI",)}
+# Of hosts that have no module here it is enough to know that no person types in their shells.
+OF_OTHER_AGENTS = ("AI_AGENT", "GEMINI_CLI")
+# How the variables begin in which a host gives hooks the plugin's options. Every hook asks this.
+OPTION_PREFIXES = ("CLAUDE_PLUGIN_OPTION_",)
 
 OUTER = "OMO_OUTER_SESSION"
 PATCHED = ("*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: ")
@@ -46,6 +52,16 @@ QUEUE_LAG = 0.2  # seconds until a host's note of a queued prompt is surely in i
 QUEUE_LOOKS = 4
 TRANSCRIPT_LAG = 64 * 1024  # bytes before where a record was read to that are read again: a line may be half written
 
+# The names that most hosts have for what happens, and ours.
+EVENTS = {
+    "SessionStart": "session-start",
+    "UserPromptSubmit": "user-prompt-submit",
+    "PreToolUse": "pre-tool-use",
+    "PostToolUse": "post-tool-use",
+    "Stop": "stop",
+    "SubagentStart": "subagent-start",
+    "SubagentStop": "subagent-stop",
+}
 # What a tool call does.
 SHELL, POWERSHELL, WRITE, ASK, TO_DO, OTHER = "shell", "powershell", "write", "ask", "to-do", "other"
 COMPLETE = "complete"  # calls the goal of the host's own done
@@ -141,6 +157,10 @@ class Transcript:
         """Whether the model was handed this turn's prompt already."""
         return False
 
+    def typed_since(self, moment: str) -> list[tuple[str, str]]:
+        """What the user typed while the agent worked and no hook was told, each with its moment, oldest first."""
+        return []
+
     def is_silent_since(self, moment: str) -> bool:
         """There is a record, and in it the model has not said a word since."""
         return False
@@ -215,7 +235,7 @@ class Event:
     @property
     def is_typed_at_work(self) -> bool:
         """A prompt that joins a running turn: the host hands it to the model, or gives it back if it is refused."""
-        return bool(self.turn) and self.transcript.has_turn(self.turn)
+        return self.host.is_typed_at_work(self)
 
     @property
     def call_digest(self) -> str:
@@ -253,14 +273,18 @@ class Host:
     """What differs from host to host."""
 
     name = ""
-    program = ""  # that the user starts a conversation with; a first prompt may follow
+    program = ""  # that the user starts a conversation with
     registration = ""  # the file that has its hooks
     root_variable = data_variable = ""  # in which it gives hooks the plugin's directory, and one for its data
     session_variable = ""
     project_variable = ""
-    option_prefix = ""  # of the variables in which it gives hooks the plugin's options
+    home_variable = home_name = ""  # which names its own directory, and what that is called in the user's home
+    data_pattern = ""  # below it: where a plugin of our name keeps its data
+    events: Mapping[str, str] = {}  # its own name for each event that a hook is registered for, and ours
     watched_tools: tuple[str, ...] = ()
     shell_tool = write_tool = ("", "")  # its name, and the argument that is the command or the path
+    sends_back_by_prompt = False  # what a Stop hook says to send the agent back comes to the prompt hook, as if typed
+    rewrites_commands = False  # its agents' shells do not find omo, so a command that calls it is written anew
     only_for_omo: Mapping[str, str] = {}  # how a registration says which commands a hook after them is for
     hook_titles: Mapping[str, str] = {}  # by event, for a host that lists hooks by a title of their own
 
@@ -276,6 +300,10 @@ class Host:
         """The answer as the host reads it on stdout; empty where there is nothing to say."""
         raise NotImplementedError
 
+    def is_typed_at_work(self, event: Event) -> bool:
+        """Whether a prompt joins a running turn. To answer it there may end the turn, so no host leaves this open."""
+        raise NotImplementedError
+
     def transcript(self, path: str, start: int = 0) -> Transcript:
         return Transcript(path, start)
 
@@ -286,6 +314,10 @@ class Host:
     def launcher(self) -> str:
         """The script that puts omo on the user's PATH, with ROOT where it names the plugin; empty without one."""
         return ""
+
+    def conversation(self, prompt: str) -> list[str]:
+        """The command that begins one in a terminal, with this as what the user says first."""
+        return [self.program, self.spell(prompt)]
 
     def lacks_agents(self, plugin: str, environ: Mapping[str, str]) -> str:
         """Why the plugin's agents cannot be sent, and what mends it; empty where they can."""
@@ -315,20 +347,20 @@ def named(name: str) -> Host:
     return host
 
 
-def every() -> list[Host]:
-    return [named(name) for name in NAMES]
-
-
-def likely(client: str) -> list[Host]:
-    """Every host, first the one that a conversation was probably in: only the first names its `client`."""
-    return every() if client else every()[::-1]
+def every(first: str = "") -> list[Host]:
+    """In the order of NAMES, but the one that is named `first`."""
+    names = list(NAMES)
+    if first in names:
+        names.remove(first)
+        names.insert(0, first)
+    return [named(name) for name in names]
 
 
 def around(environ: Mapping[str, str]) -> Host:
     """The host in whose shell this runs; the first where that is none of ours.
 
-    One that was started in another's shell inherits its variables, and the innermost counts. The first host says of
-    its shells, in OUTER, in whose sessions it was started; any other that names a session was started in the first's.
+    One that was started in another's shell inherits its variables, and the innermost counts. Every host says of its
+    shells, in OUTER, in whose sessions it was started.
     """
     outer = environ.get(OUTER, "").split()
     for host in reversed(every()):
@@ -339,22 +371,49 @@ def around(environ: Mapping[str, str]) -> Host:
 
 
 def is_in_an_agents_shell(host: Host, environ: Mapping[str, str]) -> bool:
-    """Whether the client whose hook this is was started there: what is typed into it is no person's word.
-
-    The first host sets its own variables for its hooks too; OUTER is in its agents' shells alone.
-    """
+    """Whether the client whose hook this is was started there: what is typed into it is no person's word."""
     if environ.get(OUTER):
         return True
-    for other in NAMES:
-        if other == NAMES[0] == host.name:
-            continue
-        if any(environ.get(name) for name in AGENT_VARIABLES[other]):
-            return True
+    expected = OF_HOOKS_TOO.get(host.name, ())
+    for names in AGENT_VARIABLES.values():
+        for name in names:
+            if environ.get(name) and name not in expected:
+                return True
     return False
 
 
+def with_omo(event: Event, environ: Mapping[str, str], **more: str) -> str:
+    """A command that calls omo, with omo behind what is on the PATH, the environment that the session's start made, and
+    the project: the hook knows where the session is, the command may run elsewhere. Empty for any other command."""
+    from omo import shell
+
+    command = event.command
+    if not any(shell.name(shell.program(words)) == "omo" for words in shell.commands(command)):
+        return ""
+    from shlex import quote
+
+    host = event.host
+    outer = [environ[name] for name in session_variables() if environ.get(name)]
+    variables = {"OMO_PROJECT_DIR": environ.get("OMO_PROJECT_DIR") or event.project or os.getcwd()}
+    variables |= {OUTER: " ".join(outer), **more}
+    if home := environ.get(host.data_variable):
+        variables["OMO_ENV_HOME"] = home
+    values = " ".join(f"{name}={quote(value)}" for name, value in variables.items())
+    programs = quote(f"{environ.get(host.root_variable, '')}/bin")
+    begins = command.strip().partition("\n")[0]  # all that the client shows the user of a command is its first line
+    return f'# {begins}\nexport PATH="$PATH":{programs} {values}\n{command}'
+
+
 def agent_variables() -> tuple[str, ...]:
-    return tuple([name for names in AGENT_VARIABLES.values() for name in names])
+    """Those that no person's shell has."""
+    variables = list(OF_OTHER_AGENTS)
+    for names in AGENT_VARIABLES.values():
+        variables += names
+    return tuple(variables)
+
+
+def session_variables() -> list[str]:
+    return [host.session_variable for host in every()]
 
 
 def session_of(environ: Mapping[str, str]) -> str:
@@ -372,5 +431,5 @@ def project_of(environ: Mapping[str, str]) -> str:
 
 def options_of(environ: Mapping[str, str], name: str) -> list[tuple[str, str]]:
     """The values that hosts give an option of the plugin, each with the variable that has it."""
-    variables = [host.option_prefix + name.upper() for host in every() if host.option_prefix]
+    variables = [prefix + name.upper() for prefix in OPTION_PREFIXES]
     return [(environ.get(variable, ""), variable) for variable in variables]

@@ -59,7 +59,9 @@ class ClaudeCode(Host):
     root_variable, data_variable = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"
     session_variable = "CLAUDE_CODE_SESSION_ID"
     project_variable = "CLAUDE_PROJECT_DIR"
-    option_prefix = "CLAUDE_PLUGIN_OPTION_"
+    home_variable, home_name = "CLAUDE_CONFIG_DIR", ".claude"
+    data_pattern = "plugins/data/omo-*"
+    events = hosts.EVENTS
     watched_tools = tuple(name for name, kind in TOOLS.items() if kind != hosts.TO_DO)
     shell_tool = ("Bash", "command")
     only_for_omo: Mapping[str, str] = {"if": "Bash(omo *)"}
@@ -97,6 +99,9 @@ class ClaudeCode(Host):
         else:
             return _bytes(answer.line + "\n") if answer.line else b""
         return to_json({**output, "hookSpecificOutput": more})
+
+    def is_typed_at_work(self, event: Event) -> bool:
+        return bool(event.turn) and event.transcript.has_turn(event.turn)
 
     def transcript(self, path: str, start: int = 0) -> Transcript:
         return ClaudeTranscript(path, start)

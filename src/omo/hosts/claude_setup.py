@@ -17,6 +17,7 @@ from typing import Any
 from omo import hosts
 from omo.errors import BadInput, Refused, Unreadable
 from omo.hosts import Answer
+from omo.hosts.setups import HostSetup
 from omo.safe_open import read_file
 from omo.text import clip
 
@@ -72,10 +73,10 @@ class SettingsFile:
     problem: str = ""
 
 
-class Setup:
+class Setup(HostSetup):
     """What a user and a project have set for Claude Code, a later file over an earlier one."""
 
-    title = "Claude Code"
+    name, title = "claude", "Claude Code"
     version_command = ("claude", "--version")
     update_command = "claude update"
     oldest_tested = (2, 1, 197)
@@ -89,10 +90,12 @@ class Setup:
     default_cap = 8
 
     def __init__(self, environ: Mapping[str, str], project: str) -> None:
-        self.environ = environ
-        self.project = project
+        super().__init__(environ, project)
         self.directory = _directory(environ)
         self.files = list(self._read_files())
+
+    def has_plugin(self) -> bool:
+        return any(map(is_ours, self.plugins))
 
     def _read_files(self) -> Iterator[SettingsFile]:
         paths = [Path(self.project, ".claude", name) for name in ("settings.json", "settings.local.json")]

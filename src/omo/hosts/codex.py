@@ -6,8 +6,6 @@ shells neither the plugin's programs nor a place to set variables: a command tha
 
 from __future__ import annotations
 
-import os
-
 from omo import hosts
 from omo.hosts import Event, Host, Refusal, Usage, claude
 
@@ -46,9 +44,13 @@ class Codex(Host):
     registration = "hooks/codex.json"
     root_variable, data_variable = "PLUGIN_ROOT", "PLUGIN_DATA"
     session_variable = "CODEX_SESSION_ID"
+    home_variable, home_name = "CODEX_HOME", ".codex"
+    data_pattern = "plugins/data/omo-*"
+    events = hosts.EVENTS
     watched_tools = tuple(TOOLS)
     shell_tool = ("Bash", "command")
     write_tool = ("apply_patch", "command")
+    rewrites_commands = True
     # What stands in its review of hooks, and beside its spinner while one runs.
     hook_titles: Mapping[str, str] = {
         "UserPromptSubmit": "omo: reads what you type",
@@ -100,11 +102,14 @@ class Codex(Host):
             more = {"permissionDecision": "deny", "permissionDecisionReason": reason}
         elif context:
             more = {"additionalContext": context}
-        elif event.name == "PreToolUse" and event.tool == hosts.SHELL and _calls_omo(event.command):
-            more = {"permissionDecision": "allow", "updatedInput": {"command": _with_omo(event.command, environ)}}
+        elif event.name == "PreToolUse" and event.tool == hosts.SHELL and (command := hosts.with_omo(event, environ)):
+            more = {"permissionDecision": "allow", "updatedInput": {"command": command}}
         if more:
             output["hookSpecificOutput"] = {"hookEventName": event.name, **more}
         return claude.to_json(output) if output else b""
+
+    def is_typed_at_work(self, event: Event) -> bool:
+        return bool(event.turn) and event.transcript.has_turn(event.turn)
 
     def transcript(self, path: str, start: int = 0) -> hosts.Transcript:
         return Rollout(path, start)
@@ -179,23 +184,3 @@ def _lacks_for_fresh_agent(event: Event) -> str:
     if event.tool_title == SPAWN_HIDDEN:
         return "" if event.arguments.get("fork_turns") == "none" else 'fork_turns "none"'
     return "fork_context false" if event.arguments.get("fork_context") is True else ""
-
-
-def _calls_omo(command: str) -> bool:
-    from omo import shell
-
-    return any(shell.name(shell.program(words)) == "omo" for words in shell.commands(command))
-
-
-def _with_omo(command: str, environ: Mapping[str, str]) -> str:
-    """The same with omo behind what is on the PATH, the environment that the session's start made, and the project:
-    the hook runs where the session is, the command perhaps elsewhere."""
-    from shlex import quote
-
-    variables = {"OMO_PROJECT_DIR": environ.get("OMO_PROJECT_DIR") or os.getcwd()}
-    if home := environ.get("PLUGIN_DATA"):
-        variables["OMO_ENV_HOME"] = home
-    values = " ".join(f"{name}={quote(value)}" for name, value in variables.items())
-    programs = quote(f"{environ.get('PLUGIN_ROOT', '')}/bin")
-    begins = command.strip().partition("\n")[0]  # all that the client shows the user of a command is its first line
-    return f'# {begins}\nexport PATH="$PATH":{programs} {values}\n{command}'

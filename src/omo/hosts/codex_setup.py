@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from omo.errors import Unreadable
+from omo.hosts.setups import AgentFile, Ask, Finding, HostSetup, fail, ok, unknown, warn
 from omo.safe_open import read_file, regular_file
 from omo.text import clip, counted
 
@@ -28,9 +28,49 @@ TRUSTED = "trusted"
 TRUST = "open codex in a terminal and choose to trust the hooks of omo; it asks again after every update"
 DAEMON = "its daemon keeps the environment of the terminal that started it; codex --no-daemon has this one's"
 OTHERS = "if a session is held though omo let go, take these away: codex plugin remove NAME, or edit the file"
-UNINSTALL = "codex plugin remove omo@omo && codex plugin marketplace remove omo"
 # Asks its server which hooks it knows. It leaves when its input ends, so that is kept open for the answer.
 ASK_FOR_HOOKS = ("sh", "-c", "{ cat; sleep 2; } | codex app-server")
+
+
+class Setup(HostSetup):
+    name, title = NAME, TITLE
+    uninstall_command = "codex plugin remove omo@omo && codex plugin marketplace remove omo"
+    needs_agents = True
+    after_agents = TRUST
+
+    def has_plugin(self) -> bool:
+        return has_plugin(self.environ)
+
+    def data_directories(self) -> list[Path]:
+        place = directory(self.environ)
+        return [] if place is None else sorted(place.glob("plugins/data/omo-*"))
+
+    def missing_agents(self, plugin: Path) -> list[AgentFile]:
+        return [agent for agent in agent_files(plugin, self.environ) if not agent.is_written]
+
+    def agents_made(self) -> list[Path]:
+        place = directory(self.environ)
+        if place is None:
+            return []
+        return [path for path in sorted(place.glob("agents/omo-*.toml")) if _is_made(path)]
+
+    def look(self, plugin: Path, ask: Ask) -> Finding:
+        """It skips hooks that it does not trust without a word, also after any update of the plugin."""
+        hooks = hooks_in(ask(ASK_FOR_HOOKS, question(self.project), variables(self.environ)))
+        trust = trust_in(hooks)
+        if not trust:
+            return unknown(f"{TITLE} did not say whether it trusts the hooks of omo", TRUST)
+        doubted = [f"{event}: {status}" for event, status in trust.items() if status != TRUSTED]
+        if doubted:
+            return fail(f"{TITLE} skips {len(doubted)} of {len(trust)} hooks of omo, silently", TRUST, doubted)
+        if not agents_are_there(plugin, self.environ):
+            seen = f"{TITLE} trusts the hooks, and lacks the agents that judge, review and criticise"
+            return warn(seen, f"omo setup {NAME}")
+        seen = f"{TITLE} trusts the hooks of omo and has its agents"
+        if others := other_stop_hooks(hooks):
+            too = f"{counted(len(others), 'other hook')} at Stop can hold a session too"
+            return warn(f"{seen}; {too}", OTHERS, others)
+        return ok(seen, details=[DAEMON])
 
 
 def directory(environ: Mapping[str, str]) -> Path | None:
@@ -103,28 +143,6 @@ def _is_ours(hook: dict[str, Any]) -> bool:
     return str(hook.get("pluginId")).startswith("omo@")
 
 
-@dataclass(frozen=True)
-class AgentFile:
-    """One of the plugin's agents as a file that Codex reads."""
-
-    path: Path
-    name: str
-    about: str
-    text: str
-
-    @property
-    def is_written(self) -> bool:
-        try:
-            return self.path.read_text(encoding="utf-8") == self.text
-        except (OSError, ValueError):
-            return False
-
-    @property
-    def is_anothers(self) -> bool:
-        """A file of that name is there, and omo did not write it."""
-        return self.path.exists() and not _is_made(self.path)
-
-
 def agent_files(plugin: Path, environ: Mapping[str, str]) -> list[AgentFile]:
     place = directory(environ)
     if place is None:
@@ -137,26 +155,9 @@ def agent_files(plugin: Path, environ: Mapping[str, str]) -> list[AgentFile]:
         values = {"name": name, "description": about, "instructions": instructions.strip()}
         # What JSON quotes, TOML reads as the same text.
         quoted = {key: json.dumps(value, ensure_ascii=False) for key, value in values.items()}
-        files.append(AgentFile(place / "agents" / f"omo-{path.stem}.toml", name, about, AGENT.format(**quoted)))
+        file, text = place / "agents" / f"omo-{path.stem}.toml", AGENT.format(**quoted)
+        files.append(AgentFile(file, name, about, text, is_anothers=file.exists() and not _is_made(file)))
     return files
-
-
-def in_words(agents: list[AgentFile]) -> str:
-    """What writing them changes, for the user to agree to."""
-    lines = [f"writes {counted(len(agents), 'agent')} into {agents[0].path.parent}:"]
-    for agent in agents:
-        lines.append(f"  {agent.name:<13}  {agent.about}")
-        if agent.is_anothers:
-            lines.append(f"  {'':<13}  REPLACES {agent.path.name}, which is not omo's")
-    return "\n".join(lines)
-
-
-def agents_made(environ: Mapping[str, str]) -> list[Path]:
-    """Those that omo has written."""
-    place = directory(environ)
-    if place is None:
-        return []
-    return [path for path in sorted(place.glob("agents/omo-*.toml")) if _is_made(path)]
 
 
 def _is_made(path: Path) -> bool:
@@ -165,12 +166,6 @@ def _is_made(path: Path) -> bool:
             return file.readline(200).strip() == MADE_BY_OMO
     except OSError:
         return False
-
-
-def data_directories(environ: Mapping[str, str]) -> list[Path]:
-    """Where Codex lets a plugin of our name keep what it builds."""
-    place = directory(environ)
-    return [] if place is None else sorted(place.glob("plugins/data/omo-*"))
 
 
 def agents_are_there(plugin: Path, environ: Mapping[str, str]) -> bool:

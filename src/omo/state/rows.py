@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         otherLoop: OtherLoop  # what held the session at its last Stop, in place of omo
         shownOn: list[str]  # the kinds of work that the user was shown to be on
         readTo: int  # where in the transcript the last Stop had read to
+        heardTo: str  # the moment of what was last typed without a hook being told, which a Stop has heard
         toldOfRuns: bool  # that omo ulw done swaps files for its runs
 
     class StopContinuation(TypedDict, total=False):

@@ -1,0 +1,107 @@
+"""Copilot CLI on this machine: whether it has our plugin, and who else holds a session there.
+
+Its files are written by others. Whatever is in them, reading them is safe.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from omo.errors import Unreadable
+from omo.hosts import copilot
+from omo.hosts.claude_setup import read_object
+from omo.hosts.setups import Ask, Finding, HostSetup, fail, ok, unknown, warn
+from omo.text import clip, counted
+
+Json = dict[str, Any]
+
+OLDEST_TESTED = (1, 0, 102)
+VERSION = ("copilot", "--version")
+LIST = ("copilot", "plugin", "list", "--json")
+STOP_EVENTS = ("Stop", "agentStop")
+OTHERS = "if a session is held though omo let go, take these away: copilot plugin disable NAME, or edit the file"
+
+
+class Setup(HostSetup):
+    name, title = copilot.HOST.name, "Copilot CLI"
+    uninstall_command = "copilot plugin uninstall omo@omo && copilot plugin marketplace remove omo"
+
+    @property
+    def directory(self) -> Path | None:
+        place = copilot.directory(self.environ)
+        return Path(place) if place else None
+
+    def settings(self) -> Json:
+        """The user's; empty where there are none."""
+        if self.directory is None:
+            return {}
+        return read_object(self.directory / "settings.json") or {}
+
+    def has_plugin(self) -> bool:
+        """Also one that is switched off: that is worth a line. Of one that is gone its marketplace is not known."""
+        try:
+            settings = self.settings()
+        except Unreadable:
+            return False
+        plugins, known = settings.get("enabledPlugins"), settings.get("extraKnownMarketplaces")
+        for name, is_on in plugins.items() if isinstance(plugins, dict) else ():
+            plugin, _, market = name.partition("@")
+            if plugin == "omo" and (is_on or (isinstance(known, dict) and market in known)):
+                return True
+        return False
+
+    def data_directories(self) -> list[Path]:
+        return [] if self.directory is None else sorted(self.directory.glob(copilot.HOST.data_pattern))
+
+    def look(self, plugin: Path, ask: Ask) -> Finding:
+        settings = self.settings()
+        if settings.get("disableAllHooks") is True:
+            return fail(f"{self.title} runs no hooks: disableAllHooks is true in its settings", "remove it there")
+        version = re.search(r"(\d+)\.(\d+)\.(\d+)", ask(VERSION, b"", {}))
+        if version is None:
+            return unknown(f"{self.title} did not tell its version", "see that copilot --version prints one")
+        ours = _ours(ask(LIST, b"", {}))
+        if ours is None:
+            return unknown(f"{self.title} did not tell which plugins it has", f"see what {' '.join(LIST)} says")
+        if not ours.get("enabled"):
+            return fail(f"omo is switched off in {self.title}", "copilot plugin enable omo@omo")
+        if tuple(map(int, version.groups())) < OLDEST_TESTED:
+            oldest = ".".join(map(str, OLDEST_TESTED))
+            seen = f"{self.title} {version[0]} is older than {oldest}, the oldest the hooks were tested with"
+            return warn(seen, "copilot update")
+        seen = f"{self.title} {version[0]} has omo, from {clip(str(ours.get('installedFrom')), 200)}"
+        if others := self._other_stop_hooks(settings):
+            too = f"{counted(len(others), 'other hook')} at Stop can hold a session too"
+            return warn(f"{seen}; {too}", OTHERS, others)
+        return ok(seen)
+
+    def _other_stop_hooks(self, settings: Json) -> list[str]:
+        """Of the user and of the project; of other plugins nothing is known."""
+        files: dict[str, Json] = {}
+        if self.directory is not None:
+            files[str(self.directory / "settings.json")] = settings
+            for path in sorted(self.directory.glob("hooks/*.json")):
+                files[str(path)] = read_object(path) or {}
+        for path in sorted(Path(self.project).glob(".github/hooks/*.json")):
+            files[str(path)] = read_object(path) or {}
+        others = []
+        for name, values in files.items():
+            hooks = values.get("hooks")
+            if isinstance(hooks, dict) and any(hooks.get(event) for event in STOP_EVENTS):
+                others.append(name)
+        return others
+
+
+def _ours(printed: str) -> Json | None:
+    """What it says of our plugin; None where it does not."""
+    try:
+        plugins = json.loads(printed)
+    except ValueError:
+        return None
+    for plugin in plugins if isinstance(plugins, list) else []:
+        if isinstance(plugin, dict) and plugin.get("name") == "omo":
+            return plugin
+    return None
