@@ -29,7 +29,7 @@ if [ -z "${plugin_root-}" ]; then # the status line, and a registration of befor
     plugin_project=${CLAUDE_PROJECT_DIR-} plugin_rewrites=
 fi
 root=$plugin_root
-home=${plugin_data:-${XDG_CACHE_HOME:-${HOME-}/.cache}/omo}
+home=${OMO_ENV_HOME:-${plugin_data:-${XDG_CACHE_HOME:-${HOME-}/.cache}/omo}}
 project=${plugin_project-$PWD}
 if [ -n "${plugin_around-}" ]; then # the host around this one has set it too, to where its own session is
     OMO_PROJECT_DIR=$project

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bench import install
+from tests.hooks.conftest import point_at
 from tests.terminal import terminal
 
 if TYPE_CHECKING:
@@ -571,3 +573,12 @@ def test_a_person_does_not_wait_for_what_is_remembered_of_a_failure(machine: Mac
     with terminal() as screen:
         done = subprocess.run([clone / "bin" / "omo", "0"], env=machine.environment, stdin=screen, timeout=120)
     assert done.returncode == 0
+
+
+def test_a_session_in_a_throw_away_home_uses_the_environment_that_it_is_told_of(tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
+    ready.mkdir()
+    point_at(ready, sys.executable)
+    before = sorted(path.name for path in ready.iterdir())
+    install.started(tmp_path, "named", ready)
+    assert set(before) <= {path.name for path in ready.iterdir()} <= {*before, "root", "pycache"}
