@@ -121,13 +121,14 @@ class Copilot:
         return done.stdout
 
     def open(self, *arguments: str, env: Mapping[str, str] | None = None) -> Terminal:
-        """The terminal interface, once the user has said that they trust the project."""
+        """The terminal interface, once the user has said that they trust the project, and it has begun anew with that:
+        of a prompt that comes sooner it does not show what a hook says."""
         command = [str(self.binary), "--allow-all-tools", *arguments]
         terminal = Terminal(command, {**self.environment, **(env or {})}, self.project, SIZE)
         self.terminals.append(terminal)
         terminal.wait_for("Do you trust the files in this folder?")
         terminal.key("Enter")
-        terminal.wait_for("/ commands")
+        terminal.wait_for("MCP Servers reloaded")
         return terminal
 
     def close_terminals(self) -> None:

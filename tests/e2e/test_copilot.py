@@ -203,7 +203,8 @@ def test_a_budget_counts_its_agents_refuses_them_lets_go_and_goes_on_when_it_is_
     env = {**EIGHT_BLOCKS, "OMO_BUDGET_TOKENS": "200"}
     run = copilot.prompt("ulw look at it", env=env)
     assert (tokens(copilot, run.session), copilot.row(run.session)["spent"]["agents"]) == (copilot.model.sent, 1)
-    assert copilot.kinds(run.session)[-2:] == ["denied", "allowed:budget"]
+    decided = [kind for kind in copilot.kinds(run.session) if kind != "agent-finished"]  # told late on a busy machine
+    assert decided == ["activated:leading", "blocked:block", "denied", "allowed:budget"]
     assert "no more agents are started" in copilot.results()[-1]
     asked = len(copilot.model.turns)
     copilot.model.script(say("I go on."), say("Still."))
