@@ -62,6 +62,7 @@ ELSEWHERE = [
     Elsewhere(r"python3 bench/context\.py", "tests/e2e/test_context.py", "bench"),
     Elsewhere(r"python3 bench/budget\.py", "tests/e2e/test_budget.py", "from bench import budget"),
     Elsewhere(r"python3 bench/run\.py", "tests/e2e/test_run.py::test_the_bench_measures", "from bench import run as"),
+    Elsewhere(r"python3 bench/told\.py", "tests/e2e/test_told.py", "told.main("),
     Elsewhere(r"python3 bench/joints\.py", "tests/hunt/test_joints.py::test_the_command_prints_a_table", '"joints.py"'),
     Elsewhere(r"python3 bench/experiment\.py", "tests/test_experiment_bench.py", '"experiment.py"'),
     Elsewhere(r"python3 bench/history\.py REPO", "tests/test_experiment_bench.py", '"history.py"'),
