@@ -42,7 +42,8 @@ class Elsewhere:
 
 
 ELSEWHERE = [
-    Elsewhere(r"(?:\./bin/omo|omo setup|claude plugin (?!validate)).+", "tests/e2e/test_readme.py", '"README.md"'),
+    Elsewhere(r"claude plugin eval .+", "tests/e2e/test_evals.py", '"claude plugin eval "'),
+    Elsewhere(r"(?:\./bin/omo|omo setup|claude plugin (?!validate|eval)).+", "tests/e2e/test_readme.py", '"README.md"'),
     Elsewhere(r"(?:session=|claude -p |omo (?:run|status --exit-code) ).+", "tests/e2e/test_ci.py", 'blocks("sh")'),
     Elsewhere(r"codex plugin .+", "tests/e2e/codex_client.py", '"plugin", "marketplace", "add"'),
     Elsewhere(r"claude plugin validate --strict", ".ci/validate.py", '"validate", "--strict"'),
