@@ -10,7 +10,7 @@ if [ "${1-}" = --install ]; then
     ask=install
     shift
 fi
-programs="zsh fish chromium tmux go cargo tox nox cc $*"
+programs="zsh fish chromium tmux go cargo tox nox cc bwrap socat $*"
 
 missing() {
     for program in $programs; do
@@ -23,6 +23,7 @@ package_of() {
     case $1 in
     go) echo golang-go ;;
     cc) echo gcc ;;
+    bwrap) echo bubblewrap ;;
     *) echo "$1" ;;
     esac
 }

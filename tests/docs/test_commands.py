@@ -42,7 +42,8 @@ class Elsewhere:
 
 
 ELSEWHERE = [
-    Elsewhere(r"(?:\./bin/omo|omo setup|claude plugin (?!validate)).+", "tests/e2e/test_readme.py", '"README.md"'),
+    Elsewhere(r"claude plugin eval .+", "tests/e2e/test_evals.py", '"claude plugin eval "'),
+    Elsewhere(r"(?:\./bin/omo|omo setup|claude plugin (?!validate|eval)).+", "tests/e2e/test_readme.py", '"README.md"'),
     Elsewhere(r"(?:session=|claude -p |omo (?:run|status --exit-code) ).+", "tests/e2e/test_ci.py", 'blocks("sh")'),
     Elsewhere(r"codex plugin .+", "tests/e2e/codex_client.py", '"plugin", "marketplace", "add"'),
     Elsewhere(r"copilot plugin .+", "tests/e2e/copilot_client.py", '"marketplace", "add"'),
@@ -63,6 +64,7 @@ ELSEWHERE = [
     Elsewhere(r"python3 bench/context\.py", "tests/e2e/test_context.py", "bench"),
     Elsewhere(r"python3 bench/budget\.py", "tests/e2e/test_budget.py", "from bench import budget"),
     Elsewhere(r"python3 bench/run\.py", "tests/e2e/test_run.py::test_the_bench_measures", "from bench import run as"),
+    Elsewhere(r"python3 bench/told\.py", "tests/e2e/test_told.py", "told.main("),
     Elsewhere(r"python3 bench/joints\.py", "tests/hunt/test_joints.py::test_the_command_prints_a_table", '"joints.py"'),
     Elsewhere(r"python3 bench/install\.py", "tests/install/test_environment.py", "from bench import install"),
     Elsewhere(r"python3 bench/proof\.py", "tests/proof/test_held_lines.py", '"proof.py"'),

@@ -532,6 +532,15 @@ def test_omo_in_the_plugins_home(machine: Machine, clone: Path) -> None:
     assert not (machine.directory / "user" / ".cache").exists()
 
 
+def test_omo_takes_the_users_environment_where_a_sandbox_hides_the_plugins(machine: Machine, clone: Path) -> None:
+    assert run_omo(machine, clone / "bin" / "omo", "0")[0] == 0
+    hidden = machine.directory / "hidden"
+    hidden.mkdir()
+    machine.variables["OMO_ENV_HOME"] = str(hidden)
+    assert run_omo(machine, clone / "bin" / "omo", "0") == (0, f"{['omo', '0']} {machine.environment['PATH']}\n", "")
+    assert list(hidden.iterdir()) == []
+
+
 def test_omo_builds_where_the_first_session_of_an_installed_plugin_will(machine: Machine, clone: Path) -> None:
     plugins = machine.directory / "user" / ".claude" / "plugins"
     plugins.mkdir(parents=True)

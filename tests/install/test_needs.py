@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-RUNNERS = ("go", "cargo", "tox", "nox", "cc")
+RUNNERS = ("go", "cargo", "tox", "nox", "cc", "bwrap", "socat")
 SKIPPED = "tests/needs.sh: not installed:{}; tests that need them are skipped\n"
 
 
@@ -79,7 +79,7 @@ def test_more_than_the_tests_need_is_installed_by_its_name(tmp_path: Path) -> No
 
 
 def test_a_package_that_is_called_otherwise_is_asked_for_by_its_own_name(tmp_path: Path) -> None:
-    machine = Machine(tmp_path, "zsh", "fish", "chromium", "tmux", "cargo", "tox", "nox", "cc")
+    machine = Machine(tmp_path, "zsh", "fish", "chromium", "tmux", *RUNNERS[1:])
     machine.add_apt(works=False)
     assert machine.run("--install", code=1).splitlines()[0] == "tests/needs.sh: installing go with apt-get"
     assert machine.asked[0] == "noninteractive update -qq"
