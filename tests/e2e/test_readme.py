@@ -17,6 +17,8 @@ from tests.hooks.conftest import point_at
 
 pytestmark = pytest.mark.client
 
+QUESTION = b"[y/N]"
+
 
 def test_what_the_readme_says_to_type_works(client: Client, home: Path, plugin_root: Path, tmp_path: Path) -> None:
     clone = tmp_path / "a clone"
@@ -45,9 +47,7 @@ def typed(line: str, cwd: Path, environ: dict[str, str]) -> str:
     command = ["sh", "-c", line]
     with subprocess.Popen(command, cwd=cwd, env=environ, stdin=theirs, stdout=theirs, stderr=theirs) as shell:
         os.close(theirs)
-        if " setup " in line:
-            os.write(ours, b"y\n")
-        printed = b""
+        printed, answered = b"", 0
         while True:
             try:
                 piece = os.read(ours, 65536)
@@ -56,6 +56,9 @@ def typed(line: str, cwd: Path, environ: dict[str, str]) -> str:
             if not piece:
                 break
             printed += piece
+            if printed.count(QUESTION) > answered:
+                answered += 1
+                os.write(ours, b"y\n")
     os.close(ours)
     assert shell.returncode == 0, f"{line}\n{printed.decode(errors='replace')}"
     return printed.decode(errors="replace")
