@@ -29,11 +29,13 @@ if [ -z "${plugin_root-}" ]; then # the status line, and a registration of befor
     plugin_project=${CLAUDE_PROJECT_DIR-} plugin_rewrites=
 fi
 root=$plugin_root
-home=${OMO_ENV_HOME:-${plugin_data:-${XDG_CACHE_HOME:-${HOME-}/.cache}/omo}}
+home=${plugin_data:-${XDG_CACHE_HOME:-${HOME-}/.cache}/omo}
 project=${plugin_project-$PWD}
-if [ -n "${plugin_around-}" ]; then # the host around this one has set it too, to where its own session is
+if [ -n "${plugin_around-}" ]; then # the host around this one has set both, to its own
     OMO_PROJECT_DIR=$project
     export OMO_PROJECT_DIR
+else
+    home=${OMO_ENV_HOME:-$home}
 fi
 
 # Where the session is, for a host that tells it in the event alone. With an escape in it, only Python can read it.
