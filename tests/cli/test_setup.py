@@ -246,6 +246,22 @@ def test_the_launcher_runs_the_version_that_is_installed_now(desk: Desk) -> None
     assert version_of(desk) == "omo in place", "the host runs a plugin of a directory where it lies"
 
 
+@pytest.mark.parametrize("data", [".codex/plugins/data/omo-omo", ".copilot/plugin-data/omo/omo"])
+def test_where_the_clone_is_gone_the_launcher_finds_what_a_host_has(desk: Desk, data: str) -> None:
+    desk.omo("setup", "path", "--yes")
+    text = desk.launcher.read_text()
+    assert str(ROOT) in text
+    desk.launcher.write_text(text.replace(str(ROOT), "/nowhere"))
+    assert "the plugin is gone" in version_of(desk)
+    root = desk.home / "kept by the host"
+    (root / "bin").mkdir(parents=True)
+    (root / "bin" / "omo").write_text("#!/bin/sh\necho omo of the host\n")
+    (root / "bin" / "omo").chmod(0o755)
+    (desk.home / data).mkdir(parents=True)
+    (desk.home / data / "root").write_text(f"{root}\n")
+    assert version_of(desk) == "omo of the host"
+
+
 def test_where_the_directory_is_not_on_path_the_line_to_type_is_said(desk: Desk) -> None:
     found = on_path(desk.probe)
     assert (found.result, found.fix) == (WARN, shlex.join([str(ROOT / "bin" / "omo"), "setup", "path"]))

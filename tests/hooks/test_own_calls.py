@@ -181,7 +181,7 @@ def test_plan_mode_and_a_host_that_takes_no_such_answer_are_asked_as_ever(on: Ho
     bash(on, "omo gate run", permission_mode="plan").assert_silent()
     for name in hosts.NAMES:
         call = hosts.named(name).tool_call("s", "/", "Bash", {"command": "omo gate run"})
-        assert call.can_permit == (name == "claude")
+        assert call.can_permit == (name != "codex")
 
 
 def test_only_while_a_run_of_this_session_is_on(host: Host) -> None:
@@ -214,7 +214,7 @@ def test_the_omo_that_setup_put_on_the_users_path_is_ours(on: Host, tmp_path: Pa
     program = tmp_path / "programs" / "omo"
     program.parent.mkdir()
     path = f"{program.parent}:/usr/bin:/bin"
-    text = claude_setup.LAUNCHER.replace("ROOT", "'/home/me/omo 0.1'")
+    text = claude_setup.launcher().replace("ROOT", "'/home/me/omo 0.1'")
     program.write_text(text, encoding="utf-8")
     program.chmod(0o755)
     assert decided(bash(on, "omo status", env={"PATH": path})) == "allow"

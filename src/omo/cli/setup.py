@@ -257,7 +257,7 @@ def launcher_path(here: Installation) -> Path:
 
 def path_steps(here: Installation) -> list[Step]:
     launcher = launcher_path(here)
-    text = host.LAUNCHER.replace("ROOT", shlex.quote(str(here.plugin)))
+    text = host.launcher().replace("ROOT", shlex.quote(str(here.plugin)))
     shown = f"writes {launcher}, a small script that runs the newest omo installed"
     if os.path.lexists(launcher):
         if launcher.is_file() and launcher.read_bytes() == text.encode():

@@ -114,9 +114,9 @@ class ClaudeCode(Host):
         return {}
 
     def launcher(self) -> str:
-        from omo.hosts.claude_setup import LAUNCHER
+        from omo.hosts.claude_setup import launcher
 
-        return LAUNCHER
+        return launcher()
 
 
 HOST = ClaudeCode()

@@ -52,8 +52,11 @@ for data in "$plugins"/data/omo-*; do
 done
 list=$plugins/installed_plugins.json
 newest=$(sed -n '/"omo@/,$s/.*"installPath": *"\\(.*\\)".*/\\1/p' "$list" 2>/dev/null | head -n 1)
-for root in "$newest" ROOT "${CODEX_HOME:-$HOME/.codex}"/plugins/cache/omo/omo/*; do
+for root in "$newest" ROOT; do
     [ -x "$root/bin/omo" ] && exec "$root/bin/omo" "$@"
+done
+for data in OTHERS; do
+    [ -r "$data/root" ] && IFS= read -r root <"$data/root" && [ -x "$root/bin/omo" ] && exec "$root/bin/omo" "$@"
 done
 echo "omo: the plugin is gone; install it again, or remove $0" >&2
 exit 77
@@ -62,6 +65,15 @@ LAUNCHER_MARK = LAUNCHER.splitlines()[1].partition(";")[0]
 # What was there is kept and runs first, with the same input; its own line ends before ours begins.
 BEFORE_THEIRS = "input=$(cat); printf '%s' \"$input\" | {\n"
 AFTER_THEIRS = "\n}; printf '%s' \"$input\" | "
+
+
+def launcher() -> str:
+    """The script that puts omo on the user's PATH, with ROOT where it names the plugin. A session's start has written
+    into each host's data where the plugin is."""
+    others = []
+    for host in hosts.every()[1:]:
+        others.append(f'"${{{host.home_variable}:-$HOME/{host.home_name}}}"/{host.data_pattern}')
+    return LAUNCHER.replace("OTHERS", " ".join(others))
 
 
 @dataclass(frozen=True)
