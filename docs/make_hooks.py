@@ -8,6 +8,7 @@ python docs/make_hooks.py --check    exits 1 if a file is not what the table say
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,8 @@ def not_ready() -> str:
         assert event is not None
         for typed, answer in ANSWERS.items():
             said = host.write(answer, event, environ).decode()
-            lines.append(f"{host.name}.{typed})\n    cat <<'EOF'\n{said}EOF\n    ;;\n")
+            # printf is the shell's own, and a PATH may have next to nothing.
+            lines.append(f"{host.name}.{typed})\n    printf '%s' {shlex.quote(said)}\n    ;;\n")
     return f"{HEAD}{''.join(lines)}esac\n"
 
 

@@ -2,8 +2,9 @@
 
 python docs/make_picture.py            records and draws every scene anew
 python docs/make_picture.py --client   draws the panes of the real client anew, by the tests that play them
-python docs/make_picture.py --check    exits 1 if a picture is not what the terminal shows today, or a pane of the
-                                       client has not the lines any more that omo would say
+python docs/make_picture.py --proof    draws omo proof at a change of our own anew, by the history of this clone
+python docs/make_picture.py --check    exits 1 if a picture is not what the terminal shows today, or a pane has not the
+                                       lines any more that omo would say
 """
 
 from __future__ import annotations
@@ -146,66 +147,6 @@ def status(terminal: Terminal) -> None:
     terminal.run("omo status", OMO, "status", cwd=project)
 
 
-def proof(terminal: Terminal) -> None:
-    """The command that prices in every currency need, with a test for one half of it."""
-    project = terminal.scratch / "shop"
-    project.mkdir()
-    for text in (PRICES_BEFORE, PRICES):
-        (project / "prices.py").write_text(text, encoding="utf-8")
-        (project / "test_prices.py").write_text(PRICES_TEST, encoding="utf-8")
-        if text is PRICES_BEFORE:
-            commit = "git init -q && git add . && git commit -q -m start && git checkout -q -b currencies"
-            who = {"GIT_AUTHOR_NAME": "picture", "GIT_AUTHOR_EMAIL": "picture@example.invalid"}
-            who |= {"GIT_COMMITTER_NAME": "picture", "GIT_COMMITTER_EMAIL": "picture@example.invalid"}
-            when = {"GIT_AUTHOR_DATE": "1790000000 +0000", "GIT_COMMITTER_DATE": "1790000000 +0000"}
-            environ = {**os.environ, **who, **when, "HOME": str(terminal.scratch)}
-            subprocess.run(["sh", "-c", commit], cwd=project, env=environ, check=True, capture_output=True)
-    terminal.run("omo proof", OMO, "proof", cwd=project)
-
-
-PRICES_BEFORE = """RATES = {"EUR": 1.0}
-
-
-def price(euro, currency):
-    return euro * RATES[currency]
-
-
-def label(euro, currency):
-    return f"{price(euro, currency)} {currency}"
-"""
-PRICES = """RATES = {"EUR": 1.0, "USD": 1.1, "JPY": 160.0}
-
-
-def price(euro, currency):
-    # What nobody sells in has no price.
-    if currency not in RATES:
-        raise KeyError(currency)
-    return euro * RATES[currency]
-
-
-def label(euro, currency):
-    return f"{price(euro, currency):.2f} {currency}"
-
-
-def cheapest(offers):
-    return min(offers, key=lambda offer: price(*offer))
-"""
-PRICES_TEST = """import unittest
-
-import prices
-
-
-class Prices(unittest.TestCase):
-    def test_dollar(self):
-        self.assertAlmostEqual(prices.price(10, "USD"), 11)
-
-    def test_unknown(self):
-        with self.assertRaises(KeyError):
-            prices.price(10, "XXX")
-
-    def test_label(self):
-        self.assertIn("EUR", prices.label(10, "EUR"))
-"""
 BRIEF = """Prices in euro, dollar and yen.
 @goal: Read the rates
 @goal: Show each price in the buyer's currency
@@ -226,7 +167,6 @@ SPEAKERS = (
 SCENES = (
     Scene("demo", "ulw: sent back until your check passes", 80, demo, SPEAKERS),
     Scene("status", "what is on, what is open, what the next Stop would do", 100, status),
-    Scene("proof", "which changed lines no test would miss", 100, proof),
 )
 
 
@@ -267,7 +207,30 @@ PANES = (
         "Claude Code: stop ulw, typed while the agent works",
         (f"{messages.CANCELLED} {messages.ESC}",),
     ),
+    Pane(
+        "proof",
+        "a change of omo's own: /omo:budget after a run",
+        ("not held", "Held means that the tests notice when the hunk is gone, not that they check all it does."),
+        100,
+    ),
 )
+
+
+CHANGE = "e1106884d9c644b44407c795d5e6cc911d4b5158"  # /omo:budget after a run speaks of the next one
+CHANGE_TESTS = ("pytest", "-q", "tests/hooks/test_budget.py", "tests/hooks/test_messages.py")
+
+
+def draw_proof() -> None:
+    with tempfile.TemporaryDirectory(prefix="omo picture ", dir="/tmp") as directory:
+        terminal = Terminal(100, Path(directory))
+        clone = terminal.scratch / "omo"
+        subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)
+        subprocess.run(["git", "checkout", "-q", CHANGE], cwd=clone, check=True)
+        shown = "omo proof --since HEAD~1 -- " + " ".join(CHANGE_TESTS)
+        terminal.run(shown, OMO, "proof", "--since", "HEAD~1", "--", *CHANGE_TESTS, cwd=clone)
+    (pane,) = (pane for pane in PANES if pane.name == "proof")
+    picture = draw(Scene("proof", pane.title, pane.columns, status), terminal.screen)
+    (PICTURES / "proof.svg").write_text(picture, encoding="utf-8")
 
 
 CLIENTS_OWN = ("✢", "✳", "✶", "✻", "✽", "◐")  # how long a turn takes or took, and the effort that is set
@@ -367,6 +330,10 @@ def main() -> int:
     if "--client" in sys.argv:
         tests = ["tests/e2e/test_interactive.py", "-m", "client", "-k", "picture", "-n", "0", "-q"]
         return subprocess.call([sys.executable, "-m", "pytest", *tests], cwd=ROOT, env={**os.environ, DRAW: "1"})
+    if "--proof" in sys.argv:
+        os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # which has pytest
+        draw_proof()
+        return 0
     # Built beforehand, because it talks about itself; a home of its own would have it built anew.
     home = os.environ.setdefault("OMO_ENV_HOME", os.path.expanduser("~/.cache/omo"))
     ensure = ["sh", str(ROOT / "hooks" / "environment.sh"), "ensure", home, str(ROOT / "requirements.txt")]
@@ -383,7 +350,7 @@ def main() -> int:
     is_old = False
     for pane in PANES:
         for line in missing_from(pane):
-            print(f"{pane.name}.svg does not show “{line}”: python docs/make_picture.py --client", file=sys.stderr)
+            print(f"{pane.name}.svg does not show “{line}”: draw it anew", file=sys.stderr)
             is_old = True
     return 1 if stale or is_old else 0
 

@@ -3,49 +3,40 @@
 
 case $host.$typed in
 claude.stop)
-    cat <<'EOF'
-{"decision": "block", "reason": "omo: nothing holds this session now: omo's Python environment is not ready; 'omo doctor' says why and how to mend it.", "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": true}}
-EOF
+    printf '%s' '{"decision": "block", "reason": "omo: nothing holds this session now: omo'"'"'s Python environment is not ready; '"'"'omo doctor'"'"' says why and how to mend it.", "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "suppressOriginalPrompt": true}}
+'
     ;;
 claude.ulw)
-    cat <<'EOF'
-{"systemMessage": "omo: ultrawork could not be turned on: omo's Python environment is not ready; 'omo doctor' says why and how to mend it.", "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "[omo] Ultrawork could not be turned on: omo's Python environment is not ready; 'omo doctor' says why and how to mend it."}}
-EOF
+    printf '%s' '{"systemMessage": "omo: ultrawork could not be turned on: omo'"'"'s Python environment is not ready; '"'"'omo doctor'"'"' says why and how to mend it.", "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "[omo] Ultrawork could not be turned on: omo'"'"'s Python environment is not ready; '"'"'omo doctor'"'"' says why and how to mend it."}}
+'
     ;;
 claude.command)
-    cat <<'EOF'
-{"systemMessage": "omo: what you typed was not acted on: omo's Python environment is not ready; 'omo doctor' says why and how to mend it."}
-EOF
+    printf '%s' '{"systemMessage": "omo: what you typed was not acted on: omo'"'"'s Python environment is not ready; '"'"'omo doctor'"'"' says why and how to mend it."}
+'
     ;;
 codex.stop)
-    cat <<'EOF'
-{"decision": "block", "reason": "omo: nothing holds this session now: omo's Python environment is not ready; 'omo doctor' says why and how to mend it."}
-EOF
+    printf '%s' '{"decision": "block", "reason": "omo: nothing holds this session now: omo'"'"'s Python environment is not ready; '"'"'omo doctor'"'"' says why and how to mend it."}
+'
     ;;
 codex.ulw)
-    cat <<'EOF'
-{"systemMessage": "omo: ultrawork could not be turned on: omo's Python environment is not ready; 'omo doctor' says why and how to mend it.", "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "[omo] Ultrawork could not be turned on: omo's Python environment is not ready; 'omo doctor' says why and how to mend it."}}
-EOF
+    printf '%s' '{"systemMessage": "omo: ultrawork could not be turned on: omo'"'"'s Python environment is not ready; '"'"'omo doctor'"'"' says why and how to mend it.", "hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "[omo] Ultrawork could not be turned on: omo'"'"'s Python environment is not ready; '"'"'omo doctor'"'"' says why and how to mend it."}}
+'
     ;;
 codex.command)
-    cat <<'EOF'
-{"systemMessage": "omo: what you typed was not acted on: omo's Python environment is not ready; 'omo doctor' says why and how to mend it."}
-EOF
+    printf '%s' '{"systemMessage": "omo: what you typed was not acted on: omo'"'"'s Python environment is not ready; '"'"'omo doctor'"'"' says why and how to mend it."}
+'
     ;;
 copilot.stop)
-    cat <<'EOF'
-{"decision": "block", "reason": "omo: nothing holds this session now: omo's Python environment is not ready; 'omo doctor' says why and how to mend it."}
-EOF
+    printf '%s' '{"decision": "block", "reason": "omo: nothing holds this session now: omo'"'"'s Python environment is not ready; '"'"'omo doctor'"'"' says why and how to mend it."}
+'
     ;;
 copilot.ulw)
-    cat <<'EOF'
-{"type": "progress", "message": "omo: ultrawork could not be turned on: omo's Python environment is not ready; 'omo doctor' says why and how to mend it."}
-{"additionalContext": "[omo] Ultrawork could not be turned on: omo's Python environment is not ready; 'omo doctor' says why and how to mend it."}
-EOF
+    printf '%s' '{"type": "progress", "message": "omo: ultrawork could not be turned on: omo'"'"'s Python environment is not ready; '"'"'omo doctor'"'"' says why and how to mend it."}
+{"additionalContext": "[omo] Ultrawork could not be turned on: omo'"'"'s Python environment is not ready; '"'"'omo doctor'"'"' says why and how to mend it."}
+'
     ;;
 copilot.command)
-    cat <<'EOF'
-{"type": "progress", "message": "omo: what you typed was not acted on: omo's Python environment is not ready; 'omo doctor' says why and how to mend it."}
-EOF
+    printf '%s' '{"type": "progress", "message": "omo: what you typed was not acted on: omo'"'"'s Python environment is not ready; '"'"'omo doctor'"'"' says why and how to mend it."}
+'
     ;;
 esac
