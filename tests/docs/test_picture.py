@@ -66,7 +66,7 @@ def test_a_pane_of_the_client_shows_what_omo_says_today(pane: Pane) -> None:
     assert make_picture.missing_from(pane) == []
     assert make_picture.missing_from(pane._replace(lines=("omo: said by nobody",))) == ["omo: said by nobody"]
     shown = rows((PICTURES / f"{pane.name}.svg").read_text(encoding="utf-8"))
-    assert max(len(line) for line in shown) <= 80
+    assert max(len(line) for line in shown) <= pane.columns
 
 
 def test_a_command_is_recorded_at_a_terminal_of_its_columns(tmp_path: Path) -> None:
