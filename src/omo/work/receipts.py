@@ -54,7 +54,7 @@ class Ran(strict.Strict):
     has times in it and is not compared."""
 
     exit: int | None
-    counts: list[int] | None
+    counts: Annotated[list[int], Field(min_length=3, max_length=3)] | None  # passed, failed, skipped
     output: Sha256
 
     @property
@@ -246,11 +246,10 @@ def verify(statement: Statement, root: str, state: str, now: float, *, trusts_us
             return
     began = base.of_commit(root, statement.predicate.base[COMMIT])
     look = base.look(root, began)
-    subject = Subject(
-        root, state, began, look, child_environment(os.environ), now, MINUTES, remembers=False, by=USER,
-        allowed=statement.predicate.exceptions.allowed,
-    )  # fmt: skip
-    for path in sorted(statement.predicate.exceptions.allowed):
+    allowed = statement.predicate.exceptions.allowed
+    environ = child_environment(os.environ)
+    subject = Subject(root, state, began, look, environ, now, MINUTES, remembers=False, allowed=allowed, by=USER)
+    for path in sorted(allowed):
         why = "" if trusts_user else ONLY_SAID
         yield Line(f"{clip(path, 200)} changed as the user allowed", trusts_user or None, why)
     gates = statement.predicate.gates
@@ -274,7 +273,7 @@ def _about_commits(statement: Statement, root: Path) -> Iterator[Line]:
     differing = uncommitted(str(root))
     yield Line("a clean checkout", not differing, f"not as in the commit: {listed(differing, 6)}")
     yield _known(root, "base", before)
-    is_before = changes.joint(root, before, commit) == before != commit
+    is_before = before != commit and changes.joint(root, before, commit) == before
     yield Line("base before commit", is_before, f"{before[:12]} is no commit that came before {commit[:12]}")
 
 
