@@ -48,6 +48,7 @@ NORMAL = (
     (re.compile(r"\b\d+\.\d s\b"), "0.1 s"),
     (re.compile(r"\r\x1b\[Komo: [^\r]*"), ""),  # what it is doing, drawn over
     (re.compile(r"\r\x1b\[K"), ""),
+    (re.compile(r"^ *\| omo: running [^\n]*…\n", re.M), ""),  # the same without a terminal, after a second
     (re.compile(r"\bruns in \d+ s\b"), "runs in 2 s"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "17:20:05"),
     (re.compile(r"^[ |]*\^+\n", re.M), ""),
