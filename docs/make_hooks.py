@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +38,17 @@ ANSWERS = {
 HOMES_FILE = "hooks/homes.sh"
 HOMES = """\
 # shellcheck shell=sh disable=SC2034
-# Written by docs/make_hooks.py: sets $home to where a plugin that a host has installed has built its environment.
+# Written by docs/make_hooks.py: sets $home to where a plugin that a host has installed has built its environment, or
+# will.
 
 for data in {patterns}; do
     [ -f "$data/environment" ] && home=$data
 done
+if [ -z "$home" ]; then
+    home=$(
+{first}
+    )
+fi
 """
 HEAD = """\
 # shellcheck shell=sh disable=SC2154
@@ -80,7 +87,14 @@ def _variables(host: Host) -> str:
         "plugin_project": f"${{{host.project_variable}}}" if host.project_variable else "$PWD",
         "plugin_around": "".join(f"${{{name}-}}" for name in _session_variables_around(host)),
         "plugin_rewrites": "yes" if host.rewrites_commands else "",
+        "plugin_shell": host.shell_tool[0],
+        "plugin_other_shell": host.other_shell,
     }
+    if host.shell_file_variable:
+        variables |= {
+            "plugin_shell_file": f"${{{host.shell_file_variable}-}}",
+            "plugin_option_prefix": host.option_prefix,
+        }
     return " ".join(f'{name}="{value}"' for name, value in variables.items())
 
 
@@ -107,10 +121,9 @@ def not_ready() -> str:
 
 def homes() -> str:
     """The first host's comes last, and counts."""
-    patterns = []
-    for host in reversed(hosts.every()):
-        patterns.append(f'"${{{host.home_variable}:-${{HOME-}}/{host.home_name}}}"/{host.data_pattern}')
-    return HOMES.format(patterns=" \\\n    ".join(patterns))
+    patterns = [host.data_directories() for host in reversed(hosts.every())]
+    first = "".join(host.first_data_directory() for host in hosts.every())
+    return HOMES.format(patterns=" \\\n    ".join(patterns), first=textwrap.indent(first.rstrip("\n"), " " * 8))
 
 
 def main() -> int:

@@ -6,7 +6,9 @@
 #
 # A registration sets $host, $event, and of its host: $plugin_root and $plugin_data, where the plugin and its data are;
 # $plugin_project, where the session is; $plugin_around, which is not empty in an agent's shell; $plugin_rewrites, not empty
-# where agents' shells do not find omo and a command that calls it is rewritten.
+# where agents' shells do not find omo and a command that calls it is rewritten; $plugin_shell and
+# $plugin_other_shell, the tools that are shells; and for session-start.sh, of a host that has such, $plugin_shell_file and
+# $plugin_option_prefix.
 
 exec 2>/dev/null
 
@@ -24,10 +26,6 @@ statusline) name=StatusLine key=project_dir ;; # which the host sends instead of
 esac
 case ",${OMO_SKIP_HOOKS-}," in *[,\ ]"$event"[,\ ]* | *[,\ ]"$name"[,\ ]*) exit 0 ;; esac
 
-if [ -z "${plugin_root-}" ]; then # the status line, and a registration of before this version: Claude Code's
-    host=claude plugin_root=${CLAUDE_PLUGIN_ROOT-} plugin_data=${CLAUDE_PLUGIN_DATA-} plugin_around=
-    plugin_project=${CLAUDE_PROJECT_DIR-} plugin_rewrites=
-fi
 root=$plugin_root
 home=${plugin_data:-${XDG_CACHE_HOME:-${HOME-}/.cache}/omo}
 project=${plugin_project-$PWD}
@@ -265,13 +263,13 @@ case $event in
 pre-tool-use)
     if is_long; then
         decide
-    elif is_tool Bash; then
+    elif is_tool "$plugin_shell"; then
         if [ -n "$runtime" ] && is_fenced; then
             decide
         elif concerns_omo; then
             if [ -n "${plugin_rewrites-}" ] || is_live; then decide; fi
         fi
-    elif is_tool PowerShell; then
+    elif [ -n "${plugin_other_shell-}" ] && is_tool "$plugin_other_shell"; then
         is_fenced && decide
     else
         case $input in *cc-omo*) decide ;; *) is_live && decide ;; esac

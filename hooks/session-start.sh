@@ -18,22 +18,23 @@ kept=
 case $input in *'"clear"'* | *'"compact"'*) [ -x "$kept/bin/omo" ] && kept=$root ;; esac
 [ "$kept" = "$root" ] || printf '%s\n' "$root" >"$home/root"
 
-if [ -n "${CLAUDE_ENV_FILE-}" ]; then
+# A file that agents' shells read first.
+if [ -n "${plugin_shell_file-}" ]; then
     {
         printf 'export OMO_ENV_HOME=%s\n' "$(quoted "$home")"
         # The host does it too, but leaves out a plugin whose path holds a quote.
         printf 'export PATH="$PATH":%s\n' "$(quoted "$root/bin")"
-        [ -n "${CLAUDE_PROJECT_DIR-}" ] && printf 'export OMO_PROJECT_DIR=%s\n' "$(quoted "$CLAUDE_PROJECT_DIR")"
+        [ -n "$plugin_project" ] && printf 'export OMO_PROJECT_DIR=%s\n' "$(quoted "$plugin_project")"
         # Where this session was started from another host's shell, the innermost counts.
         outer=$(env | sed -n 's/^[A-Z_]*SESSION_ID=//p' | tr '\n' ' ')
         printf 'export OMO_OUTER_SESSION=%s\n' "$(quoted "$outer")"
         # The host gives the plugin's options to hooks alone; the agent's omo must see the same limits.
         for name in MAX_STOP_BLOCKS COOLDOWN_SECONDS MAX_TOTAL_BLOCKS MAX_HOURS KEYWORD ATTENDED NOTIFY \
             BUDGET BUDGET_TOKENS BUDGET_MINUTES BUDGET_AGENTS EXPERIMENT PROOF_MINUTES; do
-            eval "value=\${CLAUDE_PLUGIN_OPTION_$name-}"
-            [ -n "$value" ] && printf 'export CLAUDE_PLUGIN_OPTION_%s=%s\n' "$name" "$(quoted "$value")"
+            eval "value=\${$plugin_option_prefix$name-}"
+            [ -n "$value" ] && printf 'export %s=%s\n' "$plugin_option_prefix$name" "$(quoted "$value")"
         done
-    } >>"$CLAUDE_ENV_FILE"
+    } >>"$plugin_shell_file"
 fi
 
 case $input in

@@ -214,6 +214,9 @@ def test_no_other_module_says_which_host_it_is() -> None:
     assert wrong == []
 
 
+HOSTS_SHARED = ("__init__", "headless", "launcher", "rehearsal", "setups", "terminal")
+
+
 def test_only_the_modules_of_hosts_know_a_hosts_names() -> None:
     wrong = []
     for path in modules():
@@ -227,7 +230,7 @@ def test_only_the_modules_of_hosts_know_a_hosts_names() -> None:
 
 
 def test_every_host_has_a_module_and_is_named_by_its_registration() -> None:
-    here = {path.stem for path in (SRC / "hosts").glob("*.py")} - {"__init__", "headless", "setups", "terminal"}
+    here = {path.stem for path in (SRC / "hosts").glob("*.py")} - set(HOSTS_SHARED)
     assert {name.partition("_")[0] for name in here} == set(hosts.NAMES)
     for host in hosts.every():
         registration = ROOT / host.registration
@@ -237,15 +240,21 @@ def test_every_host_has_a_module_and_is_named_by_its_registration() -> None:
 
 
 def test_what_starts_the_hooks_knows_of_hosts_only_what_a_registration_says() -> None:
-    """But for the status line, and registrations of before there was a second host."""
+    """And so do the program, and what writes the registrations."""
     names = re.compile("|".join(hosts.NAMES), re.IGNORECASE)
-    launcher = (ROOT / "hooks" / "launch.sh").read_text(encoding="utf-8")
-    before, begins, rest = launcher.partition('if [ -z "${plugin_root-}" ]; then')
-    _, ends, after = rest.partition("\nfi\n")
-    assert begins
-    assert ends
-    assert names.findall(before + after) == []
-    assert names.findall((ROOT / "docs" / "make_hooks.py").read_text(encoding="utf-8")) == []
+    written = ("not-ready.sh", "homes.sh")  # by make_hooks.py
+    scripts = [path for path in sorted((ROOT / "hooks").glob("*.sh")) if path.name not in written]
+    assert len(scripts) == 3
+    for path in [*scripts, ROOT / "bin" / "omo", ROOT / "docs" / "make_hooks.py"]:
+        assert names.findall(path.read_text(encoding="utf-8")) == [], path.name
+
+
+def test_outside_of_hosts_nobody_imports_the_module_of_one() -> None:
+    of_one = re.compile(rf"omo\.hosts(\.| import .*)\b({'|'.join(hosts.NAMES)})(_\w+)?\b")
+    for path in modules():
+        relative = path.relative_to(SRC)
+        if relative.parts[0] != "hosts":
+            assert of_one.findall(path.read_text(encoding="utf-8")) == [], relative
 
 
 def test_every_host_says_what_differs_from_host_to_host() -> None:

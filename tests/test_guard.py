@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from omo.hosts import claude_setup
+from omo.hosts.launcher import script
 from tests.guard import USER, programs_without_omo
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -62,7 +62,7 @@ def launcher(tmp_path: Path) -> Path:
     """Of a user who has set omo up."""
     path = tmp_path / "home" / ".local" / "bin" / "omo"
     path.parent.mkdir(parents=True)
-    path.write_text(claude_setup.launcher())
+    path.write_text(script())
     path.chmod(0o755)
     return path
 

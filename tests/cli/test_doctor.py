@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from omo.cli import doctor
-from omo.cli.doctor import CHECKS, MODULES, Probe, examine
+from omo.cli.doctor import MODULES, OF_FILES, OF_HOOKS, Probe, checks_for, examine
 from omo.context import Context
-from omo.hosts import claude_setup, copilot_setup
+from omo.hosts import copilot_setup, setups
 from omo.hosts.setups import FAIL, OK, UNKNOWN, WARN, Finding
 from omo.result import Result
 from omo.state import paths, runtime, store
@@ -34,8 +34,8 @@ TOOLS = ("sh", "head", "sleep")
 DEEP = "[" * 100_000
 
 
-IN_CLAUDE = [name for name in CHECKS if name not in ("codex", "copilot")]
-OF_CLAUDE = {"plugin", "host-version", "block-cap", "other-stop-hooks", "statusline"}
+OF_CLAUDE = ["plugin", "host-version", "block-cap", "other-stop-hooks", "statusline"]
+IN_CLAUDE = [*OF_HOOKS, *OF_CLAUDE, *OF_FILES]
 
 
 @dataclass
@@ -77,13 +77,13 @@ class Machine:
         return Probe(Context(self.environ, str(self.project), NOW, has_terminal=True), self.plugin)
 
     def look(self, name: str) -> Finding:
-        return examine(CHECKS[name], self.probe)
+        return examine(checks_for(self.probe)[name], self.probe)
 
     def all(self) -> Result:
         return doctor.diagnose(self.probe)
 
     def names(self) -> list[str]:
-        return doctor.checks_for(self.probe)
+        return list(checks_for(self.probe))
 
     def write(self, place: str, content: object) -> Path:
         """`~/…` is in the user's home, anything else in the project."""
@@ -449,8 +449,8 @@ def test_the_hosts_directory_can_be_elsewhere(machine: Machine) -> None:
         ("echo 2.1.197", OK, "2.1.197"),
         ("echo 2.1.99", WARN, "older than 2.1.197"),
         ("echo 10.0.0", OK, "10.0.0"),
-        ("echo no idea", UNKNOWN, "no idea"),
-        ("echo 2.1.325; exit 1", UNKNOWN, "exit 1"),
+        ("echo no idea", UNKNOWN, "claude --version tells no version: no idea"),
+        ("exit 1", UNKNOWN, "claude --version tells no version"),
     ],
 )
 def test_version_of_the_host(machine: Machine, script: str | None, result: str, words: str) -> None:
@@ -463,15 +463,15 @@ def test_only_hosts_that_have_omo_are_spoken_of(machine: Machine) -> None:
     assert machine.names() == IN_CLAUDE, "nobody has it yet"
     machine.variables["CODEX_HOME"] = str(machine.user)
     (machine.user / "config.toml").write_text('[plugins."omo@omo"]\nenabled = true\n', "utf-8")
-    assert set(CHECKS) - set(machine.names()) == OF_CLAUDE | {"copilot"}
+    assert machine.names() == [*OF_HOOKS, "codex", *OF_FILES]
     assert "Claude" not in machine.all().text
     machine.variables["COPILOT_HOME"] = str(machine.directory / "of copilot")
     settings = machine.directory / "of copilot" / "settings.json"
     settings.parent.mkdir()
     settings.write_text('{"enabledPlugins": {"omo@omo": true}}', "utf-8")
-    assert set(CHECKS) - set(machine.names()) == OF_CLAUDE
+    assert machine.names() == [*OF_HOOKS, "codex", "copilot", *OF_FILES]
     machine.write(USER, OFF)
-    assert machine.names() == list(CHECKS)
+    assert machine.names() == [*OF_HOOKS, *OF_CLAUDE, "codex", "copilot", *OF_FILES]
     settings.write_text('{"enabledPlugins": {"omo@omo": false}, "extraKnownMarketplaces": {}}', "utf-8")  # taken out
     assert "copilot" not in machine.names()
     settings.write_text('{"enabledPlugins": {"omo@omo": false}, "extraKnownMarketplaces": {"omo": {}}}', "utf-8")
@@ -479,30 +479,36 @@ def test_only_hosts_that_have_omo_are_spoken_of(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "plugins", "settings", "result", "words"),
+    ("version", "plugins", "result", "words"),
     [
-        ("GitHub Copilot CLI 1.0.102.", '[{"name": "omo", "enabled": true}]', {}, OK, "Copilot CLI 1.0.102 has omo"),
-        ("GitHub Copilot CLI 1.0.99.", '[{"name": "omo", "enabled": true}]', {}, WARN, "older than 1.0.102"),
-        ("GitHub Copilot CLI 1.0.102.", '[{"name": "omo", "enabled": false}]', {}, FAIL, "switched off"),
-        ("GitHub Copilot CLI 1.0.102.", "[]", {}, UNKNOWN, "did not tell which plugins"),
-        ("GitHub Copilot CLI 1.0.102.", "no idea", {}, UNKNOWN, "did not tell which plugins"),
-        ("no idea", "[]", {}, UNKNOWN, "did not tell its version"),
-        ("GitHub Copilot CLI 1.0.102.", "[]", {"disableAllHooks": True}, FAIL, "runs no hooks"),
+        ("GitHub Copilot CLI 1.0.102.", '[{"name": "omo", "enabled": true}]', OK, "Copilot CLI 1.0.102 has omo"),
+        ("GitHub Copilot CLI 1.0.99.", '[{"name": "omo", "enabled": true}]', WARN, "older than 1.0.102"),
+        ("GitHub Copilot CLI 1.0.102.", '[{"name": "omo", "enabled": false}]', FAIL, "switched off"),
+        ("GitHub Copilot CLI 1.0.102.", "[]", UNKNOWN, "did not tell which plugins"),
+        ("GitHub Copilot CLI 1.0.102.", "no idea", UNKNOWN, "did not tell which plugins"),
+        ("no idea", "[]", UNKNOWN, "did not tell its version"),
     ],
 )
-def test_what_is_said_of_copilot(
-    machine: Machine, version: str, plugins: str, settings: dict[str, object], result: str, words: str
-) -> None:
+def test_what_is_said_of_copilot(machine: Machine, version: str, plugins: str, result: str, words: str) -> None:
     printed = {copilot_setup.VERSION: version, copilot_setup.LIST: plugins}
-    (machine.directory / "settings.json").write_text(json.dumps(settings), "utf-8")
     setup = copilot_setup.Setup({"COPILOT_HOME": str(machine.directory)}, str(machine.directory))
-    expect(setup.look(ROOT, lambda command, stdin, environ: printed[tuple(command)]), result, words)
+    asked = setups.Installed(ROOT, machine.environment, 8, lambda command, stdin, environ: printed[tuple(command)])
+    expect(setup.look(asked), result, words)
+
+
+def test_the_switch_of_every_host_that_has_omo_is_looked_at(machine: Machine) -> None:
+    machine.variables["COPILOT_HOME"] = str(machine.directory / "of copilot")
+    settings = machine.directory / "of copilot" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"enabledPlugins": {"omo@omo": true}, "disableAllHooks": true}', "utf-8")
+    machine.write(USER, OFF)
+    expect(machine.look("switches"), FAIL, f"disableAllHooks is true in {settings}")
 
 
 def test_a_host_that_hangs(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("omo.cli.doctor.PATIENCE", 0.2)
     machine.claude_says("exec sleep 60")
-    expect(machine.look("host-version"), UNKNOWN, "no end within 0.2 s")
+    expect(machine.look("host-version"), UNKNOWN, "tells no version")
 
 
 @pytest.mark.parametrize(
@@ -664,7 +670,7 @@ def test_refused_settings_are_named_beside_those_in_force(machine: Machine) -> N
 # Weird files
 
 FILES = (USER, PROJECT, LOCAL, INSTALLED, ".sisyphus/omo.json", ".sisyphus/cc-omo/runtime.local.json")
-QUICK = [name for name in CHECKS if name not in ("stop", "environment")]
+SLOW = ("stop", "environment")
 WEIRD: tuple[object, ...] = (
     "",
     "\0",
@@ -683,7 +689,8 @@ WEIRD: tuple[object, ...] = (
 def test_no_file_breaks_a_check(machine: Machine, content: object) -> None:
     for place in FILES:
         machine.write(place, content)
-    found = {name: examine(CHECKS[name], machine.probe) for name in QUICK}
+    checks = checks_for(machine.probe)
+    found = {name: examine(check, machine.probe) for name, check in checks.items() if name not in SLOW}
     assert [name for name, one in found.items() if "the check itself failed" in one.seen] == []
 
 
@@ -700,7 +707,7 @@ def test_a_pipe_is_not_waited_for(machine: Machine) -> None:
 
 
 def test_a_giant_is_not_read(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claude_setup, "LONGEST", 100)
+    monkeypatch.setattr(setups, "LONGEST", 100)
     machine.write(USER, {"enabledPlugins": {"x" * 100: True}})
     expect(machine.look("plugin"), WARN, "larger than 100 bytes")
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from omo import hosts
-from omo.hosts.headless import ClaudeHeadless, CodexHeadless
+from omo.hosts.claude_headless import Headless as ClaudeHeadless
+from omo.hosts.codex_headless import Headless as CodexHeadless
 from tests.project import Project, Ran
 
 EDIT = "--permission-mode acceptEdits"

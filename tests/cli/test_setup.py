@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from omo.cli import setup
-from omo.cli.doctor import Probe, on_path, status_line
+from omo.cli.doctor import Probe, checks_for, on_path
 from omo.cli.main import main
 from omo.context import OF_AN_AGENT, Context
 from omo.errors import Refused
-from omo.hosts.setups import OK, WARN
+from omo.hosts import claude_setup
+from omo.hosts.setups import OK, WARN, Finding
 from tests.project import Ran
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -85,10 +86,14 @@ def test_nothing_is_written_that_nobody_agreed_to(desk: Desk) -> None:
     assert desk.everything() == {".claude/settings.json"}
 
 
+def looked(desk: Desk) -> Finding:
+    return checks_for(desk.probe)["statusline"](desk.probe)
+
+
 def test_it_is_put_into_the_settings_and_taken_out_again(desk: Desk) -> None:
-    assert status_line(desk.probe).result == OK
+    assert looked(desk).result == OK
     assert desk.omo("setup", "statusline", "--yes").code == 0
-    assert status_line(desk.probe).seen == f"in {desk.settings}"
+    assert looked(desk).seen == f"in {desk.settings}"
     assert json.loads(desk.settings.read_text())["statusLine"]["refreshInterval"] == 5
     assert desk.omo("setup", "statusline", "--yes").out == f"{desk.settings} is so already.\n"
     desk.omo("setup", "remove", "statusline", "--yes")
@@ -114,7 +119,7 @@ def test_a_line_of_before_the_plugin_was_installed_is_replaced(desk: Desk) -> No
     assert ".cache/omo/statusline.sh" in desk.command()
     desk.environ["OMO_ENV_HOME"] = str(desk.home / "data")
     desk.omo("setup", "statusline", "--yes")
-    assert desk.command() == setup.status_line_command(desk.probe.home)
+    assert desk.command() == claude_setup.status_line_command(desk.probe.home)
 
 
 def test_after_the_plugin_is_gone_the_line_is_empty_not_an_error(desk: Desk) -> None:
@@ -123,10 +128,10 @@ def test_after_the_plugin_is_gone_the_line_is_empty_not_an_error(desk: Desk) -> 
         gone.unlink()
         done = subprocess.run(["sh", "-c", desk.command()], input="{}", capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, "")
-    found = status_line(desk.probe)
-    assert (found.result, found.fix) == (WARN, "omo setup statusline")
+    found = looked(desk)
+    assert (found.result, found.fix) == (WARN, desk.probe.command("setup", "statusline"))
     assert desk.omo("setup", "statusline", "--yes").code == 0
-    assert status_line(desk.probe).result == OK
+    assert looked(desk).result == OK
 
 
 def test_settings_that_cannot_be_read_are_left_alone(desk: Desk) -> None:
@@ -158,7 +163,9 @@ def test_a_linked_settings_file_stays_a_link_with_the_rights_it_had(desk: Desk) 
 
 def test_a_line_edited_since_is_not_guessed_at(desk: Desk) -> None:
     desk.omo("setup", "statusline", "--yes")
-    desk.write({"statusLine": {"type": "command", "command": f"date; {setup.status_line_command(desk.probe.home)}"}})
+    desk.write(
+        {"statusLine": {"type": "command", "command": f"date; {claude_setup.status_line_command(desk.probe.home)}"}}
+    )
     ran = desk.omo("setup", "remove", "--yes")
     assert (ran.code, "was changed since" in ran.err) == (3, True)
 

@@ -9,7 +9,7 @@ import pytest
 
 from omo import hosts
 from omo.hooks.own_calls import ANYWHERE, CALLS
-from omo.hosts import claude_setup
+from omo.hosts import launcher
 from tests.hooks.conftest import ROOT, Host
 from tests.hooks.test_fence import open_fence
 from tests.hooks.test_tool_gates import AS_SUBAGENT, bash, decided, denied, open_run
@@ -214,7 +214,7 @@ def test_the_omo_that_setup_put_on_the_users_path_is_ours(on: Host, tmp_path: Pa
     program = tmp_path / "programs" / "omo"
     program.parent.mkdir()
     path = f"{program.parent}:/usr/bin:/bin"
-    text = claude_setup.launcher().replace("ROOT", "'/home/me/omo 0.1'")
+    text = launcher.script().replace("ROOT", "'/home/me/omo 0.1'")
     program.write_text(text, encoding="utf-8")
     program.chmod(0o755)
     assert decided(bash(on, "omo status", env={"PATH": path})) == "allow"

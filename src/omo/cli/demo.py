@@ -16,7 +16,7 @@ from omo import options
 from omo.cli.setup import Installation
 from omo.context import Context, plugin_root
 from omo.errors import NotEvaluable
-from omo.hosts import claude_setup as host
+from omo.hosts import rehearsal
 from omo.proof.run import child_environment
 from omo.result import Result
 from omo.text import counted
@@ -50,23 +50,23 @@ class Stage:
         data = Installation(context, self._root).home
         self._environ = {
             **child_environment(context.environ),
-            **host.hook_variables(self._root, data, project),
-            **host.agent_shell_variables(SESSION),  # which the client sets for hooks too
+            **rehearsal.hook_variables(self._root, data, project),
+            **rehearsal.agent_shell_variables(SESSION),  # which the client sets for hooks too
             "OMO_ENV_HOME": str(data),
             "OMO_COOLDOWN_SECONDS": "0.001",  # nobody watching wants to wait for it
         }
 
     def person(self, prompt: str) -> str:
         self.say(f"you    > {prompt}")
-        answer = self._hook(host.PROMPT, host.prompt_event(SESSION, self.project, prompt))
+        answer = self._hook(rehearsal.PROMPT, rehearsal.prompt_event(SESSION, self.project, prompt))
         text = in_words(answer, "to you, without the model") or "(lets it pass)"
         self._show("omo", text, SHOWN_OF_A_PROMPT)
         return answer
 
     def agent_stops(self, saying: str) -> str:
         self.say(f"agent  : {saying} (ends its turn)")
-        event = host.stop_event(SESSION, self.project, message=saying, continues=bool(self.steps))
-        answer = self._hook(host.STOP, event)
+        event = rehearsal.stop_event(SESSION, self.project, message=saying, continues=bool(self.steps))
+        answer = self._hook(rehearsal.STOP, event)
         self._show("omo", in_words(answer, "sends it back") or "(lets it stop)")
         return answer
 
@@ -89,7 +89,7 @@ class Stage:
 
     def _hook(self, event: str, stdin: bytes) -> str:
         """As the host does it: the command string in sh, the event on stdin."""
-        done = self._run("sh", "-c", host.registered_commands(self._root, event)[0], stdin=stdin.decode())
+        done = self._run("sh", "-c", rehearsal.registered_commands(self._root, event)[0], stdin=stdin.decode())
         self.steps.append({"event": event, "exit": done.returncode, "stdout": done.stdout})
         return done.stdout.strip()
 
@@ -160,7 +160,7 @@ def play(stage: Stage) -> None:
 
 def in_words(answer: str, on_block: str) -> str:
     """A hook's answer as the people concerned meet it."""
-    read = host.read_answer(answer)
+    read = rehearsal.read_answer(answer)
     if read.reason:
         return f"({on_block}) {read.reason}"
     lines = []

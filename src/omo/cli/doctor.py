@@ -1,4 +1,4 @@
-"""`omo doctor`: what could keep omo from working here, looked at one thing at a time. `CHECKS` is the list.
+"""`omo doctor`: what could keep omo from working here, looked at one thing at a time.
 
 It runs on a bare interpreter: what it looks for may be the packages themselves.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shlex
 import shutil
 import sys
@@ -25,9 +24,8 @@ from omo import options, progress, safe_open, settings
 from omo.cli import setup
 from omo.context import Context, plugin_root
 from omo.errors import Newer, OmoError, Unreadable
-from omo.hosts import KEEP_GOING, NAMES
-from omo.hosts import claude_setup as host
-from omo.hosts.setups import FAIL, OK, Finding, fail, ok, unknown, warn
+from omo.hosts import KEEP_GOING, rehearsal
+from omo.hosts.setups import FAIL, OK, Finding, Installed, Look, fail, ok, unknown, warn
 from omo.proof.run import Outcome, child_environment, run
 from omo.result import Result
 from omo.state import markers, paths, runtime, store
@@ -60,9 +58,6 @@ SOURCED = (
 )
 SESSION = "omo-doctor"
 NO_SHELL = "put a POSIX sh on PATH"
-REINSTALL = f"reinstall the plugin: {host.Setup.reinstall_command}"
-SET_STATUS_LINE = "omo setup statusline"
-OF_FIRST_HOST = ("plugin", "host-version", "block-cap", "other-stop-hooks", "statusline")
 
 
 @dataclass(frozen=True)
@@ -73,10 +68,14 @@ class Probe(setup.Installation):
     def rebuild(self) -> str:
         return self.command("setup", "environment")
 
+    @property
+    def reinstall(self) -> str:
+        return f"reinstall the plugin: {self.hosts_in_use[0].reinstall_command}"
+
     @cached_property
     def environ(self) -> Mapping[str, str]:
-        """What a hook is given: this environment, under what the host's settings put over it."""
-        return self.setup.hook_environ()
+        """What a hook is given."""
+        return self.hosts_in_use[0].hook_environ()
 
     @cached_property
     def settings(self) -> settings.Settings:
@@ -87,6 +86,12 @@ class Probe(setup.Installation):
     ) -> Outcome:
         environ = child_environment(self.context.environ)
         return run(argv, cwd=cwd or self.plugin, timeout=PATIENCE, env={**environ, **(extra or {})}, stdin=stdin)
+
+    def ask(self, command: Sequence[str], stdin: bytes, extra: Mapping[str, str]) -> str:
+        return self.run(*command, stdin=stdin, extra=extra).stdout
+
+
+Check = Callable[[Probe], Finding]
 
 
 def register(commands: options.Commands) -> None:
@@ -102,11 +107,11 @@ def diagnose(probe: Probe, width: int = 0) -> Result:
     """Lines no wider than `width`, if there is one; what is to be typed stays whole."""
     checks, lines = [], []
     counts: dict[str, int] = {}
-    names = checks_for(probe)
+    every = checks_for(probe)
     with progress.doing("looking") as doing:
-        for number, name in enumerate(names, 1):
-            doing.text = f"looking at {name}, {number} of {len(names)}"
-            finding = examine(CHECKS[name], probe)
+        for number, (name, check) in enumerate(every.items(), 1):
+            doing.text = f"looking at {name}, {number} of {len(every)}"
+            finding = examine(check, probe)
             checks.append({"name": name, **asdict(finding)})
             counts[finding.result] = counts.get(finding.result, 0) + 1
             for line in (f"{finding.result:8} {name}: {finding.seen}", *(INDENT + line for line in finding.details)):
@@ -117,13 +122,13 @@ def diagnose(probe: Probe, width: int = 0) -> Result:
     return Result({"checks": checks, "counts": counts}, "\n".join(lines), 3 if FAIL in counts else 0)
 
 
-def checks_for(probe: Probe) -> list[str]:
-    """Those of hosts that have omo. Where none has it the first one's, which say how to install it."""
-    others = [setup.name for setup in probe.hosts[1:] if setup.has_plugin()]
-    left_out = [name for name in NAMES[1:] if name not in others]
-    if others and not probe.setup.has_plugin():
-        left_out += OF_FIRST_HOST
-    return [name for name in CHECKS if name not in left_out]
+def checks_for(probe: Probe) -> dict[str, Check]:
+    """Ours, and between them those of the hosts in use."""
+    checks = dict(OF_HOOKS)
+    for host in probe.hosts_in_use:
+        for name, look in host.looks().items():
+            checks[name] = partial(of_host, look)
+    return checks | OF_FILES
 
 
 def _wrapped(line: str, width: int) -> list[str]:
@@ -132,7 +137,7 @@ def _wrapped(line: str, width: int) -> list[str]:
     return textwrap.wrap(line, width, subsequent_indent=INDENT, break_long_words=False, break_on_hyphens=False)
 
 
-def examine(look: Callable[[Probe], Finding], probe: Probe) -> Finding:
+def examine(look: Check, probe: Probe) -> Finding:
     """Fit to be shown: whatever stood in a file is on one line, without control characters, and cut."""
     try:
         finding = look(probe)
@@ -202,24 +207,24 @@ def environment(probe: Probe) -> Finding:
 
 def hook_files(probe: Probe) -> Finding:
     try:
-        commands = host.registered_commands(probe.plugin)
+        commands = rehearsal.registered_commands(probe.plugin)
     except Unreadable as error:
-        return fail(error.message, REINSTALL)
+        return fail(error.message, probe.reinstall)
     needed = {*SOURCED, "hooks/event.py"}
     for command in commands:
-        needed.update(host.files_of(command))
+        needed.update(rehearsal.files_of(command))
     missing = [f"{name} is missing" for name in sorted(needed) if not os.access(probe.plugin / name, os.R_OK)]
     if missing:
-        return fail(f"{len(missing)} of {len(needed)} hook files are missing", REINSTALL, missing)
+        return fail(f"{len(missing)} of {len(needed)} hook files are missing", probe.reinstall, missing)
     broken = []
     for name in SOURCED:
         answer = probe.run("sh", "-n", str(probe.plugin / name))
         if not answer.ok and not answer.not_found:
             broken.append(f"{name}: {why(answer)}")
     if broken:
-        return fail("sh cannot read the hooks (a checkout with CRLF line ends?)", REINSTALL, broken)
-    if not host.registered_commands(probe.plugin, host.STOP):
-        return fail("hooks.json registers nothing for Stop", REINSTALL)
+        return fail("sh cannot read the hooks (a checkout with CRLF line ends?)", probe.reinstall, broken)
+    if not rehearsal.registered_commands(probe.plugin, rehearsal.STOP):
+        return fail("hooks.json registers nothing for Stop", probe.reinstall)
     return ok(f"{len(commands)} hooks registered, {len(needed)} files present")
 
 
@@ -231,7 +236,7 @@ def stop_hook(probe: Probe) -> Finding:
         if idle.not_found:
             return unknown("sh is not on PATH, so no hook was run", NO_SHELL)
         if not idle.ok:
-            return fail(f"an idle Stop did not end well ({why(idle)})", REINSTALL)
+            return fail(f"an idle Stop did not end well ({why(idle)})", probe.reinstall)
         if output := (idle.stdout + idle.stderr).strip():
             seen = f"an idle Stop should say nothing, but said: {output}"
             return fail(seen, "look for a BASH_ENV or profile that prints")
@@ -242,7 +247,7 @@ def stop_hook(probe: Probe) -> Finding:
         runtime.change_session(state, SESSION, lambda row: change, actor="user", now=now, wait=store.CLI_WAIT)
         held = _stop(probe, project)
         log = tail(Path(paths.log_file(state)), 1)
-    if held.ok and host.read_answer(held.stdout).decision == KEEP_GOING:
+    if held.ok and rehearsal.read_answer(held.stdout).decision == KEEP_GOING:
         times = f"{idle.duration * 1000:.0f} and {held.duration * 1000:.0f} ms"
         return ok(f"an idle Stop passes in silence, one with open work is blocked, {times}")
     details = [f"the hook's log: {line}" for line in log]
@@ -263,107 +268,37 @@ def _project() -> Iterator[Path]:
 
 def _stop(probe: Probe, project: Path) -> Outcome:
     """As the host runs it: the command string in sh, the event on stdin."""
-    command = "".join(host.registered_commands(probe.plugin, host.STOP)[:1])
-    variables = host.hook_variables(probe.plugin, probe.home, project)
-    return probe.run("sh", "-c", command, cwd=project, stdin=host.stop_event(SESSION, project), extra=variables)
+    command = "".join(rehearsal.registered_commands(probe.plugin, rehearsal.STOP)[:1])
+    variables = rehearsal.hook_variables(probe.plugin, probe.home, project)
+    return probe.run("sh", "-c", command, cwd=project, stdin=rehearsal.stop_event(SESSION, project), extra=variables)
 
 
-# What the host makes of us: is the plugin on, may hooks run, which version, who else holds a Stop
-
-
-def plugin(probe: Probe) -> Finding:
-    setup = probe.setup
-    ours = {key: value for key, value in setup.plugins.items() if host.is_ours(key)}
-    on = [key for key, value in ours.items() if value]
-    if ours and not on:
-        key = next(iter(ours))
-        return fail(f"{key} is disabled", setup.enable_command(key), setup.problems)
-    if setup.problems:
-        seen = "a settings file of the host cannot be read, so it does not count"
-        return warn(seen, "mend its JSON", setup.problems)
-    for key in on:
-        if directory := setup.missing_marketplace(key):
-            seen = f"{setup.title} reads {key} from {directory}, which is not there: it does nothing, and says nothing"
-            return fail(seen, f'in a clone of omo that you keep: {setup.add_command} "$PWD"')
-    if on:
-        return ok(f"{', '.join(on)} is enabled")
-    return unknown(
-        "not installed as a plugin, or loaded with --plugin-dir",
-        f"{setup.install_command}; nothing to do if you start {setup.version_command[0]} with --plugin-dir",
-    )
+# What the hosts make of us
 
 
 def switches(probe: Probe) -> Finding:
     """The ways to switch hooks off."""
-    setup = probe.setup
-    if off := setup.switch_hooks_off():
-        return fail(f"{setup.hooks_switch} is true in {', '.join(off)}", f"remove {setup.hooks_switch} there")
+    problems = []
+    for host in probe.hosts_in_use:
+        if off := host.switch_hooks_off():
+            return fail(f"{host.hooks_switch} is true in {', '.join(off)}", f"remove {host.hooks_switch} there")
+        problems += host.problems()
     if settings.is_disabled(probe.environ):
         return warn("OMO_DISABLE is set: every hook of omo leaves at once", "unset OMO_DISABLE")
     if skipped := probe.environ.get("OMO_SKIP_HOOKS", "").strip():
         return warn(f"OMO_SKIP_HOOKS is set: {skipped}", "unset OMO_SKIP_HOOKS")
-    if setup.problems:
-        return unknown("whether a settings file switches hooks off is not known", "mend its JSON", setup.problems)
+    if problems:
+        return unknown("whether a settings file switches hooks off is not known", "mend its JSON", problems)
     return ok("nothing switches hooks off")
 
 
-def host_version(probe: Probe) -> Finding:
-    setup = probe.setup
-    asked = " ".join(setup.version_command)
-    oldest = ".".join(map(str, setup.oldest_tested))
-    remedy = f"see that {asked} prints {oldest} or newer"
-    answer = probe.run(*setup.version_command)
-    if answer.not_found:
-        return unknown(f"{setup.version_command[0]} is not on PATH", remedy)
-    version = re.search(r"(\d+)\.(\d+)\.(\d+)", answer.stdout) if answer.ok else None
-    if version is None:
-        return unknown(f"{asked} did not tell ({why(answer)})", remedy)
-    if tuple(map(int, version.groups())) < setup.oldest_tested:
-        seen = f"{setup.title} {version[0]} is older than {oldest}, the oldest the hooks were tested with"
-        return warn(seen, setup.update_command)
-    return ok(f"{setup.title} {version[0]}")
-
-
-def block_cap(probe: Probe) -> Finding:
-    """One host has a limit of its own; ours should come first, since it says why."""
-    ours = probe.settings.values["max_stop_blocks"]
-    name, title = probe.setup.cap_variable, probe.setup.title
-    text = probe.environ.get(name, "").strip()
-    try:
-        cap = int(text) if text else probe.setup.default_cap
-    except ValueError:
-        return warn(f"{name} is {text!r}, not a whole number; what {title} makes of it is not known", f"unset {name}")
-    if cap <= 0:
-        return ok(f"the cap is off in {title}; omo lets go after {ours} blocks")
-    if cap < ours:
-        seen = f"{title} ends a turn first: after {cap} blocks in a row without a tool call, omo would after {ours}"
-        return warn(seen, f"set OMO_MAX_STOP_BLOCKS={cap}, or {name}={ours}")
-    return ok(f"omo lets go after {ours} blocks, {title} after {cap}")
-
-
-def host_in_use(name: str, probe: Probe) -> Finding:
-    """What there is to say of a host besides the first."""
-    (setup,) = [setup for setup in probe.hosts if setup.name == name]
-
-    def ask(command: Sequence[str], stdin: bytes, extra: Mapping[str, str]) -> str:
-        return probe.run(*command, stdin=stdin, extra=extra).stdout
-
-    finding = setup.look(probe.plugin, ask)
+def of_host(look: Look, probe: Probe) -> Finding:
+    most_blocks = int(probe.settings.values["max_stop_blocks"])
+    finding = look(Installed(probe.plugin, probe.home, most_blocks, probe.ask))
     words = finding.fix.split()
     if words[:1] == ["omo"]:
         return replace(finding, fix=probe.command(*words[1:]))
     return finding
-
-
-def other_stop_hooks(probe: Probe) -> Finding:
-    others, problems = probe.setup.other_stop_hooks()
-    if others:
-        off = f"{probe.setup.disable_command}, or edit the file"
-        remedy = f"if a session is held though omo let go, switch these off: {off}"
-        return warn(f"{counted(len(others), 'other hook')} at Stop can hold a session too", remedy, others + problems)
-    if problems:
-        return unknown("not every plugin's hooks could be read", "reinstall the plugins named", problems)
-    return ok("no other hook runs at Stop")
 
 
 # Our own files in this project: can they be written and read, and what did the hooks complain about
@@ -450,23 +385,6 @@ def settings_in_force(probe: Probe) -> Finding:
 # What `omo setup` puts outside the project
 
 
-def status_line(probe: Probe) -> Finding:
-    lines = probe.setup.status_lines()
-    if not lines:
-        return ok(f"not in use; {SET_STATUS_LINE} shows in {probe.setup.title} what holds a session")
-    shown, command = lines[-1]
-    ours = setup.status_line_command(probe.home)
-    if ours not in command:
-        overridden = [path for path, other in lines if ours in other]
-        if not overridden:
-            return ok(f"{shown} shows another; {SET_STATUS_LINE} puts omo's beside it")
-        remedy = f"take {host.STATUS_LINE} out of {shown}, or leave it so"
-        return warn(f"{shown} overrides the one in {overridden[0]}", remedy)
-    if not os.access(probe.home / "statusline.sh", os.R_OK):
-        return warn(f"{shown} calls {probe.home / 'statusline.sh'}, which is gone", SET_STATUS_LINE)
-    return ok(f"in {shown}")
-
-
 def on_path(probe: Probe) -> Finding:
     program = probe.on_path()
     remedy = probe.command("setup", "path")
@@ -477,20 +395,16 @@ def on_path(probe: Probe) -> Finding:
     return ok(program)
 
 
-CHECKS: dict[str, Callable[[Probe], Finding]] = {
+OF_HOOKS: dict[str, Check] = {
     "environment": environment,
     "hook-files": hook_files,
     "stop": stop_hook,
-    "plugin": plugin,
     "switches": switches,
-    "host-version": host_version,
-    "block-cap": block_cap,
-    **{name: partial(host_in_use, name) for name in NAMES[1:]},
+}
+OF_FILES: dict[str, Check] = {
     "state-directory": state_directory,
     "runtime-file": runtime_file,
-    "other-stop-hooks": other_stop_hooks,
     "path": on_path,
-    "statusline": status_line,
     "settings": settings_in_force,
     "hook-errors": hook_errors,
 }

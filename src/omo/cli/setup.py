@@ -19,9 +19,8 @@ from pathlib import Path
 from omo import options, table
 from omo.context import Context, plugin_root
 from omo.errors import BadInput, OmoError, Refused, Unreadable, Unwritable
-from omo.hosts import claude_setup as host
-from omo.hosts import setups
-from omo.hosts.setups import HostSetup
+from omo.hosts import launcher, setups
+from omo.hosts.setups import HostSetup, read_object
 from omo.result import Result
 from omo.safe_open import regular_file
 from omo.state import markers, paths, runtime
@@ -47,8 +46,7 @@ class Installation:
     def home(self) -> Path:
         """Where the Python environment of the hooks lives."""
         environ = self.context.environ
-        named = environ.get("OMO_ENV_HOME") or environ.get(host.DATA_VARIABLE) or self.cache
-        return Path(os.path.join(self.context.cwd, named))
+        return Path(os.path.join(self.context.cwd, environ.get("OMO_ENV_HOME") or self.cache))
 
     @property
     def cache(self) -> str:
@@ -68,9 +66,14 @@ class Installation:
     def hosts(self) -> list[HostSetup]:
         return setups.every(self.context.environ, self.context.root)
 
-    @cached_property
-    def setup(self) -> host.Setup:
-        return host.Setup(self.context.environ, self.context.root)
+    @property
+    def hosts_in_use(self) -> list[HostSetup]:
+        """Those that have the plugin; where none has it the first, of which it is said how to install it there."""
+        return [setup for setup in self.hosts if setup.has_plugin()] or self.hosts[:1]
+
+    @property
+    def with_status_line(self) -> HostSetup:
+        return next(setup for setup in self.hosts if setup.has_status_line)
 
     @property
     def user_home(self) -> Path:
@@ -110,11 +113,13 @@ class Step:
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "setup", "omo on your PATH, in the status line, or all away")
     _changing(verbs, "path", "put omo on your PATH: a small script that finds the newest one installed", path)
-    first = host.Setup.title
-    _changing(verbs, "statusline", f"put omo into {first}'s status line, after what you have there", status_line)
-    parts = ["path", "statusline"]
+    parts = ["path"]
     judged = ", ".join([row.name for row in table.ROWS if "omo:judge" in row.briefs])
     for kind in setups.kinds():
+        if kind.has_status_line:
+            parts.append("statusline")
+            about = f"put omo into {kind.title}'s status line, after what you have there"
+            _changing(verbs, "statusline", about, status_line)
         if kind.needs_agents:
             parts.append(kind.name)
             about = f"give {kind.title} the agents that {judged}, reviews and the critic send"
@@ -135,17 +140,17 @@ def _changing(verbs: options.Commands, name: str, about: str, run: options.Run) 
 def path(arguments: argparse.Namespace, context: Context) -> Result:
     here = _for_the_user(context, "path")
     steps = path_steps(here)
-    launcher = launcher_path(here)
-    result = _carry_out(steps, f"{launcher} is so already.", agreed=arguments.yes)
+    program = launcher_path(here)
+    result = _carry_out(steps, f"{program} is so already.", agreed=arguments.yes)
     if result.exit_code == 0:
         result.text = "\n".join([result.text, *path_advice(here)])
-    result.data["file"] = str(launcher)
+    result.data["file"] = str(program)
     return result
 
 
 def status_line(arguments: argparse.Namespace, context: Context) -> Result:
     here = _for_the_user(context, "statusline")
-    settings = here.setup.user_settings()
+    settings = here.with_status_line.status_line_file()
     result = _carry_out(status_line_steps(here), f"{settings} is so already.", agreed=arguments.yes)
     if result.data["done"]:
         result.text += " It is shown with the next message."
@@ -180,10 +185,7 @@ def remove(arguments: argparse.Namespace, context: Context) -> Result:
     result = _carry_out(removal_steps(here), "There is nothing to remove.", agreed=arguments.yes, first=first)
     if result.exit_code == 0:
         result.text += "".join(f"\n{line}" for line in _left_behind(here))
-        others = [setup for setup in here.hosts[1:] if setup.has_plugin()]
-        if not others or here.setup.has_plugin():
-            result.text += f"\nNow the plugin itself: {here.setup.uninstall_command}"
-        for setup in others:
+        for setup in here.hosts_in_use:
             result.text += f"\nNow the plugin in {setup.title}: {setup.uninstall_command}"
         result.text += f"\nOther projects keep their own {paths.STATE_DIR} until you remove it there."
     return result
@@ -237,7 +239,7 @@ def is_launcher(program: Path) -> bool:
         return is_command(program)
     try:
         with open(program, "rb", opener=regular_file) as file:
-            return host.LAUNCHER_MARK.encode() in file.read(400)
+            return launcher.MARK.encode() in file.read(400)
     except OSError:
         return False
 
@@ -256,43 +258,38 @@ def launcher_path(here: Installation) -> Path:
 
 
 def path_steps(here: Installation) -> list[Step]:
-    launcher = launcher_path(here)
-    text = host.launcher().replace("ROOT", shlex.quote(str(here.plugin)))
-    shown = f"writes {launcher}, a small script that runs the newest omo installed"
-    if os.path.lexists(launcher):
-        if launcher.is_file() and launcher.read_bytes() == text.encode():
+    path = launcher_path(here)
+    text = launcher.script().replace("ROOT", shlex.quote(str(here.plugin)))
+    shown = f"writes {path}, a small script that runs the newest omo installed"
+    if os.path.lexists(path):
+        if path.is_file() and path.read_bytes() == text.encode():
             return []
-        if not is_launcher(launcher):
-            shown = f"REPLACES {launcher}, which is not omo's, by a small script that runs the newest omo installed"
-    return [Step("path", shown, partial(write, launcher, text, 0o755))]
+        if not is_launcher(path):
+            shown = f"REPLACES {path}, which is not omo's, by a small script that runs the newest omo installed"
+    return [Step("path", shown, partial(write, path, text, 0o755))]
 
 
 def path_advice(here: Installation) -> list[str]:
     """What is still to be done once the launcher is there."""
-    launcher = launcher_path(here)
-    if str(launcher.parent) in here.path:
+    directory = launcher_path(here).parent
+    if str(directory) in here.path:
         return [] if here.is_found else [f"another omo comes first on your PATH: {here.on_path()}"]
     shell = os.path.basename(here.context.environ.get("SHELL", ""))
     if shell == "fish":
-        line = f"fish_add_path {shlex.quote(str(launcher.parent))}"
+        line = f"fish_add_path {shlex.quote(str(directory))}"
     else:
-        directory = str(launcher.parent).replace(str(here.user_home), "$HOME", 1)
-        line = f"echo 'export PATH=\"{directory}:$PATH\"' >> {SHELL_FILES.get(shell, '~/.profile')}"
-    return [f"{launcher.parent} is not on your PATH. Type this once, then open a new terminal:", f"  {line}"]
+        shown = str(directory).replace(str(here.user_home), "$HOME", 1)
+        line = f"echo 'export PATH=\"{shown}:$PATH\"' >> {SHELL_FILES.get(shell, '~/.profile')}"
+    return [f"{directory} is not on your PATH. Type this once, then open a new terminal:", f"  {line}"]
 
 
 # The status line
 
 
-def status_line_command(home: Path) -> str:
-    name = shlex.quote(str(home / "statusline.sh"))
-    return f"{{ [ ! -r {name} ] || . {name}; }}"
-
-
 def status_line_steps(here: Installation) -> list[Step]:
     """The script first: what the host calls is there before it is called."""
     script = here.home / "statusline.sh"
-    text = host.STATUS_LINE_SCRIPT.format(home=shlex.quote(str(here.home)))
+    text = here.with_status_line.status_line_script(here.home)
     steps = []
     if not script.is_file() or script.read_text(encoding="utf-8") != text:
 
@@ -306,17 +303,18 @@ def status_line_steps(here: Installation) -> list[Step]:
 
 def _settings_steps(here: Installation, *, remove: bool) -> list[Step]:
     """The user's own settings with the line in them, or without."""
-    path = here.setup.user_settings()
+    setup = here.with_status_line
+    path = setup.status_line_file()
     try:
         before = path.read_bytes() if path.exists() else None
-        values = host.read_object(path) or {}
+        values = read_object(path) or {}
     except (Unreadable, OSError) as error:
         raise Refused(f"{path} cannot be read ({error}), so it is left alone", fix="mend it, then again") from None
     after = values
     for home in here.homes:
-        after = host.without_status_line(after, status_line_command(home))
+        after = setup.without_status_line(after, home)
     if not remove:
-        after = host.with_status_line(after, status_line_command(here.home))
+        after = setup.with_status_line(after, here.home)
     if after == values:
         return []
     text = json.dumps(after, indent=2, ensure_ascii=False) + "\n"

@@ -127,13 +127,15 @@ def _is_ours(path: str, event: Event) -> bool:
     for place in path.split(os.pathsep):
         program = os.path.join(event.directory, place, "omo")
         if os.access(program, os.X_OK) and not os.path.isdir(program):
-            return os.path.realpath(program) == ours or _is_launcher(program, event)
+            return os.path.realpath(program) == ours or _is_launcher(program)
     return True
 
 
-def _is_launcher(program: str, event: Event) -> bool:
+def _is_launcher(program: str) -> bool:
     """The script that `omo setup path` writes, word for word but for where the plugin was when it did."""
-    before, _, after = event.host.launcher().partition("ROOT")
+    from omo.hosts import launcher
+
+    before, _, after = launcher.script().partition("ROOT")
     try:
         text = safe_open.read_start(program, LARGEST_LAUNCHER, follow_link=True)[0].decode("utf-8")
     except (OSError, UnicodeDecodeError):

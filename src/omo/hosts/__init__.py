@@ -1,7 +1,7 @@
 """What omo knows of the program it runs in, in words that hold for any: events in, answers out, who is typing.
 
-Only the modules in this package know a host's own names. A further host is a module with a `HOST`, its row in
-`AGENT_VARIABLES`, and a registration of the hooks, which docs/make_hooks.py writes.
+Only the modules in this package know a host's own names. A further host is a module with a `HOST`, those beside it with
+its `Setup` and its `Headless`, its row in `AGENT_VARIABLES`, and a registration, which docs/make_hooks.py writes.
 
 Inside omo, and in all that it keeps, a command that the user types is written /omo:NAME. A host that spells it
 otherwise translates at its edge: what was typed in `read`, what is shown in `spell`.
@@ -280,9 +280,12 @@ class Host:
     project_variable = ""
     home_variable = home_name = ""  # which names its own directory, and what that is called in the user's home
     data_pattern = ""  # below it: where a plugin of our name keeps its data
+    shell_file_variable = ""  # names a file that its agents' shells read first, and that a session's start writes to
+    option_prefix = ""  # how the variables begin in which it gives hooks the plugin's options
     events: Mapping[str, str] = {}  # its own name for each event that a hook is registered for, and ours
     watched_tools: tuple[str, ...] = ()
     shell_tool = write_tool = ("", "")  # its name, and the argument that is the command or the path
+    other_shell = ""  # a tool that is one too, of another kind
     sends_back_by_prompt = False  # what a Stop hook says to send the agent back comes to the prompt hook, as if typed
     rewrites_commands = False  # its agents' shells do not find omo, so a command that calls it is written anew
     only_for_omo: Mapping[str, str] = {}  # how a registration says which commands a hook after them is for
@@ -311,8 +314,16 @@ class Host:
         """One of the host's own, or of a plugin that it has, which holds this session at a Stop; empty without one."""
         return {}
 
-    def launcher(self) -> str:
-        """The script that puts omo on the user's PATH, with ROOT where it names the plugin; empty without one."""
+    def finds_plugin(self) -> str:
+        """Shell that prints where its plugin is, the newest first. A session's start has written that into its data."""
+        return f'for data in {self.data_directories()}; do\n    [ -r "$data/root" ] && cat "$data/root"\ndone\n'
+
+    def data_directories(self) -> str:
+        """A pattern of the shell: where it lets a plugin of our name keep what it builds."""
+        return f'"${{{self.home_variable}:-${{HOME-}}/{self.home_name}}}"/{self.data_pattern}'
+
+    def first_data_directory(self) -> str:
+        """Shell that prints the one which its first session will make, where it says so before that."""
         return ""
 
     def conversation(self, prompt: str) -> list[str]:

@@ -51,6 +51,22 @@ LIMITS = ("You've hit your", "You've reached your", "Claude usage limit reached"
 # From here on a Stop that is given context goes on with it: told to the model once, and not painted as an error.
 CONTINUES_ON_CONTEXT = (2, 1, 197)
 LONGEST_NOTICE = 300  # the host's own notice is one line; a report that quotes one is prose
+FINDS_PLUGIN = """\
+plugins=${CLAUDE_CONFIG_DIR:-${HOME-}/.claude}/plugins
+for data in "$plugins"/data/omo-*; do
+    [ -r "$data/root" ] && IFS= read -r root <"$data/root" || continue
+    case $root in "$plugins"/cache/*) continue ;; esac
+    case $data in *-inline) continue ;; esac
+    printf '%s\\n' "$root"
+done
+sed -n '/"omo@/,$s/.*"installPath": *"\\(.*\\)".*/\\1/p' "$plugins/installed_plugins.json" 2>/dev/null | head -n 1
+"""
+FIRST_DATA_DIRECTORY = """\
+plugins=${CLAUDE_CONFIG_DIR:-${HOME-}/.claude}/plugins
+[ ! -f "$plugins/installed_plugins.json" ] ||
+    sed -n 's/.*"omo@\\([^"]*\\)".*/omo-\\1/p' "$plugins/installed_plugins.json" | head -n 1 |
+    while IFS= read -r name; do printf '%s\\n' "$plugins/data/$name"; done
+"""
 
 
 class ClaudeCode(Host):
@@ -61,9 +77,11 @@ class ClaudeCode(Host):
     project_variable = "CLAUDE_PROJECT_DIR"
     home_variable, home_name = "CLAUDE_CONFIG_DIR", ".claude"
     data_pattern = "plugins/data/omo-*"
+    shell_file_variable = "CLAUDE_ENV_FILE"
+    option_prefix = hosts.OPTION_PREFIXES[0]
     events = hosts.EVENTS
     watched_tools = tuple(name for name, kind in TOOLS.items() if kind != hosts.TO_DO)
-    shell_tool = ("Bash", "command")
+    shell_tool, other_shell = ("Bash", "command"), "PowerShell"
     only_for_omo: Mapping[str, str] = {"if": "Bash(omo *)"}
     write_tool = ("Write", "file_path")
 
@@ -113,10 +131,12 @@ class ClaudeCode(Host):
             return {"name": "ralph-loop", "about": RALPH_LOOP, "ends": "/cancel-ralph"}
         return {}
 
-    def launcher(self) -> str:
-        from omo.hosts.claude_setup import launcher
+    def finds_plugin(self) -> str:
+        """One that runs where it lies has noted that place; of any other the client notes where the newest is."""
+        return FINDS_PLUGIN
 
-        return launcher()
+    def first_data_directory(self) -> str:
+        return FIRST_DATA_DIRECTORY
 
 
 HOST = ClaudeCode()

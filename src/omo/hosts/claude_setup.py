@@ -1,79 +1,57 @@
-"""Claude Code on this machine: its settings, its plugins, its status line, and how it runs a hook.
-
-Its files are written by others. Whatever is in them, reading them is safe.
-"""
+"""Claude Code on this machine: its settings, its plugins, its status line, and what the doctor sees of them."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
+import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from omo import hosts
 from omo.errors import BadInput, Refused, Unreadable
-from omo.hosts import Answer
-from omo.hosts.setups import HostSetup
-from omo.safe_open import read_file
-from omo.text import clip
+from omo.hosts import claude
+from omo.hosts.setups import (
+    Finding,
+    HostSetup,
+    Installed,
+    Look,
+    fail,
+    handlers,
+    objects,
+    ok,
+    part,
+    read_object,
+    unknown,
+    warn,
+)
+from omo.text import clip, counted
 
 Json = dict[str, Any]
 
-LONGEST = 4 * 1024 * 1024
-BOM = b"\xef\xbb\xbf"
-ROOT_VARIABLE, DATA_VARIABLE = "CLAUDE_PLUGIN_ROOT", "CLAUDE_PLUGIN_DATA"
-NAMED_FILE = re.compile(rf"\$\{{?{ROOT_VARIABLE}\}}?/([\w./-]+)")
+VERSION = ("claude", "--version")
+OLDEST_TESTED = (2, 1, 197)
+INSTALL = "claude plugin install omo@omo"
+UNINSTALL = "claude plugin uninstall omo@omo"
+OTHERS = "if a session is held though omo let go, switch these off: claude plugin disable NAME, or edit the file"
+# How often its own limit lets a turn be sent back in a row.
+CAP, DEFAULT_CAP = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP", 8
+SET_STATUS_LINE = "omo setup statusline"
 STATUS_LINE = "statusLine"
 # Sourced in the shell the host has started anyway. It finds the plugin by a pointer that every session renews.
-STATUS_LINE_SCRIPT = f"""\
+STATUS_LINE_SCRIPT = """\
 # Written by `omo setup statusline`: one line while omo holds the session.
-{DATA_VARIABLE}={{home}}
-IFS= read -r {ROOT_VARIABLE} <"${DATA_VARIABLE}/root" || exit 0
-[ -r "${ROOT_VARIABLE}/hooks/launch.sh" ] || exit 0
-host=claude event=statusline
-. "${ROOT_VARIABLE}/hooks/launch.sh"
+plugin_data={home} plugin_project= host=claude event=statusline
+IFS= read -r plugin_root <"$plugin_data/root" || exit 0
+[ -r "$plugin_root/hooks/launch.sh" ] || exit 0
+. "$plugin_root/hooks/launch.sh"
 """
 REFRESH_SECONDS = 5  # the host asks again only then while nobody writes
-# The omo on the user's PATH. An update moves the plugin: a plugin that runs where it lies has noted that place, of any
-# other the host notes where the newest is.
-LAUNCHER = """\
-#!/bin/sh
-# omo on your PATH, written by `omo setup path`; `omo setup remove` takes it away.
-plugins=${CLAUDE_CONFIG_DIR:-$HOME/.claude}/plugins
-for data in "$plugins"/data/omo-*; do
-    [ -r "$data/root" ] && IFS= read -r root <"$data/root" || continue
-    case $root in "$plugins"/cache/*) continue ;; esac
-    case $data in *-inline) continue ;; esac
-    [ -x "$root/bin/omo" ] && exec "$root/bin/omo" "$@"
-done
-list=$plugins/installed_plugins.json
-newest=$(sed -n '/"omo@/,$s/.*"installPath": *"\\(.*\\)".*/\\1/p' "$list" 2>/dev/null | head -n 1)
-for root in "$newest" ROOT; do
-    [ -x "$root/bin/omo" ] && exec "$root/bin/omo" "$@"
-done
-for data in OTHERS; do
-    [ -r "$data/root" ] && IFS= read -r root <"$data/root" && [ -x "$root/bin/omo" ] && exec "$root/bin/omo" "$@"
-done
-echo "omo: the plugin is gone; install it again, or remove $0" >&2
-exit 77
-"""
-LAUNCHER_MARK = LAUNCHER.splitlines()[1].partition(";")[0]
 # What was there is kept and runs first, with the same input; its own line ends before ours begins.
 BEFORE_THEIRS = "input=$(cat); printf '%s' \"$input\" | {\n"
 AFTER_THEIRS = "\n}; printf '%s' \"$input\" | "
-
-
-def launcher() -> str:
-    """The script that puts omo on the user's PATH, with ROOT where it names the plugin. A session's start has written
-    into each host's data where the plugin is."""
-    others = []
-    for host in hosts.every()[1:]:
-        others.append(f'"${{{host.home_variable}:-$HOME/{host.home_name}}}"/{host.data_pattern}')
-    return LAUNCHER.replace("OTHERS", " ".join(others))
 
 
 @dataclass(frozen=True)
@@ -89,17 +67,10 @@ class Setup(HostSetup):
     """What a user and a project have set for Claude Code, a later file over an earlier one."""
 
     name, title = "claude", "Claude Code"
-    version_command = ("claude", "--version")
-    update_command = "claude update"
-    oldest_tested = (2, 1, 197)
-    install_command = "claude plugin install omo@omo"
-    add_command = "claude plugin marketplace add"
-    reinstall_command = "claude plugin uninstall omo@omo && claude plugin install omo@omo"
-    uninstall_command = "claude plugin uninstall omo@omo && claude plugin marketplace remove omo"
-    disable_command = "claude plugin disable NAME"
+    reinstall_command = f"{UNINSTALL} && {INSTALL}"
+    uninstall_command = f"{UNINSTALL} && claude plugin marketplace remove omo"
     hooks_switch = "disableAllHooks"
-    cap_variable = "CLAUDE_CODE_STOP_HOOK_BLOCK_CAP"
-    default_cap = 8
+    has_status_line = True
 
     def __init__(self, environ: Mapping[str, str], project: str) -> None:
         super().__init__(environ, project)
@@ -122,7 +93,6 @@ class Setup(HostSetup):
             if values is not None:
                 yield SettingsFile(path, values)
 
-    @property
     def problems(self) -> list[str]:
         return [file.problem for file in self.files if file.problem]
 
@@ -131,28 +101,25 @@ class Setup(HostSetup):
         """Switched on or off, by id. The host also takes a list of versions for "on"."""
         merged: Json = {}
         for file in self.files:
-            merged.update(_part(file.values, "enabledPlugins"))
+            merged.update(part(file.values, "enabledPlugins"))
         return merged
 
     def hook_environ(self) -> dict[str, str]:
-        """The plugin's options reach hooks as variables, and `env` of a settings file overrides the shell's."""
+        """With the plugin's options as variables, and `env` of a settings file over the shell's."""
         environ: dict[str, str] = {}
         for file in self.files:
-            for plugin, config in _part(file.values, "pluginConfigs").items():
+            for plugin, config in part(file.values, "pluginConfigs").items():
                 if is_ours(plugin) and isinstance(config, dict):
-                    for name, value in _texts(_part(config, "options")).items():
-                        environ[f"CLAUDE_PLUGIN_OPTION_{name.upper()}"] = value
+                    for name, value in _texts(part(config, "options")).items():
+                        environ[claude.HOST.option_prefix + name.upper()] = value
         environ.update(self.environ)
         for file in self.files:
-            environ.update(_texts(_part(file.values, "env")))
+            environ.update(_texts(part(file.values, "env")))
         return environ
 
     def switch_hooks_off(self) -> list[str]:
         """The files that do."""
         return [str(file.path) for file in self.files if file.values.get(self.hooks_switch) is True]
-
-    def enable_command(self, plugin: str) -> str:
-        return shlex.join(["claude", "plugin", "enable", clip(plugin, 100)])
 
     def missing_marketplace(self, plugin: str) -> str:
         """The directory from which the host reads a plugin, where that is gone: it loads nothing then, and says so in
@@ -160,7 +127,7 @@ class Setup(HostSetup):
         if self.directory is None:
             return ""
         known = read_object(self.directory / "plugins" / "known_marketplaces.json") or {}
-        location = _part(known, plugin.partition("@")[2]).get("installLocation")
+        location = part(known, plugin.partition("@")[2]).get("installLocation")
         if not isinstance(location, str) or "\0" in location or os.path.exists(location):
             return ""
         return location
@@ -189,10 +156,10 @@ class Setup(HostSetup):
         values = read_object(self.directory / "plugins" / "installed_plugins.json") or {}
         switches = self.plugins
         plugins: list[tuple[str, Path]] = []
-        for name, entries in _part(values, "plugins").items():
+        for name, entries in part(values, "plugins").items():
             if is_ours(name) or switches.get(name) is False:
                 continue
-            for entry in _objects(entries if isinstance(entries, list) else [entries]):
+            for entry in objects(entries if isinstance(entries, list) else [entries]):
                 path = entry.get("installPath")
                 is_elsewhere = entry.get("projectPath") not in (None, self.project)
                 if isinstance(path, str) and not is_elsewhere and (name, Path(path)) not in plugins:
@@ -203,24 +170,130 @@ class Setup(HostSetup):
         """Where the host lets a plugin of our name keep what it builds."""
         return [] if self.directory is None else sorted(self.directory.glob("plugins/data/omo-*"))
 
+    # What the doctor sees
+
+    def looks(self) -> Mapping[str, Look]:
+        return {
+            "plugin": self.look,
+            "host-version": self.look_at_version,
+            "block-cap": self.look_at_cap,
+            "other-stop-hooks": self.look_at_other_hooks,
+            "statusline": self.look_at_status_line,
+        }
+
+    def look(self, omo: Installed) -> Finding:
+        ours = {key: value for key, value in self.plugins.items() if is_ours(key)}
+        on = [key for key, value in ours.items() if value]
+        if ours and not on:
+            key = next(iter(ours))
+            enable = shlex.join(["claude", "plugin", "enable", clip(key, 100)])
+            return fail(f"{key} is disabled", enable, self.problems())
+        if problems := self.problems():
+            return warn("a settings file of the host cannot be read, so it does not count", "mend its JSON", problems)
+        for key in on:
+            if directory := self.missing_marketplace(key):
+                seen = (
+                    f"{self.title} reads {key} from {directory}, which is not there: it does nothing, and says nothing"
+                )
+                return fail(seen, 'in a clone of omo that you keep: claude plugin marketplace add "$PWD"')
+        if on:
+            return ok(f"{', '.join(on)} is enabled")
+        return unknown(
+            "not installed as a plugin, or loaded with --plugin-dir",
+            f"{INSTALL}; nothing to do if you start claude with --plugin-dir",
+        )
+
+    def look_at_version(self, omo: Installed) -> Finding:
+        program, asked, oldest = VERSION[0], " ".join(VERSION), ".".join(map(str, OLDEST_TESTED))
+        remedy = f"see that {asked} prints {oldest} or newer"
+        if shutil.which(program, path=self.environ.get("PATH", "")) is None:
+            return unknown(f"{program} is not on PATH", remedy)
+        told = omo.ask(VERSION, b"", {})
+        version = re.search(r"(\d+)\.(\d+)\.(\d+)", told)
+        if version is None:
+            return unknown(f"{asked} tells no version: {told.strip() or 'nothing'}", remedy)
+        if tuple(map(int, version.groups())) < OLDEST_TESTED:
+            seen = f"{self.title} {version[0]} is older than {oldest}, the oldest the hooks were tested with"
+            return warn(seen, "claude update")
+        return ok(f"{self.title} {version[0]}")
+
+    def look_at_cap(self, omo: Installed) -> Finding:
+        """It has a limit of its own; ours should come first, since it says why."""
+        ours = omo.most_blocks
+        text = self.hook_environ().get(CAP, "").strip()
+        try:
+            cap = int(text) if text else DEFAULT_CAP
+        except ValueError:
+            seen = f"{CAP} is {text!r}, not a whole number; what {self.title} makes of it is not known"
+            return warn(seen, f"unset {CAP}")
+        if cap <= 0:
+            return ok(f"the cap is off in {self.title}; omo lets go after {ours} blocks")
+        if cap < ours:
+            often = f"after {cap} blocks in a row without a tool call, omo would after {ours}"
+            return warn(f"{self.title} ends a turn first: {often}", f"set OMO_MAX_STOP_BLOCKS={cap}, or {CAP}={ours}")
+        return ok(f"omo lets go after {ours} blocks, {self.title} after {cap}")
+
+    def look_at_other_hooks(self, omo: Installed) -> Finding:
+        others, problems = self.other_stop_hooks()
+        if others:
+            seen = f"{counted(len(others), 'other hook')} at Stop can hold a session too"
+            return warn(seen, OTHERS, others + problems)
+        if problems:
+            return unknown("not every plugin's hooks could be read", "reinstall the plugins named", problems)
+        return ok("no other hook runs at Stop")
+
+    def look_at_status_line(self, omo: Installed) -> Finding:
+        lines = self.status_lines()
+        if not lines:
+            return ok(f"not in use; {SET_STATUS_LINE} shows in {self.title} what holds a session")
+        shown, command = lines[-1]
+        ours = status_line_command(omo.home)
+        if ours not in command:
+            overridden = [path for path, other in lines if ours in other]
+            if not overridden:
+                return ok(f"{shown} shows another; {SET_STATUS_LINE} puts omo's beside it")
+            remedy = f"take {STATUS_LINE} out of {shown}, or leave it so"
+            return warn(f"{shown} overrides the one in {overridden[0]}", remedy)
+        script = omo.home / "statusline.sh"
+        try:
+            text = script.read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return warn(f"{shown} calls {script}, which is gone", SET_STATUS_LINE)
+        if text != self.status_line_script(omo.home):
+            return warn(f"{script} is not what this omo would write", SET_STATUS_LINE)
+        return ok(f"in {shown}")
+
     # The status line
 
     def status_lines(self) -> list[tuple[Path, str]]:
         """Each file that sets one, with its command; the last one is shown."""
         lines = []
         for file in self.files:
-            if line := _part(file.values, STATUS_LINE):
+            if line := part(file.values, STATUS_LINE):
                 lines.append((file.path, str(line.get("command", ""))))
         return lines
 
-    def user_settings(self) -> Path:
+    def status_line_file(self) -> Path:
         if self.directory is None:
             raise BadInput("HOME and CLAUDE_CONFIG_DIR are unset", fix="set HOME to the user's home directory")
         return Path(os.path.realpath(self.directory / "settings.json"))
 
+    def status_line_script(self, home: Path) -> str:
+        return STATUS_LINE_SCRIPT.format(home=shlex.quote(str(home)))
+
+    def with_status_line(self, values: Json, home: Path) -> Json:
+        return with_status_line(values, status_line_command(home))
+
+    def without_status_line(self, values: Json, home: Path) -> Json:
+        return without_status_line(values, status_line_command(home))
+
+
+def status_line_command(home: Path) -> str:
+    name = shlex.quote(str(home / "statusline.sh"))
+    return f"{{ [ ! -r {name} ] || . {name}; }}"
+
 
 def with_status_line(values: Json, ours: str) -> Json:
-    """Settings that show our line, after another that they have."""
     old = values.get(STATUS_LINE)
     if old is None:
         return {**values, STATUS_LINE: {"type": "command", "command": ours, "refreshInterval": REFRESH_SECONDS}}
@@ -233,7 +306,7 @@ def with_status_line(values: Json, ours: str) -> Json:
 
 
 def without_status_line(values: Json, ours: str) -> Json:
-    old = _part(values, STATUS_LINE)
+    old = part(values, STATUS_LINE)
     command = str(old.get("command", ""))
     if command == ours:
         return {key: value for key, value in values.items() if key != STATUS_LINE}
@@ -242,90 +315,6 @@ def without_status_line(values: Json, ours: str) -> Json:
         return {**values, STATUS_LINE: {**old, "command": command[len(BEFORE_THEIRS) : -len(after)]}}
     if ours in command:
         raise Refused(f"{STATUS_LINE} was changed since omo put itself there", fix=f"edit it by hand: take out {ours}")
-    return values
-
-
-# How it runs a hook, for those who try one: the doctor and the demo.
-
-
-def registration(plugin: Path) -> Json:
-    path = plugin / "hooks" / "hooks.json"
-    values = read_object(path)
-    if values is None:
-        raise Unreadable(f"{path} is missing")
-    if not _part(values, "hooks"):
-        raise Unreadable(f"{path} registers no hooks")
-    return values
-
-
-def registered_commands(plugin: Path, event: str = "") -> list[str]:
-    """The command strings in the registration, all of them or those of one event."""
-    values = registration(plugin)
-    events = [event] if event else list(_part(values, "hooks"))
-    return [str(handler.get("command", "")) for name in events for handler in _handlers(values, name)]
-
-
-def files_of(command: str) -> list[str]:
-    """The plugin's files that a command needs."""
-    return NAMED_FILE.findall(command)
-
-
-def hook_variables(plugin: Path, data: Path, project: Path) -> dict[str, str]:
-    return {ROOT_VARIABLE: str(plugin), DATA_VARIABLE: str(data), "CLAUDE_PROJECT_DIR": str(project)}
-
-
-def agent_shell_variables(session: str) -> dict[str, str]:
-    return {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": session}
-
-
-STOP, PROMPT = "Stop", "UserPromptSubmit"
-
-
-def stop_event(session: str, directory: Path, *, message: str = "", continues: bool = False) -> bytes:
-    return _event(STOP, session, directory, stop_hook_active=continues, last_assistant_message=message)
-
-
-def prompt_event(session: str, directory: Path, prompt: str) -> bytes:
-    return _event(PROMPT, session, directory, prompt=prompt)
-
-
-def _event(name: str, session: str, directory: Path, **fields: object) -> bytes:
-    event = {"session_id": session, "cwd": str(directory), "hook_event_name": name, **fields}
-    return json.dumps(event).encode() + b"\n"
-
-
-def read_answer(stdout: str) -> Answer:
-    """What a hook said, as the host takes it."""
-    try:
-        values = json.loads(stdout)
-    except ValueError:
-        return Answer(context=stdout.strip())
-    if not isinstance(values, dict):
-        return Answer()
-    if values.get("decision") == "block":
-        return Answer(hosts.KEEP_GOING, str(values.get("reason", "")))
-    more = values.get("hookSpecificOutput")
-    context = more.get("additionalContext", "") if isinstance(more, dict) else ""
-    return Answer(message=str(values.get("systemMessage", "")), context=str(context))
-
-
-# Reading
-
-
-def read_object(path: Path) -> Json | None:
-    """The object in a file, None if there is none. Raises Unreadable for anything else, also for a pipe or a giant."""
-    try:
-        values = json.loads(read_file(path, LONGEST, follow_link=True).removeprefix(BOM))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
-        raise Unreadable(f"{path} is not valid JSON") from None
-    except ValueError as error:  # a name that no file can have, such as one with a NUL
-        raise Unreadable(f"{str(path)!r} is no usable path: {error}") from None
-    if not isinstance(values, dict):
-        raise Unreadable(f"{path} is not an object")
     return values
 
 
@@ -341,31 +330,14 @@ def _directory(environ: Mapping[str, str]) -> Path | None:
     return Path(user) / ".claude" if user else None
 
 
-def _part(values: Mapping[str, Any], key: str) -> Json:
-    value = values.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: object) -> list[Json]:
-    if not isinstance(value, list):
-        return []
-    return [item for item in value if isinstance(item, dict)]
-
-
 def _texts(values: Json) -> dict[str, str]:
     return {name: str(value) for name, value in values.items() if isinstance(value, (str, int, float))}
-
-
-def _handlers(values: Json, event: str) -> Iterator[Json]:
-    """The handlers of one event, in a hooks.json or a settings file alike."""
-    for group in _objects(_part(values, "hooks").get(event)):
-        yield from _objects(group.get("hooks"))
 
 
 def _can_block(values: Json) -> list[str]:
     """What runs at Stop. The answer of an async handler comes too late to hold anything."""
     hooks = []
-    for handler in _handlers(values, STOP):
+    for handler in handlers(values, "Stop"):
         if handler.get("async") is True and not handler.get("asyncRewake"):
             continue
         text = str(handler.get("type"))

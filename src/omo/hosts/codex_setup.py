@@ -1,7 +1,4 @@
-"""Codex on this machine: whether it has our plugin and trusts its hooks, and the agents that it cannot take from it.
-
-Its files are written by others. Whatever is in them, reading them is safe.
-"""
+"""Codex on this machine: whether it has our plugin and trusts its hooks, and the agents that it cannot take from it."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from omo.errors import Unreadable
-from omo.hosts.setups import AgentFile, Ask, Finding, HostSetup, fail, ok, unknown, warn
+from omo.hosts.setups import AgentFile, Finding, HostSetup, Installed, fail, ok, unknown, warn
 from omo.safe_open import read_file, regular_file
 from omo.text import clip, counted
 
@@ -34,6 +31,7 @@ ASK_FOR_HOOKS = ("sh", "-c", "{ cat; sleep 2; } | codex app-server")
 
 class Setup(HostSetup):
     name, title = NAME, TITLE
+    reinstall_command = "codex plugin remove omo@omo && codex plugin add omo@omo"
     uninstall_command = "codex plugin remove omo@omo && codex plugin marketplace remove omo"
     needs_agents = True
     after_agents = TRUST
@@ -54,16 +52,16 @@ class Setup(HostSetup):
             return []
         return [path for path in sorted(place.glob("agents/omo-*.toml")) if _is_made(path)]
 
-    def look(self, plugin: Path, ask: Ask) -> Finding:
+    def look(self, omo: Installed) -> Finding:
         """It skips hooks that it does not trust without a word, also after any update of the plugin."""
-        hooks = hooks_in(ask(ASK_FOR_HOOKS, question(self.project), variables(self.environ)))
+        hooks = hooks_in(omo.ask(ASK_FOR_HOOKS, question(self.project), variables(self.environ)))
         trust = trust_in(hooks)
         if not trust:
             return unknown(f"{TITLE} did not say whether it trusts the hooks of omo", TRUST)
         doubted = [f"{event}: {status}" for event, status in trust.items() if status != TRUSTED]
         if doubted:
             return fail(f"{TITLE} skips {len(doubted)} of {len(trust)} hooks of omo, silently", TRUST, doubted)
-        if not agents_are_there(plugin, self.environ):
+        if not agents_are_there(omo.plugin, self.environ):
             seen = f"{TITLE} trusts the hooks, and lacks the agents that judge, review and criticise"
             return warn(seen, f"omo setup {NAME}")
         seen = f"{TITLE} trusts the hooks of omo and has its agents"

@@ -1,22 +1,15 @@
-"""Copilot CLI on this machine: whether it has our plugin, and who else holds a session there.
-
-Its files are written by others. Whatever is in them, reading them is safe.
-"""
+"""Copilot CLI on this machine: whether it has our plugin, and who else holds a session there."""
 
 from __future__ import annotations
 
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 from omo.errors import Unreadable
 from omo.hosts import copilot
-from omo.hosts.claude_setup import read_object
-from omo.hosts.setups import Ask, Finding, HostSetup, fail, ok, unknown, warn
+from omo.hosts.setups import Finding, HostSetup, Installed, Json, fail, ok, read_object, unknown, warn
 from omo.text import clip, counted
-
-Json = dict[str, Any]
 
 OLDEST_TESTED = (1, 0, 102)
 VERSION = ("copilot", "--version")
@@ -27,7 +20,10 @@ OTHERS = "if a session is held though omo let go, take these away: copilot plugi
 
 class Setup(HostSetup):
     name, title = copilot.HOST.name, "Copilot CLI"
+    reinstall_command = "copilot plugin uninstall omo@omo && copilot plugin install omo@omo"
     uninstall_command = "copilot plugin uninstall omo@omo && copilot plugin marketplace remove omo"
+
+    hooks_switch = "disableAllHooks"
 
     @property
     def directory(self) -> Path | None:
@@ -53,17 +49,18 @@ class Setup(HostSetup):
                 return True
         return False
 
+    def switch_hooks_off(self) -> list[str]:
+        return [f"{self.directory}/settings.json"] if self.settings().get(self.hooks_switch) is True else []
+
     def data_directories(self) -> list[Path]:
         return [] if self.directory is None else sorted(self.directory.glob(copilot.HOST.data_pattern))
 
-    def look(self, plugin: Path, ask: Ask) -> Finding:
+    def look(self, omo: Installed) -> Finding:
         settings = self.settings()
-        if settings.get("disableAllHooks") is True:
-            return fail(f"{self.title} runs no hooks: disableAllHooks is true in its settings", "remove it there")
-        version = re.search(r"(\d+)\.(\d+)\.(\d+)", ask(VERSION, b"", {}))
+        version = re.search(r"(\d+)\.(\d+)\.(\d+)", omo.ask(VERSION, b"", {}))
         if version is None:
             return unknown(f"{self.title} did not tell its version", "see that copilot --version prints one")
-        ours = _ours(ask(LIST, b"", {}))
+        ours = _ours(omo.ask(LIST, b"", {}))
         if ours is None:
             return unknown(f"{self.title} did not tell which plugins it has", f"see what {' '.join(LIST)} says")
         if not ours.get("enabled"):

@@ -1,20 +1,28 @@
 """The hosts on this machine: whether each has our plugin, what omo put into its directory, and what the doctor sees.
 
-A host's module of this kind is hosts/NAME_setup.py, with a `Setup`.
+A host's module of this kind is hosts/NAME_setup.py, with a `Setup`. The files of hosts are written by others: whatever
+is in them, reading them is safe.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from omo import hosts
+from omo.errors import Unreadable
+from omo.safe_open import read_file
 from omo.text import counted
 
+Json = dict[str, Any]
+
+LONGEST = 4 * 1024 * 1024
+BOM = b"\xef\xbb\xbf"
 OK, WARN, FAIL, UNKNOWN = "ok", "warn", "fail", "unknown"
 
 # A command, its input and what is put over its environment: what it prints.
@@ -65,10 +73,25 @@ def in_words(agents: Sequence[AgentFile]) -> str:
     return "\n".join(lines)
 
 
+@dataclass(frozen=True)
+class Installed:
+    """This omo, for those who look at a host: where it is and has its environment, how often it sends a session back,
+    and a way to ask programs."""
+
+    plugin: Path
+    home: Path
+    most_blocks: int
+    ask: Ask
+
+
+Look = Callable[[Installed], Finding]
+
+
 class HostSetup:
     name = ""
     title = ""
-    uninstall_command = ""
+    reinstall_command = uninstall_command = ""
+    hooks_switch = ""  # the setting that keeps every hook from running
     needs_agents: ClassVar[bool] = False  # it takes none from a plugin, so `omo setup NAME` writes them for it
     after_agents = ""  # what the user does next
 
@@ -92,8 +115,45 @@ class HostSetup:
         """Those that omo has written."""
         return []
 
-    def look(self, plugin: Path, ask: Ask) -> Finding:
-        """What the doctor says of a host that has our plugin."""
+    # What the doctor sees of a host that has our plugin
+
+    def looks(self) -> Mapping[str, Look]:
+        """By the names that the doctor gives them."""
+        return {self.name: self.look}
+
+    def look(self, omo: Installed) -> Finding:
+        """All there is to say of a host with one line."""
+        raise NotImplementedError
+
+    def hook_environ(self) -> dict[str, str]:
+        """What its hooks are given: this environment, under what its settings put over it."""
+        return dict(self.environ)
+
+    def switch_hooks_off(self) -> list[str]:
+        """The files that do."""
+        return []
+
+    def problems(self) -> list[str]:
+        """Which of its settings cannot be read, and why."""
+        return []
+
+    # The status line, of a host that has one
+
+    has_status_line: ClassVar[bool] = False
+
+    def status_line_file(self) -> Path:
+        """The user's settings, in which it is set."""
+        raise NotImplementedError
+
+    def status_line_script(self, home: Path) -> str:
+        """What omo writes into its home, for the line to call."""
+        raise NotImplementedError
+
+    def with_status_line(self, values: Json, home: Path) -> Json:
+        """Settings that show our line, after another that they have."""
+        raise NotImplementedError
+
+    def without_status_line(self, values: Json, home: Path) -> Json:
         raise NotImplementedError
 
 
@@ -108,3 +168,39 @@ def kinds() -> list[type[HostSetup]]:
 
 def every(environ: Mapping[str, str], project: str) -> list[HostSetup]:
     return [kind(environ, project) for kind in kinds()]
+
+
+def read_object(path: Path) -> Json | None:
+    """The object in a file, None if there is none. Raises Unreadable for anything else, also for a pipe or a giant."""
+    try:
+        values = json.loads(read_file(path, LONGEST, follow_link=True).removeprefix(BOM))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise Unreadable(f"{path} cannot be read: {error.strerror}") from None
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
+        raise Unreadable(f"{path} is not valid JSON") from None
+    except ValueError as error:  # a name that no file can have, such as one with a NUL
+        raise Unreadable(f"{str(path)!r} is no usable path: {error}") from None
+    if not isinstance(values, dict):
+        raise Unreadable(f"{path} is not an object")
+    return values
+
+
+def part(values: Mapping[str, Any], key: str) -> Json:
+    value = values.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def handlers(values: Json, event: str) -> list[Json]:
+    """Those of one event, in the form in which hosts register hooks."""
+    found: list[Json] = []
+    for group in objects(part(values, "hooks").get(event)):
+        found += objects(group.get("hooks"))
+    return found
+
+
+def objects(value: object) -> list[Json]:
+    if not isinstance(value, list):
+        return []
+    return [item for item in value if isinstance(item, dict)]

@@ -1,0 +1,67 @@
+"""Copilot CLI where nobody watches."""
+
+from __future__ import annotations
+
+import shlex
+import uuid
+from typing import TYPE_CHECKING
+
+from omo import hosts
+from omo.hosts import copilot, headless
+from omo.hosts.headless import INSTALL, NOWHERE, Json, Left, is_later, objects_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Headless(headless.Headless):
+    def command(self, session: str) -> list[str]:
+        return [self.host.program, "--output-format", "json", "--session-id", session, *self.arguments]
+
+    def left(self, printed: str, session: str) -> Left:
+        """What a round cost stands in the record alone."""
+        error, limit = "", ""
+        for data in _told(printed, "session.error"):
+            error = str(data.get("message"))
+            limit = error if is_later(data.get("statusCode")) else ""
+        try:
+            entries, _ = copilot.Events(copilot.record_of(session, self.environ)).usage()
+        except (OSError, hosts.OtherForm):
+            entries = []
+        return Left(session, limit, error, sum(sum(usage.counts) for usage in entries))
+
+    def lacks_login(self) -> str:
+        """It may be in a keyring, or another program's: only a round tells."""
+        return ""
+
+    def lacks_hooks(self) -> str:
+        """A line that the hook answers; where no hook does, it is asked of a model that is not there."""
+        nowhere = {"COPILOT_PROVIDER_BASE_URL": NOWHERE, "COPILOT_OFFLINE": "true", "COPILOT_MODEL": "none"}
+        command = [*self.command(str(uuid.uuid4())), "--allow-all-tools"]
+        for data in _told(self.ask(command, b"/omo:status", {**self.environ, **nowhere}), "session.warning"):
+            if str(data.get("message")).startswith("omo"):
+                return ""
+        return f"the hooks of omo do not fire in Copilot CLI: {INSTALL}, or omo doctor says what is wrong"
+
+    def lacks_permission(self, commands: Sequence[Sequence[str]]) -> str:
+        given = " ".join(self.arguments)
+        if self.environ.get("COPILOT_ALLOW_ALL") or any(option in given for option in ("--allow-all", "--yolo")):
+            return ""
+        missing = []
+        for tool in ("write", *[f"shell({command[0]}:*)" for command in [*commands, ["omo"]]]):
+            if tool not in given and tool not in missing:
+                missing.append(tool)
+        if not missing:
+            return ""
+        options = " ".join(f"--allow-tool {shlex.quote(tool)}" for tool in missing)
+        return f"Copilot CLI would refuse what the agent needs; end the command with: -- {options}"
+
+
+def _told(printed: str, kind: str) -> list[Json]:
+    """What rows of a kind say."""
+    found = []
+    for row in objects_in(printed):
+        data = row.get("data")
+        if row.get("type") == kind and isinstance(data, dict):
+            found.append(data)
+    return found
