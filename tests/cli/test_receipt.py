@@ -151,6 +151,36 @@ def test_any_byte_that_fell_over_is_noticed(receipt: tuple[Project, Path]) -> No
         assert clone.user("receipt", "verify", str(out)).code == 3, whole[place - 10 : place + 10]
 
 
+def test_a_base_from_which_on_nothing_was_done_does_not_hold(project: Project, tmp_path: Path) -> None:
+    work(project)
+    project.write("notes.md", "done\n")
+    project.commit("notes")
+    project.check("ulw", "done")
+    out = tmp_path / "receipt.json"
+    statement = written(project, out)
+    statement["predicate"]["base"] = {"gitCommit": project.git("rev-parse", "HEAD~1")}
+    statement["predicate"]["digest"] = receipts.digest_of(statement)
+    out.write_text(json.dumps(statement), encoding="utf-8")
+    clone = cloned(project, tmp_path / "a clone")
+    wrong = clone.check("receipt", "verify", "--json", str(out), by="user", code=3).json["lines"]
+    assert "nothing that it runs on was changed" in str([row["why"] for row in wrong if row["holds"] is False])
+
+
+def test_what_was_in_no_commit_when_the_run_began_is_named(project: Project, tmp_path: Path) -> None:
+    for name, text in {"calc.py": CALC, "test_calc.py": TEST, "Makefile": MAKEFILE}.items():
+        project.write(name, text)
+    project.commit("base")
+    project.write("extra.py", "")
+    project.prompt("ulw mend add")
+    project.write("calc.py", FIXED)
+    project.check("ulw", "done")
+    project.commit("the work")
+    out = tmp_path / "receipt.json"
+    written(project, out)
+    clone = cloned(project, tmp_path / "a clone")
+    assert "extra.py was there and in no commit" in clone.check("receipt", "verify", str(out), by="user").out
+
+
 def test_where_the_runner_is_missing_nobody_can_tell(
     receipt: tuple[Project, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

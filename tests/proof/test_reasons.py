@@ -48,7 +48,7 @@ def made_of(directory: Path, changes: Mapping[str, str]) -> Experiment:
 def test_a_change_of_documents_alone_is_none_of_tests(tmp_path: Path) -> None:
     made = made_of(tmp_path, {"README.md": "It adds.\n"})
     assert (made.verdict, made.reason) == (
-        experiment.NOT_MADE,
+        experiment.NO_WORK,
         "nothing that it runs on was changed (only README.md)",
     )
 

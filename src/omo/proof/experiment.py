@@ -34,6 +34,7 @@ FEWER_TESTS = "fewer tests"
 FAILS = "fails"
 LOOKS_AT_TESTS = "looks at its tests"
 NOTHING_SHOWN = "nothing shown"  # the run without the work did not show anything
+NO_WORK = "no work"  # nothing that could be taken away was changed
 NOT_MADE = "not made"
 SHOWS_NO_RED = (PASSES_WITHOUT, NOTHING_SHOWN)
 TESTS_CHANGED = (OLD_TESTS_FAIL, FEWER_TESTS)
@@ -70,7 +71,7 @@ def prove(
     try:
         arranged = arrange(subject, command)
         if arranged.why_no_work:
-            return Experiment(NOT_MADE, arranged.why_no_work, changed_rest=arranged.rest)
+            return Experiment(NO_WORK, arranged.why_no_work, changed_rest=arranged.rest)
         known = [*gate_runs.recorded(subject, command), *seen]
         return _Trial(subject, command, arranged, known, run_as_it_is, judge=judge).experiment()
     except CannotTell as why:

@@ -252,6 +252,10 @@ def verify(statement: Statement, root: str, state: str, now: float, *, trusts_us
     for path in sorted(allowed):
         why = "" if trusts_user else ONLY_SAID
         yield Line(f"{clip(path, 200)} changed as the user allowed", trusts_user or None, why)
+    for path in sorted(statement.predicate.exceptions.uncommitted):
+        yield Line(
+            f"{clip(path, 200)} was there and in no commit when the run began, and counts as its work here", True
+        )
     gates = statement.predicate.gates
     for gate in gates:
         yield from _gate_again(subject, gate, trusts_user=trusts_user)
