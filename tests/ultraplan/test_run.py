@@ -15,7 +15,8 @@ from omo.state import paths
 from omo.work import times
 from omo.work.lifecycle import require
 from omo.workflows.ultraplan import finish, verify
-from omo.workflows.ultraplan.run import PLAN, audit_file, pinned_path
+from omo.workflows.ultraplan.run import PLAN, pinned_path
+from omo.workflows.ultraplan.run_audit import audit_file
 from tests.ultraplan.plans import plan_text, project, subject_of
 from tests.ultraplan.project import WHY, Project, make_project, record_critique, started
 
