@@ -24,7 +24,7 @@ from omo.hosts import setups
 from omo.hosts.setups import HostSetup
 from omo.result import Result
 from omo.safe_open import regular_file
-from omo.state import markers, paths, runtime
+from omo.state import STATE_DIR, markers, paths, runtime
 from omo.state.rows import EMPTY
 from omo.text import block, clip
 
@@ -185,7 +185,7 @@ def remove(arguments: argparse.Namespace, context: Context) -> Result:
             result.text += f"\nNow the plugin itself: {here.setup.uninstall_command}"
         for setup in others:
             result.text += f"\nNow the plugin in {setup.title}: {setup.uninstall_command}"
-        result.text += f"\nOther projects keep their own {paths.STATE_DIR} until you remove it there."
+        result.text += f"\nOther projects keep their own {STATE_DIR} until you remove it there."
     return result
 
 
@@ -388,7 +388,7 @@ def live_sessions() -> list[str]:
     for marker in markers.every():
         if marker.was_replaced or not os.path.isdir(marker.state) or not _is_held(marker):
             continue
-        project = marker.state.removesuffix(os.path.join(os.sep, paths.STATE_DIR))
+        project = marker.state.removesuffix(os.path.join(os.sep, STATE_DIR))
         lines.append(f"{clip(marker.session, 64)} in {clip(project, 200)}")
     return lines
 
