@@ -158,13 +158,16 @@ def gate_commands(value: object) -> dict[str, str]:
 
 
 class Knob:
-    __slots__ = ("default", "name", "parse", "variable")
+    """`variable` is the user's own; a host may give the same as an option of the plugin, in others of `variables`."""
+
+    __slots__ = ("default", "name", "parse", "variable", "variables")
 
     def __init__(self, name: str, default: Any, parse: Callable[[object], Any]) -> None:
         self.name = name
         self.default = default
         self.parse = parse
         self.variable = f"OMO_{name.upper()}"
+        self.variables = [self.variable, *(prefix + name.upper() for prefix in hosts.OPTION_PREFIXES)]
 
 
 KNOBS = (
@@ -261,7 +264,7 @@ def of(environ: Mapping[str, str], file: dict[str, Any]) -> Settings:
     """The same, where what the project's file says is known already."""
     settings = Settings()
     for knob in KNOBS:
-        sources = [(environ.get(knob.variable, ""), knob.variable), *hosts.options_of(environ, knob.name)]
+        sources = [(environ.get(variable, ""), variable) for variable in knob.variables]
         if knob.name in file:
             sources.append((file[knob.name], f"{FILE}: {knob.name}"))
         for value, origin in sources:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from omo.clock import stamp
-from omo.hooks import stop
 from omo.hosts import claude
 from omo.state.rows import read_row
+from omo.stop.situation import Situation
 from omo.views import session, statusline
 from omo.work import outcome
 from tests.project import Project
@@ -22,7 +22,7 @@ Row = Any
 def view(row: Row | None, unreadable: str = "") -> session.View:
     return session.View(
         "s",
-        stop.Situation(
+        Situation(
             *(claude.event_of({"session_id": "s"}), None if row is None else read_row(row), LIMITS, NOW),
             unreadable=unreadable,
         ),

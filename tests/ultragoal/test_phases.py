@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.hooks import stop
 from omo.hosts import claude
 from omo.state import paths, runtime
+from omo.stop import rules
+from omo.stop.situation import Situation
 from omo.work import session
 from omo.workflows.ultragoal import goal_tool, goals, lifecycle
 from omo.workflows.ultragoal.lifecycle import CALLEES
@@ -39,7 +40,7 @@ def stopping(project: Project) -> tuple[str, str]:
     event = claude.event_of({"session_id": project.session})
 
     def decide(row: Any) -> runtime.Change:
-        decision = stop.carry_out(stop.Situation(event, row, dict(LIMITS), project.now + 60))
+        decision = rules.decide(Situation(event, row, dict(LIMITS), project.now + 60))
         return runtime.Change(decision, decision.row, decision.events)
 
     said = runtime.change_session(project.state, project.session, decide, actor="hook", now=project.now, wait=5.0)
