@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from omo.state.rows import Budget
+    from omo.state.rows import Budget, Limits
 
 ON = ("1", "true", "yes", "on")
 OFF = ("0", "false", "no", "off")
@@ -240,8 +240,13 @@ class Settings:
         return budget
 
     @property
-    def limits(self) -> dict[str, Any]:
-        return {knob.name: self.values[knob.name] for knob in LIMITS}
+    def limits(self) -> Limits:
+        return {
+            "max_stop_blocks": self.values["max_stop_blocks"],
+            "cooldown_seconds": self.values["cooldown_seconds"],
+            "max_total_blocks": self.values["max_total_blocks"],
+            "max_hours": self.values["max_hours"],
+        }
 
     def take(self, knob: Knob, value: object, origin: str) -> bool:
         try:
@@ -251,6 +256,9 @@ class Settings:
             return False
         self.origins[knob.name] = origin
         return True
+
+
+DEFAULT_LIMITS = Settings().limits
 
 
 def load(environ: Mapping[str, str], root: str) -> Settings:

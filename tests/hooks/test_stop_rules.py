@@ -18,7 +18,7 @@ from omo.stop.situation import Situation, is_omo_only
 from omo.work import outcome, session
 
 NOW = 1_771_780_801.0
-LIMITS = settings.Settings().limits
+LIMITS = settings.DEFAULT_LIMITS
 ARMED = session.arm(None, by="user", limits=LIMITS, now=NOW - 60)
 
 
@@ -281,8 +281,12 @@ def test_an_agents_shell_shrinks_and_stretches_no_limit(
     name: str, stored: float, own: float, holds: float, by: str
 ) -> None:
     """Stored is what its command saw; own is what the hook sees, in the user's environment and the project's file."""
-    row = session.arm(None, by=by, limits={**LIMITS, name: stored}, now=NOW)
-    assert Situation(event(), row, {**LIMITS, name: own}, NOW).limits == {**LIMITS, name: holds}
+
+    def limits(value: float) -> Any:
+        return dict(LIMITS) | {name: value}
+
+    row = session.arm(None, by=by, limits=limits(stored), now=NOW)
+    assert Situation(event(), row, limits(own), NOW).limits == limits(holds)
 
 
 KINDS = ("ulw", "ultragoal", "ultraplan", "ralph", "verify")

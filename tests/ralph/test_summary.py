@@ -8,7 +8,7 @@ import pytest
 
 from omo.errors import NotEvaluable
 from omo.hosts.claude import event_of
-from omo.settings import LIMITS
+from omo.settings import DEFAULT_LIMITS
 from omo.state.rows import EMPTY
 from omo.state.runtime import is_live
 from omo.stop import rules, sentences
@@ -16,8 +16,6 @@ from omo.stop.situation import Situation
 from omo.work import session
 from omo.workflows.ralph import end
 from tests.ralph.project import Project, criterion, make_project, question
-
-KNOBS = {knob.name: knob.default for knob in LIMITS}
 
 
 @pytest.fixture
@@ -28,7 +26,7 @@ def project(tmp_path: Path) -> Project:
 def decide(project: Project) -> tuple[str, str]:
     """The rule Stop would apply now, and what it would say."""
     event = event_of({"session_id": "s1", "hook_event_name": "Stop"})
-    situation = Situation(event, project.row(), KNOBS, project.now + 3600)
+    situation = Situation(event, project.row(), DEFAULT_LIMITS, project.now + 3600)
     decision = rules.decide(situation)
     return decision.rule.name, decision.text
 
@@ -182,7 +180,7 @@ def test_a_first_pass_gives_the_budget_back_and_a_second_does_not(project: Proje
 
 def test_the_cap_of_blocks_holds_as_well(project: Project) -> None:
     project.start()
-    count_blocks(project, int(KNOBS["max_stop_blocks"]))
+    count_blocks(project, int(DEFAULT_LIMITS["max_stop_blocks"]))
     assert decide(project)[0] == "cap"
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from omo.clock import stamp
 from omo.hosts import claude
+from omo.settings import DEFAULT_LIMITS
 from omo.state.rows import read_row
 from omo.stop.situation import Situation
 from omo.views import session, statusline
@@ -15,7 +16,7 @@ from omo.work import outcome
 from tests.project import Project
 
 NOW = 1_790_000_000.0
-LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3.0, "max_total_blocks": 64, "max_hours": 8.0}
+LIMITS = DEFAULT_LIMITS
 Row = Any
 
 

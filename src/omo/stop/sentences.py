@@ -9,10 +9,9 @@ from omo.work import budget, outcome, session, times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Outcome, Refused, SessionRow, Summary
+    from omo.state.rows import Limits, Outcome, Refused, SessionRow, Summary
     from omo.state.runtime import Works
     from omo.work.bound import Since
-    from omo.work.session import Limits
 
 LONGEST_REASON = 600
 LONGEST_OPEN = 360

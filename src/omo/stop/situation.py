@@ -11,12 +11,12 @@ from omo.work import bound, session
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from omo.hosts import Call, Event, OtherLoop, Refusal
-    from omo.state.rows import Message, SessionRow, Summary, Ulw
+    from omo.state.rows import Limits, Message, SessionRow, Summary, Ulw
     from omo.state.runtime import Works
     from omo.work.bound import Since
-    from omo.work.session import Limits
 
 LONGEST_WAIT = 6.0  # seconds a Stop may wait for a cooldown: hooks.json lets it run for ten
 
@@ -189,29 +189,30 @@ def limits_of(row: SessionRow, own: Limits) -> Limits:
 
     The hook's own come from the user's environment; the agent's shell may say anything.
     """
-    limits = {**own, **stored_limits(row)}
+    stored: Limits = {**own, **stored_limits(row)}
     if row["ulw"].get("by") == "user":
-        return limits
-    for knob in settings.LIMITS:
-        mine, stored = own[knob.name], limits[knob.name]
-        # What is stored counts up to the default. A cooldown holds the longer the shorter it is.
-        if knob.name == "cooldown_seconds":
-            limits[knob.name] = min(mine, max(stored, knob.default))
-        else:
-            limits[knob.name] = max(mine, min(stored, knob.default))
-    return limits
+        return stored
+    usual = settings.DEFAULT_LIMITS
+    # What is stored counts up to the default. A cooldown holds the longer the shorter it is.
+    return {
+        "max_stop_blocks": max(own["max_stop_blocks"], min(stored["max_stop_blocks"], usual["max_stop_blocks"])),
+        "cooldown_seconds": min(own["cooldown_seconds"], max(stored["cooldown_seconds"], usual["cooldown_seconds"])),
+        "max_total_blocks": max(own["max_total_blocks"], min(stored["max_total_blocks"], usual["max_total_blocks"])),
+        "max_hours": max(own["max_hours"], min(stored["max_hours"], usual["max_hours"])),
+    }
 
 
 def stored_limits(row: SessionRow) -> Limits:
     """The limits the run was armed with, as far as they are usable."""
     stored = row["ulw"].get("limits", {})
-    usable = {}
+    usable: Any = {}
     for knob in settings.LIMITS:
         try:
             usable[knob.name] = knob.parse(stored.get(knob.name))
         except settings.Refusal:
             continue
-    return usable
+    limits: Limits = usable
+    return limits
 
 
 def _is_work(call: Call) -> bool:

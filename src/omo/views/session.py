@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from omo.state.rows import Outcome, SessionRow, Summary
+    from omo.state.rows import Limits, Outcome, SessionRow, Summary
 
     Json = dict[str, Any]
 
@@ -200,7 +200,7 @@ class View:
 def look(
     state: str,
     name: str,
-    limits: Json,
+    limits: Limits,
     now: float,
     environ: Mapping[str, str],
     *,

@@ -69,7 +69,7 @@ def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
     if head == "event":
         return []
     if head == "limits":
-        return [Fact(name, limit_source(now.row, key, known), now.limits[key])]
+        return [Fact(name, limit_source(now.row, key, known), now.limits.get(key))]
     if head == "work":
         return _work_facts(view)
     loop = now.ulw.get("otherLoop", {})
@@ -105,7 +105,7 @@ def limit_source(row: SessionRow, name: str, known: settings.Settings) -> str:
         return known.origins[name]
     if part(row, "ulw").get("by") == "user":
         return f"armed with the run, {RUNTIME}"
-    return f"the firmer of what the run was armed with ({stored[name]:g}) and {known.origins[name]}"
+    return f"the firmer of what the run was armed with ({stored.get(name):g}) and {known.origins[name]}"
 
 
 def stop_numbers(view: View) -> Row:
