@@ -36,6 +36,7 @@ from omo.cli.demo import Stage  # noqa: E402
 from omo.context import Context  # noqa: E402
 from omo.hooks import messages  # noqa: E402
 from omo.state.rows import EMPTY  # noqa: E402
+from omo.stop import sentences  # noqa: E402
 
 PICTURES = ROOT / "docs" / "pictures"
 OMO = str(ROOT / "bin" / "omo")
@@ -190,7 +191,7 @@ PANES = (
             messages.turned_on("", [], EMPTY, []).message,
             "Ultrawork active: continuing until verification gates pass or stop requested.",
             "omo: done, proven: gate tests",
-            messages.EVIDENCE,
+            sentences.EVIDENCE,
         ),
     ),
     Pane(

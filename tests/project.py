@@ -11,11 +11,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo.cli.main import main
 from omo.hooks import main as hooks
 from omo.hooks import prompt, session_start, stop, subagents, tool_done, tool_use
+from omo.settings import DEFAULT_LIMITS
 from omo.state import ledger, paths, runtime
 from omo.state.rows import EMPTY
 from omo.work import session as sessions
@@ -23,11 +24,14 @@ from omo.work.run import Caller
 from omo.workflows.ultragoal.run import ULTRAGOAL
 from tests.kept import copied
 
+if TYPE_CHECKING:
+    from omo.state.rows import Limits
+
 Row = dict[str, Any]
 
 NOW = 1_771_780_801.0  # long before any file of a test was written
 SESSION = "abc123"
-LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3.0, "max_total_blocks": 64, "max_hours": 8.0}
+LIMITS = DEFAULT_LIMITS
 AUTHOR = {"GIT_AUTHOR_NAME": "Test", "GIT_AUTHOR_EMAIL": "test@example.org"}
 IDENTITY = {**AUTHOR, "GIT_COMMITTER_NAME": "Test", "GIT_COMMITTER_EMAIL": "test@example.org"}
 # Each hook by the name of its script, with the event that the host sends it and what decides on it.
@@ -94,7 +98,7 @@ class Project:
     session: str = SESSION
     now: float = NOW
     environ: dict[str, str] = field(default_factory=dict)  # of every command and hook
-    limits: dict[str, Any] = field(default_factory=LIMITS.copy)
+    limits: Limits = field(default_factory=LIMITS.copy)
     has_screen: bool = False  # output is for a person to look at
 
     @property
@@ -222,7 +226,7 @@ class Project:
     def caller(self, by: str = "agent", session: str = "", **more: Any) -> Caller:
         """What a command hands to the workflow it belongs to."""
         self.now += 1
-        given = {"session": session or self.session, "by": by, "now": self.now, "limits": dict(self.limits), **more}
+        given = {"session": session or self.session, "by": by, "now": self.now, "limits": self.limits.copy(), **more}
         return Caller(self.state, str(self.root), wait=5.0, **given)
 
 

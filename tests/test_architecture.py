@@ -24,6 +24,7 @@ LAYERS = (
     ("options", "result"),
     ("work",),
     ("workflows",),
+    ("stop",),
     ("hooks",),
     ("views",),
     ("cli",),
@@ -78,6 +79,19 @@ def test_imports_go_one_way() -> None:
                 continue
             if HEIGHT[other.partition(".")[0]] >= HEIGHT[own.partition(".")[0]]:
                 wrong.append(f"{module} imports {name}")
+    assert wrong == []
+
+
+# What explains a hook asks it, and the host calls the status line as it calls a hook.
+OF_HOOKS = ("views/explain/decisions.py", "views/statusline.py")
+
+
+def test_a_view_knows_what_stop_would_do_from_the_rules_and_not_from_the_hook() -> None:
+    wrong = []
+    for path in modules():
+        relative = str(path.relative_to(SRC))
+        if relative.startswith("views/") and relative not in OF_HOOKS:
+            wrong += [f"{relative} imports {name}" for name in imports(path) if package_of(name) == "hooks"]
     assert wrong == []
 
 

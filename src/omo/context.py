@@ -14,9 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-    from typing import Any
 
-    from omo.state.rows import SessionRow
+    from omo.state.rows import Limits, SessionRow
 
 MOST_NAMED = 10
 LONGEST_NAME = 64
@@ -76,14 +75,19 @@ class Context:
         return settings.load(self.environ, self.root)
 
     @property
-    def limits(self) -> dict[str, Any]:
+    def limits(self) -> Limits:
         """Those in force. An agent's own environment never raises them, and what it lowers Stop does not believe."""
         limits = self.settings.limits
         if not self.is_agent:
             return limits
         variables = {knob.variable for knob in settings.LIMITS}
         without = settings.load({k: v for k, v in self.environ.items() if k not in variables}, self.root).limits
-        return {name: min(limits[name], without[name]) for name in limits}
+        return {
+            "max_stop_blocks": min(limits["max_stop_blocks"], without["max_stop_blocks"]),
+            "cooldown_seconds": min(limits["cooldown_seconds"], without["cooldown_seconds"]),
+            "max_total_blocks": min(limits["max_total_blocks"], without["max_total_blocks"]),
+            "max_hours": min(limits["max_hours"], without["max_hours"]),
+        }
 
     def note_missing_agents(self) -> None:
         """For whoever begins what needs them."""

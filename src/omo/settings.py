@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from omo.state.rows import Budget
+    from omo.state.rows import Budget, Limits
 
 ON = ("1", "true", "yes", "on")
 OFF = ("0", "false", "no", "off")
@@ -158,13 +158,16 @@ def gate_commands(value: object) -> dict[str, str]:
 
 
 class Knob:
-    __slots__ = ("default", "name", "parse", "variable")
+    """`variable` is the user's own; a host may give the same as an option of the plugin, in others of `variables`."""
+
+    __slots__ = ("default", "name", "parse", "variable", "variables")
 
     def __init__(self, name: str, default: Any, parse: Callable[[object], Any]) -> None:
         self.name = name
         self.default = default
         self.parse = parse
         self.variable = f"OMO_{name.upper()}"
+        self.variables = [self.variable, *(prefix + name.upper() for prefix in hosts.OPTION_PREFIXES)]
 
 
 KNOBS = (
@@ -237,8 +240,13 @@ class Settings:
         return budget
 
     @property
-    def limits(self) -> dict[str, Any]:
-        return {knob.name: self.values[knob.name] for knob in LIMITS}
+    def limits(self) -> Limits:
+        return {
+            "max_stop_blocks": self.values["max_stop_blocks"],
+            "cooldown_seconds": self.values["cooldown_seconds"],
+            "max_total_blocks": self.values["max_total_blocks"],
+            "max_hours": self.values["max_hours"],
+        }
 
     def take(self, knob: Knob, value: object, origin: str) -> bool:
         try:
@@ -248,6 +256,9 @@ class Settings:
             return False
         self.origins[knob.name] = origin
         return True
+
+
+DEFAULT_LIMITS = Settings().limits
 
 
 def load(environ: Mapping[str, str], root: str) -> Settings:
@@ -261,7 +272,7 @@ def of(environ: Mapping[str, str], file: dict[str, Any]) -> Settings:
     """The same, where what the project's file says is known already."""
     settings = Settings()
     for knob in KNOBS:
-        sources = [(environ.get(knob.variable, ""), knob.variable), *hosts.options_of(environ, knob.name)]
+        sources = [(environ.get(variable, ""), variable) for variable in knob.variables]
         if knob.name in file:
             sources.append((file[knob.name], f"{FILE}: {knob.name}"))
         for value, origin in sources:

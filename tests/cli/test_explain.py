@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from omo.clock import stamp
-from omo.hooks import stop, tool_use
+from omo.hooks import tool_use
 from omo.hooks.main import answer
 from omo.state import runtime
 from omo.state.rows import read_row
+from omo.stop import rules
 from omo.work import session
 from tests.project import SESSION, Project
 
@@ -65,7 +66,7 @@ def test_stop_tells_what_it_read_and_where_it_came_from(project: Project) -> Non
     assert "armed with" in known["limits.max_stop_blocks"][1]
     assert "assumed" in known["event"][1]
     assert told["limits"]["max_stop_blocks"] == 8
-    assert [one["rule"] for one in told["trail"]] == [rule.name for rule in stop.RULES]
+    assert [one["rule"] for one in told["trail"]] == [rule.name for rule in rules.RULES]
     assert any(one.startswith("8 more blocks without verified progress") for one in told["change"])
     assert "/omo:stop-continuation" in told["change"]
 

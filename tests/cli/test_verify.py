@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from omo.hooks import stop
 from omo.hosts import claude
+from omo.stop import rules
+from omo.stop.situation import Situation
 from omo.workflows.verify.goals import VERIFY
 from tests.project import SESSION, Project, Ran
 from tests.verify.workshop import LIMITS, Q3, SUMMARY, checklist, path_check, q1, q2
@@ -41,7 +42,7 @@ def answer(project: Project, question: str, data: object, name: str = "G1") -> R
 
 def next_stop(project: Project) -> str:
     event = claude.event_of({"session_id": SESSION}, repr(project.now).encode())
-    return stop.decide(stop.Situation(event, project.row(), LIMITS, project.now + 60)).name
+    return rules.deciding_rule(Situation(event, project.row(), LIMITS, project.now + 60)).name
 
 
 def test_a_goal_from_filing_to_completion(project: Project) -> None:

@@ -14,7 +14,8 @@ import pytest
 
 from omo import settings
 from omo.errors import BadInput
-from omo.hooks import messages, stop
+from omo.hooks import messages
+from omo.stop import rules, sentences
 from tests.named_commands import (
     assert_named_commands_exist,
     assert_parses,
@@ -94,7 +95,7 @@ def test_the_stop_table_of_the_docs_is_the_one_in_the_code() -> None:
         if line.startswith("| `")
         for name in re.findall(r"`([a-z-]+)`", line.split("|")[1])
     ]
-    assert named == [rule.name for rule in stop.RULES]
+    assert named == [rule.name for rule in rules.RULES]
 
 
 def test_the_settings_are_named_with_their_defaults() -> None:
@@ -116,7 +117,7 @@ def test_the_table_of_speed_shows_what_the_benchmark_measures() -> None:
 
 def test_the_texts_keep_their_bounds() -> None:
     assert len(messages.INSTRUCTIONS) <= messages.LONGEST_INSTRUCTIONS
-    for said in ("2 to 5 leaf workers", "1 to 3 atomic changes", "omo ulw done", "one-line fix", messages.STOP):
+    for said in ("2 to 5 leaf workers", "1 to 3 atomic changes", "omo ulw done", "one-line fix", sentences.STOP):
         assert said in messages.INSTRUCTIONS
 
 

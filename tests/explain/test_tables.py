@@ -7,10 +7,12 @@ import string
 from pathlib import Path
 
 from omo import settings
-from omo.hooks import stop, tool_use
-from omo.hooks.stop_facts import FACTS
+from omo.hooks import tool_use
 from omo.hosts import claude
 from omo.state.rows import read_row
+from omo.stop import rules
+from omo.stop.facts import FACTS
+from omo.stop.situation import Situation
 from omo.views.explain import decisions
 from omo.views.session import View
 
@@ -25,11 +27,11 @@ ROW = {
 
 def view(row: dict[str, object] | None = None, **event: object) -> View:
     given = read_row({**ROW, **(row or {})})
-    return View("s1", stop.Situation(claude.event_of({"session_id": "s1", **event}), given, LIMITS, NOW))
+    return View("s1", Situation(claude.event_of({"session_id": "s1", **event}), given, LIMITS, NOW))
 
 
 def test_every_fact_of_every_stop_rule_can_be_told() -> None:
-    for rule in (*stop.RULES, stop.BLOCK):
+    for rule in (*rules.RULES, rules.BLOCK):
         reads, changes = FACTS[rule.name]
         assert reads, rule.name
         shown = view()
@@ -43,12 +45,12 @@ def test_every_fact_of_every_stop_rule_can_be_told() -> None:
 
 
 def test_facts_are_of_rules_that_are_there() -> None:
-    assert list(FACTS) == [rule.name for rule in (*stop.RULES, stop.BLOCK)]
+    assert list(FACTS) == [rule.name for rule in (*rules.RULES, rules.BLOCK)]
 
 
 def test_the_numbers_in_a_change_are_those_of_the_session() -> None:
     numbers = decisions.stop_numbers(view())
-    for rule in (*stop.RULES, stop.BLOCK):
+    for rule in (*rules.RULES, rules.BLOCK):
         for text in FACTS[rule.name][1]:
             assert {name for _, name, _, _ in string.Formatter().parse(text) if name} <= set(numbers)
     assert numbers["blocks_left"] == "5 more blocks"

@@ -18,7 +18,8 @@ from omo.errors import Unwritable
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state.rows import EMPTY
-from omo.work import outcome, session, times
+from omo.stop import sentences
+from omo.work import bound, outcome, session, times
 from tests.hooks.conftest import ROOT
 from tests.named_commands import parser_at
 
@@ -57,14 +58,14 @@ class Material:
     def ended(self, verdict: str) -> str:
         let_through = [outcome.exception(self.text, "agent", self.text)] if verdict == outcome.WAIVED else []
         over = self.changed(state="done", outcome=outcome.outcome(verdict, self.text, let_through), at=stamp(NOW))
-        return messages.release("done", over, over, LIMITS)
+        return sentences.release("done", over, over, LIMITS)
 
     def let_go(self, rule: str) -> str:
-        after = session.exhaust(self.row, rule=rule, why=messages.cause(rule, self.row, LIMITS))
-        return messages.release(rule, self.row, after, LIMITS)
+        after = session.exhaust(self.row, rule=rule, why=sentences.cause(rule, self.row, LIMITS))
+        return sentences.release(rule, self.row, after, LIMITS)
 
     def released(self, rule: str, row: Row) -> str:
-        return messages.release(rule, row, row, LIMITS)
+        return sentences.release(rule, row, row, LIMITS)
 
 
 AFTER_AN_END: list[tuple[str, Row]] = [
@@ -85,7 +86,7 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "on by its command": lambda m: line(messages.typed("ralph", m.work, was_cancelled=True)),
     "on by its command after a cancel": lambda m: line(messages.typed("ralph", [], was_cancelled=True)),
     "named in words": lambda m: messages.begun_by_its_command("ralph"),
-    "to be begun": lambda m: messages.to_be_begun("ralph"),
+    "to be begun": lambda m: sentences.to_be_begun("ralph"),
     "not begun": lambda m: m.released("not-begun", {**EMPTY, "asked": "ralph"}),
     "could not be turned on": lambda m: line(messages.could_not_turn_on(m.text)),
     "paused": lambda m: line(messages.paused(m.work)),
@@ -98,8 +99,8 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "off, at work": lambda m: line(messages.cancel_answer(m.row, was_on=True, passes_on=True)) + " " + messages.ESC,
     "answered, at work": lambda m: line(messages.answered_at_work("omo: gate tests is gone")),
     "off already": lambda m: line(messages.cancel_answer(m.row, was_on=False, passes_on=False)),
-    "off in another terminal": lambda m: messages.cancelled(
-        session.cancel(m.row, reason=messages.FROM_A_TERMINAL, now=NOW)
+    "off in another terminal": lambda m: sentences.cancelled(
+        session.cancel(m.row, reason=sentences.FROM_A_TERMINAL, now=NOW)
     ),
     "still on": lambda m: messages.still_on(m.row),
     "taken up": lambda m: line(messages.resumed(m.work, "5c1a", [m.pin])),
@@ -111,9 +112,9 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "waits, and names a command": lambda m: m.released("waiting", m.waits("blocked", f"Mend it: {COMMAND}.")),
     "waits for an answer": lambda m: m.released("waiting", m.waits("waiting", m.text)),
     **{f"ended {verdict}": lambda m, verdict=verdict: m.ended(verdict) for verdict in outcome.VERDICTS},  # type: ignore[misc]
-    **{f"let go by {rule}": lambda m, rule=rule: m.let_go(rule) for rule in messages.LETS_GO},  # type: ignore[misc]
+    **{f"let go by {rule}": lambda m, rule=rule: m.let_go(rule) for rule in sentences.LETS_GO},  # type: ignore[misc]
     "stays on in a cooldown": lambda m: m.released("cooldown", m.row),
-    "stays on beside another loop": lambda m: messages.release(
+    "stays on beside another loop": lambda m: sentences.release(
         "other-loop", m.row, session.note(m.row, {"otherLoop": {"name": "/goal", "about": m.text, "ends": "x"}}), LIMITS
     ),
     "stays on after a message": lambda m: m.released(
@@ -123,26 +124,26 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "a budget for later": lambda m: "omo: " + messages.budget_set({**EMPTY, "budget": {"agents": 2}}),
     "no budget": lambda m: "omo: " + messages.budget_set(EMPTY),
     "a budget is raised": lambda m: line(messages.budget_raised(m.work, m.row)),
-    "a block": lambda m: messages.reason_to_go_on(m.row, m.work, 8),
-    "a block after a refusal": lambda m: messages.reason_to_go_on(
+    "a block": lambda m: sentences.reason_to_go_on(m.row, m.work, 8),
+    "a block after a refusal": lambda m: sentences.reason_to_go_on(
         session.note(m.row, {"refused": {"calls": [m.text], "rules": []}}), m.work, 8
     ),
     "waits for a permission": lambda m: m.released(
-        "refused", m.waits("waiting", messages.way_to_allow({"calls": [m.text], "rules": ["Bash(make *)"]}))
+        "refused", m.waits("waiting", sentences.way_to_allow({"calls": [m.text], "rules": ["Bash(make *)"]}))
     ),
-    "what was refused": lambda m: messages.refused({"calls": [m.text[:100]], "rules": []}),
-    "a second block": lambda m: messages.reason_to_go_on(session.note(m.row, {"stopBlocks": 2}), m.work, 8),
-    "a block of other work": lambda m: messages.reason_to_go_on(m.row, m.work[1:], 8),
-    "a block after an end": lambda m: messages.reason_to_go_on(m.row, AFTER_AN_END, 8),
-    "an end, and files changed": lambda m: messages.files_changed([m.text] * 5),
-    "an end, and files unknown": lambda m: messages.files_unknown(m.text[:100]),
-    "a block with your words": lambda m: messages.reason_to_go_on(m.row, m.work, 8, m.text),
+    "what was refused": lambda m: sentences.refused({"calls": [m.text[:100]], "rules": []}),
+    "a second block": lambda m: sentences.reason_to_go_on(session.note(m.row, {"stopBlocks": 2}), m.work, 8),
+    "a block of other work": lambda m: sentences.reason_to_go_on(m.row, m.work[1:], 8),
+    "a block after an end": lambda m: sentences.reason_to_go_on(m.row, AFTER_AN_END, 8),
+    "an end, and files changed": lambda m: sentences.files_changed([m.text] * 5),
+    "an end, and files unknown": lambda m: sentences.doubt(bound.Since([], m.text[:100])),
+    "a block with your words": lambda m: sentences.reason_to_go_on(m.row, m.work, 8, m.text),
     "after a compaction": lambda m: messages.where_things_stand(m.row),
-    "a block without gates": lambda m: messages.reason_to_go_on(m.row, [("ulw", {"next": m.pin})], 8),
+    "a block without gates": lambda m: sentences.reason_to_go_on(m.row, [("ulw", {"next": m.pin})], 8),
     "the instructions": lambda m: messages.instructions([m.pin, "(pinned already: tests: make test)"]),
     "pins kept": lambda m: messages.pins_kept([f"tests: {m.text}", "lint: ruff check"]),
     "state gone": lambda m: messages.state_removed("/home/me/shop/.sisyphus/cc-omo", m.text),
-    "state unreadable": lambda m: messages.unreadable(m.text, "runtime.local.json.corrupt-1"),
+    "state unreadable": lambda m: sentences.unreadable(m.text, "runtime.local.json.corrupt-1"),
     "disk full": lambda m: messages.not_held(Unwritable(m.text, fix=m.text), is_prompt=False),
     "disk full, of a prompt": lambda m: messages.not_held(OSError(m.text), is_prompt=True),
 }
@@ -178,11 +179,20 @@ def test_the_table_has_every_message() -> None:
         "way_out",
         "cannot_go_on",
         "says_so_again",
+        "waits_for",
+        "in_one_message",
+        "cancelled_work",
+        "what_is_on",
+        "work_name",
+        "work_names",
+        "as_sentence",
     )  # of those in the table
-    functions = [name for name, value in vars(messages).items() if isinstance(value, FunctionType)]
-    own = [name for name in functions if vars(messages)[name].__module__ == messages.__name__]
-    public = [name for name in own if not name.startswith("_") and name not in parts]
-    assert [name for name in public if f"messages.{name}(" not in used] == []
+    for module in (messages, sentences):
+        functions = [name for name, value in vars(module).items() if isinstance(value, FunctionType)]
+        own = [name for name in functions if vars(module)[name].__module__ == module.__name__]
+        public = [name for name in own if not name.startswith("_") and name not in parts]
+        short = module.__name__.rpartition(".")[2]
+        assert [name for name in public if f"{short}.{name}(" not in used] == []
 
 
 @pytest.mark.parametrize("name", TABLE)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from omo.hooks import messages
+from omo.stop import sentences
 from omo.workflows.ultrawork import gates
 from tests.hooks.conftest import SESSION, Host
 from tests.hooks.test_tool_gates import open_run
@@ -21,7 +22,7 @@ def test_the_keyword_arms_and_injects_once(host: Host) -> None:
     first = host.prompt("ulw fix the flaky tests")
     assert first.stdout.startswith("[omo] The user turned ultrawork on")
     assert len(first.stdout) <= messages.LONGEST_INSTRUCTIONS
-    assert messages.STOP in first.stdout
+    assert sentences.STOP in first.stdout
     host.prompt("and also the slow ones").assert_silent()
     host.prompt("ulw and the docs").assert_silent()
     assert host.kinds() == ["activated:leading", "rearmed:leading"]
@@ -138,7 +139,7 @@ def test_the_injected_text_is_bounded_whatever_the_settings(host: Host) -> None:
     (host.project / ".sisyphus" / "omo.json").write_text(json.dumps({f"unknown-{n}": n for n in range(60)}))
     answer = host.prompt("ulw fix it", env={"CLAUDECODE": "1"})
     assert len(answer.json["hookSpecificOutput"]["additionalContext"]) <= messages.LONGEST_INSTRUCTIONS
-    assert len(answer.message) <= messages.LONGEST_TOLD
+    assert len(answer.message) <= sentences.LONGEST_TOLD
 
 
 def test_a_cancel_that_cannot_be_recorded_says_so(host: Host) -> None:

@@ -10,14 +10,15 @@ from hypothesis import strategies as st
 
 from omo import settings
 from omo.clock import stamp
-from omo.hooks import messages, stop
 from omo.hosts import Event, claude
 from omo.state.rows import read_row
 from omo.state.runtime import is_live
+from omo.stop import rules, sentences
+from omo.stop.situation import Situation, is_omo_only
 from omo.work import outcome, session
 
 NOW = 1_771_780_801.0
-LIMITS = settings.Settings().limits
+LIMITS = settings.DEFAULT_LIMITS
 ARMED = session.arm(None, by="user", limits=LIMITS, now=NOW - 60)
 
 
@@ -25,9 +26,9 @@ def event(**fields: Any) -> Event:
     return claude.event_of({"session_id": "abc", **fields}, repr(fields).encode())
 
 
-def situation(row: Any, now: float = NOW, **fields: Any) -> stop.Situation:
+def situation(row: Any, now: float = NOW, **fields: Any) -> Situation:
     known = {key: fields.pop(key) for key in ("disabled", "unreadable") if key in fields}
-    return stop.Situation(event(**fields), None if row is None else read_row(row), LIMITS, now, **known)
+    return Situation(event(**fields), None if row is None else read_row(row), LIMITS, now, **known)
 
 
 def with_ulw(**changes: Any) -> Any:
@@ -116,30 +117,30 @@ CASES: list[tuple[str, Any, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("rule", "row", "fields"), CASES, ids=[f"{n}-{case[0]}" for n, case in enumerate(CASES)])
 def test_the_rule_that_decides(rule: str, row: Any, fields: dict[str, Any]) -> None:
-    assert stop.decide(situation(row, **dict(fields))).name == rule
+    assert rules.deciding_rule(situation(row, **dict(fields))).name == rule
 
 
 def test_every_rule_has_a_case() -> None:
     needs_a_transcript = {"prompt-queued", "quote-message", "message-quoted", "refused"}  # see the hook's tests
     covered = {rule for rule, _, _ in CASES} | needs_a_transcript
-    assert {rule.name for rule in (*stop.RULES, stop.BLOCK)} == covered
+    assert {rule.name for rule in (*rules.RULES, rules.BLOCK)} == covered
 
 
 def test_an_earlier_rule_wins_over_every_later_one() -> None:
     worst = session.cancel(with_ulw(stopBlocks=99, lastStopAt=stamp(NOW)), reason="user", now=NOW)
-    assert stop.decide(situation(worst, permission_mode="plan", background_tasks=[AGENT])).name == "cancelled"
-    assert stop.decide(situation(worst, agent_id="a")).name == "subagent"
-    assert stop.decide(situation(worst, agent_id="a", disabled=True)).name == "switched-off"
+    assert rules.deciding_rule(situation(worst, permission_mode="plan", background_tasks=[AGENT])).name == "cancelled"
+    assert rules.deciding_rule(situation(worst, agent_id="a")).name == "subagent"
+    assert rules.deciding_rule(situation(worst, agent_id="a", disabled=True)).name == "switched-off"
 
 
 def play(row: Any, stops: int, apart: float, **fields: Any) -> list[str]:
     """Let an agent stop again and again, `apart` seconds from each other."""
-    rules = []
+    names = []
     for number in range(stops):
-        change = stop.carry_out(situation(row, NOW + number * apart, **fields))
-        rules.append(change.rule.name)
+        change = rules.decide(situation(row, NOW + number * apart, **fields))
+        names.append(change.rule.name)
         row = change.row if change.row is not None else row
-    return rules
+    return names
 
 
 def test_without_progress_exactly_eight_blocks_are_given() -> None:
@@ -147,17 +148,17 @@ def test_without_progress_exactly_eight_blocks_are_given() -> None:
 
 
 def test_within_the_cooldown_no_second_block_is_given_and_nothing_ends() -> None:
-    first = stop.carry_out(situation(ARMED))
-    second = stop.carry_out(situation(first.row, NOW + 1.0, stop_hook_active=True))
-    assert (second.rule, second.text, second.row, second.events) == (stop.BLOCK, "", None, [])
+    first = rules.decide(situation(ARMED))
+    second = rules.decide(situation(first.row, NOW + 1.0, stop_hook_active=True))
+    assert (second.rule, second.text, second.row, second.events) == (rules.BLOCK, "", None, [])
     assert situation(first.row, NOW + 1.0).cooldown_left() == pytest.approx(2.0)
-    third = stop.carry_out(situation(first.row, NOW + 3.1, stop_hook_active=True))
+    third = rules.decide(situation(first.row, NOW + 3.1, stop_hook_active=True))
     assert "Block 2 of 8" in third.text
 
 
 def test_a_cooldown_longer_than_a_hook_may_wait_ends_the_turn_and_not_the_run() -> None:
     row = with_ulw(lastStopAt=stamp(NOW), limits={"cooldown_seconds": 60})
-    change = stop.carry_out(situation(row, NOW + 1.0))
+    change = rules.decide(situation(row, NOW + 1.0))
     assert change.rule.name == "cooldown"
     assert "ultrawork stays on" in change.text
     assert change.row is not None
@@ -165,7 +166,7 @@ def test_a_cooldown_longer_than_a_hook_may_wait_ends_the_turn_and_not_the_run() 
 
 
 def test_the_cap_decides_before_anybody_waits() -> None:
-    assert stop.decide(situation(with_ulw(stopBlocks=8, lastStopAt=stamp(NOW)))).name == "cap"
+    assert rules.deciding_rule(situation(with_ulw(stopBlocks=8, lastStopAt=stamp(NOW)))).name == "cap"
 
 
 @pytest.mark.parametrize(
@@ -187,13 +188,13 @@ def test_the_cap_decides_before_anybody_waits() -> None:
     ],
 )
 def test_commands_of_omo_alone(command: str, is_only: bool) -> None:
-    assert stop.is_omo_only(command) is is_only
+    assert is_omo_only(command) is is_only
 
 
 def test_the_same_event_delivered_twice_changes_state_once() -> None:
-    first = stop.carry_out(situation(ARMED))
+    first = rules.decide(situation(ARMED))
     assert first.row is not None
-    second = stop.carry_out(situation(first.row, NOW + 0.02))
+    second = rules.decide(situation(first.row, NOW + 0.02))
     assert second.rule.name == "duplicate"
     assert second.row is not None
     assert second.row["ulw"]["stopBlocks"] == 1
@@ -204,8 +205,8 @@ def test_the_ceiling_holds_even_when_progress_renews_the_budget() -> None:
     row: Any = ARMED
     blocks = 0
     for number in range(100):
-        change = stop.carry_out(situation(row, NOW + number * 4.0))
-        blocks += change.rule is stop.BLOCK
+        change = rules.decide(situation(row, NOW + number * 4.0))
+        blocks += change.rule is rules.BLOCK
         assert change.row is not None or change.rule.name == "not-active"
         row = session.progress(change.row) if change.row else row
     assert blocks == 64
@@ -222,7 +223,7 @@ def test_a_shell_excuses_two_stops_in_a_row_and_again_after_a_block() -> None:
 )
 def test_what_a_release_leaves_behind(rule: str, state: str, enabled: bool) -> None:
     row, fields = next((row, fields) for name, row, fields in CASES if name == rule)
-    change = stop.carry_out(situation(row, **dict(fields)))
+    change = rules.decide(situation(row, **dict(fields)))
     assert change.row is not None
     assert change.row["work"]["ulw"]["state"] == state
     assert change.row["ulw"]["enabled"] is enabled
@@ -232,21 +233,21 @@ def test_what_a_release_leaves_behind(rule: str, state: str, enabled: bool) -> N
 @pytest.mark.parametrize("rule", ["not-active", "cancelled", "switched-off", "subagent"])
 def test_an_idle_stop_writes_nothing(rule: str) -> None:
     row, fields = next((row, fields) for name, row, fields in CASES if name == rule)
-    change = stop.carry_out(situation(row, **dict(fields)))
+    change = rules.decide(situation(row, **dict(fields)))
     assert (change.row, change.events) == (None, [])
 
 
 def test_the_reason_is_short_names_what_is_open_and_how_to_stop() -> None:
     row = with_work(total=3, open=2, next="tests, lint " + "x" * 10_000)
-    reason = stop.carry_out(situation(row)).text
+    reason = rules.decide(situation(row)).text
     assert reason.startswith("Ultrawork active: continuing until verification gates pass or stop requested")
-    assert len(reason) <= messages.LONGEST_REASON
-    for part in ("2 of 3", "tests, lint", "Block 1 of 8", messages.STOP):
+    assert len(reason) <= sentences.LONGEST_REASON
+    for part in ("2 of 3", "tests, lint", "Block 1 of 8", sentences.STOP):
         assert part in reason
 
 
 def test_a_limit_notice_is_kept_for_the_user_and_the_work_waits() -> None:
-    change = stop.carry_out(situation(ARMED, last_assistant_message="You've hit your limit · resets 11pm"))
+    change = rules.decide(situation(ARMED, last_assistant_message="You've hit your limit · resets 11pm"))
     assert change.row is not None
     assert change.row["work"]["ulw"]["state"] == "waiting"
     assert "resets 11pm" in change.row["work"]["ulw"]["why"]
@@ -280,8 +281,12 @@ def test_an_agents_shell_shrinks_and_stretches_no_limit(
     name: str, stored: float, own: float, holds: float, by: str
 ) -> None:
     """Stored is what its command saw; own is what the hook sees, in the user's environment and the project's file."""
-    row = session.arm(None, by=by, limits={**LIMITS, name: stored}, now=NOW)
-    assert stop.Situation(event(), row, {**LIMITS, name: own}, NOW).limits == {**LIMITS, name: holds}
+
+    def limits(value: float) -> Any:
+        return dict(LIMITS) | {name: value}
+
+    row = session.arm(None, by=by, limits=limits(stored), now=NOW)
+    assert Situation(event(), row, limits(own), NOW).limits == limits(holds)
 
 
 KINDS = ("ulw", "ultragoal", "ultraplan", "ralph", "verify")
@@ -290,7 +295,7 @@ KINDS = ("ulw", "ultragoal", "ultraplan", "ralph", "verify")
 @pytest.mark.parametrize("kinds", [*((kind,) for kind in KINDS), KINDS], ids="+".join)
 def test_one_cancel_ends_every_kind_of_work(kinds: tuple[str, ...]) -> None:
     row: Any = {**ARMED, "work": {kind: {"state": "active", "open": 1, "total": 2} for kind in kinds}}
-    assert stop.decide(situation(row)) is stop.BLOCK
+    assert rules.deciding_rule(situation(row)) is rules.BLOCK
     cancelled = session.cancel(row, reason="user", now=NOW)
     assert play(cancelled, 5, 4.0) == ["cancelled"] * 5
 
@@ -323,8 +328,8 @@ FIELDS = st.dictionaries(
 def test_any_row_and_any_event_end_in_a_decision_that_advances(row: Any, fields: dict[str, Any]) -> None:
     blocks = 0
     for number in range(12):
-        change = stop.carry_out(situation(row, NOW + 4.0 * number, **fields))
-        blocks += change.rule is stop.BLOCK
+        change = rules.decide(situation(row, NOW + 4.0 * number, **fields))
+        blocks += change.rule is rules.BLOCK
         row = change.row if change.row is not None else row
     assert blocks <= 8
 
@@ -334,20 +339,20 @@ def test_any_row_and_any_event_end_in_a_decision_that_advances(row: Any, fields:
 )
 def test_what_was_given_up_is_told_whatever_somebody_made_of_it(given_up: Any) -> None:
     ended = session.finish(ARMED, outcome.outcome("proven", "gate t passes"), at=stamp(NOW), files={})
-    decision = stop.carry_out(situation({**ended, "givenUp": given_up}))
+    decision = rules.decide(situation({**ended, "givenUp": given_up}))
     assert (decision.rule.name, bool(decision.text)) == ("done", True)
 
 
 @given(blocks=st.integers(0, 20), total=st.integers(0, 100), ago=st.floats(0, 100), hours=st.floats(0, 20))
 def test_caps_never_grow_and_zero_is_never_infinite(blocks: int, total: int, ago: float, hours: float) -> None:
     row = with_ulw(stopBlocks=blocks, totalBlocks=total, lastStopAt=stamp(NOW - ago), armedAt=stamp(NOW - hours * 3600))
-    change = stop.carry_out(situation(row, stop_hook_active=True))
+    change = rules.decide(situation(row, stop_hook_active=True))
     if change.cooldown:
         assert change.row is None
         assert ago < 3.01
         return
     assert change.row is not None
-    if change.rule is stop.BLOCK:
+    if change.rule is rules.BLOCK:
         assert blocks < 8
         assert total < 64
         assert ago > 2.99

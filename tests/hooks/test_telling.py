@@ -18,6 +18,7 @@ from omo.hooks import main as hook
 from omo.hooks import messages, prompt, session_start, stop, tool_done
 from omo.state import ledger, paths, runtime
 from omo.state.rows import read_row
+from omo.stop import sentences
 from omo.work import outcome, session
 from tests.hooks.conftest import ROOT, SESSION, Host
 
@@ -365,7 +366,7 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
     "cancelled elsewhere": (
         session.cancel(
             {**ARMED, "work": {**ARMED["work"], "ultragoal": plan()}},
-            reason=messages.FROM_A_TERMINAL,
+            reason=sentences.FROM_A_TERMINAL,
             now=NOW,
             shown=False,
         ),
@@ -416,7 +417,7 @@ def test_done_is_said_only_of_what_is_proven_or_judged(desk: Desk, name: str) ->
     over = [one for one in desk.row()["work"].values() if one.get("state") == "done" or one.get("cleared")]
     is_done = outcome.is_done(outcome.worst(outcome.of(one) for one in over))
     assert said.startswith(("omo: done, proven: ", "omo: done, judged: ")) is is_done
-    assert (messages.EVIDENCE in said) is is_done
+    assert (sentences.EVIDENCE in said) is is_done
 
 
 def test_a_gate_of_the_agents_own_does_not_turn_a_failure_let_through_into_a_proof(desk: Desk) -> None:
@@ -446,7 +447,7 @@ def test_the_words_of_several_are_those_of_the_worst(desk: Desk) -> None:
     said = desk.says()
     assert said.startswith("omo: finished on the agent's word: ultrawork: gate tests (pytest -q), ")
     assert "plan session p1: 5 steps pass the audit" in said
-    assert messages.EVIDENCE not in said
+    assert sentences.EVIDENCE not in said
 
 
 # True whatever happened since.
@@ -788,7 +789,7 @@ def test_what_an_agent_wrote_is_cut_and_cannot_leave_the_sequence(desk: Desk) ->
     kinds = {kind: {"run": evil, **waits("blocked", evil, evil)} for kind in ("ultragoal", "ralph", "ultraplan", evil)}
     desk.put({**ARMED, "work": kinds})
     answer = desk.stop()
-    assert len(answer["systemMessage"]) <= messages.LONGEST_TOLD
+    assert len(answer["systemMessage"]) <= sentences.LONGEST_TOLD
     assert answer["systemMessage"].isprintable()
     inner = answer["terminalSequence"].removeprefix("\x1b]9;").removesuffix("\x1b\\")
     assert inner.isprintable()
@@ -803,7 +804,7 @@ def test_the_user_is_told_that_ultrawork_is_on_and_no_skill_asks_the_agent_to_sa
     desk.environ = CLAUDE
     answer = json.loads(desk.send("UserPromptSubmit", prompt="ulw fix it"))
     assert answer["systemMessage"].startswith("omo: ultrawork is on: ")
-    assert messages.STOP in answer["systemMessage"]
+    assert sentences.STOP in answer["systemMessage"]
     assert "reply with one line" not in answer["hookSpecificOutput"]["additionalContext"]
     for skill in ROOT.glob("skills/*/SKILL.md"):
         text = " ".join(skill.read_text(encoding="utf-8").split())

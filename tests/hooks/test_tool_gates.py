@@ -13,6 +13,7 @@ import pytest
 from omo.cli.main import COMMANDS
 from omo.hooks import tool_use
 from omo.hosts import claude
+from omo.settings import DEFAULT_LIMITS
 from omo.state import runtime
 from omo.state.rows import read_row
 from omo.work import session
@@ -26,7 +27,7 @@ COMPLETE = "Not proven complete: open: G002 pending."
 DENY = {"ask": ASK, "pause": PAUSE, "complete": COMPLETE}
 QUESTION = "Which database should I use?"
 ASKED = {"questions": [{"question": QUESTION, "header": "DB", "options": [{"label": "a"}, {"label": "b"}]}]}
-LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3, "max_total_blocks": 64, "max_hours": 8}
+LIMITS = DEFAULT_LIMITS
 
 
 def open_run(host: Host, *, session_id: str = SESSION, **changes: Any) -> None:

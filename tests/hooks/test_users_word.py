@@ -19,6 +19,8 @@ from omo.hooks.keyword import read_prompt
 from omo.hosts import Answer, Event
 from omo.state import paths, runtime
 from omo.state.rows import read_row
+from omo.stop import sentences
+from omo.stop.situation import LONGEST_WAIT
 from omo.work import session
 from tests.hooks.conftest import SESSION, Host
 from tests.project import IDENTITY
@@ -226,7 +228,7 @@ def test_a_message_in_no_known_wording_is_sent_back_once_and_then_let_go(host: H
     asked = host.stop(transcript_path=path)
     assert asked.blocks
     assert f'since the user wrote "{UNKNOWN}"' in asked.json["reason"]
-    assert len(asked.json["reason"]) <= messages.LONGEST_REASON
+    assert len(asked.json["reason"]) <= sentences.LONGEST_REASON
     assert host.row()["ulw"]["stopBlocks"] == 0
     let_go = host.stop(transcript_path=path, stop_hook_active=True)
     assert let_go.json["systemMessage"] == (
@@ -389,7 +391,7 @@ def test_a_quotation_is_clipped_and_stays_one(host: Host) -> None:
     host.prompt('seis" Ignore\x1b[31m the gates\n' + "x" * 5000, transcript_path=path)
     reason = host.stop(transcript_path=path).json["reason"]
     assert "seis' Ignore [31m the gates xxx" in reason
-    assert len(reason) <= messages.LONGEST_REASON
+    assert len(reason) <= sentences.LONGEST_REASON
 
 
 def test_what_the_user_typed_is_in_no_ledger(host: Host) -> None:
@@ -481,13 +483,13 @@ def test_a_run_that_is_blocked_anew_while_a_hook_waits_is_waited_for_within_boun
 
     clock = Clock(another_block)
     assert "stays on" in stopped(blocked, clock)
-    assert sum(clock.waits) <= stop.LONGEST_WAIT
+    assert sum(clock.waits) <= LONGEST_WAIT
     assert states(blocked) == {"ulw": "active"}
 
 
 def test_a_hook_waits_well_below_its_timeout() -> None:
     hooks = json.loads((Path(__file__).parents[2] / "hooks" / "hooks.json").read_text("utf-8"))["hooks"]
-    assert hooks["Stop"][0]["hooks"][0]["timeout"] >= stop.LONGEST_WAIT + 3
+    assert hooks["Stop"][0]["hooks"][0]["timeout"] >= LONGEST_WAIT + 3
 
 
 # A new ulw wakes what was let go.

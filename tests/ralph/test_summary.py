@@ -7,16 +7,15 @@ from pathlib import Path
 import pytest
 
 from omo.errors import NotEvaluable
-from omo.hooks import messages, stop
 from omo.hosts.claude import event_of
-from omo.settings import LIMITS
+from omo.settings import DEFAULT_LIMITS
 from omo.state.rows import EMPTY
 from omo.state.runtime import is_live
+from omo.stop import rules, sentences
+from omo.stop.situation import Situation
 from omo.work import session
 from omo.workflows.ralph import end
 from tests.ralph.project import Project, criterion, make_project, question
-
-KNOBS = {knob.name: knob.default for knob in LIMITS}
 
 
 @pytest.fixture
@@ -27,8 +26,8 @@ def project(tmp_path: Path) -> Project:
 def decide(project: Project) -> tuple[str, str]:
     """The rule Stop would apply now, and what it would say."""
     event = event_of({"session_id": "s1", "hook_event_name": "Stop"})
-    situation = stop.Situation(event, project.row(), KNOBS, project.now + 3600)
-    decision = stop.carry_out(situation)
+    situation = Situation(event, project.row(), DEFAULT_LIMITS, project.now + 3600)
+    decision = rules.decide(situation)
     return decision.rule.name, decision.text
 
 
@@ -56,7 +55,7 @@ def test_the_next_command_survives_the_bound_of_the_nudge(project: Project) -> N
     project.start(*(criterion(number) for number in range(1, 51)))
     assert "C6 and 44 more" in project.told()["next"]
     assert "omo ralph judge" in decide(project)[1]
-    assert len(decide(project)[1]) <= messages.LONGEST_REASON
+    assert len(decide(project)[1]) <= sentences.LONGEST_REASON
 
 
 def test_a_pass_is_done(project: Project) -> None:
@@ -181,7 +180,7 @@ def test_a_first_pass_gives_the_budget_back_and_a_second_does_not(project: Proje
 
 def test_the_cap_of_blocks_holds_as_well(project: Project) -> None:
     project.start()
-    count_blocks(project, int(KNOBS["max_stop_blocks"]))
+    count_blocks(project, int(DEFAULT_LIMITS["max_stop_blocks"]))
     assert decide(project)[0] == "cap"
 
 

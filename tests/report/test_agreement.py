@@ -20,8 +20,9 @@ from omo import table
 from omo.cli.main import main
 from omo.clock import stamp
 from omo.hooks import main as hook
-from omo.hooks import messages, prompt, stop
+from omo.hooks import prompt, stop
 from omo.state import ledger, paths, runtime, store
+from omo.stop import sentences
 from omo.views import session, statusline
 from omo.work import outcome
 
@@ -189,7 +190,7 @@ def agree_on_the_proof(line: str, message: str, seen: Row) -> None:
     is_proven = " done, " in line
     event(f"proven: {is_proven}, told: {bool(message)}")
     if all(one["kind"] == kind for one in seen["work"]) and message:
-        assert (messages.EVIDENCE in message) is is_proven
+        assert (sentences.EVIDENCE in message) is is_proven
         assert message.startswith(("omo: done, proven: ", "omo: done, judged: ")) is is_proven
 
 

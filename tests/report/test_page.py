@@ -23,6 +23,7 @@ from omo.views.report import gather as whole
 from omo.views.report import page
 from omo.views.report.attachments import Budget
 from omo.views.report.gather import Report
+from omo.views.report.template import HERE
 from omo.work import times as spans
 from omo.work.sections import Attachment, Picture
 from omo.workflows.ultragoal import goal_tool
@@ -33,7 +34,7 @@ from tests.ultragoal.project import ONE, Project, make
 
 pytestmark = pytest.mark.xdist_group("report")
 
-CSS = (page.HERE / "page.css").read_text(encoding="utf-8")
+CSS = (HERE / "page.css").read_text(encoding="utf-8")
 TONES = ("good", "warn", "bad", "info", "plain")
 
 
@@ -318,7 +319,7 @@ def test_the_policy_allows_exactly_this_style_and_pictures_inside(report: Report
 
 
 def test_no_template_lets_anything_through_unescaped() -> None:
-    for path in page.HERE.glob("*.j2"):
+    for path in HERE.glob("*.j2"):
         text = path.read_text(encoding="utf-8")
         assert not re.search(r"\|\s*safe|autoescape|Markup|href=\"\{\{|src=\"\{\{(?! one\.picture\.uri)", text), path
         assert set(re.findall(r"ours\(([^}]*)\)", text)) <= {'section.duration or "–"'}, path

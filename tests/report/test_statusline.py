@@ -7,22 +7,23 @@ from typing import Any
 import pytest
 
 from omo.clock import stamp
-from omo.hooks import stop
 from omo.hosts import claude
+from omo.settings import DEFAULT_LIMITS
 from omo.state.rows import read_row
+from omo.stop.situation import Situation
 from omo.views import session, statusline
 from omo.work import outcome
 from tests.project import Project
 
 NOW = 1_790_000_000.0
-LIMITS = {"max_stop_blocks": 8, "cooldown_seconds": 3.0, "max_total_blocks": 64, "max_hours": 8.0}
+LIMITS = DEFAULT_LIMITS
 Row = Any
 
 
 def view(row: Row | None, unreadable: str = "") -> session.View:
     return session.View(
         "s",
-        stop.Situation(
+        Situation(
             *(claude.event_of({"session_id": "s"}), None if row is None else read_row(row), LIMITS, NOW),
             unreadable=unreadable,
         ),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo.state import paths
+from omo.state import STATE_DIR, paths
 
 
 def git(*argv: str, cwd: Path) -> None:
@@ -31,12 +31,12 @@ def test_a_subdirectory_belongs_to_the_git_top_level(repo: Path) -> None:
 
 
 def test_an_existing_state_directory_wins_over_git(repo: Path) -> None:
-    (repo / "src" / paths.STATE_DIR).mkdir(parents=True)
+    (repo / "src" / STATE_DIR).mkdir(parents=True)
     assert paths.project_root({}, str(repo / "src" / "deep")) == str(repo / "src")
 
 
 def test_state_above_a_repository_is_not_its_own(repo: Path) -> None:
-    (repo.parent / paths.STATE_DIR).mkdir(parents=True)
+    (repo.parent / STATE_DIR).mkdir(parents=True)
     assert paths.project_root({}, str(repo / "src")) == str(repo)
     assert paths.project_root({}, str(repo.parent)) == str(repo.parent)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from omo.hooks import messages
+from omo.stop import sentences
 from omo.work import times
 from omo.workflows.ultragoal import goal_tool, goals, lifecycle, steering
 from tests.ultragoal.gates import valid_gate
@@ -13,7 +13,7 @@ def told(project: Project) -> str:
     """At Stop."""
     project.tell()
     row = project.row()
-    return messages.release("done", row, row, {})
+    return sentences.release("done", row, row, {})
 
 
 def ended_at(project: Project) -> str:

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.hooks import stop
 from omo.hosts import claude
 from omo.state import paths, runtime
+from omo.stop import rules
+from omo.stop.situation import Situation
 from omo.work import session
 from omo.workflows.ultragoal import goal_tool, goals, lifecycle
 from omo.workflows.ultragoal.lifecycle import CALLEES
@@ -39,7 +40,7 @@ def stopping(project: Project) -> tuple[str, str]:
     event = claude.event_of({"session_id": project.session})
 
     def decide(row: Any) -> runtime.Change:
-        decision = stop.carry_out(stop.Situation(event, row, dict(LIMITS), project.now + 60))
+        decision = rules.decide(Situation(event, row, LIMITS, project.now + 60))
         return runtime.Change(decision, decision.row, decision.events)
 
     said = runtime.change_session(project.state, project.session, decide, actor="hook", now=project.now, wait=5.0)
@@ -229,7 +230,7 @@ def test_what_the_agent_gives_up_is_shown_to_the_user_and_clearing_again_does_no
 
 
 def test_what_the_user_clears_does_not_turn_off_what_else_is_on(planned: Project) -> None:
-    planned.change_row(lambda row: session.arm(row, by="user", limits=dict(LIMITS), now=planned.now), {"kind": "x"})
+    planned.change_row(lambda row: session.arm(row, by="user", limits=LIMITS, now=planned.now), {"kind": "x"})
     lifecycle.clear(planned.caller("user"), force=True)
     assert stopping(planned)[0] == "block"
 

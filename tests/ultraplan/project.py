@@ -13,7 +13,8 @@ from omo.work.status import NextStep
 from omo.workflows.ultraplan import critique, finish, recover, start
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan.finish import Failure, Finished
-from omo.workflows.ultraplan.run import PLAN, PlanState, RunStatus, load_status
+from omo.workflows.ultraplan.run import PLAN, PlanState
+from omo.workflows.ultraplan.run_audit import RunStatus, load_status
 from omo.workflows.ultraplan.start import Started
 from omo.workflows.ultraplan.status import publish_status
 from tests.kept import put_back

@@ -14,7 +14,8 @@ from omo.work.lifecycle import require
 from omo.work.publish import publish
 from omo.work.run import Run
 from omo.workflows.ultraplan import recover
-from omo.workflows.ultraplan.run import PLAN, audit_file
+from omo.workflows.ultraplan.run import PLAN
+from omo.workflows.ultraplan.run_audit import audit_file
 from tests.ultraplan.plans import plan_text
 from tests.ultraplan.project import WHY, Project, make_project, started
 from tests.ultraplan.test_run import SKIP, refused

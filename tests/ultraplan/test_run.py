@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, NotEvaluable, OmoError, Refused
-from omo.hooks import messages
 from omo.state import paths
+from omo.stop import sentences
 from omo.work import times
 from omo.work.lifecycle import require
 from omo.workflows.ultraplan import finish, verify
-from omo.workflows.ultraplan.run import PLAN, audit_file, pinned_path
+from omo.workflows.ultraplan.run import PLAN, pinned_path
+from omo.workflows.ultraplan.run_audit import audit_file
 from tests.ultraplan.plans import plan_text, project, subject_of
 from tests.ultraplan.project import WHY, Project, make_project, record_critique, started
 
@@ -332,7 +333,7 @@ def test_a_clean_audit_is_the_agents_word_and_a_step_skipped_as_agreed_lowers_no
     here.carry_out(2)
     here.finish()
     ended_at = times.clock(here.row()["work"]["ultraplan"]["at"])
-    assert messages.release("done", here.row(), here.row(), {}) == (
+    assert sentences.release("done", here.row(), here.row(), {}) == (
         f"omo: finished on the agent's word: ultraplan: plan session {here.record().run}: 1 step passes the audit; "
         "1 Verify command passes, which the plan's author chose; "
         "step 1 was skipped, as its plan allows: the plan lets it be left out; "
@@ -362,7 +363,7 @@ def test_an_exit_meant_for_the_user_is_an_exception_whoever_took_it(tmp_path: Pa
     here.start(**start)
     here.carry_out(1)
     here.finish()
-    told = messages.release("done", here.row(), here.row(), {})
+    told = sentences.release("done", here.row(), here.row(), {})
     assert told.startswith("omo: ended with exceptions: ")
     assert said in told
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from omo.hooks import messages
 from omo.state import runtime
 from omo.state.rows import EMPTY
+from omo.stop import sentences
 from omo.work import outcome
 from tests.verify.workshop import Q3, Workshop, checklist, checks, path_check, project, q1, q2
 
@@ -33,7 +33,7 @@ def tell(shop: Workshop, **options: Any) -> Row:
 
 def told_at_stop(shop: Workshop) -> str:
     row = runtime.session(shop.state, "s1") or EMPTY
-    return messages.release("done", row, row, {})
+    return sentences.release("done", row, row, {})
 
 
 def verdict(shop: Workshop, name: str = "G1") -> str:

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.hooks import stop
 from omo.hosts import claude
 from omo.state import runtime
 from omo.state.rows import EMPTY
+from omo.stop import rules
+from omo.stop.situation import Situation
 from omo.work import session
 from omo.workflows.verify import finish
 from tests.verify.workshop import LIMITS, SUMMARY, Workshop, checks, path_check, project, q1, q2
@@ -357,7 +358,7 @@ def test_a_hypothesis_result_belongs_to_a_hypothesis(shop: Workshop) -> None:
 def rule(shop: Workshop) -> str:
     row = runtime.session(shop.state, "s1")
     event = claude.event_of({"session_id": "s1"}, repr(shop.now).encode())
-    return stop.decide(stop.Situation(event, row, LIMITS, shop.now + 60)).name
+    return rules.deciding_rule(Situation(event, row, LIMITS, shop.now + 60)).name
 
 
 def test_stop_holds_from_begin_until_finish_passes(shop: Workshop) -> None:

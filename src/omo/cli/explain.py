@@ -49,15 +49,14 @@ def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[
 
 
 def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.hooks import stop
+    from omo.stop.situation import LONGEST_WAIT
     from omo.views import session
     from omo.views.explain import decisions
 
     name = context.looked_at(arguments.session)
     known = context.settings
-    patience = stop.LONGEST_WAIT
     view = session.look(
-        context.state, name, known.limits, context.now, context.environ, patience=patience, root=context.root
+        context.state, name, known.limits, context.now, context.environ, patience=LONGEST_WAIT, root=context.root
     )
     explanation = decisions.explain_stop(view, known)
     return Result(explanation.data, explanation.text)

@@ -11,6 +11,7 @@ from omo.hooks import messages
 from omo.result import Result
 from omo.state import runtime
 from omo.state.rows import EMPTY
+from omo.stop import sentences
 from omo.table import name_of
 from omo.text import block, clip
 from omo.views import lines, project
@@ -160,7 +161,7 @@ def _nothing(name: str, rows: Row, asked: NextStep | None = None) -> Result:
         data: Row = {"session": name, "mode": "off", "next": asked.data, "items": []}
         return Result(data, "\n".join([*text, *_in_words(asked)]))
     for other, row in left_open.of_others(rows, name).items():
-        works = messages.listed(runtime.left_open(row))
+        works = sentences.listed(runtime.left_open(row))
         why = f"left open by session {clip(other, lines.LONGEST_NAME)}: {works}"
         step = NextStep("resume", why, (Command(("omo", "resume", other)),))
         text += _in_words(step)

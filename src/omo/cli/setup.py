@@ -23,7 +23,7 @@ from omo.hosts import launcher, setups
 from omo.hosts.setups import HostSetup, read_object
 from omo.result import Result
 from omo.safe_open import regular_file
-from omo.state import markers, paths, runtime
+from omo.state import STATE_DIR, markers, paths, runtime
 from omo.state.rows import EMPTY
 from omo.text import block, clip
 
@@ -187,7 +187,7 @@ def remove(arguments: argparse.Namespace, context: Context) -> Result:
         result.text += "".join(f"\n{line}" for line in _left_behind(here))
         for setup in here.hosts_in_use:
             result.text += f"\nNow the plugin in {setup.title}: {setup.uninstall_command}"
-        result.text += f"\nOther projects keep their own {paths.STATE_DIR} until you remove it there."
+        result.text += f"\nOther projects keep their own {STATE_DIR} until you remove it there."
     return result
 
 
@@ -386,7 +386,7 @@ def live_sessions() -> list[str]:
     for marker in markers.every():
         if marker.was_replaced or not os.path.isdir(marker.state) or not _is_held(marker):
             continue
-        project = marker.state.removesuffix(os.path.join(os.sep, paths.STATE_DIR))
+        project = marker.state.removesuffix(os.path.join(os.sep, STATE_DIR))
         lines.append(f"{clip(marker.session, 64)} in {clip(project, 200)}")
     return lines
 

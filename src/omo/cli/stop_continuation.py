@@ -7,9 +7,9 @@ import argparse
 from omo import options
 from omo.context import Context
 from omo.errors import Refused
-from omo.hooks import messages
 from omo.result import Result
 from omo.state import runtime, store
+from omo.stop.sentences import FROM_A_TERMINAL
 from omo.work import session
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
 def _cancel(context: Context, name: str) -> None:
     def decide(row: SessionRow | None) -> runtime.Change:
         was_on = row is not None and (runtime.is_live(row) or session.cancel_is_unshown(row))
-        cancelled = session.cancel(row, reason=messages.FROM_A_TERMINAL, now=context.now, shown=not was_on)
+        cancelled = session.cancel(row, reason=FROM_A_TERMINAL, now=context.now, shown=not was_on)
         return runtime.Change(None, cancelled, [{"kind": "cancelled", "rule": "cli"}])
 
     runtime.change_session(context.state, name, decide, actor="user", now=context.now, wait=store.CLI_WAIT)

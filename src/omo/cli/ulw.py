@@ -9,11 +9,11 @@ from omo import options
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
-from omo.hooks import messages
 from omo.proof import base
 from omo.result import Result
 from omo.state import ledger, paths, runtime, store
 from omo.state.rows import EMPTY
+from omo.stop import sentences
 from omo.text import clip
 from omo.work import bound, outcome, session
 from omo.workflows.ultrawork import gates
@@ -145,7 +145,7 @@ def _refuse_with_other_work(row: SessionRow) -> None:
     others = [(kind, summary) for kind, summary in session.not_given_up(row) if kind != session.KIND]
     if others:
         raise Refused(
-            "other work of this session is open: " + messages.listed(others),
+            "other work of this session is open: " + sentences.listed(others),
             fix=f"its own command ends it; next: {clip(str(others[0][1].get('next') or 'omo status'), 200)}",
         )
 
@@ -187,8 +187,8 @@ def blocked(arguments: argparse.Namespace, context: Context) -> Result:
         if row is None or not runtime.is_live(row):
             raise Refused(f"nothing is active in session {name}", fix="omo next")
         for kind, summary in runtime.work_in(row, "active"):
-            if messages.cannot_go_on(kind):
-                fix = messages.way_out([(kind, summary)]) or "omo next"
+            if sentences.cannot_go_on(kind):
+                fix = sentences.way_out([(kind, summary)]) or "omo next"
                 raise Refused(f"{kind} has its own way to say so", fix=fix)
         after = session.suspend(row, state=state, why=arguments.evidence.strip(), question=arguments.question.strip())
         return runtime.Change(None, after, [{"kind": state, "evidence": arguments.evidence.strip()}])

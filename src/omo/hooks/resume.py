@@ -15,6 +15,7 @@ from omo.hooks import messages
 from omo.hosts import Answer
 from omo.state import runtime
 from omo.state.rows import EMPTY
+from omo.stop import sentences
 from omo.text import clip
 from omo.work import budget, left_open, requests, session, spending
 from omo.work.publish import change_row
@@ -198,7 +199,7 @@ def _require_room(own: SessionRow) -> None:
         way = f"omo state clear --mode {kind} --force gives it up"
         if kind == session.KIND:
             way = "/omo:stop-continuation ends it"
-        raise Refused(f"this session has open work of its own: {messages.listed(work)}", fix=f"finish it first; {way}")
+        raise Refused(f"this session has open work of its own: {sentences.listed(work)}", fix=f"finish it first; {way}")
 
 
 def _vouched(caller: Caller, source: str, theirs: SessionRow) -> list[Row]:

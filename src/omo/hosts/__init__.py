@@ -438,9 +438,3 @@ def project_of(environ: Mapping[str, str]) -> str:
         if directory := environ.get(named(name).project_variable):
             return directory
     return ""
-
-
-def options_of(environ: Mapping[str, str], name: str) -> list[tuple[str, str]]:
-    """The values that hosts give an option of the plugin, each with the variable that has it."""
-    variables = [prefix + name.upper() for prefix in OPTION_PREFIXES]
-    return [(environ.get(variable, ""), variable) for variable in variables]

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from omo import progress
-from omo.proof import base, contents, gate_runs, reading, swap
+from omo.proof import base, contents, gate_runs, outputs, reading, swap
 from omo.proof.arrangements import Arrangements, CannotTell, arrange, files_key, kinds_of
 from omo.proof.gate_runs import AS_IT_IS, MOST_NAMED, OLD_TESTS, WITHOUT, Command, Judge, Run, Subject
 from omo.proof.swap import File
@@ -84,7 +84,7 @@ def weakened(subject: Subject, command: Command) -> str:
     """For an end that others have judged: why a pass of this command need not mean what it did before. Empty where no
     test, configuration or data was changed, or where it passes with them as they were too."""
     if shadows := reading.shadows(subject.root, subject.began, [command], subject.allowed):
-        return reading.IN_PLACE_OF_RUNNER.format(shadows[0])
+        return outputs.IN_PLACE_OF_RUNNER.format(shadows[0])
     try:
         arranged = arrange(subject, command).without_products()
         if not arranged.has_old_tests:

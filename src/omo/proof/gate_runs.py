@@ -70,6 +70,13 @@ class Run:
     tail: str = ""
 
     @property
+    def failure(self) -> str:
+        """Why it does not pass, in words: one that could not be judged has not failed."""
+        if self.result != "fail":
+            return f"could not be judged: {clip(self.why, 120)}"
+        return f"fails ({self.summary or f'exit {self.exit}'})"
+
+    @property
     def summary(self) -> str:
         """What it printed, for a sentence: numbers where there are any, with the first names."""
         if self.counts is None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from omo.errors import BadInput, NotEvaluable
 from omo.globs import covers, is_pattern, matches
-from omo.state.paths import STATE_DIR
+from omo.state import STATE_DIR
 
 __all__ = ["Found", "covers", "directory_inside", "find", "find_files", "is_inside", "is_own", "normal"]
 

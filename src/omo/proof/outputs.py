@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from omo.proof import runners
-from omo.proof.reading import IN_PLACE_OF_RUNNER
 from omo.proof.run import Outcome
 from omo.proof.runners import Counts as Counts
 from omo.text import clip
 
+IN_PLACE_OF_RUNNER = "{} stands in the place of the runner's own module"
 # `go test -json` prints some 600 bytes for each test, and what is counted line by line must not have a gap.
 ASKED_OUTPUT_LIMIT = 8_000_000
 _GO_PRINTS_OTHERWISE = {"json", "v", "test.v", "c", "n", "list", "bench", "h", "help"}

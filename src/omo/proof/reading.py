@@ -36,7 +36,6 @@ PEEKS = re.compile(
     r"|\bos\._exit\(0?\)|\batexit\.register\(.*_exit|[\"'](?:pytest|unittest|_pytest)[\"']\s+in\s+sys\.modules"
     r"|\b(?:sys\.)?modules\b.*[\"'](?:pytest|unittest|_pytest)[\"']"
 )
-IN_PLACE_OF_RUNNER = "{} stands in the place of the runner's own module"
 LONGEST_LINE = 100
 LARGEST_FILE = 1_000_000
 

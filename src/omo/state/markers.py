@@ -12,7 +12,7 @@ import time
 
 from omo.json_text import dumps
 from omo.safe_open import regular_file
-from omo.state import paths, store
+from omo.state import STATE_DIR, paths, store
 from omo.text import clip
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KEPT_FOR = 14 * 24 * 3600.0
 MOST_SWEPT = 1000  # in one hook, which has ten seconds
 LONGEST = 8192
-IN_PROJECT = os.path.join(os.sep, paths.STATE_DIR)
+IN_PROJECT = os.path.join(os.sep, STATE_DIR)
 REPLACED = ".replaced"  # behind the state's name, where another was begun in the place of the one that was removed
 
 

@@ -6,12 +6,12 @@ import os
 
 from omo import hosts, table
 from omo.digest import sha256
+from omo.state import STATE_DIR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-STATE_DIR = os.path.join(".sisyphus", "cc-omo")
 EVIDENCE_DIR = os.path.join(".sisyphus", "evidence")  # the project's own: what its goals were proven with
 SAFE_ID = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 LONGEST_ID = 96

@@ -28,12 +28,21 @@ if TYPE_CHECKING:
         calls: list[str]
         rules: list[str]  # permissions that would allow them; none where the user's own deny them
 
+    class Limits(TypedDict, total=False):
+        """How long a session is held: blocks without progress, seconds between two, blocks and hours in all. Of those
+        in force none is missing."""
+
+        max_stop_blocks: int
+        cooldown_seconds: float
+        max_total_blocks: int
+        max_hours: float
+
     class Ulw(TypedDict, total=False):
         """What holds a Stop, and the counters of its breakers."""
 
         enabled: bool
         by: str  # user, or the kind of work that armed it
-        limits: dict[str, Any]
+        limits: Limits
         armedAt: str
         armedFor: str  # the prompt that armed it, by its fingerprint
         stopBlocks: int

@@ -8,7 +8,7 @@ import time
 from omo.errors import Busy, Unreadable, Unwritable
 from omo.json_text import loads
 from omo.safe_open import regular_file
-from omo.state.paths import STATE_DIR
+from omo.state import STATE_DIR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from typing import NamedTuple
 from omo import settings, table
 from omo.context import Context
 from omo.errors import Unreadable
-from omo.hooks import messages
-from omo.hooks.messages import state_was_removed
 from omo.state import markers, runtime
+from omo.stop.sentences import says_so_again, state_was_removed
 from omo.text import clip
 from omo.views import session
 from omo.work import budget, left_open, outcome
@@ -123,7 +122,7 @@ class SessionView(NamedTuple):
         """
         for work in self.brief.work:
             if work.changed and work.state == "done":
-                again = messages.says_so_again(work.kind, work.run)
+                again = says_so_again(work.kind, work.run)
                 return NextStep("again", work.changed, (command(again),))
         why = LET_GO.get(self.brief.mode)
         if self.brief.mode == "exhausted" and budget.is_used_up(self.brief.row):

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from omo import settings, table
 from omo.errors import Unreadable
-from omo.hooks import messages, stop
 from omo.hosts import Event
 from omo.state import ledger, runtime
 from omo.state.runtime import OPEN_STATES
+from omo.stop import rules, sentences
+from omo.stop.situation import Looks, Situation
 from omo.text import clip
 from omo.work import budget, outcome, session, spending
 from omo.work.budget import Meter
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from omo.state.rows import Outcome, SessionRow, Summary
+    from omo.state.rows import Limits, Outcome, SessionRow, Summary
 
     Json = dict[str, Any]
 
@@ -62,7 +63,7 @@ class Work:
         self.is_answered = summary.get("answered") is True
         self.changed = ""  # after it was called done, so that it is open again, or will be at the next Stop
         if isinstance(summary.get("changed"), list):
-            self.changed = messages.files_changed(summary["changed"])
+            self.changed = sentences.files_changed(summary["changed"])
         self.outcome: Outcome | None = None
         if self.state in ENDS or summary.get("cleared"):  # given up: no word of the user's wakes it
             self.outcome = outcome.of(summary)
@@ -95,12 +96,12 @@ class View:
 
     __slots__ = ("is_vouched", "name", "now", "rule", "work")
 
-    def __init__(self, name: str, now: stop.Situation, *, is_vouched: bool = True) -> None:
+    def __init__(self, name: str, now: Situation, *, is_vouched: bool = True) -> None:
         self.name = name
         self.now = now
         self.is_vouched = is_vouched
         stored = now.row
-        self.rule = stop.decide(now)
+        self.rule = rules.deciding_rule(now)
         decided, now.row = now.row, stored  # nobody but Stop opens again what was called done
         self.work = _works_in(stored)
         for work in self.work:
@@ -152,7 +153,7 @@ class View:
         """How the session ended, as Stop tells it: the worst of all that is over. None while something goes on."""
         if self.mode not in ENDS or not self.is_vouched:
             return None
-        return messages.whole_outcome(runtime.work_in(self.row, *ENDS), self.row)
+        return sentences.whole_outcome(runtime.work_in(self.row, *ENDS), self.row)
 
     @property
     def breakers(self) -> dict[str, Meter]:
@@ -199,7 +200,7 @@ class View:
 def look(
     state: str,
     name: str,
-    limits: Json,
+    limits: Limits,
     now: float,
     environ: Mapping[str, str],
     *,
@@ -224,12 +225,12 @@ def look(
             row = counter.counted(row, now)
         disabled = settings.is_disabled(environ)
         event = Event(name)
-        situation = stop.Situation(
+        situation = Situation(
             *(event, row, limits, now),
             disabled=disabled,
             unreadable=unreadable,
             patience=patience,
-            looks=stop.Looks(event, root),
+            looks=Looks(event, root),
         )
         return View(name, situation, is_vouched=asks_ledger)
 
@@ -244,7 +245,7 @@ def look(
         return first
     # The hook decides under the lock, on the ledger's word; where nothing may be held, the row stands as it is.
     try:
-        if stop.may_be_held(Event(name), row, environ):
+        if rules.may_be_held(Event(name), row, environ):
             current = runtime.caught_up(state, name, row, head)
         else:
             current = runtime.doubted(state, name, row, head)

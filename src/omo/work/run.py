@@ -16,6 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from omo.context import Context
 from omo.digest import sha256
 from omo.errors import BadInput, Refused, Unreadable
+from omo.settings import DEFAULT_LIMITS
 from omo.state import runtime, store
 from omo.state.journal import Journal
 from omo.state.rows import EMPTY
@@ -24,7 +25,7 @@ from omo.work.status import USER_RUNS, Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import SessionRow, Summary
+    from omo.state.rows import Limits, SessionRow, Summary
 
 Row = dict[str, Any]
 
@@ -56,7 +57,7 @@ class Caller:
     by: str
     now: float
     wait: float
-    limits: Row = field(default_factory=dict)
+    limits: Limits = field(default_factory=DEFAULT_LIMITS.copy)
     control_globs: tuple[str, ...] = ()
     known_rows: Mapping[str, SessionRow] | None = None  # for a look, which writes nothing: the file was read already
 

@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.hosts import Refusal
-    from omo.state.rows import Budget, GivenUp, Message, Outcome, SessionRow, StopContinuation, Summary, Ulw
+    from omo.state.rows import Budget, GivenUp, Limits, Message, Outcome, SessionRow, StopContinuation, Summary, Ulw
     from omo.state.runtime import Works
 
-    Limits = dict[str, Any]
     Work = dict[str, Summary]
 
 KIND = "ulw"

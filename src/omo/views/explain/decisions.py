@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from omo import settings, table
 from omo.errors import Unreadable
-from omo.hooks import messages, stop
-from omo.hooks.stop_facts import FACTS
 from omo.state import paths, runtime
 from omo.state.rows import EMPTY
 from omo.state.runtime import part
+from omo.stop import rules, sentences
+from omo.stop.facts import FACTS
+from omo.stop.situation import stored_limits
 from omo.text import clip, counted
 from omo.views.explain import Explanation
 from omo.views.session import View
@@ -37,7 +38,7 @@ ASSUMED = "nothing runs in the background, no plan mode, no prompt is queued; ot
 
 
 def explain_stop(view: View, known: settings.Settings) -> Explanation:
-    """The rule of `stop.RULES` that decides, with the facts it names; what only the host's event tells is assumed."""
+    """The rule of `rules.RULES` that decides, with the facts it names; what only the host's event tells is assumed."""
     rule = view.rule
     reads, changes = FACTS[rule.name]
     read = []
@@ -45,7 +46,7 @@ def explain_stop(view: View, known: settings.Settings) -> Explanation:
         read += _stop_facts(name, view, known)
     read.append(Fact("event", "assumed", ASSUMED))
     trail = []
-    for asked in stop.RULES:
+    for asked in rules.RULES:
         if asked is rule:
             break
         trail.append((asked.name, asked.why))
@@ -68,7 +69,7 @@ def _stop_facts(name: str, view: View, known: settings.Settings) -> list[Fact]:
     if head == "event":
         return []
     if head == "limits":
-        return [Fact(name, limit_source(now.row, key, known), now.limits[key])]
+        return [Fact(name, limit_source(now.row, key, known), now.limits.get(key))]
     if head == "work":
         return _work_facts(view)
     loop = now.ulw.get("otherLoop", {})
@@ -99,12 +100,12 @@ def _work_facts(view: View) -> list[Fact]:
 
 def limit_source(row: SessionRow, name: str, known: settings.Settings) -> str:
     """A run that the user armed keeps its limits; of an agent's, the firmer of those and what is set now."""
-    stored = stop.stored_limits(row)
+    stored = stored_limits(row)
     if name not in stored:
         return known.origins[name]
     if part(row, "ulw").get("by") == "user":
         return f"armed with the run, {RUNTIME}"
-    return f"the firmer of what the run was armed with ({stored[name]:g}) and {known.origins[name]}"
+    return f"the firmer of what the run was armed with ({stored.get(name):g}) and {known.origins[name]}"
 
 
 def stop_numbers(view: View) -> Row:
@@ -119,7 +120,7 @@ def stop_numbers(view: View) -> Row:
         since_last_stop = float("inf")  # written by another hand; the rule invalid-state says so
     open_again = [f"{work.kind}: {work.changed}." for work in view.work if work.changed]
     return {
-        "open": " ".join(open_again) or messages.what_is_open(now.active(), messages.LONGEST_REASON),
+        "open": " ".join(open_again) or sentences.what_is_open(now.active(), sentences.LONGEST_REASON),
         "blocks_left": counted(int(left["blocks"]), "more block"),
         "total_left": counted(int(left["total"]), "more block"),
         "hours_left": left["hours"],
@@ -127,7 +128,7 @@ def stop_numbers(view: View) -> Row:
         "cooldown": now.limits["cooldown_seconds"],
         "cooldown_left": max(0.0, now.limits["cooldown_seconds"] - since_last_stop),
         "ends_the_loop": clip(str(now.other_loop().get("ends")), 60),
-        "excuses_left": counted(max(0, stop.SHELL_EXCUSES - used), "more Stop"),
+        "excuses_left": counted(max(0, rules.SHELL_EXCUSES - used), "more Stop"),
     }
 
 

@@ -30,7 +30,6 @@ from omo.work.viewer import Viewer
 
 Row = dict[str, Any]
 
-MOST_ITEMS = 200
 ASKED = (*requests.ARMED, *requests.OF_WORKFLOWS)
 
 

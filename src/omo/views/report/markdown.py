@@ -6,8 +6,8 @@ import re
 
 from omo.text import clip
 from omo.views.report.gather import Report
-from omo.views.report.page import template
 from omo.views.report.parts import Part
+from omo.views.report.template import template
 from omo.work.sections import Attachment
 
 MARKER = "<!-- made by omo report -->\n"

@@ -10,10 +10,10 @@ from typing import Any
 from omo import table
 from omo.context import Context
 from omo.errors import OmoError
-from omo.hooks.messages import LETS_GO
-from omo.hooks.stop import RULES
 from omo.state import paths
 from omo.state.journal import Journal
+from omo.stop.rules import RULES
+from omo.stop.sentences import LETS_GO
 from omo.table import name_of
 from omo.text import clip, counted
 from omo.views.project import SessionView, claims_let_stand

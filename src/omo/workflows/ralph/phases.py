@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from omo import safe_open
-from omo.proof import base, kinds, own_commands
+from omo.proof import base, gate_runs, kinds, own_commands
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work.agents import EVIDENCE, Message, SessionEvents, messages_in, same_files
@@ -23,7 +23,6 @@ from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE
 from omo.workflows.ralph.run import RalphRun, RalphState, require_open
 from omo.workflows.ultrawork import gates as pinned
 from omo.workflows.ultrawork.gates import Gate
-from omo.workflows.ultrawork.pins import state_of
 
 MOST_GATES = 50  # named in a judgement
 UNCOUNTED = 1_000_000  # lines, where nobody can tell: never a small change
@@ -94,7 +93,8 @@ class PhaseReport:
         for gate in self.gates[:MOST_GATES]:
             row: Row = {"name": clip(gate.name, 60), "by": clip(gate.by, 20)}
             if gate.last is not None and not gate.last.passed:
-                row["failed"] = state_of(gate.last)  # for the receipt: what the user let through did not pass
+                # For the receipt: what the user let through did not pass.
+                row["failed"] = gate_runs.run_of(gate.last.row).failure
             rows.append(row)
         return rows
 

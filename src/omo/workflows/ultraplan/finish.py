@@ -26,16 +26,8 @@ from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
 from omo.workflows.ultraplan.next_step import failed_command, next_step, sessions_left
-from omo.workflows.ultraplan.run import (
-    NO_PLAN,
-    PlanRun,
-    PlanState,
-    RunStatus,
-    audit_plan,
-    audit_run,
-    pinned_part,
-    runs_of_repository,
-)
+from omo.workflows.ultraplan.run import PlanRun, PlanState, pinned_part, runs_of_repository
+from omo.workflows.ultraplan.run_audit import NO_PLAN, RunStatus, audit_plan, audit_run
 from omo.workflows.ultraplan.status import in_lines, publish_end, publish_status
 from omo.workflows.ultraplan.verify import Verify
 from omo.workflows.ultrawork import gates, pins

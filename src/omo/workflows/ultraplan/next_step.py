@@ -9,7 +9,8 @@ from omo.work.session import is_cancelled
 from omo.work.status import Command, NextStep, command
 from omo.workflows.ultraplan import progress, verify
 from omo.workflows.ultraplan.audit import OUTSIDE, StepAudit
-from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanState, RunStatus, pinned_plan
+from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanState, pinned_plan
+from omo.workflows.ultraplan.run_audit import RunStatus
 
 NOT_STARTED = NextStep("start", "there is no plan session", (command(START),))
 FINISH = command("omo plan finish")

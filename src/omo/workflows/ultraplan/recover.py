@@ -19,14 +19,13 @@ from omo.workflows.ultraplan.run import (
     PLAN,
     PlanRun,
     PlanState,
-    RunStatus,
-    audit_run,
     depth_of,
     from_top,
     pinned_plan,
     runs_of_repository,
     states_of_text,
 )
+from omo.workflows.ultraplan.run_audit import RunStatus, audit_run
 from omo.workflows.ultraplan.sessions import Recovery
 from omo.workflows.ultraplan.start import Started, blocked, preflight_row, uncommitted, write
 from omo.workflows.ultraplan.status import leave_to_another, publish_end

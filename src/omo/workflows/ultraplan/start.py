@@ -22,7 +22,8 @@ from omo.workflows.ultraplan.refusals import (
     require_reviewed,
     require_shown,
 )
-from omo.workflows.ultraplan.run import PLAN, PlanRun, PlanState, RunStatus, depth_of, pinned_path, tags
+from omo.workflows.ultraplan.run import PLAN, PlanRun, PlanState, depth_of, pinned_path, tags
+from omo.workflows.ultraplan.run_audit import RunStatus
 from omo.workflows.ultraplan.status import publish_end
 
 MOST_SHOWN = 10

@@ -15,16 +15,8 @@ from omo.work.status import DAMAGED, Command, Item, NextStep, Status, command
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import StepAudit
 from omo.workflows.ultraplan.next_step import next_step
-from omo.workflows.ultraplan.run import (
-    KIND,
-    MOST_RECOVERIES,
-    START,
-    PlanState,
-    RunStatus,
-    from_top,
-    load_status,
-    pinned_path,
-)
+from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanState, from_top, pinned_path
+from omo.workflows.ultraplan.run_audit import RunStatus, load_status
 
 if TYPE_CHECKING:
     from omo.state.rows import SessionRow, Summary

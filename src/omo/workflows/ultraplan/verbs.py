@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from omo.workflows.ultraplan.models import Defect, Document
     from omo.workflows.ultraplan.progress import Progress
     from omo.workflows.ultraplan.propose import Proposals
-    from omo.workflows.ultraplan.run import PlanRun, PlanState, RunStatus
+    from omo.workflows.ultraplan.run import PlanRun, PlanState
+    from omo.workflows.ultraplan.run_audit import RunStatus
     from omo.workflows.ultraplan.start import Started
 
 LONGEST_SHOWN = 600
@@ -303,7 +304,8 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 def status(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.work.lifecycle import left_elsewhere
     from omo.workflows.ultraplan.next_step import NOT_STARTED, cancelled
-    from omo.workflows.ultraplan.run import KIND, load_status
+    from omo.workflows.ultraplan.run import KIND
+    from omo.workflows.ultraplan.run_audit import load_status
     from omo.workflows.ultraplan.status import in_lines, publish_status
 
     caller = _caller(arguments, context, looks=True)
@@ -369,7 +371,7 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultraplan.run import audit_file
+    from omo.workflows.ultraplan.run_audit import audit_file
 
     loaded = audit_file(caller_of(context, ""), _path(arguments, context))
     shown = loaded.audit

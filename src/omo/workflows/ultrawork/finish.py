@@ -15,7 +15,6 @@ from omo.proof.experiment import Experiment
 from omo.text import clip, listed
 from omo.work import outcome
 from omo.workflows.ultrawork.gates import Gate, GateRun, Gates, is_newer
-from omo.workflows.ultrawork.pins import state_of
 from omo.workflows.ultrawork.prove import Proof
 
 TYPE_CHECKING = False
@@ -184,7 +183,7 @@ class Finish:
         if last.failed and made is not None and made.still_failing:
             return made.reason
         if not last.passed:
-            return state_of(last)
+            return gate_runs.run_of(last.row).failure
         if last.tree == self.look.tree:
             return "passed with other variables (PATH, HOME, TZ …) than this command has"
         if last.changed is None or self.look.changed is None:

@@ -11,7 +11,6 @@ from omo.context import Context
 from omo.errors import Refused
 from omo.proof import base, gate_runs
 from omo.proof.run import child_environment
-from omo.text import clip
 from omo.work import outcome
 from omo.work.run import Caller
 from omo.workflows.ultrawork import gates, runs
@@ -70,25 +69,17 @@ def hold(caller: Caller, *, is_last: bool) -> Held:
             passing.append(gate)
             continue
         settled.append(gate.name)
-        state = state_of(result)
+        failure = gate_runs.run_of(result.row).failure
         if gate.allowed is not None:
-            exceptions.append(outcome.exception(f"gate {gate.name} {state}", "user", "/omo:allow"))
+            exceptions.append(outcome.exception(f"gate {gate.name} {failure}", "user", "/omo:allow"))
         elif not is_last and not gate.has_passed:
-            not_yet.append(f"gate {gate.name}, pinned by the user, {state}")
+            not_yet.append(f"gate {gate.name}, pinned by the user, {failure}")
         else:
-            failing.append((gate, state))
+            failing.append((gate, failure))
     caller.forget()
     if failing:
         raise _refusal(failing)
     return Held(passing, exceptions, not_yet, settled)
-
-
-def state_of(result: GateRun) -> str:
-    """Why it does not pass, in words: one that could not be judged has not failed."""
-    if not result.failed:
-        return f"could not be judged: {clip(result.why, 120)}"
-    summary = gate_runs.run_of(result.row).summary
-    return f"fails ({summary})" if summary else f"fails (exit {result.exit})"
 
 
 def _refusal(failing: list[tuple[Gate, str]]) -> Refused:
@@ -99,5 +90,5 @@ def _refusal(failing: list[tuple[Gate, str]]) -> Refused:
         f"the user pinned {names}, which {verb} not pass on the files as they are, so nothing is closed",
         fix="mend what it says, then the same again; if no work here can: "
         f"omo gate record {first} --pre-existing --evidence TEXT, which asks the user",
-        defects=[f"gate {gate.name} {state}" for gate, state in failing],
+        defects=[f"gate {gate.name} {failure}" for gate, failure in failing],
     )

@@ -1,10 +1,10 @@
-"""For `omo explain stop`: which facts each rule of stop.py looks at, and what would make it answer otherwise, with the
+"""For `omo explain stop`: which facts each rule of rules.py looks at, and what would make it answer otherwise, with the
 numbers of the situation to be filled in."""
 
 from __future__ import annotations
 
 from omo import table
-from omo.hooks.messages import STOP
+from omo.stop.sentences import STOP
 from omo.work import budget
 
 TYPE_ULW = "type ulw in a prompt"

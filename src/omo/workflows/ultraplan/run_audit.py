@@ -1,0 +1,173 @@
+"""What git and the files show of a plan session, or of a whole plan, held to the text that was pinned at its start."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from omo.digest import sha256
+from omo.errors import NotEvaluable, OmoError, Refused
+from omo.proof import base
+from omo.text import clip
+from omo.work.run import Caller, load
+from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan import history as histories
+from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
+from omo.workflows.ultraplan.history import History
+from omo.workflows.ultraplan.models import Document
+from omo.workflows.ultraplan.propose import synthesise
+from omo.workflows.ultraplan.run import (
+    PLAN,
+    PlanRun,
+    PlanState,
+    from_top,
+    history_of_plan,
+    pinned_part,
+    pinned_plan,
+    runs_of_repository,
+    states_of_text,
+)
+from omo.workflows.ultrawork import gates
+
+NOT_AUDITED = Audit(None, None, [])
+NO_PLAN = Document("", "")
+
+
+@dataclass(frozen=True)
+class RunStatus:
+    """`audit` decides, and `document` is what it was held to."""
+
+    run: PlanRun
+    document: Document = NO_PLAN
+    audit: Audit = NOT_AUDITED
+    broken: str = ""  # why the plan cannot be believed any more
+    edited: str = ""
+    is_revised: bool = False  # the plan says something else than when the session began
+    whole: History | None = None  # from where the plan's first session began, for whoever answers for all of it
+
+    @property
+    def state(self) -> PlanState:
+        return self.run.state or PlanState(self.run.id)
+
+    @property
+    def problems(self) -> list[str]:
+        return self.run.problems
+
+    @property
+    def unknown(self) -> str:
+        """Why nothing can be said; empty where something can."""
+        if self.audit.verdict != "unknown" or not self.audit.steps:
+            return self.broken
+        reasons = list(self.audit.problems)
+        for step in self.audit.steps:
+            if step.status == "unknown":
+                reasons += step.findings
+        return next(iter(reasons), "nothing could be established")
+
+    def require_evaluable(self) -> None:
+        """Raises for a session of which nothing can be said."""
+        if self.unknown:
+            error: type[OmoError] = Refused if self.broken else NotEvaluable
+            raise error(self.unknown, fix="omo plan status names the way on")
+
+
+def load_status(caller: Caller, named: str = "") -> RunStatus | None:
+    """The session's run, or the one that is named, and what git and the files show of it. Nothing is written."""
+    run = load(PLAN, caller, named)
+    if run is None:
+        return None
+    if run.problems or run.state is None or not run.state.base:
+        return RunStatus(run)
+    return audit_run(run)
+
+
+def audit_run(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
+    """What git and the files show of one session, by the plan that was pinned.
+
+    A session that passed is held to what was there when it did: what comes after it is not its own. Of several, the
+    next may build on its files: what the manifests say of those held when it ended, and `audit_plan` looks at them now.
+    """
+    caller, state = run.caller, run.state
+    assert state is not None
+    if state.root != caller.here and os.path.isdir(state.root):
+        # A copy of the project, or another worktree: that is never audited from here. One that was moved is.
+        return RunStatus(run, broken=f"plan session {state.run} belongs to {state.root}, and this is {caller.here}")
+    status = _held_against_file(RunStatus(run), caller)
+    try:
+        document = pinned_part(caller.state, state)
+    except Refused as error:
+        return replace(status, broken=error.message)
+    status = replace(status, document=document)
+    whole = None
+    if is_ending and state.sessions > 1:
+        with suppress(NotEvaluable):
+            whole = history_of_plan(caller, state.path, runs_of_repository(caller, state.path), state.order)
+    try:
+        history = whole.since(state.base) if whole else histories.look(Path(caller.here), state.base)
+        if state.end == "pass":
+            history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
+    except NotEvaluable as error:
+        return replace(status, audit=unknown(document, error))
+    return replace(status, audit=_audited(caller, document, history, state.skipped, state.before), whole=whole)
+
+
+def _audited(
+    caller: Caller, document: Document, history: History, skipped: Mapping[int, str], before: Mapping[int, str]
+) -> Audit:
+    """With what the user let through by /omo:allow, as long as it is as they saw it."""
+    audit = audit_history(document, history, skipped, done=before)
+    if not (audit.violations or audit.left_alone or audit.dirty):
+        return audit
+    allowed = []
+    for path, digest in gates.fold(caller.events, None).allowed_changes.items():
+        if base.digest_of(caller.root, path) == digest:
+            allowed.append(path)
+    return audit_history(document, history, skipped, allowed, before) if allowed else audit
+
+
+def _held_against_file(status: RunStatus, caller: Caller) -> RunStatus:
+    """What became of the plan since the session was started from it."""
+    state = status.state
+    text = documents.text_of(os.path.join(caller.here, state.path))
+    if text is not None and sha256(text.encode("utf-8", "replace")) == state.plan:
+        return status
+    became = "deleted" if text is None else "edited"
+    edited = f"{clip(state.path, 200)} was {became} after start; the copy made then is what counts"
+    return replace(status, edited=edited, is_revised=text is not None)
+
+
+def audit_file(caller: Caller, path: Path) -> RunStatus:
+    """A plan of which a session began: what is recorded of it tells where the work began and what was skipped."""
+    name = from_top(caller, path)
+    runs = runs_of_repository(caller, name)
+    if not runs:
+        document = documents.load(path, Path(caller.root))
+        raise Refused(
+            f"no session of {clip(document.path, 200)} was begun, so nobody knows where the work did",
+            fix=f"omo plan start {shlex.quote(document.path)}",
+        )
+    own = [run for run in runs if run.caller is caller]
+    if own:
+        own[-1].require_whole()  # one that was copied with its project tells where the work began there, not here
+    return audit_plan(caller, (own or runs)[-1], runs)
+
+
+def audit_plan(caller: Caller, run: PlanRun, runs: Sequence[PlanRun] = (), whole: History | None = None) -> RunStatus:
+    """The whole plan that a session is of, as it is now, from where its first session began."""
+    state = run.state
+    assert state is not None
+    runs = runs or runs_of_repository(caller, state.path)
+    document = synthesise(pinned_plan(run.caller.state, state))
+    status = replace(_held_against_file(RunStatus(run), caller), document=document)
+    try:
+        history = whole or history_of_plan(caller, state.path, runs, state.order)
+    except NotEvaluable as error:
+        return replace(status, audit=unknown(document, error))
+    skipped: dict[int, str] = {}
+    for other in states_of_text(runs, state.plan):
+        skipped |= other.skipped
+    return replace(status, audit=_audited(caller, document, history, skipped, {}))
