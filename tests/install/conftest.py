@@ -36,8 +36,7 @@ for argument; do
     -m:*) module=${{module:-$argument}} ;;
     --python:*) environment=${{argument%/*/*}} ;;
     *'import sys, pip'*) stage=pip ;;
-    *:-B) stage=${{stage:-verify}} ;;
-    *:pycache_prefix=*) stage=${{stage:-warm}} ;;
+    *:pycache_prefix=*) stage=${{stage:-verify}} ;;
     esac
     before=$argument
 done
