@@ -56,7 +56,7 @@ SETTINGS_OF_OTHERS = """
 """
 SETTINGS = {"PIP_USER": "0", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 WHEELS_ONLY = ["--require-hashes", "--no-deps", "--only-binary", ":all:"]
-HAS_PIP = "import sys, pip; sys.exit(tuple(map(int, pip.__version__.split('.')[:2])) < (22, 3))"
+RUNNER = "import pip; print(pip.__path__[0] + '/__pip-runner__.py')"
 IMPORT = "import sys; open(sys.argv[1]).close(); sys.path.append(sys.argv[2]); [__import__(m) for m in sys.argv[3:]]"
 
 
@@ -81,6 +81,14 @@ def remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def answer_of(command: list[str], **variables: str) -> subprocess.CompletedProcess[str]:
+    environ = {**os.environ, **variables}
+    null, pipe = subprocess.DEVNULL, subprocess.PIPE
+    return subprocess.run(
+        command, env=environ, stdin=null, stdout=pipe, stderr=null, encoding="utf-8", errors="surrogateescape"
+    )
+
+
 class Build:
     def __init__(self, home: str, requirements: str, key: str, modules: str, uv: str, path: str, *options: str) -> None:
         self.home, self.requirements, self.key, self.modules = Path(home), requirements, key, modules.split()
@@ -99,11 +107,12 @@ class Build:
             self.use_home()
             with self.locked():
                 known = self.ask("known", *self.options, str(self.home))  # whoever had the lock may have built it
-                if known.returncode == 2:
-                    self.build()
-                    known = self.ask("known", str(self.home))
-            print(known.stdout, end="")
-            return known.returncode
+                if known.returncode != 2:
+                    print(known.stdout, end="")
+                    return known.returncode
+                self.build()
+            print(self.python, self.site(), sep="\n")
+            return 0
         except Failure as failure:
             print(f"omo: {self.message(failure)}")
         except OSError:
@@ -125,7 +134,7 @@ class Build:
         with self.lock.open("a") as lock:
             seconds = int(os.environ.get("OMO_ENV_WAIT") or 240)
             while not self.try_lock(lock.fileno()):
-                if seconds == 0:
+                if seconds <= 0:
                     raise Failure("busy")
                 seconds -= 1
                 self.announce("another session is preparing its Python environment…")
@@ -145,8 +154,7 @@ class Build:
     def ask(self, verb: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """The shell, which knows what is ready or has failed, and which interpreters there are."""
         command = ["/bin/sh", str(Path(__file__).with_name("environment.sh")), verb, *arguments, self.requirements]
-        environ = {**os.environ, "PATH": self.path}
-        return subprocess.run(command, env=environ, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        return answer_of(command, PATH=self.path)
 
     def announce(self, text: str) -> None:
         if "--announce" in self.options and text != self.announced:
@@ -251,12 +259,13 @@ class Build:
 
     def install_with_pip(self, python: str) -> None:
         """By the interpreter's own pip: a Debian without python3-venv may have that and no ensurepip, which also takes
-        4 seconds. pip learned --python in 22.3."""
+        4 seconds. Its runner is what `pip --python` starts (since 22.3), after pip has started for nothing."""
         remove(self.environment)
-        made = self.run([python, "-I", "-m", "venv", "--without-pip", str(self.environment)])
-        if made and self.run([python, "-I", "-c", HAS_PIP]):
-            pip = [python, "-I", "-m", "pip", "--python", self.python]
-        elif made and self.run([self.python, "-I", "-m", "ensurepip"]):
+        is_made = self.run([python, "-I", "-m", "venv", "--without-pip", str(self.environment)])
+        runner = answer_of([python, "-I", "-X", "utf8", "-c", RUNNER]).stdout.strip()
+        if is_made and os.path.exists(runner):
+            pip = [self.python, "-I", runner]
+        elif is_made and self.run([self.python, "-I", "-m", "ensurepip"]):
             pip = [self.python, "-I", "-m", "pip"]
         else:
             raise Failure("venv", python)
@@ -324,7 +333,7 @@ class Build:
             raise Failure("import", program)
 
     def point(self) -> None:
-        version = subprocess.run([self.python, "-V"], stdout=subprocess.PIPE, text=True).stdout.strip()
+        version = answer_of([self.python, "-V"]).stdout.strip()
         replaced = self.pointed_to(self.keyed) or self.pointed_to(self.newest)
         if replaced and replaced.parent == self.home and replaced.exists():
             os.utime(replaced)  # from now on it has its day

@@ -34,8 +34,8 @@ module= before= stage=
 for argument; do
     case $before:$argument in
     -m:*) module=${{module:-$argument}} ;;
-    --python:*) environment=${{argument%/*/*}} ;;
-    *'import sys, pip'*) stage=pip ;;
+    *:'import pip;'*) stage=pip ;;
+    *:*/__pip-runner__.py) module=pip ;;
     *:pycache_prefix=*) stage=${{stage:-verify}} ;;
     esac
     before=$argument
@@ -52,9 +52,9 @@ fake:venv)
         echo "home = ${{0%/*}}" >"$argument/pyvenv.cfg"
     exit
     ;;
-fake:pip | fake:ensurepip) exit ;;
+fake:ensurepip) exit ;;
 fake:install)
-    cp -R {packages}/. "${{environment:-${{0%/*/*}}}}/"{site}
+    cp -R {packages}/. "${{0%/*/*}}/"{site}
     exit
     ;;
 esac
