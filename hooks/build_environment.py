@@ -8,6 +8,7 @@ empty, PATH the one of whoever called the shell. docs/decisions/environment.md s
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import re
@@ -57,7 +58,7 @@ SETTINGS_OF_OTHERS = """
 SETTINGS = {"PIP_USER": "0", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 WHEELS_ONLY = ["--require-hashes", "--no-deps", "--only-binary", ":all:"]
 RUNNER = "import pip; print(pip.__path__[0] + '/__pip-runner__.py')"
-IMPORT = "import sys; open(sys.argv[1]).close(); sys.path.append(sys.argv[2]); [__import__(m) for m in sys.argv[3:]]"
+IMPORT = "import sys; open(sys.argv[1]).close(); sys.path.append(sys.argv[2]); list(map(__import__, sys.argv[3:]))"
 
 
 class Failure(Exception):
@@ -104,7 +105,8 @@ class Build:
 
     def ensure(self) -> int:
         try:
-            self.use_home()
+            self.home.mkdir(parents=True, exist_ok=True)
+            os.chdir(self.home)
             with self.locked():
                 known = self.ask("known", *self.options, str(self.home))  # whoever had the lock may have built it
                 if known.returncode != 2:
@@ -115,18 +117,10 @@ class Build:
             return 0
         except Failure as failure:
             print(f"omo: {self.message(failure)}")
-        except OSError:
-            print(f"omo: {self.message(Failure('other'))}")
+        except OSError as error:
+            reason = "disk" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "home"
+            print(f"omo: {self.message(Failure(reason))}")
         return 1
-
-    def use_home(self) -> None:
-        try:
-            self.home.mkdir(parents=True, exist_ok=True)
-            self.aside.touch()
-            self.aside.unlink()
-            os.chdir(self.home)
-        except OSError:
-            raise Failure("home") from None
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -172,9 +166,9 @@ class Build:
         self.announce("preparing its Python environment (once)…")
         failed = self.home / "environment.failed"
         try:
-            self.log.write_bytes(b"")
-            self.remove_leftovers()
             self.scratch.mkdir()
+            self.log.unlink(missing_ok=True)
+            self.remove_leftovers()
             self.install()
             self.point()
             failed.unlink(missing_ok=True)
@@ -204,8 +198,8 @@ class Build:
         for pointer in pointers[KEPT - 1 :]:  # with the one that is about to be built
             pointer.unlink(missing_ok=True)
         in_use = [self.pointed_to(pointer) for pointer in (self.newest, *pointers)]
-        for path in (*self.home.glob("env-*"), *self.home.glob("environment.*.tmp")):
-            is_unfinished = path.suffix == ".tmp" or Path(f"{path}.tmp").exists()
+        for path in sorted([*self.home.glob("env-*"), *self.home.glob("environment.*.tmp")]):
+            is_unfinished = path.suffix == ".tmp" or Path(f"{path}.tmp").exists()  # which is sorted behind it
             if path not in in_use and age(path) > (STALE if is_unfinished else DAY):
                 self.remove_environment(path)
 
@@ -261,14 +255,14 @@ class Build:
         """By the interpreter's own pip: a Debian without python3-venv may have that and no ensurepip, which also takes
         4 seconds. Its runner is what `pip --python` starts (since 22.3), after pip has started for nothing."""
         remove(self.environment)
-        is_made = self.run([python, "-I", "-m", "venv", "--without-pip", str(self.environment)])
-        runner = answer_of([python, "-I", "-X", "utf8", "-c", RUNNER]).stdout.strip()
-        if is_made and os.path.exists(runner):
-            pip = [self.python, "-I", runner]
-        elif is_made and self.run([self.python, "-I", "-m", "ensurepip"]):
-            pip = [self.python, "-I", "-m", "pip"]
-        else:
+        if not self.run([python, "-I", "-m", "venv", "--without-pip", str(self.environment)]):
             raise Failure("venv", python)
+        runner = answer_of([python, "-I", "-X", "utf8", "-c", RUNNER]).stdout.strip()
+        pip = [self.python, "-I", runner]
+        if not os.path.exists(runner):
+            pip = [self.python, "-I", "-m", "pip"]
+            if not self.run([self.python, "-I", "-m", "ensurepip"]):
+                raise Failure("venv", python)
         self.start_download()
         options = [*WHEELS_ONLY, "--no-compile", "--no-warn-conflicts", "--progress-bar", "off"]
         install = [*pip, "install", *options, "-r"]
@@ -321,7 +315,7 @@ class Build:
                     process.kill()
 
     def site(self) -> str:
-        return str(next(self.environment.glob("lib/python*/site-packages")))
+        return str(next(self.environment.glob("lib/python*/site-packages"), ""))
 
     def verify(self, program: str) -> None:
         """As the hooks start it: without site, so that only what is in the directory counts. Most of the time goes into

@@ -43,12 +43,6 @@ def age(path: Path, seconds: int) -> None:
     os.utime(path, (then, then))
 
 
-def dead_process() -> int:
-    process = subprocess.Popen(["true"])
-    process.wait()
-    return process.pid
-
-
 # What is built. With pip, the pinned requirements themselves: tests/e2e/test_install.py
 
 
@@ -460,7 +454,8 @@ def test_environments_nobody_uses_are_removed_after_a_day(machine: Machine) -> N
     machine.python()
     machine.ensure()
     pointed = machine.pointer().interpreter.parents[1]
-    names = {"env-1-1-1": 2 * DAY, "env-1-1-2": HOUR, f"env-1-1-{dead_process()}.tmp": HOUR, "env-1-1-4.tmp": 2 * DAY}
+    unfinished = {"env-1-1-3": HOUR, "env-1-1-3.tmp": HOUR, "env-1-1-4.tmp": 2 * DAY, "environment.5.tmp": HOUR}
+    names = {"env-1-1-1": 2 * DAY, "env-1-1-2": HOUR, **unfinished}
     for name in names:
         (machine.home / name).mkdir()
     for name, seconds in {**names, pointed.name: 2 * DAY}.items():
@@ -468,6 +463,7 @@ def test_environments_nobody_uses_are_removed_after_a_day(machine: Machine) -> N
     assert machine.ensure("--anew") == (0, "")
     current = machine.pointer().interpreter.parents[1]
     assert machine.environments() == sorted(["env-1-1-2", pointed.name, current.name])
+    assert not list(machine.home.glob("*.tmp"))
     assert time.time() - pointed.stat().st_mtime < DAY, "its day begins when it is no longer pointed to"
 
 
