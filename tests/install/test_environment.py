@@ -275,6 +275,14 @@ def test_uv_brings_a_python_to_a_machine_without_one(machine: Machine, uv: Path)
     assert (machine.pointer().site / "pydantic.py").is_file()
 
 
+def test_a_uv_that_brings_no_python_is_asked_once(machine: Machine) -> None:
+    machine.script("uv", f"#!/bin/sh\necho asked >>'{machine.trace}'\necho 'error: offline' >&2\nexit 2\n")
+    assert "no Python 3.10" in machine.refusal()
+    assert "offline" in machine.log()
+    assert "no Python 3.10" in machine.refusal()
+    assert machine.stages() == ["asked"]
+
+
 # When it is impossible
 
 
