@@ -34,10 +34,9 @@ module= before= stage=
 for argument; do
     case $before:$argument in
     -m:*) module=${{module:-$argument}} ;;
-    --python:*) environment=${{argument%/*/*}} ;;
-    *'import sys, pip'*) stage=pip ;;
-    *:-B) stage=${{stage:-verify}} ;;
-    *:pycache_prefix=*) stage=${{stage:-warm}} ;;
+    *:'import pip;'*) stage=pip ;;
+    *:*/__pip-runner__.py) module=pip ;;
+    *:pycache_prefix=*) stage=${{stage:-verify}} ;;
     esac
     before=$argument
 done
@@ -53,9 +52,9 @@ fake:venv)
         echo "home = ${{0%/*}}" >"$argument/pyvenv.cfg"
     exit
     ;;
-fake:pip | fake:ensurepip) exit ;;
+fake:ensurepip) exit ;;
 fake:install)
-    cp -R {packages}/. "${{environment:-${{0%/*/*}}}}/"{site}
+    cp -R {packages}/. "${{0%/*/*}}/"{site}
     exit
     ;;
 esac

@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -39,12 +41,6 @@ UNREACHABLE: dict[str, str] = {"install": "WARNING: Max retries exceeded with ur
 def age(path: Path, seconds: int) -> None:
     then = time.time() - seconds
     os.utime(path, (then, then))
-
-
-def dead_process() -> int:
-    process = subprocess.Popen(["true"])
-    process.wait()
-    return process.pid
 
 
 # What is built. With pip, the pinned requirements themselves: tests/e2e/test_install.py
@@ -279,6 +275,14 @@ def test_uv_brings_a_python_to_a_machine_without_one(machine: Machine, uv: Path)
     assert (machine.pointer().site / "pydantic.py").is_file()
 
 
+def test_a_uv_that_brings_no_python_is_asked_once(machine: Machine) -> None:
+    machine.script("uv", f"#!/bin/sh\necho asked >>'{machine.trace}'\necho 'error: offline' >&2\nexit 2\n")
+    assert "no Python 3.10" in machine.refusal()
+    assert "offline" in machine.log()
+    assert "no Python 3.10" in machine.refusal()
+    assert machine.stages() == ["asked"]
+
+
 # When it is impossible
 
 
@@ -387,7 +391,7 @@ def test_missing_requirements(machine: Machine) -> None:
 # Killed and at once
 
 
-@pytest.mark.parametrize("stage", ["venv", "install", "verify", "warm"])
+@pytest.mark.parametrize("stage", ["venv", "install", "verify"])
 def test_a_killed_build_leaves_nothing_that_matters(machine: Machine, stage: str) -> None:
     python = machine.interpreter("python3", kill_at=stage)
     code, output = machine.ensure()
@@ -411,42 +415,55 @@ def test_two_at_once_build_once(machine: Machine) -> None:
     assert outputs == {f"{machine.pointer().interpreter}\n{machine.pointer().site}\n"}
     assert machine.stages().count("install") == 1
     assert len(machine.environments()) == 1
-    assert not (machine.home / "environment.lock").exists()
 
 
-def hold_lock(machine: Machine, owner: int | str) -> Path:
-    lock = machine.home / "environment.lock"
-    lock.mkdir(parents=True)
-    (lock / "owner").write_text(f"{owner}\n")
-    return lock
+@contextmanager
+def building(machine: Machine) -> Iterator[Path]:
+    """Another process that builds: the lock it has is the kernel's, and goes with it."""
+    machine.home.mkdir(parents=True)
+    lock = machine.home / "environment.building"
+    hold = "import fcntl, sys; fcntl.flock(1, fcntl.LOCK_EX); sys.stderr.write('held\\n'); sys.stdin.read()"
+    with lock.open("w") as file:
+        pipe = subprocess.PIPE
+        process = subprocess.Popen([PYTHON, "-c", hold], stdin=pipe, stdout=file, stderr=pipe)
+    with process:
+        assert process.stderr
+        assert process.stderr.readline() == b"held\n"
+        yield lock
+        process.kill()
 
 
 def test_the_lock_of_a_dead_process_is_taken_over(machine: Machine) -> None:
     machine.python()
-    hold_lock(machine, dead_process())
+    with building(machine):
+        pass
+    machine.variables["OMO_ENV_WAIT"] = "0"
     assert machine.ensure() == (0, "")
-    assert not (machine.home / "environment.lock").exists()
+    assert machine.ensure("--anew") == (0, "")
 
 
 def test_the_lock_of_a_living_process_is_respected(machine: Machine) -> None:
     machine.shim("python3")
-    lock = hold_lock(machine, os.getpid())
     machine.variables["OMO_ENV_WAIT"] = "0"
-    assert "another session" in machine.refusal()
-    assert lock.exists()
+    with building(machine):
+        assert "another session" in machine.refusal()
+    assert machine.environments() == []
 
 
-def test_an_old_lock_is_taken_over_whatever_process_has_its_number_now(machine: Machine) -> None:
+def test_whoever_has_the_lock_for_longer_than_a_build_takes_is_not_waited_for(machine: Machine) -> None:
     machine.python()
-    age(hold_lock(machine, os.getpid()) / "owner", HOUR)
-    assert machine.ensure() == (0, "")
+    machine.variables["OMO_ENV_WAIT"] = "0"
+    with building(machine) as lock:
+        age(lock, HOUR)
+        assert machine.ensure() == (0, "")
 
 
 def test_environments_nobody_uses_are_removed_after_a_day(machine: Machine) -> None:
     machine.python()
     machine.ensure()
     pointed = machine.pointer().interpreter.parents[1]
-    names = {"env-1-1-1": 2 * DAY, "env-1-1-2": HOUR, f"env-1-1-{dead_process()}.tmp": HOUR, "env-1-1-4.tmp": 2 * DAY}
+    unfinished = {"env-1-1-3": HOUR, "env-1-1-3.tmp": HOUR, "env-1-1-4.tmp": 2 * DAY, "environment.5.tmp": HOUR}
+    names = {"env-1-1-1": 2 * DAY, "env-1-1-2": HOUR, **unfinished}
     for name in names:
         (machine.home / name).mkdir()
     for name, seconds in {**names, pointed.name: 2 * DAY}.items():
@@ -454,6 +471,7 @@ def test_environments_nobody_uses_are_removed_after_a_day(machine: Machine) -> N
     assert machine.ensure("--anew") == (0, "")
     current = machine.pointer().interpreter.parents[1]
     assert machine.environments() == sorted(["env-1-1-2", pointed.name, current.name])
+    assert not list(machine.home.glob("*.tmp"))
     assert time.time() - pointed.stat().st_mtime < DAY, "its day begins when it is no longer pointed to"
 
 
@@ -490,7 +508,7 @@ def clone(machine: Machine) -> Path:
     """A clone of the repository, at a path with spaces, with a CLI that returns its argument."""
     machine.python()
     root = machine.directory / "my clone"
-    for name in ("bin/omo", "hooks/environment.sh", "hooks/homes.sh"):
+    for name in ("bin/omo", "hooks/environment.sh", "hooks/build_environment.py", "hooks/homes.sh"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, root / name)
     shutil.copy(machine.requirements, root / "requirements.txt")

@@ -210,7 +210,7 @@ def hook_files(probe: Probe) -> Finding:
         commands = rehearsal.registered_commands(probe.plugin)
     except Unreadable as error:
         return fail(error.message, probe.reinstall)
-    needed = {*SOURCED, "hooks/event.py"}
+    needed = {*SOURCED, "hooks/event.py", "hooks/build_environment.py"}
     for command in commands:
         needed.update(rehearsal.files_of(command))
     missing = [f"{name} is missing" for name in sorted(needed) if not os.access(probe.plugin / name, os.R_OK)]
