@@ -171,7 +171,7 @@ class Streak:
         }
 
 
-class Answer(NamedTuple):
+class QuestionAnswer(NamedTuple):
     """A checkpoint: what was answered, for which contract, on which tree; `unseen` is what it cites unlooked at."""
 
     question: str
@@ -232,8 +232,8 @@ class Goal:
     state: str = "pending"
     blocked_by: list[str] = field(default_factory=list)
     inputs: dict[str, Output] = field(default_factory=dict)
-    answers: dict[str, Answer] = field(default_factory=dict)
-    found_broken: list[Answer] = field(default_factory=list)
+    answers: dict[str, QuestionAnswer] = field(default_factory=dict)
+    found_broken: list[QuestionAnswer] = field(default_factory=list)
     briefs: list[Brief] = field(default_factory=list)  # of every attempt
     gaps: list[str] = field(default_factory=list)
     checks_seen: list[CheckSeen] = field(default_factory=list)
@@ -359,7 +359,7 @@ def _apply(goals: Goals, goal: Goal, row: Row) -> None:
         goal.gaps.append(row["why"])
     elif kind == "answered" and row["attempt"] == goal.attempt:
         fields = {"unseen": [], **row}
-        answer = Answer(*(fields[name] for name in Answer._fields))
+        answer = QuestionAnswer(*(fields[name] for name in QuestionAnswer._fields))
         goal.answers[answer.question] = answer
         if answer.result == "failed":
             goal.found_broken = [*goal.found_broken, answer]
