@@ -19,7 +19,7 @@ from omo.work.run import Caller, Kind, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Outcome
+    from omo.state.rows import Base, FilesAtEnd, Outcome
 
 Row = dict[str, Any]
 
@@ -248,14 +248,14 @@ class Goal:
     count: int = 0
     receipt: int | None = None
     tree: str = ""  # what the verdict of its receipt was about
-    files: Row | None = None  # the same as Stop compares it
+    files: FilesAtEnd | None = None  # the same as Stop compares it
     completed_at: str | None = None
     summary: str = ""
     reason: str = ""
     learned: str = ""
     outcome: Outcome | None = None  # how it ended; None while it has not
     filed_at: float = 0.0
-    base: Row | None = None  # the files when it was filed, and what its commands started; only the user renews them
+    base: Base | None = None  # the files when it was filed, and what its commands started; only the user renews them
     programs: Row = field(default_factory=dict)
 
     @property
