@@ -11,6 +11,10 @@ import pytest
 from omo.proof import base
 from tests.kept import copied
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
+
 
 def make(root: Path) -> None:
     (root / "calc.py").write_text("a\n")
@@ -34,13 +38,13 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def changed(root: Path, began: dict[str, object]) -> set[str]:
+def changed(root: Path, began: Base) -> set[str]:
     look = base.look(str(root), began)
     assert look.changed is not None, look.unknown
     return set(look.changed)
 
 
-def take(root: Path) -> dict[str, object]:
+def take(root: Path) -> Base:
     return base.take(str(root), os.environ)
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from omo.proof import base, contents
 from omo.proof.swap import NOTHING, File
 from omo.state import paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
 
 
 def git(root: Path, *words: str) -> None:
@@ -40,11 +43,11 @@ def state_of(root: Path) -> str:
     return str(root / ".sisyphus" / "cc-omo")
 
 
-def take(root: Path) -> dict[str, Any]:
+def take(root: Path) -> Base:
     return base.take(str(root), os.environ, state_of(root))
 
 
-def held(root: Path, began: dict[str, Any], *wanted: str) -> list[File]:
+def held(root: Path, began: Base, *wanted: str) -> list[File]:
     found = contents.at_base(str(root), state_of(root), began, wanted)
     return [found[path] for path in wanted]
 

@@ -16,6 +16,10 @@ from omo.work.agents import FULL, REDUCED, Message, NoAnswer, Review
 from omo.work.run import Caller
 from tests.project import SESSION, Project
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
+
 NONCE = "0123456789abcdef0123456789abcdef"
 OBJECT = {"nonce": NONCE, "answers": [{"result": "pass"}]}
 TEXT = json.dumps(OBJECT)
@@ -234,7 +238,8 @@ def test_a_good_word_after_a_bad_one_counts_only_on_other_files(words: str, coun
 
 
 def test_evidence_is_no_other_file_and_unknown_files_are_never_the_same() -> None:
-    plain = {"head": "a", "files": {"x.py": "1"}}
+    plain: Base = {"head": "a", "files": {"x.py": "1"}}
     assert agents.same_files(plain, {"head": "a", "files": {"x.py": "1", ".sisyphus/evidence/G001/r.txt": "2"}})
     assert not agents.same_files(plain, {"head": "a", "files": {"x.py": "2"}})
-    assert not agents.same_files({**plain, "unknown": "no git"}, {**plain, "unknown": "no git"})
+    unknown: Base = {**plain, "unknown": "no git"}
+    assert not agents.same_files(unknown, unknown)

@@ -14,7 +14,7 @@ from omo.context import Context
 from omo.errors import BadInput, Missing, Refused
 from omo.proof import base, changes, form, held_lines, own_commands
 from omo.proof.gate_runs import Command, Plain, Subject
-from omo.proof.held_lines import BUILD, HELD, NO_CODE, NOT_HELD, Answer, Answers
+from omo.proof.held_lines import BUILD, HELD, NO_CODE, NOT_HELD, Answers, HunkResult
 from omo.proof.run import child_environment
 from omo.result import Result
 from omo.state import paths
@@ -124,7 +124,7 @@ def _lines(found: Answers, branch: str) -> Iterator[Line]:
         yield Line("remark", "", text, ((text, "dim"),))
 
 
-def _line(answer: Answer, widest: int) -> Line:
+def _line(answer: HunkResult, widest: int) -> Line:
     hunk = answer.hunk
     about = clip(answer.why, LONGEST_WHY)
     if answer.word == NOT_HELD:

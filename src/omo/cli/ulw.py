@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from omo.state.rows import Outcome, SessionRow
+    from omo.state.rows import Base, Outcome, SessionRow
     from omo.workflows.ultrawork.prove import Proof, Prover
 
     Row = dict[str, Any]
@@ -54,7 +54,7 @@ def register(commands: options.Commands) -> None:
 def start(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
     limits = context.limits
-    began = {**base.take(context.root, os.environ, context.state), "by": context.actor}
+    began: Base = {**base.take(context.root, os.environ, context.state), "by": context.actor}
 
     def decide(row: SessionRow | None) -> runtime.Change:
         if context.is_agent and session.was_released(row):

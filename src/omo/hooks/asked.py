@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from omo.hooks.keyword import Reading
     from omo.hooks.main import World
     from omo.hosts import Event
-    from omo.state.rows import SessionRow
+    from omo.state.rows import Base, SessionRow
     from omo.workflows.ultrawork.gates import Gate
 
     Json = dict[str, Any]
@@ -36,7 +36,7 @@ def activate(event: Event, world: World, reading: Reading, by: str = "user") -> 
         return messages.could_not_turn_on("the host gave no session id")
     from omo.proof import base
 
-    tree = {**base.take(world.root, world.environ, world.state), "by": by}
+    tree: Base = {**base.take(world.root, world.environ, world.state), "by": by}
 
     def decide(row: SessionRow | None) -> runtime.Change:
         return _armed(event, world, reading, by, row, tree)
@@ -48,7 +48,7 @@ def activate(event: Event, world: World, reading: Reading, by: str = "user") -> 
     return answer
 
 
-def _armed(event: Event, world: World, reading: Reading, by: str, row: SessionRow | None, tree: Json) -> runtime.Change:
+def _armed(event: Event, world: World, reading: Reading, by: str, row: SessionRow | None, tree: Base) -> runtime.Change:
     """The run begins or goes on, on the files in `tree`; whatever stood still goes on with it."""
     from omo.workflows.ultrawork import gates
 
@@ -138,7 +138,7 @@ def _workflow(event: Event, world: World, reading: Reading) -> Answer:
     return answer
 
 
-def _gates(event: Event, world: World, pinned: list[Gate], tree: Json) -> tuple[str, list[str]]:
+def _gates(event: Event, world: World, pinned: list[Gate], tree: Base) -> tuple[str, list[str]]:
     """What shows the work, and lines for the model: the gates that are pinned, or the test command that the project's
     files name. A file that differs from the commit is left out: what it names may be the agent's own."""
     from omo.proof import project_checks, project_files

@@ -405,7 +405,7 @@ def _opened(*names: str) -> dict[str, str]:
     return {name: DENIES[name] for name in names if name in DENIES}
 
 
-class Gate:
+class ToolGate:
     """`asks` looks at one call. `until`: for each name it denies under, what opens it; for `omo explain tool`."""
 
     __slots__ = ("asks", "name", "until", "what")
@@ -420,43 +420,43 @@ class Gate:
 
 
 GATES = (
-    Gate(
+    ToolGate(
         OWN_STATE,
         "writes of omo's own state, and of the user's settings while work is open",
         guards_own_state,
         {OWN_STATE: "a command of omo that changes it (omo --help); for settings and shells, the end of the work"},
     ),
-    Gate(
+    ToolGate(
         "fence",
         "what a plan session may not change or run",
         keeps_inside_the_fence,
         {"fence": "a path inside the fence; or omo plan finish ends the plan session"},
     ),
-    Gate(
+    ToolGate(
         "budget",
         "agents that are started when the budget is spent",
         keeps_within_the_budget,
         {"budget": "a higher budget, which the user types: /omo:budget"},
     ),
-    Gate(
+    ToolGate(
         "brief",
         "agents that judge or review, started in other words than omo's",
         asks_judges_in_our_words,
         {"brief": f"its brief as the whole prompt: {', '.join(BRIEFS)} print it"},
     ),
-    Gate(
+    ToolGate(
         "ask",
         "questions to the user while a goal of a plan is open",
         keeps_questions_in_the_plan,
         _opened("ask"),
     ),
-    Gate(
+    ToolGate(
         "leader",
         "omo goal pause and complete before the run allows them, and the plan changed by a subagent",
         keeps_the_run_with_its_leader,
         {**_opened(*OF_GOAL), "subagent": "the session that leads the run makes the call, or the run is over"},
     ),
-    Gate(
+    ToolGate(
         SWAPPED,
         "whatever writes or runs while files are swapped for a run of the tests",
         waits_for_swapped_files,

@@ -21,6 +21,10 @@ from omo.state import paths
 from omo.state.journal import Journal
 from omo.text import clip
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
+
 Row = dict[str, Any]
 
 LARGEST = 512_000_000
@@ -45,7 +49,7 @@ class Artifact:
     goal: str
     at: str
     by: str = ""
-    files: Row | None = None  # of a record that omo wrote itself: how the files were when it ran the command
+    files: Base | None = None  # of a record that omo wrote itself: how the files were when it ran the command
 
 
 class _File(NamedTuple):
@@ -69,7 +73,7 @@ def register(
     wait: float,
     repair: bool = False,
     spent: Collection[str] = (),
-    files: Row | None = None,
+    files: Base | None = None,
 ) -> Artifact:
     """Record a file as evidence for a goal that began at `started_at`; Refused where it cannot be that.
 

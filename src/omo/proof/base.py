@@ -20,9 +20,9 @@ from omo.state.copies import Copies
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any
 
-    Json = dict[str, Any]
+    from omo.state.rows import Base, FilesAtEnd
+
     Files = dict[str, str]
 
 MOST_FILES = 500  # that a ledger row names
@@ -64,7 +64,7 @@ class Look:
         self.untracked = untracked
         self.unknown = unknown
         self.now: Files = {}
-        self.base: Json | None = None
+        self.base: Base | None = None
 
     def without(self, paths: Iterable[str]) -> Look:
         """The same without files that do not count."""
@@ -78,10 +78,10 @@ class Look:
         return look
 
 
-def take(root: str, environ: Mapping[str, str], state: str = "") -> Json:
+def take(root: str, environ: Mapping[str, str], state: str = "") -> Base:
     """The base of a run that begins now. With `state`, what differs from the commit is kept there."""
     exclude = _exclude_file(root)
-    base: Json = {"head": None, "files": {}, "unknown": "", "home": home_of(environ), "exclude": _rules_in(exclude)}
+    base: Base = {"head": None, "files": {}, "unknown": "", "home": home_of(environ), "exclude": _rules_in(exclude)}
     try:
         listing = _list(root, "HEAD", exclude)
         base["head"], base["view"] = listing.head, listing.view
@@ -91,14 +91,14 @@ def take(root: str, environ: Mapping[str, str], state: str = "") -> Json:
     return base
 
 
-def of_commit(root: str, commit: str) -> Json:
+def of_commit(root: str, commit: str) -> Base:
     """The base for whoever asks what differs from a commit, and not from what stood there when a run was armed."""
     exclude = _exclude_file(root)
     try:
         listing = _list(root, commit, exclude)
     except (_Unknown, OmoError, OSError) as error:
         return {"head": None, "files": {}, "unknown": str(error)}
-    known: Json = {"head": listing.head, "view": listing.view, "exclude": _rules_in(exclude), "files": {}}
+    known: Base = {"head": listing.head, "view": listing.view, "exclude": _rules_in(exclude), "files": {}}
     return {**known, "unknown": "" if listing.head else f"git has no commit {commit[:12]} here"}
 
 
@@ -121,7 +121,7 @@ def _rules_in(path: str) -> str:
         return ""
 
 
-def look(root: str, base: Json | None) -> Look:
+def look(root: str, base: Base | None) -> Look:
     """The files as they are now against the base. Where that is unknown, a fingerprint of them all."""
     unknown = "no base was recorded for this run" if base is None else str(base.get("unknown") or "")
     if base is not None and not unknown:
@@ -132,7 +132,7 @@ def look(root: str, base: Json | None) -> Look:
     return Look(_fingerprint(root), None, frozenset(), unknown)
 
 
-def _look(root: str, base: Json) -> Look:
+def _look(root: str, base: Base) -> Look:
     head = base.get("head")
     exclude = _exclude_file(root)
     # What was agreed on when the run began hides what it hid then; a rule that was written since hides nothing.
@@ -145,7 +145,7 @@ def _look(root: str, base: Json) -> Look:
     return _compare(root, base, listing)
 
 
-def _compare(root: str, base: Json, listing: _Listing) -> Look:
+def _compare(root: str, base: Base, listing: _Listing) -> Look:
     head, before = base.get("head"), base["files"]
     paths = set(listing.paths)
     has_rules_above = not os.path.lexists(os.path.join(root, ".git"))
@@ -163,7 +163,7 @@ def _compare(root: str, base: Json, listing: _Listing) -> Look:
     return look
 
 
-def mark(root: str, left_out: Iterable[str] = (), seen: Look | None = None) -> Json:
+def mark(root: str, left_out: Iterable[str] = (), seen: Look | None = None) -> FilesAtEnd:
     """Which files an end speaks of, for `changed_since`: in what they differ from the commit now, by digests alone.
 
     `left_out` are files that do not count. Of more than MOST_FILES only one digest of them all is kept. `seen` is a
@@ -176,10 +176,17 @@ def mark(root: str, left_out: Iterable[str] = (), seen: Look | None = None) -> J
         except (_Unknown, OmoError, OSError) as error:
             return {"unknown": str(error)}
     assert seen.base is not None
-    marked = {name: seen.base.get(name) for name in ("head", "view", "exclude")}
     now = _without_leftovers(Look("", seen.now, seen.untracked), left_out)
     assert now.changed is not None
-    marked |= {"files": {}, "tree": now.tree, "count": len(now.changed), "left_out": sorted(set(left_out))}
+    marked: FilesAtEnd = {
+        "head": seen.base.get("head"),
+        "view": seen.base.get("view"),
+        "exclude": seen.base.get("exclude"),
+        "files": {},
+        "tree": now.tree,
+        "count": len(now.changed),
+        "left_out": sorted(set(left_out)),
+    }
     if len(now.changed) <= MOST_FILES:
         marked["changed"] = now.changed
     return marked
@@ -188,11 +195,11 @@ def mark(root: str, left_out: Iterable[str] = (), seen: Look | None = None) -> J
 def _look_at_head(root: str) -> Look:
     exclude = _exclude_file(root)
     listing = _list(root, "HEAD", exclude)
-    base: Json = {"head": listing.head, "view": listing.view, "exclude": _rules_in(exclude), "files": {}}
+    base: Base = {"head": listing.head, "view": listing.view, "exclude": _rules_in(exclude), "files": {}}
     return _compare(root, base, listing)
 
 
-def changed_since(root: str, marked: Json) -> tuple[list[str], str]:
+def changed_since(root: str, marked: FilesAtEnd) -> tuple[list[str], str]:
     """The files that are others than when they were marked; or why nobody can tell. A commit alone changes nothing.
 
     Nothing but these files is read: a hook asks.
@@ -237,7 +244,7 @@ def _changed_at(full: str) -> float:
     return os.lstat(full).st_ctime
 
 
-def changed_at_end(root: str, began: Json | str, marked: Json) -> list[str] | None:
+def changed_at_end(root: str, began: Base | str, marked: FilesAtEnd) -> list[str] | None:
     """The files in which an end that was marked differs from what it began with; None where nobody can tell."""
     head, before = (began, {}) if isinstance(began, str) else (began.get("head"), began.get("files"))
     changed = marked.get("changed")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from omo import safe_open
 from omo.proof import base, git
 from omo.proof.project_files import commit_at
 from omo.proof.swap import NOTHING, File
 from omo.state import paths
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
 
 GITLINK, LINK = "160000", "120000"
 MODES = {"100644": base.FILE_MODE, "100755": base.PROGRAM_MODE}
@@ -20,7 +23,7 @@ class Unknown(Exception):
     """Why nobody can tell what a file held: a sentence that names it."""
 
 
-def at_base(root: str, state: str, began: Mapping[str, Any], wanted: Sequence[str]) -> dict[str, File]:
+def at_base(root: str, state: str, began: Base, wanted: Sequence[str]) -> dict[str, File]:
     """What each of the paths held when the run began. Raises Unknown where that was not kept."""
     held: dict[str, File] = {}
     committed = []

@@ -36,6 +36,10 @@ from omo.proof.checks import (
 from omo.proof.run import Outcome, run
 from omo.text import clip, listed
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
+
 Result = Literal["pass", "fail", "unknown"]
 
 LARGEST_READ = 8_000_000
@@ -241,7 +245,7 @@ def _run(check: CommandCheck | MetricCheck, tree: Tree) -> Outcome | Finding:
     if not where.is_dir():
         return Finding("fail", f"its directory {check.cwd} is not there")
     outcome = run(check.argv, cwd=where, timeout=check.timeout, output_limit=OUTPUT_LIMIT)
-    began = {"head": tree.pinned[digest_of_check(check)]}
+    began: Base = {"head": tree.pinned[digest_of_check(check)]}
     result, why = outputs.result_of(outcome, reading.shadows(str(tree.root), began, [check]))
     return Finding("unknown", why, _said(outcome)) if result == "unknown" else outcome
 

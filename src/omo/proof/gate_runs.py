@@ -25,6 +25,10 @@ from omo.state import paths, store
 from omo.state.journal import Journal
 from omo.text import clip, listed
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
+
 Row = dict[str, Any]
 Judge = Callable[[runner.Outcome], tuple[str, str]]  # pass, fail or unknown, and why
 
@@ -103,7 +107,7 @@ class Subject:
 
     root: str
     state: str
-    began: Mapping[str, Any]
+    began: Base
     look: base.Look
     environ: Mapping[str, str]
     now: float
@@ -195,14 +199,14 @@ def recorded(subject: Subject, command: Command) -> list[Run]:
     return [run_of(row) for row in _rows(subject, command)]
 
 
-def tried(state: str, began: Mapping[str, Any], argv: Sequence[str], cwd: str) -> dict[str, Row]:
+def tried(state: str, began: Base, argv: Sequence[str], cwd: str) -> dict[str, Row]:
     """The last run of a command on each arrangement of the files of a base, for whoever looks at it afterwards."""
     wanted = (_base_id(began), command_id(argv, cwd))
     rows, _ = _journal(state).read()
     return {str(row.get("arrangement")): row for row in rows if (row.get("base"), row.get("command")) == wanted}
 
 
-def _base_id(began: Mapping[str, Any]) -> str:
+def _base_id(began: Base) -> str:
     known = [began.get("head"), sorted(began["files"].items())]
     return sha256(store.encode(dumps(known)))[:16]
 

@@ -66,7 +66,7 @@ DIFF = (
 )
 
 
-class Answer:
+class Output:
     """What git printed. `code` is None where it could not be started, gave no answer in time, or too much of one."""
 
     __slots__ = ("code", "errors", "output")
@@ -99,7 +99,7 @@ def lines(root: str | os.PathLike[str], *arguments: str) -> list[str]:
     return require(run(root, *arguments), arguments[0]).lines
 
 
-def run(root: str | os.PathLike[str], *arguments: str, stdin: bytes = b"") -> Answer:
+def run(root: str | os.PathLike[str], *arguments: str, stdin: bytes = b"") -> Output:
     """However git ends; only no answer at all raises."""
     answer = run_all(root, [arguments], stdin=stdin)[0]
     if answer.code is None and answer.errors:
@@ -107,7 +107,7 @@ def run(root: str | os.PathLike[str], *arguments: str, stdin: bytes = b"") -> An
     return answer
 
 
-def require(answer: Answer, verb: str) -> Answer:
+def require(answer: Output, verb: str) -> Output:
     if answer.ok:
         return answer
     why = answer.errors.decode("utf-8", "replace").strip() or "no answer"
@@ -116,7 +116,7 @@ def require(answer: Answer, verb: str) -> Answer:
 
 def run_all(
     root: str | os.PathLike[str], commands: Sequence[Sequence[str]], *, seconds: float = SECONDS, stdin: bytes = b""
-) -> list[Answer]:
+) -> list[Output]:
     """The answers of several commands, all of them started at once."""
     started = [start(root, arguments, seconds=seconds, stdin=stdin) for arguments in commands]
     return [process.answer() for process in started]
@@ -148,7 +148,7 @@ def own_repository(root: str) -> dict[str, str]:
     return {"GIT_DIR": own, "GIT_WORK_TREE": top}
 
 
-def sorted_out(answer: Answer) -> tuple[list[str], list[str], list[str]]:
+def sorted_out(answer: Output) -> tuple[list[str], list[str], list[str]]:
     """Of `ls-files -v`: what is tracked, what is not, and of the tracked what git is told not to look at."""
     tracked, untracked, flagged = [], [], []
     for line in answer.lines:
@@ -260,7 +260,7 @@ class Process:
     __slots__ = ("_answer", "_deadline", "_pid", "_pipes")
 
     def __init__(self, argv: list[str], environ: Mapping[str, str], seconds: float, stdin: bytes) -> None:
-        self._answer: Answer | None = None
+        self._answer: Output | None = None
         self._deadline = time.monotonic() + seconds
         feed = _feed(stdin)
         output, output_end = os.pipe()
@@ -274,19 +274,19 @@ class Process:
             # A group of its own, so that whatever it starts ends with it.
             self._pid = os.posix_spawnp(argv[0], argv, environ, file_actions=actions, setpgroup=0)
         except OSError:
-            self._answer = Answer(None, b"", b"")
+            self._answer = Output(None, b"", b"")
             os.close(output)
             os.close(errors)
         for descriptor in (feed, output_end, errors_end):
             os.close(descriptor)
         self._pipes = (output, errors)
 
-    def answer(self) -> Answer:
+    def answer(self) -> Output:
         if self._answer is None:
             self._answer = self._finish()
         return self._answer
 
-    def _finish(self) -> Answer:
+    def _finish(self) -> Output:
         kept: dict[int, list[bytes]] = {pipe: [] for pipe in self._pipes}
         pending = list(self._pipes)
         left = MOST_OUTPUT
@@ -319,9 +319,9 @@ class Process:
                 os.waitpid(self._pid, 0)
         if status is None:
             why = f"lists more than {MOST_OUTPUT} bytes" if left <= 0 else "gave no answer in time"
-            return Answer(None, b"", why.encode())
+            return Output(None, b"", why.encode())
         output, errors = (b"".join(kept[pipe]) for pipe in self._pipes)
-        return Answer(os.waitstatus_to_exitcode(status), output, errors[:MOST_ERRORS])
+        return Output(os.waitstatus_to_exitcode(status), output, errors[:MOST_ERRORS])
 
 
 def _feed(content: bytes) -> int:

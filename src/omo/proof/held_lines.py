@@ -39,7 +39,7 @@ MOST_LINES = 40  # of one of them
 
 
 @dataclass(frozen=True)
-class Answer:
+class HunkResult:
     """What the gate says of one hunk. `why` is what it printed, or why there is no more to say."""
 
     hunk: Hunk
@@ -59,7 +59,7 @@ class Answers:
 
     since: str
     command: str
-    answers: Sequence[Answer]
+    answers: Sequence[HunkResult]
     whole: Run | None
     runs: int
     seconds: float
@@ -135,7 +135,7 @@ class _Look:
             self.arrangements[_broken(path)] = {path: file}
 
     def answers(self) -> Answers:
-        found = [Answer(hunk, NOT_LOOKED_AT, NO_CODE) for hunk in self.hunks if not hunk.is_code]
+        found = [HunkResult(hunk, NOT_LOOKED_AT, NO_CODE) for hunk in self.hunks if not hunk.is_code]
         coded = [hunk for hunk in self.hunks if hunk.is_code]
         whole = None
         if coded:
@@ -152,34 +152,34 @@ class _Look:
         in_runs = sum(run.seconds for run in self.runs)
         return Answers(head, typed(self.command.argv), found, whole, len(self.runs), took, in_runs, digests)
 
-    def _with_swapped_files(self, hunks: Sequence[Hunk]) -> tuple[Run, list[Answer]]:
+    def _with_swapped_files(self, hunks: Sequence[Hunk]) -> tuple[Run, list[HunkResult]]:
         subject = self.subject
         with swap.Swap(subject.root, subject.state, self.arrangements, lambda: base.untracked(subject.root)) as swapped:
             whole = self._swapped(swapped, WITHOUT)
             if whole.result == "pass":
                 if self.arrangements[ALL_BROKEN]:
                     self._require_read(self._swapped(swapped, ALL_BROKEN))
-                return whole, [Answer(hunk, NOT_HELD, "it passes without all of the work") for hunk in hunks]
+                return whole, [HunkResult(hunk, NOT_HELD, "it passes without all of the work") for hunk in hunks]
             if why := _why_nothing(whole):
                 raise NotEvaluable(f"without the work {why}")
-            found: list[Answer] = []
+            found: list[HunkResult] = []
             for number, hunk in enumerate(hunks, start=1):
                 not_held = len([answer for answer in found if answer.word == NOT_HELD])
                 which = f"without hunk {number} of {len(hunks)}" + (f", {not_held} not held" if not_held else "")
                 found.append(self._answer(swapped, hunk, whole, which))
             return whole, found
 
-    def _answer(self, swapped: swap.Swap, hunk: Hunk, whole: Run, which: str) -> Answer:
+    def _answer(self, swapped: swap.Swap, hunk: Hunk, whole: Run, which: str) -> HunkResult:
         if self.unread.get(hunk.path):
-            return Answer(hunk, NOT_HELD, WHATEVER)
+            return HunkResult(hunk, NOT_HELD, WHATEVER)
         if self._is_time_up():
-            return Answer(hunk, NOT_LOOKED_AT, TIME_IS_UP)
+            return HunkResult(hunk, NOT_LOOKED_AT, TIME_IS_UP)
         answer = _judged(hunk, self._swapped(swapped, hunk.place, f"{which} ({hunk.place})"), whole)
         if answer.word != NOT_HELD or hunk.path in self.unread or self._is_time_up():
             return answer
         name = _broken(hunk.path)
         self.unread[hunk.path] = name in self.arrangements and self._swapped(swapped, name).result == "pass"
-        return Answer(hunk, NOT_HELD, WHATEVER) if self.unread[hunk.path] else answer
+        return HunkResult(hunk, NOT_HELD, WHATEVER) if self.unread[hunk.path] else answer
 
     def _swapped(self, swapped: swap.Swap, name: str, doing: str = "") -> Run:
         """One run on other files, which are put back and compared with what they were."""
@@ -245,18 +245,18 @@ def _why_nothing(run: Run) -> str:
     return "it was killed" if experiment.KILLED.search(run.tail) else ""
 
 
-def _judged(hunk: Hunk, run: Run, whole: Run) -> Answer:
+def _judged(hunk: Hunk, run: Run, whole: Run) -> HunkResult:
     if run.result == "pass":
-        return Answer(hunk, NOT_HELD, run.summary)
+        return HunkResult(hunk, NOT_HELD, run.summary)
     if why := _why_nothing(run):
-        return Answer(hunk, NOT_LOOKED_AT, why)
+        return HunkResult(hunk, NOT_LOOKED_AT, why)
     if run.broke_before_tests:
-        return Answer(hunk, BUILD, run.quoted)
+        return HunkResult(hunk, BUILD, run.quoted)
     # Where half a change does not fit together, tests fail that nothing of this change is needed for.
     are_named = run.names_are_whole and whole.names_are_whole and not whole.broke_before_tests
     if are_named and not any(name.startswith(tuple(whole.failing)) for name in run.failing):
-        return Answer(hunk, BUILD, HALF)
-    return Answer(hunk, HELD, run.summary)
+        return HunkResult(hunk, BUILD, HALF)
+    return HunkResult(hunk, HELD, run.summary)
 
 
 # What was found is kept for the report, and counts while the files are the same.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from omo import safe_open
 from omo.proof import base
@@ -17,6 +17,7 @@ from omo.text import clip
 
 if TYPE_CHECKING:
     from omo.proof.swap import File
+    from omo.state.rows import Base
 
 # Modules that Python would load in place of the runner's own: "a module in the place of the runner".
 SHADOWS = (
@@ -47,9 +48,7 @@ class Command(Protocol):
     def cwd(self) -> str: ...
 
 
-def shadows(
-    root: str, began: Mapping[str, Any], commands: Sequence[Command], allowed: Mapping[str, str] | None = None
-) -> list[str]:
+def shadows(root: str, began: Base, commands: Sequence[Command], allowed: Mapping[str, str] | None = None) -> list[str]:
     """Files beside a command that Python would load in place of the runner's own, and that were not there before.
 
     They are looked for on the disk, as git may be told to ignore them. Of `began` its commit alone will do; `allowed`
@@ -72,9 +71,10 @@ def shadows(
                 is_allowed = path in (allowed or {}) and (allowed or {})[path] == base.digest_of(root, path)
                 if os.path.lexists(os.path.join(root, path)) and path not in began.get("files", ()) and not is_allowed:
                     present.append(path)
-    if not present or not began.get("head"):
+    head = began.get("head")
+    if not present or not head:
         return present
-    committed = base.committed(root, began["head"], present)
+    committed = base.committed(root, head, present)
     return [path for path in present if committed.get(path) != _content_of(root, path)]
 
 

@@ -46,7 +46,7 @@ def _listed(top: str) -> list[str]:
     return paths
 
 
-def _paths_in(answer: git.Answer) -> list[str] | None:
+def _paths_in(answer: git.Output) -> list[str] | None:
     """None where there is no git, no repository, or a broken one."""
     if b"could not open directory" in answer.errors:
         why = os.fsdecode(answer.errors).strip()

@@ -71,6 +71,25 @@ if TYPE_CHECKING:
         shown: bool  # the user saw it
         ended: list[str]  # the kinds of work that were open
 
+    class Base(TypedDict, total=False):
+        """How the files were when a run began: the commit, and digests of what differed from it."""
+
+        head: str | None
+        files: dict[str, str]
+        unknown: str  # why nobody can tell
+        home: str  # which home directory commands ran with
+        exclude: str | None  # the rules of git that only this clone has
+        view: str | None  # what git looks at in this clone
+        by: str  # who armed the run
+
+    class FilesAtEnd(Base, total=False):
+        """Which files an end speaks of: in what they differed from the commit then."""
+
+        tree: str
+        count: int
+        left_out: list[str]
+        changed: dict[str, str]  # left out where they are too many
+
     class LetThrough(TypedDict):
         """Something that was let through without its proof."""
 
@@ -104,7 +123,7 @@ if TYPE_CHECKING:
         hostLimit: bool  # waits for the host alone, and goes on with it
         cleared: bool  # given up
         at: str  # when the files were looked at
-        files: dict[str, Any]  # which files an end speaks of, until the user was told of it
+        files: FilesAtEnd  # which files an end speaks of, until the user was told of it
         stopped: bool  # the user said stop after it had ended
         changed: list[str]  # those that changed after it was called done, so that it is active again
         outcome: Outcome
@@ -219,3 +238,17 @@ def read_row(stored: Mapping[str, Any]) -> SessionRow:
         row["invalid"] = True
     typed: SessionRow = row
     return typed
+
+
+def read_base(value: object) -> Base:
+    """As a ledger has it; empty where it is missing or something else."""
+    stored: Any = value if isinstance(value, dict) else {}
+    base: Base = stored
+    return base
+
+
+def read_files(value: object) -> FilesAtEnd:
+    """The same for the files of an end."""
+    stored: Any = value if isinstance(value, dict) else {}
+    files: FilesAtEnd = stored
+    return files

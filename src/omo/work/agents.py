@@ -26,7 +26,7 @@ from omo.work.run import Caller, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import SessionRow
+    from omo.state.rows import Base, SessionRow
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -55,7 +55,7 @@ class Message:
     digest: str = ""
     is_cut: bool = False
     agent_id: str = ""
-    files: Row | None = None
+    files: Base | None = None
 
     @property
     def source(self) -> str:
@@ -263,7 +263,7 @@ def words_that_count(
     return counting
 
 
-def same_files(first: Row | None, second: Row | None) -> bool:
+def same_files(first: Base | None, second: Base | None) -> bool:
     """Surely the same commit and the same differences from it, evidence aside: what a tester writes down is not what
     it tests."""
     contents = []

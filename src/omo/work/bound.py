@@ -10,6 +10,7 @@ import os
 
 from omo import table
 from omo.state import paths
+from omo.state.rows import read_files
 from omo.state.runtime import part
 from omo.work import outcome
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.proof.base import Look
-    from omo.state.rows import Summary
+    from omo.state.rows import FilesAtEnd, Summary
 
     Json = dict[str, Any]
 
@@ -28,7 +29,7 @@ GOAL_REOPENED = "goal_reopened"
 MOST_NAMED = 20
 
 
-def files_of_end(root: str, events: Iterable[Json], seen: Look | None = None) -> Json:
+def files_of_end(root: str, events: Iterable[Json], seen: Look | None = None) -> FilesAtEnd:
     """Which files an end speaks of that is written now, as `seen` where somebody has just looked. What gates' runs have
     left, by the session's own `events`, is no part of the work."""
     from omo.proof import base
@@ -53,7 +54,7 @@ class Since:
 def look_again(root: str, summary: Summary) -> Since:
     from omo.proof import base
 
-    changed, unknown = base.changed_since(root, part(summary, "files"))
+    changed, unknown = base.changed_since(root, read_files(summary.get("files")))
     return Since(changed[:MOST_NAMED], unknown)
 
 

@@ -9,6 +9,10 @@ from typing import Any
 
 from omo.proof import base, tree
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
+
 Row = dict[str, Any]
 
 
@@ -24,7 +28,7 @@ class Files:
         return tree.fingerprint(Path(self.root))
 
     @cached_property
-    def now(self) -> Row:
+    def now(self) -> Base:
         """As rows keep it."""
         return base.take(self.root, os.environ)
 

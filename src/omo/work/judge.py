@@ -50,7 +50,7 @@ UNSEEN = re.compile(
 
 
 @dataclass(frozen=True)
-class Answer:
+class JudgeResult:
     """To one question. `source` is who is believed to have said it."""
 
     result: str
@@ -67,7 +67,7 @@ class JudgeAnswer:
     """
 
     nonce: str = ""
-    answers: Mapping[Key, Answer] = field(default_factory=dict)
+    answers: Mapping[Key, JudgeResult] = field(default_factory=dict)
     challenges: list[dict[str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unread: str = ""
@@ -100,7 +100,7 @@ End your message with exactly one JSON object in this form, the nonce as it is h
 """
 
 
-def failed(reported: Sequence[Message], nonce: str, since: str) -> dict[Key, Answer]:
+def failed(reported: Sequence[Message], nonce: str, since: str) -> dict[Key, JudgeResult]:
     """What a judge found not to hold when it answered that brief, whatever another said of it."""
     answers = read_messages(reported, nonce, since).answers
     return {key: answer for key, answer in answers.items() if answer.result == "fail"}
@@ -114,7 +114,7 @@ def read_messages(reported: Sequence[Message], nonce: str, since: str) -> JudgeA
     if not answers.read:
         why = answers.unread[-1] if answers.unread else f"no {JUDGE} has answered the newest brief"
         return JudgeAnswer(nonce, notes=answers.unread[:-1], unread=why)
-    worst: dict[Key, Answer] = {}
+    worst: dict[Key, JudgeResult] = {}
     challenges: list[dict[str, str]] = []
     notes = answers.unread
     for _, given in answers.read:
@@ -132,7 +132,7 @@ def read(text: str, nonce: str | None = None) -> JudgeAnswer:
     listed = given.get("answers")
     if not isinstance(listed, list) or len(listed) > MOST_ANSWERS:
         raise NoAnswer(f"answers must be a list of at most {MOST_ANSWERS}")
-    answers: dict[Key, Answer] = {}
+    answers: dict[Key, JudgeResult] = {}
     notes: list[str] = []
     for index, item in enumerate(listed):
         fields = item if isinstance(item, dict) else {}
@@ -140,25 +140,25 @@ def read(text: str, nonce: str | None = None) -> JudgeAnswer:
         if not isinstance(criterion, str) or not isinstance(check, str):
             notes.append(f"answers[{index}] names no criterion and check, so it counts for none")
         elif (criterion, check) in answers:
-            answers[criterion, check] = Answer("unknown", "answered more than once, so none of the answers counts")
+            answers[criterion, check] = JudgeResult("unknown", "answered more than once, so none of the answers counts")
         else:
             answers[criterion, check] = _answer(fields)
     return JudgeAnswer(given["nonce"], answers, _challenges(given.get("challenges")), _bounded(notes))
 
 
-def _answer(fields: Row) -> Answer:
+def _answer(fields: Row) -> JudgeResult:
     result, evidence, action = fields.get("result"), fields.get("evidence"), fields.get("suggested_action")
     suggested = clip(action, LONGEST_ACTION) if isinstance(action, str) else ""
     if result not in RESULTS:
-        return Answer("unknown", f"result {clip(repr(result), 60)} is none of {', '.join(RESULTS)}", suggested)
+        return JudgeResult("unknown", f"result {clip(repr(result), 60)} is none of {', '.join(RESULTS)}", suggested)
     if not isinstance(evidence, str) or not any(letter.isalnum() for letter in evidence):
-        return Answer("unknown", f"the judge said {result} and no evidence for it", suggested)
+        return JudgeResult("unknown", f"the judge said {result} and no evidence for it", suggested)
     shown = clip(evidence, LONGEST_EVIDENCE)
     own_words = " ".join(without_quotations(evidence).split())
     hedge = HEDGES.search(own_words) or UNSEEN.search(own_words)
     if result == "pass" and hedge:
-        return Answer("unknown", f"the judge said pass and hedged ({hedge[0]!r}): {shown}", suggested)
-    return Answer(result, shown, suggested)
+        return JudgeResult("unknown", f"the judge said pass and hedged ({hedge[0]!r}): {shown}", suggested)
+    return JudgeResult(result, shown, suggested)
 
 
 def _challenges(given: object) -> list[dict[str, str]]:
@@ -171,9 +171,9 @@ def _challenges(given: object) -> list[dict[str, str]]:
     return challenges
 
 
-def match(given: JudgeAnswer, asked: Iterable[Key]) -> tuple[dict[Key, Answer], list[str]]:
+def match(given: JudgeAnswer, asked: Iterable[Key]) -> tuple[dict[Key, JudgeResult], list[str]]:
     """An answer to each question, unknown where there is none; and what was answered without being asked."""
-    missing = Answer("unknown", "the judge did not answer it")
+    missing = JudgeResult("unknown", "the judge did not answer it")
     matched = {key: given.answers.get(key, missing) for key in asked}
     notes = list(given.notes)
     for criterion, check in given.answers:

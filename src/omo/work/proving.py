@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from omo import settings
 from omo.proof import base, contents, experiment, own_commands, patterns
@@ -21,6 +20,10 @@ from omo.proof.run import child_environment
 from omo.proof.typed_commands import typed
 from omo.text import clip, listed
 from omo.work.run import Caller
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
 
 
 @dataclass(frozen=True)
@@ -41,15 +44,13 @@ class Shown:
     reasons: Sequence[str] = field(default_factory=list)
 
 
-def subject_of(
-    caller: Caller, began: Mapping[str, Any], allowed: Mapping[str, str], look: base.Look | None = None
-) -> Subject:
+def subject_of(caller: Caller, began: Base, allowed: Mapping[str, str], look: base.Look | None = None) -> Subject:
     """`allowed` are changes that the user wants, by the digest of what they saw; `look` where there was one already."""
     return Subject(
         root=caller.root,
         state=caller.state,
         began=began,
-        look=look or base.look(caller.root, dict(began)),
+        look=look or base.look(caller.root, began),
         environ=child_environment(os.environ),
         now=caller.now,
         minutes=settings.load(os.environ, caller.root).proof_minutes,

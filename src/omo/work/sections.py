@@ -10,6 +10,10 @@ from typing import Any
 from omo.text import clip
 from omo.work import times
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
+
 Row = dict[str, Any]
 
 MOST_ROWS = 60
@@ -104,7 +108,7 @@ class Sections:
 
     of: Mapping[str, Section] = field(default_factory=dict)
     whole: Section = Section()
-    base: Row | str | None = None  # what the files are held against: a commit, or as the row of an arming has it
+    base: Base | str | None = None  # what the files are held against: a commit, or as the row of an arming has it
     left_out: Sequence[str] = ()  # files that are no part of the work
     changed: Sequence[str] | None = None  # the files it had changed when it ended, where that is known
 

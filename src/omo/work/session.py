@@ -13,7 +13,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.hosts import Refusal
-    from omo.state.rows import Budget, GivenUp, Limits, Message, Outcome, SessionRow, StopContinuation, Summary, Ulw
+    from omo.state.rows import (
+        Budget,
+        FilesAtEnd,
+        GivenUp,
+        Limits,
+        Message,
+        Outcome,
+        SessionRow,
+        StopContinuation,
+        Summary,
+        Ulw,
+    )
     from omo.state.runtime import Works
 
     Work = dict[str, Summary]
@@ -487,7 +498,7 @@ def with_next(row: SessionRow, step: str) -> SessionRow:
     return _with_work(row, {KIND: {**summary, "next": step}})
 
 
-def finish(row: SessionRow, ended: Outcome, *, at: str, files: dict[str, Any]) -> SessionRow:
+def finish(row: SessionRow, ended: Outcome, *, at: str, files: FilesAtEnd) -> SessionRow:
     """The run is over, and `ended` is its outcome. The next Stop is let through and closes it.
 
     `at` is when the tree was looked at, and `files` which it was: until that Stop it may change.

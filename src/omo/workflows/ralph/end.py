@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from omo.errors import Refused
-from omo.state.runtime import part
+from omo.state.rows import read_files
 from omo.text import clip, counted
 from omo.work import outcome
 from omo.work import publish as engine
@@ -100,7 +100,7 @@ def summarize(state: RalphState, step: NextStep) -> Summary:
             "state": "done",
             "outcome": ended_as,
             "at": str(state.ended.get("ts")),
-            "files": part(state.ended, "files"),
+            "files": read_files(state.ended.get("files")),
         }
     if not state.is_the_users_turn:
         return {**summary, "state": "done", "outcome": ended_as}

@@ -17,7 +17,7 @@ from omo.proof import globs, pins
 from omo.proof.checks import parse_checks
 from omo.proof.evaluate import Observation, evaluate
 from omo.text import clip
-from omo.work.judge import RESULTS, Answer, Key
+from omo.work.judge import RESULTS, JudgeResult, Key
 from omo.workflows.ralph.rules import Criterion, Row, digest_of
 from omo.workflows.ralph.run import RalphRun, RalphState
 
@@ -53,7 +53,7 @@ class Evaluation:
 
     run: RalphRun
     state: RalphState
-    answers: Mapping[Key, Answer]
+    answers: Mapping[Key, JudgeResult]
     heavy: float
     clock: Callable[[], float]
     _observed: dict[tuple[str, str | None], tuple[Observation, float]] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from omo.digest import sha256
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import base, changes
 from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
+from omo.state.rows import read_base
 from omo.text import clip
 from omo.work import bound, proving
 from omo.work.agents import FULL, Message, NoAnswer, SessionEvents, expect_of, session_events
@@ -35,6 +36,10 @@ from omo.workflows.ralph.phases import PhaseReport, check
 from omo.workflows.ralph.rules import ASK, MOST_CIRCUMVENTIONS, PROMPT, CriterionState, Row
 from omo.workflows.ralph.run import Brief, RalphRun, RalphState, fix, opening, require_open
 from omo.workflows.ultrawork.gates import fold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
 
 EXIT_CODES = {"pass": 0, "partial": 3, "fail": 3, "unknown": 4}
 MOST_CALLS = 3  # that could not tell, in an iteration
@@ -176,7 +181,7 @@ def record_circumvention(run: RalphRun, state: RalphState, missing: list[str]) -
     return attempts
 
 
-def _left_behind(files: Files, before: Row) -> list[str]:
+def _left_behind(files: Files, before: Base) -> list[str]:
     """What to do about files that are others than `before`; nothing where there are none."""
     changed = files.changed_since({"files": before}) or []
     if not changed:  # what tests and servers leave behind is no work, and part of the tree
@@ -192,7 +197,7 @@ def _left_behind(files: Files, before: Row) -> list[str]:
 def _proof(run: RalphRun, state: RalphState, report: PhaseReport, events: SessionEvents) -> Row:
     """What the commands show beside the judge's word: why they need not mean that the work was done. Where no judge was
     asked they speak alone, and prove what the user confirmed or the project names."""
-    began = state.started.get("files") or {"head": None, "files": {}}
+    began = read_base(state.started.get("files")) or {"head": None, "files": {}}
     subject = proving.subject_of(run.caller, began, fold(events.rows, None).allowed_changes)
     checks = []
     for criterion in state.criteria:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from omo import safe_open
 from omo.proof import base, gate_runs, kinds, own_commands
+from omo.state.rows import read_base
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work.agents import EVIDENCE, Message, SessionEvents, messages_in, same_files
@@ -23,6 +24,10 @@ from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE
 from omo.workflows.ralph.run import RalphRun, RalphState, require_open
 from omo.workflows.ultrawork import gates as pinned
 from omo.workflows.ultrawork.gates import Gate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
 
 MOST_GATES = 50  # named in a judgement
 UNCOUNTED = 1_000_000  # lines, where nobody can tell: never a small change
@@ -157,7 +162,7 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
     return PhaseReport(state.iteration, proofs, to_do, gates=gates)
 
 
-def in_order(finished: Iterable[Message], began: Row | None) -> dict[str, Message]:
+def in_order(finished: Iterable[Message], began: Base | None) -> dict[str, Message]:
     """By phase, the finish that counts. What an executor does after QA is for QA again, but for no other refinement.
 
     Without an executor the work is the leading agent's, and QA has seen it if it finished on other files than those
@@ -214,7 +219,7 @@ def changed_lines(files: Files, state: RalphState) -> int:
 
     Since the last judgement, else since the start: what is written between rounds is nobody's small change.
     """
-    began = part(state.last_judged, "files") or part(state.started, "files")
+    began = read_base(state.last_judged.get("files")) or read_base(state.started.get("files"))
     changed = base.look(files.root, began or None).changed
     if changed is None:
         return UNCOUNTED
@@ -248,7 +253,7 @@ def _needs_no_gate(files: Files, state: RalphState) -> str:
                 return f"the judgement runs {criterion.id}, which the user confirmed"
             if own_commands.where(files.root, state.base, each["argv"], each["cwd"]):
                 return f"the judgement runs {criterion.id}, a check of the project's own"
-    changed = base.look(files.root, part(state.started, "files") or None).changed
+    changed = base.look(files.root, read_base(state.started.get("files")) or None).changed
     which = kinds.Kinds()
     if changed and all(which.of(path) == kinds.NEITHER for path in changed):
         return "only documents were changed"

@@ -19,6 +19,10 @@ from omo.work.run import Caller, Kind, Run
 from omo.work.status import Command, NextStep, command, units
 from omo.workflows.ralph.rules import OPEN, Criterion, CriterionState, Row
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
+
 KIND = "ralph"
 START = "omo ralph start"
 ABANDON = 'omo ralph abandon "why it is given up"'
@@ -37,7 +41,7 @@ class Brief(NamedTuple):
     iteration: int
     call: int
     tree: str
-    files: Row
+    files: Base
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from omo.proof import base
+from omo.state.rows import read_files
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import times
@@ -34,7 +35,9 @@ def sections(viewer: Viewer, view: Status) -> Sections:
         notices=tuple(_notices(state)),
     )
     of_criteria = {criterion.id: _section(state, criterion) for criterion in state.criteria}
-    changed = base.changed_at_end(viewer.context.root, state.base, part(ended, "files")) if state.base else None
+    changed = None
+    if state.base:
+        changed = base.changed_at_end(viewer.context.root, state.base, read_files(ended.get("files")))
     return Sections(of_criteria, whole, base=state.base, changed=changed)
 
 

@@ -18,6 +18,7 @@ from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.proof import base, changes, pins
 from omo.proof.checks import dump, parse_checks
+from omo.state.rows import read_base
 from omo.state.runtime import part
 from omo.text import block, clip
 from omo.work import requests
@@ -31,6 +32,10 @@ from omo.workflows.ralph import criteria, rules
 from omo.workflows.ralph.end import is_over, publish
 from omo.workflows.ralph.rules import DEFAULT_ITERATIONS, MOST_CRITERIA, MOST_ITERATIONS, Criterion, Row
 from omo.workflows.ralph.run import ABANDON, KIND, RALPH, THE_USERS_TURN, RalphRun, RalphState, opening
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
 
 LONGEST_EVIDENCE = 500
 NOTHING_FOUND = "nobody said what is wanted, and the project's files name no check of its own"
@@ -100,16 +105,16 @@ def start(
     return run, publish(run, begins=True)
 
 
-def _began(caller: Caller, typed: Sequence[Row], own: RalphRun | None) -> Row:
+def _began(caller: Caller, typed: Sequence[Row], own: RalphRun | None) -> Base:
     """The files when the user asked for this run, or for the one that it carries on; where no hook heard them, as they
     are now."""
     last = own.state if own is not None else None
     since = str(last.started.get("ts")) if last is not None else ""
     for row in reversed(typed):
         if str(row.get("ts")) > since and isinstance(row.get("base"), dict):
-            return part(row, "base")
+            return read_base(row.get("base"))
     if last is not None and _goes_on(last) and last.is_request_heard:
-        return part(last.started, "files")
+        return read_base(last.started.get("files"))
     return base.take(caller.root, os.environ, caller.state)
 
 

@@ -12,7 +12,7 @@ from omo.text import clip, counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Outcome
+    from omo.state.rows import FilesAtEnd, Outcome
 
 Row = dict[str, Any]
 
@@ -143,7 +143,7 @@ class Plan:
     repairs: list[Row] = field(default_factory=list)  # of its ledger, by the user
     outcome: Outcome | None = None  # how it ended, once no goal is open
     ended_at: str = ""
-    files_at_end: Row | None = None
+    files_at_end: FilesAtEnd | None = None
     last: Row = field(default_factory=dict)
     seq: int = 0
 

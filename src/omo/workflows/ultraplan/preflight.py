@@ -86,11 +86,8 @@ def _check(need: str, root: Path, environ: Mapping[str, str]) -> Need:
     return Need(clip(need, 80), status, clip(detail, 400))
 
 
-Answer = tuple[str, str]
-
-
-def _network(environ: Mapping[str, str]) -> Answer:
-    """A connection is made or it is not, through the proxy that the environment names."""
+def _network(environ: Mapping[str, str]) -> tuple[str, str]:
+    """Its status and detail: a connection is made or it is not, through the proxy that the environment names."""
     names = ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY")
     proxy = next((environ[name] for name in names if environ.get(name)), "")
     for host in HOSTS:
@@ -133,7 +130,7 @@ DRY_RUN = (
 )  # fmt: skip
 
 
-def _push(root: Path, environ: Mapping[str, str]) -> Answer:
+def _push(root: Path, environ: Mapping[str, str]) -> tuple[str, str]:
     """Asked of git itself, to where it would push: its exit code and its words."""
     # Scope, key and value of every setting, what is included too; git writes section and name in small letters.
     printed = _ask(root, environ, "config", "--show-scope", "--includes", "--list", "-z").stdout.split("\0")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from omo.errors import Refused
 from omo.proof import base
+from omo.state.rows import read_files
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work.run import load
@@ -44,7 +45,7 @@ def sections(viewer: Viewer, view: Status) -> Sections:
     of_steps = {}
     for number in state.steps:
         of_steps[str(number)] = Section(covers=facts(("skipped because", state.skipped.get(number))))
-    changed = base.changed_at_end(viewer.context.root, state.base, part(state.finished, "files"))
+    changed = base.changed_at_end(viewer.context.root, state.base, read_files(state.finished.get("files")))
     return Sections(of_steps, whole, base=state.base, changed=changed)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from omo.state import runtime
-from omo.state.rows import EMPTY
+from omo.state.rows import EMPTY, read_files
 from omo.state.runtime import part
 from omo.text import block, clip
 from omo.work import outcome
@@ -220,7 +220,7 @@ def _state(state: PlanState, step: NextStep) -> Summary:
     elif state.end == "abandoned" and state.finished.get("actor") != "user":
         question = "Begin it again, or leave it? omo plan status"
     elif state.end == "pass":
-        files = part(state.finished, "files")
+        files = read_files(state.finished.get("files"))
         return {"state": "done", "outcome": ended_as, "at": str(state.finished.get("ts")), "files": files}
     else:
         return {"state": "done", "outcome": ended_as}

@@ -19,7 +19,7 @@ from omo.workflows.ultrawork.prove import Proof
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import LetThrough, Outcome
+    from omo.state.rows import Base, LetThrough, Outcome
 
 Row = dict[str, Any]
 
@@ -80,7 +80,7 @@ class Finish:
         return self.proof.look
 
     @property
-    def _base(self) -> Row:
+    def _base(self) -> Base:
         return self.gates.base or {}
 
     @cached_property

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.proof.project_checks import Check
-    from omo.state.rows import SessionRow
+    from omo.state.rows import Base, SessionRow
     from omo.work.citations import Pinned
 
     Json = dict[str, Any]
@@ -133,7 +133,7 @@ class Gates:
         self.ran: list[GateRun] = []  # every result of the run, oldest first, also of gates that are gone
         self.dropped: list[tuple[Gate, str]] = []  # those that had failed when somebody removed or replaced them
         self.repairs: list[Json] = []  # of the session's ledger, in the run
-        self.base: Json | None = None
+        self.base: Base | None = None
         self.began_at = ""  # the run, whoever armed it again since
         self.allowed_changes: dict[str, str] = {}  # of files, or FILE::TEST, by the digest that the user saw
 
@@ -302,7 +302,7 @@ def run_of(row: SessionRow | None) -> str | None:
     return run if isinstance(run, str) else None
 
 
-def begun(before: SessionRow | None, armed: SessionRow, base: Json) -> Json:
+def begun(before: SessionRow | None, armed: SessionRow, base: Base) -> Json:
     """For the row of an arming: the run, and its base where it is a new one. A run keeps the base it began with."""
     run = run_of(armed)
     return {"run": run, "base": base} if run != run_of(before) else {"run": run}

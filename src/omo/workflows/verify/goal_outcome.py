@@ -17,16 +17,16 @@ from omo.workflows.ultrawork.gates import fold, is_newer
 from omo.workflows.ultrawork.pins import Held
 from omo.workflows.verify import claims
 from omo.workflows.verify.begin import checks_of, programs_of
-from omo.workflows.verify.goals import FOR_JUDGEMENT, Goal, GoalStore, Row
+from omo.workflows.verify.goals import FOR_JUDGEMENT, Goal, GoalStore
 from omo.workflows.verify.steps import Judgement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import LetThrough, Outcome
+    from omo.state.rows import Base, LetThrough, Outcome
 
 LONGEST = 160
 LEG = "agent-leg-complete"
-NO_BASE: Row = {"head": None, "files": {}, "unknown": "no base was recorded for this goal"}
+NO_BASE: Base = {"head": None, "files": {}, "unknown": "no base was recorded for this goal"}
 
 
 @dataclass(frozen=True)

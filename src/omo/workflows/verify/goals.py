@@ -19,7 +19,7 @@ from omo.work.run import Caller, Kind, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Outcome
+    from omo.state.rows import Base, FilesAtEnd, Outcome
 
 Row = dict[str, Any]
 
@@ -171,7 +171,7 @@ class Streak:
         }
 
 
-class Answer(NamedTuple):
+class QuestionAnswer(NamedTuple):
     """A checkpoint: what was answered, for which contract, on which tree; `unseen` is what it cites unlooked at."""
 
     question: str
@@ -232,8 +232,8 @@ class Goal:
     state: str = "pending"
     blocked_by: list[str] = field(default_factory=list)
     inputs: dict[str, Output] = field(default_factory=dict)
-    answers: dict[str, Answer] = field(default_factory=dict)
-    found_broken: list[Answer] = field(default_factory=list)
+    answers: dict[str, QuestionAnswer] = field(default_factory=dict)
+    found_broken: list[QuestionAnswer] = field(default_factory=list)
     briefs: list[Brief] = field(default_factory=list)  # of every attempt
     gaps: list[str] = field(default_factory=list)
     checks_seen: list[CheckSeen] = field(default_factory=list)
@@ -248,14 +248,14 @@ class Goal:
     count: int = 0
     receipt: int | None = None
     tree: str = ""  # what the verdict of its receipt was about
-    files: Row | None = None  # the same as Stop compares it
+    files: FilesAtEnd | None = None  # the same as Stop compares it
     completed_at: str | None = None
     summary: str = ""
     reason: str = ""
     learned: str = ""
     outcome: Outcome | None = None  # how it ended; None while it has not
     filed_at: float = 0.0
-    base: Row | None = None  # the files when it was filed, and what its commands started; only the user renews them
+    base: Base | None = None  # the files when it was filed, and what its commands started; only the user renews them
     programs: Row = field(default_factory=dict)
 
     @property
@@ -359,7 +359,7 @@ def _apply(goals: Goals, goal: Goal, row: Row) -> None:
         goal.gaps.append(row["why"])
     elif kind == "answered" and row["attempt"] == goal.attempt:
         fields = {"unseen": [], **row}
-        answer = Answer(*(fields[name] for name in Answer._fields))
+        answer = QuestionAnswer(*(fields[name] for name in QuestionAnswer._fields))
         goal.answers[answer.question] = answer
         if answer.result == "failed":
             goal.found_broken = [*goal.found_broken, answer]

@@ -20,10 +20,10 @@ from omo.workflows.verify.goals import (
     COMMIT_ARTIFACT,
     FOR_JUDGEMENT,
     QUESTIONS,
-    Answer,
     Goal,
     Goals,
     GoalStore,
+    QuestionAnswer,
     Row,
     is_for_judgement,
     known,
@@ -41,7 +41,7 @@ def answering(goal: str, question: str, lead: str = "") -> Command:
     return command("omo verify answer", goal, "--question", question, "--file", "-", lead=lead)
 
 
-def why_stale(goal: Goal, answer: Answer, files: Files) -> str:
+def why_stale(goal: Goal, answer: QuestionAnswer, files: Files) -> str:
     """Why an answer no longer counts; empty while it does."""
     if answer.contract != goal.spec.contract:
         return "what the goal has to show was changed since"
@@ -181,7 +181,7 @@ class Judgement:
 
     state: str
     why: str
-    answers: dict[str, judge.Answer]
+    answers: dict[str, judge.JudgeResult]
     found_broken: list[str]
 
 

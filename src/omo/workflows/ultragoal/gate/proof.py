@@ -24,6 +24,10 @@ from omo.workflows.ultragoal.gate.models import Artifact, Defect, ExecutorQa, Na
 from omo.workflows.ultragoal.gate.replay import Record
 from omo.workflows.ultrawork.gates import Gate, Gates
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import Base
+
 Row = dict[str, Any]
 
 SCREENSHOT, AUTOMATION, CAPTURE = "screenshot", "automation transcript", "terminal capture"
@@ -264,7 +268,7 @@ def refs_of(row: Named, key: str) -> list[tuple[str, str]]:
     return [(f"{row.place}.{key}[{index}]", name) for index, name in enumerate(getattr(row, key))]
 
 
-def changed_since(subject: Subject, files: Row | None, cited: Collection[str]) -> str:
+def changed_since(subject: Subject, files: Base | None, cited: Collection[str]) -> str:
     """A file of the work that is another one now; empty where none is."""
     changed = base.look(str(subject.root), files).changed
     if changed is None:
@@ -291,7 +295,7 @@ def run_mark_of(gate: Gate) -> str:
     return f"gate-run:{gate.last.row['seq']}" if gate.last else ""
 
 
-def about_the_work(root: str, files: Row | None, changed: Iterable[str], cited: Collection[str]) -> set[str]:
+def about_the_work(root: str, files: Base | None, changed: Iterable[str], cited: Collection[str]) -> set[str]:
     """Of the files that changed since `files` those that tell of the work and are none of it: cited, no code, and not
     there then. Whoever cites a source, or a page that was looked at, cannot hide that it was changed."""
     there = set((files or {}).get("files") or ())
