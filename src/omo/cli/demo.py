@@ -12,7 +12,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from omo import options
+from omo import options, progress
 from omo.cli.setup import Installation
 from omo.context import Context, plugin_root
 from omo.errors import NotEvaluable
@@ -85,7 +85,7 @@ class Stage:
 
     def say(self, text: str) -> None:
         if not self._quiet:
-            print(text, flush=True)
+            print(progress.folded(text, sys.stdout), flush=True)
 
     def _hook(self, event: str, stdin: bytes) -> str:
         """As the host does it: the command string in sh, the event on stdin."""
@@ -106,9 +106,10 @@ class Stage:
         )
 
     def _show(self, who: str, text: str, most: int = SHOWN) -> None:
+        width = min(WIDTH, progress.columns() - 9)
         lines: list[str] = []
         for line in text.splitlines():
-            lines += textwrap.wrap(line, WIDTH, break_on_hyphens=False) or [""]
+            lines += textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False) or [""]
         for line in lines[:most]:
             self.say(f"{who:7}| {line}")
             who = ""

@@ -75,7 +75,9 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         else:
             path = _write(context, report, text)
     notes = [_opened(path, context)] if arguments.open else []
-    return Result({**report.data, "path": path}, f"{report.verdict.text}\n{path}", code, notes)
+    return Result(
+        {**report.data, "path": path}, f"{progress.folded(report.verdict.text, sys.stdout)}\n{path}", code, notes
+    )
 
 
 def _write_at(context: Context, out: str, text: str, ending: str, marker: str) -> str:
