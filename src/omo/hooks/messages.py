@@ -209,7 +209,7 @@ def budget_raised(work: Works, row: SessionRow) -> Answer:
 def budget_set(row: SessionRow) -> str:
     """What holds from now on, and how much of it is spent. What the run before spent is none of the next one's."""
     if not budget.meters(row):
-        return "There is no budget."
+        return "Budget: none."
     ceilings = budget.ceilings_in_words(row)
     if not is_live(row) and not can_be_resumed(row):
         return f"Budget: {ceilings}, for the next run in this conversation; nothing of it is spent yet."
@@ -445,7 +445,7 @@ def _open_work(kind: str, summary: Summary) -> str:
     if kind != session.KIND:
         return f"{kind}: {left} of {total} open when last looked at" + (f", next {step}." if step else ".")
     if not total:
-        on_word = 'or, if none can apply, omo ulw done --because "why it is done".'
+        on_word = 'or, where no test can show it, omo ulw done --because "why it is done".'
         if not step:
             return f"No verification gate is pinned yet: omo gate add NAME -- COMMAND, then omo ulw done; {on_word}"
         tests = "the project's tests" if step.endswith("…") else step
