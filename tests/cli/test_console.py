@@ -212,6 +212,12 @@ def test_a_terminal_breaks_no_word_of_what_is_said(project: Project) -> None:
     ]
 
 
+def test_a_session_in_which_nothing_was_on_is_not_called_off(project: Project) -> None:
+    """A mistyped id must not read as if the session that was meant had been let go."""
+    ran = project.user("stop-continuation", "--session", "mistyped")
+    assert (ran.code, ran.out) == (0, "Nothing was on in mistyped; it stays off until somebody types ulw there.\n")
+
+
 def test_a_folded_line_goes_on_below_where_its_words_began() -> None:
     lines = ["  => block      work is open, and nothing lets it stop", "  - a: it fails, and nobody knows why it does"]
     assert fold("\n".join(lines), 30).splitlines() == [

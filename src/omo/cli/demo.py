@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from omo.errors import NotEvaluable
 from omo.hosts import claude_setup as host
 from omo.proof.run import child_environment
 from omo.result import Result
-from omo.text import counted
+from omo.text import counted, fold
 
 SESSION = "demo-session"
 WIDTH = 71  # with who speaks before it, a line fits 80 columns
@@ -81,7 +80,7 @@ class Stage:
         return self._run("git", *argv).stdout.strip()
 
     def title(self, text: str) -> None:
-        self.say(f"\n{text}\n{'-' * len(text)}")
+        self.say(f"\n{text}\n{'-' * min(len(text), progress.columns())}")
 
     def say(self, text: str) -> None:
         if not self._quiet:
@@ -107,9 +106,7 @@ class Stage:
 
     def _show(self, who: str, text: str, most: int = SHOWN) -> None:
         width = min(WIDTH, progress.columns() - 9)
-        lines: list[str] = []
-        for line in text.splitlines():
-            lines += textwrap.wrap(line, width, break_long_words=False, break_on_hyphens=False) or [""]
+        lines = fold("\n".join(text.splitlines()), width).split("\n")
         for line in lines[:most]:
             self.say(f"{who:7}| {line}")
             who = ""

@@ -30,9 +30,13 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         )
     everywhere = arguments.all or not (arguments.session or context.named_session or context.live_sessions())
     names = context.live_sessions() if everywhere else [context.session(arguments.session)]
-    ended, idle = [], []
+    ended: list[str] = []
+    idle: list[str] = []
     for name in names:
-        (ended if _cancel(context, name) else idle).append(name)
+        if _cancel(context, name):
+            ended.append(name)
+        else:
+            idle.append(name)
     sentences = []
     if ended:
         sentences.append(f"Ultrawork is off in {', '.join(ended)}.")
