@@ -43,7 +43,8 @@ class Parser(argparse.ArgumentParser):
         instead = meant or "|".join(action.choices)
         if len(instead) > LONGEST_LIST:
             instead = "--help"
-        raise BadInput(f"{self.prog} has no command {value}{_question(meant)}", fix=f"{self.prog} {instead}")
+        where = "there is" if self.prog == "omo" else f"{self.prog} has"
+        raise BadInput(f"{where} no command {value}{_question(meant)}", fix=f"{self.prog} {instead}")
 
     def parse_known_args(self, *arguments: Any, **more: Any) -> Any:
         """The innermost parser, which knows its own options, says what it does not take; one with a default `unknown`

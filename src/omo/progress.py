@@ -69,6 +69,13 @@ class doing:
             to.flush()
 
 
+def folded(text: str, to: TextIO) -> str:
+    """On a terminal, which would break words, as wide as that; elsewhere as it is."""
+    from omo.text import fold
+
+    return fold(text, columns()) if to.isatty() else text
+
+
 def columns() -> int:
     """Of the terminal, as shutil.get_terminal_size has it."""
     try:

@@ -21,6 +21,27 @@ def block(text: str, longest: int) -> str:
     return plain if len(plain) <= longest else plain[: longest - 1].rstrip() + "…"
 
 
+def fold(text: str, width: int) -> str:
+    """Lines that are too wide are broken at blanks and go on below where their words began; no word is broken."""
+    import re
+    import textwrap
+
+    lines = []
+    for line in text.split("\n"):
+        if len(line) <= width:
+            lines.append(line)
+            continue
+        # A bullet, or the name in a column before what is said of it.
+        before = re.match(r" *(- |\S+( \S+)? {2,})?", line)
+        begins = len(before[0]) if before else 0
+        if begins > width * 2 // 3:  # no room is left there
+            begins = len(line) - len(line.lstrip())
+        lines += textwrap.wrap(
+            line, width, subsequent_indent=" " * begins, break_long_words=False, break_on_hyphens=False
+        )
+    return "\n".join(lines)
+
+
 def counted(count: int, noun: str) -> str:
     """1 goal, 2 goals."""
     return f"{count} {noun}{'' if count == 1 else 's'}"

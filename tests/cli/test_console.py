@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from omo import __version__
+from omo.text import fold
 from tests.project import Project
 from tests.terminal import terminal
 
@@ -172,9 +173,9 @@ def test_bare_omo_shows_help_in_two_groups(project: Project) -> None:
 @pytest.mark.parametrize(
     ("typed", "message", "fix"),
     [
-        ("statsu", "omo has no command statsu; did you mean status?", "omo status"),
+        ("statsu", "there is no command statsu; did you mean status?", "omo status"),
         ("gate lst", "omo gate has no command lst; did you mean list?", "omo gate list"),
-        ("xyz", "omo has no command xyz", "omo --help"),
+        ("xyz", "there is no command xyz", "omo --help"),
         (
             "pin tests",
             "pin is no command of the shell: it is typed in the conversation, as /omo:pin",
@@ -193,6 +194,39 @@ def test_bare_omo_shows_help_in_two_groups(project: Project) -> None:
 def test_what_may_have_been_meant_is_named(project: Project, typed: str, message: str, fix: str) -> None:
     ran = project.user(*typed.split())
     assert (ran.code, ran.out, ran.err) == (2, "", f"omo: {message}\n  fix: {fix}\n")
+
+
+def test_a_terminal_breaks_no_word_of_what_is_said(project: Project) -> None:
+    """What is to be typed stays one line, which can be copied."""
+    keyboard, screen = os.openpty()
+    with open(keyboard, "rb", buffering=0) as shown:
+        command = [sys.executable, "-c", CONSOLE, "pin", "tests"]
+        environ = {**os.environ, "PYTHONPATH": str(SOURCE), "COLUMNS": "44"}
+        subprocess.run(command, cwd=project.root, env=environ, stderr=screen, check=False)
+        lines = shown.read(4096).decode().splitlines()
+    os.close(screen)
+    assert lines == [
+        "omo: pin is no command of the shell: it is",
+        "typed in the conversation, as /omo:pin",
+        "  fix: omo gate add NAME -- COMMAND pins one from here",
+    ]
+
+
+def test_a_session_in_which_nothing_was_on_is_not_called_off(project: Project) -> None:
+    """A mistyped id must not read as if the session that was meant had been let go."""
+    ran = project.user("stop-continuation", "--session", "mistyped")
+    assert (ran.code, ran.out) == (0, "Nothing was on in mistyped; it stays off until somebody types ulw there.\n")
+
+
+def test_a_folded_line_goes_on_below_where_its_words_began() -> None:
+    lines = ["  => block      work is open, and nothing lets it stop", "  - a: it fails, and nobody knows why it does"]
+    assert fold("\n".join(lines), 30).splitlines() == [
+        "  => block      work is open,",
+        "                and nothing",
+        "                lets it stop",
+        "  - a: it fails, and nobody",
+        "    knows why it does",
+    ]
 
 
 @pytest.mark.parametrize("typed", ["--version", "-V", "version"])

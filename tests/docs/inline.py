@@ -80,7 +80,7 @@ def parser_at(argv: list[str]) -> tuple[argparse.ArgumentParser, list[str]]:
 
 def was_understood(ran: Ran) -> bool:
     """Refused or not found is an answer; a usage error sends the reader to --help."""
-    is_usage = ran.code == 2 and re.search(r"omo[\w -]* --help|has no command", ran.err + ran.out)
+    is_usage = ran.code == 2 and re.search(r"omo[\w -]* --help|(has|is) no command", ran.err + ran.out)
     return ran.code in (0, 2, 3, 4, 77) and not is_usage
 
 

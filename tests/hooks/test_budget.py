@@ -145,7 +145,7 @@ def test_without_one_there_is_none_and_nothing_is_read(record: Record) -> None:
     prompt(record, "ulw mend it")
     record.path.unlink()
     assert SENT_BACK in json.dumps(stop(record))
-    assert "There is no budget; for example: /omo:budget 2M tokens" in prompt(record, "/omo:budget")["reason"]
+    assert "Budget: none; for example: /omo:budget 2M tokens" in prompt(record, "/omo:budget")["reason"]
 
 
 def test_it_is_of_the_settings_as_they_were_when_the_run_was_armed(record: Record) -> None:
@@ -369,7 +369,7 @@ def test_a_new_run_counts_from_nothing_and_typing_ulw_again_does_not(record: Rec
     record.call(10)
     stop(record)
     assert spent(record.project) == 10
-    assert "There is no budget." in prompt(record, "/omo:budget off")["reason"]
+    assert "Budget: none." in prompt(record, "/omo:budget off")["reason"]
 
 
 # Minutes and agents

@@ -8,18 +8,17 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import textwrap
 from pathlib import Path
 from typing import Any
 
-from omo import options
+from omo import options, progress
 from omo.cli.setup import Installation
 from omo.context import Context, plugin_root
 from omo.errors import NotEvaluable
 from omo.hosts import rehearsal
 from omo.proof.run import child_environment
 from omo.result import Result
-from omo.text import counted
+from omo.text import counted, fold
 
 SESSION = "demo-session"
 WIDTH = 71  # with who speaks before it, a line fits 80 columns
@@ -81,11 +80,11 @@ class Stage:
         return self._run("git", *argv).stdout.strip()
 
     def title(self, text: str) -> None:
-        self.say(f"\n{text}\n{'-' * len(text)}")
+        self.say(f"\n{text}\n{'-' * min(len(text), progress.columns())}")
 
     def say(self, text: str) -> None:
         if not self._quiet:
-            print(text, flush=True)
+            print(progress.folded(text, sys.stdout), flush=True)
 
     def _hook(self, event: str, stdin: bytes) -> str:
         """As the host does it: the command string in sh, the event on stdin."""
@@ -106,9 +105,8 @@ class Stage:
         )
 
     def _show(self, who: str, text: str, most: int = SHOWN) -> None:
-        lines: list[str] = []
-        for line in text.splitlines():
-            lines += textwrap.wrap(line, WIDTH, break_on_hyphens=False) or [""]
+        width = min(WIDTH, progress.columns() - 9)
+        lines = fold("\n".join(text.splitlines()), width).split("\n")
         for line in lines[:most]:
             self.say(f"{who:7}| {line}")
             who = ""

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 
-from omo import hosts, options
+from omo import hosts, options, progress
 from omo.context import Context
 from omo.errors import BadInput, Unreadable
 from omo.result import Result
@@ -33,7 +33,7 @@ def prompt(arguments: argparse.Namespace, context: Context) -> Result:
     text = sys.stdin.read() if arguments.text in ([], ["-"]) else " ".join(arguments.text)
     name, row = _session_if_known(arguments, context)
     explanation = explain_prompt(text, context.settings, context.environ, name=name, row=row)
-    return Result(explanation.data, explanation.text)
+    return Result(explanation.data, progress.folded(explanation.text, sys.stdout))
 
 
 def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[str, SessionRow | None]:
@@ -59,7 +59,7 @@ def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:
         context.state, name, known.limits, context.now, context.environ, patience=LONGEST_WAIT, root=context.root
     )
     explanation = decisions.explain_stop(view, known)
-    return Result(explanation.data, explanation.text)
+    return Result(explanation.data, progress.folded(explanation.text, sys.stdout))
 
 
 def tool(arguments: argparse.Namespace, context: Context) -> Result:
@@ -86,4 +86,4 @@ def tool(arguments: argparse.Namespace, context: Context) -> Result:
         name, given = arguments.tool, {}
     event = host.tool_call(session, context.cwd, name, given)
     explanation = explain_tool(event, World(event, context.environ, context.cwd, context.now))
-    return Result(explanation.data, explanation.text)
+    return Result(explanation.data, progress.folded(explanation.text, sys.stdout))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from omo import __version__, table
-from omo.progress import columns
+from omo.progress import columns, folded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def main(
     except OmoError as error:
         return _render_error(error, wants_json, environ)
     for note in [*context.settings.problems, *context.notes]:
-        print(f"omo: {_spelled(note, environ)}", file=sys.stderr)
+        _say(f"omo: {note}", environ)
     return _render(result, wants_json, environ)
 
 
@@ -152,7 +152,7 @@ def _render(result: Result, wants_json: bool, environ: Mapping[str, str]) -> int
     elif result.text:
         print(_spelled(result.text, environ))
     for note in result.notes:
-        print(f"omo: {_spelled(note, environ)}", file=sys.stderr)
+        _say(f"omo: {note}", environ)
     return result.exit_code
 
 
@@ -162,14 +162,19 @@ def _render_error(error: OmoError, wants_json: bool, environ: Mapping[str, str])
         body = {"code": error.code, "message": error.message, "fix": error.fix, "details": details}
         _print_json({"ok": False, "error": body}, environ)
     else:
-        print(f"omo: {_spelled(error.message, environ)}", file=sys.stderr)
+        _say(f"omo: {error.message}", environ)
         for line in details if isinstance(details, list) else []:
-            print(f"  - {_spelled(str(line), environ)}", file=sys.stderr)
+            _say(f"  - {line}", environ)
         if error.fix:
+            # One line, however long: it is there to be copied.
             print(f"  fix: {_spelled(error.fix, environ)}", file=sys.stderr)
         if _is_refused_agent(error, environ):
-            print(f"  {_spelled('omo next', environ)} says what comes after", file=sys.stderr)
+            _say("  omo next says what comes after", environ)
     return error.exit_code
+
+
+def _say(text: str, environ: Mapping[str, str]) -> None:
+    print(folded(_spelled(text, environ), sys.stderr), file=sys.stderr)
 
 
 def _is_refused_agent(error: OmoError, environ: Mapping[str, str]) -> bool:

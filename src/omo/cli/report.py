@@ -28,7 +28,12 @@ HOME = "reports"
 def register(commands: options.Commands) -> None:
     about = "what was proven and what was not, as one HTML page or as Markdown"
     parser = options.command(commands, "report", about, run)
-    parser.add_argument("--run", metavar="ID", dest="run_id", help="one run only, also an earlier one of the project")
+    parser.add_argument(
+        "--run",
+        metavar="ID",
+        dest="run_id",
+        help="one run only, also an earlier one; of ultrawork a conversation's last",
+    )
     parser.add_argument("--out", metavar="FILE", help="write it there (default: below the state directory)")
     parser.add_argument("--md", action="store_true", help="Markdown for a pull request, printed unless --out is given")
     parser.add_argument("--open", action="store_true", help="show the page in your browser")
@@ -75,7 +80,9 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         else:
             path = _write(context, report, text)
     notes = [_opened(path, context)] if arguments.open else []
-    return Result({**report.data, "path": path}, f"{report.verdict.text}\n{path}", code, notes)
+    return Result(
+        {**report.data, "path": path}, f"{progress.folded(report.verdict.text, sys.stdout)}\n{path}", code, notes
+    )
 
 
 def _write_at(context: Context, out: str, text: str, ending: str, marker: str) -> str:

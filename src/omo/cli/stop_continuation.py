@@ -30,16 +30,31 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         )
     everywhere = arguments.all or not (arguments.session or context.named_session or context.live_sessions())
     names = context.live_sessions() if everywhere else [context.session(arguments.session)]
+    ended: list[str] = []
+    idle: list[str] = []
     for name in names:
-        _cancel(context, name)
-    text = f"Ultrawork is off in {', '.join(names)}." if names else "No session of this project is live."
-    return Result({"sessions": names}, text)
+        if _cancel(context, name):
+            ended.append(name)
+        else:
+            idle.append(name)
+    sentences = []
+    if ended:
+        sentences.append(f"Ultrawork is off in {', '.join(ended)}.")
+    if idle:
+        sentences.append(f"Nothing was on in {', '.join(idle)}; it stays off until somebody types ulw there.")
+    return Result({"sessions": names}, " ".join(sentences) or "No session of this project is live.")
 
 
-def _cancel(context: Context, name: str) -> None:
+def _cancel(context: Context, name: str) -> bool:
+    """Whether something was on there."""
+    was_live = False
+
     def decide(row: SessionRow | None) -> runtime.Change:
+        nonlocal was_live
+        was_live = row is not None and runtime.is_live(row)
         was_on = row is not None and (runtime.is_live(row) or session.cancel_is_unshown(row))
         cancelled = session.cancel(row, reason=FROM_A_TERMINAL, now=context.now, shown=not was_on)
         return runtime.Change(None, cancelled, [{"kind": "cancelled", "rule": "cli"}])
 
     runtime.change_session(context.state, name, decide, actor="user", now=context.now, wait=store.CLI_WAIT)
+    return was_live

@@ -201,7 +201,7 @@ def budget_raised(work: Works, row: SessionRow) -> Answer:
 def budget_set(row: SessionRow) -> str:
     """What holds from now on, and how much of it is spent. What the run before spent is none of the next one's."""
     if not budget.meters(row):
-        return "There is no budget."
+        return "Budget: none."
     ceilings = budget.ceilings_in_words(row)
     if not is_live(row) and not can_be_resumed(row):
         return f"Budget: {ceilings}, for the next run in this conversation; nothing of it is spent yet."

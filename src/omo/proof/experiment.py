@@ -261,9 +261,9 @@ class _Trial:
                 LOOKS_AT_TESTS, f"the work looks at its tests ({listed(self.arranged.peeks, 3, '; ')})", runs
             )
         if now.counts is None:
-            self.notes.append("how many tests ran was not compared, as it does not say")
+            self.notes.append("how many tests ran is unknown")
         elif old is None and (without.counts is None or without.broke_before_tests):
-            self.notes.append("how many tests ran was not compared, as without the work it does not say")
+            self.notes.append("how many tests ran without the work is unknown")
         return self._result(HOLDS, self._proof(runs), runs, still_failing=still_failing)
 
     def _result(

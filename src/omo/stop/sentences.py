@@ -162,7 +162,7 @@ def _open_work(kind: str, summary: Summary) -> str:
     if kind != session.KIND:
         return f"{kind}: {left} of {total} open when last looked at" + (f", next {step}." if step else ".")
     if not total:
-        on_word = 'or, if none can apply, omo ulw done --because "why it is done".'
+        on_word = 'or, where no test can show it, omo ulw done --because "why it is done".'
         if not step:
             return f"No verification gate is pinned yet: omo gate add NAME -- COMMAND, then omo ulw done; {on_word}"
         tests = "the project's tests" if step.endswith("…") else step

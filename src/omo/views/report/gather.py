@@ -260,4 +260,7 @@ def find_run(context: Context, run: str, session: str) -> Chosen:
     for kind_name, summary in caller.row(session)["work"].items():
         if isinstance(summary, dict) and summary.get("run") == run:
             return Chosen(session, str(kind_name), run)
-    raise BadInput(f"--run {clip(run, 80)}: there is no such run in this project", fix="omo report without --run")
+    raise BadInput(
+        f"--run {clip(run, 80)}: there is no such run in this project; of ultrawork a conversation keeps its last",
+        fix="omo report without --run, or with --session ID",
+    )

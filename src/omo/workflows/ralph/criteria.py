@@ -110,7 +110,7 @@ def proposed(root: str, head: str | None, cwd: str) -> list[Criterion]:
 
 def _bad(defects: list[str]) -> BadInput:
     return BadInput(
-        f"the criteria have {counted(len(defects), 'defect')}: {clip(defects[0], 300)}",
+        f"the criteria have {counted(len(defects), 'defect')}",
         fix="mend them in the file, then omo ralph start --criteria FILE again; docs/ralph.md shows the form",
         defects=[clip(defect, 600) for defect in defects],
     )

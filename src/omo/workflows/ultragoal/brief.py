@@ -77,7 +77,7 @@ def has_goals(text: str) -> bool:
 def _require(defects: list[str]) -> None:
     if defects:
         raise BadInput(
-            f"the brief has {counted(len(defects), 'defect')}: {defects[0]}",
+            f"the brief has {counted(len(defects), 'defect')}",
             fix=f"mend the brief, then: {CREATE}",
             defects=defects[:MOST_DEFECTS],
         )
