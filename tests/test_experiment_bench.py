@@ -49,9 +49,9 @@ def test_the_history_of_a_clone_is_tried_and_the_clone_left_alone(tmp_path: Path
     command = [sys.executable, str(ROOT / "bench" / "history.py"), str(project), "--gate", TEST]
     ran = subprocess.run(command, capture_output=True, encoding="utf-8", check=False, cwd="/")
     readme, why, add, proof, *table = ran.stdout.splitlines()
-    assert readme.split(maxsplit=1)[1] == "not made                 a readme", ran.stderr
+    assert readme.split(maxsplit=1)[1] == "no work                  a readme", ran.stderr
     assert why == "    nothing that it runs on was changed (only README.md)"
     assert add.split(maxsplit=1)[1] == "holds                    add adds"
     assert proof.startswith("    fails without the work (1 failed, 1 passed: test_add (test_calc.Calc")
-    assert table == ["", "2 commits", "    1  not made", "    1  holds"]
+    assert table == ["", "2 commits", "    1  no work", "    1  holds"]
     assert (project / "calc.py").read_text(encoding="utf-8") == "edited just now\n"

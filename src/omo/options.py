@@ -30,7 +30,8 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(formatter_class=partial(argparse.HelpFormatter, width=columns() - 2), **options)
+        formatter = partial(argparse.HelpFormatter, width=columns() - 2)
+        super().__init__(formatter_class=formatter, allow_abbrev=False, **options)
 
     def error(self, message: str) -> Any:
         raise BadInput(message, fix=f"{self.prog} --help")

@@ -272,6 +272,13 @@ def test_a_change_that_the_user_allowed_is_named_and_not_taken_on_the_receipts_w
     assert "it passes only with the changed test_calc.py" in told.out
 
 
+def test_tests_that_omo_found_are_the_projects_own_wherever_they_are_named(project: Project) -> None:
+    work(project)
+    for shown in (project.check("report", "--md", by="user").out, project.check("status", "--json", by="user").out):
+        assert "the project's own (Makefile)" in shown
+        assert "pinned by the agent" not in shown
+
+
 def test_a_receipt_needs_a_proof_and_a_commit(project: Project) -> None:
     assert "no such run is known" in project.check("receipt", "write", by="user", code=4).err
     work(project, commits=False)

@@ -94,7 +94,9 @@ def test_installed_from_a_marketplace_it_just_works(
     typed(stage, marketplace / "bin" / "omo", "setup", "path", "--yes")
     omo = home / ".local" / "bin" / "omo"
     assert "ultrawork" in typed(stage, omo, "status")
-    assert "Now the plugin itself: claude plugin uninstall omo@omo" in typed(stage, omo, "setup", "remove", "--yes")
+    assert "Now the plugin in Claude Code: claude plugin uninstall omo@omo" in typed(
+        stage, omo, "setup", "remove", "--yes"
+    )
     assert (omo.exists(), stage.state.exists(), list(pointer.parent.glob("env*"))) == (False, False, [])
     shutil.copytree(kept, stage.state)
 

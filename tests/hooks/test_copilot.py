@@ -304,8 +304,11 @@ def test_an_answer_without_anything_says_nothing() -> None:
     assert host_module.HOST.write(Said(), hosts.Event("s"), {}) == b""
 
 
-def test_what_the_client_writes_a_moment_late_is_waited_for(copilot: Copilot) -> None:
-    copilot.notes("session.start")
+@pytest.mark.parametrize("is_new", [False, True], ids=["a record", "none yet"])
+def test_what_the_client_writes_a_moment_late_is_waited_for(copilot: Copilot, is_new: bool) -> None:
+    copilot.record.parent.mkdir(parents=True, exist_ok=True)
+    if not is_new:
+        copilot.notes("session.start")
     moment = "2026-11-17T02:15:40.961Z"
 
     def write_late() -> None:

@@ -84,6 +84,19 @@ def test_what_was_open_at_the_cancel_goes_on_and_is_named(host: Host, name: str)
     assert host.stop().blocks
 
 
+def test_after_a_cancel_the_command_of_a_workflow_takes_up_that_one_alone(host: Host) -> None:
+    put(host, ultragoal=summary("ultragoal"), ralph=summary("ralph", state="paused", why="w", question="", told=True))
+    host.prompt("/omo:stop-continuation")
+    line, context = told(host.prompt("/omo:ultraplan make add right"))
+    assert "/omo:ultraplan takes your cancel back" in line
+    assert "ultragoal" not in line + context
+    begin(host, "ultraplan")
+    reason = host.stop().json["reason"]
+    assert ("ultraplan: 2 of 3 open" in reason, "ultragoal" in reason) == (True, False)
+    assert "goes on" in told(host.prompt("continue ultragoal"))[0]
+    assert "ultragoal: 2 of 3 open" in host.stop().json["reason"]
+
+
 @each_workflow
 @pytest.mark.parametrize("let_go", ["breaker", "stop", "stop by name"])
 def test_a_breaker_or_a_pause_does_not_stand_in_its_way(host: Host, name: str, let_go: str) -> None:

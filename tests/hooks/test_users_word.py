@@ -248,7 +248,12 @@ def shell(host: Host, command: str) -> None:
 
 
 def acts(host: Host, path: str, command: str) -> None:
-    """The agent runs a shell command, and the host writes it down."""
+    """The agent runs a shell command, and the host writes it down. No sooner than the clock of files, which is behind
+    by up to a tick of the kernel, has passed what was typed: no person and no model is as quick as a test."""
+    typed = time.time()
+    probe = Path(f"{path}.clock")
+    while not probe.exists() or probe.stat().st_ctime < typed + 0.001:
+        probe.write_text("", "utf-8")
     shell(host, command)
     row = json.dumps(assistant(tool("Bash", command=command), at=FAR), separators=(",", ":"))
     Path(path).write_text(f"{Path(path).read_text('utf-8')}{row}\n", "utf-8")

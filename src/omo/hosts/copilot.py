@@ -199,12 +199,12 @@ class Events(Transcript):
 
     def await_moment(self, moment: str) -> None:
         """Until the record has the row that this hook was started, and with it all that happened before: the client
-        writes them a moment late, on a busy machine later than the hook asks."""
+        writes them a moment late, on a busy machine later than the hook asks, and a new record's first rows too."""
         try:
             marks = (f'"{moment}"'.encode(), f":{round(seconds(moment) * 1000)},".encode())
         except ValueError:
             return
-        if not os.path.isfile(self.path):
+        if not os.path.isdir(os.path.dirname(self.path)):
             return
         for _ in range(LOOKS):
             tail = self._tail()

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Row = dict[str, Any]
 
 MOST_ROWS = 60
+BY_USER, BY_AGENT = "pinned by the user", "pinned by the agent"  # whose a gate is that no file of the project names
 SCREENSHOT = "screenshot"  # the kind of an attachment that is shown as a picture
 
 
@@ -95,7 +96,7 @@ class Section:
     notices: tuple[Notice, ...] = ()
     took: str = ""  # where no two moments say it
     command: str = ""  # of a gate, as it would be typed
-    pinned_by: str = ""
+    whose: str = ""  # the command is, in words
 
     @property
     def duration(self) -> str:

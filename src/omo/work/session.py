@@ -36,6 +36,7 @@ OF_A_STATE = (
     *("why", "question", "told", "own", "at", "outcome", "unvouched", "endedBy", "stoppedByName", "hostLimit"),
     *("files", "changed", "stopped", "answered", "damaged"),
 )
+CALLED_OFF = "you called it off"
 LONGEST_MESSAGE = 200
 LONGEST_CALL = 120
 MOST_CALLS = 5
@@ -61,17 +62,22 @@ def arm(
     """A person asked for it: all blocks again, and no earlier cancel or release stands in the way.
 
     Whatever else a breaker let go, or waits, goes on with it; not what was given up, nor what the user stopped by its
-    name and has not `named` now. Of another workflow than ultrawork the run begins with the agent's first command, and
-    until then nothing new is held. What is spent is counted from here, unless the run was on: then it goes on with
-    what is left of its `ceilings`. `pinned` is how many gates there are. A bare word that `names_task` none sets going
-    what there is, and begins no run beside it: at the cap of a plan the user is told to type it, and owes nothing for
-    that.
+    name and has not `named` now. After a cancel the command of a workflow takes up that one alone: to the rest the
+    user has said no, and nothing since. Of another workflow than ultrawork the run begins with the agent's first
+    command, and until then nothing new is held. What is spent is counted from here, unless the run was on: then it
+    goes on with what is left of its `ceilings`. `pinned` is how many gates there are. A bare word that `names_task`
+    none sets going what there is, and begins no run beside it: at the cap of a plan the user is told to type it, and
+    owes nothing for that.
     """
     old = row or EMPTY
     work: Work = {}
     for kind, summary in work_in(old, *WAITING, "exhausted"):
         if not summary.get("cleared") and (kind == named or not summary.get("stoppedByName")):
             work[kind] = _active(summary)
+    if is_cancelled(old) and named != KIND:
+        for kind, _ in work_in(old, *OPEN_STATES):
+            if kind != named:
+                work[kind] = stop_by_name(old, kind, why=CALLED_OFF, told=True)["work"][kind]
     others = [kind for kind in (*work, *dict(work_in(old, "active"))) if kind != KIND]
     is_its_own = old["work"].get(KIND, {}).get("state") in (*OPEN_STATES, "exhausted")
     if named == KIND and (names_task or not others or is_its_own):

@@ -20,7 +20,7 @@ from omo.views.project import SessionView, claims_let_stand
 from omo.views.report.parts import Part
 from omo.views.report.verdict import does_count, ended_as, is_not_passing
 from omo.work import outcome, requests, times
-from omo.work.sections import Notice
+from omo.work.sections import BY_AGENT, Notice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,11 +105,11 @@ def _gate_notices(part: Part, *, counts: bool, is_proven: bool) -> list[Notice]:
         if not counts and is_not_passing(item):
             what = "gate not run" if item.mark == "open" else "gate not passing"
             listed.append(Notice(what, "the work beside it was ended without it", item.id))
-        if counts and not is_proven and section.pinned_by == "agent":
+        if counts and not is_proven and section.whose == BY_AGENT:
             commands.append(f"{item.id}: {section.command}")
     if commands and len(commands) == len(part.view.items):
-        what = f"every gate was pinned by the agent ({'; '.join(commands)})"
-        listed.append(Notice("pinned by the agent", clip(what, 400), part.view.run))
+        what = f"every gate was {BY_AGENT} ({'; '.join(commands)})"
+        listed.append(Notice(BY_AGENT, clip(what, 400), part.view.run))
     return listed
 
 

@@ -13,10 +13,10 @@ from omo.proof.gate_runs import Run
 from omo.proof.project_checks import Check
 from omo.state import paths
 from omo.text import clip
+from omo.work.sections import BY_USER
 from omo.workflows.ultrawork import runs
 from omo.workflows.ultrawork.gates import Gate, Gates
 
-USERS = "pinned by the user"
 MOST_ROUNDS = 3
 
 
@@ -101,7 +101,7 @@ class Prover:
 
     def _owner(self, gate: Gate, known: Gates) -> str:
         if gate.is_users:
-            return USERS
+            return BY_USER
         if gate.command not in self._owners:
             head = (known.base or {}).get("head")
             self._owners[gate.command] = own_commands.owner(self.context.root, head, gate.argv, gate.cwd)

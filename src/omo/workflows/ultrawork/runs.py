@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from omo import table
 from omo.context import Context
 from omo.errors import Refused
-from omo.proof import arrangements, base, gate_runs, reading, tree, typed_commands
+from omo.proof import arrangements, base, gate_runs, own_commands, reading, tree, typed_commands
 from omo.proof import run as runner
 from omo.proof.kinds import CODE
 from omo.state import runtime, store
 from omo.state.rows import EMPTY
 from omo.text import block, clip, listed
+from omo.work.sections import BY_AGENT, BY_USER
 from omo.workflows.ultrawork import gates
+
+if TYPE_CHECKING:
+    from omo.state.rows import Base
 
 Row = dict[str, Any]
 
@@ -37,6 +41,13 @@ def require_whole_ledger(context: Context, name: str) -> None:
 
 def known_gates(context: Context, name: str) -> gates.Gates:
     return gates.current(context.state, name, context.row(name))
+
+
+def whose(context: Context, gate: gates.Gate, began: Base | None) -> str:
+    """In words. The project's own is one that its files named before the work, whoever has pinned it."""
+    if gate.is_users:
+        return BY_USER
+    return own_commands.owner(context.root, (began or {}).get("head"), gate.argv, gate.cwd) or BY_AGENT
 
 
 def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes: bool = True) -> gate_runs.Subject:

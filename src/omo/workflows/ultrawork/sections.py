@@ -11,7 +11,7 @@ from omo.work import times
 from omo.work.sections import Attachment, Notice, Row, Section, Sections, facts
 from omo.work.status import Status
 from omo.work.viewer import Viewer
-from omo.workflows.ultrawork import gates
+from omo.workflows.ultrawork import gates, runs
 from omo.workflows.ultrawork.status import run_of
 
 
@@ -23,7 +23,7 @@ def sections(viewer: Viewer, view: Status) -> Sections:
         tried: dict[str, Row] = {}
         if pinned.base and not pinned.base.get("unknown"):
             tried = gate_runs.tried(viewer.context.state, pinned.base, gate.argv, gate.cwd)
-        of_gates[gate.name] = _section(gate, tried)
+        of_gates[gate.name] = _section(gate, tried, runs.whose(viewer.context, gate, pinned.base))
     changed = None
     if view.outcome is not None and pinned.ran and pinned.ran[-1].changed is not None:
         changed = sorted(pinned.ran[-1].changed.keys() - set(pinned.left_out))
@@ -31,7 +31,7 @@ def sections(viewer: Viewer, view: Status) -> Sections:
     return Sections(of_gates, whole, base=pinned.base, left_out=pinned.left_out, changed=changed)
 
 
-def _section(gate: gates.Gate, tried: dict[str, Row]) -> Section:
+def _section(gate: gates.Gate, tried: dict[str, Row], whose: str) -> Section:
     last = gate.last
     covers: list[tuple[str, object]] = [("directory", "" if gate.cwd == "." else gate.cwd)]
     notices, took = [], ""
@@ -48,7 +48,7 @@ def _section(gate: gates.Gate, tried: dict[str, Row]) -> Section:
         attachments=tuple(_outputs(gate, tried)),
         notices=tuple(notices),
         command=clip(shlex.join(gate.argv), 200),
-        pinned_by=clip(gate.by, 20),
+        whose=whose,
     )
 
 

@@ -10,7 +10,7 @@ from omo.text import block, clip, counted
 from omo.work import outcome, session
 from omo.work.status import Item, NextStep, Status, command
 from omo.work.viewer import Viewer
-from omo.workflows.ultrawork import gates
+from omo.workflows.ultrawork import gates, runs
 
 # What was let through is neither passing nor open: it does not count, and is named beside what does.
 MARKS = {"pass": "done", "pass, unchanged tree": "done", "not run": "open"}
@@ -29,8 +29,7 @@ def status(viewer: Viewer) -> Status | None:
     sessions = viewer.caller.session_rows
     pinned = gates.fold(gates.with_project_pins(viewer.context.state, viewer.session, rows, sessions), run)
     now = base.look(viewer.context.root, pinned.base).without(pinned.left_out) if len(pinned) else None
-    called_off = bool(run) and not gates.run_of(viewer.row)
-    items = tuple(_item(gate, now, run, called_off=called_off) for gate in pinned)
+    items = tuple(_item(gate, now, runs.whose(viewer.context, gate, pinned.base)) for gate in pinned)
     headline, ended_as = counted(len(items), "gate") + " pinned", None
     if summary.get("state") == "done":
         ended_as = outcome.of(summary)
@@ -61,7 +60,7 @@ def run_of(viewer: Viewer, rows: list[runtime.Json]) -> str | None:
     return next(filter(None, (gates.run_of(read_row(runtime.part(row, "after"))) for row in reversed(rows))), None)
 
 
-def _item(gate: gates.Gate, now: base.Look | None, run: str | None, *, called_off: bool) -> Item:
+def _item(gate: gates.Gate, now: base.Look | None, whose: str) -> Item:
     last = gate.last
     mark, receipt, receipt_why = MARKS.get(gate.status, "failed"), "", ""
     overrides = []
@@ -77,7 +76,7 @@ def _item(gate: gates.Gate, now: base.Look | None, run: str | None, *, called_of
     elif gate.recorded or gate.allowed:
         mark = "cut"
     text = gates.in_words(gate)
-    notes = [text, f"pinned by the {gate.by}"]
+    notes = [text, whose]
     if gate.status == "pass, unchanged tree":
         notes.append("it passes on the files as the run began with them")
     if mark == "failed" and last is not None:
