@@ -54,7 +54,7 @@ def job(stage: Stage) -> Stage:
     _, _, *install = step("install the client and omo").splitlines()
     assert shell(stage, "\n".join(install)).returncode == 0
     data = stage.home / ".claude" / "plugins" / "data" / "omo-omo"
-    shutil.copytree(stage.data, data, dirs_exist_ok=True)
+    shutil.copytree(stage.data, data, symlinks=True, dirs_exist_ok=True)  # bytecode lies where all tests share it
     shutil.rmtree(stage.data)
     return stage
 
