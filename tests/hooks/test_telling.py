@@ -637,6 +637,12 @@ def test_a_cancel_typed_is_answered_there_and_names_what_it_ended(desk: Desk) ->
     assert desk.stop() == {}
 
 
+def test_a_cancel_of_other_work_alone_speaks_of_no_ultrawork(desk: Desk) -> None:
+    desk.put(work(ultragoal=plan()))
+    told = json.loads(desk.send("UserPromptSubmit", prompt="/omo:stop-continuation"))["reason"]
+    assert told == f"{messages.CANCELLED_OTHER} Not proven: ultragoal g1771780801000 (2 of 3 open)."
+
+
 def test_a_cancel_delivered_twice_is_answered_once(desk: Desk) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     assert json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))["reason"] == messages.CANCELLED

@@ -65,7 +65,9 @@ ON_AGAIN = (
     f"`omo next` says what to do; only the user ends it early: {STOP}."
 )
 
-CANCELLED = "omo: ultrawork is off. Nothing will hold this session until you type ulw or the command of a workflow."
+LET_GO = "Nothing will hold this session until you type ulw or the command of a workflow."
+CANCELLED = f"omo: ultrawork is off. {LET_GO}"
+CANCELLED_OTHER = f"omo: it is off. {LET_GO}"  # where ultrawork itself was not on
 NOTHING_TO_CANCEL = "omo: nothing was on in this session. It stays off until you type ulw or the command of a workflow."
 WITHDRAWN = (
     "omo: ultrawork is off: the prompt that turned it on was taken back before the agent had said a word. "
@@ -326,7 +328,8 @@ def cancel_answer(row: SessionRow, *, was_on: bool, passes_on: bool) -> Answer:
     """For the cancel that the user has just typed; by it, the row has lost what `ulw` had open."""
     text = CANCELLED if was_on else NOTHING_TO_CANCEL
     if was_on and (more := cancelled_work(row)) not in ("", ULTRAWORK):
-        text += f" Not proven: {more}."
+        is_ulw = session.KIND in row["stopContinuation"].get("ended", ())
+        text = f"{CANCELLED if is_ulw else CANCELLED_OTHER} Not proven: {more}."
     if not passes_on:
         return Answer(END_PROMPT, text)
     return Answer(context=CANCELLED_AND_MORE if was_on else NOTHING_AND_MORE, message=text)
