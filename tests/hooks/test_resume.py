@@ -209,7 +209,7 @@ def test_who_was_killed_before_the_end_was_told_is_not_the_live_one(project: Pro
     project.check("ulw", "done", "--because", "it is done as asked")
     project.prompt("ulw another thing", session=NEXT)
     assert f"session {NEXT}, the only live one" in project.user("next").err
-    assert project.user("stop-continuation", "--all").out == f"Ultrawork is off in {NEXT}.\n"
+    assert project.user("stop-continuation", "--all").out == f"Nothing holds {NEXT} any more.\n"
     assert "finished on the agent's word" in project.stop().message
 
 

@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
             idle.append(name)
     sentences = []
     if ended:
-        sentences.append(f"Ultrawork is off in {', '.join(ended)}.")
+        sentences.append(f"Nothing holds {', '.join(ended)} any more.")
     if idle:
         sentences.append(f"Nothing was on in {', '.join(idle)}; it stays off until somebody types ulw there.")
     return Result({"sessions": names}, " ".join(sentences) or "No session of this project is live.")
@@ -47,14 +47,14 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
 
 def _cancel(context: Context, name: str) -> bool:
     """Whether something was on there."""
-    was_live = False
+    had_work = False
 
     def decide(row: SessionRow | None) -> runtime.Change:
-        nonlocal was_live
-        was_live = row is not None and runtime.is_live(row)
+        nonlocal had_work
+        had_work = row is not None and bool(runtime.is_live(row) or session.not_given_up(row))
         was_on = row is not None and (runtime.is_live(row) or session.cancel_is_unshown(row))
         cancelled = session.cancel(row, reason=FROM_A_TERMINAL, now=context.now, shown=not was_on)
         return runtime.Change(None, cancelled, [{"kind": "cancelled", "rule": "cli"}])
 
     runtime.change_session(context.state, name, decide, actor="user", now=context.now, wait=store.CLI_WAIT)
-    return was_live
+    return had_work
