@@ -68,11 +68,11 @@ find_runtime() {
 }
 
 # The event: one line of JSON, as hosts send it. Reads no further than its end, so a stdin that is never closed does not
-# hold us; one that never says anything is given a second.
+# hold us; one that never says anything is given two seconds, which a busy host may need.
 read_event() {
     [ -z "$was_read" ] || return 0
     was_read=yes
-    input=$(exec timeout 1 head -n 1)
+    input=$(exec timeout 2 head -n 1)
     [ $? != 127 ] || read_event_watched
 }
 
@@ -89,7 +89,7 @@ read_event_watched() {
         reader=$!
         {
             trap 'kill -9 $!; exit' TERM # what was only just forked may not heed a gentler signal
-            sleep 1 &
+            sleep 2 &
             wait $! && kill $reader
         } >/dev/null 3<&- &
         wait $reader

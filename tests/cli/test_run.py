@@ -98,6 +98,15 @@ def test_or_by_the_settings_of_the_project(tmp_path: Path) -> None:
     assert claude(tmp_path, allow=[3, "Edit"]).lacks_permission([OMO]) != ""
 
 
+def test_a_hook_that_a_busy_machine_gave_up_on_is_asked_once_more(tmp_path: Path) -> None:
+    answered = '{"result": "UserPromptSubmit operation blocked by hook: omo status"}'
+    refused = '{"result": "API Error: Connection refused"}'
+    for printed, lacks in [([refused, answered], False), ([refused, refused], True)]:
+        said = iter(printed)
+        asked = ClaudeHeadless(hosts.named("claude"), str(tmp_path), {}, [], lambda *_, said=said: next(said))
+        assert bool(asked.lacks_hooks()) is lacks
+
+
 @pytest.mark.parametrize(
     ("printed", "limit", "error"),
     [

@@ -8,7 +8,7 @@ import uuid
 from typing import TYPE_CHECKING
 
 from omo.hosts import claude, claude_setup, headless
-from omo.hosts.headless import INSTALL, NOWHERE, Json, Left, is_later
+from omo.hosts.headless import NOWHERE, Json, Left, is_later
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,16 +29,13 @@ class Headless(headless.Headless):
         told = _last_object(self.ask([self.host.program, "auth", "status"], b"", self.environ))
         return "log in: claude auth login, or set ANTHROPIC_API_KEY" if told.get("loggedIn") is False else ""
 
-    def lacks_hooks(self) -> str:
-        """A line that the hook answers; where no hook does, it is asked of a model that is not there."""
+    def is_answered(self) -> bool:
         environ = {**self.environ, "ANTHROPIC_BASE_URL": NOWHERE, "CLAUDE_CODE_MAX_RETRIES": "0"}
         for other in ("CLAUDE_CODE_USE_BEDROCK", "CLAUDE_CODE_USE_VERTEX", "CLAUDE_CODE_USE_FOUNDRY"):
             environ.pop(other, None)
         command = [*self.command(str(uuid.uuid4())), "--no-session-persistence"]
         told = str(_last_object(self.ask(command, b"/omo:status", environ)).get("result"))
-        if "blocked by hook" in told and "omo" in told:
-            return ""
-        return f"the hooks of omo do not fire in Claude Code: {INSTALL}, or omo doctor says what is wrong"
+        return "blocked by hook" in told and "omo" in told
 
     def lacks_permission(self, commands: Sequence[Sequence[str]]) -> str:
         mode, rules = self._permissions()

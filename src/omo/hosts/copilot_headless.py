@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from omo import hosts
 from omo.hosts import copilot, headless
-from omo.hosts.headless import INSTALL, NOWHERE, Json, Left, is_later, objects_in
+from omo.hosts.headless import NOWHERE, Json, Left, is_later, objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,14 +34,11 @@ class Headless(headless.Headless):
         """It may be in a keyring, or another program's: only a round tells."""
         return ""
 
-    def lacks_hooks(self) -> str:
-        """A line that the hook answers; where no hook does, it is asked of a model that is not there."""
+    def is_answered(self) -> bool:
         nowhere = {"COPILOT_PROVIDER_BASE_URL": NOWHERE, "COPILOT_OFFLINE": "true", "COPILOT_MODEL": "none"}
         command = [*self.command(str(uuid.uuid4())), "--allow-all-tools"]
-        for data in _told(self.ask(command, b"/omo:status", {**self.environ, **nowhere}), "session.warning"):
-            if str(data.get("message")).startswith("omo"):
-                return ""
-        return f"the hooks of omo do not fire in Copilot CLI: {INSTALL}, or omo doctor says what is wrong"
+        warnings = _told(self.ask(command, b"/omo:status", {**self.environ, **nowhere}), "session.warning")
+        return any(str(data.get("message")).startswith("omo") for data in warnings)
 
     def lacks_permission(self, commands: Sequence[Sequence[str]]) -> str:
         given = " ".join(self.arguments)

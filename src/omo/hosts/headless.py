@@ -55,6 +55,13 @@ class Headless:
         raise NotImplementedError
 
     def lacks_hooks(self) -> str:
+        """Asked twice: a busy machine may give up on one hook."""
+        if self.is_answered() or self.is_answered():
+            return ""
+        return f"the hooks of omo do not fire in {self.host.program}: {INSTALL}, or omo doctor says what is wrong"
+
+    def is_answered(self) -> bool:
+        """Whether a line is that a hook answers; where none does, it is asked of a model that is not there."""
         raise NotImplementedError
 
     def lacks_permission(self, commands: Sequence[Sequence[str]]) -> str:
