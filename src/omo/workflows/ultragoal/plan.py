@@ -269,17 +269,21 @@ class Plan:
     @property
     def tally(self) -> str:
         """What became of it in one line: complete of all there ever were, superseded, reworded."""
+        complete = sum(goal.status == "complete" for goal in self.goals)
+        return ", ".join([f"{complete} of {counted(len(self.goals), 'goal')} complete", *self.steered])
+
+    @property
+    def steered(self) -> list[str]:
         superseded = [goal for goal in self.goals if goal.status == "superseded"]
         dropped = sum(bool(goal.steering.get("noReplacementRequired")) for goal in superseded)
         reworded = sum("firstWording" in goal.steering for goal in self.goals)
-        complete = sum(goal.status == "complete" for goal in self.goals)
-        parts = [f"{complete} of {counted(len(self.goals), 'goal')} complete"]
+        parts = []
         if superseded:
             without = f" ({dropped} without a replacement)" if dropped else ""
             parts.append(f"{len(superseded)} superseded{without}")
         if reworded:
             parts.append(f"{reworded} reworded")
-        return ", ".join(parts)
+        return parts
 
 
 def fold(rows: Iterable[Row], run: str = "") -> Plan | None:

@@ -79,17 +79,17 @@ def plan_status(run: PlanRun, plan: Plan, step: NextStep) -> Status:
     overrides = []
     for item in items:
         overrides += [f"{item.id}: {override}" for override in item.overrides]
-    headline = plan.tally
+    remarks = plan.steered
     stale = sum(item.mark == "stale" for item in items)
     if run.problems:
-        headline += ", by the word of a damaged ledger"
+        remarks.append("by the word of a damaged ledger")
     elif stale:
-        headline += f", {counted(stale, 'receipt')} stale"
+        remarks.append(f"{counted(stale, 'receipt')} stale")
     return Status(
         "ultragoal",
         "goal",
         run=plan.run,
-        headline=headline,
+        headline=", ".join(remarks),
         items=items,
         next=step,
         facts=tuple(facts),

@@ -74,9 +74,11 @@ def status(run: PlanRun, plan: Plan, view: Status) -> Result:
         "problems": notes,
         "next": step_data(step),
     }
-    numbers = ", ".join(f"{counts[name]} {name}" for name in STATUSES if counts[name])
-    cut = f" ({view.headline})" if counts["superseded"] else ""
-    lines = [f"Ultragoal {word}: {counted(len(plan.goals), 'goal')}, {numbers}{cut}"]
+    numbers = [counted(len(plan.goals), "goal")]
+    numbers += [f"{counts[name]} {name}" for name in STATUSES if counts[name] and name != "superseded"]
+    if view.headline:
+        numbers.append(view.headline)
+    lines = [f"Ultragoal {word}: {', '.join(numbers)}"]
     lines += [f"  {fact}" for fact in view.facts]
     for item in view.items:
         receipt = [f"receipt {item.receipt}"] if item.receipt else []

@@ -8,7 +8,7 @@ from omo.errors import NotEvaluable, OmoError
 from omo.state import runtime
 from omo.state.rows import EMPTY
 from omo.state.runtime import part
-from omo.text import clip, counted
+from omo.text import clip
 from omo.work import outcome
 from omo.work.files import Files
 from omo.work.publish import change_row, changed
@@ -62,7 +62,6 @@ def status(viewer: Viewer) -> Status | None:
         KIND,
         "goal",
         run=clip(str(summary.get("run") or ""), 60),
-        headline=counted(len(held), "goal"),
         items=tuple(_item(goal, owed[goal.id], stale_because(goal, files)) for goal in held),
         next=following,
         overrides=tuple(overrides),
