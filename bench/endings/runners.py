@@ -271,7 +271,7 @@ RUNNERS += [
         {
             "package.json": script("tsc --noEmit"),
             "tsconfig.json": json.dumps(
-                {"compilerOptions": {"strict": True, "types": []}, "include": ["src"]}, indent=1
+                {"compilerOptions": {"strict": True, "types": [], "lib": ["es5"]}, "include": ["src"]}, indent=1
             ),
             "src/add.ts": "export const add: number = 'a';\n",
             "src/mul.ts": "export function mul(a) {\n  return a;\n}\n",
