@@ -125,7 +125,8 @@ def _invalid(s: Situation, rule: str) -> SessionRow:
     return {**session.exhaust(unarmed, rule=rule, why=sentences.cause(rule, s.row, s.limits)), "ulw": ulw}
 
 
-# What each rule reads, and what would make it answer otherwise, is in facts.py.
+# What each rule reads, and what would make it answer otherwise, is in facts.py; why the odd ones are there is in
+# docs/decisions/stop.md. Each has a case in tests/hooks/test_stop_rules.py, and so has their order.
 RULES = (
     Rule("switched-off", "OMO_DISABLE is set", lambda s: s.disabled),
     Rule("subagent", "a subagent stops, not the session", lambda s: s.event.is_subagent),
