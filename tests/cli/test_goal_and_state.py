@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from omo.state import paths, runtime
-from omo.state.rows import read_row
+from omo.state import paths
 from omo.work import session
 from omo.workflows.ultragoal import create
 from omo.workflows.ultragoal.brief import parse
+from tests.cli.sessions import next_stop
 from tests.project import NOW, SESSION, Project
 from tests.ultragoal.project import TWO
 from tests.ultragoal.project import Project as GoalProject
@@ -36,23 +35,6 @@ def planned(project: Project, goals: GoalProject) -> GoalProject:
 def make_plan(goals: GoalProject) -> None:
     """Without the session's goal for it."""
     create.create_goals(goals.run(), parse(TWO), mode="aggregate", force=False)
-
-
-def next_stop(project: Project) -> str:
-    data = project.agent("ulw", "status", "--json").json
-    rule: str = data["nextStop"]["rule"]
-    return rule
-
-
-def change_row(project: Project, decide: Any) -> None:
-    runtime.change_session(
-        project.state,
-        SESSION,
-        lambda row: runtime.Change(None, decide(row or read_row({})), [{"kind": "paused"}]),
-        actor="hook",
-        now=project.now,
-        wait=5.0,
-    )
 
 
 # omo goal
@@ -151,7 +133,7 @@ def test_a_resume_that_died_half_way_is_finished_by_the_next(project: Project, p
 
 
 def test_what_the_user_paused_stays_paused_whatever_the_goal_does(project: Project, planned: GoalProject) -> None:
-    change_row(project, lambda row: session.suspend(row, state="paused", why="the user asked to stop for now"))
+    project.change_row(lambda row: session.suspend(row, state="paused", why="the user asked to stop for now"))
     assert project.agent("goal", "resume").code == 0
     assert planned.told()["state"] == "paused"
     project.agent("goal", "drop")
@@ -159,7 +141,7 @@ def test_what_the_user_paused_stays_paused_whatever_the_goal_does(project: Proje
 
 
 def test_a_pause_and_a_resume_give_no_new_budget(project: Project, planned: GoalProject) -> None:
-    change_row(project, lambda row: session.exhaust(row, rule="cap", why="8 blocks"))
+    project.change_row(lambda row: session.exhaust(row, rule="cap", why="8 blocks"))
     planned.classify()
     project.agent("goal", "pause")
     project.agent("goal", "resume")

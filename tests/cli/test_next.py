@@ -19,6 +19,17 @@ def files_below(directory: str) -> dict[str, bytes]:
     return files
 
 
+def ralph_begins(project: Project) -> tuple[str, ...]:
+    """What was typed to begin it."""
+    project.prompt("/omo:ralph write both parts")
+    checks = [{"id": "there", "type": "path", "path": "done-1.txt"}]
+    described = [{"id": "C1", "description": "part 1 is in place", "checks": checks}]
+    file = project.write("criteria.json", json.dumps({"criteria": described}))
+    begin = ("ralph", "start", "--criteria", str(file))
+    project.check(*begin)
+    return begin
+
+
 def test_nothing_is_on_and_how_one_starts(project: Project) -> None:
     for looks in (project.agent("next"), project.user("next")):
         assert (looks.code, looks.err) == (0, "")
@@ -63,11 +74,7 @@ def test_a_plan_that_was_read_by_the_critic_is_begun_and_its_execution_is_next(p
 
 
 def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Project) -> None:
-    project.prompt("/omo:ralph write both parts")
-    checks = [{"id": "there", "type": "path", "path": "done-1.txt"}]
-    described = [{"id": "C1", "description": "part 1 is in place", "checks": checks}]
-    file = project.write("criteria.json", json.dumps({"criteria": described}))
-    project.check("ralph", "start", "--criteria", str(file))
+    begin = ralph_begins(project)
     project.check("ralph", "abandon", "it is too hard for me today")
     project.prompt("three more rounds, please")
     assert "end your turn" in project.agent("next").out, "they have not been shown how it ended"
@@ -82,7 +89,7 @@ def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Proj
         project.agent("ralph", "status")
         project.stop().assert_silent()
     assert project.prompt("and hurry", env={"CLAUDECODE": "1"}).message == "", "said once"
-    project.check("ralph", "start", "--criteria", str(file), "--max-iterations", "3")
+    project.check(*begin, "--max-iterations", "3")
     assert project.stop().blocks
 
 
@@ -123,11 +130,7 @@ def test_a_goal_is_shown_with_its_whole_text(project: Project) -> None:
 
 
 def test_open_criteria_come_with_their_checks_and_the_request(project: Project) -> None:
-    project.prompt("/omo:ralph write both parts")
-    checks = [{"id": "there", "type": "path", "path": "done-1.txt"}]
-    described = [{"id": "C1", "description": "part 1 is in place", "checks": checks}]
-    file = project.write("criteria.json", json.dumps({"criteria": described}))
-    project.check("ralph", "start", "--criteria", str(file))
+    ralph_begins(project)
     out = project.agent("next").out
     assert 'the user asked for, as they typed it: "write both parts"' in out
     assert "C1 [PENDING]: part 1 is in place" in out

@@ -61,22 +61,6 @@ def test_a_terminal_gets_colours_unless_it_says_otherwise(project: Project, monk
     assert "\x1b" not in project.omo("status", by="user", env=agents(TERM="xterm", LC_ALL="de_DE.ISO-8859-1")).out
 
 
-@pytest.mark.parametrize(
-    ("environ", "is_plain"),
-    [
-        ({}, False),
-        ({"LANG": "C.UTF-8"}, False),
-        ({"LANG": "C"}, True),
-        ({"LC_ALL": "de_DE.ISO-8859-15@euro", "LANG": "C.UTF-8"}, True),
-        ({"LC_CTYPE": "ja_JP.eucJP"}, True),
-    ],
-)
-def test_the_locale_may_name_another_charset(project: Project, environ: dict[str, str], is_plain: bool) -> None:
-    arm(project)
-    project.has_screen = True
-    assert ("\x1b" not in project.agent("status", env=environ).out) is is_plain
-
-
 def test_another_session_by_as_much_of_its_id_as_is_unique(project: Project) -> None:
     arm(project)
     arm(project, OTHER)

@@ -14,7 +14,7 @@ import pytest
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.workflows.ultragoal.plan import POINTER
-from tests.cli.test_ulw_and_gates import use_blocks
+from tests.cli.sessions import use_blocks
 from tests.project import SESSION, Project, Ran, plan_directory
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import ONE, TWO
