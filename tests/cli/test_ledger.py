@@ -127,6 +127,8 @@ def test_a_damaged_ledger_is_named_in_the_list(project: Project) -> None:
 
 
 def test_verify_looks_at_every_session_when_asked(project: Project) -> None:
+    without_state = project.user("ledger", "verify", "--all", "--json")
+    assert (without_state.code, without_state.json["files"], Path(project.state).exists()) == (0, [], False)
     for name in (SESSION, "other"):
         project.user("ulw", "start", "--session", name)
         project.user("goal", "create", "--objective", "Ship it", "--session", name)
@@ -151,9 +153,3 @@ def test_a_session_that_was_forgotten_is_verified_as_far_as_its_chain_goes(proje
     path = Path(paths.events_file(project.state, "old"))
     path.write_text("rubbish\n")
     assert project.user("ledger", "verify", "--all").code == 3
-
-
-def test_verify_all_of_a_project_without_state(project: Project) -> None:
-    ran = project.user("ledger", "verify", "--all", "--json")
-    assert (ran.code, ran.json["files"]) == (0, [])
-    assert not Path(project.state).exists()

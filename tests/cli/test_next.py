@@ -120,6 +120,7 @@ def test_a_goal_is_shown_with_its_whole_text(project: Project) -> None:
     words = "Rows keep their order. " * 40 + "The last word is marzipan."
     project.check("ultragoal", "create-goals", "--brief", f"@goal: Order | {words}")
     project.check("ultragoal", "complete-goals")
+    before = files_below(project.state)
     data = project.agent("next", "--json").json
     assert (data["kind"], data["next"]["item"]) == ("ultragoal", "G001")
     assert [item["id"] for item in data["items"]] == ["G001"]
@@ -127,6 +128,7 @@ def test_a_goal_is_shown_with_its_whole_text(project: Project) -> None:
     out = project.agent("next").out
     assert "The last word is marzipan." in out
     assert data["next"]["ways"][0]["command"] in out
+    assert files_below(project.state) == before, "it only reads"
 
 
 def test_open_criteria_come_with_their_checks_and_the_request(project: Project) -> None:
@@ -147,14 +149,6 @@ def test_what_waits_for_the_user_says_so(project: Project) -> None:
     out = project.agent("next").out
     assert "it stays off until you type ulw" in out
     assert "$" not in out
-
-
-def test_it_only_reads(project: Project) -> None:
-    project.check("ultragoal", "create-goals", "--brief", TWO)
-    project.check("ultragoal", "complete-goals")
-    before = files_below(project.state)
-    project.check("next")
-    assert files_below(project.state) == before
 
 
 def test_a_step_for_hooks_has_its_command_whole_or_names_this_one() -> None:

@@ -314,6 +314,7 @@ def test_a_refused_checkpoint_names_the_remedy_and_writes_nothing(project: Proje
     assert "Traceback" not in ran.err
     if "--goal-json" in argv:
         assert ("--goal-json" in ran.err, "quality gate" in ran.err) == (True, False)
+        assert ("does not show the session's goal as it is" in ran.err) is (ANOTHER_GOAL in argv)
     assert plan_bytes(project) == before
 
 
