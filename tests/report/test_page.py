@@ -182,6 +182,13 @@ def test_what_a_damaged_ledger_of_the_session_says_proves_nothing_of_any_kind(tm
         assert ("damaged ledger", "session") in [(one.what, one.where) for one in found.notices]
 
 
+def test_without_the_sessions_row_nothing_is_proven(tmp_path: Path) -> None:
+    shop = judged(tmp_path)
+    assert gathered(shop).verdict.is_proven
+    Path(paths.runtime_file(shop.state)).write_text("{", encoding="utf-8")
+    assert gathered(shop).verdict.text == "NOT proven: its state cannot be read."
+
+
 def test_what_changed_since_a_receipt_is_said(tmp_path: Path) -> None:
     shop = make(tmp_path / "project")
     (shop.root / "value").write_text("old\n")

@@ -68,6 +68,16 @@ def test_the_last_block_is_near(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("name", SCENES)
+def test_the_next_stop_is_what_the_hook_then_does(tmp_path: Path, name: str) -> None:
+    scene = SCENES[name](tmp_path / "p")
+    scene.now += 60
+    found = scene.view().focus
+    said = found.brief.decision if found else "allow"
+    scene.now -= 61
+    assert scene.stop().blocks == (said == "block")
+
+
 # What can be copied
 
 
