@@ -393,6 +393,13 @@ def test_durations_are_in_the_two_largest_units(began: str, ended: str, text: st
     assert spans.between(began, ended) == text
 
 
+def test_data_is_what_the_page_shows(report: Report) -> None:
+    data = json.loads(json.dumps(report.data))
+    assert data["verdict"]["proven"] is False
+    assert [one["kind"] for one in data["works"]] == ["ultraplan", "ultragoal", "ralph", "verify", "ulw"]
+    assert len(data["notices"]) == len(report.notices)
+
+
 def test_many_items_are_cut_and_counted(report: Report) -> None:
     part = report.parts[0]
     many = part.view._replace(items=tuple(part.view.items[0]._replace(id=str(at)) for at in range(250)))
