@@ -19,6 +19,7 @@ from omo.cli.status import takes_utf8
         ({"LC_ALL": "de_DE.UTF-8", "LANG": "C"}, True),
         ({"LC_CTYPE": "en_US.UTF-8", "LANG": "C"}, True),
         ({"LC_ALL": "C"}, False),
+        ({"LC_CTYPE": "ja_JP.eucJP"}, False),
         ({"LC_ALL": "POSIX", "LC_CTYPE": "de_DE.UTF-8"}, False),
         ({"LC_ALL": "de_DE.ISO-8859-1"}, False),
         ({"LANG": "C", "LC_CTYPE": "C.UTF-8"}, False),  # Python wrote the second

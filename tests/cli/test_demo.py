@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
+import sys
 from pathlib import Path
+
+import pytest
 
 from tests.hooks.conftest import ROOT, point_at
 from tests.project import Project
 
 
-def test_the_demo_plays_to_its_end(project: Project, tmp_path: Path) -> None:
-    import os
-    import sys
-
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
     home = tmp_path / "environment home"
     home.mkdir()
     point_at(home, sys.executable)
-    ran = project.omo(
-        "demo", by="user", env={"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "OMO_ENV_HOME": str(home)}
-    )
+    return {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "OMO_ENV_HOME": str(home)}
+
+
+def test_the_demo_plays_to_its_end(project: Project, environ: dict[str, str]) -> None:
+    ran = project.omo("demo", by="user", env=environ)
     assert ran.code == 0, ran.err
     for line in (
         "2. You type ulw, and pin the check that has to pass",
@@ -32,19 +36,11 @@ def test_the_demo_plays_to_its_end(project: Project, tmp_path: Path) -> None:
     assert max(map(len, ran.out.splitlines())) <= 80
 
 
-def test_bin_omo_runs_the_same_cli(project: Project, tmp_path: Path) -> None:
-    import os
-    import sys
-
-    home = tmp_path / "environment home"
-    home.mkdir()
-    point_at(home, sys.executable)
-    environ = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "OMO_ENV_HOME": str(home)}
-    environ["CLAUDE_CODE_SESSION_ID"] = "x"
+def test_bin_omo_runs_the_same_cli(project: Project, environ: dict[str, str]) -> None:
     done = subprocess.run(
         [ROOT / "bin" / "omo", "ulw", "status", "--json"],
         cwd=project.root,
-        env=environ,
+        env={**environ, "CLAUDE_CODE_SESSION_ID": "x"},
         capture_output=True,
         text=True,
         check=False,

@@ -55,6 +55,9 @@ def test_a_command_that_nobody_pinned_is_run_by_omo_and_shows_a_command_line(pla
     ran = checkpoint(planned, artifact("run", "cli-replay", path))
     assert ran.code == 0, ran.err
     assert receipt(planned)["replays"][0]["command"] == "python3 greet.py you"
+    planned.write("fails.py", "raise SystemExit(3)\n")
+    failed = json.loads((planned.root / recorded(planned, "python3", "fails.py")).read_text())
+    assert failed["expectedExitCode"] == 3, "a run that fails is recorded as it is"
 
 
 @pytest.mark.parametrize(
@@ -91,12 +94,6 @@ def test_a_library_is_shown_by_what_it_answers(planned: Project, argv: list[str]
 def test_what_only_prints_success_is_not_recorded(planned: Project, argv: list[str]) -> None:
     ran = planned.agent("evidence", "replay", "--", *argv)
     assert (ran.code, "it shows nothing" in ran.err) == (3, True)
-
-
-def test_a_run_that_fails_is_recorded_as_it_is(planned: Project) -> None:
-    planned.write("fails.py", "raise SystemExit(3)\n")
-    record = json.loads((planned.root / recorded(planned, "python3", "fails.py")).read_text())
-    assert record["expectedExitCode"] == 3
 
 
 def edit(project: Project, path: str) -> None:

@@ -11,7 +11,6 @@ import pytest
 from omo.clock import stamp
 from omo.hooks import tool_use
 from omo.hooks.main import answer
-from omo.state import runtime
 from omo.state.rows import read_row
 from omo.stop import rules
 from omo.work import session
@@ -30,10 +29,8 @@ def files(project: Project) -> dict[str, bytes]:
 
 
 def put(project: Project, **changes: Any) -> None:
-    def change(row: Any) -> runtime.Change:
-        return runtime.Change(None, read_row({**(row or {}), **changes}), [{"kind": "test"}])
-
-    runtime.change_session(project.state, SESSION, change, actor="agent", now=project.now, wait=5)
+    project.now -= 1  # at the moment that the test has reached
+    project.change_row(lambda row: read_row({**row, **changes}), actor="agent")
 
 
 def explain(project: Project, *argv: str) -> dict[str, Any]:
@@ -105,6 +102,7 @@ def test_where_a_limit_was_set_is_told(project: Project) -> None:
     [
         ("ulw fix it", {}, "activate", "leading", "leave the word out"),
         ("what is ulw?", {}, "none", "question", "type ulw and a task"),
+        ("use `ulw`", {}, "none", "in-code", "write ulw outside of it"),
         ("fix it with ulw", {"OMO_KEYWORD": "explicit"}, "none", "mode-explicit", "make ulw the first word"),
         ("ulw fix it", {"OMO_KEYWORD": "off"}, "none", "mode-off", "type /omo:ulw"),
         ("fix it", {}, "none", "no-keyword", "type ulw and a task"),

@@ -13,6 +13,7 @@ import pytest
 from omo.hooks import main as hook
 from omo.hooks import stop as stop_hook
 from omo.state import paths
+from tests.cli.sessions import next_stop
 from tests.project import SESSION, Project
 from tests.ralph.project import criterion
 from tests.ultraplan.plans import commit, git, plan_text
@@ -84,29 +85,24 @@ def stop(project: Project, session: str = SESSION) -> str:
     return str(json.loads(said or b"{}").get("systemMessage", ""))
 
 
-def stop_rule(project: Project, session: str = SESSION) -> str:
-    rule: str = project.user("ulw", "status", "--session", session, "--json").json["nextStop"]["rule"]
-    return rule
-
-
 @each_workflow
 def test_damage_lets_the_agent_go_and_is_the_users_to_seal(project: Project, flow: Workflow) -> None:
     flow.begin(project)
-    assert stop_rule(project) == "block"
+    assert next_stop(project) == "block"
     ledger = flow.ledger(project)
     damage(ledger)
     bytes_before = ledger.read_bytes()
     refused = project.agent(*flow.work)
     seal = ("state", "clear", "--mode", flow.kind, "--force", "--session", SESSION)
     assert (refused.code, f"omo {' '.join(seal)}" in refused.err) == (3, True), refused.err
-    assert stop_rule(project) == "waiting"
+    assert next_stop(project) == "waiting"
     assert project.agent(*seal).code == 3
     assert ledger.read_bytes() == bytes_before
     assert project.user(*seal).code == 0
     (kept,) = ledger.parent.parent.glob(f"{ledger.parent.name}.cleared-*/ledger.jsonl")
     assert kept.read_bytes() == bytes_before
     flow.begin(project)
-    assert stop_rule(project) == "block"
+    assert next_stop(project) == "block"
 
 
 @each_workflow
@@ -115,7 +111,7 @@ def test_a_run_that_was_removed_is_damage_too(project: Project, flow: Workflow) 
     directory = flow.ledger(project).parent
     directory.rename(project.root.parent / "elsewhere")
     assert project.agent(*flow.work).code == 3
-    assert stop_rule(project) == "waiting"
+    assert next_stop(project) == "waiting"
     assert project.user("state", "clear", "--mode", flow.kind, "--force", "--session", SESSION).code == 0
     flow.begin(project)
     ran = project.agent(*flow.work)
@@ -133,33 +129,19 @@ def test_the_next_conversation_takes_the_run_up(project: Project, flow: Workflow
     code, told = other(project, "resume")
     assert (code, f"Taken up from session {SESSION}" in told) == (0, True), told
     assert acted(*other(project, *flow.work))
-    assert (stop_rule(project), stop_rule(project, OTHER)) == ("done", "block")
+    assert (next_stop(project), next_stop(project, OTHER)) == ("done", "block")
     assert project.agent(*flow.work).code == 3
     told = stop(project)
     assert re.search(rf"omo: ended, not proven: session {OTHER} took {flow.kind} \S+ over\.", told), told
-    assert (stop(project), stop_rule(project), stop_rule(project, OTHER)) == ("", "not-active", "block")
+    assert (stop(project), next_stop(project), next_stop(project, OTHER)) == ("", "not-active", "block")
     assert project.user("ledger", "verify", "--session", OTHER).code == 0
-
-
-def test_a_failed_plan_session_that_the_user_answered_waits_for_nobody(project: Project) -> None:
-    begin_plan(project)
-    tried = ("--error", "the import breaks", "--tried", "twice, by other ways")
-    failed = project.check("plan", "finish", "--failed", "1", *tried, code=3)
-    assert "waits for a person" in failed.out
-    assert "Next, for the user" in project.agent("next").out
-    assert "stopped at step 1" in project.stop().message
-    project.prompt("then put it into one file")
-    out = project.agent("next").out
-    assert "Next: the session stopped at step 1, and the user has answered since" in out
-    assert "waits for a person" not in out
-    assert "waits for a person" not in project.stop().json["reason"]
 
 
 @each_workflow
 def test_the_user_takes_a_run_away_from_a_session_at_work(project: Project, flow: Workflow) -> None:
     flow.begin(project)
     assert project.user("resume", SESSION, "--session", OTHER).code == 0
-    assert stop_rule(project, OTHER) == "block"
+    assert next_stop(project, OTHER) == "block"
 
 
 @each_workflow
@@ -203,7 +185,7 @@ def test_the_next_conversation_is_held_to_the_goals_of_the_last(project: Project
     code, told = other(project, "resume")
     assert (code, "verify G1" in told) == (0, True), told
     assert stop(project) == f"omo: ended, not proven: session {OTHER} took verify G1 over."
-    assert (stop_rule(project), stop_rule(project, OTHER)) == ("not-active", "block")
+    assert (next_stop(project), next_stop(project, OTHER)) == ("not-active", "block")
 
 
 def test_a_session_gives_its_goals_up_in_plain_sight(project: Project) -> None:
@@ -229,4 +211,4 @@ def test_all_that_a_session_left_is_taken_up_at_once(project: Project) -> None:
         "verify": "active",
     }
     assert re.fullmatch(r"omo: ended, not proven: .*verify G1 over; .*ralph.* over\.", stop(project)) is not None
-    assert stop_rule(project) == "not-active"
+    assert next_stop(project) == "not-active"

@@ -27,6 +27,7 @@ CHANGES = {
     "stop-continuation": ["stop-continuation"],
     "ledger repair": ["ledger", "repair"],
 }
+OF_ANOTHER = {"CLAUDE_CODE_SESSION_ID": "other"}
 each_look = pytest.mark.parametrize("argv", LOOKS.values(), ids=LOOKS)
 
 
@@ -49,6 +50,7 @@ def test_a_unique_beginning_of_an_id_is_enough_to_look(begun: Project, argv: lis
     assert (cut.code, cut.out) == (whole.code, whole.out)
     assert whole.code == 0
     assert SESSION in cut.out + cut.err
+    assert begun.omo(*with_session(argv, SESSION), by="user", env=OF_ANOTHER).code == 0, "an agent looks at any"
 
 
 @each_look
@@ -75,9 +77,6 @@ def test_what_changes_something_takes_no_beginning_for_an_id(begun: Project, arg
     assert begun.user("ulw", "start", "--session", "a-new-one").code == 0
 
 
-OF_ANOTHER = {"CLAUDE_CODE_SESSION_ID": "other"}
-
-
 @pytest.mark.parametrize(
     "argv",
     [
@@ -100,11 +99,6 @@ def test_an_agent_changes_no_session_but_its_own(begun: Project, argv: list[str]
         assert (ran.code, f"{SESSION} is another session than this agent's own, other" in ran.err) == (3, True)
         assert f"--session {SESSION}" in ran.err
     assert begun.row() == before
-
-
-@each_look
-def test_an_agent_looks_at_any_session(begun: Project, argv: list[str]) -> None:
-    assert begun.omo(*argv, "--session", SESSION, by="user", env=OF_ANOTHER).code == 0
 
 
 @pytest.mark.parametrize("variable", OF_AN_AGENT)

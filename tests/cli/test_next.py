@@ -19,6 +19,17 @@ def files_below(directory: str) -> dict[str, bytes]:
     return files
 
 
+def ralph_begins(project: Project) -> tuple[str, ...]:
+    """What was typed to begin it."""
+    project.prompt("/omo:ralph write both parts")
+    checks = [{"id": "there", "type": "path", "path": "done-1.txt"}]
+    described = [{"id": "C1", "description": "part 1 is in place", "checks": checks}]
+    file = project.write("criteria.json", json.dumps({"criteria": described}))
+    begin = ("ralph", "start", "--criteria", str(file))
+    project.check(*begin)
+    return begin
+
+
 def test_nothing_is_on_and_how_one_starts(project: Project) -> None:
     for looks in (project.agent("next"), project.user("next")):
         assert (looks.code, looks.err) == (0, "")
@@ -63,11 +74,7 @@ def test_a_plan_that_was_read_by_the_critic_is_begun_and_its_execution_is_next(p
 
 
 def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Project) -> None:
-    project.prompt("/omo:ralph write both parts")
-    checks = [{"id": "there", "type": "path", "path": "done-1.txt"}]
-    described = [{"id": "C1", "description": "part 1 is in place", "checks": checks}]
-    file = project.write("criteria.json", json.dumps({"criteria": described}))
-    project.check("ralph", "start", "--criteria", str(file))
+    begin = ralph_begins(project)
     project.check("ralph", "abandon", "it is too hard for me today")
     project.prompt("three more rounds, please")
     assert "end your turn" in project.agent("next").out, "they have not been shown how it ended"
@@ -82,7 +89,7 @@ def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Proj
         project.agent("ralph", "status")
         project.stop().assert_silent()
     assert project.prompt("and hurry", env={"CLAUDECODE": "1"}).message == "", "said once"
-    project.check("ralph", "start", "--criteria", str(file), "--max-iterations", "3")
+    project.check(*begin, "--max-iterations", "3")
     assert project.stop().blocks
 
 
@@ -113,6 +120,7 @@ def test_a_goal_is_shown_with_its_whole_text(project: Project) -> None:
     words = "Rows keep their order. " * 40 + "The last word is marzipan."
     project.check("ultragoal", "create-goals", "--brief", f"@goal: Order | {words}")
     project.check("ultragoal", "complete-goals")
+    before = files_below(project.state)
     data = project.agent("next", "--json").json
     assert (data["kind"], data["next"]["item"]) == ("ultragoal", "G001")
     assert [item["id"] for item in data["items"]] == ["G001"]
@@ -120,14 +128,11 @@ def test_a_goal_is_shown_with_its_whole_text(project: Project) -> None:
     out = project.agent("next").out
     assert "The last word is marzipan." in out
     assert data["next"]["ways"][0]["command"] in out
+    assert files_below(project.state) == before, "it only reads"
 
 
 def test_open_criteria_come_with_their_checks_and_the_request(project: Project) -> None:
-    project.prompt("/omo:ralph write both parts")
-    checks = [{"id": "there", "type": "path", "path": "done-1.txt"}]
-    described = [{"id": "C1", "description": "part 1 is in place", "checks": checks}]
-    file = project.write("criteria.json", json.dumps({"criteria": described}))
-    project.check("ralph", "start", "--criteria", str(file))
+    ralph_begins(project)
     out = project.agent("next").out
     assert 'the user asked for, as they typed it: "write both parts"' in out
     assert "C1 [PENDING]: part 1 is in place" in out
@@ -144,14 +149,6 @@ def test_what_waits_for_the_user_says_so(project: Project) -> None:
     out = project.agent("next").out
     assert "it stays off until you type ulw" in out
     assert "$" not in out
-
-
-def test_it_only_reads(project: Project) -> None:
-    project.check("ultragoal", "create-goals", "--brief", TWO)
-    project.check("ultragoal", "complete-goals")
-    before = files_below(project.state)
-    project.check("next")
-    assert files_below(project.state) == before
 
 
 def test_a_step_for_hooks_has_its_command_whole_or_names_this_one() -> None:

@@ -47,6 +47,7 @@ def test_a_sound_plan_is_valid(project: Project) -> None:
         "advisories": [],
     }
     assert project.user("plan", "validate", "plan.md").out == "plan.md: 5 steps, no defect\n"
+    assert not Path(project.state).exists(), "looking writes nothing"
 
 
 def test_every_defect_is_shown_with_its_line(project: Project) -> None:
@@ -80,12 +81,6 @@ def test_an_older_plan_is_valid_and_says_so(project: Project) -> None:
 def test_a_plan_that_cannot_be_read_is_a_usage_error(project: Project, name: str) -> None:
     (project.root.parent / "plan.md").write_text(plan_text())
     assert project.agent("plan", "validate", name).code == 2
-
-
-def test_validating_writes_nothing(project: Project) -> None:
-    put(project, plan_text())
-    project.agent("plan", "validate", "plan.md")
-    assert not Path(project.state).exists()
 
 
 def test_the_brief_makes_the_host_listen_until_the_verdict_is_recorded(project: Project) -> None:

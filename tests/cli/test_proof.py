@@ -78,7 +78,9 @@ def test_it_is_refused_while_a_session_works_in_the_tree(changed: Project) -> No
         told = changed.check("proof", *GATE, by=by, code=3)
         assert f"session {SESSION} works in this tree" in told.err
     changed.prompt("stop ulw")
-    changed.check("proof", *GATE, by="user")
+    changed.has_screen = True
+    shown = changed.check("proof", *GATE, by="user", env={"TERM": "xterm", "LANG": "C.UTF-8", "COLUMNS": "80"}).out
+    assert "\x1b[31mnot held\x1b[0m" in shown, "a terminal gets columns"
 
 
 def test_where_there_is_no_commit_or_no_command_it_says_what_is_missing(project: Project) -> None:
@@ -97,12 +99,6 @@ def test_a_gate_that_holds_nothing_says_so(changed: Project) -> None:
 def test_a_gate_that_fails_is_no_answer(changed: Project) -> None:
     changed.write("calc.py", CALC + "x = 1\n")
     assert "it does not pass as it is" in changed.check("proof", *GATE, by="user", code=4).err
-
-
-def test_a_terminal_gets_columns(changed: Project) -> None:
-    changed.has_screen = True
-    told = changed.check("proof", *GATE, by="user", env={"TERM": "xterm", "LANG": "C.UTF-8", "COLUMNS": "80"}).out
-    assert "\x1b[31mnot held\x1b[0m" in told
 
 
 def test_the_report_has_the_lines_while_the_files_are_the_same(changed: Project) -> None:

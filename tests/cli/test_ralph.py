@@ -11,6 +11,7 @@ import pytest
 
 from omo.state import ledger
 from omo.workflows.ralph.run import RALPH
+from tests.cli.sessions import OF_ANOTHER, next_stop
 from tests.project import SESSION, Project, Ran
 from tests.ralph.project import Project as RalphProject
 from tests.ralph.project import answer, criterion, question, reply
@@ -33,11 +34,6 @@ def judged(project: Project, **results: str) -> None:
     RalphProject(project.root, now=project.now - 90, session=SESSION).judged(**results)
 
 
-def rule(project: Project) -> str:
-    told: str = project.agent("ulw", "status", "--json").json["nextStop"]["rule"]
-    return told
-
-
 def rows(project: Project) -> list[dict[str, Any]]:
     (name,) = [one for one in os.listdir(RALPH.home(project.state)) if one.startswith("r")]
     return ledger.rows(os.path.join(RALPH.directory(project.state, name), "ledger.jsonl"))
@@ -52,7 +48,7 @@ def test_a_start_shows_the_criteria_for_the_user_to_see(project: Project) -> Non
     places = [ran.out.index(f"\n  {name} ") for name in ("PLAN", "IMPL", "VERIFY", "REFINE", "SHIP")]
     assert places == sorted(places)
     assert ran.out.endswith("Next: C1, C2 open, iteration 1 of 5: when its phases are over: omo ralph judge\n")
-    assert rule(project) == "block"
+    assert next_stop(project) == "block"
 
 
 def test_a_run_after_one_that_the_agent_cleared_away_says_so(project: Project) -> None:
@@ -129,12 +125,6 @@ def test_what_cannot_be_judged_is_refused_and_nothing_begins(
     assert project.agent("ralph", "status", "--json").json["run"] is None
 
 
-def test_a_file_that_is_not_there(project: Project) -> None:
-    ran = project.agent("ralph", "start", "--criteria", "nowhere.json")
-    assert ran.code == 2
-    assert "nowhere.json" in ran.err
-
-
 def test_only_the_user_reduces_the_scope_and_every_report_shows_it(project: Project) -> None:
     reason = "a demonstration, nobody needs QA"
     name = criteria(project)
@@ -146,19 +136,6 @@ def test_only_the_user_reduces_the_scope_and_every_report_shows_it(project: Proj
     assert reason in project.agent("ralph", "status").out
     assert project.agent("ralph", "status", "--json").json["reduced_scope"] == reason
     assert reason in project.agent("ralph", "artifacts").out
-
-
-def test_the_status_before_any_judgement(project: Project) -> None:
-    start(project)
-    ran = project.agent("ralph", "status", "--json")
-    told = ran.json
-    assert (told["ok"], told["iteration"], told["max_iterations"]) == (True, 1, 5)
-    assert (told["verdict"], told["decision"], told["judged"]) == ("fail", "replan", False)
-    keys = ("id", "status", "fail_count", "previous_status", "regressed_at_iteration")
-    assert [tuple(one[key] for key in keys) for one in told["criteria"]] == [
-        ("C1", "PENDING", 0, None, None),
-        ("C2", "PENDING", 0, None, None),
-    ]
 
 
 def test_a_round_costs_two_calls(project: Project) -> None:
@@ -210,7 +187,7 @@ def test_a_pass_ends_with_a_receipt_and_lets_go(project: Project) -> None:
     told = project.agent("ralph", "status", "--json").json
     assert (told["verdict"], told["decision"], told["state"]) == ("pass", "done", "ended: pass")
     assert set(told["receipt"]["criteria"]) == {"C1", "C2"}
-    assert rule(project) == "done"
+    assert next_stop(project) == "done"
     assert project.agent("ralph", "judge").code == 3
 
 
@@ -219,16 +196,23 @@ def test_the_last_iteration_is_a_forced_honest_stop(project: Project) -> None:
     judged(project, C1="pass")
     told = project.agent("ralph", "status", "--json").json
     assert (told["verdict"], told["decision"], told["receipt"]) == ("fail", "safeguard", None)
-    assert rule(project) == "waiting"
+    assert next_stop(project) == "waiting"
     assert "C2" in project.agent("ralph", "status").out
 
 
-def test_an_edited_file_is_said(project: Project) -> None:
+def test_an_edited_file_is_said_and_the_criteria_are_those_of_the_start(project: Project) -> None:
     start(project)
     criteria(project, criterion(1, {"type": "path", "path": "value"}))
     ran = project.agent("ralph", "status")
     assert "criteria.json was edited after start" in ran.out
-    assert project.agent("ralph", "status", "--json").json["criteria"][1]["id"] == "C2"
+    told = project.agent("ralph", "status", "--json").json
+    assert (told["ok"], told["iteration"], told["max_iterations"]) == (True, 1, 5)
+    assert (told["verdict"], told["decision"], told["judged"]) == ("fail", "replan", False)
+    keys = ("id", "status", "fail_count", "previous_status", "regressed_at_iteration")
+    assert [tuple(one[key] for key in keys) for one in told["criteria"]] == [
+        ("C1", "PENDING", 0, None, None),
+        ("C2", "PENDING", 0, None, None),
+    ]
 
 
 def test_the_ledger_of_a_run_is_verified_with_the_sessions(project: Project) -> None:
@@ -254,7 +238,7 @@ def test_giving_up(project: Project) -> None:
     ran = project.agent("ralph", "abandon", "the user wants something else")
     assert ran.code == 0
     assert "the user is shown this" in ran.err
-    assert rule(project) == "waiting"
+    assert next_stop(project) == "waiting"
     assert rows(project)[-1]["kind"] == "ended"
     assert "end your turn" in project.agent("ralph", "start", "--criteria", criteria(project)).err
     RalphProject(project.root, now=project.now).turn_ends(SESSION)
@@ -262,18 +246,17 @@ def test_giving_up(project: Project) -> None:
     assert "omo gate add NAME -- COMMAND" in ran.err
     for argv in (("status",), ("artifacts",)):
         assert "abandoned; 1 criterion was dropped (C2)" in project.agent("ralph", *argv).out, argv
-    assert rule(project) == "block"
+    assert next_stop(project) == "block"
 
 
 def test_an_agent_gives_up_only_its_own(project: Project) -> None:
     run = start(project).json["run"]
-    other = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "other"}
     for argv in (("judge",), ("abandon", "it is in my way here")):
         for named, why in (
             (("--run", run), "an agent acts only on its own"),
             (("--session", SESSION), "another session than this agent's own, other"),
         ):
-            refused = project.omo("ralph", *argv, *named, by="user", env=other)
+            refused = project.omo("ralph", *argv, *named, by="user", env=OF_ANOTHER)
             assert (refused.code, why in refused.err) == (3, True), (argv, named)
     assert project.user("ralph", "abandon", "it is in my way here", "--run", run, "--session", SESSION).code == 0
 
@@ -292,6 +275,8 @@ def test_without_a_run_every_verb_names_the_start(project: Project) -> None:
         ran = project.agent("ralph", *argv)
         assert (ran.code, "omo ralph start" in ran.err) == (3, True), argv
     assert "omo ralph start" in project.agent("ralph", "status").out
+    ran = project.agent("ralph", "start", "--criteria", "nowhere.json")
+    assert (ran.code, "nowhere.json" in ran.err) == (2, True)
 
 
 def ship_proof(project: Project) -> dict[str, str]:

@@ -221,12 +221,17 @@ def version_of(desk: Desk, *, path: str = "") -> str:
     return done.stdout.strip() or done.stderr.strip()
 
 
+def put_program(root: Path, said: str) -> None:
+    """A plugin there, whose omo says so."""
+    (root / "bin").mkdir(parents=True)
+    (root / "bin" / "omo").write_text(f"#!/bin/sh\necho omo {said}\n")
+    (root / "bin" / "omo").chmod(0o755)
+
+
 def install(desk: Desk, version: str) -> Path:
     """As the host does it: into its cache, where the list of installed plugins says."""
     root = desk.home / ".claude" / "plugins" / "cache" / "omo" / "omo" / version
-    (root / "bin").mkdir(parents=True)
-    (root / "bin" / "omo").write_text(f"#!/bin/sh\necho omo {version}\n")
-    (root / "bin" / "omo").chmod(0o755)
+    put_program(root, version)
     other = {"scope": "user", "installPath": "/elsewhere/bin", "version": "1.0"}
     entry = {"scope": "user", "installPath": str(root), "version": version}
     listed = {"version": 2, "plugins": {"a@b": [other], "omo@omo": [entry], "z@b": [other]}}
@@ -246,9 +251,7 @@ def test_the_launcher_runs_the_version_that_is_installed_now(desk: Desk) -> None
     install(desk, "7.10.0")
     assert version_of(desk) == "omo 7.10.0", "an update counts before a session of it has begun"
     clone = desk.home / "clone"
-    (clone / "bin").mkdir(parents=True)
-    (clone / "bin" / "omo").write_text("#!/bin/sh\necho omo in place\n")
-    (clone / "bin" / "omo").chmod(0o755)
+    put_program(clone, "in place")
     (data / "root").write_text(f"{clone}\n")
     assert version_of(desk) == "omo in place", "the host runs a plugin of a directory where it lies"
 
@@ -261,9 +264,7 @@ def test_where_the_clone_is_gone_the_launcher_finds_what_a_host_has(desk: Desk, 
     desk.launcher.write_text(text.replace(str(ROOT), "/nowhere"))
     assert "the plugin is gone" in version_of(desk)
     root = desk.home / "kept by the host"
-    (root / "bin").mkdir(parents=True)
-    (root / "bin" / "omo").write_text("#!/bin/sh\necho omo of the host\n")
-    (root / "bin" / "omo").chmod(0o755)
+    put_program(root, "of the host")
     (desk.home / data).mkdir(parents=True)
     (desk.home / data / "root").write_text(f"{root}\n")
     assert version_of(desk) == "omo of the host"

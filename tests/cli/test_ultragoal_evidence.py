@@ -66,32 +66,14 @@ def blank_page(project: Project, document: Gate) -> None:
     screenshot(project.root / FOLDER / "page.png", blank=True)
 
 
-def text_for_a_picture(project: Project, document: Gate) -> None:
-    project.write(f"{FOLDER}/page.png", "a page\n")
-
-
-def plain_capture(project: Project, document: Gate) -> None:
-    project.write(f"{FOLDER}/session.txt", "ok\n")
-
-
 def failed_assertion(project: Project, document: Gate) -> None:
     failed = [{"selector": "#done", "status": "failed", "timestamp": 3}]
     transcript(project.root / FOLDER / "drive.json", assertions=failed)
 
 
-def times_that_run_back(project: Project, document: Gate) -> None:
-    back = [{"selector": "#done", "status": "passed", "timestamp": -3}]
-    transcript(project.root / FOLDER / "drive.json", assertions=back)
-
-
 def nobody_approved(project: Project, document: Gate) -> None:
     (row,) = [row for row in document["executorQa"]["artifactRefs"] if row["id"] == "upload"]
     row["replayExempt"] = {**EXEMPT, "approvedBy": ""}
-
-
-def nothing_instead(project: Project, document: Gate) -> None:
-    (row,) = [row for row in document["executorQa"]["artifactRefs"] if row["id"] == "upload"]
-    row["replayExempt"] = {**EXEMPT, "fallbackArtifactRefs": []}
 
 
 def not_run_again(project: Project, document: Gate) -> None:
@@ -105,12 +87,8 @@ def the_file_is_gone(project: Project, document: Gate) -> None:
 
 SPOILED: dict[Callable[[Project, Gate], None], str] = {
     blank_page: "page",
-    text_for_a_picture: "page",
-    plain_capture: "session",
     failed_assertion: "drive",
-    times_that_run_back: "drive",
     nobody_approved: "artifactRefs[5]",
-    nothing_instead: "artifactRefs[5]",
     not_run_again: "upload",
     the_file_is_gone: "page",
 }

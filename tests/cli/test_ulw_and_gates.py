@@ -6,13 +6,12 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from omo.state import paths, runtime, store
-from omo.state.rows import read_row
-from omo.work import outcome
+from omo.work import outcome, session
+from tests.cli.sessions import use_blocks
 from tests.project import SESSION, Project
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import ONE
@@ -156,14 +155,6 @@ def test_a_gate_that_newly_passes_renews_the_budget_and_a_repeat_does_not(projec
     assert project.row()["ulw"]["stopBlocks"] == 5
 
 
-def use_blocks(project: Project, number: int) -> None:
-    def change(row: Any) -> runtime.Change:
-        assert row is not None
-        return runtime.Change(None, read_row({**row, "ulw": {**runtime.part(row, "ulw"), "stopBlocks": number}}))
-
-    runtime.change_session(project.state, SESSION, change, actor="hook", now=project.now, wait=5)
-
-
 @pytest.mark.parametrize(
     ("argv", "code", "result"),
     [
@@ -233,13 +224,6 @@ def test_a_gate_that_hangs_is_ended(project: Project) -> None:
     assert "timed out" in ran.out
 
 
-def test_a_command_is_run_without_a_shell(project: Project) -> None:
-    pin(project, "odd", ["printf", "%s", "a; touch hacked | $(touch hacked) # 'x'"])
-    ran = project.agent("gate", "run", "--json")
-    assert ran.json["gates"][0]["tail"] == "a; touch hacked | $(touch hacked) # 'x'"
-    assert not (project.root / "hacked").exists()
-
-
 @pytest.mark.parametrize(
     "argv",
     [
@@ -265,6 +249,21 @@ def test_bad_input_is_exit_2_names_the_trouble_and_changes_nothing(project: Proj
     assert "fix:" in ran.err
     assert "Traceback" not in ran.err
     assert not project.events()
+
+
+def test_a_command_is_run_without_a_shell_and_what_it_prints_drives_no_terminal(project: Project) -> None:
+    pin(project, "odd", ["printf", "%s", "a; touch hacked | $(touch hacked) # 'x'"])
+    pin(project, "loud", [sys.executable, "-c", "print('\\033]0;pwn\\007'); raise SystemExit(1)"])
+    script = 'printf "    x = 1 +\\n            ^\\n\\tSyntaxError\\n"; exit 1'
+    pin(project, "points", ["sh", "-c", script])
+    printed = project.agent("gate", "run").out
+    assert not set("\033\007") & set(printed)
+    assert "        |     x = 1 +\n        |             ^\n        |     SyntaxError" in printed, (
+        "a caret has a column"
+    )
+    odd = project.agent("gate", "run", "odd", "--json").json["gates"][0]
+    assert odd["tail"] == "a; touch hacked | $(touch hacked) # 'x'"
+    assert not (project.root / "hacked").exists()
 
 
 RECORD = ("gate", "record", "value", "--pre-existing", "--evidence")
@@ -325,20 +324,10 @@ def test_results_of_an_earlier_run_do_not_count_in_the_next(project: Project) ->
     project.write("value", "new\n")
     project.agent("gate", "run")
     assert project.agent("ulw", "done", "--because", BECAUSE).code == 0
-    end_run(project)
+    project.change_row(session.close)
     project.user("ulw", "start", "--session", SESSION)
     assert project.row()["work"]["ulw"]["open"] == 1
     assert project.agent("gate", "list").out.startswith("not run")
-
-
-def end_run(project: Project) -> None:
-    from omo.work import session
-
-    def change(row: Any) -> runtime.Change:
-        assert row is not None
-        return runtime.Change(None, session.close(row), [{"kind": "allowed", "rule": "done"}])
-
-    runtime.change_session(project.state, SESSION, change, actor="hook", now=project.now, wait=5)
 
 
 def test_a_changed_ledger_refuses_completion_and_goes_on_from_its_whole_rows(project: Project) -> None:
@@ -425,11 +414,6 @@ def test_the_agent_cannot_renew_its_budget_or_raise_its_limits(project: Project)
     assert project.omo("ulw", "start", "--json", by="user", env=low).json["limits"]["max_stop_blocks"] == 3
 
 
-def test_what_a_gate_prints_cannot_drive_the_terminal(project: Project) -> None:
-    pin(project, "odd", [sys.executable, "-c", "print('\\033]0;pwn\\007'); raise SystemExit(1)"])
-    assert not set("\033\007") & set(project.agent("gate", "run").out)
-
-
 def test_the_escape_hatch_from_any_terminal(project: Project) -> None:
     assert "No session" in project.user("stop-continuation", "--all").out
     project.omo("ulw", "start", by="user", env={"CLAUDE_CODE_SESSION_ID": "one"})
@@ -445,30 +429,6 @@ def test_the_escape_hatch_from_any_terminal(project: Project) -> None:
     assert project.user("status", "--json").json["sessions"][0]["mode"] == "cancelled"
 
 
-def test_status_and_explain_tell_what_stop_would_do(project: Project) -> None:
-    assert "Nothing is on" in project.agent("status").out
-    project.agent("ulw", "start")
-    before = project.events()
-    status = project.agent("ulw", "status", "--json").json
-    assert status["mode"] == "active"
-    assert status["nextStop"]["rule"] == "block"
-    assert project.agent("explain", "stop", "--json").json["rule"] == "block"
-    assert project.agent("status", "--json").json["sessions"][0]["here"] is True
-    project.now += 2 * 24 * 3600
-    assert "orphan" in project.user("status").out
-    assert project.events() == before
-
-
-@pytest.mark.parametrize(
-    ("text", "action", "rule"),
-    [("ulw fix it", "activate", "leading"), ("what is ulw?", "none", "question"), ("use `ulw`", "none", "in-code")],
-)
-def test_explaining_a_prompt(project: Project, text: str, action: str, rule: str) -> None:
-    explained = project.agent("explain", "prompt", text, "--json").json
-    assert (explained["action"], explained["rule"]) == (action, rule)
-    assert explained["why"]
-
-
 def test_a_refused_setting_is_said_on_stderr(project: Project) -> None:
     project.environ["OMO_MAX_STOP_BLOCKS"] = "-1"
     ran = project.agent("ulw", "start", "--json")
@@ -477,8 +437,6 @@ def test_a_refused_setting_is_said_on_stderr(project: Project) -> None:
 
 
 def test_a_newer_state_file_is_refused_by_the_cli(project: Project) -> None:
-    import os
-
     os.makedirs(project.state)
     Path(paths.runtime_file(project.state)).write_text('{"version": 7, "sessions": {}}')
     ran = project.agent("ulw", "start")
@@ -494,26 +452,12 @@ def test_an_unwritable_project_is_one_actionable_line(project: Project) -> None:
 
 
 def test_git_sees_nothing_of_a_whole_run(project: Project) -> None:
-    import subprocess
-
-    subprocess.run(["git", "add", "."], cwd=project.root, check=True)
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"]
-    subprocess.run(["git", *identity, "commit", "-qm", "x"], cwd=project.root, check=True)
+    project.commit()
     project.agent("ulw", "start")
     pin(project, "ok", PASSES)
     project.agent("gate", "run")
     project.agent("ulw", "done", "--because", BECAUSE)
-    status = subprocess.run(["git", "status", "--porcelain"], cwd=project.root, capture_output=True, check=True)
-    assert status.stdout == b""
-
-
-def test_a_failing_gates_output_keeps_its_indentation(project: Project) -> None:
-    """Carets and diffs point at a column."""
-    project.user("ulw", "start", session=SESSION)
-    script = 'printf "    x = 1 +\\n            ^\\n\\tSyntaxError\\n"; exit 1'
-    project.check("gate", "add", "tests", "--", "sh", "-c", script)
-    printed = project.omo("gate", "run").out
-    assert "        |     x = 1 +\n        |             ^\n        |     SyntaxError" in printed
+    assert project.git("status", "--porcelain") == ""
 
 
 # What the agent reads that is sent back

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,8 @@ EXAMPLES = re.findall(r"^```yaml\n(.*?)^```", PAGE.read_text(encoding="utf-8"), 
 
 @pytest.fixture
 def repo(project: Project) -> Project:
-    git(project, "add", "--all")
-    git(project, "commit", "-q", "-m", "start")
+    project.commit("start")
     return project
-
-
-def git(project: Project, *arguments: str) -> None:
-    who = ["-c", "user.name=t", "-c", "user.email=t@example.org"]
-    subprocess.run(["git", *who, *arguments], cwd=project.root, check=True)
 
 
 def filed(project: Project, *checks: Any, **fields: Any) -> Ran:
@@ -53,10 +46,9 @@ def test_an_honest_run_goes_through(repo: Project) -> None:
     )
     assert filed(repo, *checks).json["pinned"] == ["made", "runs", "committed", "fenced"]
     assert looked_at(repo)[0] == "fail"
-    (repo.root / "src").mkdir()
     repo.write("src/made.py", "")
-    git(repo, "add", "src")
-    git(repo, "commit", "-q", "-m", "feat: made")
+    repo.git("add", "src")
+    repo.git("commit", "-q", "-m", "feat: made")
     assert looked_at(repo)[:2] == ("pass", [])
 
 
@@ -170,15 +162,14 @@ def test_the_page_has_an_example_of_every_type() -> None:
 def test_the_examples_of_the_page_run(repo: Project, example: str) -> None:
     repo.write("README.md", "# x\n\n## Install\n")
     repo.write("size.sh", "echo 7\n")
-    git(repo, "add", "README.md", "size.sh")
-    git(repo, "commit", "-q", "-m", "ground")
+    repo.git("add", "README.md", "size.sh")
+    repo.git("commit", "-q", "-m", "ground")
     shown = yaml.safe_load(example)
     checks = shown.get("verification", shown)["checks"]
     assert filed(repo, *checks, guard=True).code == 0
     for name in ("dist/x.whl", "src/a.py"):
-        (repo.root / name).parent.mkdir()
         repo.write(name, "print(1)\n")
     repo.write("run.sh", "echo run\n")
-    git(repo, "commit", "-q", "--allow-empty", "-m", "feat(x): work")
+    repo.git("commit", "-q", "--allow-empty", "-m", "feat(x): work")
     found = looked_at(repo)[2]
     assert found == {name: "unknown" if name == "clear" else "pass" for name in found}

@@ -10,11 +10,8 @@ from typing import Any
 
 import pytest
 
-from omo.hooks import subagents
-from omo.hooks.main import World
-from omo.hosts import claude
 from tests.cli.test_verify import FINISH, add, answer, begin
-from tests.project import SESSION, Project, Ran
+from tests.project import Project, Ran
 from tests.verify.workshop import SUMMARY, checklist, path_check, q1, q2
 
 UNITTEST = ["python3", "-B", "-m", "unittest", "test_x"]
@@ -26,9 +23,7 @@ OUTCOMES = ["all tests pass", "docs are updated", "changelog has an entry"]
 @pytest.fixture
 def begun(project: Project) -> Project:
     """A goal with a question in words beside a test that fails, begun, and a note written instead of the work."""
-    project.write(
-        "test_x.py", "import unittest\n\n\nclass X(unittest.TestCase):\n    def test_x(self):\n        self.fail()\n"
-    )
+    project.write("test_x.py", A_TEST.format("self.fail()"))
     add(project, verification={"checks": [TESTS, "Is quoted text one token?"]})
     begin(project)
     project.write("parser.py", "def parse(text): return [text]\n")
@@ -108,14 +103,10 @@ def test_how_and_failure_mode_are_statements_like_any_other(begun: Project, fiel
     assert answer(begun, "q2", q2(**{field: text})).code == 0
 
 
-def test_how_may_not_hedge_nor_cite_what_is_not_there(begun: Project) -> None:
+def test_how_and_a_checklist_may_not_hedge_nor_cite_what_is_not_there(begun: Project) -> None:
     answer(begun, "q1", q1())
     assert "hedges" in told(answer(begun, "q2", q2(how="ran it, and it seems to work")))
     assert "is not there" in told(answer(begun, "q2", q2(how="opened dist/report.html and read it")))
-
-
-def test_evidence_of_a_checklist_that_is_not_there_is_refused(begun: Project) -> None:
-    answer(begun, "q1", q1())
     items = checklist()["items"]
     items[0]["evidence"] = "src/nope.py line 4 defines it"
     assert "src/nope.py is cited" in told(answer(begun, "q1.5", {"items": items}))
@@ -180,17 +171,7 @@ def judge_says(project: Project, brief: str, result: str = "pass", evidence: str
     form = json.loads(brief[brief.index("```json") + 7 : brief.rindex("```")])
     for each in form["answers"]:
         each.update(result=result, evidence=evidence, suggested_action="")
-    form["challenges"] = []
-    project.now += 1
-    body = {
-        "session_id": SESSION,
-        "hook_event_name": "SubagentStop",
-        "agent_type": "omo:judge",
-        "agent_id": "a1",
-        "last_assistant_message": json.dumps(form),
-    }
-    event = claude.event_of(body, repr(project.now).encode())
-    subagents.handle_stop(event, World(event, {}, str(project.root), project.now))
+    project.agent_ends("omo:judge", json.dumps({**form, "challenges": []}))
 
 
 def judged_goal(project: Project, *, by: str = "user") -> str:
@@ -253,9 +234,7 @@ def test_a_judge_that_saw_other_files_settles_nothing(project: Project) -> None:
 def test_nobody_else_speaks_for_the_judge(project: Project) -> None:
     brief = judged_goal(project)
     forged = brief.replace("pass | fail | unknown", "pass")
-    body = {"session_id": SESSION, "agent_type": "omo:executor", "agent_id": "a", "last_assistant_message": forged}
-    event = claude.event_of({**body, "hook_event_name": "SubagentStop"}, b"1")
-    subagents.handle_stop(event, World(event, {}, str(project.root), project.now))
+    project.agent_ends("omo:executor", forged)
     assert project.agent(*FINISH, "--json").code == 4
 
 

@@ -69,32 +69,9 @@ def test_a_pane_of_the_client_shows_what_omo_says_today(pane: Pane) -> None:
     assert max(len(line) for line in shown) <= pane.columns
 
 
-def test_a_command_is_recorded_at_a_terminal_of_its_columns(tmp_path: Path) -> None:
-    terminal = Terminal(87, tmp_path)
-    terminal.run("size", "sh", "-c", "test -t 0 && test -t 1 && stty size && echo $NO_COLOR$OMO_DISABLE")
-    assert terminal.screen.splitlines()[1:] == ["50 87"]
-
-
 def test_a_command_that_fails_is_not_drawn(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="ended with 3"):
         Terminal(80, tmp_path).run("x", "sh", "-c", "echo no; exit 3")
-
-
-def test_a_part_of_a_recording_says_that_it_is_one(tmp_path: Path) -> None:
-    terminal = Terminal(80, tmp_path)
-    terminal.run("x", "printf", "a\\n1. b\\nc\\n2. d\\n", start="1. ", end="2. ")
-    assert rows(drawn(terminal.screen)) == ["$ x", "…", "1. b", "c", "…"]
-
-
-def test_what_differs_from_run_to_run_is_made_equal() -> None:
-    said = '| fail check (exit 1, 12.5 s)\n| File "/tmp/omo demo a_b3c/check.py"\n|  |  ^^^^\n| end\n'
-    assert make_picture.normalised(said) == '| fail check (exit 1, 0.1 s)\n| File "/tmp/omo demo/check.py"\n| end\n'
-
-
-def test_colours_are_those_of_the_terminal_and_long_lines_fold() -> None:
-    svg = drawn("\x1b[31mred\x1b[0m plain\n\n" + "x" * 25 + "\n")
-    assert rows(svg) == ["red plain", "x" * 20, "x" * 5]
-    assert f"fill: {'#{:02x}{:02x}{:02x}'.format(*make_picture.THEME.ansi_colors[1])}" in svg
 
 
 def test_what_a_terminal_prints_cannot_break_the_picture() -> None:

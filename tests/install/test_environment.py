@@ -55,44 +55,26 @@ def test_uv_installs_the_pinned_requirements(online: Machine, uv: Path) -> None:
     assert (online.pointer().site / "pydantic").is_dir()
 
 
-def test_the_pointer_has_four_lines(machine: Machine) -> None:
-    machine.python()
-    machine.ensure()
-    checksum = subprocess.run(["cksum"], input=machine.requirements.read_bytes(), capture_output=True).stdout
-    pointer = machine.pointer()
-    assert pointer.key == "-".join(checksum.decode().split())
-    assert (pointer.site / "pydantic.py").is_file()
-    version = subprocess.run([pointer.interpreter, "-V"], capture_output=True, text=True).stdout
-    assert pointer.version == version.strip()
-
-
-def test_a_second_ensure_does_nothing(machine: Machine) -> None:
+def test_an_environment_is_built_once_pointed_to_and_left_alone_until_the_requirements_change(machine: Machine) -> None:
     machine.interpreter("python3")
-    machine.ensure()
+    assert not machine.find()
+    assert machine.ensure() == (0, "")
+    assert machine.find()
+    pointer = machine.pointer()
+    checksum = subprocess.run(["cksum"], input=machine.requirements.read_bytes(), capture_output=True).stdout
+    version = subprocess.run([pointer.interpreter, "-V"], capture_output=True, text=True).stdout
+    assert (pointer.key, pointer.version) == ("-".join(checksum.decode().split()), version.strip())
+    assert (pointer.site / "pydantic.py").is_file()
     written = (machine.home / "environment").stat()
     before = (written.st_ino, written.st_mtime_ns, machine.log(), machine.stages())
     assert machine.ensure() == (0, "")
     found = (machine.home / "environment").stat()
     assert (found.st_ino, found.st_mtime_ns, machine.log(), machine.stages()) == before
-
-
-def test_find_tells_whether_the_pointer_is_valid(machine: Machine) -> None:
-    machine.python()
-    assert not machine.find()
-    machine.ensure()
-    assert machine.find()
     machine.requirements.write_text(machine.requirements.read_text() + "# changed\n")
     assert not machine.find()
-
-
-def test_changed_requirements_are_built_beside_the_running_environment(machine: Machine) -> None:
-    machine.python()
-    machine.ensure()
-    old = machine.pointer()
-    machine.requirements.write_text(machine.requirements.read_text() + "# changed\n")
     assert machine.ensure() == (0, "")
-    assert machine.pointer().key != old.key
-    assert old.site.is_dir()
+    assert machine.pointer().key != pointer.key
+    assert pointer.site.is_dir(), "what runs goes on with its own"
 
 
 def test_two_versions_share_a_home_and_neither_builds_again(machine: Machine) -> None:
@@ -119,7 +101,7 @@ def test_an_environment_that_is_ready_is_built_anew_only_when_asked(machine: Mac
     assert machine.pointer().site != old.site
 
 
-def test_a_vanished_interpreter_is_replaced_by_another(machine: Machine) -> None:
+def test_the_newest_named_interpreter_is_preferred_and_replaced_when_it_is_gone(machine: Machine) -> None:
     second = machine.interpreter("python3", prefix="second")
     first = machine.interpreter("python3.10", prefix="first")
     machine.ensure()
@@ -151,16 +133,9 @@ def test_every_posix_shell(machine: Machine, shell: str) -> None:
     assert machine.ensure(under=(program, *words[1:])) == (0, "")
 
 
-def test_any_path(tmp_path: Path, machine: Machine) -> None:
+def test_settings_for_other_environments_stay_outside_in_any_path(tmp_path: Path, machine: Machine) -> None:
     directory = tmp_path / """it's "Grün" (1) $HOME `x` * \\n"""
-    odd = replace(machine, directory=directory, variables={**machine.variables, "HOME": str(directory / "user")})
-    odd.shim("python3")
-    assert odd.ensure() == (0, "")
-    assert odd.pointer().site.is_relative_to(directory)
-    assert odd.find()
-
-
-def test_settings_for_other_environments_stay_outside(machine: Machine) -> None:
+    machine = replace(machine, directory=directory, variables={**machine.variables, "HOME": str(directory / "user")})
     machine.shim("python3")
     machine.variables |= {
         "PYTHONPATH": "/nowhere",
@@ -172,19 +147,21 @@ def test_settings_for_other_environments_stay_outside(machine: Machine) -> None:
     }
     assert machine.ensure() == (0, "")
     assert (machine.pointer().site / "pydantic.py").is_file()
+    assert machine.pointer().site.is_relative_to(directory)
+    assert machine.find()
 
 
 # Which interpreter
 
+UNUSABLE = {
+    "a stub": "echo 'Python was not found; run without arguments to install'\nexit 49",
+    "one that cannot read the plugin": f"cd / && exec '{PYTHON}' -I -c 'open(\"/nowhere/requirements\")'",
+}
 
-def test_a_stub_is_passed_over(machine: Machine) -> None:
-    machine.script("python3", "#!/bin/sh\necho 'Python was not found; run without arguments to install'\nexit 49\n")
-    machine.interpreter("python")
-    assert machine.ensure() == (0, "")
 
-
-def test_an_interpreter_that_cannot_read_the_plugin_is_passed_over(machine: Machine) -> None:
-    machine.script("python3", f"#!/bin/sh\ncd / && exec '{PYTHON}' -I -c 'open(\"/nowhere/requirements\")'\n")
+@pytest.mark.parametrize("script", UNUSABLE.values(), ids=UNUSABLE)
+def test_what_cannot_be_used_is_passed_over(machine: Machine, script: str) -> None:
+    machine.script("python3", f"#!/bin/sh\n{script}\n")
     machine.interpreter("python")
     assert machine.ensure() == (0, "")
 
@@ -216,13 +193,6 @@ def test_the_interpreter_of_a_venv_is_traded_for_its_base(machine: Machine) -> N
     assert machine.find()
 
 
-def test_the_newest_named_interpreter_is_preferred(machine: Machine) -> None:
-    machine.interpreter("python3", prefix="plain")
-    named = machine.interpreter("python3.12", prefix="named")
-    assert machine.ensure() == (0, "")
-    assert machine.base() == str(named.parent)
-
-
 def test_pyenv_versions_are_found_without_a_path(machine: Machine) -> None:
     real = machine.interpreter("python3")
     machine.variables["PATH"] = str(machine.bin)
@@ -239,19 +209,13 @@ def test_relative_path_entries_are_not_run(machine: Machine) -> None:
 # How it is built
 
 
-def test_a_python_without_venv_gives_way_to_the_next(machine: Machine) -> None:
-    machine.interpreter("python3", refuses=NO_DEBIAN_VENV)
-    after = machine.interpreter("python", prefix="next")
-    assert machine.ensure() == (0, "")
-    assert machine.base() == str(after.parent)
-
-
 def test_only_a_python_without_venv(machine: Machine) -> None:
     machine.interpreter("python3", refuses=NO_DEBIAN_VENV)
     assert "python3-venv" in machine.refusal()
     assert not (machine.home / "environment").exists()
-    machine.interpreter("python", prefix="next")
+    after = machine.interpreter("python", prefix="next")
     assert machine.ensure() == (0, ""), "the remedy works at once"
+    assert machine.base() == str(after.parent)
 
 
 def test_an_interpreter_without_pip_uses_ensurepip(machine: Machine) -> None:
@@ -316,19 +280,17 @@ def test_a_remembered_failure_does_not_stop_a_retry_or_a_later_attempt(machine: 
     machine.refusal()
     machine.refusal("--retry")
     assert machine.stages().count("install") == 2
+    as_it_was = machine.requirements.read_text()
+    machine.requirements.write_text(as_it_was + "# changed\n")
+    machine.refusal()
+    assert machine.stages().count("install") == 3, "it is remembered for its requirements only"
+    machine.requirements.write_text(as_it_was)
+    machine.refusal("--retry")
     machine.interpreter("python3")
     machine.refusal()
     age(machine.home / "environment.failed", HOUR)
     assert machine.ensure() == (0, "")
     assert not (machine.home / "environment.failed").exists()
-
-
-def test_a_failure_is_remembered_for_its_requirements_only(machine: Machine) -> None:
-    machine.interpreter("python3", refuses=UNREACHABLE)
-    machine.refusal()
-    machine.requirements.write_text(machine.requirements.read_text() + "# changed\n")
-    machine.refusal()
-    assert machine.stages().count("install") == 2
 
 
 def test_offline_does_not_try_every_interpreter(machine: Machine) -> None:

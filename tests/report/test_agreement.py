@@ -242,23 +242,16 @@ def test_an_end_that_the_ledger_does_not_know_is_proven_by_no_view(tmp_path: Pat
         assert "done, proven" not in sent(root, environ, "stop", hook_event_name="Stop")
 
 
-def test_a_state_nobody_can_read_is_said_by_all(tmp_path: Any) -> None:
-    root = str(tmp_path)
-    state = paths.state_dir(root, {})
-    os.makedirs(state)
-    with open(paths.runtime_file(state), "w", encoding="utf-8") as file:
-        file.write("{ not JSON")
-    environ = {"NO_COLOR": "1"}
-    assert asked(root, environ, "explain", "stop", "--session", NAME)["rule"] == "unreadable-state"
-    assert sent(root, environ, "statusline") == "omo: the state cannot be read · omo doctor\n"
-    assert '"decision"' not in sent(root, environ, "stop", hook_event_name="Stop")
-
-
-def test_a_ledger_nobody_can_read_lets_go_and_is_said_by_all() -> None:
+@pytest.mark.parametrize("what", ["state", "ledger"])
+def test_what_nobody_can_read_lets_go_and_is_said_by_all(what: str) -> None:
     row = {"ulw": {"enabled": True}, "work": {"ulw": {"state": "active"}}}
     environ = {"NO_COLOR": "1"}
     with project(row, None) as root:
-        os.makedirs(paths.events_file(paths.state_dir(root, {}), NAME))
+        state = paths.state_dir(root, {})
+        if what == "state":
+            Path(paths.runtime_file(state)).write_text("{ not JSON", encoding="utf-8")
+        else:
+            os.makedirs(paths.events_file(state, NAME))
         assert asked(root, environ, "explain", "stop", "--session", NAME)["rule"] == "unreadable-state"
         assert sent(root, environ, "statusline") == "omo: the state cannot be read · omo doctor\n"
         assert '"decision"' not in sent(root, environ, "stop", hook_event_name="Stop")

@@ -16,7 +16,6 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from omo.context import Context
-from omo.errors import BadInput, Refused
 from omo.state import paths
 from omo.views.report import attachments as exhibits
 from omo.views.report import gather as whole
@@ -38,8 +37,24 @@ CSS = (HERE / "page.css").read_text(encoding="utf-8")
 TONES = ("good", "warn", "bad", "info", "plain")
 
 
-def context_of(shop: Project) -> Context:
-    return Context({}, str(shop.root), shop.now + 60, has_terminal=True)
+def gathered(shop: Project, run: str = "", *, session: str | None = None) -> Report:
+    context = Context({}, str(shop.root), shop.now + 60, has_terminal=True)
+    return whole.gather(context, shop.session if session is None else session, run)
+
+
+def finished(directory: Path) -> Project:
+    """A plan of one goal that the agent called complete."""
+    shop = make(directory / "project")
+    shop.create(ONE)
+    shop.finish()
+    return shop
+
+
+def judged(directory: Path) -> Project:
+    """One that both reviewers found clean."""
+    shop = make(directory / "project")
+    shop.judged()
+    return shop
 
 
 def told(report: Report) -> str:
@@ -90,10 +105,9 @@ def test_goals_are_shown_with_their_receipts_and_evidence(report: Report) -> Non
 
 
 def test_a_run_that_passed_is_proven_and_a_change_takes_that_back(tmp_path: Path) -> None:
-    shop = make(tmp_path / "project")
-    shop.judged()
+    shop = judged(tmp_path)
     sample.gate_runs(shop, "pass")  # pinned for something else: it holds nobody, and decides nothing
-    found = whole.gather(context_of(shop), shop.session)
+    found = gathered(shop)
     assert found.verdict.text == (
         f"done, judged: ultragoal {found.parts[0].view.run}: 1 of 1 goal complete (G001 'Parse'); "
         "omo:architect and omo:qa were seen to find each clean; omo:architect found all of it there that the user "
@@ -103,7 +117,7 @@ def test_a_run_that_passed_is_proven_and_a_change_takes_that_back(tmp_path: Path
     assert found.let_through.startswith("Nothing was let through: ")
     for gate in (shop.directory / "gates").iterdir():
         gate.write_text(json.dumps({**json.loads(gate.read_text()), "iteration": {}}))
-    after = whole.gather(context_of(shop), shop.session)
+    after = gathered(shop)
     assert after.verdict.word == "NOT proven any more"
     assert not after.verdict.is_proven
     assert ("damaged", "G001") in [(one.what, one.where) for one in after.notices]
@@ -119,7 +133,7 @@ def test_what_a_hook_saw_and_what_the_agent_let_go_head_the_report(tmp_path: Pat
     shop.complete("G001")
     goal_tool.complete(shop.run())
     publish_status(shop.run())
-    found = whole.gather(context_of(shop), shop.session)
+    found = gathered(shop)
     given_up = f"plan {before} was given up with 1 open goal"
     assert found.verdict.text.startswith(
         f"ended with exceptions: {given_up} (by the agent: another was made in its place)"
@@ -131,33 +145,28 @@ def test_what_a_hook_saw_and_what_the_agent_let_go_head_the_report(tmp_path: Pat
 
 
 def test_a_plan_without_its_sessions_row_ends_as_its_own_ledger_says(tmp_path: Path) -> None:
-    shop = make(tmp_path / "project")
-    shop.judged()
+    shop = judged(tmp_path)
     run = shop.plan().run
     Path(paths.runtime_file(shop.state)).unlink()
-    found = whole.gather(context_of(shop), shop.session, run)
+    found = gathered(shop, run)
     assert found.verdict.text.startswith("done, judged: 1 of 1 goal complete")
 
 
 def test_a_forged_ledger_is_said_before_anything_else(tmp_path: Path) -> None:
-    shop = make(tmp_path / "project")
-    shop.create(ONE)
-    shop.finish()
+    shop = finished(tmp_path)
     lines = shop.ledger.read_text().splitlines()
     shop.ledger.write_text("\n".join([lines[0].replace("Read the file", "Do nothing"), *lines[1:]]) + "\n")
-    found = whole.gather(context_of(shop), shop.session)
+    found = gathered(shop)
     assert found.verdict.text.startswith("NOT proven: what ultragoal says cannot be believed (line 2")
     assert found.notices[0].what == "damaged ledger"
 
 
 def test_ledgers_that_no_run_owns_are_looked_at_too(tmp_path: Path) -> None:
-    shop = make(tmp_path / "project")
-    shop.create(ONE)
-    shop.finish()
+    shop = finished(tmp_path)
     shop.note(kind="activated", rule="keyword")
-    before = whole.gather(context_of(shop), shop.session)
+    before = gathered(shop)
     damage(Path(shop.state, "evidence/ledger.jsonl"))
-    found = whole.gather(context_of(shop), shop.session)
+    found = gathered(shop)
     assert {one.where for one in found.notices if one.what == "damaged ledger"} == {"evidence"}
     assert found.verdict == before.verdict
 
@@ -168,17 +177,16 @@ def test_what_a_damaged_ledger_of_the_session_says_proves_nothing_of_any_kind(tm
     shop.finish()
     shop.note(kind="activated", rule="keyword")
     damage(Path(paths.events_file(shop.state, shop.session)))
-    for found in (whole.gather(context_of(shop), shop.session), whole.gather(context_of(shop), shop.session, run)):
+    for found in (gathered(shop), gathered(shop, run)):
         assert "NOT proven: the ledger of the session cannot be believed (ends in another row" in found.verdict.text
         assert ("damaged ledger", "session") in [(one.what, one.where) for one in found.notices]
 
 
 def test_without_the_sessions_row_nothing_is_proven(tmp_path: Path) -> None:
-    shop = make(tmp_path / "project")
-    shop.judged()
-    assert whole.gather(context_of(shop), shop.session).verdict.is_proven
+    shop = judged(tmp_path)
+    assert gathered(shop).verdict.is_proven
     Path(paths.runtime_file(shop.state)).write_text("{", encoding="utf-8")
-    assert whole.gather(context_of(shop), shop.session).verdict.text == "NOT proven: its state cannot be read."
+    assert gathered(shop).verdict.text == "NOT proven: its state cannot be read."
 
 
 def test_what_changed_since_a_receipt_is_said(tmp_path: Path) -> None:
@@ -187,7 +195,7 @@ def test_what_changed_since_a_receipt_is_said(tmp_path: Path) -> None:
     shop.create(ONE)
     shop.finish()
     (shop.root / "value").write_text("bad\n")
-    found = whole.gather(context_of(shop), shop.session)
+    found = gathered(shop)
     assert "the tree has changed since the receipt of G001" in [one.text for one in found.notices]
 
 
@@ -196,43 +204,38 @@ def damage(path: Path) -> None:
 
 
 def test_goals_are_not_proven_any_more_once_what_their_receipts_cite_is_gone(tmp_path: Path) -> None:
-    shop = make(tmp_path / "project")
-    shop.judged()
+    shop = judged(tmp_path)
     cited = shop.root / next(iter(shop.receipt("G001")["artifacts"]))
     kept = cited.read_bytes()
-    assert whole.gather(context_of(shop), shop.session).verdict.is_proven
+    assert gathered(shop).verdict.is_proven
     cited.write_bytes(b"something else")
-    changed = whole.gather(context_of(shop), shop.session)
+    changed = gathered(shop)
     cited.unlink()
-    gone = whole.gather(context_of(shop), shop.session)
+    gone = gathered(shop)
     for found in (changed, gone):
         assert found.verdict.word == "NOT proven any more"
         assert "receipt stale" in told(found)
         assert (found.parts[0].view.items[0].mark, found.parts[0].view.done) == ("stale", 0)
     cited.write_bytes(kept)
-    assert whole.gather(context_of(shop), shop.session).verdict.is_proven
+    assert gathered(shop).verdict.is_proven
 
 
 @pytest.mark.parametrize("ledger_name", ["verify/claims", "verify/goals", "goal", "ralph/r1", "plans/r1", "events"])
 def test_one_ledger_that_nobody_can_read_does_not_take_the_report_down(tmp_path: Path, ledger_name: str) -> None:
-    shop = make(tmp_path / "project")
-    shop.create(ONE)
-    shop.finish()
+    shop = finished(tmp_path)
     home = Path(paths.session_dir(shop.state, shop.session))
     at = home / "events.jsonl" if ledger_name == "events" else Path(shop.state, ledger_name, "ledger.jsonl")
     at = home / "goal" / "ledger.jsonl" if ledger_name == "goal" else at
     at.unlink(missing_ok=True)
     at.mkdir(parents=True)
-    text = page.render(whole.gather(context_of(shop), shop.session))
+    text = page.render(gathered(shop))
     assert "G001" in text
 
 
 @pytest.mark.parametrize("wrong", [7, None, [], {"a": 1}, "x", True])
 def test_values_of_other_types_are_shown_or_refused_and_never_break_the_page(tmp_path: Path, wrong: object) -> None:
     """Anybody can append a row that follows the chain."""
-    shop = make(tmp_path / "project")
-    shop.create(ONE)
-    shop.finish()
+    shop = finished(tmp_path)
     hostile.rewrite(shop.ledger, lambda row: {**row, "completionVerification": _spoiled(row, wrong)})
     desk = sample.rounds(tmp_path / "other")
     hostile.rewrite(
@@ -357,17 +360,14 @@ def test_text_can_be_read_on_what_it_stands_on(palette: dict[str, str]) -> None:
 
 
 def test_a_run_can_be_reported_alone_also_an_archived_one(tmp_path: Path) -> None:
-    shop = make(tmp_path / "project")
-    shop.judged()
+    shop = judged(tmp_path)
     first = shop.plan()
     second = shop.create("@goal: Another\nDo another thing.", force=True)
-    now = whole.gather(context_of(shop), shop.session)
+    now = gathered(shop)
     assert now.parts[0].view.run == second.run
     assert now.others == (("ultragoal", first.run),)
-    alone = whole.gather(context_of(shop), "", first.run)
+    alone = gathered(shop, first.run, session="")
     assert (alone.session, alone.parts[0].view.run, alone.verdict.is_proven) == (shop.session, first.run, True)
-    with pytest.raises(BadInput, match="no such run"):
-        whole.gather(context_of(shop), shop.session, "r000")
 
 
 def test_the_runs_of_every_workflow_are_found_by_name(worked: Sample, report: Report) -> None:
@@ -375,12 +375,6 @@ def test_the_runs_of_every_workflow_are_found_by_name(worked: Sample, report: Re
         if part.view.kind in ("ultraplan", "ralph", "ultragoal"):
             alone = whole.gather(worked.context(), "", part.view.run)
             assert [one.view.items for one in alone.parts] == [part.view.items]
-
-
-def test_a_session_with_nothing_is_refused(tmp_path: Path) -> None:
-    shop = make(tmp_path / "project")
-    with pytest.raises(Refused, match="session nobody has nothing to report"):
-        whole.gather(context_of(shop), "nobody")
 
 
 @pytest.mark.parametrize(

@@ -36,11 +36,6 @@ def test_hostile_state_stays_on_its_lines() -> None:
     assert max(map(len, text.splitlines())) < 2 * lines.LONGEST
 
 
-def test_the_command_can_be_taken_from_its_line() -> None:
-    printed = plain(view("ralph-regression")).splitlines()
-    assert [line.split(maxsplit=1)[1] for line in printed if line.startswith("  command ")] == ["omo ralph judge"]
-
-
 def test_notes_of_what_is_done_come_with_everything() -> None:
     seen = view("ultraplan-missing-step")
     assert "note       1 commit" not in plain(seen)

@@ -36,7 +36,7 @@ def item(view: Status, name: str) -> Item:
     return next(one for one in view.items if one.id == name)
 
 
-# What each workflow shows
+# What snapshots do not show
 
 
 def test_gates_are_fresh_stale_failed_and_open() -> None:
@@ -46,74 +46,6 @@ def test_gates_are_fresh_stale_failed_and_open() -> None:
     assert item(gates, "lint").receipt_why == "changed since: value"
     assert item(gates, "tests").notes[-1] == "pinned by the user"
     assert (gates.done, gates.total, gates.next.command) == (1, 4, "omo gate run")
-
-
-def test_goals_have_receipts_and_what_they_rest_on() -> None:
-    plan = work(view("ultragoal-five-goals"), "ultragoal")
-    assert list(marks(plan).values()) == ["done", "stale", "failed", "active", "open"]
-    assert item(plan, "G002").receipt_why == "the quality gate behind the receipt of G002 is gone"
-    assert plan.overrides == ("G002: not reviewed independently",)
-    assert (plan.done, plan.total) == (1, 5)
-
-
-def test_a_plan_that_is_done_says_so_after_its_stop() -> None:
-    one = focus(view("ultragoal-done"))
-    assert (one.brief.mode, one.brief.rule.name, one.is_on) == ("done", "not-active", False)
-    assert lines.headline(one) == "ultragoal finished on the agent's word"
-    assert one.data["outcome"]["verdict"] == "attested"
-    told = lines.outcome(one)
-    assert told.startswith("finished on the agent's word: ultragoal g")
-    assert ": 3 of 3 goals complete (G001 'Parse', " in told
-    assert one.leading is not None
-    assert "final receipt: fresh, issued with G003" in one.leading.facts
-
-
-def test_steps_are_what_git_shows() -> None:
-    one = focus(view("ultraplan-missing-step"))
-    steps = work(view("ultraplan-missing-step"), "ultraplan")
-    assert marks(steps) == {"1": "done", "2": "open", "3": "done", "4": "open"}
-    assert one.brief.is_fenced
-    assert "fence: touch src/**, tests/**; never infra/**" in steps.facts
-    assert any(": notes.txt: changed and not committed" in fact for fact in steps.facts)
-    assert steps.overrides == ("no clean critique of the plan: no critic in this test",)
-
-
-def test_what_broke_is_told_from_what_never_held() -> None:
-    run = work(view("ralph-regression"), "ralph")
-    assert marks(run) == {"C1": "failed", "C2": "done", "C3": "failed"}
-    assert (item(run, "C1").status, item(run, "C3").status) == ("REGRESSED", "FAIL")
-    assert "iteration 3 of 5" in run.headline
-
-
-def test_a_goal_with_checks_shows_what_it_owes() -> None:
-    held = work(view("verify-goal"), "verify")
-    assert (marks(held), held.next.action) == ({"G1": "active"}, "checks")
-    assert item(held, "G1").notes[0].startswith("checks: owed")
-    assert lines.why_stop(focus(view("verify-goal"))) == "2 of 2 steps are open"
-
-
-# How a session stands
-
-
-@pytest.mark.parametrize(
-    ("name", "mode", "rule", "headline"),
-    [
-        ("ulw-without-gates", "active", "block", "ultrawork active"),
-        ("ultragoal-five-goals", "active", "block", "ultragoal active"),
-        ("cancelled", "cancelled", "cancelled", "ultrawork cancelled"),
-        ("exhausted", "exhausted", "not-active", "ultrawork let go by a limit"),
-        ("paused", "paused", "waiting", "ultrawork paused"),
-        ("waiting", "waiting", "waiting", "ultrawork waiting"),
-        ("skipped-verification", "done", "done", "ultrawork ended with exceptions"),
-    ],
-)
-def test_mode_rule_and_headline(name: str, mode: str, rule: str, headline: str) -> None:
-    one = focus(view(name))
-    assert (one.brief.mode, one.brief.rule.name, lines.headline(one)) == (mode, rule, headline)
-
-
-def test_a_question_is_passed_on() -> None:
-    assert "  question   Where is the key?" in lines.plain(lines.session_lines(focus(view("waiting"))))
 
 
 def test_after_a_breaker_or_a_cancel_only_the_user_moves_it_on() -> None:
@@ -156,12 +88,6 @@ def test_every_command_that_is_shown_is_one(name: str) -> None:
         for way in one.next.commands:
             if way.argv[:1] == ("omo",):
                 parser_of_omo().parse_args(shlex.split(way.line)[1:])
-
-
-def test_a_damaged_ledger_is_mended_first() -> None:
-    one = focus(view("damaged-ledger"))
-    assert one.problems
-    assert one.next.command == f"omo ledger repair --session {HERE}"
 
 
 def test_a_session_without_gates_tells_of_its_damaged_ledger_too(tmp_path: Path) -> None:
@@ -222,26 +148,6 @@ def test_the_data_is_json_and_keeps_its_keys(name: str) -> None:
         assert keys <= set(one)
         for seen in one.get("works", []):
             assert {"kind", "run", "unit", "done", "total", "items", "next", "facts", "overrides"} <= set(seen)
-
-
-def test_a_claim_that_was_let_stand_stays_in_sight(tmp_path: Path) -> None:
-    scene = SCENES["verify-goal"](tmp_path / "p")
-    claim = (
-        "verify",
-        "claim",
-        "parser.py contains 'quotes'",
-        "--goal",
-        "G1",
-        "--contains",
-        "quotes",
-        "--in",
-        "parser.py",
-    )
-    scene.check(*claim, code=3)
-    override = ("--override", "it is checked by hand every time")
-    scene.check(*claim, *override, by="user")
-    (told,) = scene.view().overrides
-    assert (told["claim"], told["by"]) == ("parser.py contains 'quotes'", "user")
 
 
 def state_digest(scene: Scene) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -102,15 +101,3 @@ def test_a_plan_lists_what_was_changed_when_it_ended(tmp_path: Path) -> None:
     project.commit("feat: later")
     assert [path for path, _ in report(project, run).changed.files] == before
     assert before == [ultraplan_plans.path_of(1)]
-
-
-def test_the_output_of_the_report_does_not_go_into_the_project(second_try: Project) -> None:
-    program = (
-        "import sys, time; sys.path.insert(0, sys.argv[1]); from omo.cli.main import main; "
-        "sys.exit(main(['report', '--md', '--session', sys.argv[2]], {}, sys.argv[3], float(sys.argv[4])))"
-    )
-    source = str(Path(__file__).resolve().parents[2] / "src")
-    argv = [sys.executable, "-c", program, source, second_try.session, str(second_try.root), str(second_try.now + 1)]
-    with open(second_try.root / "report.md", "w") as into:
-        done = subprocess.run(argv, stdout=into, stderr=subprocess.PIPE, text=True, cwd=second_try.root)
-    assert (done.returncode, "report.md of the project" in done.stderr) == (3, True)

@@ -74,12 +74,6 @@ def test_no_word_is_broken_in_a_narrow_terminal(name: str, width: int) -> None:
     assert words(200) <= words(width)
 
 
-def test_a_session_that_is_over_is_counted_beside_one_that_is_on() -> None:
-    text = "\n".join(drawn(view("several-sessions"), 80))
-    assert "cancelled" not in text
-    assert text.endswith("1 more session is over: omo status --all")
-
-
 def test_colours_are_the_eight_that_every_terminal_has() -> None:
     text = rendered(view("ultragoal-five-goals"), 80)
     assert set(STYLE.findall(text)) <= {
