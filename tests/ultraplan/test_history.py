@@ -151,13 +151,6 @@ def test_a_rule_that_is_not_committed_hides_nothing(made: Repo, rules: str) -> N
     assert "hidden" in history.look(made.root, made.base).tree.dirty
 
 
-@pytest.mark.parametrize("rule", ["*", ".gitignore\nhidden", "/hidden\n/.gitignore"])
-def test_a_rule_that_hides_itself_hides_nothing(made: Repo, rule: str) -> None:
-    made.write("deep/er/.gitignore", rule + "\n")
-    made.write("deep/er/hidden")
-    assert "deep/er/hidden" in history.look(made.root, made.base).tree.dirty
-
-
 def test_a_rule_committed_since_the_base_is_not_the_bases(made: Repo) -> None:
     made.write(".gitignore", "hidden\n")
     made.git("add", ".gitignore")
@@ -176,12 +169,3 @@ def test_what_a_committed_rule_ignores_is_not_dirty(made: Repo) -> None:
 
 
 # Reverts
-
-
-def test_a_revert_undoes_and_its_own_revert_redoes(made: Repo) -> None:
-    done = made.commit("feat: one", "a")
-    made.git("revert", "--no-edit", done)
-    assert history.undone(history.look(made.root, made.base).commits) == {done: 1}
-    undoing = made.head()
-    made.git("revert", "--no-edit", undoing)
-    assert history.undone(history.look(made.root, made.base).commits) == {undoing: 2}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,8 @@ from omo.work.run import Run
 from omo.workflows.ultraplan import recover
 from omo.workflows.ultraplan.run import PLAN
 from omo.workflows.ultraplan.run_audit import audit_file
-from tests.ultraplan.plans import plan_text
 from tests.ultraplan.project import WHY, Project, make_project, started
-from tests.ultraplan.test_run import SKIP, refused
+from tests.ultraplan.test_run import refused
 
 FAILURE = (2, "it cannot be written", "twice, in two ways")
 
@@ -86,17 +84,6 @@ def test_a_recovery_asked_for_twice_with_nothing_done_in_between_is_one(tmp_path
     first = here.recover()
     second = recover.recover(require(PLAN, here.caller()), environ={})
     assert (second.state.depth, second.state.recovering, second.spec) == (1, (2,), first.spec)
-
-
-def test_a_plan_that_was_edited_is_not_recovered_by_its_old_text(tmp_path: Path) -> None:
-    here = started(tmp_path, 2, (1,))
-    here.finish(*FAILURE)
-    here.commit_file("plan.md", "docs: revise step 2", plan_text(2, step2={"Changes": "a function `part2b`"}))
-    told = refused(here.recover, "was edited since")
-    assert "omo plan critique plan.md" in told
-    assert "omo plan start plan.md" in told
-    following = here.status()[1]
-    assert ("omo plan recover" in following.text, "omo plan critique plan.md" in following.command) == (False, True)
 
 
 def test_starting_over_does_not_reset_the_depth(tmp_path: Path) -> None:
@@ -171,13 +158,6 @@ def test_a_session_that_preflight_stopped_counts_nothing(tmp_path: Path) -> None
     assert (begun.depth, begun.recovering) == (1, (1,))
 
 
-def test_a_reported_failure_can_be_recovered_when_a_person_says_so(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    here.finish(*FAILURE)
-    assert here.told()["state"] == "blocked"
-    go_on(here, 2)
-
-
 def test_what_a_recovery_lacked_can_be_brought_without_the_user_being_shown_it_again(tmp_path: Path) -> None:
     here = make_project(tmp_path, 2, needs=["env:TOKEN"])
     here.start(TOKEN="x")
@@ -187,12 +167,6 @@ def test_what_a_recovery_lacked_can_be_brought_without_the_user_being_shown_it_a
     run = require(PLAN, here.caller())
     begun = recover.recover(run, environ={"TOKEN": "x"}).state
     assert (begun.depth, begun.is_open, here.told()["state"]) == (1, True, "active")
-
-
-def test_the_steps_skipped_before_stay_skipped(tmp_path: Path) -> None:
-    here = started(tmp_path, 3, (3,), step1=SKIP)
-    here.skip(1)
-    go_on(here, 2)
 
 
 # after a run was given up
@@ -217,41 +191,7 @@ def test_a_history_that_was_rewritten_is_never_recovered_and_needs_a_person(tmp_
     refused(here.recover, "no ancestor of HEAD", NotEvaluable)
 
 
-def test_another_session_that_recovers_a_run_takes_it_over_with_its_fence(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    here.finish(*FAILURE)
-    here.show()
-    run = recover.chosen(here.caller(session="s2"), here.root / "plan.md")
-    recover.recover(run, environ={})
-    assert "fence" not in here.told("s1")
-    assert here.told("s2")["fence"]
-
-
 # the project's place
-
-
-def test_a_moved_project_takes_its_session_along(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    os.rename(here.root, tmp_path / "moved")
-    there = Project(tmp_path / "moved", now=here.now)
-    status, following = there.status()
-    assert (status.audit.missing, following.item) == ([2], "2")
-    assert there.told()["fence"]["root"] == str(tmp_path / "moved")
-    there.carry_out(2)
-    assert there.finish().exit_code == 0
-
-
-def test_a_copy_never_audits_the_original(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    shutil.copytree(here.root, tmp_path / "copy")
-    here.carry_out(2)
-    there = Project(tmp_path / "copy", now=here.now)
-    status, following = there.status()
-    assert status.audit.steps == []
-    assert str(here.root) in following.why
-    for command in (there.finish, there.start, there.abandon):
-        refused(command, "belongs to")
-    assert here.finish().exit_code == 0
 
 
 def test_a_recovery_that_an_older_omo_began_as_a_run_of_its_own_is_given_up_and_its_session_goes_on(

@@ -56,10 +56,6 @@ def test_a_defective_plan_is_refused_with_every_defect_and_nothing_is_written(tm
     assert not os.path.exists(here.state)
 
 
-def test_a_plan_without_steps_is_refused(tmp_path: Path) -> None:
-    assert "omo plan validate" in refused(make_project(tmp_path, 0).start, "cannot be cut")
-
-
 def test_what_omo_would_fill_in_is_named_where_it_is_missing(tmp_path: Path) -> None:
     here = make_project(tmp_path, 1, step1={"manifest": None, "Checkpoint": None})
     assert "omo plan critique plan.md fills in" in refused(here.start, "has 2 defects")
@@ -132,17 +128,6 @@ def test_another_worktree_of_the_same_repository_is_free(tmp_path: Path) -> None
     assert Project(tmp_path / "other", environ=here.environ).start(session="s2").state.base
 
 
-def test_the_escape_hatch_leaves_a_session_that_can_be_taken_up_or_given_up(tmp_path: Path) -> None:
-    here = started(tmp_path)
-    here.cancel()
-    here.status()
-    assert here.told()["fence"]
-    refused(lambda: here.start(session="s2"), "is under way")
-    here.abandon(by="user")
-    assert "fence" not in here.told()
-    assert here.row()["stopContinuation"]["disabled"] is True
-
-
 def test_a_session_whose_row_was_lost_is_known_and_not_started_twice(tmp_path: Path) -> None:
     here = started(tmp_path, done=(1,))
     Path(paths.runtime_file(here.state)).unlink()
@@ -165,12 +150,6 @@ def test_the_next_session_begins_once_what_it_depends_on_has_passed(tmp_path: Pa
     refused(lambda: here.start(number=3), "has no session 3")
     begun = here.start()
     assert (begun.state.number, begun.state.steps) == (1, (1,))
-    here.carry_out(1)
-    assert here.finish().next.command == "omo plan start plan.md"
-    assert here.start().state.steps == (2,)
-    here.carry_out(2)
-    assert here.finish().exit_code == 0
-    assert "omo plan audit plan.md" in refused(here.start, "every session of plan.md has passed")
 
 
 def test_what_an_earlier_start_left_outside_the_fence_goes_along(tmp_path: Path) -> None:
