@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from omo.cli.main import main
 from omo.errors import Refused
-from tests.ralph.project import Project, answer, criterion, judged_criterion, make_project
+from tests.ralph.project import Project, answer, criterion, judged_criterion
 
 TASK = "make the README list\nevery command of the tool"
 REQUEST = ("C0", "request", "pass")
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return make_project(tmp_path)
 
 
 def shown(project: Project, capsys: pytest.CaptureFixture[str], *argv: str) -> str:
