@@ -10,16 +10,11 @@ from pathlib import Path
 import pytest
 
 from omo.state import paths
-from tests.project import SESSION, Project, Ran, make_project, plan_directory
+from tests.project import SESSION, Project, Ran, plan_directory
 from tests.ultragoal.gates import valid_gate
 
 BRIEF = "@goal: Parse\nRead the files.\n@goal: Export\nWrite the report.\n@goal: Send\nSend it."
 WHY = ("--evidence", "what was seen", "--rationale", "why it follows")
-
-
-@pytest.fixture
-def shell(tmp_path: Path) -> Project:
-    return make_project(tmp_path)
 
 
 def omo(shell: Project, *argv: str) -> None:

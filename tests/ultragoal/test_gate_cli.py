@@ -8,15 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.project import Project, make_project
+from tests.project import Project
 from tests.ultragoal.gates import Gate
 
 BRIEF = "@goal: Parse\nRead the files.\n@goal: Export\nWrite the report."
-
-
-@pytest.fixture
-def shell(tmp_path: Path) -> Project:
-    return make_project(tmp_path)
 
 
 @pytest.fixture
