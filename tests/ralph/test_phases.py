@@ -468,21 +468,18 @@ def test_an_attempt_on_an_iteration_that_is_over_is_refused(project: Project) ->
 # The command
 
 
-def command(project: Project, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
-    project.now += 1
-    environ = {"OMO_PROJECT_DIR": str(project.root), "OMO_SESSION_ID": "s1", "CLAUDECODE": "1"}
-    code = main(["ralph", "artifacts", *words], environ, str(project.root), project.now)
-    shown = capsys.readouterr()
-    return code, shown.out or shown.err
+def command(project: Project, *words: str) -> tuple[int, str]:
+    ran = project.agent("ralph", "artifacts", *words)
+    return ran.code, ran.out or ran.err
 
 
 def snapshot(project: Project) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(Path(project.state).rglob("*")) if path.is_file()}
 
 
-def test_the_command_only_looks(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_only_looks(project: Project) -> None:
     before = snapshot(project)
-    code, out = command(project, capsys, "--json")
+    code, out = command(project, "--json")
     told = json.loads(out)
     assert code == 3
     assert set(told) == {"ok", "iteration", "checks", "missing", "remediation"}
@@ -491,22 +488,22 @@ def test_the_command_only_looks(project: Project, capsys: pytest.CaptureFixture[
     assert snapshot(project) == before
 
 
-def test_the_command_says_in_words_what_is_there(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_in_words_what_is_there(project: Project) -> None:
     project.work("done-1.txt")
-    code, out = command(project, capsys)
+    code, out = command(project)
     assert code == 0
     assert out.startswith("Iteration 1: 5 of 5 phases proven\n  present       PLAN    omo:planner finished")
     assert "To do" not in out
 
 
-def test_a_reduced_scope_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_reduced_scope_is_shown(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(by="user", reduced_scope="a hot fix, agreed by phone")
-    code, out = command(made, capsys)
+    code, out = command(made)
     assert code == 3  # still no work
     assert "missing       IMPL" in out
     made.write("done-1.txt")
-    code, out = command(made, capsys)
+    code, out = command(made)
     assert code == 0
     assert "reduced       VERIFY" in out
     assert 'Reduced scope, authorised by the user: "a hot fix, agreed by phone"' in out

@@ -34,10 +34,24 @@ def test_a_closed_goal_is_no_reason_to_pause(project: Project) -> None:
     project.complete("G001")
     with project.refused("G001 is closed"):
         classify(project.run(), "human_blocked", evidence=NEEDED, goal_id="G001")
-    classify(project.run(), "resolvable", evidence=NEEDED, goal_id="G001")
+    row = classify(project.run(), "resolvable", evidence=f"  {NEEDED} ", goal_id="G001")
+    assert row["evidence"] == NEEDED
 
 
 # record-review-blockers
+
+
+def test_a_finding_becomes_a_goal_and_the_reviewed_one_waits_for_it(project: Project) -> None:
+    done = record_review_blockers(
+        project.run(), "G001", objective=" Bad rows are refused. ", evidence=" src/a.py:7 ", title="Mend  it"
+    )
+    assert not done.deduplicated
+    assert (done.parent.status, done.parent.evidence) == ("review_blocked", "src/a.py:7")
+    assert (done.goal.id, done.goal.title, done.goal.status) == ("G004", "Mend it", "pending")
+    assert done.goal.objective == "Bad rows are refused."
+    assert done.goal.steering == {"kind": "review_blocker", "blockedGoalId": "G001", "evidence": "src/a.py:7"}
+    row = project.rows()[-1]
+    assert (row["kind"], row["goalId"], row["blockerGoalIds"]) == ("review_blockers_recorded", "G001", ["G004"])
 
 
 MAY_BE_REVIEWED = {

@@ -169,3 +169,12 @@ def test_what_a_committed_rule_ignores_is_not_dirty(made: Repo) -> None:
 
 
 # Reverts
+
+
+def test_a_revert_undoes_and_its_own_revert_redoes(made: Repo) -> None:
+    done = made.commit("feat: one", "a")
+    made.git("revert", "--no-edit", done)
+    assert history.undone(history.look(made.root, made.base).commits) == {done: 1}
+    undoing = made.head()
+    made.git("revert", "--no-edit", undoing)
+    assert history.undone(history.look(made.root, made.base).commits) == {undoing: 2}

@@ -428,109 +428,53 @@ def test_what_is_never_touched_names_the_first_commit_and_is_not_to_be_taken_bac
 
 # every state leads on
 
-
-def under_way(here: Project) -> None:
-    here.start()
-
-
-def all_committed(here: Project) -> None:
-    here.start()
-    here.carry_out(1, 2, 3)
-
-
-def left_out(here: Project) -> None:
-    here.start()
-    here.carry_out(1, 3)
-
-
-def drifting(here: Project) -> None:
-    all_committed(here)
-    here.commit_file("src/part2.py", "refactor: lose a function")
-
-
-def dirty(here: Project) -> None:
-    all_committed(here)
-    here.write("src/left.py")
-
-
-def verify_fails(here: Project) -> None:
-    left_out(here)
-    here.commit_file("src/part2.py", subject_of(2), "def part2():\n    return 2\n\n\nraise SystemExit(1)\n")
-    assert here.finish().exit_code == 3
-
-
-def outside(here: Project) -> None:
-    here.start()
-    here.commit_file("infra/main.tf")
-
-
-def recovered_once(here: Project) -> None:
-    left_out(here)
-    here.recover()
-
-
-def recovered_twice(here: Project) -> None:
-    left_out(here)
-    here.recover()
-    here.recover()
-
-
-def failed(here: Project) -> None:
-    left_out(here)
-    here.finish(2, "it does not compile", "two other ways to write it")
-
-
-def deleted(here: Project) -> None:
-    here.start()
-    (here.root / "plan.md").unlink()
-
-
-def damaged(here: Project) -> None:
-    here.start()
-    here.damage()
-
-
-def gone(here: Project) -> None:
-    here.start()
-    os.rename(os.path.dirname(here.ledger()), os.path.join(here.state, "elsewhere"))
-
-
-def rewritten(here: Project) -> None:
-    here.start()
-    here.carry_out(1)
-    here.rewrite_history()
-
-
-def abandoned(here: Project) -> None:
-    here.start()
-    here.abandon()
-
-
-SEAL = "omo state clear --mode ultraplan --force --session s1"
-STATES: dict[str, tuple[Callable[[Project], None], str, str]] = {
-    "under way": (under_way, "execute", "omo plan finish --failed 1"),
-    "all steps committed": (all_committed, "finish", "omo plan finish"),
-    "a step left out": (left_out, "execute", "omo plan recover"),
-    "a step that no longer holds": (drifting, "mend", "omo plan finish --failed 2"),
-    "not committed": (dirty, "clean", "omo plan finish"),
-    "a Verify that fails": (verify_fails, "mend", "omo plan finish --failed 2"),
-    "outside the fence": (outside, "escalate", "omo plan finish --failed 1"),
-    "recovered": (recovered_once, "execute", "omo plan finish --failed 2"),
-    "recovered twice": (recovered_twice, "execute", "omo plan finish --failed 2"),
-    "stopped at a step": (failed, "escalate", "omo plan recover plan.md"),
-    "plan deleted": (deleted, "execute", "omo plan finish --failed 1"),
-    "ledger damaged": (damaged, "repair", SEAL),
-    "ledger gone": (gone, "repair", SEAL),
-    "base gone": (rewritten, "unknown", "omo plan finish --abandon"),
-    "abandoned": (abandoned, "start", "omo plan start plan.md"),
+BROKEN = "def part2():\n    return 2\n\n\nraise SystemExit(1)\n"
+MOVES: dict[str, Callable[[Project], object]] = {
+    "start": lambda here: here.start(),
+    "recover": lambda here: here.recover(),
+    "finish": lambda here: here.finish(),
+    "fail": lambda here: here.finish(2, "it does not compile", "two other ways to write it"),
+    "give up": lambda here: here.abandon(),
+    "lose a function": lambda here: here.commit_file("src/part2.py", "refactor: lose a function"),
+    "break part 2": lambda here: here.commit_file("src/part2.py", subject_of(2), BROKEN),
+    "leave a file": lambda here: here.write("src/left.py"),
+    "touch infra": lambda here: here.commit_file("infra/main.tf"),
+    "delete the plan": lambda here: (here.root / "plan.md").unlink(),
+    "damage the ledger": lambda here: here.damage(),
+    "lose the ledger": lambda here: os.rename(here.ledger().parent, Path(here.state, "elsewhere")),
+    "rewrite history": lambda here: here.rewrite_history(),
 }
+SEAL = "omo state clear --mode ultraplan --force --session s1"
+# How to get there (numbers are steps that are carried out), the next action, and what its command says.
+STATES = [
+    ("start", "execute", "omo plan finish --failed 1"),
+    ("start, 1 2 3", "finish", "omo plan finish"),
+    ("start, 1 3", "execute", "omo plan recover"),
+    ("start, 1 2 3, lose a function", "mend", "omo plan finish --failed 2"),
+    ("start, 1 2 3, leave a file", "clean", "omo plan finish"),
+    ("start, 1 3, break part 2, finish", "mend", "omo plan finish --failed 2"),
+    ("start, touch infra", "escalate", "omo plan finish --failed 1"),
+    ("start, 1 3, recover", "execute", "omo plan finish --failed 2"),
+    ("start, 1 3, recover, recover", "execute", "omo plan finish --failed 2"),
+    ("start, 1 3, fail", "escalate", "omo plan recover plan.md"),
+    ("start, delete the plan", "execute", "omo plan finish --failed 1"),
+    ("start, damage the ledger", "repair", SEAL),
+    ("start, lose the ledger", "repair", SEAL),
+    ("start, 1, rewrite history", "unknown", "omo plan finish --abandon"),
+    ("start, give up", "start", "omo plan start plan.md"),
+]
 
 
-@pytest.mark.parametrize("name", STATES)
-def test_every_state_names_a_command_that_leads_on_and_can_be_given_up(tmp_path: Path, name: str) -> None:
-    reach, action, command = STATES[name]
+@pytest.mark.parametrize(("way", "action", "command"), STATES)
+def test_every_state_names_a_command_that_leads_on_and_can_be_given_up(
+    tmp_path: Path, way: str, action: str, command: str
+) -> None:
     here = make_project(tmp_path)
-    reach(here)
+    for name in way.split(", "):
+        if name in MOVES:
+            MOVES[name](here)
+        else:
+            here.carry_out(*map(int, name.split()))
     following = here.status()[1]
     assert following.action == action
     assert command in following.command
