@@ -14,7 +14,8 @@ from omo.errors import BadInput, Refused
 from omo.proof import artifacts
 from omo.proof.artifacts import Artifact
 from omo.state import paths
-from tests.proof.test_evaluate import git, write
+from tests.project import git
+from tests.proof.test_evaluate import write
 
 LONG_AGO = 1_600_000_000.0
 

@@ -16,7 +16,8 @@ from omo.proof import artifacts, pins
 from omo.proof.checks import digest_of_check, parse_checks
 from omo.proof.evaluate import Observation, evaluate
 from omo.state import paths
-from tests.proof.test_evaluate import commit, git, write
+from tests.project import git
+from tests.proof.test_evaluate import commit, write
 
 TESTS = {"id": "tests", "type": "command", "argv": [sys.executable, "-c", "import sys; sys.exit(1)"]}
 FORBIDDEN = {"id": "untouched", "type": "forbidden", "paths": ["infra/**"]}

@@ -15,7 +15,8 @@ from omo.proof.checks import digest_of_check, parse_checks
 from omo.proof.evaluate import evaluate
 from omo.proof.pins import PinReport
 from omo.state import paths
-from tests.proof.test_evaluate import commit, git, write
+from tests.project import git
+from tests.proof.test_evaluate import commit, write
 
 NOW = 1_771_780_801.0
 FORBIDDEN = {"id": "untouched", "type": "forbidden", "paths": ["infra/**"]}
