@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from omo.work.run import Run
 from omo.workflows.ultraplan import recover
 from omo.workflows.ultraplan.run import PLAN
 from omo.workflows.ultraplan.run_audit import audit_file
+from tests.ultraplan.plans import plan_text
 from tests.ultraplan.project import WHY, Project, make_project, started
 from tests.ultraplan.test_run import refused
 
@@ -84,6 +86,17 @@ def test_a_recovery_asked_for_twice_with_nothing_done_in_between_is_one(tmp_path
     first = here.recover()
     second = recover.recover(require(PLAN, here.caller()), environ={})
     assert (second.state.depth, second.state.recovering, second.spec) == (1, (2,), first.spec)
+
+
+def test_a_plan_that_was_edited_is_not_recovered_by_its_old_text(tmp_path: Path) -> None:
+    here = started(tmp_path, 2, (1,))
+    here.finish(*FAILURE)
+    here.commit_file("plan.md", "docs: revise step 2", plan_text(2, step2={"Changes": "a function `part2b`"}))
+    told = refused(here.recover, "was edited since")
+    assert "omo plan critique plan.md" in told
+    assert "omo plan start plan.md" in told
+    following = here.status()[1]
+    assert ("omo plan recover" in following.text, "omo plan critique plan.md" in following.command) == (False, True)
 
 
 def test_starting_over_does_not_reset_the_depth(tmp_path: Path) -> None:
@@ -192,6 +205,19 @@ def test_a_history_that_was_rewritten_is_never_recovered_and_needs_a_person(tmp_
 
 
 # the project's place
+
+
+def test_a_copy_never_audits_the_original(tmp_path: Path) -> None:
+    here = left_out(tmp_path)
+    shutil.copytree(here.root, tmp_path / "copy")
+    here.carry_out(2)
+    there = Project(tmp_path / "copy", now=here.now)
+    status, following = there.status()
+    assert status.audit.steps == []
+    assert str(here.root) in following.why
+    for command in (there.finish, there.start, there.abandon):
+        refused(command, "belongs to")
+    assert here.finish().exit_code == 0
 
 
 def test_a_recovery_that_an_older_omo_began_as_a_run_of_its_own_is_given_up_and_its_session_goes_on(
