@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from omo.proof import base
 from tests.kept import copied
+from tests.project import git as git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,11 +24,6 @@ def make(root: Path) -> None:
     git(root, "init", "-q")
     git(root, "add", ".")
     git(root, "commit", "-qm", "base")
-
-
-def git(root: Path, *words: str) -> str:
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"]
-    return subprocess.run(["git", *identity, *words], cwd=root, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ import pytest
 
 from omo.errors import NotEvaluable
 from omo.proof import changes, git
+from tests.project import git as run_git
 from tests.proof.test_evaluate import commit, write
-from tests.proof.test_evaluate import git as run_git
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,15 +10,11 @@ import pytest
 from omo.proof import base, contents
 from omo.proof.swap import NOTHING, File
 from omo.state import paths
+from tests.project import git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
-
-
-def git(root: Path, *words: str) -> None:
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "protocol.file.allow=always"]
-    subprocess.run(["git", *identity, *words], cwd=root, check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -113,7 +108,7 @@ def test_what_cannot_be_known_is_said(root: Path, tmp_path: Path) -> None:
     inner.mkdir()
     git(inner, "init", "-q")
     git(inner, "commit", "-q", "--allow-empty", "-m", "inner")
-    git(root, "submodule", "add", "-q", str(inner), "sub")
+    git(root, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(inner), "sub")
     (root / ".gitattributes").write_text("*.crlf text eol=crlf\n*.secret filter=crypt\n")
     (root / "a.secret").write_text("plain\n")
     git(root, "add", "-A", ":!large.bin")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -19,13 +18,7 @@ from omo.proof import changes, globs
 from omo.proof import evaluate as module
 from omo.proof.checks import digest_of_check, parse_checks
 from omo.proof.evaluate import Observation, Tree, Verdict, evaluate
-
-WHO = [part for key in ("user.name", "user.email") for part in ("-c", f"{key}=t@example.org")]
-
-
-def git(root: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", *WHO, *arguments], cwd=root, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+from tests.project import git
 
 
 def write(root: Path, name: str, text: str = "text\n") -> Path:

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, Refused
-from omo.proof import artifacts, documents, pins
+from omo.proof import artifacts, pins
 from omo.proof.checks import digest_of_check, parse_checks
 from omo.proof.evaluate import Observation, evaluate
 from omo.state import paths
-from tests.proof.test_evaluate import commit, git, write
+from tests.project import git
+from tests.proof.test_evaluate import commit, write
 
 TESTS = {"id": "tests", "type": "command", "argv": [sys.executable, "-c", "import sys; sys.exit(1)"]}
 FORBIDDEN = {"id": "untouched", "type": "forbidden", "paths": ["infra/**"]}
@@ -72,19 +73,12 @@ def test_state_is_not_found_by_a_wide_glob_either(state: str, root: Path, pinned
     assert look(state, root, {"type": "path", "path": "**/proof.txt"}).result == "fail"
 
 
-@pytest.mark.parametrize("when", [0, 4_000_000_000])
-def test_touched_times_do_not_make_evidence_new(state: str, root: Path, when: int) -> None:
-    path = write(root, "old.log", "42 passed\n")
-    began = time.time() + 5
-    artifacts.remember(state, root, by="user", now=time.time(), wait=1.0)
-    os.utime(path, (when, when))
-    assert "run what produces it again" in refusal(state, root, "old.log", started_at=began)
-
-
 def test_evidence_older_than_the_edit(state: str, root: Path) -> None:
     path = write(root, "old.log", "42 passed\n")
     os.utime(path, (1, 1))
-    assert "older than the work" in refusal(state, root, "old.log", started_at=time.time() - 10)
+    said = refusal(state, root, "old.log", started_at=time.time() - 10)
+    assert "older than the work" in said
+    assert "run what produces it again" in said
     os.utime(path)
     assert "touching the old one does not help" in refusal(state, root, "old.log", started_at=time.time() - 10)
 
@@ -96,27 +90,6 @@ def test_a_link_out_of_the_project(state: str, root: Path) -> None:
     found = look(state, root, {"type": "content", "path": "proof.log", "regex": "passed"})
     assert found.result == "fail"
     assert "lead out of the project do not count" in found.reason
-
-
-@pytest.mark.parametrize(
-    ("pattern", "results"),
-    [
-        (r"(.*)*x", ["pass"]),
-        (r"(a+)+!$", ["fail", "unknown"]),
-        (r"(x+x+)+y", ["fail", "unknown"]),
-        (r"^(?:(?:a|aa)+)+!$", ["unknown"]),
-    ],
-)
-def test_a_regex_bomb_ends_in_time(
-    state: str, root: Path, pattern: str, results: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("omo.proof.patterns.SECONDS", 0.5)
-    write(root, "bomb.txt", "a" * 100_000 + "x" * 5000)
-    started = time.process_time()
-    found = look(state, root, {"type": "content", "path": "bomb.txt", "regex": pattern})
-    assert found.result in results
-    assert found.result != "unknown" or "without nested repeats" in found.reason
-    assert time.process_time() - started < 10
 
 
 def test_a_regex_that_matches_whatever_there_is() -> None:
@@ -136,14 +109,6 @@ def test_a_command_edited_after_pinning(state: str, root: Path, pinned: list[Any
         assert look(state, root, {**TESTS, **change}).result == "unknown"
 
 
-def test_a_row_of_pins_edited_by_hand(state: str, root: Path, pinned: list[Any]) -> None:
-    path = Path(paths.pins_dir(state), "ledger.jsonl")
-    path.write_text(path.read_text().replace("sys.exit(1)", "sys.exit(0)"))
-    with pytest.raises(Refused, match="not as omo wrote it") as caught:
-        pins.pinned(state)
-    assert "omo ledger repair" in caught.value.fix
-
-
 def test_a_row_of_pins_added_by_hand(state: str, root: Path, pinned: list[Any]) -> None:
     path = Path(paths.pins_dir(state), "ledger.jsonl")
     last = json.loads(path.read_text().splitlines()[-1])
@@ -153,27 +118,6 @@ def test_a_row_of_pins_added_by_hand(state: str, root: Path, pinned: list[Any]) 
         file.write(json.dumps(forged) + "\n")
     with pytest.raises(Refused):
         pins.pinned(state)
-
-
-def test_a_base_moved_by_pinning_again(state: str, root: Path, pinned: list[Any]) -> None:
-    write(root, "infra/main.tf", "changed\n")
-    commit(root, "quietly")
-    pins.pin(state, root, parse_checks([FORBIDDEN]), source="c", goal=None, by="agent", now=time.time(), wait=1.0)
-    assert look(state, root, FORBIDDEN).result == "fail"
-
-
-def test_evidence_borrowed_from_another_goal(state: str, root: Path) -> None:
-    write(root, "log.txt", "42 passed\n")
-    write(root, "renamed.txt", "42 passed\n")
-    register(state, root, "log.txt", "G1")
-    assert "produce evidence that is about this goal" in refusal(state, root, "renamed.txt", "G2")
-
-
-def test_a_yaml_bomb(tmp_path: Path) -> None:
-    levels = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 10)]
-    (tmp_path / "bomb.yaml").write_text("\n".join(["l0: &l0 [lol]", *levels, "checks: *l9"]))
-    with pytest.raises(BadInput, match="anchors and aliases are not allowed"):
-        documents.load(tmp_path / "bomb.yaml")
 
 
 def hide_by_flag(root: Path) -> None:

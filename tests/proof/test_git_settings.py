@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from omo.proof import git
-from tests.proof.test_base import git as call_git
+from tests.project import git as call_git
 
 PLAIN = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from omo.proof import artifacts
+from tests.project import git
 from tests.proof.test_artifacts import refusal, register
 from tests.proof.test_artifacts import root as root  # the fixture, under its own name
-from tests.proof.test_evaluate import commit, git, write
+from tests.proof.test_evaluate import commit, write
 
 
 def staged(root: Path) -> str:

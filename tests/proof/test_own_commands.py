@@ -10,7 +10,7 @@ import pytest
 from omo.proof import own_commands
 from omo.proof.project_checks import Check
 from tests.kept import copied
-from tests.proof.test_base import git
+from tests.project import git
 
 FILES = {
     "pyproject.toml": "[project]\nname = 'x'\n",

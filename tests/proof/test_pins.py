@@ -15,7 +15,8 @@ from omo.proof.checks import digest_of_check, parse_checks
 from omo.proof.evaluate import evaluate
 from omo.proof.pins import PinReport
 from omo.state import paths
-from tests.proof.test_evaluate import commit, git, write
+from tests.project import git
+from tests.proof.test_evaluate import commit, write
 
 NOW = 1_771_780_801.0
 FORBIDDEN = {"id": "untouched", "type": "forbidden", "paths": ["infra/**"]}
@@ -158,20 +159,3 @@ def test_a_damaged_ledger_is_refused_until_it_is_set_aside(state: str, root: Pat
     assert pin(state, root, WANTED).added == ["wanted"]
     assert pins.pinned(state).digests == {digest(WANTED)}
     assert [name for name in os.listdir(path.parent) if "damaged" in name]
-
-
-@pytest.mark.parametrize("damage", ["cut", "gone", "mark"])
-def test_rows_that_are_missing_are_noticed(state: str, root: Path, damage: str) -> None:
-    pin(state, root, FORBIDDEN, WANTED)
-    path = ledger(state)
-    if damage == "cut":
-        path.write_text(path.read_text().splitlines(keepends=True)[0])
-    elif damage == "gone":
-        path.unlink()
-    else:
-        (path.parent / "mark.json").write_text("nonsense")
-    with pytest.raises(Refused):
-        pins.pinned(state)
-    seal(state)
-    pin(state, root, WANTED)
-    assert pins.pinned(state).digests == {digest(WANTED)}

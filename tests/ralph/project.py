@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from omo.errors import OmoError, Refused
 from omo.hooks import prompt as prompt_hook
 from omo.hooks.main import World
 from omo.hosts.claude import event_of
@@ -243,3 +247,14 @@ def asked(tmp_path: Path, *criteria: Any, files: tuple[str, ...] = ("done-1.txt"
         return made
 
     return put_back(tmp_path, make, json.dumps([criteria, files, options]))
+
+
+def refused(action: Callable[[], object], *said: str, kind: type[OmoError] = Refused) -> None:
+    """In these words, and with a way on."""
+    with pytest.raises(kind) as caught:
+        action()
+    defects = caught.value.details.get("defects", [])
+    whole = " ".join([caught.value.message, caught.value.fix, *(defects if isinstance(defects, list) else [])])
+    for words in said:
+        assert words in whole, whole
+    assert caught.value.fix

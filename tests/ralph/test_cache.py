@@ -188,12 +188,6 @@ def test_it_is_run_again_when_a_declared_file_changed(tmp_path: Path) -> None:
     assert (source(suite.iterate()), suite.runs) == ("code", 1)
 
 
-@pytest.mark.parametrize("paths", [[], ["lib/**"]])
-def test_without_declared_files_it_is_run_every_time(tmp_path: Path, paths: list[str]) -> None:
-    suite = Suite(tmp_path, affected_paths=paths)
-    assert [(source(suite.iterate()), suite.runs) for _ in range(2)] == [("code", 1)] * 2
-
-
 def test_what_failed_is_run_every_time(tmp_path: Path) -> None:
     suite = Suite(tmp_path)
     suite.breaks.write_text("")

@@ -11,20 +11,10 @@ from typing import Any
 import pytest
 
 from omo.digest import sha256
-from omo.errors import NotEvaluable, OmoError
+from omo.errors import NotEvaluable
 from omo.json_text import dumps
 from omo.state import ledger
-from tests.ralph.project import JUDGE, Project, answer, asked, criterion, judged_criterion, make_project, reply
-
-
-def refused(action: Callable[[], object], *said: str) -> None:
-    with pytest.raises(OmoError) as caught:
-        action()
-    defects = caught.value.details.get("defects", [])
-    whole = " ".join([caught.value.message, caught.value.fix, *(defects if isinstance(defects, list) else [])])
-    for words in said:
-        assert words in whole, whole
-    assert caught.value.fix
+from tests.ralph.project import JUDGE, Project, answer, asked, criterion, judged_criterion, make_project, refused, reply
 
 
 def assert_nobody_answered(made: Project) -> str:
@@ -68,7 +58,7 @@ def test_a_file_from_another_iteration_is_refused(tmp_path: Path) -> None:
     made.work("done-2.txt")
     made.ask()
     refused(lambda: made.judge(stale), "not that of the newest brief")
-    refused(made.judge, "unanswered")
+    refused(made.judge, "unanswered", kind=NotEvaluable)
 
 
 def test_a_file_from_another_run_is_refused(tmp_path: Path) -> None:
@@ -142,26 +132,14 @@ def test_an_answer_to_an_older_brief_does_not_count(tmp_path: Path) -> None:
     assert_nobody_answered(made)
 
 
-def deep(text: str) -> str:
-    return text.replace('"pass"', "[" * 20_000 + "]" * 20_000)
-
-
+# What an answer is, tests/work holds; these are ways to be none of this brief.
 MESSAGES: dict[str, Callable[[str], str]] = {
     "prose with the nonce": lambda nonce: f"Everything passes. Nonce: {nonce}. result: pass",
-    "two objects": lambda nonce: reply(nonce, answer("C1")) * 2,
-    "NaN": lambda nonce: reply(nonce, answer("C1")).replace('"pass"', "NaN"),
-    "key twice": lambda nonce: reply(nonce, answer("C1")).replace('"result"', '"result": "fail", "result"'),
-    "deep": lambda nonce: deep(reply(nonce, answer("C1"))),
-    "nothing": lambda nonce: "",
     "cut before the object": lambda nonce: "x" * 70_000 + "\n" + reply(nonce, answer("C1")),
     "cut after the object": lambda nonce: reply(nonce, answer("C1")) + "x" * 70_000,
     "cut inside the object": lambda nonce: reply(nonce, answer("C1", evidence="x" * 70_000)),
-    "hedged": lambda nonce: reply(nonce, answer("C1", evidence="it should work")),
     "blank": lambda nonce: reply(nonce, answer("C1", evidence=" ")),
-    "no answers": lambda nonce: reply(nonce),
     "another criterion": lambda nonce: reply(nonce, answer("C2")),
-    "another check": lambda nonce: reply(nonce, answer("C1", "other")),
-    "contradicts itself": lambda nonce: reply(nonce, answer("C1"), answer("C1", result="fail")),
     "the form as it was shown": lambda nonce: reply(nonce, answer("C1", result="pass | fail | unknown")),
 }
 

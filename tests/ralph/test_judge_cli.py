@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-import io
-import json
 import re
-import sys
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from omo.cli.main import main
 from tests.ralph.project import Project, answer, asked, criterion, judged_criterion, make_project, reply
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@dataclass
-class Terminal:
-    made: Project
-    capsys: pytest.CaptureFixture[str]
+def omo(made: Project, *argv: str, **options: str) -> tuple[int, str, str]:
+    ran = made.agent("ralph", *argv, **options)
+    return ran.code, ran.out, ran.err
 
-    def __call__(self, *argv: str) -> tuple[int, str, str]:
-        self.made.now += 1
-        self.capsys.readouterr()
-        environ = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"}
-        code = main(["ralph", *argv], environ, str(self.made.root), self.made.now)
-        shown = self.capsys.readouterr()
-        return code, shown.out, shown.err
 
-    def json(self, *argv: str) -> tuple[int, dict[str, Any]]:
-        code, out, _ = self(*argv, "--json")
-        return code, json.loads(out)
+def omo_json(made: Project, *argv: str, **options: str) -> tuple[int, dict[str, Any]]:
+    ran = made.agent("ralph", *argv, "--json", **options)
+    return ran.code, ran.json
 
 
 @pytest.fixture
@@ -41,25 +28,20 @@ def made(tmp_path: Path) -> Project:
     return asked(tmp_path, judged_criterion(1), criterion(2))
 
 
-@pytest.fixture
-def terminal(made: Project, capsys: pytest.CaptureFixture[str]) -> Terminal:
-    return Terminal(made, capsys)
-
-
-def test_the_judge_reads_its_brief_itself(made: Project, terminal: Terminal) -> None:
-    code, _, err = terminal("judge")
+def test_the_judge_reads_its_brief_itself(made: Project) -> None:
+    code, _, err = omo(made, "judge")
     assert (code, "start a new omo:judge with this as its whole prompt: omo ralph brief" in err) == (4, True)
-    code, out, _ = terminal("brief")
+    code, out, _ = omo(made, "brief")
     assert code == 0
     assert out.startswith("You are the judge.")
     assert made.nonce in out
-    code, data = terminal.json("brief")
+    code, data = omo_json(made, "brief")
     assert (code, data["nonce"], data["brief"] in out) == (0, made.nonce, True)
 
 
-def test_each_verdict_has_its_exit_code_and_its_table(made: Project, terminal: Terminal) -> None:
+def test_each_verdict_has_its_exit_code_and_its_table(made: Project) -> None:
     made.says(answer("C1"))
-    code, data = terminal.json("judge")
+    code, data = omo_json(made, "judge")
     assert (code, data["ok"], data["verdict"], data["decision"]) == (3, False, "fail", "replan")
     assert [(one["id"], one["status"], one["source"]) for one in data["criteria"]] == [
         ("C1", "PASS", "judge"),
@@ -71,69 +53,65 @@ def test_each_verdict_has_its_exit_code_and_its_table(made: Project, terminal: T
     }
     made.work("done-2.txt")
     made.ask()
-    code, _, err = terminal("judge")
+    code, _, err = omo(made, "judge")
     assert (code, "its brief is unanswered" in err) == (4, True)
     made.says(answer("C1", result="unknown"))
-    code, out, _ = terminal("judge")
+    code, out, _ = omo(made, "judge")
     assert code == 4
     assert "Not judged: call 1 of 3" in out
     made.ask()
     made.says(answer("C1"))
-    code, out, _ = terminal("judge")
+    code, out, _ = omo(made, "judge")
     assert code == 0
     assert re.search(r'^  C1 PASS: part 1 .*\n     seen: "clear: .*" \(judge\)$', out, re.M)
     assert "Complete (2)\n" in out, "it is over, and judged no more"
     assert "Independence" not in out
 
 
-def test_what_is_blocked_is_not_to_be_tried(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_blocked_is_not_to_be_tried(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(judged_criterion(1), criterion(2))
     for number in range(3):
         made.work(f"x-{number}.txt")
         made.ask()
         made.says({**answer("C1", result="fail"), "suggested_action": "add a sentence"})
-        _, out, _ = Terminal(made, capsys)("judge")
+        _, out, _ = omo(made, "judge")
     assert "Blocked: do not retry; the user decides" in out
     assert "try:" not in out
 
 
-def test_what_failed_and_what_broke_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_failed_and_what_broke_is_said(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(criterion(1), criterion(2))
     made.work("done-1.txt")
     made.judge()
     (made.root / "done-1.txt").unlink()
     made.work("x.txt")
-    _, out, _ = Terminal(made, capsys)("judge")
+    _, out, _ = omo(made, "judge")
     assert "Iteration 3 is open" in out
     assert re.search(r"^  C1 REGRESSED \(regressed 1 time, passed in iteration 1\): ", out, re.M)
     assert 'changed since its pass in iteration 1: "done-1.txt", "x.txt"' in out
     assert re.search(r"^  C2 FAIL \(failed 2 in a row\): ", out, re.M)
 
 
-def test_a_file_outside_the_project_is_read_and_its_independence_shown(
-    tmp_path: Path, made: Project, terminal: Terminal
-) -> None:
+def test_a_file_outside_the_project_is_read_and_its_independence_shown(tmp_path: Path, made: Project) -> None:
     file = tmp_path / "answer.md"
     file.write_text(reply(made.nonce, answer("C1"), challenges=[{"criterion": "C2", "text": "an empty file will do"}]))
-    code, out, err = terminal("judge", "--result", str(file))
+    code, out, err = omo(made, "judge", "--result", str(file))
     assert code == 3
     assert "Independence: reduced (judge-inline-fallback)" in out
     assert "Challenge to C2: an empty file will do" in out
     assert "tell the user" in err
 
 
-def test_an_answer_on_stdin_is_read(made: Project, terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    said = io.TextIOWrapper(io.BytesIO(reply(made.nonce, answer("C1")).encode()), encoding="utf-8")
-    monkeypatch.setattr(sys, "stdin", said)
-    code, data = terminal.json("judge", "--result", "-")
+def test_an_answer_on_stdin_is_read(made: Project) -> None:
+    code, data = omo_json(made, "judge", "--result", "-", stdin=reply(made.nonce, answer("C1")))
     assert (code, data["independence"], data["criteria"][0]["source"]) == (3, "reduced", "inline")
 
 
-def test_a_file_of_the_project_changes_what_is_judged_and_costs_nothing(made: Project, terminal: Terminal) -> None:
+def test_a_file_of_the_project_changes_what_is_judged_and_costs_nothing(made: Project) -> None:
     made.write("answer.json", reply(made.nonce, answer("C1")))
-    code, _, err = terminal("judge", "--result", "answer.json")
+    code, _, err = omo(made, "judge", "--result", "answer.json")
     assert code == 4
     assert "others since: answer.json" in err
     assert {"exec-circumvention", "judge-unknown", "judged"}.isdisjoint(made.kinds())
@@ -142,20 +120,20 @@ def test_a_file_of_the_project_changes_what_is_judged_and_costs_nothing(made: Pr
     (made.root / ".git" / "info" / "exclude").write_text("answer.json\n")
     first = made.rows("brief")[0]["nonce"]  # these are the files that it was about
     made.write("answer.json", reply(first, answer("C1")))
-    assert terminal("judge", "--result", "answer.json")[0] == 3
+    assert omo(made, "judge", "--result", "answer.json")[0] == 3
     assert "judged" in made.kinds()
 
 
 @pytest.mark.parametrize("named", ["gone.json", ".", "a\0b"])
-def test_a_file_that_cannot_be_read_is_bad_input(made: Project, terminal: Terminal, named: str) -> None:
-    code, _, err = terminal("judge", "--result", named)
+def test_a_file_that_cannot_be_read_is_bad_input(made: Project, named: str) -> None:
+    code, _, err = omo(made, "judge", "--result", named)
     assert code == 2
     assert "--result" in err
 
 
-def test_a_huge_file_is_bad_input(tmp_path: Path, terminal: Terminal) -> None:
+def test_a_huge_file_is_bad_input(tmp_path: Path, made: Project) -> None:
     (tmp_path / "huge").write_bytes(b"x" * 300_000)
-    code, _, err = terminal("judge", "--result", str(tmp_path / "huge"))
+    code, _, err = omo(made, "judge", "--result", str(tmp_path / "huge"))
     assert code == 2
     assert "bytes" in err
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from omo.clock import stamp
 from omo.errors import Refused
 from omo.hooks import resume
 from omo.proof.tree import fingerprint
-from omo.state import ledger, paths, runtime
+from omo.state import paths, runtime
 from omo.work import session
 from omo.work.agents import Message, session_events
 from omo.workflows.ralph import judge, phases
@@ -200,36 +201,6 @@ def test_a_gate_of_the_agent_that_cannot_fail_ships_nothing(argv: list[str], is_
 # The facts themselves: real ledgers, real git
 
 
-def test_an_iteration_in_full_passes(project: Project) -> None:
-    project.work("done-1.txt")
-    found = look(project)
-    assert found.ok
-    assert set(statuses(found).values()) == {"present"}
-    assert (found.missing, found.remediation, found.iteration) == ([], "", 1)
-    assert proof(found, "PLAN").startswith("omo:planner finished at ")
-
-
-def test_nothing_is_proven_at_the_beginning(project: Project) -> None:
-    found = look(project)
-    assert (found.missing, found.undone) == (list(PHASES), ["PLAN", "IMPL", "VERIFY", "REFINE"])
-
-
-def test_work_of_your_own_needs_no_note(project: Project) -> None:
-    project.finishes("omo:planner")
-    project.write("done-1.txt")
-    project.finishes("omo:qa")
-    project.finishes("omo:critic")
-    project.gate_ran()
-    assert look(project).ok
-    assert proof(look(project), "IMPL").endswith("files are others than when it began")
-
-
-def test_what_is_to_be_done_names_every_missing_phase(project: Project) -> None:
-    project.finishes("omo:planner")
-    named = re.findall(r"([A-Z]+): ", look(project).remediation)
-    assert named == ["IMPL", "VERIFY", "REFINE", "SHIP"]
-
-
 @pytest.mark.parametrize(
     ("agent", "message"),
     [
@@ -292,20 +263,6 @@ def test_a_clock_that_was_set_back_brings_nothing_old_in(project: Project) -> No
     assert look(project).missing == list(PHASES)
 
 
-def test_touching_files_is_no_work(project: Project) -> None:
-    os.utime(project.root / "README.md", (1, 1))
-    project.git("commit", "-q", "--allow-empty", "-m", "work")
-    for letter in "pqc":
-        project.finishes(LETTERS[letter])
-    assert "IMPL" in look(project).missing
-
-
-def test_what_qa_writes_down_is_no_work(project: Project) -> None:
-    project.write(".sisyphus/evidence/C1/attacks.txt")
-    play(project, "pqc", change="")
-    assert look(project).missing == ["IMPL", "VERIFY", "REFINE"]  # there was no work to look at
-
-
 @pytest.mark.parametrize("commits", [False, True])
 def test_changed_files_are_work_committed_or_not(project: Project, commits: bool) -> None:
     project.write("README.md", "# a project\nwith more\n")
@@ -313,6 +270,7 @@ def test_changed_files_are_work_committed_or_not(project: Project, commits: bool
         project.commit()
     play(project, "pqc", change="")
     assert look(project).ok
+    assert proof(look(project), "IMPL").endswith("files are others than when it began")
 
 
 def test_qa_before_the_work_is_no_qa_of_it(project: Project) -> None:
@@ -330,11 +288,20 @@ def test_qa_before_the_work_is_no_qa_of_it(project: Project) -> None:
     assert look(project).ok
 
 
-def test_taking_a_change_back_leaves_no_work(project: Project) -> None:
-    project.write("README.md", "# changed\n")
-    project.write("README.md", "# a project\n")
+NO_WORK: dict[str, Callable[[Project], object]] = {
+    "files touched": lambda project: os.utime(project.root / "README.md", (1, 1)),
+    "what QA writes down": lambda project: project.write(".sisyphus/evidence/C1/attacks.txt"),
+    "a change taken back": lambda project: [project.write("README.md", text) for text in ("#\n", "# a project\n")],
+}
+
+
+@pytest.mark.parametrize("done", NO_WORK.values(), ids=NO_WORK)
+def test_what_leaves_the_files_as_they_were_is_no_work(project: Project, done: Callable[[Project], object]) -> None:
+    done(project)
     play(project, "pqc", change="")
     assert look(project).missing == ["IMPL", "VERIFY", "REFINE"]  # there was no work to look at
+    project.git("commit", "-q", "--allow-empty", "-m", "work")
+    assert "IMPL" in look(project).missing
 
 
 def test_without_git_a_changed_tree_is_work_and_nothing_is_small(tmp_path: Path) -> None:
@@ -451,15 +418,6 @@ def test_a_damaged_session_ledger_proves_nothing_and_accuses_nobody(project: Pro
     assert project.kinds() == before
 
 
-def test_a_forged_row_at_the_end_proves_nothing(project: Project) -> None:
-    path = Path(paths.events_file(project.state, "s1"))
-    last = ledger.rows(str(path))[-1]
-    row = {**last, "seq": last["seq"] + 1, "kind": "agent-finished", "agentType": "omo:qa", "message": "passed"}
-    with path.open("a") as file:
-        file.write(json.dumps(row) + "\n")
-    assert look(project).missing == list(PHASES)
-
-
 def test_after_the_user_sealed_the_ledger_the_phases_can_be_done_again(project: Project) -> None:
     project.work("done-1.txt")
     damage_session(project)
@@ -510,21 +468,18 @@ def test_an_attempt_on_an_iteration_that_is_over_is_refused(project: Project) ->
 # The command
 
 
-def command(project: Project, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
-    project.now += 1
-    environ = {"OMO_PROJECT_DIR": str(project.root), "OMO_SESSION_ID": "s1", "CLAUDECODE": "1"}
-    code = main(["ralph", "artifacts", *words], environ, str(project.root), project.now)
-    shown = capsys.readouterr()
-    return code, shown.out or shown.err
+def command(project: Project, *words: str) -> tuple[int, str]:
+    ran = project.agent("ralph", "artifacts", *words)
+    return ran.code, ran.out or ran.err
 
 
 def snapshot(project: Project) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(Path(project.state).rglob("*")) if path.is_file()}
 
 
-def test_the_command_only_looks(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_only_looks(project: Project) -> None:
     before = snapshot(project)
-    code, out = command(project, capsys, "--json")
+    code, out = command(project, "--json")
     told = json.loads(out)
     assert code == 3
     assert set(told) == {"ok", "iteration", "checks", "missing", "remediation"}
@@ -533,26 +488,22 @@ def test_the_command_only_looks(project: Project, capsys: pytest.CaptureFixture[
     assert snapshot(project) == before
 
 
-def test_the_command_says_in_words_what_is_there(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_in_words_what_is_there(project: Project) -> None:
     project.work("done-1.txt")
-    code, out = command(project, capsys)
+    code, out = command(project)
     assert code == 0
     assert out.startswith("Iteration 1: 5 of 5 phases proven\n  present       PLAN    omo:planner finished")
     assert "To do" not in out
 
 
-def test_a_run_that_is_not_there_cannot_be_looked_at(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command(project, capsys, "--run", "r1-0")[0] == 2
-
-
-def test_a_reduced_scope_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_reduced_scope_is_shown(tmp_path: Path) -> None:
     made = make_project(tmp_path)
     made.start(by="user", reduced_scope="a hot fix, agreed by phone")
-    code, out = command(made, capsys)
+    code, out = command(made)
     assert code == 3  # still no work
     assert "missing       IMPL" in out
     made.write("done-1.txt")
-    code, out = command(made, capsys)
+    code, out = command(made)
     assert code == 0
     assert "reduced       VERIFY" in out
     assert 'Reduced scope, authorised by the user: "a hot fix, agreed by phone"' in out

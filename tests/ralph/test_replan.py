@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from omo.workflows.ralph import verbs
 from omo.workflows.ralph.status import CriterionView, criterion_view
-from tests.ralph.project import Project, criterion, make_project
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return make_project(tmp_path)
+from tests.ralph.project import Project, criterion
 
 
 def views(project: Project) -> list[CriterionView]:

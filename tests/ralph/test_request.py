@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
-from omo.cli.main import main
 from omo.errors import Refused
-from tests.ralph.project import Project, answer, criterion, judged_criterion, make_project
+from tests.ralph.project import Project, answer, criterion, judged_criterion
 
 TASK = "make the README list\nevery command of the tool"
 REQUEST = ("C0", "request", "pass")
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return make_project(tmp_path)
-
-
-def shown(project: Project, capsys: pytest.CaptureFixture[str], *argv: str) -> str:
-    project.now += 1
-    environ = {"CLAUDECODE": "1", "CLAUDE_CODE_SESSION_ID": "s1"}
-    assert main(["ralph", *argv], environ, str(project.root), project.now) == 0
-    return capsys.readouterr().out
-
-
-def test_it_is_kept_as_typed_shown_in_every_round_and_put_to_the_judge(
-    project: Project, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_it_is_kept_as_typed_shown_in_every_round_and_put_to_the_judge(project: Project) -> None:
     project.types(f"/omo:ralph {TASK}")
     project.types("yes, go on")
     state = project.start(judged_criterion(1))
     assert (state.request, state.whose_request) == (TASK, "as they typed it")
     words = "make the README list every command of the tool"
-    assert words in shown(project, capsys, "status")
+    assert words in project.check("ralph", "status").out
     assert words in " ".join(project.check("next").out.split())  # to which a session is sent after a compaction
     project.work("x.txt")
     brief = project.ask()
@@ -162,9 +146,9 @@ def test_a_file_and_a_request_are_both_kept(project: Project) -> None:
     assert (state.is_confirmed, state.request) == (True, TASK)
 
 
-def test_who_starts_a_run_confirms_its_criteria(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+def test_who_starts_a_run_confirms_its_criteria(project: Project) -> None:
     assert project.start(by="user").is_confirmed
-    assert "The user confirmed the criteria." in shown(project, capsys, "status")
+    assert "The user confirmed the criteria." in project.check("ralph", "status").out
 
 
 @pytest.mark.parametrize("prompt", ["/omo:ralph", "/omo:ralph  ", "what is /omo:ralph?", "/omo:ulw x"])

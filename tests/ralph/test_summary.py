@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from omo.errors import NotEvaluable
 from omo.hosts.claude import event_of
 from omo.settings import DEFAULT_LIMITS
 from omo.state.rows import EMPTY
-from omo.state.runtime import is_live
 from omo.stop import rules, sentences
 from omo.stop.situation import Situation
 from omo.work import session
 from omo.workflows.ralph import end
-from tests.ralph.project import Project, criterion, make_project, question
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Project:
-    return make_project(tmp_path)
+from tests.ralph.project import Project, criterion, question
 
 
 def decide(project: Project) -> tuple[str, str]:
@@ -178,12 +170,6 @@ def test_a_first_pass_gives_the_budget_back_and_a_second_does_not(project: Proje
     assert project.row()["ulw"]["stopBlocks"] == 2
 
 
-def test_the_cap_of_blocks_holds_as_well(project: Project) -> None:
-    project.start()
-    count_blocks(project, int(DEFAULT_LIMITS["max_stop_blocks"]))
-    assert decide(project)[0] == "cap"
-
-
 def test_a_new_run_does_not_undo_what_a_breaker_let_go(project: Project) -> None:
     project.start()
     project.change_row(lambda row: session.exhaust(row, rule="cap", why="8 blocks"))
@@ -191,16 +177,3 @@ def test_a_new_run_does_not_undo_what_a_breaker_let_go(project: Project) -> None
     project.start()
     assert project.told()["state"] == "exhausted"
     assert not project.row()["ulw"]["enabled"]
-
-
-def test_what_the_user_cancelled_stays_off(project: Project) -> None:
-    project.start()
-    project.cancel()
-    assert not is_live(project.row())
-    assert decide(project)[0] == "cancelled"
-
-
-def test_what_the_user_paused_stays_paused(project: Project) -> None:
-    project.start()
-    project.change_row(lambda row: session.suspend(row, state="paused", why="the user said so"))
-    assert project.told()["state"] == "paused"

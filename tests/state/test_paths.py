@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -10,19 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.state import STATE_DIR, paths
-
-
-def git(*argv: str, cwd: Path) -> None:
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid", "-c", "protocol.file.allow=always"]
-    subprocess.run(["git", *identity, *argv], cwd=cwd, check=True, capture_output=True)
+from tests.project import git
 
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
     top = tmp_path / "a b" / "ü (1)"
     (top / "src" / "deep").mkdir(parents=True)
-    git("init", "-q", cwd=top)
-    git("commit", "-q", "--allow-empty", "-m", "start", cwd=top)
+    git(top, "init", "-q")
+    git(top, "commit", "-q", "--allow-empty", "-m", "start")
     return top
 
 
@@ -66,15 +61,15 @@ def test_where_the_search_starts(tmp_path: Path, environ: dict[str, str], expect
 def test_a_submodule_belongs_to_its_superproject(repo: Path, tmp_path: Path) -> None:
     other = tmp_path / "library"
     other.mkdir()
-    git("init", "-q", cwd=other)
-    git("commit", "-q", "--allow-empty", "-m", "start", cwd=other)
-    git("submodule", "add", "-q", str(other), "vendor/library", cwd=repo)
+    git(other, "init", "-q")
+    git(other, "commit", "-q", "--allow-empty", "-m", "start")
+    git(repo, "-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other), "vendor/library")
     assert paths.project_root({}, str(repo / "vendor" / "library")) == str(repo)
 
 
 def test_a_linked_worktree_has_its_own_state_and_a_shared_one_elsewhere(repo: Path, tmp_path: Path) -> None:
     linked = tmp_path / "linked"
-    git("worktree", "add", "-q", str(linked), cwd=repo)
+    git(repo, "worktree", "add", "-q", str(linked))
     assert paths.project_root({}, str(linked)) == str(linked)
     elsewhere = {"OMO_STATE_DIR": str(tmp_path / "states")}
     of_main = paths.state_dir(str(repo), elsewhere).rpartition("-")[2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from pathlib import Path
@@ -64,11 +63,6 @@ def test_a_held_lock_is_busy_after_the_wait_and_not_before(tmp_path: Path) -> No
     assert os.path.exists(path)
 
 
-def test_one_deadline_is_shared_by_all_locks() -> None:
-    deadline = store.Deadline(0.0)
-    assert deadline.left() == 0.0
-
-
 def test_a_link_cannot_lead_a_write_out_of_the_state_directory(tmp_path: Path) -> None:
     state, outside = tmp_path / "state", tmp_path / "outside"
     (state / "sessions").mkdir(parents=True)
@@ -89,11 +83,6 @@ def test_an_unwritable_place_is_one_clear_error(tmp_path: Path) -> None:
     with pytest.raises(Unwritable) as caught:
         store.make_state_dir(str(tmp_path / "file" / "cc-omo"))
     assert "OMO_STATE_DIR" in caught.value.fix
-
-
-def test_json_stays_readable_to_people() -> None:
-    assert json.loads(dumps({"a": ["ü", 1]})) == {"a": ["ü", 1]}
-    assert "ü" in dumps({"a": "ü"})
 
 
 def test_what_is_kept_says_why_and_when_and_nothing_is_overwritten(tmp_path: Path) -> None:

@@ -10,16 +10,11 @@ from pathlib import Path
 import pytest
 
 from omo.state import paths
-from tests.project import SESSION, Project, Ran, make_project, plan_directory
+from tests.project import SESSION, Project, Ran, plan_directory
 from tests.ultragoal.gates import valid_gate
 
 BRIEF = "@goal: Parse\nRead the files.\n@goal: Export\nWrite the report.\n@goal: Send\nSend it."
 WHY = ("--evidence", "what was seen", "--rationale", "why it follows")
-
-
-@pytest.fixture
-def shell(tmp_path: Path) -> Project:
-    return make_project(tmp_path)
 
 
 def omo(shell: Project, *argv: str) -> None:
@@ -98,32 +93,28 @@ def after_completing(harm: Callable[[Project], object]) -> Callable[[Project], N
     return both
 
 
-STATES: dict[str, Callable[[Project], object]] = {
-    "active": lambda shell: None,
-    "failed": lambda shell: set_back(shell, "failed"),
-    "failed, another active": start_another,
-    "blocked": lambda shell: set_back(shell, "blocked"),
-    "review_blocked": review,
-    "complete": complete,
-    "superseded": supersede,
-    "goal dropped": lambda shell: omo(shell, "goal", "drop"),
-    "goal paused": pause,
-    "goals.json edited": edit("goals.json", b'"pending"', b'"complete"'),
-    "ledger edited": edit("ledger.jsonl", b"Read the files.", b"Read no file at all."),
-    "ledger cut": lambda shell: plan_file(shell, "ledger.jsonl").write_bytes(b""),
-    "mark gone": lambda shell: plan_file(shell, "mark.json").unlink(),
-    "plan gone": lambda shell: shutil.rmtree(plan_file(shell, ".")),
-    "project moved": move_project,
-    "evidence damaged": damage_evidence,
-    "evidence damaged after it was complete": after_completing(damage_evidence),
-    "files gone after it was complete": after_completing(lambda shell: shutil.rmtree(shell.root / "artifacts")),
-    "a lost receipt": after_completing(lambda shell: shutil.rmtree(plan_file(shell, "gates"))),
+# How the goal stands, and what a good gate is answered with there: nothing, where it completes the goal.
+STATES: dict[str, tuple[Callable[[Project], object], tuple[str, ...]]] = {
+    "active": (lambda shell: None, ()),
+    "failed": (lambda shell: set_back(shell, "failed"), ()),
+    "failed, another active": (start_another, ()),
+    "blocked": (lambda shell: set_back(shell, "blocked"), ("G001 is blocked", "--retry-blocked")),
+    "review_blocked": (review, ("G001 is review_blocked",)),
+    "complete": (complete, ()),
+    "superseded": (supersede, ("G001 is superseded",)),
+    "goal dropped": (lambda shell: omo(shell, "goal", "drop"), ("no active goal", "omo goal create")),
+    "goal paused": (pause, ("the session's goal is paused", "omo goal resume")),
+    "goals.json edited": (edit("goals.json", b'"pending"', b'"complete"'), ()),
+    "ledger edited": (edit("ledger.jsonl", b"Read the files.", b"Read no file at all."), ("not as omo wrote it",)),
+    "ledger cut": (lambda shell: plan_file(shell, "ledger.jsonl").write_bytes(b""), ("not as omo wrote it",)),
+    "mark gone": (lambda shell: plan_file(shell, "mark.json").unlink(), ("not as omo wrote it",)),
+    "plan gone": (lambda shell: shutil.rmtree(plan_file(shell, ".")), ("not as omo wrote it",)),
+    "project moved": (move_project, ()),
+    "evidence damaged": (damage_evidence, ("evidence", "repair")),
+    "evidence damaged after it was complete": (after_completing(damage_evidence), ()),
+    "files gone after it was complete": (after_completing(lambda shell: shutil.rmtree(shell.root / "artifacts")), ()),
+    "a lost receipt": (after_completing(lambda shell: shutil.rmtree(plan_file(shell, "gates"))), ()),
 }
-PASSES = (
-    *("active", "failed", "failed, another active", "complete", "a lost receipt"),
-    *("goals.json edited", "project moved"),
-)
-STANDS = ("evidence damaged after it was complete", "files gone after it was complete")
 
 
 @pytest.fixture
@@ -137,10 +128,14 @@ def planned(shell: Project) -> Project:
 def test_a_good_gate_completes_a_goal_only_where_it_may(planned: Project, state: str) -> None:
     gate = valid_gate(planned.root)
     bad = {**gate, "architectReview": {**gate["architectReview"], "recommendation": "COMMENT"}}
-    STATES[state](planned)
+    bring_about, refusal = STATES[state]
+    bring_about(planned)
     assert finish(planned, json.dumps(bad)).code != 0
     ran = finish(planned, json.dumps(gate))
-    assert (ran.code == 0) == (state in (*PASSES, *STANDS)), ran.err
+    assert (ran.code != 0) == bool(refusal), ran.err
+    assert [words for words in refusal if words not in ran.err] == []
+    if state.startswith("goal "):
+        set_back(planned, "failed")  # which needs no goal of the session
 
 
 @pytest.mark.parametrize("good", [True, False], ids=["a good gate", "a bad gate"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,24 +49,6 @@ def test_what_failed_or_is_blocked_is_tried_again_only_when_asked_for(
     project.set_back("G001", status)
     assert (project.hand_out(**how) is not None) is starts
     assert project.statuses() == {"G001": "active" if starts else status}
-
-
-def test_blocked_goals_are_skipped_and_hold_up_the_end(project: Project) -> None:
-    project.begin(TWO)
-    project.set_back("G001", "blocked")
-    project.finish()
-    assert project.statuses() == {"G001": "blocked", "G002": "complete"}
-    assert [goal.id for goal in project.plan().open_goals] == ["G001"]
-    assert project.final() is None
-
-
-def test_superseded_goals_are_skipped_and_hold_up_nothing(project: Project) -> None:
-    project.begin(TWO)
-    project.set_back("G001", "blocked")
-    project.supersede("G001")
-    project.finish()
-    assert project.statuses() == {"G001": "superseded", "G002": "complete"}
-    assert project.final() == "G002"
 
 
 def test_a_goal_whose_review_is_open_is_not_handed_out_before_its_blocker(project: Project) -> None:
@@ -126,15 +107,6 @@ def test_no_file_of_a_goal_is_named_twice_in_the_ledger_for_the_same_words(proje
     assert project.set_back("G001", "failed", "no, still").changed
 
 
-@pytest.mark.parametrize("evidence", [SEEN, f"  {SEEN}\n"])
-def test_a_replay_of_a_complete_checkpoint_writes_nothing(project: Project, evidence: str) -> None:
-    project.begin().complete("G001")
-    before = project.files()
-    done = project.complete("G001", evidence)
-    assert (done.changed, done.started) == (False, None)
-    assert project.files() == before
-
-
 def test_other_words_or_another_gate_issue_a_new_receipt(project: Project) -> None:
     project.begin().complete("G001")
     first = project.receipt("G001")["receiptId"]
@@ -147,48 +119,7 @@ def test_other_words_or_another_gate_issue_a_new_receipt(project: Project) -> No
     assert project.statuses() == {"G001": "complete", "G002": "active"}, "the goal under way stays so"
 
 
-@pytest.mark.parametrize(
-    ("prepare", "said"),
-    [
-        (lambda project: None, ["G002 is pending", "complete-goals"]),
-        (lambda project: project.set_back("G002", "blocked"), ["G002 is blocked", "--retry-blocked"]),
-        (lambda project: project.review("G001") and None, ["G001 is review_blocked"]),
-        (lambda project: (project.set_back("G002", "blocked"), project.supersede("G002")), ["G002 is superseded"]),
-    ],
-    ids=["pending", "blocked", "review_blocked", "superseded"],
-)
-def test_only_an_active_failed_or_complete_goal_can_be_completed(
-    project: Project, prepare: Callable[[Project], object], said: list[str]
-) -> None:
-    project.begin()
-    prepare(project)
-    name = said[0].split()[0]
-    with project.refused(*said):
-        project.complete(name)
-
-
 # The goal tool's goal
-
-
-@pytest.mark.parametrize(
-    ("prepare", "said"),
-    [
-        (lambda project: goal_tool.drop(project.run()), ["no active goal", "omo goal create"]),
-        (
-            lambda project: (project.classify(), goal_tool.pause(project.run())),
-            ["the session's goal is paused", "omo goal resume"],
-        ),
-    ],
-    ids=["none", "paused"],
-)
-def test_completing_needs_the_sessions_goal_active(
-    project: Project, prepare: Callable[[Project], object], said: list[str]
-) -> None:
-    project.begin()
-    prepare(project)
-    with project.refused(*said):
-        project.complete("G001")
-    assert project.set_back("G001", "failed").changed, "a setback needs none"
 
 
 def test_completing_under_another_objective_is_refused(project: Project) -> None:

@@ -129,23 +129,6 @@ def test_what_the_user_reworded_lowers_nothing(project: Project) -> None:
     assert told(project).startswith("omo: done, judged: ")
 
 
-def test_a_goal_dropped_by_the_agent_is_an_exception(project: Project) -> None:
-    project.begin(TWO)
-    project.set_back("G001", "blocked")
-    project.supersede("G001")
-    project.finish()
-    goal_tool.complete(project.run())
-    assert exceptions(project) == [("G001 was dropped: Parse", "agent")]
-
-
-def test_goals_that_are_closed_without_the_end_of_the_plan_are_not_done(project: Project) -> None:
-    project.begin(ONE)
-    project.reviewed()
-    project.complete("G001")
-    assert (project.tell()["state"], project.told()["open"]) == ("active", 0)
-    assert project.told()["next"] == "All ultragoal goals are complete: omo goal complete"
-
-
 def test_a_final_receipt_that_is_missing_is_not_the_end(project: Project) -> None:
     project.begin(TWO)
     project.set_back("G001", "blocked")

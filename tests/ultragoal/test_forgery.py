@@ -249,13 +249,6 @@ def test_a_command_the_user_did_not_pin_is_not_run(project: Project, by: str | N
     assert not (project.root / "ran").exists()
 
 
-def test_a_command_the_user_pinned_is_run_for_real(project: Project) -> None:
-    project.begin(ONE)
-    pin(project, "user")
-    assert project.complete("G001", gate=replaying(project)).changed
-    assert (project.root / "ran").exists()
-
-
 def test_a_pin_written_by_hand_allows_nothing(project: Project) -> None:
     project.begin(ONE)
     pin(project, "agent")

@@ -14,10 +14,7 @@ import pytest
 from omo.errors import BadInput
 from omo.workflows.ultragoal.gate import proof, rules
 from omo.workflows.ultragoal.gate.models import SURFACES, load
-from omo.workflows.ultragoal.gate.rules import inspect
 from omo.workflows.ultragoal.receipts import canonical_digest as digest
-from tests.ultragoal.gates import subject
-from tests.ultragoal.test_gate_evidence import pinned
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "quality-gate.md"
@@ -71,24 +68,6 @@ def test_the_schema_is_closed_at_the_top_and_names_every_surface() -> None:
     assert schema["additionalProperties"] is False
     assert schema["required"] == ["architectReview", "executorQa", "iteration"]
     assert schema["$defs"]["SurfaceEvidence"]["properties"]["surface"]["enum"] == list(SURFACES)
-
-
-def test_the_example_in_the_docs_passes(tmp_path: Path) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    (text,) = [block for block in re.findall(r"```json\n(.+?)```", page, re.S) if "architectReview" in block]
-    (replayed,) = [block for block in re.findall(r"```json\n(.+?)```", page, re.S) if "recordedStdout" in block]
-    folder = tmp_path / "artifacts"
-    folder.mkdir()
-    (folder / "replay.json").write_text(replayed, encoding="utf-8")
-    (folder / "attacks.txt").write_text("12 malformed files, 12 refused\n", encoding="utf-8")
-    tool = tmp_path / "intake"
-    tool.write_text("#!/bin/sh\ntest \"$*\" = '--check a.csv' && echo 3 rows, 1 refused\n", encoding="utf-8")
-    tool.chmod(0o755)
-    gates = pinned(["./intake", "--check", "a.csv"])
-    found = inspect(json.loads(text), subject(tmp_path, gates=gates))
-    assert (found.defects, found.notes) == ([], [])
-    assert len(found.cited) == 2
-    assert [one["executable"] for one in found.replays] == [str(tmp_path / "intake")]
 
 
 def test_the_docs_list_every_shape_surface_and_case() -> None:

@@ -108,6 +108,8 @@ def test_one_of_three_shapes_proves_a_native_surface(root: Path, word: str) -> N
 def test_a_file_or_a_typed_receipt_proves_what_is_not_live(root: Path, word: str) -> None:
     assert with_surface(root, word, LOG).defects == []
     assert with_surface(root, word, artifact("ci", "test-report", receipt=RECEIPT)).defects == []
+    assert with_surface(root, word, artifact("report", "black-box", "run.log")).defects == []
+    assert places(with_surface(root, word, SHOT)) == {f"{SURFACES}.artifactRefs": "KINDS_INSUFFICIENT"}
 
 
 @pytest.mark.parametrize("kind", ["cli-log", "test-report", "command-transcript"])
@@ -159,13 +161,6 @@ def test_a_kind_is_read_by_whole_words(shape: str) -> None:
     assert {proof.shape_of(kind) for kind in KINDS[shape]} == {shape}
 
 
-@pytest.mark.parametrize("word", ["api", "package", "math", "algorithm"])
-def test_a_report_of_any_kind_is_a_file_that_proves_what_is_not_live(root: Path, word: str) -> None:
-    for kind in ("consumer-run", "black-box", "property", "audit"):
-        assert with_surface(root, word, artifact("report", kind, "run.log")).defects == []
-    assert places(with_surface(root, word, SHOT)) == {f"{SURFACES}.artifactRefs": "KINDS_INSUFFICIENT"}
-
-
 # What is looked into
 
 
@@ -182,25 +177,11 @@ def test_pictures_captures_and_transcripts_are_what_their_kind_says(root: Path) 
     assert places(inspection) == {f"{ROW}.path": "ARTIFACT_INVALID"}
 
 
-ACTIONS = {
-    "no time": [{"type": "click", "selector": "#a"}],
-    "blank selector": [{"type": "click", "selector": " ", "timestamp": 1}],
-    "backwards in time": [
-        {"type": "click", "selector": "#a", "timestamp": 9},
-        {"type": "click", "selector": "#b", "timestamp": 1},
-    ],
-    "before the goal": [{"type": "click", "selector": "#a", "timestamp": "1999-01-01T00:00:00Z"}],
-}
-
-
-@pytest.mark.parametrize("actions", ACTIONS.values(), ids=ACTIONS)
-def test_a_transcript_that_breaks_its_rules_proves_nothing(root: Path, actions: list[Gate]) -> None:
-    ends = [{"status": "passed", "timestamp": actions[0].get("timestamp", 20), "selector": "#z"}]
-    transcript(root / "out" / "run.json", actions=actions, assertions=ends)
-    inspection = with_surface(root, "web", SHOT, artifact("acted", "playwright", "out/run.json"))
-    assert {(defect.path, code_of(defect)) for defect in inspection.defects} == {
-        (f"{ARTIFACTS}[3].path", "ARTIFACT_INVALID")
-    }
+def test_a_transcript_of_a_run_before_the_goal_proves_nothing(root: Path) -> None:
+    early = [{"type": "click", "selector": "#a", "timestamp": "1999-01-01T00:00:00Z"}]
+    passed = [{"status": "passed", "timestamp": "2026-01-05T10:00:00Z"}]
+    transcript(root / "out" / "run.json", surface=None, actions=early, assertions=passed)
+    assert places(with_surface(root, "tui", ACTED)) == {f"{ROW}.path": "ARTIFACT_INVALID"}
 
 
 def test_structural_evidence_of_an_attack_is_looked_into_and_told_once(root: Path) -> None:
@@ -348,15 +329,6 @@ def test_a_command_the_user_did_not_pin_is_not_run(root: Path) -> None:
     assert ("/omo:pin" in inspection.defects[0].message, runs(root)) == (True, 0)
 
 
-@pytest.mark.parametrize(
-    "broken",
-    [{"command": "tool.py"}, {"replaySafe": "yes"}, {"recordedStdout": None}, {"schemaVersion": 2}, {"kind": "log"}],
-)
-def test_a_record_that_breaks_its_rules_is_not_run(root: Path, broken: Gate) -> None:
-    assert list(places(replayed(root, **broken))) == [ROW]
-    assert runs(root) == 0
-
-
 def test_a_file_that_holds_no_record_or_is_missing_is_told(root: Path) -> None:
     for text in ("{", "[]", "3 records", '"x"'):
         (root / "replay.json").write_text(text, encoding="utf-8")
@@ -401,24 +373,6 @@ def test_an_exemption_with_a_terminal_capture_stands_and_is_kept(root: Path) -> 
     assert (inspection.defects, inspection.replays) == ([], [])
     assert inspection.exemptions == [{"artifact": "run", **EXEMPT}]
     assert "out/session.pty" in inspection.cited
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        {"reasonCode": "too_slow"},
-        {"reason": "n/a"},
-        {"reason": ""},
-        {"approvedBy": " "},
-        {"fallbackArtifactRefs": []},
-        {"fallbackArtifactRefs": "screen"},
-    ],
-    ids=str,
-)
-def test_an_exemption_says_why_who_and_what_instead(root: Path, broken: Gate) -> None:
-    inspection = exempted(root, SCREEN, **broken)
-    assert list(places(inspection)) == [f"{ROW}.replayExempt"]
-    assert next(iter(broken)) in inspection.defects[0].message
 
 
 def test_a_fallback_shows_the_command_line_itself(root: Path) -> None:

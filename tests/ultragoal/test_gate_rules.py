@@ -357,10 +357,3 @@ def test_an_inspection_of_anything_answers_and_shows_little(root: Path, data: st
     inspection = inspect(gate, subject(root, changed=["a"], control_globs=("a",)))
     assert all(len(str(defect)) < 2000 for defect in inspection.defects)
     json.dumps([inspection.cited, inspection.replays, inspection.exemptions, inspection.notes])
-
-
-def test_no_single_fact_of_a_gate_may_be_blank(root: Path) -> None:
-    gate = valid_gate(root)
-    texts = [place for place in places_in(gate) if isinstance(value_at(gate, place), str)]
-    assert len(texts) == 40
-    assert [place for place in texts if not check(root, put(gate, place, " ")).defects] == []

@@ -3,174 +3,84 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from omo.workflows.ultragoal import goal_tool, lifecycle
 from tests.ultragoal.project import ONE, THREE, TWO, Project
 
-Prepare = Callable[[Project], object]
-
-
-def begun(text: str = TWO) -> Prepare:
-    return lambda project: project.begin(text)
-
-
-def then(*steps: Prepare) -> Prepare:
-    return lambda project: [step(project) for step in steps]
-
-
-def set_back(name: str, status: str) -> Prepare:
-    return lambda project: project.set_back(name, status)
-
-
-def edit(project: Project) -> None:
-    project.goals_json.write_text(project.goals_json.read_text().replace('"active"', '"complete"'))
-
-
-def damage(project: Project) -> None:
-    project.ledger.write_text(project.ledger.read_text().replace("G001", "G002"))
-
-
-def mark_handoff(project: Project) -> None:
-    lifecycle.write_phase(project.run("user"), "handoff")
-
-
-# name: how to get there, the action, its goal, and what the command has to say
-CASES: dict[str, tuple[Prepare, str, str | None, list[str]]] = {
-    "no plan": (lambda project: None, "create-goals", None, ["omo ultragoal create-goals"]),
-    "a new plan": (lambda project: project.create(), "start-goal", "G001", ["omo ultragoal complete-goals"]),
-    "a goal under way": (
-        begun(),
-        "execute-goal",
-        "G001",
-        ["checkpoint --goal-id G001 --evidence TEXT", "-- COMMAND"],
-    ),
-    "no goal in the goal tool": (
-        then(begun(), lambda project: goal_tool.drop(project.run())),
-        "create-goal",
-        "G001",
-        ["omo goal create"],
-    ),
-    "a paused goal": (
-        then(begun(), lambda project: project.classify(), lambda project: goal_tool.pause(project.run())),
-        "resume-goal",
-        "G001",
-        ["omo goal resume"],
-    ),
-    "an unrelated goal": (
-        lambda project: (goal_tool.create(project.run(), "Paint the shed"), project.create(), project.hand_out()),
-        "drop-goal",
-        "G001",
-        ["omo goal drop, then omo goal create"],
-    ),
-    "one failed, another is next": (
-        then(begun(), set_back("G001", "failed")),
-        "start-goal",
-        "G002",
-        ["complete-goals"],
-    ),
-    "only failed ones are left": (
-        then(begun(ONE), set_back("G001", "failed")),
-        "retry-failed",
-        "G001",
-        ["complete-goals --retry-failed"],
-    ),
-    "only blocked ones are left": (
-        then(begun(), set_back("G001", "blocked"), lambda project: project.hand_out(), set_back("G002", "blocked")),
-        "resolve-blockers",
-        "G001",
-        ["complete-goals --retry-blocked", "mark_blocked_superseded --goal-id G001", "human_blocked --goal-id G001"],
-    ),
-    "the only goal is blocked, so it cannot be superseded": (
-        then(begun(ONE), set_back("G001", "blocked")),
-        "resolve-blockers",
-        "G001",
-        ["complete-goals --retry-blocked"],
-    ),
-    "a failed one comes before a blocked one": (
-        then(begun(), set_back("G001", "blocked"), lambda project: project.hand_out(), set_back("G002", "failed")),
-        "retry-failed",
-        "G002",
-        ["--retry-failed"],
-    ),
-    "one of two blocked ones waits for a person": (
-        then(
-            begun(),
-            set_back("G001", "blocked"),
-            lambda project: project.classify(goal="G001"),
-            lambda project: project.hand_out(),
-            set_back("G002", "blocked"),
-        ),
-        "resolve-blockers",
-        "G002",
-        ["--retry-blocked"],
-    ),
-    "everything left waits for a person": (
-        then(begun(ONE), set_back("G001", "blocked"), lambda project: project.classify(goal="G001")),
-        "wait",
-        "G001",
-        ["when that is done: omo ultragoal complete-goals --retry-blocked"],
-    ),
-    "a review found something": (
-        then(begun(), lambda project: project.review("G001")),
-        "start-goal",
-        "G002",
-        ["complete-goals"],
-    ),
-    "all are complete": (then(begun(), lambda project: project.finish()), "complete-goal", None, ["omo goal complete"]),
-    "all are complete, and the goal is": (
-        then(begun(), lambda project: project.finish(), lambda project: goal_tool.complete(project.run())),
-        "done",
-        None,
-        [],
-    ),
-    "all are complete, and the goal was dropped": (
-        then(begun(), lambda project: project.finish(), lambda project: goal_tool.drop(project.run())),
-        "done",
-        None,
-        [],
-    ),
-    "a finished plan got another goal": (
-        then(begun(), lambda project: project.finish(), lambda project: project.add()),
-        "start-goal",
-        "G003",
-        ["complete-goals"],
-    ),
-    "goals.json was edited": (then(begun(), edit), "execute-goal", "G001", ["checkpoint --goal-id G001"]),
-    "the ledger was edited": (
-        then(begun(), lambda project: project.ledger.write_text(project.ledger.read_text() + "rubbish\n")),
-        "tell-user",
-        None,
-        ["omo ledger repair --session"],
-    ),
-    "nothing of the ledger can be believed": (
-        then(begun(), damage),
-        "tell-user",
-        None,
-        ["omo state clear --mode ultragoal --force"],
-    ),
-    "an earlier plan was marked ready for handoff": (
-        then(begun(), mark_handoff, lambda project: project.create(TWO, force=True)),
-        "start-goal",
-        "G001",
-        ["complete-goals"],
-    ),
-    "the plan is marked ready for handoff": (
-        then(begun(), mark_handoff),
-        "handoff",
-        None,
-        ["omo state ultragoal handoff --to", '"current_phase":"active"'],
-    ),
+MOVES: dict[str, Callable[[Project], object]] = {
+    "create": lambda project: project.create(),
+    "begin": lambda project: project.begin(),
+    "begin one": lambda project: project.begin(ONE),
+    "hand out": lambda project: project.hand_out(),
+    "finish": lambda project: project.finish(),
+    "add": lambda project: project.add(),
+    "review": lambda project: project.review("G001"),
+    "create anew": lambda project: project.create(TWO, force=True),
+    "needs a person": lambda project: project.classify(goal="G001"),
+    "paint the shed": lambda project: goal_tool.create(project.run(), "Paint the shed"),
+    "goal dropped": lambda project: goal_tool.drop(project.run()),
+    "blocker classified": lambda project: project.classify(),
+    "goal paused": lambda project: goal_tool.pause(project.run()),
+    "goal complete": lambda project: goal_tool.complete(project.run()),
+    "marked for handoff": lambda project: lifecycle.write_phase(project.run("user"), "handoff"),
+    "view edited": lambda project: rewrite(project.goals_json, '"active"', '"complete"'),
+    "rubbish added": lambda project: project.ledger.write_text(project.ledger.read_text() + "rubbish\n"),
+    "ledger edited": lambda project: rewrite(project.ledger, "G001", "G002"),
 }
 
 
-@pytest.mark.parametrize(("prepare", "action", "goal", "said"), CASES.values(), ids=CASES)
-def test_what_is_next(project: Project, prepare: Prepare, action: str, goal: str | None, said: list[str]) -> None:
-    prepare(project)
+def rewrite(path: Path, old: str, new: str) -> None:
+    path.write_text(path.read_text().replace(old, new))
+
+
+def move(project: Project, name: str) -> None:
+    if name in MOVES:
+        MOVES[name](project)
+    else:
+        project.set_back(*name.split())
+
+
+BLOCKED = ["complete-goals --retry-blocked", "mark_blocked_superseded --goal-id G001", "human_blocked --goal-id G001"]
+HANDOFF = ["omo state ultragoal handoff --to", '"current_phase":"active"']
+RETRY = ["complete-goals --retry-blocked"]
+# How to get there, the action, its goal, and what the command has to say
+CASES: list[tuple[str, str, str, list[str]]] = [
+    ("", "create-goals", "", ["omo ultragoal create-goals"]),
+    ("create", "start-goal", "G001", ["omo ultragoal complete-goals"]),
+    ("begin", "execute-goal", "G001", ["checkpoint --goal-id G001 --evidence TEXT", "-- COMMAND"]),
+    ("begin, goal dropped", "create-goal", "G001", ["omo goal create"]),
+    ("begin, blocker classified, goal paused", "resume-goal", "G001", ["omo goal resume"]),
+    ("paint the shed, create, hand out", "drop-goal", "G001", ["omo goal drop, then omo goal create"]),
+    ("begin, G001 failed", "start-goal", "G002", ["complete-goals"]),
+    ("begin one, G001 failed", "retry-failed", "G001", ["complete-goals --retry-failed"]),
+    ("begin, G001 blocked, hand out, G002 blocked", "resolve-blockers", "G001", BLOCKED),
+    ("begin one, G001 blocked", "resolve-blockers", "G001", RETRY),  # the only goal cannot be superseded
+    ("begin, G001 blocked, hand out, G002 failed", "retry-failed", "G002", ["--retry-failed"]),
+    ("begin, G001 blocked, needs a person, hand out, G002 blocked", "resolve-blockers", "G002", ["--retry-blocked"]),
+    ("begin one, G001 blocked, needs a person", "wait", "G001", ["when that is done: omo ultragoal", *RETRY]),
+    ("begin, review", "start-goal", "G002", ["complete-goals"]),
+    ("begin, finish", "complete-goal", "", ["omo goal complete"]),
+    ("begin, finish, goal complete", "done", "", []),
+    ("begin, finish, goal dropped", "done", "", []),
+    ("begin, finish, add", "start-goal", "G003", ["complete-goals"]),
+    ("begin, view edited", "execute-goal", "G001", ["checkpoint --goal-id G001"]),
+    ("begin, rubbish added", "tell-user", "", ["omo ledger repair --session"]),
+    ("begin, ledger edited", "tell-user", "", ["omo state clear --mode ultragoal --force"]),
+    ("begin, marked for handoff, create anew", "start-goal", "G001", ["complete-goals"]),
+    ("begin, marked for handoff", "handoff", "", HANDOFF),
+]
+
+
+@pytest.mark.parametrize(("way", "action", "goal", "said"), CASES)
+def test_what_is_next(project: Project, way: str, action: str, goal: str, said: list[str]) -> None:
+    for name in filter(None, way.split(", ")):
+        move(project, name)
     before = project.files()
     step = project.step()
-    assert (step.action, step.item) == (action, goal or ""), step
+    assert (step.action, step.item) == (action, goal), step
     for words in said:
         assert words in step.command
     assert step.why

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from omo.errors import OmoError
 from omo.workflows.ultragoal.checkpoint import subject_of
 from omo.workflows.ultragoal.gate import rules
 from tests.project import Project as AnyProject
-from tests.project import make_project
 from tests.ultragoal.project import ONE, TWO, Project, commit
-
-
-@pytest.fixture
-def shell(tmp_path: Path) -> AnyProject:
-    return make_project(tmp_path)
 
 
 @pytest.mark.parametrize("option", ["--goal-json", "--executor-qa-json"])

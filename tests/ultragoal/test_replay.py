@@ -23,7 +23,8 @@ from omo.workflows.ultragoal.gate.replay import (
     speaks_of_project,
 )
 from omo.workflows.ultragoal.gate.replay import parse_replay as parse
-from tests.proof.test_evaluate import git, write
+from tests.project import git
+from tests.proof.test_evaluate import write
 
 GOOD: dict[str, Any] = {
     "schemaVersion": 1,

@@ -388,26 +388,6 @@ def found(project: Project, *texts: str) -> Review:
     return Review(find(project), Contract("thin", "it says little"), list(texts))
 
 
-def test_a_review_writes_nothing(project: Project) -> None:
-    project.create(TWO)
-    before = project.state_files()
-    assert judge(project, {**qa_of(project), "blockers": ["open"]}).verdict == FAIL
-    assert judge(project, qa_of(project)).verdict == PASS
-    assert project.state_files() == before
-
-
-def test_findings_become_the_first_plan_of_a_session(project: Project) -> None:
-    assert start(project.run(), found(project, "The date is wrong.", "A test cannot fail."))[1] == ["G001", "G002"]
-    plan = project.plan()
-    assert [goal.objective for goal in plan.goals] == ["The date is wrong.", "A test cannot fail."]
-    assert plan.goals[0].title == "Resolve: The date is wrong."
-    assert plan.goals[0].blocks is None
-    assert project.kinds() == ["plan_created", "review_blockers_recorded"]
-    assert project.rows()[-1]["goalId"] is None
-    assert project.run().problems == []
-    assert project.hand_out() == project.goal("G001")
-
-
 def test_findings_reopen_a_plan_that_was_complete(project: Project) -> None:
     project.create(TWO)
     project.finish()

@@ -55,15 +55,6 @@ def test_while_goals_are_open_no_question_no_pause_and_no_completion(project: Pr
     assert "G001 is active; G002 is pending" in summary["complete"]
 
 
-def test_a_pause_is_allowed_only_while_the_latest_row_says_that_a_person_is_needed(project: Project) -> None:
-    project.begin().classify()
-    assert "pause" not in denied(project)
-    project.steer("annotate_ledger")
-    assert "pause" in denied(project)
-    project.classify("resolvable")
-    assert "pause" in denied(project)
-
-
 def test_whether_the_user_attends_is_told_as_it_was_committed_where_the_plan_began(project: Project) -> None:
     commit(project.root, SETTINGS, '{"attended": true}')
     project.create()
@@ -79,11 +70,6 @@ def test_the_agent_cannot_make_the_user_attend_by_an_edit_of_the_projects_file(p
     project.create()
     commit(project.root, SETTINGS, '{"attended": true}')
     assert "attended" not in project.tell()
-
-
-def test_at_the_end_nothing_is_denied(project: Project) -> None:
-    project.begin().finish()
-    assert denied(project) == {}
 
 
 def test_a_missing_final_receipt_denies_the_end(project: Project) -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from omo.errors import OmoError, Refused
 from omo.hooks import resume
-from omo.state import runtime
 from omo.workflows.ultragoal import goal_tool, lifecycle
 from omo.workflows.ultragoal.plan import Plan
 from tests.ultragoal.gates import valid_gate
@@ -52,19 +51,6 @@ def test_a_plan_moves_with_its_goals_and_receipts_and_says_from_where(project: P
     assert (project.tool() is not None, other.tool()) == (True, None), "the session's goal goes along"
     project.finish()
     assert project.final() == "G003"
-
-
-def test_no_two_sessions_own_one_plan(project: Project) -> None:
-    other = theirs(project)
-    project.now += 3600
-    take_up(project)
-    assert other.run().plan is None
-    assert other.run().problems == []
-    assert (other.told()["state"], "run" in other.told()) == ("done", False)
-    row = runtime.session(project.state, "other")
-    assert row is not None
-    with pytest.raises(OmoError):
-        take_up(project.other("third"))
 
 
 def test_an_own_plan_with_open_goals_stands_in_the_way(project: Project) -> None:

@@ -334,12 +334,6 @@ def test_a_reverted_step_is_drift(made: Repo) -> None:
     assert "reverted it" in findings(audit, 1)
 
 
-def test_a_reverted_edit_of_a_file_that_stays_is_drift(made: Repo) -> None:
-    done = made.commit(subject(1), "src/old")
-    made.git("revert", "--no-edit", done)
-    assert statuses(made.audit(step(1, "src/old"))) == {1: "drift"}
-
-
 def test_an_edit_taken_back_by_hand_is_drift(made: Repo) -> None:
     before = (made.root / "src/old").read_text()
     made.commit(subject(1), "src/old")
@@ -487,18 +481,6 @@ def test_a_dirty_tree_is_drift_with_the_list(made: Repo) -> None:
     assert (audit.verdict, audit.dirty, bool(audit.violations)) == ("drift", ["src/a", "src/new"], False)
 
 
-@pytest.mark.parametrize("rules", [".git/info/exclude", ".gitignore"])
-def test_a_rule_written_since_hides_nothing(made: Repo, rules: str) -> None:
-    made.commit(subject(1), "src/a")
-    made.write(rules, "stash/\n")
-    made.write("stash/x")
-    if rules == ".gitignore":
-        made.git("add", rules)
-        made.git("commit", "-q", "-m", "chore: ignore")
-    audit = made.audit(ONE, fence=FENCE)
-    assert "stash/x: changed and not committed (outside the scope)" in map(str, audit.left_alone)
-
-
 def test_state_evidence_and_the_plan_itself_are_not_counted(made: Repo) -> None:
     made.commit(subject(1), "src/a")
     made.write(".sisyphus/cc-omo/runtime.local.json", "{}")
@@ -590,13 +572,6 @@ def test_a_pattern_that_cannot_decide_is_unknown(made: Repo, pattern: str, monke
 
 
 # More ways to look done
-
-
-def test_dates_do_not_put_a_commit_elsewhere(made: Repo) -> None:
-    first = made.commit("feat(x): 1", "src/a", date="2040-01-01T00:00:00 +0000")
-    second = made.commit("feat(x): 2", "src/a", date="2001-01-01T00:00:00 +0000")
-    audit = made.audit(same(1, "src/a"), same(2, "src/a"))
-    assert [step.commit for step in audit.steps] == [first, second]
 
 
 def test_a_replaced_commit_is_judged_as_it_was(made: Repo) -> None:

@@ -59,13 +59,6 @@ def said_by_critic(root: Path, place: Caller, message: str, document: Document =
     return verdict
 
 
-def test_a_clean_verdict_holds_for_exactly_this_text(root: Path, place: Caller) -> None:
-    assert said_by_critic(root, place, answer()).is_clean
-    assert critique.is_clean(critique.latest(str(place.root), place.state, PLAN.digest))
-    assert not critique.is_clean(critique.latest(str(place.root), place.state, EDITED.digest))
-    assert critique.record(place, EDITED) is None
-
-
 def test_another_agents_word_is_no_critique(root: Path, place: Caller) -> None:
     critique.await_critic(place)
     for agent in ("omo:explorer", "critic", "general-purpose"):

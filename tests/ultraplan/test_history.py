@@ -151,13 +151,6 @@ def test_a_rule_that_is_not_committed_hides_nothing(made: Repo, rules: str) -> N
     assert "hidden" in history.look(made.root, made.base).tree.dirty
 
 
-@pytest.mark.parametrize("rule", ["*", ".gitignore\nhidden", "/hidden\n/.gitignore"])
-def test_a_rule_that_hides_itself_hides_nothing(made: Repo, rule: str) -> None:
-    made.write("deep/er/.gitignore", rule + "\n")
-    made.write("deep/er/hidden")
-    assert "deep/er/hidden" in history.look(made.root, made.base).tree.dirty
-
-
 def test_a_rule_committed_since_the_base_is_not_the_bases(made: Repo) -> None:
     made.write(".gitignore", "hidden\n")
     made.git("add", ".gitignore")

@@ -18,7 +18,7 @@ from omo.workflows.ultraplan.run import PLAN
 from omo.workflows.ultraplan.run_audit import audit_file
 from tests.ultraplan.plans import plan_text
 from tests.ultraplan.project import WHY, Project, make_project, started
-from tests.ultraplan.test_run import SKIP, refused
+from tests.ultraplan.test_run import refused
 
 FAILURE = (2, "it cannot be written", "twice, in two ways")
 
@@ -171,13 +171,6 @@ def test_a_session_that_preflight_stopped_counts_nothing(tmp_path: Path) -> None
     assert (begun.depth, begun.recovering) == (1, (1,))
 
 
-def test_a_reported_failure_can_be_recovered_when_a_person_says_so(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    here.finish(*FAILURE)
-    assert here.told()["state"] == "blocked"
-    go_on(here, 2)
-
-
 def test_what_a_recovery_lacked_can_be_brought_without_the_user_being_shown_it_again(tmp_path: Path) -> None:
     here = make_project(tmp_path, 2, needs=["env:TOKEN"])
     here.start(TOKEN="x")
@@ -187,12 +180,6 @@ def test_what_a_recovery_lacked_can_be_brought_without_the_user_being_shown_it_a
     run = require(PLAN, here.caller())
     begun = recover.recover(run, environ={"TOKEN": "x"}).state
     assert (begun.depth, begun.is_open, here.told()["state"]) == (1, True, "active")
-
-
-def test_the_steps_skipped_before_stay_skipped(tmp_path: Path) -> None:
-    here = started(tmp_path, 3, (3,), step1=SKIP)
-    here.skip(1)
-    go_on(here, 2)
 
 
 # after a run was given up
@@ -217,28 +204,7 @@ def test_a_history_that_was_rewritten_is_never_recovered_and_needs_a_person(tmp_
     refused(here.recover, "no ancestor of HEAD", NotEvaluable)
 
 
-def test_another_session_that_recovers_a_run_takes_it_over_with_its_fence(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    here.finish(*FAILURE)
-    here.show()
-    run = recover.chosen(here.caller(session="s2"), here.root / "plan.md")
-    recover.recover(run, environ={})
-    assert "fence" not in here.told("s1")
-    assert here.told("s2")["fence"]
-
-
 # the project's place
-
-
-def test_a_moved_project_takes_its_session_along(tmp_path: Path) -> None:
-    here = left_out(tmp_path)
-    os.rename(here.root, tmp_path / "moved")
-    there = Project(tmp_path / "moved", now=here.now)
-    status, following = there.status()
-    assert (status.audit.missing, following.item) == ([2], "2")
-    assert there.told()["fence"]["root"] == str(tmp_path / "moved")
-    there.carry_out(2)
-    assert there.finish().exit_code == 0
 
 
 def test_a_copy_never_audits_the_original(tmp_path: Path) -> None:

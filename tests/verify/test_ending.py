@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,14 +10,9 @@ from omo.state import runtime
 from omo.state.rows import EMPTY
 from omo.stop import sentences
 from omo.work import outcome
-from tests.verify.workshop import Q3, Workshop, checklist, checks, path_check, project, q1, q2
+from tests.verify.workshop import Q3, Workshop, checklist, checks, path_check, q1, q2
 
 Row = Any
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Workshop:
-    return project(tmp_path)
 
 
 def begun(shop: Workshop, name: str = "G1", **fields: Any) -> None:

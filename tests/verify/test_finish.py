@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,12 +15,7 @@ from omo.stop import rules
 from omo.stop.situation import Situation
 from omo.work import session
 from omo.workflows.verify import finish
-from tests.verify.workshop import LIMITS, SUMMARY, Workshop, checks, path_check, project, q1, q2
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Workshop:
-    return project(tmp_path / "p")
+from tests.verify.workshop import LIMITS, SUMMARY, Workshop, checks, path_check, q1, q2
 
 
 def command(*argv: str, name: str = "runs") -> dict[str, Any]:
@@ -73,13 +67,6 @@ def test_answers_settle_a_string_check_and_the_report_says_whose_they_were(shop:
     done = shop.finish()
     assert done.decision.verdict == "pass"
     assert "not by an independent one: check-2" in done.data["notes"][0]
-
-
-def test_a_command_runs_only_as_it_was_pinned(shop: Workshop) -> None:
-    shop.add(**checks(command(sys.executable, "-c", "open('parser.py')")))
-    shop.begin()
-    shop.work()
-    assert shop.finish().decision.verdict == "pass"
 
 
 def test_what_a_check_writes_stales_no_answer(shop: Workshop) -> None:
@@ -200,22 +187,6 @@ def test_filing_anew_keeps_what_was_released_and_blocks_on_what_is_new(shop: Wor
     shop.work("B.py")
     with pytest.raises(Refused, match="B is blocked by Z"):
         shop.finish("B")
-
-
-def test_a_predecessor_nobody_filed_still_blocks(shop: Workshop) -> None:
-    add(shop, "B", blocked_by="A")
-    assert shop.goal("B").status == "blocked"
-
-
-def test_a_recurring_predecessor_frees_those_that_wait_each_time_it_passes(shop: Workshop) -> None:
-    add(shop, "A", recurring=True)
-    add(shop, "B", blocked_by="A", depends_on="A")
-    shop.begin("A")
-    shop.work("A.py")
-    assert shop.finish("A", summary="A found three stale rows").unblocked == ["B"]
-    assert shop.goal("B").inputs["A"].summary == "A found three stale rows"
-    add(shop, "C", blocked_by="A", depends_on="A")
-    assert (shop.goal("C").status, shop.goal("C").inputs["A"].summary) == ("pending", "A found three stale rows")
 
 
 def test_evidence_from_before_a_goal_was_free_to_begin_does_not_prove_it(shop: Workshop) -> None:
@@ -464,15 +435,3 @@ def test_the_session_catches_up_after_a_crash_between_journal_and_runtime(shop: 
     assert rule(shop) == "block"
     shop.publish()
     assert rule(shop) == "done"
-
-
-def test_looking_changes_nothing(shop: Workshop) -> None:
-    shop.add(**checks(path_check()))
-    shop.begin()
-    shop.publish("G1")
-    files = [Path(shop.store.journal.path), Path(shop.state, "runtime.local.json")]
-    before = [path.read_bytes() for path in files]
-    for _ in range(10):
-        shop.steps()
-        shop.publish()
-    assert [path.read_bytes() for path in files] == before

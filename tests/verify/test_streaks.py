@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,16 +13,11 @@ from omo.errors import Refused
 from omo.workflows.verify import finish
 from omo.workflows.verify.documents import parse_goal
 from omo.workflows.verify.goals import HOUR, Streak
-from tests.verify.workshop import Workshop, checks, path_check, project
+from tests.verify.workshop import Workshop, checks, path_check
 
 LAST = 1_771_780_801.25
 hours = st.floats(min_value=0.01, max_value=10_000, allow_nan=False)
 counts = st.integers(min_value=0, max_value=10**6)
-
-
-@pytest.fixture
-def shop(tmp_path: Path) -> Workshop:
-    return project(tmp_path / "p")
 
 
 @pytest.mark.parametrize(

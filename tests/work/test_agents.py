@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from omo.errors import Refused
-from omo.state import paths
 from omo.work import agents
 from omo.work.agents import FULL, REDUCED, Message, NoAnswer, Review
-from omo.work.run import Caller
 from tests.project import SESSION, Project
 
 TYPE_CHECKING = False
@@ -88,14 +84,6 @@ def test_no_text_breaks_the_reader(text: str) -> None:
     assert all(isinstance(each, dict) for each in agents.objects(text))
 
 
-def test_a_message_that_was_cut_is_not_read() -> None:
-    read = agents.read_each(
-        [message("no"), message(TEXT, is_cut=True), message(TEXT)], lambda text: agents.answer(text, "nonce", NONCE)
-    )
-    assert [each for _, each in read.read] == [OBJECT]
-    assert [("no JSON object" in read.unread[0]), ("longer than is kept" in read.unread[1])] == [True, True]
-
-
 # Which rows count
 
 
@@ -124,29 +112,6 @@ def test_messages_are_those_of_the_agents_that_were_asked(project: Project) -> N
     assert agents.messages(project.state, "s2", JUDGE) == agents.messages(project.state, "", JUDGE) == []
 
 
-def test_a_row_that_no_hook_wrote_speaks_for_nobody(project: Project) -> None:
-    row = {"kind": "agent-finished", "agentType": JUDGE, "message": TEXT, "digest": "", "cut": False}
-    project.change_row(dict, row, actor="agent")
-    assert seen(project, JUDGE) == []
-
-
-def test_a_ledger_that_was_changed_by_hand_vouches_for_nobody(project: Project) -> None:
-    project.agent_ends(JUDGE, "it fails")
-    file = Path(paths.events_file(project.state, SESSION))
-    file.write_text(file.read_text().replace("it fails", "it holds"))
-    assert seen(project, JUDGE) == []
-
-
-def test_an_agent_that_is_expected_is_heard_where_nothing_is_open(project: Project) -> None:
-    arm(project, is_on=False)
-    project.agent_ends(JUDGE, "nobody asked")
-    for agent in (JUDGE, JUDGE, None):
-        caller = Caller(project.state, str(project.root), SESSION, "agent", project.now, 5.0)
-        agents.expect(caller, agent)
-        project.agent_ends(JUDGE, f"while {agent} is expected")
-    assert seen(project, JUDGE) == ["while omo:judge is expected"] * 2
-
-
 # Reviews
 
 
@@ -164,25 +129,6 @@ def reviews(project: Project) -> dict[str, Review]:
     return agents.newest_reviews(str(project.root), seen, read)
 
 
-@pytest.mark.parametrize(
-    ("said", "independence"),
-    [
-        ([("omo:architect", CLEAR), ("omo:qa", CLEAR)], FULL),
-        ([("omo:qa", BLOCK), ("omo:architect", CLEAR), ("omo:qa", CLEAR)], FULL),
-        ([("omo:architect", CLEAR)], REDUCED),
-        ([("omo:architect", CLEAR), ("omo:qa", BLOCK)], REDUCED),
-        ([("omo:architect", CLEAR), ("omo:qa", CLEAR), ("omo:qa", "ok")], REDUCED),
-        ([("omo:architect", CLEAR), ("omo:qa", "status: CLEAR")], REDUCED),
-    ],
-)
-def test_reviews_are_independent_if_the_last_word_of_each_is_clean(
-    project: Project, said: list[tuple[str, str]], independence: str
-) -> None:
-    for agent, text in said:
-        project.agent_ends(agent, text)
-    assert agents.independence_of_reviews(reviews(project), REVIEWERS) == independence
-
-
 def test_a_review_is_of_the_files_that_were_there(project: Project) -> None:
     for agent in REVIEWERS:
         project.agent_ends(agent, CLEAR)
@@ -193,19 +139,6 @@ def test_a_review_is_of_the_files_that_were_there(project: Project) -> None:
     assert agents.independence_of_reviews(later, REVIEWERS) == REDUCED
     apart = {agent: review.without(["gate.json", "code.py"]) for agent, review in later.items()}
     assert agents.independence_of_reviews(apart, REVIEWERS) == FULL
-
-
-def test_a_claim_that_an_agent_was_seen_to_contradict_is_refused(project: Project) -> None:
-    project.agent_ends("omo:architect", BLOCK)
-    project.agent_ends("omo:qa", "no verdict")
-    claims = {"omo:architect": "architectReview says CLEAR", "omo:qa": "executorQa says passed"}
-    with pytest.raises(
-        Refused, match=r"architectReview says CLEAR, and BLOCK was said by omo:architect at "
-    ) as refused:
-        agents.require_agreement(reviews(project), claims, fix="mend it")
-    assert len(refused.value.details["defects"]) == 1  # type: ignore[arg-type]
-    project.agent_ends("omo:architect", CLEAR)
-    agents.require_agreement(reviews(project), claims, fix="mend it")
 
 
 # Asked again
