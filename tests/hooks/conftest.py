@@ -72,9 +72,12 @@ class Host(Project):
         body = {"session_id": self.session, "cwd": str(self.project), "hook_event_name": event, **fields}
         return json.dumps(body).encode() + b"\n"
 
+    def command(self, event: str) -> str:
+        return command_of(event)
+
     def raw(self, event: str, stdin: bytes, *, cwd: Path | None = None, **extra: str) -> Answer:
         done = subprocess.run(
-            ["sh", "-c", command_of(event)],
+            ["sh", "-c", self.command(event)],
             input=stdin,
             capture_output=True,
             cwd=cwd or self.project,
@@ -145,6 +148,16 @@ def point_at(home: Path, python: str) -> None:
     compiled = os.environ.get(PYCACHE)  # by one test, for the next; a bench has none
     if compiled and not (home / "pycache").is_symlink():
         (home / "pycache").symlink_to(compiled)
+
+
+def note_starts(home: Path) -> Path:
+    """From now on the environment's Python only notes the hook that it is started for, in this file."""
+    noted, python = home / "started", home / "python"
+    script = f'#!/bin/sh\n[ "$1" != -V ] || exec "{sys.executable}" -V\necho "$8" >>"{noted}"\n'
+    python.write_text(script, encoding="utf-8")
+    python.chmod(0o755)
+    point_at(home, str(python))
+    return noted
 
 
 @cache

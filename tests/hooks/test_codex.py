@@ -33,18 +33,12 @@ class Codex(Host):
         known = {name: os.environ[name] for name in ("PATH", "HOME")}
         return {**known, "PLUGIN_ROOT": str(ROOT), "PLUGIN_DATA": str(self.data), **self.environ, **extra}
 
-    def raw(self, event: str, stdin: bytes, *, cwd: Path | None = None, **extra: str) -> Answer:
+    def command(self, event: str) -> str:
         (group,) = OF_CODEX[event]
-        done = subprocess.run(
-            ["sh", "-c", group["hooks"][0]["command"]],
-            input=stdin,
-            capture_output=True,
-            cwd=cwd or self.project,
-            env=self.environment(**extra),
-            check=False,
-            timeout=60,
-        )
-        answer = Answer(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"))
+        return str(group["hooks"][0]["command"])
+
+    def raw(self, event: str, stdin: bytes, *, cwd: Path | None = None, **extra: str) -> Answer:
+        answer = super().raw(event, stdin, cwd=cwd, **extra)
         if answer.stdout:
             assert set(answer.json) <= KNOWN
             assert set(answer.json.get("hookSpecificOutput", {})) <= KNOWN_INSIDE

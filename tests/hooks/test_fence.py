@@ -11,7 +11,7 @@ import pytest
 from omo.state import paths, runtime
 from omo.state.rows import read_row
 from omo.work import session
-from tests.hooks.conftest import SESSION, Answer, Host, point_at
+from tests.hooks.conftest import SESSION, Answer, Host, note_starts
 from tests.hooks.test_import_budget import FREE, imported
 from tests.hooks.test_tool_gates import AS_SUBAGENT, LIMITS, bash, denied
 from tests.ultrawork.shell_commands import DENIED, HARMLESS
@@ -292,15 +292,12 @@ def test_a_fenced_shell_command_imports_only_what_is_budgeted(host: Host, comman
 
 @pytest.mark.usefixtures("through_the_shell")
 def test_python_is_started_for_a_fenced_shell_command_only(host: Host, data: Path) -> None:
-    noted, python = data / "started", data / "python"
     host.prompt("ulw x")
-    python.write_text(f'#!/bin/sh\necho x >>"{noted}"\n', encoding="utf-8")
-    python.chmod(0o755)
-    point_at(data, str(python))
+    noted = note_starts(data)
     bash(host, "ls").assert_silent()
     powershell(host, "ls").assert_silent()
     assert not noted.exists()
     open_fence(host)
     bash(host, "ls").assert_silent()
     powershell(host, "ls").assert_silent()
-    assert noted.read_text() == "x\nx\n"
+    assert noted.read_text().split() == ["pre-tool-use"] * 2

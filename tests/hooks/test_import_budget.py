@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.hooks.conftest import ROOT, SESSION, Host, command_of, point_at
+from tests.hooks.conftest import ROOT, SESSION, Host, command_of, note_starts, point_at
 from tests.hooks.test_tool_gates import open_run
 
 # os and what it brings along, and builtin or tiny extension modules. Neither json nor re: each is as dear as Python.
@@ -111,11 +111,7 @@ def test_a_shell_command_is_parsed_only_where_it_could_matter(host: Host) -> Non
 
 def test_a_shell_command_that_does_not_name_omo_starts_no_python(host: Host, data: Path) -> None:
     open_run(host)
-    noted = data / "started"
-    python = data / "python"
-    python.write_text(f'#!/bin/sh\necho x >>"{noted}"\n', encoding="utf-8")
-    python.chmod(0o755)
-    point_at(data, str(python))
+    noted = note_starts(data)
     project: dict[str, Any] = {"cwd": "/home/omo/omo", "transcript_path": "/omo/x.jsonl"}
     for command in ("ls -l", "git commit -m 'goal pause'", "x" * 60_000):
         host.send("PreToolUse", **project, tool_name="Bash", tool_input={"command": command}).assert_silent()
@@ -125,20 +121,14 @@ def test_a_shell_command_that_does_not_name_omo_starts_no_python(host: Host, dat
 
 
 def test_a_session_start_starts_no_python_unless_something_was_left_open(host: Host, data: Path) -> None:
-    noted = data / "started"
-    python = data / "python"
-    python.write_text(
-        f'#!/bin/sh\n[ "$1" != -V ] || exec "{sys.executable}" -V\necho x >>"{noted}"\n', encoding="utf-8"
-    )
-    python.chmod(0o755)
     host.prompt("ulw begin")
     host.prompt("/omo:stop-continuation")
-    point_at(data, str(python))
+    noted = note_starts(data)
     host.send("SessionStart", source="startup", session_id="next").assert_silent()
     assert not noted.exists()
     point_at(data, sys.executable)
     host.prompt("ulw begin")
-    point_at(data, str(python))
+    note_starts(data)
     host.send("SessionStart", source="startup", session_id="next").assert_silent()
     assert noted.exists()
 

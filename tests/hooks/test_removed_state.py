@@ -13,7 +13,7 @@ import pytest
 from omo.cli.setup import live_sessions
 from omo.state import runtime
 from tests.cli.test_lifecycle import begin_ralph
-from tests.hooks.conftest import SESSION, Host, command_of, point_at
+from tests.hooks.conftest import SESSION, Host, command_of, note_starts
 from tests.kept import copied, git_init
 from tests.project import Project
 
@@ -330,11 +330,7 @@ def test_a_marker_of_another_session_or_project_starts_no_python(host: Host, dat
     host.prompt("ulw fix it")
     other.prompt("ulw fix it", session_id="other-1")
     remove(host)
-    noted = data / "started"
-    python = data / "python"
-    python.write_text(f'#!/bin/sh\necho x >>"{noted}"\n', encoding="utf-8")
-    python.chmod(0o755)
-    point_at(data, str(python))
+    noted = note_starts(data)
     for name in ("never-on", "other-1"):
         host.stop(session_id=name).assert_silent()
         host.prompt("hello", session_id=name).assert_silent()
