@@ -45,18 +45,11 @@ def test_the_gate_is_told_in_its_order(step: str) -> None:
 @pytest.mark.parametrize(
     "rule",
     [
-        "`@goal` counts in column 0",
-        "Plan first",
-        "asking is refused while goals are open",
-        "never checkpoint, steer or touch the goal",
-        "start one `omo:executor` for each",
-        "still running has not failed",
-        "also when there are none",
-        "fixes the blocking findings, and only those",
-        "Only three times CLEAR and APPROVE is clean",
-        "Where plan and code differ, that is a blocker",
-        "unless you can name what only a person can do",
-        "allows `omo goal pause`",
+        *("`@goal` counts in column 0", "Plan first", "asking is refused while goals are open"),
+        *("never checkpoint, steer or touch the goal", "start one `omo:executor` for each"),
+        *("still running has not failed", "also when there are none", "fixes the blocking findings, and only those"),
+        *("Only three times CLEAR and APPROVE is clean", "Where plan and code differ, that is a blocker"),
+        *("unless you can name what only a person can do", "allows `omo goal pause`"),
     ],
 )
 def test_the_skill_says_what_code_cannot_enforce(rule: str) -> None:

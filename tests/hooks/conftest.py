@@ -25,7 +25,9 @@ import pytest
 
 from omo.clock import stamp
 from omo.hooks import main
+from omo.settings import DEFAULT_LIMITS
 from omo.state import paths
+from omo.work import session
 from tests.kept import PYCACHE, copied, git_init
 from tests.project import HOOKS as SCRIPTS
 from tests.project import SESSION as SESSION
@@ -38,6 +40,19 @@ OF_CODEX: dict[str, Any] = json.loads((ROOT / "hooks" / "codex.json").read_text(
 OF_COPILOT: dict[str, Any] = json.loads((ROOT / "hooks" / "copilot.json").read_text(encoding="utf-8"))["hooks"]
 HANDLERS = {event: (name, handle) for name, (event, handle) in SCRIPTS.items()}
 NO_COOLDOWN = {"OMO_COOLDOWN_SECONDS": "0.001"}  # the hook waits for the rest of one, and tests do not
+
+
+def summary(kind: str, **changes: Any) -> Any:
+    """Of a workflow with two of its three steps open."""
+    return {"run": f"{kind}-1", "state": "active", "open": 2, "total": 3, "next": f"{kind} step 2", **changes}
+
+
+def put(host: Host, **kinds: Any) -> None:
+    """An armed session with these workflows; ultrawork itself only where it is among them."""
+    host.now = time.time()
+    row: Any = {**session.arm(None, by="user", limits=DEFAULT_LIMITS, now=host.now - 60), "work": kinds}
+    row["ulw"]["limits"] = {**DEFAULT_LIMITS, "cooldown_seconds": 0.001}
+    host.change_row(lambda _: row)
 
 
 def command_of(event: str) -> str:

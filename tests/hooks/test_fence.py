@@ -83,13 +83,8 @@ def test_what_no_plan_may_change_even_if_its_fence_says_so(host: Host, path: str
 @pytest.mark.parametrize(
     "path",
     [
-        "src/.env.example",
-        "src/prod.env.example",
-        "src/id_rsa.pub",
-        "src/settings.json",
-        ".github/x.yml",
-        ".gitignore",
-        "src/hooks/a.py",
+        *("src/.env.example", "src/prod.env.example", "src/id_rsa.pub", "src/settings.json", ".github/x.yml"),
+        *(".gitignore", "src/hooks/a.py"),
     ],
 )
 def test_what_only_looks_like_it_may_be_changed(host: Host, path: str) -> None:
@@ -215,7 +210,11 @@ def test_state_kept_elsewhere_is_found(host: Host, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "fence",
-    ["src", ["src"], {"touch": "src"}, {"touch": [1], "root": "/"}, {"touch": ["src"]}, {"touch": [], "root": 7}],
+    [
+        *("src", ["src"], {}, {"touch": "src", "never": [], "root": "/x"}, {"touch": [7], "never": [], "root": "/x"}),
+        *({"touch": [], "never": {}, "root": "/x"}, {"touch": [], "never": []}, {"touch": [], "never": [], "root": 7}),
+        {"touch": [], "never": [], "root": "x"},
+    ],
     ids=str,
 )
 def test_a_fence_that_makes_no_sense_allows(host: Host, fence: Any) -> None:

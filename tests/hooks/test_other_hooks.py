@@ -25,12 +25,9 @@ def decision(answer: Any) -> str:
 @pytest.mark.parametrize(
     "path",
     [
-        "{state}/runtime.local.json",
-        ".sisyphus/cc-omo/runtime.local.json",
-        "./src/../.sisyphus/cc-omo/sessions/x/events.jsonl",
-        "{state}/new-file",
-        ".SISYPHUS/CC-OMO/runtime.local.json",
-        "{state}",
+        *("{state}/runtime.local.json", ".sisyphus/cc-omo/runtime.local.json"),
+        *("./src/../.sisyphus/cc-omo/sessions/x/events.jsonl", "{state}/new-file"),
+        *(".SISYPHUS/CC-OMO/runtime.local.json", "{state}"),
     ],
 )
 def test_direct_edits_of_our_state_are_denied_with_what_to_do_instead(host: Host, path: str) -> None:
