@@ -14,12 +14,12 @@ from omo import settings
 from omo.cli.main import main
 from omo.clock import stamp
 from omo.hooks import main as hook
-from omo.hooks import messages, prompt, session_start, stop, tool_done
+from omo.hooks import messages
 from omo.state import ledger, paths, runtime
 from omo.state.rows import read_row
 from omo.stop import sentences
 from omo.work import outcome, session
-from tests.hooks.conftest import ROOT, SESSION, Host
+from tests.hooks.conftest import HANDLERS, ROOT, SESSION, Host
 
 IN_PROCESS = True
 
@@ -28,12 +28,6 @@ LIMITS = settings.Settings().limits
 ARMED = session.arm(None, by="user", limits=LIMITS, now=NOW - 60)
 RALPH_RUN = {"run": "r1771780801000-58268bca", "state": "active", "open": 1, "total": 3}
 CLAUDE = {"CLAUDECODE": "1", "TERM_PROGRAM": "iTerm.app"}
-HANDLERS = {
-    "Stop": stop.handle,
-    "UserPromptSubmit": prompt.handle,
-    "SessionStart": session_start.handle,
-    "PostToolUse": tool_done.handle,
-}
 
 Row = Any
 
@@ -53,7 +47,8 @@ class Desk:
     def send(self, name: str, **fields: Any) -> str:
         body = {"session_id": SESSION, "cwd": str(self.project), "hook_event_name": name, **fields}
         raw = json.dumps(body).encode()
-        answer = hook.answer(name, HANDLERS[name], raw, self.environ, str(self.project), self.now)
+        script, handle = HANDLERS[name]
+        answer = hook.answer(script, handle, raw, self.environ, str(self.project), self.now)
         log = Path(paths.log_file(self.state))
         assert not log.exists(), log.read_text("utf-8")
         return answer.decode("utf-8")
