@@ -146,14 +146,6 @@ def test_whether_the_user_is_there_is_a_switch(tmp_path: Path, value: str, expec
     assert bool(loaded.problems) is (value == "perhaps")
 
 
-def test_nobody_is_at_the_keyboard_unless_said(tmp_path: Path) -> None:
-    assert settings.load({}, str(tmp_path)).attended is False
-    write(tmp_path, '{"attended": true}')
-    assert settings.load({}, str(tmp_path)).attended is True
-    assert settings.load({"OMO_ATTENDED": "off"}, str(tmp_path)).attended is False
-    assert settings.load({"CLAUDE_PLUGIN_OPTION_ATTENDED": "false"}, str(tmp_path)).attended is False
-
-
 def test_limits_are_the_numbers_alone(tmp_path: Path) -> None:
     assert set(settings.load({}, str(tmp_path)).limits) == {
         "max_stop_blocks",

@@ -60,6 +60,7 @@ def codex(host: Host) -> Iterator[Codex]:
 
 
 def test_the_model_is_told_in_json_and_the_user_in_its_spelling(codex: Codex) -> None:
+    assert "was not turned on" in codex.prompt("what is ulw?").json["systemMessage"]
     answer = codex.prompt("ulw fix it").json
     assert answer["hookSpecificOutput"]["additionalContext"].startswith("[omo] The user turned ultrawork on")
     assert answer["systemMessage"].endswith("$omo:stop-continuation ends it.")
@@ -126,10 +127,6 @@ def test_what_a_skill_names_is_told_as_it_is_called_here(codex: Codex) -> None:
     codex.prompt("hello").assert_silent()
     for path in SKILLS:  # which the client lists for the user
         assert "/omo:" not in frontmatter(path)["description"]
-
-
-def test_a_word_that_is_heard_and_not_acted_on_is_told(codex: Codex) -> None:
-    assert "was not turned on" in codex.prompt("what is ulw?").json["systemMessage"]
 
 
 def test_what_is_refused_again_and_again_is_never_asked(codex: Codex) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import time
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from omo.state import paths, runtime
-from omo.state.rows import read_row
-from omo.work import session
 from tests.hooks.conftest import SESSION, Answer, Host, note_starts
 from tests.hooks.test_import_budget import FREE, imported
-from tests.hooks.test_tool_gates import AS_SUBAGENT, LIMITS, bash, denied
+from tests.hooks.test_tool_gates import AS_SUBAGENT, bash, denied, put_work
 from tests.ultrawork.shell_commands import DENIED, HARMLESS
 
 IN_PROCESS = True
@@ -23,21 +21,11 @@ PLAN = {"run": "p1", "state": "active", "open": 2, "total": 3, "next": "Step 2"}
 
 def open_fence(host: Host, *, session_id: str = SESSION, fence: Any = None, **changes: Any) -> None:
     given = {"touch": ["src/**", "docs/*.md"], "never": ["src/gen/**"], "root": str(host.project), "spec": "plan.md"}
-    summary: Any = {**PLAN, "fence": given if fence is None else fence, **changes}
-
-    def put(row: Any) -> runtime.Change:
-        after = session.put_work(row, "ultraplan", summary, limits=LIMITS, now=time.time())
-        return runtime.Change(None, after, [{"kind": "ultraplan"}])
-
-    runtime.change_session(host.state, session_id, put, actor="agent", now=time.time(), wait=5)
+    put_work(host, "ultraplan", session_id, **{**PLAN, "fence": given if fence is None else fence, **changes})
 
 
 def close_fence(host: Host) -> None:
-    def put(row: Any) -> runtime.Change:
-        assert row is not None
-        return runtime.Change(None, read_row({**row, "work": {**row["work"], "ultraplan": {**PLAN, "state": "done"}}}))
-
-    runtime.change_session(host.state, SESSION, put, actor="agent", now=time.time(), wait=5)
+    host.change_row(lambda row: {**row, "work": {**row["work"], "ultraplan": {**PLAN, "state": "done"}}})
 
 
 def write(host: Host, path: str, tool: str = "Write", **fields: Any) -> Answer:
@@ -197,14 +185,8 @@ def test_an_odd_session_id_is_fenced_as_well(host: Host, odd: str) -> None:
 def test_state_kept_elsewhere_is_found(host: Host, tmp_path: Path) -> None:
     elsewhere = {"OMO_STATE_DIR": str(tmp_path / "elsewhere")}
     state = paths.state_dir(str(host.project), elsewhere)
-    fence = {"touch": ["src/**"], "never": [], "root": str(host.project)}
-
-    def put(row: Any) -> runtime.Change:
-        return runtime.Change(
-            None, read_row({"work": {"ultraplan": {**PLAN, "fence": fence}}}), [{"kind": "ultraplan"}]
-        )
-
-    runtime.change_session(state, SESSION, put, actor="agent", now=time.time(), wait=5)
+    open_fence(host)
+    shutil.move(host.state, state)
     assert denied(bash(host, "rm -rf x", env=elsewhere))
 
 

@@ -31,13 +31,19 @@ LIMITS = DEFAULT_LIMITS
 
 
 def open_run(host: Host, *, session_id: str = SESSION, **changes: Any) -> None:
-    summary: Any = {"run": "r1", "state": "active", "open": 2, "total": 3, "next": "G002", "deny": DENY, **changes}
+    put_work(host, "ultragoal", session_id, open=2, total=3, next="G002", **{"deny": DENY, **changes})
 
-    def put(row: Any) -> runtime.Change:
-        after = session.put_work(row, "ultragoal", summary, limits=LIMITS, now=time.time())
-        return runtime.Change(None, after, [{"kind": "ultragoal"}])
 
-    runtime.change_session(host.state, session_id, put, actor="agent", now=time.time(), wait=5)
+def put_work(host: Host, kind: str, session_id: str = SESSION, /, **summary: Any) -> None:
+    """As a workflow's own command does."""
+    host.now = time.time()
+    row: Any = {"run": "r1", "state": "active", **summary}
+    host.change_row(
+        lambda kept: session.put_work(kept, kind, row, limits=LIMITS, now=host.now),
+        {"kind": kind},
+        session=session_id,
+        actor="agent",
+    )
 
 
 def ask(host: Host, question: str = QUESTION, **fields: Any) -> Answer:
@@ -326,11 +332,8 @@ def test_refusals_at_the_same_time_are_all_counted(host: Host) -> None:
 def test_the_memory_of_refusals_is_bounded_and_survives_edits(host: Host) -> None:
     open_run(host)
 
-    def fill(row: Any) -> runtime.Change:
-        denials = {f"k{number}": "many" for number in range(500)}
-        return runtime.Change(None, read_row({**(row or {}), "denials": denials}))
-
-    runtime.change_session(host.state, SESSION, fill, actor="agent", now=time.time(), wait=5)
+    denials = {f"k{number}": "many" for number in range(500)}
+    host.change_row(lambda row: read_row({**row, "denials": denials}))
     assert denied(ask(host)) == ASK
     kept = host.row()["denials"]
     assert len(kept) == 64
@@ -377,12 +380,7 @@ def test_every_command_is_the_leaders_or_only_reads(group: str, reading: set[str
     ],
 )
 def test_other_work_has_its_leader_too(host: Host, kind: str, command: str) -> None:
-    summary: Any = {"run": "r1", "state": "active", "open": 1, "total": 1, "next": "C1"}
-
-    def put(row: Any) -> runtime.Change:
-        return runtime.Change(None, session.put_work(row, kind, summary, limits=LIMITS, now=time.time()), [])
-
-    runtime.change_session(host.state, SESSION, put, actor="agent", now=time.time(), wait=5)
+    put_work(host, kind, open=1, total=1, next="C1")
     assert "belongs to the leader" in denied(bash(host, command, **AS_SUBAGENT))
     assert not denied(bash(host, command))
 
