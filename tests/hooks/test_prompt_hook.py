@@ -47,11 +47,6 @@ def test_ulw_beside_other_work_gives_the_instructions(host: Host) -> None:
     assert INSTRUCTIONS in host.prompt("ulw fix it").stdout
 
 
-@pytest.mark.parametrize("prompt", ["/omo:ulw build it", "/ulw build it", "/omo:ulw", "please ulw the rest", "ULW!"])
-def test_ways_to_say_it(host: Host, prompt: str) -> None:
-    assert "turned ultrawork on" in host.prompt(prompt).stdout
-
-
 @pytest.mark.parametrize(
     ("mode", "prompt", "arms"),
     [

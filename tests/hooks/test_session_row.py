@@ -54,6 +54,20 @@ def test_a_run_that_goes_on_has_its_gates_as_they_were() -> None:
     assert (told["run"], told["open"], told["total"], told["next"]) == ("u1771780801000", 1, 2, "lint")
 
 
+def test_an_end_has_its_moment_until_the_work_goes_on() -> None:
+    row = session.finish(armed(), ENDED, at=AT, files={})
+    assert (row["work"]["ulw"]["at"], row["work"]["ulw"]["outcome"]) == (AT, ENDED)
+    again = armed(row, now=NOW + 9)["work"]["ulw"]
+    assert "at" not in again
+    assert "outcome" not in again
+
+
+def test_a_workflow_that_proves_its_end_later_is_told_although_a_forged_one_was() -> None:
+    forged: Any = {"run": "rows", "state": "done", "outcome": ENDED, "told": True, "unvouched": True}
+    fresh: Any = {"run": "rows", "state": "done", "outcome": ENDED}
+    assert session.kept_state(armed(), forged, fresh) == fresh
+
+
 def test_an_end_that_was_not_told_is_carried_by_the_run_in_its_place() -> None:
     old: Any = {"run": "rows", "state": "done", "outcome": ENDED}
     new: Any = {"run": "columns", "state": "active"}

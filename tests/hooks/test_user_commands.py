@@ -184,20 +184,10 @@ def test_a_gate_of_a_file_runs_where_that_file_is(host: Host) -> None:
     ("typed", "name", "argv", "said"),
     [
         ("grep -q new value", "grep-new-value", ["grep", "-q", "new", "value"], "grep -q new value"),
-        (
-            "both -- test -f a && test -f b",
-            "both",
-            ["sh", "-c", "test -f a && test -f b"],
-            "so sh runs it",
-        ),
+        ("both -- test -f a && test -f b", "both", ["sh", "-c", "test -f a && test -f b"], "so sh runs it"),
         ("typo -- pytset -q", "typo", ["pytset", "-q"], "There is no program pytset here yet"),
         ("typo -- pytset | tee out", "typo", ["sh", "-c", "pytset | tee out"], "There is no program pytset here yet"),
-        (
-            "--timeout 30m grep -q 'a && b' value",
-            "grep",
-            ["grep", "-q", "a && b", "value"],
-            "within 1800 s",
-        ),
+        ("--timeout 30m grep -q 'a && b' value", "grep", ["grep", "-q", "a && b", "value"], "within 1800 s"),
         ('q -- grep -q "it\'s" value', "q", ["grep", "-q", "it's", "value"], "value"),
         ("true", "true", ["true"], "gate true pinned by you: true"),
     ],
