@@ -68,13 +68,17 @@ def test_a_workflow_that_proves_its_end_later_is_told_although_a_forged_one_was(
     assert session.kept_state(armed(), forged, fresh) == fresh
 
 
+def changed(summary: Any, **changes: Any) -> Any:
+    return {**summary, **changes}
+
+
 def test_an_end_that_was_not_told_is_carried_by_the_run_in_its_place() -> None:
     old: Any = {"run": "rows", "state": "done", "outcome": ENDED}
     new: Any = {"run": "columns", "state": "active"}
     carried: Any = session.with_earlier(old, new)
     assert carried == {**new, "earlier": ENDED}
-    assert session.with_earlier(carried, {**new, "state": "done"})["earlier"] == ENDED
-    assert session.with_earlier({**old, "told": True}, new) == new
-    assert session.with_earlier({**old, "run": "columns"}, new) == new, "it goes on, and has not ended"
-    edited = session.with_earlier({**new, "earlier": "nothing"}, new)["earlier"]
+    assert session.with_earlier(carried, changed(new, state="done"))["earlier"] == ENDED
+    assert session.with_earlier(changed(old, told=True), new) == new
+    assert session.with_earlier(changed(old, run="columns"), new) == new, "it goes on, and has not ended"
+    edited = session.with_earlier(changed(new, earlier="nothing"), new)["earlier"]
     assert edited["verdict"] == outcome.ENDED
