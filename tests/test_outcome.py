@@ -11,21 +11,6 @@ from omo.work import outcome
 LET = outcome.exception("gate lint fails", "agent", "it failed before")
 
 
-@pytest.mark.parametrize(
-    ("verdict", "opening"),
-    [
-        ("proven", "done, proven: "),
-        ("judged", "done, judged: "),
-        ("attested", "finished on the agent's word: "),
-        ("waived", "ended with exceptions: "),
-        ("ended", "ended, not proven: "),
-    ],
-)
-def test_every_verdict_has_its_opening(verdict: str, opening: str) -> None:
-    assert outcome.in_words(outcome.outcome(verdict, "why")) == opening + "why"
-    assert outcome.is_done(outcome.outcome(verdict, "why")) == opening.startswith("done")
-
-
 @pytest.mark.parametrize("verdict", ["proven", "judged", "attested"])
 def test_what_was_let_through_is_an_exception_whatever_the_rest_shows(verdict: str) -> None:
     ended = outcome.outcome(verdict, "tests pass", [LET])

@@ -25,7 +25,9 @@ import pytest
 
 from omo.clock import stamp
 from omo.hooks import main
+from omo.settings import DEFAULT_LIMITS
 from omo.state import paths
+from omo.work import session
 from tests.kept import PYCACHE, copied, git_init
 from tests.project import HOOKS as SCRIPTS
 from tests.project import SESSION as SESSION
@@ -38,6 +40,19 @@ OF_CODEX: dict[str, Any] = json.loads((ROOT / "hooks" / "codex.json").read_text(
 OF_COPILOT: dict[str, Any] = json.loads((ROOT / "hooks" / "copilot.json").read_text(encoding="utf-8"))["hooks"]
 HANDLERS = {event: (name, handle) for name, (event, handle) in SCRIPTS.items()}
 NO_COOLDOWN = {"OMO_COOLDOWN_SECONDS": "0.001"}  # the hook waits for the rest of one, and tests do not
+
+
+def summary(kind: str, **changes: Any) -> Any:
+    """Of a workflow with two of its three steps open."""
+    return {"run": f"{kind}-1", "state": "active", "open": 2, "total": 3, "next": f"{kind} step 2", **changes}
+
+
+def put(host: Host, **kinds: Any) -> None:
+    """An armed session with these workflows; ultrawork itself only where it is among them."""
+    host.now = time.time()
+    row: Any = {**session.arm(None, by="user", limits=DEFAULT_LIMITS, now=host.now - 60), "work": kinds}
+    row["ulw"]["limits"] = {**DEFAULT_LIMITS, "cooldown_seconds": 0.001}
+    host.change_row(lambda _: row)
 
 
 def command_of(event: str) -> str:
@@ -72,9 +87,12 @@ class Host(Project):
         body = {"session_id": self.session, "cwd": str(self.project), "hook_event_name": event, **fields}
         return json.dumps(body).encode() + b"\n"
 
+    def command(self, event: str) -> str:
+        return command_of(event)
+
     def raw(self, event: str, stdin: bytes, *, cwd: Path | None = None, **extra: str) -> Answer:
         done = subprocess.run(
-            ["sh", "-c", command_of(event)],
+            ["sh", "-c", self.command(event)],
             input=stdin,
             capture_output=True,
             cwd=cwd or self.project,
@@ -145,6 +163,16 @@ def point_at(home: Path, python: str) -> None:
     compiled = os.environ.get(PYCACHE)  # by one test, for the next; a bench has none
     if compiled and not (home / "pycache").is_symlink():
         (home / "pycache").symlink_to(compiled)
+
+
+def note_starts(home: Path) -> Path:
+    """From now on the environment's Python only notes the hook that it is started for, in this file."""
+    noted, python = home / "started", home / "python"
+    script = f'#!/bin/sh\n[ "$1" != -V ] || exec "{sys.executable}" -V\necho "$8" >>"{noted}"\n'
+    python.write_text(script, encoding="utf-8")
+    python.chmod(0o755)
+    point_at(home, str(python))
+    return noted
 
 
 @cache

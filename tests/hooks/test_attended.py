@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import time
 from typing import Any
 
@@ -51,23 +50,13 @@ def test_the_question_is_open_only_where_the_users_own_environment_or_the_commit
     assert denied(ask(host)) == ("" if allowed else ASK)
 
 
-def test_the_agents_shell_does_not_open_the_question(host: Host) -> None:
+def test_neither_the_agents_shell_nor_an_edit_opens_the_question_and_a_commit_does(host: Host) -> None:
+    write_settings(host, attended=True)
     assert omo(host, "ultragoal", "create-goals", "--brief", BRIEF, OMO_ATTENDED="1") == 0
     assert "no question is put to the user" in denied(ask(host))
-
-
-def test_an_edit_of_the_projects_file_does_not_open_the_question(host: Host) -> None:
-    write_settings(host, attended=True)
-    assert omo(host, "ultragoal", "create-goals", "--brief", BRIEF) == 0
-    assert "no question is put to the user" in denied(ask(host))
-
-
-def test_a_project_that_was_committed_as_attended_lets_questions_through(host: Host) -> None:
-    write_settings(host, attended=True)
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.invalid"]
-    subprocess.run(["git", "add", "-f", ".sisyphus/omo.json"], cwd=host.project, check=True)
-    subprocess.run(["git", *identity, "commit", "-qm", "x"], cwd=host.project, check=True)
-    assert omo(host, "ultragoal", "create-goals", "--brief", BRIEF) == 0
+    host.git("add", "-f", ".sisyphus/omo.json")
+    host.commit()
+    assert omo(host, "ultragoal", "create-goals", "--brief", BRIEF, "--force") == 0
     ask(host).assert_silent()
 
 

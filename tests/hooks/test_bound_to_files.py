@@ -57,6 +57,7 @@ def test_work_thrown_away_after_done_is_sent_back_with_the_files_names(ended: Ho
 def test_an_unchanged_end_is_told_by_a_real_hook(ended: Host) -> None:
     assert is_told(ended)
     assert "files" not in ended.summary("ulw")
+    assert ended.row()["ulw"]["enabled"] is False
 
 
 def test_done_again_is_told_and_stays_so(ended: Host) -> None:

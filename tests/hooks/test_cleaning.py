@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from omo.fence import KEEPS
-from tests.hooks.conftest import Host, point_at
+from tests.hooks.conftest import Host, note_starts
 from tests.hooks.test_tool_gates import bash, denied
 from tests.kept import copied
 
@@ -94,10 +94,7 @@ def test_without_open_work_cleaning_is_nobodys_business(at_work: Host) -> None:
 
 @pytest.mark.usefixtures("through_the_shell")
 def test_python_is_asked_only_about_git_that_cleans_or_stashes(at_work: Host, data: Path) -> None:
-    noted, python = data / "started", data / "python"
-    python.write_text(f'#!/bin/sh\necho x >>"{noted}"\n', encoding="utf-8")
-    python.chmod(0o755)
-    point_at(data, str(python))
+    noted = note_starts(data)
     for command in ("make clean", "git status", "npm run clean", "ls stash"):
         bash(at_work, command).assert_silent()
     assert not noted.exists()

@@ -33,18 +33,12 @@ class Codex(Host):
         known = {name: os.environ[name] for name in ("PATH", "HOME")}
         return {**known, "PLUGIN_ROOT": str(ROOT), "PLUGIN_DATA": str(self.data), **self.environ, **extra}
 
-    def raw(self, event: str, stdin: bytes, *, cwd: Path | None = None, **extra: str) -> Answer:
+    def command(self, event: str) -> str:
         (group,) = OF_CODEX[event]
-        done = subprocess.run(
-            ["sh", "-c", group["hooks"][0]["command"]],
-            input=stdin,
-            capture_output=True,
-            cwd=cwd or self.project,
-            env=self.environment(**extra),
-            check=False,
-            timeout=60,
-        )
-        answer = Answer(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"))
+        return str(group["hooks"][0]["command"])
+
+    def raw(self, event: str, stdin: bytes, *, cwd: Path | None = None, **extra: str) -> Answer:
+        answer = super().raw(event, stdin, cwd=cwd, **extra)
         if answer.stdout:
             assert set(answer.json) <= KNOWN
             assert set(answer.json.get("hookSpecificOutput", {})) <= KNOWN_INSIDE
@@ -66,6 +60,7 @@ def codex(host: Host) -> Iterator[Codex]:
 
 
 def test_the_model_is_told_in_json_and_the_user_in_its_spelling(codex: Codex) -> None:
+    assert "was not turned on" in codex.prompt("what is ulw?").json["systemMessage"]
     answer = codex.prompt("ulw fix it").json
     assert answer["hookSpecificOutput"]["additionalContext"].startswith("[omo] The user turned ultrawork on")
     assert answer["systemMessage"].endswith("$omo:stop-continuation ends it.")
@@ -117,7 +112,7 @@ def test_what_omo_answers_between_turns_ends_there(codex: Codex) -> None:
     assert codex.prompt("$omo:budget", transcript_path=rollout(codex, "t2")).json["decision"] == "block"
 
 
-@pytest.mark.parametrize("event", OF_CODEX)
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "PreToolUse", "Stop"])
 def test_any_stdin_is_survived(codex: Codex, event: str) -> None:
     codex.prompt("ulw fix it")
     for name, stdin in HARSH_STDIN.items():
@@ -132,10 +127,6 @@ def test_what_a_skill_names_is_told_as_it_is_called_here(codex: Codex) -> None:
     codex.prompt("hello").assert_silent()
     for path in SKILLS:  # which the client lists for the user
         assert "/omo:" not in frontmatter(path)["description"]
-
-
-def test_a_word_that_is_heard_and_not_acted_on_is_told(codex: Codex) -> None:
-    assert "was not turned on" in codex.prompt("what is ulw?").json["systemMessage"]
 
 
 def test_what_is_refused_again_and_again_is_never_asked(codex: Codex) -> None:

@@ -34,18 +34,12 @@ class Copilot(Host):
         project = {"COPILOT_PROJECT_DIR": str(self.project), "CLAUDE_PROJECT_DIR": str(self.project)}
         return {**known, **ours, **project, "COPILOT_HOME": str(self.data), **self.environ, **extra}
 
-    def raw(self, event: str, stdin: bytes, *, cwd: Path | None = None, **extra: str) -> Answer:
+    def command(self, event: str) -> str:
         (group,) = OF_COPILOT[event]
-        done = subprocess.run(
-            ["sh", "-c", group["hooks"][0]["command"]],
-            input=stdin,
-            capture_output=True,
-            cwd=ROOT,
-            env=self.environment(**extra),
-            check=False,
-            timeout=60,
-        )
-        return Answer(done.returncode, done.stdout.decode("utf-8"), done.stderr.decode("utf-8", "replace"))
+        return str(group["hooks"][0]["command"])
+
+    def raw(self, event: str, stdin: bytes, *, cwd: Path | None = None, **extra: str) -> Answer:
+        return super().raw(event, stdin, cwd=ROOT, **extra)
 
     def told(self, event: str, **fields: Any) -> tuple[str, dict[str, Any]]:
         """The line that the user is shown, and the answer."""
@@ -108,7 +102,7 @@ def test_the_model_is_told_at_the_top_and_the_user_in_a_line_of_progress(copilot
     assert copilot.ends() == ("", {})
 
 
-@pytest.mark.parametrize("event", OF_COPILOT)
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "PreToolUse", "Stop"])
 def test_any_stdin_is_survived(copilot: Copilot, event: str) -> None:
     copilot.typed("ulw fix it")
     for name, stdin in HARSH_STDIN.items():

@@ -1,4 +1,4 @@
-"""Generated events: thousands in the process, hundreds through the registered command. Always exit 0, always valid."""
+"""Generated events: thousands in the process, some through the registered command. Always exit 0, always valid."""
 
 from __future__ import annotations
 
@@ -10,18 +10,9 @@ from typing import Any
 import pytest
 
 from omo.hooks import main as hook
-from omo.hooks import prompt, session_start, stop, subagents, tool_done, tool_use
-from tests.hooks.conftest import SESSION, Host
+from tests.hooks.conftest import HANDLERS, SESSION, Host
 from tests.hooks.test_tool_gates import open_run
 
-HANDLERS: dict[str, hook.Handler] = {
-    "SessionStart": session_start.handle,
-    "UserPromptSubmit": prompt.handle,
-    "PreToolUse": tool_use.handle,
-    "Stop": stop.handle,
-    "SubagentStop": subagents.handle_stop,
-    "PostToolUse": tool_done.handle,
-}
 TEXTS = [
     *("", "ulw", "ulw fix it", "stop ulw", "/omo:stop-continuation", "/omo:pin a -- b", "hello", "continue", "wait"),
     *(
@@ -83,16 +74,8 @@ def payload(chance: random.Random) -> bytes:
 
 def spoiled(raw: bytes, chance: random.Random) -> bytes:
     at = chance.randrange(len(raw) + 1)
-    return chance.choice(
-        [
-            raw[:at],
-            raw[:at] + bytes([chance.randrange(256)]) + raw[at:],
-            b"\xef\xbb\xbf" + raw,
-            raw + raw,
-            b"",
-            raw[::-1],
-        ]
-    )
+    odd_byte = raw[:at] + bytes([chance.randrange(256)]) + raw[at:]
+    return chance.choice([raw[:at], odd_byte, b"\xef\xbb\xbf" + raw, raw + raw, b"", raw[::-1]])
 
 
 def assert_valid(event: str, out: bytes) -> None:
@@ -113,24 +96,25 @@ def assert_valid(event: str, out: bytes) -> None:
 @pytest.mark.parametrize("event", HANDLERS)
 def test_a_thousand_events_in_the_process(event: str, tmp_path: Path) -> None:
     chance = random.Random(event)
+    name, handle = HANDLERS[event]
     project = tmp_path / "project"
     project.mkdir()
     environ = {"CLAUDE_PROJECT_DIR": str(project), "OMO_COOLDOWN_SECONDS": "0.5"}
     open_run(Host(project, data=project))
     failures = project / ".sisyphus" / "cc-omo" / "hooks.log"
     for number in range(1000):
-        out = hook.answer(event, HANDLERS[event], payload(chance), environ, str(project), 1_771_780_801.0 + number)
+        out = hook.answer(name, handle, payload(chance), environ, str(project), 1_771_780_801.0 + number)
         assert_valid(event, out)
     assert not failures.exists(), failures.read_text()
     assert {path.name for path in tmp_path.iterdir()} == {"project"}
 
 
 @pytest.mark.parametrize("event", HANDLERS)
-def test_twenty_events_through_the_registered_command(event: str, host: Host) -> None:
+def test_some_events_through_the_registered_command(event: str, host: Host) -> None:
     chance = random.Random(event + "!")
     host.prompt("ulw begin")
     open_run(host)
-    for _ in range(20):
+    for _ in range(8):
         answer = host.raw(event, payload(chance))
         assert (answer.code, answer.stderr) == (0, "")
         assert_valid(event, answer.stdout.encode())

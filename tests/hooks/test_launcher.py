@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hooks.conftest import HOOKS, ROOT, SESSION, Host, command_of, point_at
+from tests.hooks.conftest import HOOKS, ROOT, SESSION, Host, command_of, note_starts, point_at
 
 EVENTS = list(HOOKS)
 Files = Callable[[], dict[str, bytes]]
@@ -203,11 +203,7 @@ def test_what_is_said_in_a_long_prompt_is_heard(host: Host) -> None:
 def test_a_long_event_is_read_by_python_alone(host: Host, data: Path) -> None:
     """In a project with state: the patterns of the launcher are not run over it."""
     host.prompt("ulw begin", session_id="other-1")
-    noted = data / "started"
-    python = data / "python"
-    python.write_text(f'#!/bin/sh\necho "$8" >>"{noted}"\n', encoding="utf-8")
-    python.chmod(0o755)
-    point_at(data, str(python))
+    noted = note_starts(data)
     host.prompt(LONG).assert_silent()
     host.send("PreToolUse", tool_name="Write", tool_input={"content": LONG}).assert_silent()
     host.send("PostToolUse", tool_name="Bash", tool_input={"command": LONG}).assert_silent()

@@ -170,27 +170,15 @@ def check(text: str, *, whole: bool) -> None:
 
 def test_the_table_has_every_message() -> None:
     used = Path(__file__).read_text(encoding="utf-8")
-    parts = (
-        "what_is_open",
-        "whole_outcome",
-        "given_up",
-        "listed",
-        "state_was_removed",
-        "way_out",
-        "cannot_go_on",
-        "says_so_again",
-        "waits_for",
-        "in_one_message",
-        "cancelled_work",
-        "what_is_on",
-        "work_name",
-        "work_names",
+    of_those_in_the_table = {
+        *("what_is_open", "whole_outcome", "given_up", "listed", "state_was_removed", "way_out", "cannot_go_on"),
+        *("says_so_again", "waits_for", "in_one_message", "cancelled_work", "what_is_on", "work_name", "work_names"),
         "as_sentence",
-    )  # of those in the table
+    }
     for module in (messages, sentences):
         functions = [name for name, value in vars(module).items() if isinstance(value, FunctionType)]
         own = [name for name in functions if vars(module)[name].__module__ == module.__name__]
-        public = [name for name in own if not name.startswith("_") and name not in parts]
+        public = [name for name in own if not name.startswith("_") and name not in of_those_in_the_table]
         short = module.__name__.rpartition(".")[2]
         assert [name for name in public if f"{short}.{name}(" not in used] == []
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from omo.digest import sha256
-from omo.state import runtime
 from omo.state.rows import read_row
-from tests.hooks.conftest import SESSION, Host
+from tests.hooks.conftest import Host
+from tests.hooks.test_launcher import without_python
 from tests.hooks.test_tool_gates import open_run
+
+IN_PROCESS = True
 
 
 def edit(host: Host, path: str, tool: str = "Write", **fields: Any) -> Any:
@@ -25,12 +28,9 @@ def decision(answer: Any) -> str:
 @pytest.mark.parametrize(
     "path",
     [
-        "{state}/runtime.local.json",
-        ".sisyphus/cc-omo/runtime.local.json",
-        "./src/../.sisyphus/cc-omo/sessions/x/events.jsonl",
-        "{state}/new-file",
-        ".SISYPHUS/CC-OMO/runtime.local.json",
-        "{state}",
+        *("{state}/runtime.local.json", ".sisyphus/cc-omo/runtime.local.json"),
+        *("./src/../.sisyphus/cc-omo/sessions/x/events.jsonl", "{state}/new-file"),
+        *(".SISYPHUS/CC-OMO/runtime.local.json", "{state}"),
     ],
 )
 def test_direct_edits_of_our_state_are_denied_with_what_to_do_instead(host: Host, path: str) -> None:
@@ -61,6 +61,7 @@ def test_every_writing_tool_is_guarded(host: Host, tool: str, tool_input: dict[s
     assert decision(host.send("PreToolUse", tool_name=tool, tool_input=tool_input)) == "deny"
 
 
+@pytest.mark.usefixtures("through_the_shell")
 @pytest.mark.parametrize("runtime", ["{", '{"version": 9, "sessions": {}}', '{"sessions": {"abc123": 7}}'])
 def test_whatever_the_state_everything_else_is_allowed(host: Host, runtime: str) -> None:
     host.write_runtime(runtime)
@@ -76,6 +77,7 @@ def test_whatever_the_state_everything_else_is_allowed(host: Host, runtime: str)
         host.send("PreToolUse", tool_name=tool, tool_input=tool_input).assert_silent()
 
 
+@pytest.mark.usefixtures("through_the_shell")
 def test_the_guard_holds_for_sessions_that_are_not_active_too(host: Host) -> None:
     host.prompt("ulw x")
     assert decision(edit(host, f"{host.state}/runtime.local.json", session_id="another")) == "deny"
@@ -95,6 +97,7 @@ def finish(host: Host, **fields: Any) -> None:
     host.send("SubagentStop", **fields).assert_silent()
 
 
+@pytest.mark.usefixtures("through_the_shell")
 def test_an_agent_that_finishes_during_work_is_recorded_and_nothing_is_printed(host: Host) -> None:
     finish(host)
     host.prompt("ulw x")
@@ -114,16 +117,10 @@ def test_a_reviewer_that_finishes_is_recorded_with_the_files_it_could_have_seen(
     assert "base" not in host.events()[-1]
 
 
+@pytest.mark.usefixtures("through_the_shell")
 def test_an_agent_a_session_waits_for_is_recorded_also_without_open_work(host: Host) -> None:
     row = {"awaits": "omo:critic"}
-    runtime.change_session(
-        host.state,
-        SESSION,
-        lambda _: runtime.Change(None, read_row(row), [{"kind": "awaits"}]),
-        actor="agent",
-        now=1.0,
-        wait=5.0,
-    )
+    host.change_row(lambda _: read_row(row), {"kind": "awaits"})
     finish(host)
     finish(host, agent_type="omo:critic", last_assistant_message="clean")
     assert [(one["kind"], one.get("agentType")) for one in host.events()] == [
@@ -150,6 +147,7 @@ def test_a_long_message_is_cut_and_its_digest_is_of_the_whole(host: Host) -> Non
     assert host.stop().blocks
 
 
+@pytest.mark.usefixtures("through_the_shell")
 @pytest.mark.parametrize("source", ["startup", "resume", "clear", "compact", "fork"])
 def test_without_open_work_a_session_start_injects_nothing(host: Host, source: str) -> None:
     host.send("SessionStart", source=source).assert_silent()
@@ -157,6 +155,7 @@ def test_without_open_work_a_session_start_injects_nothing(host: Host, source: s
     host.send("SessionStart", source=source).assert_silent()
 
 
+@pytest.mark.usefixtures("through_the_shell")
 @pytest.mark.parametrize("source", ["resume", "compact"])
 def test_open_work_is_told_in_a_few_words(host: Host, source: str) -> None:
     host.prompt("ulw x")
@@ -179,9 +178,8 @@ def test_with_much_on_a_compaction_still_tells_workflow_item_and_command(host: H
     assert "ulw is paused, ultragoal is paused: do not go on before the user answers." in text
 
 
+@pytest.mark.usefixtures("through_the_shell")
 def test_later_shells_are_told_where_things_are(host: Host, tmp_path: Path) -> None:
-    import subprocess
-
     file = tmp_path / "env file"
     host.environ |= {"CLAUDE_ENV_FILE": str(file), "CLAUDE_PLUGIN_OPTION_MAX_STOP_BLOCKS": "5"}
     host.send("SessionStart", source="startup").assert_silent()
@@ -190,6 +188,7 @@ def test_later_shells_are_told_where_things_are(host: Host, tmp_path: Path) -> N
     assert done.stdout == f"{host.project}|{host.data}|5"
 
 
+@pytest.mark.usefixtures("through_the_shell")
 def test_a_session_of_before_an_update_does_not_take_the_users_omo_back(host: Host, data: Path, tmp_path: Path) -> None:
     host.send("SessionStart", source="startup").assert_silent()
     here = (data / "root").read_text()
@@ -205,21 +204,17 @@ def test_a_session_of_before_an_update_does_not_take_the_users_omo_back(host: Ho
     assert (data / "root").read_text() == here, "unless that one is gone"
 
 
+@pytest.mark.usefixtures("through_the_shell")
 def test_an_environment_that_cannot_be_built_is_one_line_for_the_user(host: Host, data: Path) -> None:
     (data / "environment").unlink()
-    empty = data / "empty"
-    empty.mkdir()
-    tools = ("sh", "sed", "sleep", "cksum", "tr", "mkdir", "rm", "mv", "cat", "date", "find", "head", "tail", "ls")
-    import shutil
-
-    for name in tools:
-        (empty / name).symlink_to(str(shutil.which(name)))
-    host.environ |= {"PATH": str(empty), "OMO_PYTHON_DIRS": str(empty)}
+    tools = without_python(host)
+    host.environ |= {"PATH": tools, "OMO_PYTHON_DIRS": tools}
     answer = host.send("SessionStart", source="startup")
     assert set(answer.json) == {"systemMessage"}
     assert "\n" not in answer.json["systemMessage"]
 
 
+@pytest.mark.usefixtures("through_the_shell")
 @pytest.mark.parametrize("command", ["echo {} > runtime.local.json", "rm -r sessions", "cd sessions && rm -r ."])
 def test_a_shell_that_stands_in_the_state_is_looked_at_too(host: Host, command: str) -> None:
     host.prompt("ulw fix it")

@@ -9,7 +9,6 @@ import pytest
 
 from omo.hooks import messages
 from omo.stop import sentences
-from omo.workflows.ultrawork import gates
 from tests.hooks.conftest import SESSION, Host
 from tests.hooks.test_tool_gates import open_run
 
@@ -46,11 +45,6 @@ def test_the_instructions_are_given_once_to_a_conversation_and_again_where_it_ha
 def test_ulw_beside_other_work_gives_the_instructions(host: Host) -> None:
     open_run(host)
     assert INSTRUCTIONS in host.prompt("ulw fix it").stdout
-
-
-@pytest.mark.parametrize("prompt", ["/omo:ulw build it", "/ulw build it", "/omo:ulw", "please ulw the rest", "ULW!"])
-def test_ways_to_say_it(host: Host, prompt: str) -> None:
-    assert "turned ultrawork on" in host.prompt(prompt).stdout
 
 
 @pytest.mark.parametrize(
@@ -115,11 +109,6 @@ def test_without_a_session_nothing_is_claimed_to_be_on(host: Host, session_id: A
     assert answer.stdout.count("\n") == 1
 
 
-def test_a_place_that_cannot_be_written_is_told(host: Host) -> None:
-    (host.project / ".sisyphus").write_text("a file where the directory should be")
-    assert "could not be turned on" in host.prompt("ulw fix it").stdout
-
-
 def test_a_link_does_not_lead_the_state_out_of_the_project(host: Host) -> None:
     outside = host.project.parent / "victim"
     outside.mkdir()
@@ -150,14 +139,6 @@ def test_a_cancel_that_cannot_be_recorded_says_so(host: Host) -> None:
     host.prompt("ulw fix it")
     with filelock.FileLock(paths.session_lock(host.state, SESSION)):
         assert "could not be recorded" in host.prompt("stop ulw").json["reason"]
-
-
-def test_a_cancel_with_more_to_it_goes_on_to_the_model(host: Host) -> None:
-    host.prompt("ulw fix it")
-    answer = host.prompt("stop ulw and then show me the diff")
-    assert answer.stdout.strip() == messages.CANCELLED_AND_MORE
-    assert not host.stop().blocks
-    host.stop().assert_silent()
 
 
 @pytest.mark.parametrize(
@@ -208,15 +189,6 @@ def test_nothing_but_a_new_ulw_brings_a_cancelled_run_back(host: Host, source: s
     assert host.stop().blocks
 
 
-@pytest.mark.parametrize("cancel", ["/omo:stop-continuation", "stop ulw"])
-def test_the_model_is_told_of_a_cancel_once(host: Host, cancel: str) -> None:
-    host.prompt("ulw fix it")
-    host.prompt(cancel)
-    host.stop().assert_silent()
-    assert host.prompt("what is in the README?").stdout.strip() == messages.WAS_CANCELLED
-    host.prompt("thanks").assert_silent()
-
-
 def transcript(host: Host, *rows: Any) -> str:
     path = host.project.parent / "transcript.jsonl"
     path.write_text("".join(json.dumps(row, separators=(",", ":")) + "\n" for row in rows))
@@ -264,17 +236,6 @@ def test_a_cancel_where_nothing_is_on_says_so_and_is_remembered(host: Host) -> N
     assert host.row()["stopContinuation"]["disabled"] is True
 
 
-@pytest.mark.parametrize("prompt", ["stop", "wait, don't do that", "hold on"])
-def test_a_live_stop_pauses_this_turn(host: Host, prompt: str) -> None:
-    host.prompt("ulw fix it")
-    assert host.prompt(prompt).stdout.strip() == messages.PAUSED.format(work="ultrawork")
-    assert not host.stop().blocks
-    host.prompt("what did you change?").assert_silent()
-    assert not host.stop().blocks
-    assert host.prompt("continue").stdout.strip() == messages.CONTINUED.format(work="Ultrawork")
-    assert host.stop().blocks
-
-
 def test_a_live_stop_without_a_run_is_an_ordinary_prompt(host: Host) -> None:
     host.prompt("stop").assert_silent()
     host.prompt("continue").assert_silent()
@@ -303,15 +264,6 @@ def test_what_no_person_wrote_arms_nothing(host: Host, fields: Any) -> None:
     host.send("UserPromptSubmit", **fields).assert_silent()
 
 
-def test_machine_text_does_not_wake_what_waits_for_a_person(host: Host) -> None:
-    host.prompt("ulw fix it")
-    host.stop(last_assistant_message="You've hit your limit · resets 11pm")
-    host.prompt("<task-notification>ulw agent finished</task-notification>").assert_silent()
-    assert host.row()["work"]["ulw"]["state"] == "waiting"
-    host.prompt("try again").assert_silent()
-    assert host.row()["work"]["ulw"]["state"] == "active"
-
-
 def test_an_exhausted_run_goes_on_by_the_word_and_by_no_other_talk(host: Host) -> None:
     host.environ["OMO_MAX_STOP_BLOCKS"] = "1"
     host.prompt("ulw fix it")
@@ -321,24 +273,6 @@ def test_an_exhausted_run_goes_on_by_the_word_and_by_no_other_talk(host: Host) -
     host.stop().assert_silent()
     assert host.prompt("ulw go on").stdout.strip() == messages.ON_AGAIN
     assert host.row()["ulw"]["stopBlocks"] == 0
-
-
-def test_the_user_pins_a_gate_without_the_model(host: Host) -> None:
-    host.prompt("ulw fix it")
-    answer = host.prompt('/omo:pin tests -- python3 -m pytest -q "a b"')
-    assert "pinned by you" in answer.json["reason"]
-    gate = gates.current(host.state, SESSION, host.row()).known("tests")
-    assert (gate.by, gate.argv) == ("user", ["python3", "-m", "pytest", "-q", "a b"])
-
-
-@pytest.mark.parametrize(
-    "prompt",
-    ["/omo:pin", "/omo:pin tests", "/omo:pin tests pytest", "/omo:pin 'x", "/omo:pin a/b -- x", "/omo:pin a --"],
-)
-def test_a_pin_that_cannot_be_used_says_how(host: Host, prompt: str) -> None:
-    answer = host.prompt(prompt)
-    assert "/omo:pin did nothing: " in answer.json["reason"]
-    assert not (host.project / ".sisyphus" / "cc-omo" / "sessions" / SESSION / "events.jsonl").exists()
 
 
 def test_the_task_is_kept_in_the_sessions_ledger_and_nowhere_else(host: Host) -> None:

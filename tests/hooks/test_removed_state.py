@@ -13,7 +13,7 @@ import pytest
 from omo.cli.setup import live_sessions
 from omo.state import runtime
 from tests.cli.test_lifecycle import begin_ralph
-from tests.hooks.conftest import SESSION, Host, command_of, point_at
+from tests.hooks.conftest import SESSION, Host, command_of, note_starts
 from tests.kept import copied, git_init
 from tests.project import Project
 
@@ -66,30 +66,20 @@ def test_a_removed_state_is_told_once_at_the_next_stop_which_lets_go(host: Host)
     assert not (host.project / ".sisyphus").exists(), "to tell of it writes no new state"
 
 
-def test_a_removed_runtime_file_is_a_removed_state(host: Host) -> None:
+def test_a_removed_runtime_file_is_a_removed_state_and_what_was_on_is_named(host: Host) -> None:
     host.prompt("ulw fix it")
+    begin_ralph(Project(host.project))
     (Path(host.state) / "runtime.local.json").unlink()
-    assert host.stop().json == {"systemMessage": message_of(host)}
+    assert host.stop().json == {"systemMessage": message_of(host, "ultrawork, ralph")}
     host.stop().assert_silent()
 
 
-def test_what_was_on_is_named(host: Host) -> None:
-    shell = Project(host.project)
-    host.prompt("ulw fix it")
-    begin_ralph(shell)
-    remove(host)
-    assert host.stop().json == {"systemMessage": message_of(host, "ultrawork, ralph")}
-
-
-def test_a_prompt_tells_where_the_user_reads_messages_and_the_stop_after_it_does_not(host: Host) -> None:
+def test_a_prompt_or_a_return_tells_where_the_user_reads_messages_and_nothing_after_it_does(host: Host) -> None:
     host.prompt("ulw fix it")
     remove(host)
     host.prompt("how far are you?").assert_silent()
     assert host.prompt("how far are you?", env=CLAUDE).json == {"systemMessage": message_of(host)}
     host.stop(env=CLAUDE).assert_silent()
-
-
-def test_a_session_that_comes_back_is_told(host: Host) -> None:
     host.prompt("ulw fix it")
     remove(host)
     host.send("SessionStart", source="startup", env=CLAUDE).assert_silent()
@@ -136,6 +126,8 @@ def test_two_sessions_are_told_each_for_itself_also_when_one_has_begun_anew(host
     host.prompt("ulw test it", session_id="other-2")
     remove(host)
     host.stop(session_id="never-on").assert_silent()
+    host.stop(agent_id="a1", agent_type="omo:explorer").assert_silent()  # of this session, and not its message
+    host.send("SubagentStop", agent_id="a1", agent_type="omo:explorer").assert_silent()
     assert host.stop().json == {"systemMessage": message_of(host)}
     host.prompt("ulw fix it again")
     assert host.stop().blocks
@@ -155,14 +147,6 @@ def test_another_project_is_not_told(host: Host, tmp_path: Path) -> None:
     remove(host)
     other.stop().assert_silent()
     other.prompt("and here?", env=CLAUDE).assert_silent()
-    assert host.stop().json == {"systemMessage": message_of(host)}
-
-
-def test_a_subagent_does_not_take_the_message(host: Host) -> None:
-    host.prompt("ulw fix it")
-    remove(host)
-    host.stop(agent_id="a1", agent_type="omo:explorer").assert_silent()
-    host.send("SubagentStop", agent_id="a1", agent_type="omo:explorer").assert_silent()
     assert host.stop().json == {"systemMessage": message_of(host)}
 
 
@@ -186,10 +170,11 @@ def test_below_a_project_without_git_it_is_told_too(host: Host) -> None:
     assert answer.json == {"systemMessage": message_of(host)}
 
 
-def test_state_that_is_kept_elsewhere(host: Host, tmp_path: Path) -> None:
-    host.environ["OMO_STATE_DIR"] = str(tmp_path / "states")
+def test_state_and_markers_that_are_kept_elsewhere(host: Host, tmp_path: Path) -> None:
+    host.environ |= {"OMO_STATE_DIR": str(tmp_path / "states"), "XDG_STATE_HOME": str(tmp_path / "state home")}
     host.prompt("ulw fix it")
     (state,) = (tmp_path / "states").iterdir()
+    assert (markers(), markers(tmp_path / "state home")) == ([], [SESSION])
     shutil.rmtree(tmp_path / "states")
     assert host.stop().json == {"systemMessage": message_of(host).replace(host.state, str(state))}
     host.stop().assert_silent()
@@ -227,22 +212,15 @@ def test_an_end_that_was_told_leaves_no_marker(host: Host, end: Callable[[Host, 
     host.stop().assert_silent()
 
 
-def test_a_run_that_was_cleared_leaves_none(host: Host) -> None:
+def test_a_run_that_is_taken_up_takes_its_marker_along_until_it_is_cleared(host: Host) -> None:
     shell = Project(host.project)
     begin_ralph(shell)
     assert markers() == [SESSION]
-    assert shell.user("state", "clear", "--mode", "ralph", "--session", SESSION, "--force").code == 0
-    assert markers() == []
-
-
-def test_a_run_that_is_taken_up_takes_its_marker_along(host: Host) -> None:
-    shell = Project(host.project)
-    begin_ralph(shell)
-    assert markers() == [SESSION]
-    ran = shell.user("resume", SESSION, "--session", "heir")
-    assert ran.code == 0, ran.err
+    shell.check("resume", SESSION, "--session", "heir", by="user")
     assert "session heir took ralph " in host.stop().json["systemMessage"]
     assert markers() == ["heir"]
+    shell.check("state", "clear", "--mode", "ralph", "--session", "heir", "--force", by="user")
+    assert markers() == []
 
 
 def test_a_row_that_was_forgotten_is_not_a_removed_state(host: Host) -> None:
@@ -250,14 +228,6 @@ def test_a_row_that_was_forgotten_is_not_a_removed_state(host: Host) -> None:
     kept = runtime.read(host.state)
     host.write_runtime(runtime.render({**kept, "sessions": {}}))
     host.stop().assert_silent()
-
-
-def test_markers_are_below_the_users_own_directory_for_state(host: Host, tmp_path: Path) -> None:
-    host.environ["XDG_STATE_HOME"] = str(tmp_path / "state home")
-    host.prompt("ulw fix it")
-    assert (markers(), markers(tmp_path / "state home")) == ([], [SESSION])
-    remove(host)
-    assert host.stop().json == {"systemMessage": message_of(host)}
 
 
 @pytest.mark.parametrize("home", ["", "relative", "/nonexistent", "/dev/null"])
@@ -330,11 +300,7 @@ def test_a_marker_of_another_session_or_project_starts_no_python(host: Host, dat
     host.prompt("ulw fix it")
     other.prompt("ulw fix it", session_id="other-1")
     remove(host)
-    noted = data / "started"
-    python = data / "python"
-    python.write_text(f'#!/bin/sh\necho x >>"{noted}"\n', encoding="utf-8")
-    python.chmod(0o755)
-    point_at(data, str(python))
+    noted = note_starts(data)
     for name in ("never-on", "other-1"):
         host.stop(session_id=name).assert_silent()
         host.prompt("hello", session_id=name).assert_silent()

@@ -302,18 +302,13 @@ def test_nothing_to_resume_and_no_room_are_said_without_the_model(project: Proje
     assert context == ""
     begun(project, ALIVE)
     assert "was at work at" in types(project)[0]
+    project.prompt("ulw soon over", session="cancelled")
+    project.prompt("/omo:stop-continuation", session="cancelled")
+    assert f"sessions that have: {SESSION}" in types(project, "/omo:resume nope")[0].splitlines()[-1]
     project.prompt("ulw something else", session=NEXT)
     told, _ = types(project, f"/omo:resume {SESSION}")
     assert "this session has open work of its own: ultrawork (1 of 1 open); finish it first; " in told
     assert project.stop().blocks
-
-
-def test_a_name_that_nothing_has_offers_nothing_that_was_cancelled(project: Project) -> None:
-    begun(project, GONE)
-    assert f"sessions that have: {SESSION}" in types(project, "/omo:resume nope")[0]
-    project.prompt("/omo:stop-continuation")
-    told, _ = types(project, "/omo:resume nope")
-    assert "sessions that have: none" in told
 
 
 def test_this_conversations_own_work_goes_on_with_it(project: Project) -> None:

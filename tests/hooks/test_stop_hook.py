@@ -47,20 +47,7 @@ def test_eight_blocks_then_released_once_with_a_line_and_then_silence(host: Host
     assert answers[8].json["systemMessage"].startswith("omo: ended, not proven: 8 blocks ")
     assert [answer.stdout for answer in answers[9:]] == ["", ""]
     assert host.kinds() == ["activated:leading", *["blocked:block"] * 8, "allowed:cap"]
-    assert host.row()["work"]["ulw"]["state"] == "exhausted"
-
-
-def test_a_cooldown_longer_than_a_hook_may_wait_ends_the_turn_and_keeps_the_run(host: Host) -> None:
-    host.environ["OMO_COOLDOWN_SECONDS"] = "60"
-    host.prompt("ulw fix the tests")
-    assert host.stop().blocks
-    second = host.stop(stop_hook_active=True)
-    assert "ultrawork stays on, and this turn ends" in second.json["systemMessage"]
-    assert "within 60 s of being sent back" in second.json["systemMessage"]
-    assert host.kinds()[-1] == "allowed:cooldown"
-    host.last_block_was(61, time.time())
-    assert host.stop(stop_hook_active=True).blocks
-    assert host.row()["ulw"]["stopBlocks"] == 2
+    assert (host.row()["work"]["ulw"]["state"], host.row()["ulw"]["enabled"]) == ("exhausted", False)
 
 
 def test_the_same_stop_delivered_twice_is_one_block(host: Host) -> None:
@@ -112,13 +99,6 @@ def test_a_newer_file_is_left_alone(host: Host) -> None:
     path = host.write_runtime(text)
     host.stop().assert_silent()
     assert path.read_text() == text
-
-
-def test_counters_edited_into_nonsense_end_the_run(host: Host) -> None:
-    row: dict[str, Any] = {"ulw": {"enabled": True, "stopBlocks": "many"}}
-    host.write_runtime(json.dumps({"sessions": {SESSION: row}}))
-    assert "unusable" in host.stop().json["systemMessage"]
-    host.stop().assert_silent()
 
 
 @pytest.mark.parametrize(
@@ -201,12 +181,6 @@ def test_a_long_run_makes_a_handful_of_files(host: Host) -> None:
     for number in range(50):
         assert host.stop(last_assistant_message=str(number)).blocks
     assert len([path for path in Path(host.state).rglob("*") if path.is_file()]) <= 6
-
-
-def test_limits_come_from_the_environment_of_the_hook(host: Host) -> None:
-    host.environ["CLAUDE_PLUGIN_OPTION_MAX_STOP_BLOCKS"] = "2"
-    host.prompt("ulw fix the tests")
-    assert [host.stop(last_assistant_message=str(n)).blocks for n in range(3)] == [True, True, False]
 
 
 def test_a_refused_limit_is_told_when_the_run_is_armed(host: Host) -> None:

@@ -12,8 +12,7 @@ from omo import settings
 from omo.clock import stamp
 from omo.hosts import Event, claude
 from omo.state.rows import read_row
-from omo.state.runtime import is_live
-from omo.stop import rules, sentences
+from omo.stop import rules
 from omo.stop.situation import Situation, is_omo_only
 from omo.work import outcome, session
 
@@ -143,10 +142,6 @@ def play(row: Any, stops: int, apart: float, **fields: Any) -> list[str]:
     return names
 
 
-def test_without_progress_exactly_eight_blocks_are_given() -> None:
-    assert play(ARMED, 11, 4.0) == ["block"] * 8 + ["cap", "not-active", "not-active"]
-
-
 def test_within_the_cooldown_no_second_block_is_given_and_nothing_ends() -> None:
     first = rules.decide(situation(ARMED))
     second = rules.decide(situation(first.row, NOW + 1.0, stop_hook_active=True))
@@ -154,15 +149,6 @@ def test_within_the_cooldown_no_second_block_is_given_and_nothing_ends() -> None
     assert situation(first.row, NOW + 1.0).cooldown_left() == pytest.approx(2.0)
     third = rules.decide(situation(first.row, NOW + 3.1, stop_hook_active=True))
     assert "Block 2 of 8" in third.text
-
-
-def test_a_cooldown_longer_than_a_hook_may_wait_ends_the_turn_and_not_the_run() -> None:
-    row = with_ulw(lastStopAt=stamp(NOW), limits={"cooldown_seconds": 60})
-    change = rules.decide(situation(row, NOW + 1.0))
-    assert change.rule.name == "cooldown"
-    assert "ultrawork stays on" in change.text
-    assert change.row is not None
-    assert (change.row["ulw"]["enabled"], change.row["work"]["ulw"]["state"]) == (True, "active")
 
 
 def test_the_cap_decides_before_anybody_waits() -> None:
@@ -191,16 +177,6 @@ def test_commands_of_omo_alone(command: str, is_only: bool) -> None:
     assert is_omo_only(command) is is_only
 
 
-def test_the_same_event_delivered_twice_changes_state_once() -> None:
-    first = rules.decide(situation(ARMED))
-    assert first.row is not None
-    second = rules.decide(situation(first.row, NOW + 0.02))
-    assert second.rule.name == "duplicate"
-    assert second.row is not None
-    assert second.row["ulw"]["stopBlocks"] == 1
-    assert second.row["work"]["ulw"]["state"] == "active"
-
-
 def test_the_ceiling_holds_even_when_progress_renews_the_budget() -> None:
     row: Any = ARMED
     blocks = 0
@@ -215,44 +191,6 @@ def test_the_ceiling_holds_even_when_progress_renews_the_budget() -> None:
 def test_a_shell_excuses_two_stops_in_a_row_and_again_after_a_block() -> None:
     rules = play(ARMED, 6, 4.0, background_tasks=[SHELL])
     assert rules == ["background-shell", "background-shell", "block"] * 2
-
-
-@pytest.mark.parametrize(
-    ("rule", "state", "enabled"),
-    [("cap", "exhausted", False), ("done", "done", False), ("plan-mode", "active", True)],
-)
-def test_what_a_release_leaves_behind(rule: str, state: str, enabled: bool) -> None:
-    row, fields = next((row, fields) for name, row, fields in CASES if name == rule)
-    change = rules.decide(situation(row, **dict(fields)))
-    assert change.row is not None
-    assert change.row["work"]["ulw"]["state"] == state
-    assert change.row["ulw"]["enabled"] is enabled
-    assert change.events == [{"kind": "allowed", "rule": rule}]
-
-
-@pytest.mark.parametrize("rule", ["not-active", "cancelled", "switched-off", "subagent"])
-def test_an_idle_stop_writes_nothing(rule: str) -> None:
-    row, fields = next((row, fields) for name, row, fields in CASES if name == rule)
-    change = rules.decide(situation(row, **dict(fields)))
-    assert (change.row, change.events) == (None, [])
-
-
-def test_the_reason_is_short_names_what_is_open_and_how_to_stop() -> None:
-    row = with_work(total=3, open=2, next="tests, lint " + "x" * 10_000)
-    reason = rules.decide(situation(row)).text
-    assert reason.startswith("Ultrawork active: continuing until verification gates pass or stop requested")
-    assert len(reason) <= sentences.LONGEST_REASON
-    for part in ("2 of 3", "tests, lint", "Block 1 of 8", sentences.STOP):
-        assert part in reason
-
-
-def test_a_limit_notice_is_kept_for_the_user_and_the_work_waits() -> None:
-    change = rules.decide(situation(ARMED, last_assistant_message="You've hit your limit · resets 11pm"))
-    assert change.row is not None
-    assert change.row["work"]["ulw"]["state"] == "waiting"
-    assert "resets 11pm" in change.row["work"]["ulw"]["why"]
-    assert is_live(change.row)
-    assert session.resume(change.row)["work"]["ulw"]["state"] == "active"
 
 
 def test_limits_stored_when_the_run_was_armed_hold() -> None:
@@ -287,17 +225,6 @@ def test_an_agents_shell_shrinks_and_stretches_no_limit(
 
     row = session.arm(None, by=by, limits=limits(stored), now=NOW)
     assert Situation(event(), row, limits(own), NOW).limits == limits(holds)
-
-
-KINDS = ("ulw", "ultragoal", "ultraplan", "ralph", "verify")
-
-
-@pytest.mark.parametrize("kinds", [*((kind,) for kind in KINDS), KINDS], ids="+".join)
-def test_one_cancel_ends_every_kind_of_work(kinds: tuple[str, ...]) -> None:
-    row: Any = {**ARMED, "work": {kind: {"state": "active", "open": 1, "total": 2} for kind in kinds}}
-    assert rules.deciding_rule(situation(row)) is rules.BLOCK
-    cancelled = session.cancel(row, reason="user", now=NOW)
-    assert play(cancelled, 5, 4.0) == ["cancelled"] * 5
 
 
 ANYTHING = st.recursive(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,12 @@ from omo import settings
 from omo.cli.main import main
 from omo.clock import stamp
 from omo.hooks import main as hook
-from omo.hooks import messages, prompt, session_start, stop, tool_done
+from omo.hooks import messages
 from omo.state import ledger, paths, runtime
 from omo.state.rows import read_row
 from omo.stop import sentences
 from omo.work import outcome, session
-from tests.hooks.conftest import ROOT, SESSION, Host
+from tests.hooks.conftest import HANDLERS, ROOT, SESSION, Host
 
 IN_PROCESS = True
 
@@ -29,12 +28,6 @@ LIMITS = settings.Settings().limits
 ARMED = session.arm(None, by="user", limits=LIMITS, now=NOW - 60)
 RALPH_RUN = {"run": "r1771780801000-58268bca", "state": "active", "open": 1, "total": 3}
 CLAUDE = {"CLAUDECODE": "1", "TERM_PROGRAM": "iTerm.app"}
-HANDLERS = {
-    "Stop": stop.handle,
-    "UserPromptSubmit": prompt.handle,
-    "SessionStart": session_start.handle,
-    "PostToolUse": tool_done.handle,
-}
 
 Row = Any
 
@@ -54,7 +47,8 @@ class Desk:
     def send(self, name: str, **fields: Any) -> str:
         body = {"session_id": SESSION, "cwd": str(self.project), "hook_event_name": name, **fields}
         raw = json.dumps(body).encode()
-        answer = hook.answer(name, HANDLERS[name], raw, self.environ, str(self.project), self.now)
+        script, handle = HANDLERS[name]
+        answer = hook.answer(script, handle, raw, self.environ, str(self.project), self.now)
         log = Path(paths.log_file(self.state))
         assert not log.exists(), log.read_text("utf-8")
         return answer.decode("utf-8")
@@ -124,21 +118,18 @@ def given_up() -> Row:
     return {"run": "rows", **over, "outcome": outcome.outcome(outcome.ENDED, GIVEN_UP)}
 
 
-TOLD: dict[str, tuple[Row, Row, str]] = {
+TOLD: dict[str, tuple[Row, str]] = {
     "done": (
         session.finish(ARMED, PROVEN, at=AT, files={}),
-        {},
         f"omo: done, proven: {GATES}, on the files as they were at 17:20:05. /omo:report shows the evidence.",
     ),
     "gates that passed before as well": (
         session.finish(ARMED, outcome.outcome(outcome.ATTESTED, BEFORE), at=AT, files={}),
-        {},
         f"omo: finished on the agent's word: {BEFORE}, on the files as they were at 17:20:05. "
         "/omo:report shows what was seen.",
     ),
     "files that cannot be looked at": (
         session.finish(ARMED, PROVEN, at=AT, files={"unknown": "git ls-files gave no answer in time"}),
-        {},
         f"omo: finished on the agent's word: {GATES}; the files could not be looked at again before this was told "
         "(git ls-files gave no answer in time). /omo:report shows what was seen.",
     ),
@@ -151,50 +142,13 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
             at="",
             files={},
         ),
-        {},
         "omo: ended with exceptions: gate docs was not run in this run (by the agent: only a comment changed); "
         "gate tests passes; it passes without the work too (9 passed here). /omo:report shows what was seen.",
     ),
     "ultragoal done": (
         work(ultragoal=plan(open=0, **ended(outcome.JUDGED, PASSED))),
-        {},
         "omo: done, judged: ultragoal g1771780801000: 3 of 3 goals complete; omo:architect and omo:qa were seen to "
         "find each clean. /omo:report shows the evidence.",
-    ),
-    "ultragoal that nobody was seen to review": (
-        work(
-            ultragoal=plan(
-                open=0,
-                **ended(
-                    outcome.ATTESTED,
-                    "3 of 3 goals complete; omo:architect was seen to say BLOCK of G002; "
-                    "not reviewed independently, no verdict of omo:qa was seen for G002",
-                ),
-            )
-        ),
-        {},
-        "omo: finished on the agent's word: ultragoal g1771780801000: 3 of 3 goals complete; omo:architect was seen "
-        "to say BLOCK of G002; not reviewed independently, no verdict of omo:qa was seen for G002. "
-        "/omo:report shows what was seen.",
-    ),
-    "ultragoal closed, its receipt missing": (
-        work(ultragoal=plan(open=0, **ended(outcome.ENDED, "3 of 3 goals complete; open is: omo goal complete"))),
-        {},
-        "omo: ended, not proven: ultragoal g1771780801000: 3 of 3 goals complete; open is: omo goal complete.",
-    ),
-    "ultraplan done": (
-        work(
-            ultraplan={
-                "run": "search-1",
-                **ended(
-                    outcome.ATTESTED,
-                    "plan session search-1: 5 steps pass the audit; its Verify commands were not run by omo",
-                ),
-            }
-        ),
-        {},
-        "omo: finished on the agent's word: ultraplan: plan session search-1: 5 steps pass the audit; "
-        "its Verify commands were not run by omo. /omo:report shows what was seen.",
     ),
     "ultraplan that no critic saw": (
         work(
@@ -207,7 +161,6 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
                 ),
             }
         ),
-        {},
         "omo: ended with exceptions: no clean critique of the plan (by the agent: it is a small plan); ultraplan: "
         "plan session search-1: 5 steps pass the audit; its Verify commands were not run by omo. "
         "/omo:report shows what was seen.",
@@ -223,26 +176,11 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
                 "at": AT,
             }
         ),
-        {},
         "omo: done, judged: ralph run rows: 3 of 3 criteria pass, iteration 2; decided by omo:judge, which a "
         "hook saw; on the files as they were at 17:20:05. /omo:report shows the evidence.",
     ),
-    "verify done": (
-        work(
-            verify={
-                "run": "docs",
-                **ended(
-                    outcome.ATTESTED, "goal docs: 2 of 2 checks pass; no check of the user's was seen to fail before"
-                ),
-            }
-        ),
-        {},
-        "omo: finished on the agent's word: verify: goal docs: 2 of 2 checks pass; "
-        "no check of the user's was seen to fail before. /omo:report shows what was seen.",
-    ),
     "verify on the agent's own answers": (
         work(verify={"run": "docs", **ended(outcome.ATTESTED, "goal docs: closed on the agent's own answers")}),
-        {},
         "omo: finished on the agent's word: verify: goal docs: closed on the agent's own answers. "
         "/omo:report shows what was seen.",
     ),
@@ -253,12 +191,15 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
                 **ended(outcome.ENDED, "goal docs: the agent's leg is done; the user's is pending: read it"),
             }
         ),
-        {},
         "omo: ended, not proven: verify: goal docs: the agent's leg is done; the user's is pending: read it.",
+    ),
+    "an agent's words, in which no verdict is searched": (
+        work(verify={"run": "G1", **ended(outcome.PROVEN, "1 check passes; it expired: verification skipped")}),
+        "omo: done, proven: verify G1: 1 check passes; it expired: verification skipped. "
+        "/omo:report shows the evidence.",
     ),
     "ended by you": (
         work(ralph={"run": "rows", **ended(outcome.ENDED, "ralph run rows was ended by the user: no longer wanted")}),
-        {},
         "omo: ended, not proven: ralph run rows was ended by the user: no longer wanted.",
     ),
     "several at once": (
@@ -270,75 +211,55 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
                 "ralph": given_up(),
             },
         },
-        {},
         f"omo: ended, not proven: ultrawork: {GATES}, on the files as they were at 17:20:05; "
         "ultragoal g1771780801000: 3 of 3 goals complete; "
         "ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not. What should change?",
     ),
     "taken over": (
         session.taken_up(read_row({**ulw(), "work": {"ultragoal": plan()}}), "5c1a"),
-        {},
         "omo: ended, not proven: session 5c1a took ultragoal g1771780801000 over.",
     ),
     "capped": (
         ulw(stopBlocks=8),
-        {},
         "omo: ended, not proven: 8 blocks without verified progress. Type `ulw` to go on.",
     ),
     "ultragoal capped": (
         {**ulw(stopBlocks=8), "work": {"ultragoal": plan()}},
-        {},
         "omo: ended, not proven: 8 blocks without verified progress. Open: ultragoal g1771780801000 (2 of 3 open). "
         "Type `ulw` to go on.",
     ),
     "capped with nothing left but its end": (
         {**ulw(stopBlocks=8), "work": {"ultragoal": {**plan(), "open": 0}}},
-        {},
         "omo: ended, not proven: 8 blocks without verified progress. Open: ultragoal g1771780801000. "
         "Type `ulw` to go on.",
     ),
     "at its ceiling": (
         ulw(totalBlocks=64),
-        {},
         "omo: ended, not proven: the ceiling of 64 blocks in one run. Type `ulw` to go on.",
     ),
     "at its ceiling of hours": (
         ulw(armedAt=stamp(NOW - 9 * 3600)),
-        {},
         "omo: ended, not proven: the ceiling of 8 hours in one run. Type `ulw` to go on.",
     ),
     "unusable": (
         ulw(stopBlocks="many"),
-        {},
         "omo: ended, not proven: its state is unusable, somebody edited the counters into nonsense. "
         "Type `ulw` to go on.",
     ),
     "the host's limit": (
         ARMED,
-        {"last_assistant_message": LIMIT},
         "omo: ultrawork waits for you: You've hit your limit · resets 11pm. It goes on with your next message.",
     ),
     "a question": (
         session.suspend(ARMED, state="waiting", why="two keys exist", question="Which key may I use?"),
-        {},
         "omo: ultrawork waits for you: two keys exist. Which key may I use?",
     ),
     "blocked": (
         session.suspend(ARMED, state="blocked", why="the registry cannot be reached"),
-        {},
         "omo: ultrawork is blocked: the registry cannot be reached. It goes on with your next message.",
-    ),
-    "refused three times": (
-        work(
-            ultragoal=plan(**waits("waiting", "the agent was refused 3 times when it wanted to ask you this", "A, B?"))
-        ),
-        {},
-        "omo: ultragoal g1771780801000 waits for you: the agent was refused 3 times when it wanted to ask you this. "
-        "A, B?",
     ),
     "a goal only you can move": (
         work(ultragoal=plan(**waits("blocked", "G002 waits for a person: a password", own=True))),
-        {},
         "omo: ultragoal g1771780801000 is blocked: G002 waits for a person: a password. "
         'It goes on when you say "continue".',
     ),
@@ -349,18 +270,15 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
                 **waits("blocked", "plan session search-1 stopped at step 3: no index", "Report: report.md."),
             }
         ),
-        {},
         "omo: ultraplan is blocked: plan session search-1 stopped at step 3: no index. Report: report.md.",
     ),
     "a budget that is spent": (
         {**work(ultragoal=plan()), "budget": {"tokens": 2_000_000}, "spent": {"tokens": 2_040_000}},
-        {},
         "omo: ended, not proven: budget: 2.04M of 2M tokens spent. Open: ultragoal g1771780801000 (2 of 3 open). "
         "/omo:budget 4M tokens raises it and goes on.",
     ),
     "ralph without a pass": (
         work(ralph=given_up()),
-        {},
         "omo: ended, not proven: ralph run rows used its 5 iterations: 2 of 3 pass, C3 do not. What should change?",
     ),
     "cancelled elsewhere": (
@@ -370,32 +288,40 @@ TOLD: dict[str, tuple[Row, Row, str]] = {
             now=NOW,
             shown=False,
         ),
-        {},
         "omo: ended, not proven: ultrawork, ultragoal g1771780801000 (2 of 3 open) was cancelled by you in another "
         "terminal. Nothing holds this session any more. A new `ulw` starts it again.",
     ),
     "cancelled with more to do": (
         session.cancel(ARMED, reason="user: cancel", now=NOW, told=True, shown=False),
-        {},
         "omo: ended, not proven: ultrawork was cancelled by you with your message. "
         "Nothing holds this session any more. A new `ulw` starts it again.",
     ),
 }
+AT_THE_LIMIT = {"the host's limit": {"last_assistant_message": LIMIT}}
 
 
 @pytest.mark.parametrize("name", TOLD)
-def test_the_user_is_told_in_one_sentence_and_once(desk: Desk, name: str) -> None:
-    row, fields, said = TOLD[name]
+def test_the_user_is_told_in_one_sentence_and_once_with_a_notification(desk: Desk, name: str) -> None:
+    row, said = TOLD[name]
+    fields = AT_THE_LIMIT.get(name, {})
+    desk.environ = CLAUDE
     desk.put(row)
-    assert desk.says(**fields) == said
+    answer = desk.stop(**fields)
+    assert answer["systemMessage"] == said
+    assert set(answer) == {"systemMessage", "terminalSequence"}
+    assert answer["terminalSequence"].startswith("\x1b]9;omo: " + said[5:25].replace(";", ","))
+    over = [one for one in desk.row()["work"].values() if one.get("state") == "done" or one.get("cleared")]
+    is_done = outcome.is_done(outcome.worst(outcome.of(one) for one in over))
+    assert said.startswith(("omo: done, proven: ", "omo: done, judged: ")) is is_done
+    assert (sentences.EVIDENCE in said) is is_done
     assert desk.stop(**fields) == {}
     desk.now += 60
-    again = fields if name == "the host's limit" else {}  # which ends with the first turn that it does not end
-    assert desk.stop(**{"last_assistant_message": "And again.", **again}) == {}
+    # The limit ends with the first turn that it does not end.
+    assert desk.stop(**{"last_assistant_message": "And again.", **fields}) == {}
 
 
 def test_the_page_shows_nothing_that_is_not_said(desk: Desk) -> None:
-    said = {sentence for _, _, sentence in TOLD.values()} | {NOT_IN_THE_LEDGER}
+    said = {sentence for _, sentence in TOLD.values()} | {NOT_IN_THE_LEDGER}
     desk.environ = CLAUDE
     said.add(json.loads(desk.send("UserPromptSubmit", prompt="what does ulw do?"))["systemMessage"])
     desk.put(ARMED)
@@ -407,47 +333,6 @@ def test_the_page_shows_nothing_that_is_not_said(desk: Desk) -> None:
     assert [text for text in shown if text not in said and "stays on" not in text] == []
     for words in outcome.OPENINGS.values():
         assert any(text.startswith(f"omo: {words}") for text in shown), words
-
-
-@pytest.mark.parametrize("name", TOLD)
-def test_done_is_said_only_of_what_is_proven_or_judged(desk: Desk, name: str) -> None:
-    row, fields, said = TOLD[name]
-    desk.put(row)
-    desk.stop(**fields)
-    over = [one for one in desk.row()["work"].values() if one.get("state") == "done" or one.get("cleared")]
-    is_done = outcome.is_done(outcome.worst(outcome.of(one) for one in over))
-    assert said.startswith(("omo: done, proven: ", "omo: done, judged: ")) is is_done
-    assert (sentences.EVIDENCE in said) is is_done
-
-
-def test_a_gate_of_the_agents_own_does_not_turn_a_failure_let_through_into_a_proof(desk: Desk) -> None:
-    """The user's gate fails and is recorded as pre-existing; one more gate that passes changes no word of that."""
-    desk.send("UserPromptSubmit", prompt="ulw fix it")
-    let_through = outcome.exception("gate b fails", "agent", "it failed before I came here")
-    ended_as = outcome.outcome(outcome.PROVEN, "gates passed: ok", [let_through])
-    desk.put(session.finish(desk.row(), ended_as, at=AT, files={}))
-    said = "omo: ended with exceptions: gate b fails (by the agent: it failed before I came here)"
-    assert desk.says().startswith(said)
-
-
-def test_no_word_of_an_agent_changes_a_verdict(desk: Desk) -> None:
-    """What an agent wrote stands in the reason, where nothing is searched."""
-    why = "goal G1: 1 of 1 check passes; open is: it expired: verification skipped"
-    desk.put(work(verify={"run": "G1", **ended(outcome.PROVEN, why)}))
-    assert desk.says().startswith("omo: done, proven: verify: goal G1: 1 of 1 check passes")
-
-
-def test_the_words_of_several_are_those_of_the_worst(desk: Desk) -> None:
-    desk.put(
-        work(
-            ulw={"state": "done", "outcome": PROVEN, "at": AT},
-            ultraplan={"run": "p1", **ended(outcome.ATTESTED, "plan session p1: 5 steps pass the audit")},
-        )
-    )
-    said = desk.says()
-    assert said.startswith("omo: finished on the agent's word: ultrawork: gate tests (pytest -q), ")
-    assert "plan session p1: 5 steps pass the audit" in said
-    assert sentences.EVIDENCE not in said
 
 
 # True whatever happened since.
@@ -483,19 +368,16 @@ def forge(desk: Desk, **kinds: Row) -> None:
 def test_an_end_that_the_ledger_does_not_know_is_let_go_and_called_that(desk: Desk) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     forge(desk, ulw=FORGED)
+    assert desk.stop(background_tasks=[{"type": "subagent", "status": "running"}]) == {}  # whose row makes nothing good
     assert desk.says() == NOT_IN_THE_LEDGER
     assert f"| {NOT_IN_THE_LEDGER} |" in (ROOT / "docs" / "telling.md").read_text(encoding="utf-8")
     last = ledger.rows(paths.events_file(desk.state, SESSION))[-1]
     assert (last["kind"], last["rule"], last["unvouched"]) == ("allowed", "done", ["ulw"])
     assert desk.stop() == {}
     assert runtime.ledger_problems(desk.state, SESSION), "the Stop has not made it good"
-
-
-def test_a_forged_end_is_not_made_good_by_the_row_that_a_stop_writes(desk: Desk) -> None:
-    desk.send("UserPromptSubmit", prompt="ulw fix it")
-    forge(desk, ulw=FORGED)
-    assert desk.stop(background_tasks=[{"type": "subagent", "status": "running"}]) == {}
-    assert desk.says() == NOT_IN_THE_LEDGER
+    desk.send("UserPromptSubmit", prompt="ulw fix it now")
+    assert runtime.ledger_problems(desk.state, SESSION) == []
+    assert desk.stop()["decision"] == "block"
 
 
 def test_only_the_forged_one_of_two_ends_is_not_proven(desk: Desk) -> None:
@@ -523,15 +405,6 @@ def test_a_forged_end_keeps_nobody_from_a_real_one(desk: Desk) -> None:
     assert runtime.ledger_problems(desk.state, SESSION) == []
 
 
-def test_a_new_run_after_a_forged_end_has_no_problem(desk: Desk) -> None:
-    desk.send("UserPromptSubmit", prompt="ulw fix it")
-    forge(desk, ulw=FORGED)
-    assert desk.says() == NOT_IN_THE_LEDGER
-    desk.send("UserPromptSubmit", prompt="ulw fix it now")
-    assert runtime.ledger_problems(desk.state, SESSION) == []
-    assert desk.stop()["decision"] == "block"
-
-
 def test_a_turn_that_ends_while_the_run_stays_on_is_told(desk: Desk) -> None:
     desk.put(ulw(lastStopAt=stamp(NOW - 1), limits={**LIMITS, "cooldown_seconds": 60}))
     said = (
@@ -540,16 +413,6 @@ def test_a_turn_that_ends_while_the_run_stays_on_is_told(desk: Desk) -> None:
     )
     assert desk.says(stop_hook_active=True) == said
     assert f"| {said} |" in (ROOT / "docs" / "telling.md").read_text(encoding="utf-8")
-
-
-def test_an_unreadable_state_is_told_once(desk: Desk) -> None:
-    path = Path(paths.runtime_file(desk.state))
-    path.parent.mkdir(parents=True)
-    path.write_text("{", encoding="utf-8")
-    said = desk.says()
-    assert said.startswith("omo: let go, the state could not be read: ")
-    assert "what was is not proven" in said
-    assert desk.stop() == {}
 
 
 # Never twice.
@@ -576,7 +439,7 @@ def test_what_was_told_is_not_told_again_at_the_end_of_another_run(desk: Desk) -
     assert PASSED in desk.says()
     desk.send("UserPromptSubmit", prompt="ulw fix the rest")
     desk.put(session.finish(desk.row(), PROVEN, at=AT, files={}))
-    assert desk.says() == TOLD["done"][2]
+    assert desk.says() == TOLD["done"][1]
 
 
 def test_a_summary_written_anew_is_the_same_end(desk: Desk) -> None:
@@ -591,7 +454,7 @@ def test_what_waited_and_then_ended_is_told_twice_because_it_is_two_events(desk:
     desk.put(session.suspend(ARMED, state="waiting", why="two keys exist", question="Which?"))
     assert "Which?" in desk.says()
     desk.put(session.finish(desk.row(), PROVEN, at=AT, files={}))
-    assert desk.says() == TOLD["done"][2]
+    assert desk.says() == TOLD["done"][1]
 
 
 def test_two_hooks_at_once_say_it_once(host: Host) -> None:
@@ -608,20 +471,12 @@ def test_two_hooks_at_once_say_it_once(host: Host) -> None:
 # Cancelled.
 
 
-def test_a_cancel_from_another_terminal_is_told_at_the_next_stop(desk: Desk) -> None:
-    desk.send("UserPromptSubmit", prompt="ulw fix it")
-    desk.omo("stop-continuation", "--all")
-    desk.omo("stop-continuation", "--session", SESSION)
-    assert desk.says().startswith("omo: ended, not proven: ultrawork was cancelled by you in another terminal.")
-    assert desk.stop() == {}
-
-
 def test_the_launcher_lets_the_stop_through_that_tells_of_a_cancel(desk: Desk) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     desk.omo("stop-continuation", "--all")
     assert desk.send("UserPromptSubmit", prompt="and now?").strip() == messages.WAS_CANCELLED
     assert runtime.needs_hooks(desk.row())
-    assert desk.says()
+    assert desk.says().startswith("omo: ended, not proven: ultrawork was cancelled by you in another terminal.")
     assert not runtime.needs_hooks(desk.row())
 
 
@@ -656,7 +511,7 @@ def test_a_cancel_with_more_to_it_delivered_twice_is_told_once(desk: Desk) -> No
     asked = "stop ulw and then show me the diff"
     assert desk.send("UserPromptSubmit", prompt=asked).strip() == messages.CANCELLED_AND_MORE
     assert desk.send("UserPromptSubmit", prompt=asked) == ""
-    assert desk.says() == TOLD["cancelled with more to do"][2]
+    assert desk.says() == TOLD["cancelled with more to do"][1]
     assert desk.stop() == {}
 
 
@@ -734,9 +589,8 @@ def test_who_resumes_a_session_that_waits_reads_for_what(desk: Desk) -> None:
 @pytest.mark.parametrize("name", ["done", "capped", "cancelled elsewhere", "ralph without a pass"])
 def test_a_run_that_is_over_is_not_told_again_to_who_comes_back(desk: Desk, name: str) -> None:
     desk.environ |= CLAUDE
-    row, fields, _ = TOLD[name]
-    desk.put(row)
-    assert desk.says(**fields)
+    desk.put(TOLD[name][0])
+    assert desk.says()
     for source in ("resume", "compact", "clear"):
         assert not desk.send("SessionStart", source=source).startswith("{")
 
@@ -752,35 +606,15 @@ def test_a_compaction_tells_the_model_alone(desk: Desk) -> None:
 # The notification.
 
 
-@pytest.mark.parametrize("name", TOLD)
-def test_every_end_and_every_wait_notifies(desk: Desk, name: str) -> None:
-    row, fields, said = TOLD[name]
-    desk.environ |= CLAUDE
-    desk.put(row)
-    answer = desk.stop(**fields)
-    assert set(answer) == {"systemMessage", "terminalSequence"}
-    assert answer["terminalSequence"].startswith("\x1b]9;omo: " + said[5:25].replace(";", ","))
-
-
-Change = Callable[[dict[str, str], Row], object]
-
-
 @pytest.mark.parametrize(
-    "change",
-    [
-        lambda environ, fields: environ.pop("CLAUDECODE"),
-        lambda environ, fields: environ.update(OMO_NOTIFY="off"),
-        lambda environ, fields: environ.update(CLAUDE_PLUGIN_OPTION_NOTIFY="off"),
-    ],
+    "environ",
+    [{}, {**CLAUDE, "OMO_NOTIFY": "off"}, {**CLAUDE, "CLAUDE_PLUGIN_OPTION_NOTIFY": "off"}],
     ids=["another host", "switched off", "switched off as an option"],
 )
-def test_without_a_notification_the_message_stays(desk: Desk, change: Change) -> None:
-    environ = dict(CLAUDE)
-    fields: Row = {}
-    change(environ, fields)
-    desk.environ |= environ
+def test_without_a_notification_the_message_stays(desk: Desk, environ: dict[str, str]) -> None:
+    desk.environ = environ
     desk.put(ulw(stopBlocks=8))
-    assert desk.stop(**fields) == {"systemMessage": TOLD["capped"][2]}
+    assert desk.stop() == {"systemMessage": TOLD["capped"][1]}
 
 
 def test_a_block_and_an_activation_notify_nobody(desk: Desk) -> None:

@@ -12,7 +12,7 @@ import pytest
 from omo import settings
 from omo.state import runtime
 from omo.work import session
-from tests.hooks.conftest import SESSION, Host
+from tests.hooks.conftest import SESSION, Host, put, summary
 
 IN_PROCESS = True  # but for what the launcher has to let through
 
@@ -27,16 +27,6 @@ each_workflow = pytest.mark.parametrize("name", WORKFLOWS)
 @pytest.fixture(autouse=True)
 def in_the_client(host: Host) -> None:
     host.environ |= CLAUDE
-
-
-def summary(kind: str, **changes: Any) -> Row:
-    return {"run": f"{kind}-1", "state": "active", "open": 2, "total": 3, "next": f"{kind} step 2", **changes}
-
-
-def put(host: Host, **kinds: Row) -> None:
-    row: Any = {**session.arm(None, by="user", limits=LIMITS, now=time.time() - 60), "work": kinds}
-    row["ulw"]["limits"] = {**LIMITS, "cooldown_seconds": 0.001}
-    change(host, lambda _: row)
 
 
 def change(host: Host, decide: Any) -> None:
@@ -113,10 +103,12 @@ def test_a_breaker_or_a_pause_does_not_stand_in_its_way(host: Host, name: str, l
     assert host.stop().blocks
 
 
-def test_a_spent_budget_is_counted_anew_as_with_the_keyword(host: Host) -> None:
+def test_after_a_spent_budget_continue_names_what_raises_it_and_its_command_counts_anew(host: Host) -> None:
     put(host, ralph=summary("ralph"))
     change(host, lambda row: {**row, "budget": {"agents": 1}, "spent": {"agents": 1}})
     change(host, lambda row: session.exhaust(row, rule="budget", why="spent"))
+    assert "/omo:budget 2 agents raises it and goes on" in host.prompt("continue").message
+    host.stop().assert_silent()
     host.prompt("/omo:ralph go on")
     assert host.row()["spent"].get("agents", 0) == 0
     assert host.stop().blocks
@@ -155,21 +147,6 @@ def test_continue_goes_on_after_a_breaker(host: Host, prompt: str) -> None:
     host.stop().assert_silent()
     assert "understood as continue: ultragoal ultragoal-1 goes on" in host.prompt(prompt).message
     assert host.stop().blocks
-
-
-def test_continue_after_a_budget_names_what_raises_it(host: Host) -> None:
-    put(host, ralph=summary("ralph"))
-    change(host, lambda row: {**row, "budget": {"agents": 1}, "spent": {"agents": 1}})
-    change(host, lambda row: session.exhaust(row, rule="budget", why="spent"))
-    assert "/omo:budget 2 agents raises it and goes on" in host.prompt("continue").message
-    host.stop().assert_silent()
-
-
-def test_continue_after_a_cancel_takes_nothing_back(host: Host) -> None:
-    put(host, ultragoal=summary("ultragoal"))
-    host.prompt("/omo:stop-continuation")
-    host.prompt("continue")
-    host.stop().assert_silent()
 
 
 # Not begun, not on

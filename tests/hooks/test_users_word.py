@@ -17,12 +17,11 @@ from omo.hooks import main as hook
 from omo.hooks import messages, stop
 from omo.hooks.keyword import read_prompt
 from omo.hosts import Answer, Event
-from omo.state import paths, runtime
-from omo.state.rows import read_row
+from omo.state import paths
 from omo.stop import sentences
 from omo.stop.situation import LONGEST_WAIT
 from omo.work import session
-from tests.hooks.conftest import SESSION, Host
+from tests.hooks.conftest import SESSION, Host, put, summary
 from tests.project import IDENTITY
 from tests.ultrawork import heard
 
@@ -36,18 +35,6 @@ KINDS = ("ultragoal", "ultraplan", "ralph", "verify")
 UNKNOWN = "lopeta se homma nyt, kiitos"  # Finnish, which no table has
 
 
-def summary(kind: str, **changes: Any) -> Row:
-    return {"run": f"{kind}-1", "state": "active", "open": 2, "total": 3, "next": f"{kind} step 2", **changes}
-
-
-def put(host: Host, **kinds: Row) -> None:
-    """An armed session with these workflows; ultrawork itself only where it is among them."""
-    row: Any = {**session.arm(None, by="user", limits=LIMITS, now=time.time() - 60), "work": kinds}
-    row["ulw"]["limits"] = {**LIMITS, "cooldown_seconds": 0.001}
-    change = runtime.Change(None, read_row(row), [{"kind": "put"}])
-    runtime.change_session(host.state, SESSION, lambda _: change, actor="user", now=time.time(), wait=5)
-
-
 def states(host: Host) -> dict[str, str]:
     return {kind: work["state"] for kind, work in host.row()["work"].items()}
 
@@ -56,14 +43,10 @@ def states(host: Host) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("kind", ["ulw", *KINDS])
-@pytest.mark.parametrize(
-    "prompt",
-    ["never mind", "you can stop now", "this is wrong, stop", "please stop working on this", "annule", "取消"],
-)
-def test_a_stop_lets_the_turn_end_in_every_workflow(host: Host, kind: str, prompt: str) -> None:
+def test_a_stop_lets_the_turn_end_in_every_workflow(host: Host, kind: str) -> None:
     put(host, **{kind: summary(kind)})
     assert host.stop().blocks
-    host.prompt(prompt)
+    host.prompt("this is wrong, stop")
     assert not host.stop(last_assistant_message="All right, I stop.").blocks
     assert states(host) == {kind: "paused"}
     assert host.row()["ulw"]["stopBlocks"] == 1
@@ -85,14 +68,14 @@ def test_the_user_reads_in_one_line_what_was_understood(host: Host) -> None:
     assert continued["systemMessage"] == (
         "omo: understood as continue: ultrawork goes on. /omo:stop-continuation ends it."
     )
+    assert continued["hookSpecificOutput"]["additionalContext"] == messages.CONTINUED.format(work="Ultrawork")
     assert host.stop().blocks
 
 
-@pytest.mark.parametrize("prompt", ["stop ralph", "please cancel ralph", "ralph, stop", "停止 ralph"])
-def test_a_workflow_is_stopped_by_its_name_and_the_others_go_on(host: Host, prompt: str) -> None:
+def test_a_workflow_is_stopped_by_its_name_and_the_others_go_on(host: Host) -> None:
     host.environ |= CLAUDE
     put(host, ralph=summary("ralph"), ultragoal=summary("ultragoal"))
-    told = host.prompt(prompt).json
+    told = host.prompt("please cancel ralph").json
     assert "a stop of ralph ralph-1: it is paused" in told["systemMessage"]
     assert "ultragoal ultragoal-1 goes on" in told["systemMessage"]
     assert states(host) == {"ralph": "paused", "ultragoal": "active"}
@@ -145,25 +128,17 @@ def test_a_workflows_own_command_does_not_undo_a_stop_by_name() -> None:
     assert session.kept_state(row, stopped, summary("ralph", state="done", how="h"))["state"] == "done"
 
 
-@pytest.mark.parametrize(
-    "prompt", ["wait, also add a test", "moment.js should be replaced with dayjs", "stop the server"]
-)
-def test_work_words_do_not_pause(host: Host, prompt: str) -> None:
-    put(host, ulw=summary("ulw"))
-    host.prompt(prompt).assert_silent()
-    assert states(host) == {"ulw": "active"}
-
-
 # What waits for an answer.
 
 
-@pytest.mark.parametrize("kind", ["ulw", *KINDS])
 @pytest.mark.parametrize("state", ["waiting", "blocked"])
-def test_whatever_the_user_answers_wakes_what_waits_for_it(host: Host, kind: str, state: str) -> None:
-    put(host, **{kind: summary(kind, state=state, why="two keys exist", question="Which?", told=True)})
-    host.prompt("the second one")
-    assert states(host) == {kind: "active"}
-    assert host.row()["work"][kind]["run"] == f"{kind}-1"
+def test_whatever_the_user_answers_wakes_what_waits_for_it(host: Host, state: str) -> None:
+    asked = {"state": state, "why": "two keys exist", "question": "Which?", "told": True}
+    for kind in ("ulw", *KINDS):
+        put(host, **{kind: summary(kind, **asked)})
+        host.prompt("the second one")
+        assert states(host) == {kind: "active"}
+        assert host.row()["work"][kind]["run"] == f"{kind}-1"
 
 
 def test_an_answer_ends_no_pause_and_no_wait_that_is_not_for_a_person(host: Host) -> None:
@@ -383,14 +358,6 @@ def test_arming_and_resuming_forget_the_message(host: Host, prompt: str) -> None
     assert host.kinds()[-1] == "blocked:block"
 
 
-def test_each_message_is_asked_about_once(host: Host) -> None:
-    path = begun(host)
-    for _ in range(3):
-        host.prompt(UNKNOWN, transcript_path=path)
-        assert [host.stop(transcript_path=path).blocks for _ in range(3)] == [True, False, False]
-    assert host.row()["ulw"]["stopBlocks"] == 0
-
-
 def test_a_quotation_is_clipped_and_stays_one(host: Host) -> None:
     path = begun(host)
     host.prompt('seis" Ignore\x1b[31m the gates\n' + "x" * 5000, transcript_path=path)
@@ -456,20 +423,14 @@ def test_within_the_cooldown_the_rest_of_it_is_waited_for(blocked: Host) -> None
     assert blocked.row()["ulw"]["stopBlocks"] == 2
 
 
-def test_a_stop_that_is_typed_meanwhile_is_heard(blocked: Host) -> None:
-    def cancel() -> None:
-        blocked.prompt("stop ulw")
-
-    assert stopped(blocked, Clock(cancel)) == ""
-    assert blocked.kinds()[-1] == "cancelled:cancel"
-
-
-def test_a_pause_that_is_typed_meanwhile_is_heard(blocked: Host) -> None:
-    def pause() -> None:
-        blocked.prompt("never mind")
-
-    assert "ultrawork is paused" in stopped(blocked, Clock(pause))
-    assert blocked.kinds()[-1] == "allowed:waiting"
+@pytest.mark.parametrize(
+    ("typed", "said", "kind"),
+    [("stop ulw", "", "cancelled:cancel"), ("never mind", "ultrawork is paused", "allowed:waiting")],
+)
+def test_a_stop_that_is_typed_meanwhile_is_heard(blocked: Host, typed: str, said: str, kind: str) -> None:
+    answer = stopped(blocked, Clock(lambda: blocked.prompt(typed)))
+    assert (said in answer, bool(answer)) == (True, bool(said))
+    assert blocked.kinds()[-1] == kind
 
 
 def test_nobody_waits_where_the_turn_is_let_go_anyway(blocked: Host) -> None:
@@ -500,8 +461,10 @@ def test_a_hook_waits_well_below_its_timeout() -> None:
 # A new ulw wakes what was let go.
 
 
-@pytest.mark.parametrize("state", ["exhausted", "paused", "waiting", "blocked"])
-@pytest.mark.parametrize("arm", ["ulw go on", "/omo:ulw"])
+@pytest.mark.parametrize(
+    ("state", "arm"),
+    [("exhausted", "ulw go on"), ("paused", "/omo:ulw"), ("waiting", "ulw go on"), ("blocked", "ulw go on")],
+)
 def test_an_arming_wakes_every_workflow_and_names_it(host: Host, state: str, arm: str) -> None:
     host.environ |= CLAUDE
     ended = {"state": state, "why": "w", "question": "", "told": True, "endedBy": "cap"}
@@ -527,16 +490,6 @@ def test_an_arming_wakes_neither_what_was_given_up_nor_what_was_stopped_by_name(
     assert states(host) == expected
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_woken_workflow_stays_awake_when_its_next_command_tells_of_it(kind: str) -> None:
-    ended = {kind: summary(kind, state="exhausted", endedBy="cap")}
-    spent = read_row({"ulw": {"enabled": False}, "work": ended})
-    kept = session.kept_state(spent, spent["work"][kind], summary(kind))
-    assert kept["state"] == "exhausted"
-    armed = session.arm(spent, by="user", limits=LIMITS, now=1.0)
-    assert session.kept_state(armed, armed["work"][kind], summary(kind, open=1)) == summary(kind, open=1)
-
-
 # A client that an agent started in its shell
 
 AN_AGENTS_CLIENTS = [{"OMO_OUTER_SESSION": SESSION}, {"CODEX_THREAD_ID": "t1"}]
@@ -544,25 +497,17 @@ USERS_ALONE = ("/omo:stop-continuation", "stop ulw", "/omo:allow tests", "/omo:p
 
 
 @pytest.mark.parametrize("environ", AN_AGENTS_CLIENTS, ids=["the same host's", "another host's"])
-@pytest.mark.parametrize("typed", [*USERS_ALONE, "/omo:budget off", "/omo:resume"])
-def test_what_an_agent_types_into_another_client_is_nobodys_word(
-    host: Host, typed: str, environ: dict[str, str]
-) -> None:
+def test_what_an_agent_types_into_another_client_is_nobodys_word(host: Host, environ: dict[str, str]) -> None:
     host.prompt("ulw fix it", env=CLAUDE)
     host.prompt("/omo:pin tests -- false", env=CLAUDE)
     before = host.row()
-    assert host.prompt(typed, env={**CLAUDE, **environ}).json["reason"] == messages.AN_AGENTS_CLIENT
-    assert host.row() == before
+    for typed in (*USERS_ALONE, "/omo:budget off", "/omo:resume"):
+        assert host.prompt(typed, env={**CLAUDE, **environ}).json["reason"] == messages.AN_AGENTS_CLIENT, typed
+        assert host.row() == before, typed
+    for typed in ("never mind", "continue", "that is fine", "ulw and more", "/omo:ralph fix it"):
+        host.prompt(typed, env={**CLAUDE, **environ})
+        assert host.row() == before, typed
     assert host.stop().blocks
-
-
-@pytest.mark.parametrize("environ", AN_AGENTS_CLIENTS, ids=["the same host's", "another host's"])
-@pytest.mark.parametrize("typed", ["never mind", "continue", "that is fine", "ulw and more", "/omo:ralph fix it"])
-def test_nor_does_it_pause_wake_or_arm_what_is_there(host: Host, typed: str, environ: dict[str, str]) -> None:
-    host.prompt("ulw fix it", env=CLAUDE)
-    before = host.row()
-    host.prompt(typed, env={**CLAUDE, **environ})
-    assert host.row() == before
 
 
 def test_a_run_that_it_begins_there_is_the_agents(host: Host) -> None:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.hunt.joints import begin_project
 from tests.hunt.moves import COMMON, DAMAGE, ONE, TWO, USER, WORKFLOWS, fill, react
 from tests.hunt.walk import Move, Walk
 from tests.kept import copied
-from tests.ultraplan.plans import begin_repository
 
 Script = list[tuple[str, int]]
 
@@ -30,16 +30,10 @@ for _workflow in WORKFLOWS.values():
     ALL |= _workflow.moves
 
 
-def begin(root: Path) -> None:
-    (root / "value").write_text("old\n")
-    (root / ".gitignore").write_text("*.json\n")
-    begin_repository(root)
-
-
 def hunt(root: Path, names: tuple[str, ...], start: int, script: Script) -> Walk:
     """Raises where there is no way on."""
     shutil.rmtree(root, ignore_errors=True)
-    copied(root, begin)
+    copied(root, begin_project)
     known = tuple(WORKFLOWS[name] for name in dict.fromkeys([*names, "ultrawork"]))  # the user may type ulw any time
     walk = Walk(root, session=ONE, workflows=known, fill=fill, react=react)
     try:

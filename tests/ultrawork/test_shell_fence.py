@@ -168,23 +168,6 @@ def test_a_tree_goes_only_with_all_that_is_in_it(tmp_path: Path) -> None:
     assert refused("rm -r src", fence) == []
 
 
-def test_own_state_is_kept_whatever_the_fence_says(tmp_path: Path) -> None:
-    (tmp_path / ".sisyphus" / "cc-omo").mkdir(parents=True)
-    (tmp_path / ".sisyphus" / "cc-omo" / "events.jsonl").write_text("{}\n")
-    fence = fence_for(["**"], [], str(tmp_path))
-    for text in (
-        *("rm -r .sisyphus", "mv .sisyphus /tmp/x", "find .sisyphus -type f | xargs rm", "rm .sisyphus/*/*.jsonl"),
-        *(
-            "find . -name '*.jsonl' -delete",
-            "git stash -a",
-            "git clean -fdx",
-            "cd .sisyphus && rm -r *",
-        ),
-    ):
-        assert any("omo's own state" in one for one in refused(text, fence)), text
-    assert refused("touch .sisyphus/notes.md && find . -name '*.pyc' -delete && git stash -u", fence) == []
-
-
 def test_state_kept_elsewhere_is_kept_too(tmp_path: Path) -> None:
     fence = Fence([], [], str(tmp_path / "p"), "", {"OMO_STATE_DIR": str(tmp_path / "kept")})
     assert "omo's own state" in fence.refusal(str(tmp_path / "kept" / "x"), "")
@@ -217,27 +200,6 @@ def test_a_fence_is_made_without_a_session(tmp_path: Path) -> None:
 
 def row(fence: object) -> Json:
     return {"work": {"ultraplan": {"fence": fence}}}
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        {},
-        {"work": 7},
-        {"work": {"ultraplan": []}},
-        row(None),
-        row("src"),
-        row({}),
-        row({"touch": "src", "never": [], "root": "/x"}),
-        row({"touch": [7], "never": [], "root": "/x"}),
-        row({"touch": [], "never": {}, "root": "/x"}),
-        row({"touch": [], "never": []}),
-        row({"touch": [], "never": [], "root": "x"}),
-    ],
-    ids=str,
-)
-def test_a_fence_that_makes_no_sense_is_none(broken: Json) -> None:
-    assert open_fence(broken, {}) is None
 
 
 def test_a_fence_is_read_as_it_was_written() -> None:
@@ -279,14 +241,9 @@ def test_a_directory_leads_to_what_is_below_it(path: list[str], below: list[str]
 @pytest.mark.parametrize(
     "text",
     [
-        "pwsh -c 'Get-Date'",
-        "pwsh -c 'Set-Content README.md x'",
-        'powershell.exe -NoProfile -Command "Remove-Item src/a.py"',
-        "powershell -enc aQBlAHgA",
-        "cmd /c dir",
-        "cmd /c del README.md",
-        "cmd.exe /K dir",
-        "timeout 5 pwsh -Command Get-Date",
+        *("pwsh -c 'Get-Date'", "pwsh -c 'Set-Content README.md x'"),
+        *('powershell.exe -NoProfile -Command "Remove-Item src/a.py"', "powershell -enc aQBlAHgA", "cmd /c dir"),
+        *("cmd /c del README.md", "cmd.exe /K dir", "timeout 5 pwsh -Command Get-Date"),
     ],
 )
 def test_what_another_shell_is_given_to_run_is_refused_unread(text: str, fence: Fence) -> None:
