@@ -393,3 +393,17 @@ def test_a_prompt_does_not_wake_what_waits_for_a_person(host: Host) -> None:
     host.stop().assert_silent()
     host.prompt("continue")
     assert host.row()["work"]["ultragoal"]["state"] == "active"
+
+
+@pytest.mark.parametrize("place", [{}, {"cwd": "/tmp/\udfff"}], ids=["here", "in a directory of such a name"])
+def test_half_a_letter_in_a_path_does_not_open_what_is_kept(host: Host, place: dict[str, Any]) -> None:
+    open_run(host)
+    kept = f"{host.state}/\ud800"
+    told = host.send("PreToolUse", tool_name="Write", tool_input={"file_path": kept, "content": "x"}, **place)
+    assert "omo's own state" in denied(told)
+    patch = (
+        f"*** Begin Patch\n*** Add File: \ud800\n+x\n*** Update File: {host.state}/runtime.local.json\n*** End Patch"
+    )
+    assert "omo's own state" in denied(
+        host.send("PreToolUse", tool_name="apply_patch", tool_input={"input": patch}, **place)
+    )
