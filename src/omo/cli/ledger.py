@@ -18,7 +18,7 @@ from omo.text import clip, counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import SessionRow
+    from omo.state.rows import Repaired, SessionEvent, SessionRow
 
 Row = dict[str, Any]
 
@@ -207,7 +207,7 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
     return Result({"repaired": repaired, "beyond": beyond}, "\n".join([*lines, *beyond]))
 
 
-def _repair_session(context: Context, name: str) -> Row:
+def _repair_session(context: Context, name: str) -> SessionEvent:
     """What its row calls done and no whole row of the ledger does is over, not proven."""
     from omo.work import session
     from omo.workflows.ultrawork import gates
@@ -217,26 +217,27 @@ def _repair_session(context: Context, name: str) -> Row:
     def decide(row: SessionRow | None) -> runtime.Change:
         before = row or EMPTY
         chain = runtime.read_chain(context.state, name, before)
-        event, head = ledger.keep_whole(path, chain.whole, before.get("ledger", {}), context.now)
-        event["run"] = gates.run_of(before)
+        repaired, head = ledger.keep_whole(path, chain.whole, before.get("ledger", {}), context.now)
+        event: SessionEvent = {"kind": "repaired", "kept": repaired["kept"], "digest": repaired["digest"]}
+        event["row"], event["run"] = repaired["row"], gates.run_of(before)
         after: SessionRow = {**session.disowned(before), "ledger": head.mark}
         return runtime.Change(event, after, [event], head)
 
-    event: Row = runtime.change_session(
+    event: SessionEvent = runtime.change_session(
         context.state, name, decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT
     )
     return event
 
 
-def _repair_journal(context: Context, journal: Journal) -> list[Row]:
+def _repair_journal(context: Context, journal: Journal) -> list[Repaired]:
     if not journal.problems():
         return []
 
-    def decide(_: list[Row]) -> tuple[list[Row], list[Row]]:
+    def decide(_: object) -> tuple[list[Repaired], list[Repaired]]:
         events = journal.repair(context.now)
         return events, events
 
-    events: list[Row] = journal.change(decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
+    events: list[Repaired] = journal.change(decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
     return events
 
 

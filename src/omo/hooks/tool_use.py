@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from omo.hooks.main import World
     from omo.hosts import Event
-    from omo.state.rows import SessionRow
+    from omo.state.rows import SessionEvent, SessionRow
 
     Json = dict[str, Any]
 
@@ -212,8 +212,9 @@ def _count_denial(event: Event, world: World, denial: Denial) -> None:
 
             question = clip(denial.question, LONGEST_QUESTION)
             after = session.suspend(after, state="waiting", why=WAITS[denial.gate], question=question)
-        noted = {"kind": "denied", "gate": denial.gate, "tool": event.tool_title}
-        return runtime.Change(None, after, [{**noted, "reason": denial.reason, "times": times}])
+        noted: SessionEvent = {"kind": "denied", "gate": denial.gate, "tool": event.tool_title}
+        noted |= {"reason": denial.reason, "times": times}
+        return runtime.Change(None, after, [noted])
 
     try:
         world.change(decide, wait=COUNT_WAIT)

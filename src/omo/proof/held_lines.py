@@ -269,10 +269,10 @@ def _journal(state: str) -> Journal:
 def keep(subject: Subject, found: Answers) -> None:
     """Where it cannot be kept, it was still shown."""
     data = found.data
-    row = {"kind": KIND, **data, "hunks": data["hunks"][:MOST_KEPT], "files": dict(found.files)}
+    row: Row = {"kind": KIND, **data, "hunks": data["hunks"][:MOST_KEPT], "files": dict(found.files)}
     journal = _journal(subject.state)
 
-    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
+    def decide(_: object) -> tuple[None, list[Mapping[str, Any]]]:
         return None, [*journal.seal(subject.now), row]
 
     try:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from omo.state.rows import SessionRow, Summary
+    from omo.state.rows import FenceLists, SessionEvent, SessionRow, Summary
 
     Json = dict[str, Any]
     Works = list[tuple[str, Summary]]
@@ -44,7 +44,7 @@ class Change:
         self,
         answer: Any,
         row: SessionRow | None = None,
-        events: list[Json] | None = None,
+        events: list[SessionEvent] | None = None,
         head: ledger.Head | None = None,
     ) -> None:
         self.answer = answer
@@ -114,12 +114,11 @@ def is_fenced(row: SessionRow) -> bool:
     return not row["stopContinuation"].get("disabled") and bool(fence_of(row))
 
 
-def fence_of(row: Mapping[str, Any]) -> Json:
+def fence_of(row: SessionRow) -> FenceLists:
     """That of the work which has one; empty where none has."""
-    works = part(row, "work")
-    for kind in works:
-        fence = part(part(works, kind), "fence")
-        if fence:
+    for summary in row["work"].values():
+        fence = summary.get("fence")
+        if fence and isinstance(fence, dict):
             return fence
     return {}
 
@@ -332,7 +331,7 @@ def read_chain(state: str, session_id: str, row: SessionRow) -> ledger.Chain:
     return ledger.read_chain(path, row.get("ledger", {}), f"the row of session {session_id}")
 
 
-def vouched_rows(state: str, session_id: str, row: SessionRow | None = None) -> list[Json]:
+def vouched_rows(state: str, session_id: str, row: SessionRow | None = None) -> list[SessionEvent]:
     """A session's ledger, in which hooks and gates say what they saw. One that is not as omo wrote it, or that nobody
     can read, vouches for nothing. `row` is the session's, where it was read already."""
     try:
@@ -344,7 +343,7 @@ def vouched_rows(state: str, session_id: str, row: SessionRow | None = None) -> 
     return [] if chain.problems or not session_id else chain.rows
 
 
-def whole_rows(state: str, session_id: str, row: SessionRow) -> list[Json]:
+def whole_rows(state: str, session_id: str, row: SessionRow) -> list[SessionEvent]:
     """Of a session's ledger the part that is as omo wrote it, up to where the session's row says it ends."""
     try:
         chain = read_chain(state, session_id, row)

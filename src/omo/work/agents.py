@@ -26,7 +26,7 @@ from omo.work.run import Caller, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Base, SessionRow
+    from omo.state.rows import Base, SessionEvent, SessionRow
 
 Row = dict[str, Any]
 T = TypeVar("T")
@@ -87,7 +87,7 @@ class SessionEvents:
 
     session: str
     row: SessionRow
-    rows: list[Row]
+    rows: list[SessionEvent]
     damage: str = ""
 
     def messages(self, agent: str) -> list[Message]:
@@ -128,7 +128,7 @@ def messages(state: str, session: str, *agents: str) -> list[Message]:
     return messages_in(runtime.vouched_rows(state, session), agents)
 
 
-def messages_in(rows: Iterable[Row], agents: Collection[str]) -> list[Message]:
+def messages_in(rows: Iterable[SessionEvent], agents: Collection[str]) -> list[Message]:
     """The same, of rows that were read already. Only what a hook wrote counts."""
     reported = []
     for row in rows:
@@ -136,7 +136,7 @@ def messages_in(rows: Iterable[Row], agents: Collection[str]) -> list[Message]:
         if not is_finish or row.get("agentType") not in agents or not isinstance(row.get("message"), str):
             continue
         message = Message(
-            agent=row["agentType"],
+            agent=str(row["agentType"]),
             text=row["message"],
             seq=row["seq"],
             ts=row["ts"],

@@ -28,6 +28,10 @@ from omo.work.run import Run, tag
 from omo.work.sections import Notice, Sections
 from omo.work.viewer import Viewer
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import SessionEvent
+
 Row = dict[str, Any]
 
 ASKED = (*requests.ARMED, *requests.OF_WORKFLOWS)
@@ -164,7 +168,7 @@ def _lines(context: Context, changed: Changed) -> held_lines.Earlier | None:
     return found
 
 
-def _asked_at(events: Sequence[Row], began: str) -> str:
+def _asked_at(events: Sequence[SessionEvent], began: str) -> str:
     """When the user asked for what began then; that moment itself where nobody did."""
     asked = ""
     for row in events:
@@ -173,7 +177,7 @@ def _asked_at(events: Sequence[Row], began: str) -> str:
     return asked or began
 
 
-def _blocks(events: Sequence[Row], since: str, until: str) -> int:
+def _blocks(events: Sequence[SessionEvent], since: str, until: str) -> int:
     """How often this run was sent back."""
     blocks = [str(row.get("ts")) for row in events if is_block(row)]
     return len([ts for ts in blocks if since <= ts and (not until or ts <= until)])
@@ -191,7 +195,7 @@ def _other_runs(viewer: Viewer, shown: set[str]) -> tuple[tuple[str, str], ...]:
     return tuple(others)
 
 
-def _task(events: Sequence[Row], parts: Sequence[Part]) -> str:
+def _task(events: Sequence[SessionEvent], parts: Sequence[Part]) -> str:
     """What the person typed that set the work going."""
     for part in parts:
         if texts := requests.of_run(events, part.view.kind, part.view.run):

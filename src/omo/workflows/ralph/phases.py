@@ -27,7 +27,7 @@ from omo.workflows.ultrawork.gates import Gate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Base
+    from omo.state.rows import Base, SessionEvent
 
 MOST_GATES = 50  # named in a judgement
 UNCOUNTED = 1_000_000  # lines, where nobody can tell: never a small change
@@ -300,7 +300,7 @@ def cannot_fail(argv: Sequence[str]) -> bool:
     return " ".join([program, *command[1:]]) in HOLLOW or (program in PRINTERS and "&&" not in command)
 
 
-def _rows_since(events: SessionEvents, opened: Row, since: str) -> list[Row]:
+def _rows_since(events: SessionEvents, opened: Row, since: str) -> list[SessionEvent]:
     """The pins of gates from the beginning on, everything else since the iteration was opened.
 
     By place in the ledger and by time, so that a clock which was set back brings nothing old in. In another ledger,

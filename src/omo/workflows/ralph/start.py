@@ -35,7 +35,7 @@ from omo.workflows.ralph.run import ABANDON, KIND, RALPH, THE_USERS_TURN, RalphR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Base
+    from omo.state.rows import Base, SessionEvent
 
 LONGEST_EVIDENCE = 500
 NOTHING_FOUND = "nobody said what is wanted, and the project's files name no check of its own"
@@ -105,7 +105,7 @@ def start(
     return run, publish(run, begins=True)
 
 
-def _began(caller: Caller, typed: Sequence[Row], own: RalphRun | None) -> Base:
+def _began(caller: Caller, typed: Sequence[SessionEvent], own: RalphRun | None) -> Base:
     """The files when the user asked for this run, or for the one that it carries on; where no hook heard them, as they
     are now."""
     last = own.state if own is not None else None
@@ -123,7 +123,7 @@ def _goes_on(last: RalphState) -> bool:
     return last.ended is None or last.is_the_users_turn
 
 
-def _is_confirmed(typed: Sequence[Row], digest: str) -> bool:
+def _is_confirmed(typed: Sequence[SessionEvent], digest: str) -> bool:
     """The file that the user named last, as it was then: one before it is what they wanted before."""
     named = [row["digest"] for row in typed if row.get("digest")]
     return bool(named) and named[-1] == digest
@@ -177,7 +177,9 @@ def _criteria(caller: Caller, path: Path | None, head: str | None, cwd: str) -> 
     return wanted, source, digest
 
 
-def _request(caller: Caller, typed: Sequence[Row], own: RalphRun | None, given: str, *, goes_on: bool) -> Row | None:
+def _request(
+    caller: Caller, typed: Sequence[SessionEvent], own: RalphRun | None, given: str, *, goes_on: bool
+) -> Row | None:
     """As the user typed it since the session's last run, or for a run that goes on; else as it was handed in."""
     last = own.state if own is not None else None
     since = str(last.started.get("ts")) if last is not None else ""

@@ -19,6 +19,10 @@ from omo.workflows.ultragoal.reviewers import outcome_of
 from omo.workflows.ultragoal.run import PlanRun
 from omo.workflows.ultragoal.session_goal import GoalTool, Outcome, ToolGoal
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.workflows.ultragoal.plan import PlanRow
+
 Row = dict[str, Any]
 
 LONGEST_OBJECTIVE = 4000
@@ -83,7 +87,7 @@ def complete(run: PlanRun) -> Outcome:
     completed = run.tool.change("complete", lambda goal: _proof(run, goal) if goal else {})
     plan = run.plan
     if completed.changed and plan is not None and not plan.is_open and next_step(run).action == "done":
-        event = {"kind": "plan_ended", "outcome": outcome_of(run, plan)}
+        event: PlanRow = {"kind": "plan_ended", "outcome": outcome_of(run, plan)}
         event["files"] = files_of_end(run.caller.root, run.caller.events)
         run.change_plan(lambda plan: (None, [event]))
     return completed

@@ -33,6 +33,10 @@ from omo.workflows.ultragoal.plan import Goal
 from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, exceptions_of, independence_of
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.workflows.ultragoal.plan import Receipt
+
 Row = dict[str, Any]
 
 MOST_ARTIFACTS = 60
@@ -67,7 +71,7 @@ def _section(viewer: Viewer, run: PlanRun, goal: Goal, item: Item | None) -> Sec
     )
 
 
-def _covers(goal: Goal, receipt: Row) -> tuple[tuple[str, str], ...]:
+def _covers(goal: Goal, receipt: Receipt) -> tuple[tuple[str, str], ...]:
     basis, covered = part(receipt, "basis"), part(receipt, "covers")
     kind = str(receipt.get("receiptKind"))
     return facts(
@@ -128,7 +132,7 @@ def _reviews(gate: Row) -> list[Attachment]:
     return attachments
 
 
-def _artifacts(viewer: Viewer, qa: Row, receipt: Row) -> list[Attachment]:
+def _artifacts(viewer: Viewer, qa: Row, receipt: Receipt) -> list[Attachment]:
     recorded = part(receipt, "artifacts")
     replays = {str(replay.get("artifact")): replay for replay in _objects(receipt.get("replays"))}
     rows = _objects(qa.get("artifactRefs"))
@@ -140,7 +144,7 @@ def _artifacts(viewer: Viewer, qa: Row, receipt: Row) -> list[Attachment]:
     return attachments
 
 
-def _artifact(viewer: Viewer, row: Row, recorded: Row, replay: Row | None) -> Attachment:
+def _artifact(viewer: Viewer, row: Row, recorded: dict[str, str], replay: Row | None) -> Attachment:
     name, kind, about = (str(row.get(key) or "") for key in ("id", "kind", "description"))
     path = str(row.get("path") or "")
     if replay is not None:
@@ -170,7 +174,7 @@ def _in_words(shape: str, path: str, raw: bytes) -> str:
     return "\n".join([*lines, f"exit {record.exit_code}"])
 
 
-def _last_words(viewer: Viewer, receipt: Row) -> list[Attachment]:
+def _last_words(viewer: Viewer, receipt: Receipt) -> list[Attachment]:
     reviews = {str(review.get("digest")): review for review in _objects(receipt.get("agents"))}
     attachments = []
     for message in viewer.agent_messages("omo:architect", "omo:qa"):

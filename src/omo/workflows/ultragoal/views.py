@@ -18,6 +18,7 @@ from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.checkpoint import Done
+    from omo.workflows.ultragoal.plan import PlanRow
     from omo.workflows.ultragoal.review import Review
 
 Row = dict[str, Any]
@@ -163,12 +164,17 @@ def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=[*done.notes, *run.notes])
 
 
-def steered(row: Row, step: NextStep, notes: list[str]) -> Result:
-    new = row.get("goalIds") or row.get("replacementGoalIds") or [None]
-    data = {"kind": row["mutation"], "goal_id": row.get("goalId") or new[0], "row": row, "next": step.command}
+def steered(row: PlanRow, step: NextStep, notes: list[str]) -> Result:
+    named = [row.get("goalId"), *row.get("goalIds", []), *row.get("replacementGoalIds", [])]
+    data = {
+        "kind": row["mutation"],
+        "goal_id": next(filter(None, named), None),
+        "row": row,
+        "next": step.command,
+    }
     shown = {}
     for key, value in row.items():
-        shown[key] = ", ".join(value) if key.endswith(("Ids", "Fields")) else value
+        shown[key] = ", ".join(value) if isinstance(value, list) else value
     return Result(data, f"{STEERED[row['mutation']].format(**shown)}\nNext: {step.text}", notes=notes)
 
 

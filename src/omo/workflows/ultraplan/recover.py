@@ -10,7 +10,7 @@ from pathlib import Path
 from omo.errors import Refused
 from omo.text import clip
 from omo.work.lifecycle import require
-from omo.work.run import Caller, Row, Run, load
+from omo.work.run import Caller, Run, load
 from omo.workflows.ultraplan import preflight, sessions
 from omo.workflows.ultraplan.next_step import GIVE_UP, failed_command
 from omo.workflows.ultraplan.refusals import require_clean, require_free, require_shown, under_way
@@ -29,6 +29,10 @@ from omo.workflows.ultraplan.run_audit import RunStatus, audit_run
 from omo.workflows.ultraplan.sessions import Recovery
 from omo.workflows.ultraplan.start import Started, blocked, preflight_row, uncommitted, write
 from omo.workflows.ultraplan.status import leave_to_another, publish_end
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.workflows.ultraplan.run import RunRow
 
 
 def chosen(caller: Caller, path: Path) -> PlanRun:
@@ -84,7 +88,7 @@ def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
         entry = f"what passed is committed at {history.head[:12]}"
         recovery = Recovery(depth, missing, reasons, entry, from_top(caller, run.journal.path))
         spec = write(run, f"recovery-{depth}.md", sessions.render(plan, document, recovery))
-        row: Row = {"kind": "recovered", "session": caller.session, "depth": depth, "missing": missing}
+        row: RunRow = {"kind": "recovered", "session": caller.session, "depth": depth, "missing": missing}
         row |= {"reasons": reasons, "uncommitted": uncommitted(history), "head": history.head}
         run.append(preflight_row(caller, state.path, asked), row)
     leave_to_another(caller, run.id)

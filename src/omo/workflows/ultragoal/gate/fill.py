@@ -24,6 +24,10 @@ from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal
 from omo.workflows.ultrawork.gates import Gate
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.rows import SessionEvent
+
 Row = dict[str, Any]
 
 ARCHITECT, QA = reviewers.INDEPENDENT
@@ -65,7 +69,9 @@ class Filled:
     has_cleaner: bool
 
 
-def fill(goal: Goal, subject: Subject, reviews: Mapping[str, Review], events: list[Row], words: str = "") -> Filled:
+def fill(
+    goal: Goal, subject: Subject, reviews: Mapping[str, Review], events: list[SessionEvent], words: str = ""
+) -> Filled:
     """`events` are what hooks saw in the session, `words` what whoever closes the goal says of it."""
     recorded = _recorded(subject)
     cited = frozenset(str(shown.row["path"]) for shown in recorded)
@@ -325,7 +331,7 @@ def _file_or_gate(row: Row) -> object:
     return row.get("path") or row.get("gate")
 
 
-def cleaner_report(events: list[Row], since: str) -> str:
+def cleaner_report(events: list[SessionEvent], since: str) -> str:
     """The newest report of the cleaner that a hook saw an agent end with."""
     report = ""
     for row in events:
