@@ -18,7 +18,8 @@ from omo.text import clip, counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Repaired, SessionEvent, SessionRow
+    from omo.state.ledger_rows import Repaired, SessionEvent
+    from omo.state.rows import SessionRow
 
 Row = dict[str, Any]
 

@@ -22,7 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from omo.state.rows import Base, Outcome, SessionEvent, SessionRow
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import Base, Outcome, SessionRow
     from omo.workflows.ultrawork.prove import Proof, Prover
 
 

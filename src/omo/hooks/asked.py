@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from omo.hooks.keyword import Reading
     from omo.hooks.main import World
     from omo.hosts import Event
-    from omo.state.rows import Base, SessionEvent, SessionRow
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import Base, SessionRow
     from omo.workflows.ultrawork.gates import Gate
 
 

@@ -25,7 +25,8 @@ from omo.workflows.ultrawork import gates
 if TYPE_CHECKING:
     from omo.hooks.main import World
     from omo.hosts import Event
-    from omo.state.rows import SessionEvent, SessionRow
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import SessionRow
     from omo.state.runtime import Works
 
 

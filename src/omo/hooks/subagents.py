@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.hooks.main import World
     from omo.hosts import Event
-    from omo.state.rows import SessionEvent
+    from omo.state.ledger_rows import SessionEvent
 
 LONGEST_MESSAGE = 64 * 1024
 # Their word is about the files, so it holds for those that were there when they said it.

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from omo.hooks.main import World
     from omo.hosts import Event
-    from omo.state.rows import SessionEvent, SessionRow
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import SessionRow
 
     Json = dict[str, Any]
 

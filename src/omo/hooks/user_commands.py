@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from omo.hooks.main import World
     from omo.hosts import Event
     from omo.proof.project_checks import Check
-    from omo.state.rows import NamedFile, SessionEvent, SessionRow
+    from omo.state.ledger_rows import NamedFile, SessionEvent
+    from omo.state.rows import SessionRow
 
 
 LONGEST_REQUEST = 8000

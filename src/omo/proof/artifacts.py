@@ -19,19 +19,21 @@ from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import changes, globs
 from omo.state import paths
 from omo.state.journal import Journal
+from omo.state.ledger_rows import LedgerRow, Repaired
 from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Base, LedgerRow, Repaired
+    from omo.state.rows import Base
 
-    class ArtifactRow(LedgerRow, total=False):
-        path: str
-        digest: str
-        size: int
-        goal: str
-        files: Base
-        contents: dict[str, tuple[str, float]]  # by path, the digest of what was seen and since when it is known
+
+class ArtifactRow(LedgerRow, total=False):
+    path: str
+    digest: str
+    size: int
+    goal: str
+    files: Base
+    contents: dict[str, tuple[str, float]]  # by path, the digest of what was seen and since when it is known
 
 
 LARGEST = 512_000_000

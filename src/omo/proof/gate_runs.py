@@ -23,15 +23,17 @@ from omo.proof.swap import File
 from omo.proof.typed_commands import command_id
 from omo.state import paths, store
 from omo.state.journal import Journal
+from omo.state.ledger_rows import GateResult, LedgerRow
 from omo.text import clip, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Base, GateResult, LedgerRow
+    from omo.state.rows import Base
 
-    class Tried(GateResult):
-        arrangement: str
-        base: str  # by its id
+
+class Tried(GateResult):
+    arrangement: str
+    base: str  # by its id
 
 
 Judge = Callable[[runner.Outcome], tuple[str, str]]  # pass, fail or unknown, and why

@@ -12,18 +12,19 @@ from omo.errors import Refused
 from omo.proof import changes
 from omo.state import paths
 from omo.state.journal import Journal
+from omo.state.ledger_rows import LedgerRow
 
-if TYPE_CHECKING:  # pydantic is behind them, which whoever only asks what is pinned need not load
+if TYPE_CHECKING:
     from omo.proof.checks import Check
     from omo.proof.evaluate import Tree, Verdict
-    from omo.state.rows import LedgerRow
 
-    class PinRow(LedgerRow, total=False):
-        digest: str
-        check: object
-        base: str | None
-        goal: str | None
-        source: str
+
+class PinRow(LedgerRow, total=False):
+    digest: str
+    check: object
+    base: str | None
+    goal: str | None
+    source: str
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from omo.state.rows import Mark, Repaired
+    from omo.state.ledger_rows import Repaired
+    from omo.state.rows import Mark
 
 REPAIR = (
     "let the user look at what was changed (omo ledger verify), then run in a terminal of their own: omo ledger repair "

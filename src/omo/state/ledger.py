@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from omo.state.rows import LedgerRow, Mark, Repaired
+    from omo.state.ledger_rows import LedgerRow, Repaired
+    from omo.state.rows import Mark
 
 SHORT_TAIL = 16 * 1024
 BULK = 1024 * 1024  # bytes: from here on it pays to import orjson and hashlib

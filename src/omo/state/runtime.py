@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from omo.state.rows import FenceLists, SessionEvent, SessionRow, Summary
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import FenceLists, SessionRow, Summary
 
     Json = dict[str, Any]
     Works = list[tuple[str, Summary]]

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from omo.hosts import Event
-    from omo.state.rows import SessionEvent, SessionRow, Ulw
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import SessionRow, Ulw
 
 
 SHELL_EXCUSES = 2  # a server left running in the background must not excuse every Stop

@@ -26,7 +26,8 @@ from omo.work.run import Caller, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Base, SessionEvent, SessionRow
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import Base, SessionRow
 
 Row = dict[str, Any]
 T = TypeVar("T")

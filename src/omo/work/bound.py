@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from omo.proof.base import Look
-    from omo.state.rows import FilesAtEnd, Reopened, SessionEvent, Summary
+    from omo.state.ledger_rows import Reopened, SessionEvent
+    from omo.state.rows import FilesAtEnd, Summary
 
 
 REOPENED = "reopened"

@@ -21,7 +21,8 @@ from omo.work.status import NextStep, command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import SessionEvent, SessionRow, Summary
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import SessionRow, Summary
 
 Row = dict[str, Any]
 

@@ -14,7 +14,8 @@ from omo.work.run import Caller, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import SessionEvent, SessionRow, Summary
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import SessionRow, Summary
 
 
 def publish(

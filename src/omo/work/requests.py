@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from omo.state.rows import NamedFile, SessionEvent
+    from omo.state.ledger_rows import NamedFile, SessionEvent
     from omo.state.runtime import Works
 
 

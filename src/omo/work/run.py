@@ -25,7 +25,8 @@ from omo.work.status import USER_RUNS, Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Limits, SessionEvent, SessionRow, Summary
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import Limits, SessionRow, Summary
 
 MOST_LISTED = 10
 MOST_BYTES_IN_A_ROW = 240 * 1024

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from omo.state.ledger import Chain
-    from omo.state.rows import SessionEvent, SessionRow
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import SessionRow
     from omo.work.files import Files
     from omo.work.run import Caller
 

@@ -15,6 +15,7 @@ from omo.errors import BadInput, OmoError, Refused, Unreadable
 from omo.proof import base, changes, held_lines
 from omo.proof.project_files import commit_at
 from omo.state import runtime
+from omo.state.ledger_rows import SessionEvent
 from omo.state.rows import EMPTY
 from omo.table import name_of
 from omo.text import clip
@@ -27,10 +28,6 @@ from omo.work import requests, times
 from omo.work.run import Run, tag
 from omo.work.sections import Notice, Sections
 from omo.work.viewer import Viewer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.state.rows import SessionEvent
 
 Row = dict[str, Any]
 

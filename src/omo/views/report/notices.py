@@ -23,7 +23,8 @@ from omo.work.sections import BY_AGENT, Notice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Outcome, SessionEvent
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import Outcome
 
 
 # What takes the ground from everything else comes first, what may be harmless last.

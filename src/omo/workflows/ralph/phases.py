@@ -27,7 +27,8 @@ from omo.workflows.ultrawork.gates import Gate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Base, SessionEvent
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import Base
 
 MOST_GATES = 50  # named in a judgement
 UNCOUNTED = 1_000_000  # lines, where nobody can tell: never a small change

@@ -35,7 +35,8 @@ from omo.workflows.ralph.run import ABANDON, KIND, RALPH, THE_USERS_TURN, RalphR
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Base, SessionEvent
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import Base
 
 LONGEST_EVIDENCE = 500
 NOTHING_FOUND = "nobody said what is wanted, and the project's files name no check of its own"

@@ -22,14 +22,9 @@ from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, Inspection, Subject
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
 from omo.workflows.ultragoal.goals import remember_files, set_back, start_next
 from omo.workflows.ultragoal.next_step import tool_step
-from omo.workflows.ultragoal.plan import Goal, Plan, applied
+from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt, applied
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 from omo.workflows.ultrawork.pins import hold
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.workflows.ultragoal.plan import PlanRow, Receipt
-
 
 MOST_WEAKENED = 20  # in a receipt
 # Of a gate what no command of the checkpoint can show.

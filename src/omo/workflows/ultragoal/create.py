@@ -7,6 +7,7 @@ import os
 from omo.digest import sha256
 from omo.errors import Refused
 from omo.state import runtime, store
+from omo.state.ledger_rows import SessionEvent
 from omo.state.rows import EMPTY
 from omo.text import clip, counted
 from omo.work import requests
@@ -15,14 +16,8 @@ from omo.work.run import check_sizes
 from omo.work.status import NextStep
 from omo.workflows.ultragoal.brief import Brief, has_goals, parse, same_words
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import POINTER
+from omo.workflows.ultragoal.plan import POINTER, NewGoal, PlanRow, Replaced
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan, repository
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.state.rows import SessionEvent
-    from omo.workflows.ultragoal.plan import NewGoal, PlanRow, Replaced
-
 
 MOST_EARLIER = 5
 

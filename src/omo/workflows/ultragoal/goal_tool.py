@@ -14,14 +14,10 @@ from omo.work.run import Caller
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.brief import text_defects
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import Plan
+from omo.workflows.ultragoal.plan import Plan, PlanRow
 from omo.workflows.ultragoal.reviewers import outcome_of
 from omo.workflows.ultragoal.run import PlanRun
 from omo.workflows.ultragoal.session_goal import GoalTool, Outcome, ToolGoal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.workflows.ultragoal.plan import PlanRow
 
 Row = dict[str, Any]
 

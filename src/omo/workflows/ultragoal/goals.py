@@ -8,13 +8,8 @@ from pathlib import Path
 from omo.errors import BadInput, Refused
 from omo.proof import artifacts
 from omo.workflows.ultragoal.brief import LONGEST_OBJECTIVE, LONGEST_TITLE, same_words, text_defects, title_of
-from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow
 from omo.workflows.ultragoal.run import PlanRun
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.workflows.ultragoal.plan import NewGoal, PlanRow
-
 
 SHORTEST_BLOCKER = 10
 MOST_OPEN_BLOCKERS = 3

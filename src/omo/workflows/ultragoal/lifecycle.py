@@ -14,14 +14,9 @@ from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.run import Caller
 from omo.workflows.ultragoal.next_step import PLANNING
-from omo.workflows.ultragoal.plan import HANDED_OFF, HANDOFF, MARKED, TAKEN_UP, Plan
+from omo.workflows.ultragoal.plan import HANDED_OFF, HANDOFF, MARKED, TAKEN_UP, Plan, PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, load_plan, run_of
 from omo.workflows.ultragoal.status import publish_status
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.workflows.ultragoal.plan import PlanRow
-
 
 CALLEES = [row.kind for row in table.ROWS if row.commands and row.kind != ULTRAGOAL.name]
 PHASES = (HANDOFF, "active")

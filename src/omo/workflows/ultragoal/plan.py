@@ -5,156 +5,166 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from omo.errors import BadInput, Refused, Unreadable
+from omo.state.ledger_rows import From, LedgerRow
 from omo.text import clip, counted
 from omo.work.outcome import repaired
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Required, TypedDict
+    from omo.state.rows import Base, FilesAtEnd, LetThrough, Outcome
 
-    from omo.state.rows import Base, FilesAtEnd, From, LedgerRow, LetThrough, Outcome
 
-    class Wording(TypedDict):
-        title: str
-        objective: str
+class Wording(TypedDict):
+    title: str
+    objective: str
 
-    class Steered(TypedDict, total=False):
-        """Where a goal came from or went: split, blocker, superseded, reworded."""
 
-        kind: str
-        evidence: str
-        rationale: str
-        by: str | None
-        mutation: str
-        sourceGoalId: str
-        blockedGoalId: str
-        source: str
-        name: str
-        replacementGoalIds: list[str]
-        noReplacementRequired: bool
-        changedFields: list[str]
-        firstWording: Wording | None  # what was promised first, however often it is revised
+class Steered(TypedDict, total=False):
+    """Where a goal came from or went: split, blocker, superseded, reworded."""
 
-    class NewGoal(Wording, total=False):
-        id: Required[str]
-        steering: Steered
+    kind: str
+    evidence: str
+    rationale: str
+    by: str | None
+    mutation: str
+    sourceGoalId: str
+    blockedGoalId: str
+    source: str
+    name: str
+    replacementGoalIds: list[str]
+    noReplacementRequired: bool
+    changedFields: list[str]
+    firstWording: Wording | None  # what was promised first, however often it is revised
 
-    class SeenReview(TypedDict, total=False):
-        """The word of a reviewer, and what changed since."""
 
-        role: str
-        at: str
-        row: int  # of the session's ledger
-        digest: str
-        verdict: str
-        clean: bool
-        request: str
-        changed: list[str] | None
+class NewGoal(Wording, total=False):
+    id: str
+    steering: Steered
 
-    class Exemption(TypedDict):
-        """Evidence that was not run again."""
 
-        artifact: str
-        reasonCode: str
-        reason: str
-        approvedBy: str
-        fallbackArtifactRefs: list[str]
+class SeenReview(TypedDict, total=False):
+    """The word of a reviewer, and what changed since."""
 
-    class Replay(TypedDict):
-        artifact: str
-        command: str
-        executable: str | None  # what ran: the meaning of a name is up to the search path
+    role: str
+    at: str
+    row: int  # of the session's ledger
+    digest: str
+    verdict: str
+    clean: bool
+    request: str
+    changed: list[str] | None
 
-    class Receipt(TypedDict, total=False):
-        """What closed a goal; `omo.workflows.ultragoal.receipts` tells whether it still holds."""
 
-        schemaVersion: int
-        receiptId: str
-        receiptKind: str
-        goalId: str
-        verifiedAt: str
-        goalStatusBeforeCheckpoint: str
-        qualityGateHash: str
-        checkpointLedgerRow: int
-        basis: object
-        planGeneration: str
-        covers: dict[str, str | None]
-        independence: str
-        agents: list[SeenReview]
-        cleaned: bool
-        exemptions: list[Exemption]
-        artifacts: dict[str, str]  # by path, the digests of what the gate cites
-        proofs: list[str]
-        replays: list[Replay]
-        weakened: list[str]
-        allowed: list[str]
-        notes: list[str]
-        tree: str
-        by: str
-        letThrough: list[LetThrough]
+class Exemption(TypedDict):
+    """Evidence that was not run again."""
 
-    class Repository(TypedDict, total=False):
-        root: str
-        git: str
-        base: str | None  # the commit its work started from
-        files: Base
+    artifact: str
+    reasonCode: str
+    reason: str
+    approvedBy: str
+    fallbackArtifactRefs: list[str]
 
-    class Replaced(TypedDict, total=False):
-        """A plan that was given up for another one."""
 
-        run: str
-        open: int
-        trouble: str
-        by: str
-        earlier: list[Replaced]
+class Replay(TypedDict):
+    artifact: str
+    command: str
+    executable: str | None  # what ran: the meaning of a name is up to the search path
 
-    class Handoff(TypedDict, total=False):
-        by: str
-        to: str | None  # the workflow
-        open: int  # goals
 
-    class PlanRow(LedgerRow, From, total=False):
-        """A row of a plan's ledger, of whichever kind."""
+class Receipt(TypedDict, total=False):
+    """What closed a goal; `omo.workflows.ultragoal.receipts` tells whether it still holds."""
 
-        run: str
-        session: str
-        root: str
-        brief: str
-        constraints: str
-        goalMode: str
-        objective: str
-        repository: Repository
-        requests: list[str]
-        leftOut: list[str]
-        replaces: Replaced
-        goals: list[NewGoal]
-        goalId: str | None
-        goalIds: list[str]
-        status: str
-        evidence: str
-        rationale: str
-        reason: str
-        payload: dict[str, str]
-        qualityGateHash: str
-        completionVerification: Receipt
-        mutation: str
-        replacementGoalIds: list[str]
-        blockerGoalIds: list[str]
-        pendingGoalIds: list[str]
-        previousPendingGoalIds: list[str]
-        changedFields: list[str]
-        previous: Wording
-        title: str
-        noReplacementRequired: bool
-        findings: list[str]
-        classification: str
-        outcome: Outcome
-        files: FilesAtEnd
-        to: str
-        goal: str
+    schemaVersion: int
+    receiptId: str
+    receiptKind: str
+    goalId: str
+    verifiedAt: str
+    goalStatusBeforeCheckpoint: str
+    qualityGateHash: str
+    checkpointLedgerRow: int
+    basis: object
+    planGeneration: str
+    covers: dict[str, str | None]
+    independence: str
+    agents: list[SeenReview]
+    cleaned: bool
+    exemptions: list[Exemption]
+    artifacts: dict[str, str]  # by path, the digests of what the gate cites
+    proofs: list[str]
+    replays: list[Replay]
+    weakened: list[str]
+    allowed: list[str]
+    notes: list[str]
+    tree: str
+    by: str
+    letThrough: list[LetThrough]
+
+
+class Repository(TypedDict, total=False):
+    root: str
+    git: str
+    base: str | None  # the commit its work started from
+    files: Base
+
+
+class Replaced(TypedDict, total=False):
+    """A plan that was given up for another one."""
+
+    run: str
+    open: int
+    trouble: str
+    by: str
+    earlier: list[Replaced]
+
+
+class Handoff(TypedDict, total=False):
+    by: str
+    to: str | None  # the workflow
+    open: int  # goals
+
+
+class PlanRow(LedgerRow, From, total=False):
+    """A row of a plan's ledger, of whichever kind."""
+
+    run: str
+    session: str
+    root: str
+    brief: str
+    constraints: str
+    goalMode: str
+    objective: str
+    repository: Repository
+    requests: list[str]
+    leftOut: list[str]
+    replaces: Replaced
+    goals: list[NewGoal]
+    goalId: str | None
+    goalIds: list[str]
+    status: str
+    evidence: str
+    rationale: str
+    reason: str
+    payload: dict[str, str]
+    qualityGateHash: str
+    completionVerification: Receipt
+    mutation: str
+    replacementGoalIds: list[str]
+    blockerGoalIds: list[str]
+    pendingGoalIds: list[str]
+    previousPendingGoalIds: list[str]
+    changedFields: list[str]
+    previous: Wording
+    title: str
+    noReplacementRequired: bool
+    findings: list[str]
+    classification: str
+    outcome: Outcome
+    files: FilesAtEnd
+    to: str
+    goal: str
 
 
 VERSION = 1

@@ -22,15 +22,10 @@ from omo.workflows.ultragoal.create import plan_row
 from omo.workflows.ultragoal.gate.models import Defect, shown
 from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.gate.rules import inspect_qa
-from omo.workflows.ultragoal.plan import MODES, Plan
+from omo.workflows.ultragoal.plan import MODES, NewGoal, Plan, PlanRow, Steered
 from omo.workflows.ultragoal.run import PlanRun, begin, settings_at
 from omo.workflows.ultragoal.source import Source
 from omo.workflows.ultrawork import gates
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.workflows.ultragoal.plan import NewGoal, PlanRow, Steered
-
 
 PASS, FAIL = "pass", "fail"
 WEAK_CONTRACT, UNSEEN_SOURCE = "inconclusive: weak-contract", "inconclusive: unseen-source"

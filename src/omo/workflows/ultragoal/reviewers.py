@@ -16,7 +16,8 @@ from omo.workflows.ultragoal.run import PlanRun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import LetThrough, Outcome, SessionEvent
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import LetThrough, Outcome
     from omo.workflows.ultragoal.plan import Receipt, SeenReview, Wording
 
 Row = dict[str, Any]

@@ -22,15 +22,10 @@ from omo.state import paths, store
 from omo.text import counted
 from omo.work.run import Caller, Kind, Run, caller_of, load
 from omo.workflows.ultragoal import plan as plans
-from omo.workflows.ultragoal.plan import CLASSIFY, Plan
+from omo.workflows.ultragoal.plan import CLASSIFY, Plan, PlanRow, Repository
 from omo.workflows.ultragoal.session_goal import GoalTool
 from omo.workflows.ultrawork import gates
 from omo.workflows.ultrawork.gates import Gates
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.workflows.ultragoal.plan import PlanRow, Repository
-
 
 CREATE = 'omo ultragoal create-goals --brief "…" (goals begin with @goal: TITLE at the start of a line)'
 LARGEST_SETTINGS = 100_000

@@ -29,13 +29,9 @@ from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate import media, proof
 from omo.workflows.ultragoal.gate.replay import parse_replay
-from omo.workflows.ultragoal.plan import Goal
+from omo.workflows.ultragoal.plan import Goal, Receipt
 from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, exceptions_of, independence_of
 from omo.workflows.ultragoal.run import PlanRun, load_plan
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.workflows.ultragoal.plan import Receipt
 
 Row = dict[str, Any]
 

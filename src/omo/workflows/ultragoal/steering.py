@@ -14,13 +14,8 @@ from omo.strict import Strict, validated
 from omo.text import clip
 from omo.work.run import check_sizes
 from omo.workflows.ultragoal.brief import LONGEST, LONGEST_OBJECTIVE, LONGEST_TITLE, text_defects
-from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow, Steered
 from omo.workflows.ultragoal.run import PlanRun
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.workflows.ultragoal.plan import NewGoal, PlanRow, Steered
-
 
 LONGEST_SHOWN = 500  # of what a refused attempt leaves in the ledger
 OF_EVERY_KIND = ("evidence", "rationale")

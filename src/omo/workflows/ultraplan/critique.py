@@ -13,6 +13,7 @@ from omo.digest import sha256
 from omo.errors import BadInput, Unreadable
 from omo.state import paths, runtime
 from omo.state.journal import Journal
+from omo.state.ledger_rows import Json, LedgerRow
 from omo.strict import validated
 from omo.text import counted
 from omo.work import agents
@@ -21,25 +22,22 @@ from omo.work.briefs import quoted
 from omo.work.run import Caller
 from omo.workflows.ultraplan.models import Document
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.state.rows import Json, LedgerRow
 
-    class CritiqueRow(LedgerRow, total=False):
-        """Of the ledger of what is known about texts of plans."""
+class CritiqueRow(LedgerRow, total=False):
+    """Of the ledger of what is known about texts of plans."""
 
-        plan: str
-        digest: str
-        before: str  # omo filled the text in
-        clean: bool
-        verdict: str
-        dimensions: object
-        findings: list[Json]
-        reasons: list[str]
-        independence: str
-        agent: str
-        message: str  # by its digest
-        session: str
+    plan: str
+    digest: str
+    before: str  # omo filled the text in
+    clean: bool
+    verdict: str
+    dimensions: object
+    findings: list[Json]
+    reasons: list[str]
+    independence: str
+    agent: str
+    message: str  # by its digest
+    session: str
 
 
 CRITIC = "omo:critic"

@@ -19,6 +19,7 @@ from omo.workflows.ultraplan.run import (
     PLAN,
     PlanRun,
     PlanState,
+    RunRow,
     depth_of,
     from_top,
     pinned_plan,
@@ -29,10 +30,6 @@ from omo.workflows.ultraplan.run_audit import RunStatus, audit_run
 from omo.workflows.ultraplan.sessions import Recovery
 from omo.workflows.ultraplan.start import Started, blocked, preflight_row, uncommitted, write
 from omo.workflows.ultraplan.status import leave_to_another, publish_end
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.workflows.ultraplan.run import RunRow
 
 
 def chosen(caller: Caller, path: Path) -> PlanRun:

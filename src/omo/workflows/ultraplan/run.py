@@ -12,6 +12,7 @@ from omo.digest import sha256
 from omo.errors import NotEvaluable, Refused, Unreadable
 from omo.proof import changes, git
 from omo.state import paths
+from omo.state.ledger_rows import From, LedgerRow
 from omo.text import clip
 from omo.work.bound import REOPENED
 from omo.work.outcome import exception, repaired
@@ -21,57 +22,57 @@ from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import sessions, verify
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
-from omo.workflows.ultraplan.verify import Verify
+from omo.workflows.ultraplan.verify import Verify, VerifyRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import FenceLists, FilesAtEnd, From, LedgerRow, LetThrough, Outcome
-    from omo.workflows.ultraplan.verify import VerifyRow
+    from omo.state.rows import FenceLists, FilesAtEnd, LetThrough, Outcome
 
-    class RunRow(LedgerRow, From, total=False):
-        """A row of a plan session's ledger, of whichever kind."""
 
-        session: str
-        path: str
-        plan: str
-        number: int
-        order: list[int]
-        base: str
-        runner: dict[str, str]
-        root: str
-        fence: FenceLists
-        steps: list[int]
-        verify: list[VerifyRow]
-        done: dict[str, str]
-        depth: int
-        left_behind: list[str]
-        handoffs: list[str]
-        unreviewed: str
-        is_named: bool
-        legacy: bool
-        recovery_of: str
-        needs: list[object]
-        missing: Any  # the steps; of a preflight the names of what it missed
-        result: str
-        bypassed: str
-        why: str
-        step: int
-        reason: str
-        passed: list[int]
-        head: str | None
-        uncommitted: list[str] | None
-        reasons: list[str]
-        verdict: str
-        audit: str
-        by: str
-        handoff: str
-        failed: object
-        unverified: str
-        violations: list[str]
-        files: FilesAtEnd
-        report: str
-        outcome: Outcome
-        results: list[VerifyRow]
+class RunRow(LedgerRow, From, total=False):
+    """A row of a plan session's ledger, of whichever kind."""
+
+    session: str
+    path: str
+    plan: str
+    number: int
+    order: list[int]
+    base: str
+    runner: dict[str, str]
+    root: str
+    fence: FenceLists
+    steps: list[int]
+    verify: list[VerifyRow]
+    done: dict[str, str]
+    depth: int
+    left_behind: list[str]
+    handoffs: list[str]
+    unreviewed: str
+    is_named: bool
+    legacy: bool
+    recovery_of: str
+    needs: list[object]
+    missing: Any  # the steps; of a preflight the names of what it missed
+    result: str
+    bypassed: str
+    why: str
+    step: int
+    reason: str
+    passed: list[int]
+    head: str | None
+    uncommitted: list[str] | None
+    reasons: list[str]
+    verdict: str
+    audit: str
+    by: str
+    handoff: str
+    failed: object
+    unverified: str
+    violations: list[str]
+    files: FilesAtEnd
+    report: str
+    outcome: Outcome
+    results: list[VerifyRow]
 
 
 KIND = "ultraplan"

@@ -22,13 +22,9 @@ from omo.workflows.ultraplan.refusals import (
     require_reviewed,
     require_shown,
 )
-from omo.workflows.ultraplan.run import PLAN, PlanRun, PlanState, depth_of, pinned_path, tags
+from omo.workflows.ultraplan.run import PLAN, PlanRun, PlanState, RunRow, depth_of, pinned_path, tags
 from omo.workflows.ultraplan.run_audit import RunStatus
 from omo.workflows.ultraplan.status import publish_end
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.workflows.ultraplan.run import RunRow
 
 MOST_SHOWN = 10
 MOST_UNCOMMITTED = 200

@@ -19,7 +19,8 @@ from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanState,
 from omo.workflows.ultraplan.run_audit import RunStatus, load_status
 
 if TYPE_CHECKING:
-    from omo.state.rows import SessionEvent, SessionRow, Summary
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import SessionRow, Summary
     from omo.work.viewer import Viewer
 
 LONGEST_FIRST = 90

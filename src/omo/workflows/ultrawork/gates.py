@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.proof.project_checks import Check
-    from omo.state.rows import Base, SessionEvent, SessionRow
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import Base, SessionRow
     from omo.work.citations import Pinned
 
 

@@ -20,7 +20,8 @@ from omo.work.sections import BY_AGENT, BY_USER
 from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
-    from omo.state.rows import Base, SessionEvent
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import Base
 
 
 def session_gates(context: Context, name: str) -> gates.SessionGates:

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from omo.state.rows import GateResult
+    from omo.state.ledger_rows import GateResult
 
 
 def sections(viewer: Viewer, view: Status) -> Sections:

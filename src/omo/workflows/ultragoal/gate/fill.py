@@ -14,6 +14,7 @@ from typing import Any
 from omo import safe_open
 from omo.errors import BadInput
 from omo.proof import artifacts, documents
+from omo.state.ledger_rows import SessionEvent
 from omo.text import block, clip
 from omo.work.agents import Review
 from omo.work.status import command_line
@@ -23,10 +24,6 @@ from omo.workflows.ultragoal.gate.models import SURFACES, Defect
 from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal
 from omo.workflows.ultrawork.gates import Gate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.state.rows import SessionEvent
 
 Row = dict[str, Any]
 

@@ -38,10 +38,7 @@ from omo.workflows.ultragoal.gate.proof import (
     Subject,
     refs_of,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.workflows.ultragoal.plan import Exemption
+from omo.workflows.ultragoal.plan import Exemption
 
 SECTIONS = tuple(Gate.model_fields)
 REPORT = "AI SLOP CLEANUP REPORT"
