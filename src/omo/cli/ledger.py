@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from omo import options, table
 from omo.context import Context
 from omo.errors import Refused, Unreadable
+from omo.json_text import Json
 from omo.result import Result
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from omo.state.ledger_rows import Repaired, SessionEvent
     from omo.state.rows import SessionRow
 
-Row = dict[str, Any]
 
 WHOLE = "Every row is there and unchanged."
 END_UNKNOWN = "whole, end unknown"  # no row of the session says any more where it ends
@@ -90,7 +90,7 @@ class Checked(NamedTuple):
             return 0
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return {
             "ledger": self.name,
             "session": self.session or None,
@@ -126,7 +126,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
         problems += [f"{lead}{checked.name}: {problem}" for problem in checked.problems]
     lines = [checked.line for checked in files]
     lines += [clip(problem, 400) for problem in problems] or [WHOLE]
-    data: Row = {"session": session or None, "problems": problems, "files": [checked.data for checked in files]}
+    data: Json = {"session": session or None, "problems": problems, "files": [checked.data for checked in files]}
     return Result(data, "\n".join(lines), 3 if problems else 0)
 
 
@@ -181,7 +181,7 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
     sessions = context.known_sessions()
     if arguments.session:
         sessions = [name for name in sessions if name == context.session(arguments.session)]
-    repaired: list[Row] = []
+    repaired: list[Json] = []
     beyond: list[str] = []
     for name in sessions:
         if context.row(name) is not None and runtime.ledger_problems(context.state, name):

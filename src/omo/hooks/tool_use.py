@@ -6,6 +6,7 @@ import os
 
 from omo import hosts, table
 from omo.hosts import Answer
+from omo.json_text import Json
 from omo.state import paths, runtime
 from omo.state.rows import EMPTY
 from omo.text import clip
@@ -13,14 +14,12 @@ from omo.text import clip
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from omo.hooks.main import World
     from omo.hosts import Event
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import SessionRow
 
-    Json = dict[str, Any]
 
 PATIENCE = 3  # an identical call that is refused so often is no longer a matter between omo and the model
 REMEMBERED = 64  # different refused calls; an older one is counted from the start again

@@ -1,4 +1,4 @@
-"""The rows of ledgers, by type. A hook does not load this; each workflow has the type of its own rows beside its fold."""
+"""The rows of ledgers, by type. No hook loads this. Each workflow has the type of its own rows beside its fold."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from omo.state.rows import Base, Outcome, SessionRow
-
-Json = dict[str, Any]  # an object of JSON, where it is read or written
 
 
 class LedgerRow(TypedDict, total=False):

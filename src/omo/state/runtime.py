@@ -11,7 +11,7 @@ import os
 from omo import table
 from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
-from omo.json_text import dumps
+from omo.json_text import Json, dumps
 from omo.state import ledger, paths, store
 from omo.state.rows import EMPTY, read_row
 from omo.text import clip
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import FenceLists, SessionRow, Summary
 
-    Json = dict[str, Any]
     Works = list[tuple[str, Summary]]
 
 VERSION = 1

@@ -6,7 +6,6 @@ import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from omo.errors import BadInput, Refused
 from omo.state import runtime, store
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import SessionRow, Summary
 
-Row = dict[str, Any]
 
 SHORTEST_REASON = 10
 

@@ -6,12 +6,13 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from omo import __version__, table
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused, Unreadable
+from omo.json_text import Json
 from omo.proof import base, changes, held_lines
 from omo.proof.project_files import commit_at
 from omo.state import runtime
@@ -28,8 +29,6 @@ from omo.work import requests, times
 from omo.work.run import Run, tag
 from omo.work.sections import Notice, Sections
 from omo.work.viewer import Viewer
-
-Row = dict[str, Any]
 
 ASKED = (*requests.ARMED, *requests.OF_WORKFLOWS)
 
@@ -91,7 +90,7 @@ class Report:
         return "Nothing was let through: no exception was made, nobody judged their own work, every ledger is whole."
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return {
             "session": self.session,
             "run": self.run or None,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any
 
 from omo.errors import BadInput, Refused
+from omo.json_text import Json
 from omo.state import store
 from omo.text import clip, counted
 from omo.work.bound import files_of_end
@@ -18,8 +18,6 @@ from omo.workflows.ultragoal.plan import Plan, PlanRow
 from omo.workflows.ultragoal.reviewers import outcome_of
 from omo.workflows.ultragoal.run import PlanRun
 from omo.workflows.ultragoal.session_goal import GoalTool, Outcome, ToolGoal
-
-Row = dict[str, Any]
 
 LONGEST_OBJECTIVE = 4000
 SAY_IT = 'omo goal create --objective "what is to be reached"'
@@ -33,7 +31,7 @@ def create(run: PlanRun, objective: str | None = None) -> Outcome:
         if defects := text_defects("--objective", objective, longest=LONGEST_OBJECTIVE):
             raise BadInput(defects[0], fix=f"{SAY_IT}; a long brief goes into a plan", defects=defects)
 
-    def fields(goal: ToolGoal | None) -> Row:
+    def fields(goal: ToolGoal | None) -> Json:
         wanted, plan_run = _objective_for(run, given)
         return {"goal": f"t{int(run.caller.now * 1000)}", "objective": wanted, "run": plan_run}
 
@@ -124,7 +122,7 @@ def _objective_for(run: PlanRun, given: str | None) -> tuple[str, str]:
     return given, ""
 
 
-def _proof(run: PlanRun, goal: ToolGoal) -> Row:
+def _proof(run: PlanRun, goal: ToolGoal) -> Json:
     """The receipts that prove the goal, as fields of its row; Refused with what is missing. Other goals pass."""
     plan = run.plan
     if run.problems and goal.belongs_to_a_plan:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from omo.json_text import Json
 from omo.proof import base
 from omo.text import clip, counted, listed
 from omo.work import agents, outcome, requests
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
     from omo.state.rows import LetThrough, Outcome
     from omo.workflows.ultragoal.plan import Receipt, SeenReview, Wording
 
-Row = dict[str, Any]
 
 INDEPENDENT = {"omo:architect": "architect", "omo:qa": "qa"}
 # What a clean report says at its end; the last key that is there is its verdict.
@@ -108,7 +106,7 @@ def _goal_asked(text: str) -> str:
         return ""
 
 
-def last_report(text: str) -> Row:
+def last_report(text: str) -> Json:
     """The last report of a message, also where that is inside its section of a gate; NoAnswer where there is none."""
     reports = agents.objects(text)
     if not reports:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from omo.json_text import Json
 from omo.result import Result
 from omo.text import block, clip, counted
 from omo.work.status import LONGEST_TEXT, NextStep, Status
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from omo.workflows.ultragoal.plan import PlanRow
     from omo.workflows.ultragoal.review import Review
 
-Row = dict[str, Any]
 
 MOST_FINDINGS = 50
 MOST_PINS = 2
@@ -42,7 +42,7 @@ STEERED = {
 }
 
 
-def step_data(step: NextStep) -> Row:
+def step_data(step: NextStep) -> Json:
     return {"action": step.action, "why": step.why, "command": step.command, "goal_id": step.item or None}
 
 
@@ -90,7 +90,7 @@ def status(run: PlanRun, plan: Plan, view: Status) -> Result:
 def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Result:
     plan = run.require_plan()
     goal = plan.active
-    data: Row = {
+    data: Json = {
         "all_complete": not plan.is_open,
         "next_action": step.action,
         "objective": plan.objective,

@@ -11,9 +11,10 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from omo.digest import sha256
 from omo.errors import BadInput, Unreadable
+from omo.json_text import Json
 from omo.state import paths, runtime
 from omo.state.journal import Journal
-from omo.state.ledger_rows import Json, LedgerRow
+from omo.state.ledger_rows import LedgerRow
 from omo.strict import validated
 from omo.text import counted
 from omo.work import agents

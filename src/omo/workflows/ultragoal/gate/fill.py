@@ -9,10 +9,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from omo import safe_open
 from omo.errors import BadInput
+from omo.json_text import Json
 from omo.proof import artifacts, documents
 from omo.state.ledger_rows import SessionEvent
 from omo.text import block, clip
@@ -24,8 +24,6 @@ from omo.workflows.ultragoal.gate.models import SURFACES, Defect
 from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal
 from omo.workflows.ultrawork.gates import Gate
-
-Row = dict[str, Any]
 
 ARCHITECT, QA = reviewers.INDEPENDENT
 VERDICTS = ("architectureStatus", "productStatus", "codeStatus", "recommendation")
@@ -47,7 +45,7 @@ class Proof:
     nothing now.
     """
 
-    row: Row
+    row: Json
     command: str = ""
     surface: str = ""
     scenario: str = ""
@@ -60,7 +58,7 @@ class Filled:
     """The gate of a goal as far as omo can fill it in, and what it lacks. `way_out` is of a gate of the session that
     stands in the way, where no work can make it pass."""
 
-    document: Row
+    document: Json
     missing: list[Defect]
     way_out: str
     has_cleaner: bool
@@ -151,7 +149,7 @@ def _review_problem(goal: Goal, subject: Subject, agent: str, review: Review | N
     return ""
 
 
-def _executor_qa(goal: Goal, good: list[Proof], review: Review | None) -> Row:
+def _executor_qa(goal: Goal, good: list[Proof], review: Review | None) -> Json:
     """The reviewer's own rows where it returned some; all others from what was recorded."""
     report, verdict, evidence, seen = {}, "", "", []
     if review is not None:
@@ -186,9 +184,9 @@ def _why_not(recorded: list[Proof], *, is_attack: bool) -> str:
     return "; ".join(dict.fromkeys(problems))
 
 
-def _coverage(goal: Goal, contract: str, surfaces: list[Row], cases: list[Row], own: list[Row]) -> Row:
+def _coverage(goal: Goal, contract: str, surfaces: list[Json], cases: list[Json], own: list[Json]) -> Json:
     """The goal as one obligation, with all that shows it."""
-    coverage: Row = {"id": "contract-1", "contractRef": contract, "obligation": goal.objective, "status": "covered"}
+    coverage: Json = {"id": "contract-1", "contractRef": contract, "obligation": goal.objective, "status": "covered"}
     shown_by = {"surfaceEvidenceRefs": surfaces, "adversarialCaseRefs": cases, "artifactRefs": own}
     for name, rows in shown_by.items():
         if rows:
@@ -196,10 +194,10 @@ def _coverage(goal: Goal, contract: str, surfaces: list[Row], cases: list[Row], 
     return coverage
 
 
-def _surfaces(contract: str, good: list[Proof]) -> list[Row]:
+def _surfaces(contract: str, good: list[Proof]) -> list[Json]:
     """Each surface that was used, with what shows it: commands, a page with its picture, a terminal; else the gates.
     An attack shows the command line only where nothing else does."""
-    cited: dict[str, list[Row]] = {}
+    cited: dict[str, list[Json]] = {}
     pictures, gates, attacks = [], [], []
     for shown in good:
         if shown.scenario:
@@ -220,17 +218,17 @@ def _surfaces(contract: str, good: list[Proof]) -> list[Row]:
     rows = []
     for surface, shown_by in cited.items():
         invocation = "; ".join(row["description"] for row in shown_by)
-        row: Row = {"id": f"surface-{surface}", "contractRef": contract, "surface": surface}
+        row: Json = {"id": f"surface-{surface}", "contractRef": contract, "surface": surface}
         row |= {"invocation": invocation, "verdict": "passed", "artifactRefs": [row["id"] for row in shown_by]}
         rows.append(row)
     return rows
 
 
-def _cases(contract: str, good: list[Proof]) -> list[Row]:
-    rows: list[Row] = []
+def _cases(contract: str, good: list[Proof]) -> list[Json]:
+    rows: list[Json] = []
     for shown in good:
         if shown.scenario:
-            row: Row = {"id": f"case-{len(rows) + 1}", "contractRef": contract, "scenario": shown.scenario}
+            row: Json = {"id": f"case-{len(rows) + 1}", "contractRef": contract, "scenario": shown.scenario}
             row |= {"expectedBehavior": shown.expected, "verdict": "passed", "artifactRefs": [shown.row["id"]]}
             rows.append(row)
     return rows
@@ -258,7 +256,7 @@ def _recorded(subject: Subject) -> list[Proof]:
     return proofs
 
 
-def _run(subject: Subject, row: Row) -> Proof:
+def _run(subject: Subject, row: Json) -> Proof:
     """A command that omo ran. Only an attempt to break the work may end as it likes."""
     try:
         record = replay.parse_replay(documents.load(subject.root / row["path"]))
@@ -271,7 +269,7 @@ def _run(subject: Subject, row: Row) -> Proof:
     return Proof(row, command, "cli", record.scenario, record.expected, problem)
 
 
-def _file(subject: Subject, row: Row) -> Proof:
+def _file(subject: Subject, row: Json) -> Proof:
     """A file that somebody added: what it is is told by its content."""
     path, surface = subject.root / row["path"], ""
     if path.suffix.lower() in PICTURES:
@@ -290,9 +288,9 @@ def _file(subject: Subject, row: Row) -> Proof:
     return Proof(row, surface=surface if surface in SURFACES else "")
 
 
-def _architect_review(review: Review | None) -> Row:
+def _architect_review(review: Review | None) -> Json:
     """As the architect was seen to say it; without that, what is left to write."""
-    section: Row = {**dict.fromkeys(VERDICTS, ""), "evidence": "", "commands": [], "blockers": []}
+    section: Json = {**dict.fromkeys(VERDICTS, ""), "evidence": "", "commands": [], "blockers": []}
     if review is not None:
         report = reviewers.last_report(review.message.text)
         section |= {name: reviewers.CLEAN[name] for name in VERDICTS}  # three times CLEAR is what it approves
@@ -308,14 +306,14 @@ def _way_out_of(gate: Gate, goal: str) -> str:
     return f"a gate that no work here can make pass goes, and the end says so: omo gate remove {gate.name}"
 
 
-def _evidence_of(review: Review, report: Row) -> str:
+def _evidence_of(review: Review, report: Json) -> str:
     evidence = report.get("evidence")
     if isinstance(evidence, str) and evidence.strip():
         return evidence
     return block(review.message.text, LONGEST_EVIDENCE)
 
 
-def _rows(report: Row, name: str) -> list[Row]:
+def _rows(report: Json, name: str) -> list[Json]:
     rows = []
     listed = report.get(name)
     for row in listed if isinstance(listed, list) else ():
@@ -324,7 +322,7 @@ def _rows(report: Row, name: str) -> list[Row]:
     return rows
 
 
-def _file_or_gate(row: Row) -> object:
+def _file_or_gate(row: Json) -> object:
     return row.get("path") or row.get("gate")
 
 
