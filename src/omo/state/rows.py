@@ -210,6 +210,12 @@ if TYPE_CHECKING:
         ledger: Mark
         invalid: bool  # something of it was no object; never written
 
+    class Runtime(TypedDict):
+        """`runtime.local.json`, whose first line is made from its sessions."""
+
+        version: int
+        sessions: dict[str, Any]  # as they are stored: each is read by `read_row`
+
 
 EMPTY: SessionRow = {"ulw": {}, "stopContinuation": {}, "work": {}}
 PARTS = ("ulw", "stopContinuation", "work")  # which every row has

@@ -6,7 +6,6 @@ import os
 from dataclasses import replace
 
 from omo.errors import BadInput, Refused
-from omo.json_text import Json
 from omo.state import store
 from omo.text import clip, counted
 from omo.work.bound import files_of_end
@@ -17,7 +16,7 @@ from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import Plan, PlanRow
 from omo.workflows.ultragoal.reviewers import outcome_of
 from omo.workflows.ultragoal.run import PlanRun
-from omo.workflows.ultragoal.session_goal import GoalTool, Outcome, ToolGoal
+from omo.workflows.ultragoal.session_goal import GoalTool, Outcome, ToolGoal, ToolRow
 
 LONGEST_OBJECTIVE = 4000
 SAY_IT = 'omo goal create --objective "what is to be reached"'
@@ -31,7 +30,7 @@ def create(run: PlanRun, objective: str | None = None) -> Outcome:
         if defects := text_defects("--objective", objective, longest=LONGEST_OBJECTIVE):
             raise BadInput(defects[0], fix=f"{SAY_IT}; a long brief goes into a plan", defects=defects)
 
-    def fields(goal: ToolGoal | None) -> Json:
+    def fields(goal: ToolGoal | None) -> ToolRow:
         wanted, plan_run = _objective_for(run, given)
         return {"goal": f"t{int(run.caller.now * 1000)}", "objective": wanted, "run": plan_run}
 
@@ -122,7 +121,7 @@ def _objective_for(run: PlanRun, given: str | None) -> tuple[str, str]:
     return given, ""
 
 
-def _proof(run: PlanRun, goal: ToolGoal) -> Json:
+def _proof(run: PlanRun, goal: ToolGoal) -> ToolRow:
     """The receipts that prove the goal, as fields of its row; Refused with what is missing. Other goals pass."""
     plan = run.plan
     if run.problems and goal.belongs_to_a_plan:

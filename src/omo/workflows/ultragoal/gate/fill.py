@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import TypedDict
 
 from omo import safe_open
 from omo.errors import BadInput
@@ -37,6 +38,30 @@ ATTACK = (
 RERUN = "nothing was run that can be run again: omo evidence replay -- COMMAND, or omo gate add NAME -- COMMAND"
 
 
+class GatePart(TypedDict, total=False):
+    """An entry of one of the lists of a gate, as omo fills it in; `omo.workflows.ultragoal.gate.models` reads them."""
+
+    id: str
+    kind: str
+    path: str
+    gate: str
+    description: str
+    contractRef: str
+    obligation: str
+    status: str
+    surface: str
+    invocation: str
+    scenario: str
+    expectedBehavior: str
+    verdict: str
+    artifactRefs: list[str | None]
+    surfaceEvidenceRefs: list[str | None]
+    adversarialCaseRefs: list[str | None]
+
+
+Parts = list[GatePart]
+
+
 @dataclass(frozen=True)
 class Proof:
     """Something that shows the goal: its row in artifactRefs, and what was run for it, if anything was.
@@ -45,7 +70,7 @@ class Proof:
     nothing now.
     """
 
-    row: Json
+    row: GatePart
     command: str = ""
     surface: str = ""
     scenario: str = ""
@@ -123,7 +148,12 @@ def _passing_gates(subject: Subject, problems: Mapping[str, str]) -> list[Proof]
     for gate in subject.gates or ():
         if not problems[gate.name] and proof.run_mark_of(gate) not in subject.used:
             command = shlex.join(gate.argv)
-            row = {"id": f"gate-{gate.name}", "kind": "gate-result", "gate": gate.name, "description": command}
+            row: GatePart = {
+                "id": f"gate-{gate.name}",
+                "kind": "gate-result",
+                "gate": gate.name,
+                "description": command,
+            }
             passing.append(Proof(row, command))
     return passing
 
@@ -184,20 +214,27 @@ def _why_not(recorded: list[Proof], *, is_attack: bool) -> str:
     return "; ".join(dict.fromkeys(problems))
 
 
-def _coverage(goal: Goal, contract: str, surfaces: list[Json], cases: list[Json], own: list[Json]) -> Json:
+def _coverage(goal: Goal, contract: str, surfaces: Parts, cases: Parts, own: Parts) -> GatePart:
     """The goal as one obligation, with all that shows it."""
-    coverage: Json = {"id": "contract-1", "contractRef": contract, "obligation": goal.objective, "status": "covered"}
-    shown_by = {"surfaceEvidenceRefs": surfaces, "adversarialCaseRefs": cases, "artifactRefs": own}
-    for name, rows in shown_by.items():
-        if rows:
-            coverage[name] = [row.get("id") for row in rows]
+    coverage: GatePart = {
+        "id": "contract-1",
+        "contractRef": contract,
+        "obligation": goal.objective,
+        "status": "covered",
+    }
+    if surfaces:
+        coverage["surfaceEvidenceRefs"] = [row.get("id") for row in surfaces]
+    if cases:
+        coverage["adversarialCaseRefs"] = [row.get("id") for row in cases]
+    if own:
+        coverage["artifactRefs"] = [row.get("id") for row in own]
     return coverage
 
 
-def _surfaces(contract: str, good: list[Proof]) -> list[Json]:
+def _surfaces(contract: str, good: list[Proof]) -> Parts:
     """Each surface that was used, with what shows it: commands, a page with its picture, a terminal; else the gates.
     An attack shows the command line only where nothing else does."""
-    cited: dict[str, list[Json]] = {}
+    cited: dict[str, Parts] = {}
     pictures, gates, attacks = [], [], []
     for shown in good:
         if shown.scenario:
@@ -218,17 +255,17 @@ def _surfaces(contract: str, good: list[Proof]) -> list[Json]:
     rows = []
     for surface, shown_by in cited.items():
         invocation = "; ".join(row["description"] for row in shown_by)
-        row: Json = {"id": f"surface-{surface}", "contractRef": contract, "surface": surface}
+        row: GatePart = {"id": f"surface-{surface}", "contractRef": contract, "surface": surface}
         row |= {"invocation": invocation, "verdict": "passed", "artifactRefs": [row["id"] for row in shown_by]}
         rows.append(row)
     return rows
 
 
-def _cases(contract: str, good: list[Proof]) -> list[Json]:
-    rows: list[Json] = []
+def _cases(contract: str, good: list[Proof]) -> Parts:
+    rows: Parts = []
     for shown in good:
         if shown.scenario:
-            row: Json = {"id": f"case-{len(rows) + 1}", "contractRef": contract, "scenario": shown.scenario}
+            row: GatePart = {"id": f"case-{len(rows) + 1}", "contractRef": contract, "scenario": shown.scenario}
             row |= {"expectedBehavior": shown.expected, "verdict": "passed", "artifactRefs": [shown.row["id"]]}
             rows.append(row)
     return rows
@@ -241,7 +278,7 @@ def _recorded(subject: Subject) -> list[Proof]:
         newest[artifact.path] = artifact
     proofs = []
     for number, (path, artifact) in enumerate(newest.items(), start=1):
-        row = {"id": f"evidence-{number}", "kind": "test-report", "path": path, "description": path}
+        row: GatePart = {"id": f"evidence-{number}", "kind": "test-report", "path": path, "description": path}
         if not artifacts.is_unchanged(subject.root, path, artifact.digest):
             shown = Proof(row, problem=f"{clip(path, 100)} is not as it was recorded")
         elif artifact.files is None:
@@ -256,7 +293,7 @@ def _recorded(subject: Subject) -> list[Proof]:
     return proofs
 
 
-def _run(subject: Subject, row: Json) -> Proof:
+def _run(subject: Subject, row: GatePart) -> Proof:
     """A command that omo ran. Only an attempt to break the work may end as it likes."""
     try:
         record = replay.parse_replay(documents.load(subject.root / row["path"]))
@@ -269,7 +306,7 @@ def _run(subject: Subject, row: Json) -> Proof:
     return Proof(row, command, "cli", record.scenario, record.expected, problem)
 
 
-def _file(subject: Subject, row: Json) -> Proof:
+def _file(subject: Subject, row: GatePart) -> Proof:
     """A file that somebody added: what it is is told by its content."""
     path, surface = subject.root / row["path"], ""
     if path.suffix.lower() in PICTURES:
@@ -313,16 +350,13 @@ def _evidence_of(review: Review, report: Json) -> str:
     return block(review.message.text, LONGEST_EVIDENCE)
 
 
-def _rows(report: Json, name: str) -> list[Json]:
-    rows = []
+def _rows(report: Json, name: str) -> Parts:
     listed = report.get(name)
-    for row in listed if isinstance(listed, list) else ():
-        if isinstance(row, dict):
-            rows.append(row)
-    return rows
+    rows: Parts = listed if isinstance(listed, list) else []
+    return [row for row in rows if isinstance(row, dict)]
 
 
-def _file_or_gate(row: Json) -> object:
+def _file_or_gate(row: GatePart) -> object:
     return row.get("path") or row.get("gate")
 
 
