@@ -16,7 +16,6 @@ class LedgerRow(TypedDict, total=False):
     kind: str
     actor: str  # user, agent or hook
     prev: str  # the digest of the row before it
-    after: SessionRow  # in a session's ledger: as the row was left
 
 
 class Repaired(LedgerRow, total=False):
@@ -76,6 +75,7 @@ From = TypedDict("From", {"from": str}, total=False)  # no name for a field of a
 class SessionEvent(GateResult, From, total=False):
     """A row of a session's ledger, of whichever kind."""
 
+    after: SessionRow  # as it was left
     rule: str
     reason: str
     run: str | None

@@ -6,7 +6,6 @@ import os
 from functools import cached_property
 from pathlib import Path
 
-from omo.json_text import Json
 from omo.proof import base, tree
 
 TYPE_CHECKING = False
@@ -30,7 +29,7 @@ class Files:
         """As rows keep it."""
         return base.take(self.root, os.environ)
 
-    def changed_since(self, row: Json) -> list[str] | None:
-        """The files that are others than when that row was written; None where nobody can tell."""
-        changed = base.look(self.root, row.get("files")).changed
+    def changed_since(self, then: Base | None) -> list[str] | None:
+        """The files that are others than they were then; None where nobody can tell."""
+        changed = base.look(self.root, then).changed
         return None if changed is None else sorted(changed)

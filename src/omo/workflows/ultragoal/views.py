@@ -166,15 +166,11 @@ def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
 
 def steered(row: PlanRow, step: NextStep, notes: list[str]) -> Result:
     named = [row.get("goalId"), *row.get("goalIds", []), *row.get("replacementGoalIds", [])]
-    data = {
-        "kind": row["mutation"],
-        "goal_id": next(filter(None, named), None),
-        "row": row,
-        "next": step.command,
-    }
-    shown = {}
+    data = {"kind": row["mutation"], "goal_id": next(filter(None, named), None), "row": row, "next": step.command}
+    shown = dict(row)
     for key, value in row.items():
-        shown[key] = ", ".join(value) if isinstance(value, list) else value
+        if isinstance(value, list) and key.endswith(("Ids", "Fields")):
+            shown[key] = ", ".join(value)
     return Result(data, f"{STEERED[row['mutation']].format(**shown)}\nNext: {step.text}", notes=notes)
 
 
