@@ -108,13 +108,8 @@ def register(
             return answer, events
         if answer is not None:
             return answer, events
-        row: ArtifactRow = {
-            "kind": "artifact",
-            "path": file.name,
-            "digest": file.digest,
-            "size": file.size,
-            "goal": goal,
-        }
+        row: ArtifactRow = {"kind": "artifact", "path": file.name, "digest": file.digest, "size": file.size}
+        row["goal"] = goal
         if files is not None:
             row["files"] = files
         return Artifact(file.name, file.digest, file.size, goal, stamp(now), by, files), [*events, row]

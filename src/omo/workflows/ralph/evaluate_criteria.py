@@ -112,15 +112,10 @@ def result_of(checks: Sequence[CheckResult]) -> CriterionResult:
     if len(deciding) > MOST_REASONS:
         reasons.append(f"and {len(deciding) - MOST_REASONS} more")
     least = max(deciding, key=lambda check: SOURCES.index(check.source))
-    row: CriterionResult = {
-        "result": result,
-        "evidence": "; ".join(reasons),
-        "source": least.source,
-        "cached_from": None,
-    }
+    row: CriterionResult = {"result": result, "evidence": "; ".join(reasons), "source": least.source}
+    row |= {"cached_from": None, "suggested_action": ""}
     if least.source == CACHED and least.fact is not None:
         row |= {"source": f"{CACHED}@{least.fact['ran_at']}", "cached_from": least.fact["ran_at"]}
-    row["suggested_action"] = ""
     heavy = []
     for check in deciding:
         if result != "pass":

@@ -170,12 +170,8 @@ def record_circumvention(run: RalphRun, state: RalphState, missing: list[str]) -
             fixed_by = fix(run, command("omo ralph status"))
             raise Refused(f"iteration {state.iteration} is no longer open", fix=fixed_by)
         attempt = now.circumventions + 1
-        row: RalphRow = {
-            "kind": "exec-circumvention",
-            "iteration": now.iteration,
-            "attempt": attempt,
-            "missing": missing,
-        }
+        row: RalphRow = {"kind": "exec-circumvention", "iteration": now.iteration, "attempt": attempt}
+        row["missing"] = missing
         if attempt < MOST_CIRCUMVENTIONS:
             return attempt, [row]
         outcome = outcome_of(replace(now, circumventions=attempt), "circumvented")

@@ -579,12 +579,8 @@ def _steer(plan: Plan, row: PlanRow) -> None:
 
 def _reasons(row: PlanRow) -> Steered:
     """What is kept with a goal that was steered."""
-    return {
-        "mutation": row["mutation"],
-        "evidence": row["evidence"],
-        "rationale": row["rationale"],
-        "by": row.get("actor"),
-    }
+    kept: Steered = {"mutation": row["mutation"], "evidence": row["evidence"], "rationale": row["rationale"]}
+    return {**kept, "by": row.get("actor")}
 
 
 def _touch(plan: Plan, row: PlanRow) -> Goal:

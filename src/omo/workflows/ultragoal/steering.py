@@ -73,12 +73,8 @@ class AddSubgoal(Steering):
 
     def row(self, plan: Plan) -> PlanRow:
         (name,) = plan.new_ids(1)
-        goal: NewGoal = {
-            "id": name,
-            "title": self.title,
-            "objective": self.objective,
-            "steering": self.origin("add_subgoal"),
-        }
+        goal: NewGoal = {"id": name, "title": self.title, "objective": self.objective}
+        goal["steering"] = self.origin("add_subgoal")
         return {"goalIds": [name], "goals": [goal]}
 
 

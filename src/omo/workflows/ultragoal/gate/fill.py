@@ -148,12 +148,8 @@ def _passing_gates(subject: Subject, problems: Mapping[str, str]) -> list[Proof]
     for gate in subject.gates or ():
         if not problems[gate.name] and proof.run_mark_of(gate) not in subject.used:
             command = shlex.join(gate.argv)
-            row: GatePart = {
-                "id": f"gate-{gate.name}",
-                "kind": "gate-result",
-                "gate": gate.name,
-                "description": command,
-            }
+            row: GatePart = {"id": f"gate-{gate.name}", "kind": "gate-result", "gate": gate.name}
+            row["description"] = command
             passing.append(Proof(row, command))
     return passing
 
@@ -216,12 +212,8 @@ def _why_not(recorded: list[Proof], *, is_attack: bool) -> str:
 
 def _coverage(goal: Goal, contract: str, surfaces: Parts, cases: Parts, own: Parts) -> GatePart:
     """The goal as one obligation, with all that shows it."""
-    coverage: GatePart = {
-        "id": "contract-1",
-        "contractRef": contract,
-        "obligation": goal.objective,
-        "status": "covered",
-    }
+    coverage: GatePart = {"id": "contract-1", "contractRef": contract, "obligation": goal.objective}
+    coverage["status"] = "covered"
     if surfaces:
         coverage["surfaceEvidenceRefs"] = [row.get("id") for row in surfaces]
     if cases:
