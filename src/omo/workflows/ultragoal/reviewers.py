@@ -205,8 +205,8 @@ def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:
         return ["no hook heard the user say what they want, so the goals are the agent's word for it"]
     asked_at = max([plan.created_at, *(str(row["ts"]) for row in _asked_later(run, plan))])
     receipts_issued = [goal.receipt for goal in plan.required if goal.receipt]
-    receipts_issued.sort(key=lambda receipt: str(receipt.get("verifiedAt")))
-    for review in receipts_issued[-1].get("agents") or [] if receipts_issued else []:
+    newest = max(receipts_issued, key=lambda receipt: str(receipt.get("verifiedAt")), default=None)
+    for review in (newest and newest.get("agents")) or []:
         if review.get("role") == INDEPENDENT[ARCHITECT] and str(review["at"]) >= asked_at:
             if str(review.get("request")).upper() == CLEAN[REQUEST]:
                 return []
