@@ -210,7 +210,7 @@ class Project:
     def events(self, session: str = "") -> list[Row]:
         return ledger.rows(paths.events_file(self.state, session or self.session))
 
-    def change_row(self, change: Callable[[Any], Any], *events: Row, session: str = "", actor: str = "hook") -> None:
+    def change_row(self, change: Callable[[Any], Any], *events: Any, session: str = "", actor: str = "hook") -> None:
         """A session's row, as a hook changes it."""
         self.now += 1
 

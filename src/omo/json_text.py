@@ -9,8 +9,9 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TypeAlias
 
+Json: TypeAlias = "dict[str, Any]"  # an object of JSON, where it is read or written; inside the house things have types
 WHITE = " \t\n\r"
 CONSTANTS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 

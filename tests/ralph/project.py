@@ -137,7 +137,7 @@ class Project(AnyProject):
         status = run.require_whole()
         known = {each.id: results.get(each.id, "fail") for each in status.criteria}
         states = {name: rules.after(status.states[name], known[name], status.iteration) for name in known}
-        row = {
+        row: Any = {
             "kind": "judged",
             "iteration": status.iteration,
             "results": {

@@ -15,10 +15,10 @@ from omo.workflows.ralph.run import RalphState
 from tests.ralph.project import Judged, Project, criterion, make_project
 
 PATHS = ("src/**",)
-FACT = {"key": "k", "ran_at": 2, "evidence": "exit 0"}
+FACT: Any = {"key": "k", "ran_at": 2, "evidence": "exit 0"}
 
 
-def command(*argv: str, **more: Any) -> dict[str, Any]:
+def command(*argv: str, **more: Any) -> Any:
     return {"id": "tests", "type": "command", "argv": list(argv), **more}
 
 
@@ -64,7 +64,7 @@ def test_the_key_changes_with_any_file_below_the_paths(project: Project, change:
 
 
 @pytest.mark.parametrize("other", [command("false"), command("true", cwd="src"), command("true", timeout=5.0)])
-def test_the_key_changes_with_the_check(project: Project, other: dict[str, Any]) -> None:
+def test_the_key_changes_with_the_check(project: Project, other: Any) -> None:
     assert evaluate_criteria.cache_key(project.root, other, PATHS) != evaluate_criteria.cache_key(
         project.root, command("true"), PATHS
     )
@@ -100,7 +100,8 @@ def test_what_cannot_be_seen_whole_is_not_remembered(project: Project, change: C
 
 
 def test_only_commands_are_worth_remembering(project: Project) -> None:
-    for check in ({"type": "path", "path": "src/a.py"}, {"type": "judge", "question": "Is it clear?"}):
+    checks: Any = ({"type": "path", "path": "src/a.py"}, {"type": "judge", "question": "Is it clear?"})
+    for check in checks:
         assert evaluate_criteria.cache_key(project.root, check, PATHS) == ""
 
 

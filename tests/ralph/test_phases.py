@@ -249,7 +249,7 @@ def test_a_session_with_a_new_id_goes_on(project: Project) -> None:
 
 
 def test_a_row_that_no_hook_wrote_does_not_count(project: Project) -> None:
-    event = {"kind": "agent-finished", "agentType": "omo:planner", "message": "a plan", "digest": "", "cut": False}
+    event: Any = {"kind": "agent-finished", "agentType": "omo:planner", "message": "a plan", "digest": "", "cut": False}
     project.now += 1
     change = runtime.Change(None, project.row(), [event])
     runtime.change_session(project.state, "s1", lambda row: change, actor="agent", now=project.now, wait=5.0)
@@ -347,7 +347,7 @@ def pin(project: Project, name: str, by: str = "user", command: str = "true") ->
 
 def ran(project: Project, name: str, result: str) -> None:
     project.now += 1
-    row = {
+    row: Any = {
         "name": name,
         "result": result,
         "exit": 0,

@@ -228,7 +228,7 @@ class TestChangedLines:
 
     def test_where_nobody_can_tell_it_is_never_small(self, project: Project) -> None:
         self.begun(project)
-        assert project.files.changed_since(project.status().exec_row) == []
+        assert project.files.changed_since(project.status().exec_row["files"]) == []
         os.rename(project.root / ".git", project.root.parent / "git-elsewhere")
         assert self.count(project) == UNCOUNTED
 
@@ -295,7 +295,7 @@ class TestBeginningAgain:
         at = project.start(criterion(1, {"type": "path", "path": "easy.txt"}))
         said = f"after {second}: abandoned; 2 criteria were dropped (C2, C1)"
         assert at.after_text == said
-        ended = project.judged(C1="pass").ended or {}
+        ended: Any = project.judged(C1="pass").ended
         assert ended["receipt"]["after"] == at.after
         ended_as = project.told()["outcome"]
         assert ended_as == ended["outcome"]
@@ -327,7 +327,7 @@ def test_rows_of_another_shape_are_unreadable_and_hide_no_other_run(project: Pro
 
 def test_kinds_of_rows_that_a_newer_omo_writes_are_passed_over(project: Project) -> None:
     at = project.start()
-    rows: list[dict[str, Any]] = [*at.rows, {"kind": "weather", "sky": "blue"}]
+    rows: list[Any] = [*at.rows, {"kind": "weather", "sky": "blue"}]
     folded = fold(rows, at.run)
     assert folded is not None
     assert folded.states == at.states
@@ -373,7 +373,7 @@ class TestLessons:
 
     def test_those_of_an_earlier_version_are_left_aside(self, project: Project) -> None:
         kept = {"blocked": [{"id": "C1"}], "overlap": []}
-        started = {**project.start().rows[0], "lessons": kept}
+        started: Any = {**project.start().rows[0], "lessons": kept}
         assert (fold([started], "r1") or RalphState()).lessons == []
 
     def test_a_ledger_that_was_edited_teaches_nothing(self, project: Project) -> None:

@@ -93,7 +93,7 @@ def gate_runs(shop: GoalProject, result: str, *, exit_code: int = 0, tail: str =
     if not len(gates.current(shop.state, shop.session, None)):
         users = gates.SessionGates(shop.state, shop.session, "user", shop.now, 5.0)
         users.add("tests", ["echo", "12 passed in 0.41s"], cwd=".", program=None)
-    row = {
+    row: Any = {
         "name": "tests",
         "result": result,
         "exit": exit_code,
@@ -103,7 +103,8 @@ def gate_runs(shop: GoalProject, result: str, *, exit_code: int = 0, tail: str =
         "tail": tail,
     }
     agents_gates = gates.SessionGates(shop.state, shop.session, "agent", shop.now, 5.0)
-    agents_gates.record_results([{**row, "tree": fingerprint(shop.root)}])
+    row["tree"] = fingerprint(shop.root)
+    agents_gates.record_results([row])
 
 
 def agents(shop: GoalProject) -> None:

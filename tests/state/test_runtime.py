@@ -48,7 +48,7 @@ def test_the_minimum_shape_is_read(state: str) -> None:
 def test_unknown_keys_are_kept(state: str) -> None:
     write(state, json.dumps({"version": 1, "sessions": {"a": {"future": [1]}}, "alsoFuture": {"x": 1}}))
     put(state, "b", MINIMUM_ROW)
-    after = runtime.read(state)
+    after: Any = runtime.read(state)
     assert after["alsoFuture"] == {"x": 1}
     assert after["sessions"]["a"] == {"future": [1]}
 
@@ -172,7 +172,7 @@ def test_old_sessions_with_nothing_open_are_forgotten_and_their_ledgers_kept(sta
     )
 )
 def test_the_layout_is_the_json_it_stands_for(sessions: Any) -> None:
-    value = {"version": 1, "sessions": sessions, "more": {"ü": [1, None]}}
+    value: Any = {"version": 1, "sessions": sessions, "more": {"ü": [1, None]}}
     read = store.parse(store.encode(runtime.render(value)), "x")
     live = read.pop("live")
     assert read == value

@@ -25,7 +25,7 @@ from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.checkpoint import Done, checkpoint
 from omo.workflows.ultragoal.goals import Recorded, classify, hand_out, record_review_blockers
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 from omo.workflows.ultragoal.session_goal import ToolGoal
 from omo.workflows.ultragoal.status import publish_status
@@ -197,7 +197,7 @@ class Project(AnyProject):
         while (goal := self.hand_out()) is not None:
             self.complete(goal.id)
 
-    def steer(self, kind: str, **options: str) -> Row:
+    def steer(self, kind: str, **options: str) -> PlanRow:
         return steering.steer(self.run(), kind, {**WHY, **options})
 
     def supersede(self, name: str) -> None:
@@ -220,8 +220,8 @@ class Project(AnyProject):
 
     # Shorter ways to the same rows, for what depends on a plan and is not about its goals
 
-    def append(self, *events: Row) -> None:
-        self.run().change_plan(lambda plan: (None, [dict(event) for event in events]))
+    def append(self, *events: Any) -> None:
+        self.run().change_plan(lambda plan: (None, [event.copy() for event in events]))
 
     def start(self, name: str = "G001") -> None:
         self.append({"kind": "goal_started", "goalId": name})
@@ -232,11 +232,11 @@ class Project(AnyProject):
             run = self.run()
             digest = receipts.keep_gate(run.directory, self.state, {"of": name})
 
-            def decide(plan: Plan, name: str = name, digest: str = digest) -> tuple[None, list[Row]]:
+            def decide(plan: Plan, name: str = name, digest: str = digest) -> tuple[None, list[PlanRow]]:
                 goal = plan.goal(name)
                 receipt = receipts.mint(plan, goal, gate=digest, now=stamp(self.now), facts={})
-                row = {"kind": "goal_checkpointed", "goalId": name, "status": "complete", "evidence": "it works"}
-                return None, [{**row, "completionVerification": receipt}]
+                row: PlanRow = {"kind": "goal_checkpointed", "goalId": name, "status": "complete"}
+                return None, [{**row, "evidence": "it works", "completionVerification": receipt}]
 
             run.change_plan(decide)
 
@@ -275,7 +275,7 @@ class Project(AnyProject):
         goal = receipts.final(self.plan(), str(self.directory))
         return goal.id if goal else None
 
-    def receipt(self, name: str) -> Row:
+    def receipt(self, name: str) -> Any:
         return self.goal(name).receipt
 
     def gate_file(self, name: str) -> Path:

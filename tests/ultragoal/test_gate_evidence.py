@@ -65,7 +65,7 @@ def make_evidence(root: Path) -> None:
 
 def pinned(argv: list[str]) -> Gates:
     """As the user pinned it."""
-    row = {"kind": "gate-added", "name": "tool", "argv": argv, "cwd": ".", "by": "user", "timeout": 60.0}
+    row: Any = {"kind": "gate-added", "name": "tool", "argv": argv, "cwd": ".", "by": "user", "timeout": 60.0}
     return fold([row], None)
 
 

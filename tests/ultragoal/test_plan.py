@@ -28,8 +28,10 @@ CREATED: Row = {
 }
 
 
-def told(*rows: Row) -> Plan:
-    found = fold([CREATED, *({**row, "seq": at, "ts": f"t{at}"} for at, row in enumerate(rows, start=2))])
+def told(*rows: Any) -> Plan:
+    later = ({**row, "seq": at, "ts": f"t{at}"} for at, row in enumerate(rows, start=2))
+    rows_of_all: list[Any] = [CREATED, *later]
+    found = fold(rows_of_all)
     assert found is not None
     return found
 
@@ -60,8 +62,9 @@ def test_what_waits_for_a_person_is_kept_with_the_goal_until_it_moves() -> None:
 def test_a_plan_of_an_earlier_version_with_a_lighter_gate_goes_on_and_names_what_nobody_reviewed() -> None:
     goals = [{**goal, "gate": "full"} for goal in CREATED["goals"]]
     receipt = {"receiptId": "r1", "gate": "light", "independence": "light", "agents": []}
-    rows = [{**CREATED, "gate": "light", "goals": goals}, {**started("G001"), "ts": "t2"}]
-    plan = fold([*rows, {**closed("G001", completionVerification=receipt), "ts": "t3"}])
+    rows: list[Any] = [{**CREATED, "gate": "light", "goals": goals}, {**started("G001"), "ts": "t2"}]
+    rows.append({**closed("G001", completionVerification=receipt), "ts": "t3"})
+    plan = fold(rows)
     assert plan is not None
     assert [goal.id for goal in plan.open_goals] == ["G002", "G003"]
     assert "no verdict of omo:architect or omo:qa was seen for G001" in reviewers.doubts_of(plan)[0]

@@ -23,7 +23,7 @@ def fenced(report: object) -> str:
     return f"Findings: none of note.\n\n```json\n{json.dumps(report, indent=2)}\n```\n"
 
 
-def closed(project: Project, *messages: tuple[str, str]) -> dict[str, Any]:
+def closed(project: Project, *messages: tuple[str, str]) -> Any:
     for agent, message in messages:
         project.agent_ends(agent, message)
     project.complete("G001")

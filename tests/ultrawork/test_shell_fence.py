@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from omo import globs
 from omo.fence import Fence, Never, commands, fence_for, open_fence
 from omo.shell import reader
+from omo.state.rows import read_row
 from tests.ultrawork.shell_commands import DENIED, HARMLESS
 
 TOUCH = ["src/**", "docs/*.md", "tests/new/test_a.py"]
@@ -203,9 +204,8 @@ def row(fence: object) -> Json:
 
 
 def test_a_fence_is_read_as_it_was_written() -> None:
-    fence = open_fence(
-        row({"touch": ["./src/", "a//b"], "never": ["X/"], "root": "/p", "spec": "s.md"}), {"HOME": "/h"}
-    )
+    written = row({"touch": ["./src/", "a//b"], "never": ["X/"], "root": "/p", "spec": "s.md"})
+    fence = open_fence(read_row(written), {"HOME": "/h"})
     assert fence is not None
     assert (fence.touch, fence.never, fence.root, fence.spec, fence.home) == (
         ["src", "a/b"],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import Any
 
 from omo import options, settings
 from omo.cli.ulw import waits_for_user
@@ -16,8 +15,6 @@ from omo.result import Result
 from omo.state import paths
 from omo.text import clip
 from omo.workflows.ultrawork import gates, runs
-
-Row = dict[str, Any]
 
 
 def register(commands: options.Commands) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from omo import options, table
 from omo.context import Context
 from omo.errors import Refused, Unreadable
+from omo.json_text import Json
 from omo.result import Result
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
@@ -18,9 +19,9 @@ from omo.text import clip, counted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.state.ledger_rows import Repaired, SessionEvent
     from omo.state.rows import SessionRow
 
-Row = dict[str, Any]
 
 WHOLE = "Every row is there and unchanged."
 END_UNKNOWN = "whole, end unknown"  # no row of the session says any more where it ends
@@ -89,7 +90,7 @@ class Checked(NamedTuple):
             return 0
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return {
             "ledger": self.name,
             "session": self.session or None,
@@ -125,7 +126,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
         problems += [f"{lead}{checked.name}: {problem}" for problem in checked.problems]
     lines = [checked.line for checked in files]
     lines += [clip(problem, 400) for problem in problems] or [WHOLE]
-    data: Row = {"session": session or None, "problems": problems, "files": [checked.data for checked in files]}
+    data: Json = {"session": session or None, "problems": problems, "files": [checked.data for checked in files]}
     return Result(data, "\n".join(lines), 3 if problems else 0)
 
 
@@ -180,7 +181,7 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
     sessions = context.known_sessions()
     if arguments.session:
         sessions = [name for name in sessions if name == context.session(arguments.session)]
-    repaired: list[Row] = []
+    repaired: list[Json] = []
     beyond: list[str] = []
     for name in sessions:
         if context.row(name) is not None and runtime.ledger_problems(context.state, name):
@@ -207,7 +208,7 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
     return Result({"repaired": repaired, "beyond": beyond}, "\n".join([*lines, *beyond]))
 
 
-def _repair_session(context: Context, name: str) -> Row:
+def _repair_session(context: Context, name: str) -> SessionEvent:
     """What its row calls done and no whole row of the ledger does is over, not proven."""
     from omo.work import session
     from omo.workflows.ultrawork import gates
@@ -217,26 +218,27 @@ def _repair_session(context: Context, name: str) -> Row:
     def decide(row: SessionRow | None) -> runtime.Change:
         before = row or EMPTY
         chain = runtime.read_chain(context.state, name, before)
-        event, head = ledger.keep_whole(path, chain.whole, before.get("ledger", {}), context.now)
-        event["run"] = gates.run_of(before)
+        repaired, head = ledger.keep_whole(path, chain.whole, before.get("ledger", {}), context.now)
+        event: SessionEvent = {"kind": "repaired", "kept": repaired["kept"], "digest": repaired["digest"]}
+        event["row"], event["run"] = repaired["row"], gates.run_of(before)
         after: SessionRow = {**session.disowned(before), "ledger": head.mark}
         return runtime.Change(event, after, [event], head)
 
-    event: Row = runtime.change_session(
+    event: SessionEvent = runtime.change_session(
         context.state, name, decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT
     )
     return event
 
 
-def _repair_journal(context: Context, journal: Journal) -> list[Row]:
+def _repair_journal(context: Context, journal: Journal) -> list[Repaired]:
     if not journal.problems():
         return []
 
-    def decide(_: list[Row]) -> tuple[list[Row], list[Row]]:
+    def decide(_: object) -> tuple[list[Repaired], list[Repaired]]:
         events = journal.repair(context.now)
         return events, events
 
-    events: list[Row] = journal.change(decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
+    events: list[Repaired] = journal.change(decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
     return events
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from omo import options, table
 from omo.context import Context
 from omo.hooks import messages
+from omo.json_text import Json
 from omo.result import Result
 from omo.state import runtime
 from omo.state.rows import EMPTY
@@ -19,8 +19,6 @@ from omo.views.project import SessionView
 from omo.views.session import WAITING, Work
 from omo.work import left_open, requests
 from omo.work.status import LONGEST_TEXT, Command, Item, NextStep, Status
-
-Row = dict[str, Any]
 
 ABOUT = "the next step of what is on in this session, with all that is needed to do it"
 
@@ -49,7 +47,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     if work.kind not in table.BY_KIND or not table.BY_KIND[work.kind].facts_have_task:
         events = runtime.vouched_rows(context.state, view.name, rows.get(view.name))
         task = requests.task(events, runtime.left_open(rows.get(view.name) or EMPTY), messages.LONGEST_TASK)
-    data: Row = {
+    data: Json = {
         "session": view.name,
         "mode": view.brief.mode,
         "kind": work.kind or None,
@@ -153,12 +151,12 @@ def _asked_for(state: str, name: str) -> NextStep | None:
     return None
 
 
-def _nothing(name: str, rows: Row, asked: NextStep | None = None) -> Result:
+def _nothing(name: str, rows: Json, asked: NextStep | None = None) -> Result:
     """How one starts, or takes up what another conversation left open."""
     step = NextStep("start", "nothing is on in this session")
     text = ["Nothing is on in this session."]
     if asked is not None:
-        data: Row = {"session": name, "mode": "off", "next": asked.data, "items": []}
+        data: Json = {"session": name, "mode": "off", "next": asked.data, "items": []}
         return Result(data, "\n".join([*text, *_in_words(asked)]))
     for other, row in left_open.of_others(rows, name).items():
         works = sentences.listed(runtime.left_open(row))

@@ -25,7 +25,7 @@ from omo.digest import sha256
 from omo.errors import BadInput, Busy, Missing, OmoError, Refused, Unreadable
 from omo.hooks import resume as resuming
 from omo.hosts.headless import Headless, Left, headless
-from omo.json_text import dumps, loads
+from omo.json_text import Json, dumps, loads
 from omo.proof import base, git, globs, own_commands
 from omo.proof.run import Guard
 from omo.proof.run import run as run_program
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from omo.hosts.headless import Ask
     from omo.state.rows import SessionRow
 
-Row = dict[str, Any]
 
 LOOK_SECONDS = 120.0
 LONGEST_HANDOVER = 1600  # characters: 400 tokens
@@ -184,7 +183,7 @@ class Round:
         return f"round {self.number}: {files}, {self.failure or 'proven'} ({how}{self.seconds:.0f} s)"
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return {
             "round": self.number,
             "session": self.session,

@@ -22,10 +22,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base, Outcome, SessionRow
     from omo.workflows.ultrawork.prove import Proof, Prover
 
-    Row = dict[str, Any]
 
 TRIES = 5
 
@@ -69,7 +69,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         ceilings = None if context.is_agent else context.settings.budget  # an agent's shell sets none
         pinned = len(gates.current(context.state, name, row))
         armed = session.arm(row, by=context.actor, limits=limits, now=context.now, ceilings=ceilings, pinned=pinned)
-        event = {"kind": "activated", "rule": "cli", **gates.begun(row, armed, began)}
+        event: SessionEvent = {"kind": "activated", "rule": "cli", **gates.begun(row, armed, began)}
         return runtime.Change(session.woken(row, armed), armed, [event])
 
     woken = change(context, name, decide)
@@ -124,7 +124,7 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     def decide(now: SessionRow | None) -> runtime.Change:
         if now is None or now.get("ledger") != row.get("ledger"):
             return runtime.Change(None)
-        event = {"kind": "done", "outcome": ended, "tree": proof.look.tree}
+        event: SessionEvent = {"kind": "done", "outcome": ended, "tree": proof.look.tree}
         return runtime.Change(ended, session.finish(now, ended, at=stamp(context.now), files=files), [event])
 
     answer: Outcome | None = change(context, name, decide)

@@ -11,7 +11,8 @@ from omo.text import clip
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
+
+    from omo.state.rows import SessionRow
 
 # What is done to a path.
 FILE, DIRECTORY = "file", "directory"
@@ -294,7 +295,7 @@ def fence_for(touch: Sequence[str], never: Sequence[str], root: str, environ: Ma
     return Fence(_globs(list(touch)) or [], _globs(list(never)) or [], root, "", environ or {})
 
 
-def open_fence(row: Mapping[str, Any], environ: Mapping[str, str]) -> Fence | None:
+def open_fence(row: SessionRow, environ: Mapping[str, str]) -> Fence | None:
     """The fence of a session's row, None where there is none or it makes no sense."""
     value = fence_of(row)
     root, spec = value.get("root"), value.get("spec")

@@ -15,15 +15,14 @@ from omo.work import budget, session
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from omo.hooks.keyword import Reading
     from omo.hooks.main import World
     from omo.hosts import Event
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base, SessionRow
     from omo.workflows.ultrawork.gates import Gate
 
-    Json = dict[str, Any]
 
 MOST_GATES = 3  # that the model is told of
 CANCEL_WAIT = 2.0  # a cancel is worth waiting for; anything else gives up early
@@ -74,7 +73,8 @@ def _armed(event: Event, world: World, reading: Reading, by: str, row: SessionRo
         armed = {**session.with_next(armed, next_step), "instructed": True}
     armed = session.shown_on(armed)
     woken = [(name, work) for name, work in session.woken(row, armed) if name != session.KIND]
-    noted: Json = {"kind": "rearmed" if is_on else "activated", "rule": reading.rule, **gates.begun(row, armed, tree)}
+    noted = gates.begun(row, armed, tree)
+    noted["kind"], noted["rule"] = "rearmed" if is_on else "activated", reading.rule
     noted["text"] = block(event.prompt, LONGEST_TASK)
     if woken:
         noted["woke"] = [name for name, _ in woken]
@@ -203,7 +203,7 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer | None:
 
     def decide(row: SessionRow) -> runtime.Change:
         named = [(kind, summary) for kind, summary in session.not_given_up(row) if kind in reading.names]
-        noted: Json = {"kind": "paused", "rule": reading.rule}
+        noted: SessionEvent = {"kind": "paused", "rule": reading.rule}
         if named:
             noted["named"] = [kind for kind, _ in named]
             for kind, _ in named:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from omo.hooks.keyword import Reading
     from omo.hooks.main import World
     from omo.hosts import Event
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import SessionRow
 
 
@@ -163,7 +164,7 @@ def _spoken(event: Event, world: World, reading: Reading) -> Answer:
     when they say so."""
 
     def decide(row: SessionRow) -> runtime.Change:
-        events = []
+        events: list[SessionEvent] = []
         if row["ulw"].get("unanswered"):  # we blocked, and then a person ended that turn
             row = session.note(row, {"unanswered": False})
             events.append({"kind": "overridden"})

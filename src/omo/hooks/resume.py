@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omo import hosts, settings, table
 from omo.errors import Refused
@@ -25,10 +25,10 @@ from omo.workflows.ultrawork import gates
 if TYPE_CHECKING:
     from omo.hooks.main import World
     from omo.hosts import Event
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import SessionRow
     from omo.state.runtime import Works
 
-Row = dict[str, Any]
 
 PATIENCE = 2.0  # seconds for the locks of both sessions, of the ten that the hook has
 OF_A_HANDOVER = ("taken-over", "taken-up", "taken-by")
@@ -46,7 +46,7 @@ class Resumed:
     def work(self) -> Works:
         return runtime.left_open(self.row)
 
-    def task(self, events: list[Row], longest: int) -> str:
+    def task(self, events: list[SessionEvent], longest: int) -> str:
         """What the user typed for it; `events` are those of the session that has it now."""
         return requests.task(events, self.work, longest)
 
@@ -174,8 +174,8 @@ def _take_up(caller: Caller, source: str, client: str) -> Resumed:
         after = budget.taken_up(after, caller.now)
         if caller.by == "user":
             after = session.go_on(after, limits=caller.limits, now=caller.now)
-        taken = {"kind": "taken-up", "from": source, "work": runs}
-        given = {"kind": "taken-by", "session": caller.session, "work": runs}
+        taken: SessionEvent = {"kind": "taken-up", "from": source, "work": runs}
+        given: SessionEvent = {"kind": "taken-by", "session": caller.session, "work": runs}
         return (
             runtime.Change(None, session.taken_up(theirs, caller.session), [given]),
             runtime.Change(after, after, [*_copied(caller, source, seen), taken]),
@@ -202,7 +202,7 @@ def _require_room(own: SessionRow) -> None:
         raise Refused(f"this session has open work of its own: {sentences.listed(work)}", fix=f"finish it first; {way}")
 
 
-def _vouched(caller: Caller, source: str, theirs: SessionRow) -> list[Row]:
+def _vouched(caller: Caller, source: str, theirs: SessionRow) -> list[SessionEvent]:
     """What hooks and gates saw there; on a ledger that is not as omo wrote it nothing is built."""
     chain = runtime.read_chain(caller.state, source, theirs)
     if chain.problems:
@@ -214,19 +214,21 @@ def _vouched(caller: Caller, source: str, theirs: SessionRow) -> list[Row]:
     return chain.rows
 
 
-def _copied(caller: Caller, source: str, seen: list[Row]) -> list[Row]:
+def _copied(caller: Caller, source: str, seen: list[SessionEvent]) -> list[SessionEvent]:
     """The other ledger's rows for this one, with who wrote them and when: its gates, its base, every red and green.
 
     Not those that came from here. A gate that the user pinned here stays as they did.
     """
     own = gates.fold(runtime.vouched_rows(caller.state, caller.session), None)
-    copied = []
+    copied: list[SessionEvent] = []
     for row in seen:
         kind, gate = row.get("kind"), own.get(str(row.get("name")))
         is_ours = gate is not None and gate.is_users
         is_overruled = kind == "gate-added" or (kind == "gate-removed" and row.get("actor") != "user")
         if row.get("from") == caller.session or kind in OF_A_HANDOVER or (is_ours and is_overruled):
             continue
-        kept = {key: value for key, value in row.items() if key not in ("seq", "prev", "after")}
-        copied.append({"from": source, **kept})
+        kept: SessionEvent = {"from": source, **row}
+        del kept["seq"], kept["prev"]
+        kept.pop("after", None)
+        copied.append(kept)
     return copied

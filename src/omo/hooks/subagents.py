@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.hooks.main import World
     from omo.hosts import Event
+    from omo.state.ledger_rows import SessionEvent
 
 LONGEST_MESSAGE = 64 * 1024
 # Their word is about the files, so it holds for those that were there when they said it.
@@ -34,7 +35,7 @@ def handle_stop(event: Event, world: World) -> Answer:
     if not is_open and row.get("awaits") != event.agent_type:
         return Answer()
     message = event.last_message.encode("utf-8", "replace")
-    finished: dict[str, object] = {
+    finished: SessionEvent = {
         "kind": "agent-finished",
         "agentType": event.agent_type,
         "agentId": event.agent_id,

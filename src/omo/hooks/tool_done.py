@@ -9,13 +9,9 @@ from omo.work import session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from omo.hooks.main import World
     from omo.hosts import Event
     from omo.state.rows import SessionRow
-
-    Json = dict[str, Any]
 
 
 def handle(event: Event, world: World) -> Answer:

@@ -6,6 +6,7 @@ import os
 
 from omo import hosts, table
 from omo.hosts import Answer
+from omo.json_text import Json
 from omo.state import paths, runtime
 from omo.state.rows import EMPTY
 from omo.text import clip
@@ -13,13 +14,12 @@ from omo.text import clip
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from omo.hooks.main import World
     from omo.hosts import Event
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import SessionRow
 
-    Json = dict[str, Any]
 
 PATIENCE = 3  # an identical call that is refused so often is no longer a matter between omo and the model
 REMEMBERED = 64  # different refused calls; an older one is counted from the start again
@@ -212,8 +212,9 @@ def _count_denial(event: Event, world: World, denial: Denial) -> None:
 
             question = clip(denial.question, LONGEST_QUESTION)
             after = session.suspend(after, state="waiting", why=WAITS[denial.gate], question=question)
-        noted = {"kind": "denied", "gate": denial.gate, "tool": event.tool_title}
-        return runtime.Change(None, after, [{**noted, "reason": denial.reason, "times": times}])
+        noted: SessionEvent = {"kind": "denied", "gate": denial.gate, "tool": event.tool_title}
+        noted |= {"reason": denial.reason, "times": times}
+        return runtime.Change(None, after, [noted])
 
     try:
         world.change(decide, wait=COUNT_WAIT)

@@ -22,14 +22,12 @@ from omo.workflows.ultrawork import gates
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from omo.hooks.main import World
     from omo.hosts import Event
     from omo.proof.project_checks import Check
+    from omo.state.ledger_rows import NamedFile, SessionEvent
     from omo.state.rows import SessionRow
-
-    Json = dict[str, Any]
 
 
 LONGEST_REQUEST = 8000
@@ -60,7 +58,7 @@ def answer(event: Event, world: World, *, is_agents: bool) -> Answer | None:
     return Answer(hosts.END_PROMPT, f"omo: {said}") if isinstance(said, str) else said
 
 
-def request(event: Event, world: World, name: str) -> Json:
+def request(event: Event, world: World, name: str) -> SessionEvent:
     """What the user asks of a workflow, and each file that they name for it, as it is when they type it: what is
     changed before the work begins is not theirs. Of some also the files of the project: their run begins here, and not
     when the agent gets round to its first command, with a Makefile committed in between."""
@@ -69,7 +67,7 @@ def request(event: Event, world: World, name: str) -> Json:
         return {"kind": "typed", "workflow": name}
     named = _named_files(event, world, rest)
     workflow = table.BY_TYPED[name]
-    noted: Json = {"kind": workflow.asked}
+    noted: SessionEvent = {"kind": workflow.asked}
     if workflow.asked == requests.ASKED:
         noted["workflow"] = name
     if "criteria" in workflow.keeps and named and rest.removeprefix("@") == named[0]["name"]:
@@ -89,14 +87,14 @@ def request(event: Event, world: World, name: str) -> Json:
     return noted
 
 
-def _named_files(event: Event, world: World, rest: str) -> list[Json]:
+def _named_files(event: Event, world: World, rest: str) -> list[NamedFile]:
     """The files among their words: with an @ in front, or as the first or only one."""
     directory = os.path.join(world.root, paths.session_directory(world.environ, event.project))
     words = rest.split()
     candidates = [rest] if len(rest.splitlines()) == 1 else []
     candidates += words[:1]
     candidates += [word for word in words if word.startswith("@")]
-    named: dict[str, Json] = {}
+    named: dict[str, NamedFile] = {}
     for word in candidates:
         name = word.removeprefix("@")
         path = os.path.join(directory, name)
@@ -294,7 +292,7 @@ def _budget(event: Event, world: World, rest: str) -> str | Answer:
         if woken:
             after = session.shown_on(budget.runs(after, world.now))
         ceilings_now = budget.ceilings_in_words(after) or "none"
-        noted = {"kind": "budget", "ceilings": ceilings_now, "spent": budget.all_in_words(after)}
+        noted: SessionEvent = {"kind": "budget", "ceilings": ceilings_now, "spent": budget.all_in_words(after)}
         return runtime.Change((woken, after), after, [noted])
 
     woken, row = world.change(decide, actor="user")

@@ -6,18 +6,16 @@ import os
 
 from omo import hosts
 from omo.hosts import Call, Event, Host, Refusal, Transcript, Usage
-from omo.json_text import dumps, loads
+from omo.json_text import Json, dumps, loads
 from omo.safe_open import regular_file
 from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
 
     from omo.hosts import Answer, OtherLoop
 
-    Json = dict[str, Any]
 
 BOM = b"\xef\xbb\xbf"
 LONGEST_EVENT = 32 * 1024 * 1024

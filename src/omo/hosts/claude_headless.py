@@ -8,7 +8,8 @@ import uuid
 from typing import TYPE_CHECKING
 
 from omo.hosts import claude, claude_setup, headless
-from omo.hosts.headless import NOWHERE, Json, Left, is_later
+from omo.hosts.headless import NOWHERE, Left, is_later
+from omo.json_text import Json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,6 @@ import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from omo.errors import BadInput, Refused, Unreadable
 from omo.hosts import claude
@@ -27,9 +26,8 @@ from omo.hosts.setups import (
     unknown,
     warn,
 )
+from omo.json_text import Json
 from omo.text import clip, counted
-
-Json = dict[str, Any]
 
 VERSION = ("claude", "--version")
 OLDEST_TESTED = (2, 1, 197)

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from omo import hosts
 from omo.hosts import Event, Host, Refusal, Usage, claude
+from omo.json_text import Json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from omo.hosts import Answer
 
-    Json = dict[str, Any]
 
 # Models since gpt-6 have other tools for agents; a hook is told the namespace and the name written together. What an
 # agent is told with this one is one word of cipher (openai/codex#45092).

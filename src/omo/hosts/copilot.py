@@ -12,16 +12,15 @@ import time
 from omo import hosts
 from omo.clock import seconds
 from omo.hosts import Call, Event, Host, Refusal, Transcript, Usage, claude
+from omo.json_text import Json
 from omo.safe_open import regular_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
 
     from omo.hosts import Answer, OtherLoop
 
-    Json = dict[str, Any]
 
 # As hooks are told them, which is not as the model calls them: apply_patch is an Edit whose input is the patch.
 TOOLS = {

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from omo import hosts
 from omo.hosts import copilot, headless
-from omo.hosts.headless import NOWHERE, Json, Left, is_later, objects_in
+from omo.hosts.headless import NOWHERE, Left, is_later, objects_in
+from omo.json_text import Json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from omo.errors import Unreadable
 from omo.hosts import copilot
-from omo.hosts.setups import Finding, HostSetup, Installed, Json, fail, ok, read_object, unknown, warn
+from omo.hosts.setups import Finding, HostSetup, Installed, fail, ok, read_object, unknown, warn
+from omo.json_text import Json
 from omo.text import clip, counted
 
 OLDEST_TESTED = (1, 0, 102)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omo import hosts
+from omo.json_text import Json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     # A command, its input and its environment: what it prints.
     Ask = Callable[[Sequence[str], bytes, Mapping[str, str]], str]
 
-Json = dict[str, Any]
 
 TOO_MANY, SERVERS_FAULT = 429, 500  # of HTTP: come back later
 NOWHERE = "http://127.0.0.1:9"  # where a model is asked that must not be

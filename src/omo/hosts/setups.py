@@ -16,10 +16,9 @@ from typing import Any, ClassVar
 
 from omo import hosts
 from omo.errors import Unreadable
+from omo.json_text import Json
 from omo.safe_open import read_file
 from omo.text import counted
-
-Json = dict[str, Any]
 
 LONGEST = 4 * 1024 * 1024
 BOM = b"\xef\xbb\xbf"

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from omo import safe_open
 from omo.clock import seconds, stamp
@@ -19,13 +19,22 @@ from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import changes, globs
 from omo.state import paths
 from omo.state.journal import Journal
+from omo.state.ledger_rows import LedgerRow, Repaired
 from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
 
-Row = dict[str, Any]
+
+class ArtifactRow(LedgerRow, total=False):
+    path: str
+    digest: str
+    size: int
+    goal: str
+    files: Base
+    contents: dict[str, tuple[str, float]]  # by path, the digest of what was seen and since when it is known
+
 
 LARGEST = 512_000_000
 LARGEST_REMEMBERED = 8_000_000
@@ -38,7 +47,7 @@ REPAIR = "let the user look at it, then run in a terminal of their own: omo evid
 
 
 # What the user says of a ledger that is not damaged and yet not the one there was.
-ANEW = {"kind": "repaired", "kept": None, "digest": None}
+ANEW: Repaired = {"kind": "repaired", "kept": None, "digest": None}
 
 
 @dataclass(frozen=True)
@@ -86,19 +95,21 @@ def register(
     claim = _claim(root, path, goal, started_at)
     file = claim.file
 
-    def decide(rows: list[Row]) -> tuple[Artifact | Refused, list[Row]]:
-        events: list[Row] = []
+    def decide(rows: list[ArtifactRow]) -> tuple[Artifact | Refused, list[LedgerRow]]:
+        events: list[LedgerRow] = []
         if repair:
-            events = journal.repair(now) or [dict(ANEW)]
+            events += journal.repair(now) or [ANEW]
             rows = journal.whole()
         answer = _judge(rows, claim, spent)
         if isinstance(answer, Refused):
             if answer.details["why"] == "old" and not claim.committed_before:
-                events.append({"kind": "seen", "contents": {file.name: [file.digest, file.since]}})
+                seen: ArtifactRow = {"kind": "seen", "contents": {file.name: (file.digest, file.since)}}
+                events.append(seen)
             return answer, events
         if answer is not None:
             return answer, events
-        row: Row = {"kind": "artifact", "path": file.name, "digest": file.digest, "size": file.size, "goal": goal}
+        row: ArtifactRow = {"kind": "artifact", "path": file.name, "digest": file.digest, "size": file.size}
+        row["goal"] = goal
         if files is not None:
             row["files"] = files
         return Artifact(file.name, file.digest, file.size, goal, stamp(now), by, files), [*events, row]
@@ -142,13 +153,13 @@ def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) 
         if left <= 0:
             break
 
-    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
+    def decide(rows: list[ArtifactRow]) -> tuple[None, list[ArtifactRow]]:
         known = _known_from(rows)
         new = {}
         for file in present.values():
             since = min(file.since, now)
             if known.get(file.digest, math.inf) > since:
-                new[file.name] = [file.digest, since]
+                new[file.name] = (file.digest, since)
         items = list(new.items())
         starts = range(0, len(items), PER_ROW)
         return None, [{"kind": "seen", "contents": dict(items[start : start + PER_ROW])} for start in starts]
@@ -157,13 +168,13 @@ def remember(state: str, root: str | Path, *, by: str, now: float, wait: float) 
     return len(present)
 
 
-def _known_from(rows: Sequence[Row]) -> dict[str, float]:
+def _known_from(rows: Sequence[ArtifactRow]) -> dict[str, float]:
     """Each content that was seen or recorded, and the earliest time it is known to be from."""
     earliest: dict[str, float] = {}
     for row in rows:
         known: list[tuple[str, float]] = []
         if row.get("kind") == "seen":
-            known = row["contents"].values()
+            known = list(row["contents"].values())
         elif row.get("kind") == "artifact":
             known = [(row["digest"], seconds(row["ts"]))]
         for digest, since in known:
@@ -246,7 +257,7 @@ def _was_committed(root: str, name: str, digest: str, moment: float) -> bool:
     return changes.was_committed_before(Path(root), name, moment)
 
 
-def _judge(rows: Sequence[Row], claim: _Claim, spent: Collection[str]) -> Artifact | Refused | None:
+def _judge(rows: Sequence[ArtifactRow], claim: _Claim, spent: Collection[str]) -> Artifact | Refused | None:
     """The record of it that already stands, why it cannot be evidence, or None: it can be recorded."""
     file, started_at = claim.file, claim.started_at or -math.inf
     if claim.committed_before:
@@ -268,7 +279,7 @@ def _judge(rows: Sequence[Row], claim: _Claim, spent: Collection[str]) -> Artifa
     return None
 
 
-def _artifacts(rows: Sequence[Row]) -> Iterator[Artifact]:
+def _artifacts(rows: Sequence[ArtifactRow]) -> Iterator[Artifact]:
     for row in rows:
         if row.get("kind") == "artifact":
             path, digest, size, goal = row["path"], row["digest"], row["size"], row["goal"]

@@ -23,13 +23,19 @@ from omo.proof.swap import File
 from omo.proof.typed_commands import command_id
 from omo.state import paths, store
 from omo.state.journal import Journal
+from omo.state.ledger_rows import GateResult, LedgerRow
 from omo.text import clip, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
 
-Row = dict[str, Any]
+
+class Tried(GateResult):
+    arrangement: str
+    base: str  # by its id
+
+
 Judge = Callable[[runner.Outcome], tuple[str, str]]  # pass, fail or unknown, and why
 
 WITHOUT, OLD_TESTS, AS_IT_IS = "without the work", "with the old tests", "as it is"
@@ -152,6 +158,11 @@ def read_run(outcome: runner.Outcome, on_files: str, shadows: Sequence[str] = ()
     )
 
 
+def as_row(run: Run) -> Any:
+    """For a ledger, which knows the type of its rows."""
+    return asdict(run)
+
+
 def run_of(row: Mapping[str, Any]) -> Run:
     """As a ledger has it."""
     values = {name: row[name] for name in Run.__dataclass_fields__ if name in row}
@@ -199,7 +210,7 @@ def recorded(subject: Subject, command: Command) -> list[Run]:
     return [run_of(row) for row in _rows(subject, command)]
 
 
-def tried(state: str, began: Base, argv: Sequence[str], cwd: str) -> dict[str, Row]:
+def tried(state: str, began: Base, argv: Sequence[str], cwd: str) -> dict[str, Tried]:
     """The last run of a command on each arrangement of the files of a base, for whoever looks at it afterwards."""
     wanted = (_base_id(began), command_id(argv, cwd))
     rows, _ = _journal(state).read()
@@ -216,7 +227,7 @@ def failed_without(subject: Subject, command: Command) -> bool:
     return any(row.get("arrangement") == WITHOUT and row.get("result") == "fail" for row in rows)
 
 
-def _rows(subject: Subject, command: Command) -> list[Row]:
+def _rows(subject: Subject, command: Command) -> list[Tried]:
     """Runs on swapped files that were made for this base. Of a ledger that is not whole none counts: they are only
     made again."""
     if not subject.remembers:
@@ -232,16 +243,11 @@ def record(subject: Subject, command: Command, arrangement: str, run: Run) -> No
     if not subject.remembers:
         return
     journal = _journal(subject.state)
-    row = {
-        "kind": "tried",
-        "arrangement": arrangement,
-        "base": subject.base_id,
-        "command": command_id(command.argv, command.cwd),
-        "env": environment_id(subject.environ),
-        **asdict(run),
-    }
+    row: Tried = as_row(run)
+    row |= {"kind": "tried", "arrangement": arrangement, "base": subject.base_id}
+    row |= {"command": command_id(command.argv, command.cwd), "env": environment_id(subject.environ)}
 
-    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
+    def decide(_: object) -> tuple[None, list[LedgerRow]]:
         return None, [*journal.seal(subject.now), row]
 
     try:

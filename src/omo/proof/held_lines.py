@@ -14,6 +14,7 @@ from typing import Any
 
 from omo import progress
 from omo.errors import NotEvaluable, OmoError
+from omo.json_text import Json
 from omo.proof import base, contents, experiment, gate_runs, swap
 from omo.proof.arrangements import CannotTell, arrange
 from omo.proof.gate_runs import WITHOUT, Command, Run, Subject
@@ -23,8 +24,6 @@ from omo.proof.typed_commands import typed
 from omo.state import paths, store
 from omo.state.journal import Journal
 from omo.text import counted, listed
-
-Row = dict[str, Any]
 
 HELD, NOT_HELD, BUILD, NOT_LOOKED_AT = WORDS = ("held", "not held", "only breaks the build", "not looked at")
 NO_CODE = "comments or blanks"
@@ -47,9 +46,9 @@ class HunkResult:
     why: str = ""
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         hunk = self.hunk
-        row: Row = {"path": hunk.path, "first": hunk.first, "last": hunk.last, "place": hunk.place, "word": self.word}
+        row: Json = {"path": hunk.path, "first": hunk.first, "last": hunk.last, "place": hunk.place, "word": self.word}
         return row | {"why": self.why, "before": hunk.before[:MOST_LINES], "after": hunk.after[:MOST_LINES]}
 
 
@@ -80,7 +79,7 @@ class Answers:
         return sentence
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return {
             "since": self.since,
             "command": self.command,
@@ -269,10 +268,10 @@ def _journal(state: str) -> Journal:
 def keep(subject: Subject, found: Answers) -> None:
     """Where it cannot be kept, it was still shown."""
     data = found.data
-    row = {"kind": KIND, **data, "hunks": data["hunks"][:MOST_KEPT], "files": dict(found.files)}
+    row: Json = {"kind": KIND, **data, "hunks": data["hunks"][:MOST_KEPT], "files": dict(found.files)}
     journal = _journal(subject.state)
 
-    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
+    def decide(_: object) -> tuple[None, list[Mapping[str, Any]]]:
         return None, [*journal.seal(subject.now), row]
 
     try:

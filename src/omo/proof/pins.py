@@ -6,18 +6,25 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omo.errors import Refused
 from omo.proof import changes
 from omo.state import paths
 from omo.state.journal import Journal
+from omo.state.ledger_rows import LedgerRow
 
-if TYPE_CHECKING:  # pydantic is behind them, which whoever only asks what is pinned need not load
+if TYPE_CHECKING:
     from omo.proof.checks import Check
     from omo.proof.evaluate import Tree, Verdict
 
-Row = dict[str, Any]
+
+class PinRow(LedgerRow, total=False):
+    digest: str
+    check: object
+    base: str | None
+    goal: str | None
+    source: str
 
 
 @dataclass(frozen=True)
@@ -112,8 +119,8 @@ def pin(
     if refuse_vacuous and report.all_vacuous:
         raise _nothing_to_prove(report)
 
-    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
-        events = []
+    def decide(rows: list[PinRow]) -> tuple[None, list[PinRow]]:
+        events: list[PinRow] = []
         known = {(pin.digest, pin.goal): pin for pin in _fold(rows).pins}
         for check, digest, name in zip(checks, digests, ids_of(checks), strict=True):
             earlier = known.get((digest, goal))
@@ -140,7 +147,7 @@ def journal_of(state: str) -> Journal:
     return Journal(paths.pins_dir(state), state)
 
 
-def _fold(rows: Sequence[Row]) -> Pinned:
+def _fold(rows: Sequence[PinRow]) -> Pinned:
     pins: dict[tuple[str, str | None], Pin] = {}
     for row in rows:
         if row.get("kind") == "pinned":

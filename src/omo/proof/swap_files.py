@@ -12,17 +12,15 @@ import stat
 import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from omo import safe_open
 from omo.digest import sha256
 from omo.errors import NotMade, Unwritable
-from omo.json_text import dumps, loads
+from omo.json_text import Json, dumps, loads
 from omo.proof import git_hold
 from omo.proof.base import FILE_MODE, LINK_MODE, PROGRAM_MODE
 from omo.state import paths
-
-Json = dict[str, Any]
 
 MOST_BYTES = 64 * 1024 * 1024
 VERSION = 1

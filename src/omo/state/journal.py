@@ -10,12 +10,11 @@ from omo.state import ledger, store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from omo.state.ledger_rows import Repaired
     from omo.state.rows import Mark
-
-    Row = dict[str, Any]
 
 REPAIR = (
     "let the user look at what was changed (omo ledger verify), then run in a terminal of their own: omo ledger repair "
@@ -24,7 +23,7 @@ REPAIR = (
 
 
 class Journal:
-    """State is a fold of the rows; the only way to change it is to append.
+    """State is a fold of the rows; the only way to change it is to append. Who folds them knows their type.
 
     What was read is kept, so that a command that looks and then appends reads the file once; it is read again when
     somebody else has written meanwhile.
@@ -39,7 +38,7 @@ class Journal:
         self._end: Mark = {}  # where that ends, as the mark says
         self._version: object = ()  # of the two files, when they were read
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[Any]:
         """For who does not ask whether they are all there; the mark is not opened for it."""
         return ledger.rows(self.path)
 
@@ -47,7 +46,7 @@ class Journal:
         """What was changed, removed or cut off; empty when nothing was."""
         return self.read()[1]
 
-    def read(self) -> tuple[list[Row], list[str]]:
+    def read(self) -> tuple[list[Any], list[str]]:
         """The rows and what is wrong with them, in one pass."""
         version = self._version_now()
         if version != self._version:
@@ -77,19 +76,19 @@ class Journal:
         if problems := self.problems():
             raise Refused(f"the ledger of {what} is not as omo wrote it: {problems[0]}", fix=REPAIR, defects=problems)
 
-    def seal(self, now: float) -> list[Row]:
+    def seal(self, now: float) -> list[Repaired]:
         """Keep a damaged ledger under another name; call under the lock. The events that say so."""
         if not self.problems():
             return []
         store.keep_as(self._mark, "corrupt", now)
         return [ledger.set_aside(self.path, now)]
 
-    def whole(self) -> list[Row]:
+    def whole(self) -> list[Any]:
         """The rows before the first that is not as omo wrote it."""
         self.read()
         return list(self._chain.whole)
 
-    def repair(self, now: float) -> list[Row]:
+    def repair(self, now: float) -> list[Repaired]:
         """The same, but the rows stay that are whole: it goes on behind them. For the user, who may judge what is
         lost."""
         if not self.problems():
@@ -101,7 +100,12 @@ class Journal:
         return [event]
 
     def change(
-        self, decide: Callable[[list[Row]], tuple[Any, list[Row]]], *, actor: str, now: float, wait: float
+        self,
+        decide: Callable[[list[Any]], tuple[Any, Sequence[Mapping[str, Any]]]],
+        *,
+        actor: str,
+        now: float,
+        wait: float,
     ) -> Any:
         """Under the lock: show `decide` the rows, append the events it returns, and hand back its answer."""
         store.make_state_dir(self._state)
@@ -112,7 +116,7 @@ class Journal:
                 self._append(events, actor, now)
             return answer
 
-    def _append(self, events: list[Row], actor: str, now: float) -> None:
+    def _append(self, events: Sequence[Mapping[str, Any]], actor: str, now: float) -> None:
         if not os.path.exists(self.path):
             self._chain = ledger.Chain([], [], ledger.Head())
             self._write_mark()  # before the first row: from now on a missing mark means something

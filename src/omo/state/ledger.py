@@ -14,12 +14,11 @@ from omo.state import store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
+    from omo.state.ledger_rows import LedgerRow, Repaired
     from omo.state.rows import Mark
-
-    Row = dict[str, Any]
 
 SHORT_TAIL = 16 * 1024
 BULK = 1024 * 1024  # bytes: from here on it pays to import orjson and hashlib
@@ -35,12 +34,12 @@ class Head:
 
     __slots__ = ("digest", "known", "row", "seq", "torn")
 
-    def __init__(self, seq: int = 0, digest: str = START, row: Row | None = None, torn: bytes = b"") -> None:
+    def __init__(self, seq: int = 0, digest: str = START, row: LedgerRow | None = None, torn: bytes = b"") -> None:
         self.seq = seq
         self.digest = digest
         self.row = row
         self.torn = torn
-        self.known: Row = {}
+        self.known: dict[str, list[object]] = {}
 
     @property
     def mark(self) -> Mark:
@@ -50,11 +49,12 @@ class Head:
 
 class Chain:
     """A ledger as it was read: the rows, what is wrong with their chain, and its end. `whole` are those of which it is
-    known that they are as they were written; without a mark, those that follow each other from the beginning."""
+    known that they are as they were written; without a mark, those that follow each other from the beginning. Whose
+    ledger it is knows the type of its rows."""
 
     __slots__ = ("head", "problems", "rows", "whole")
 
-    def __init__(self, rows: list[Row], problems: list[str], head: Head, whole: list[Row] | None = None) -> None:
+    def __init__(self, rows: list[Any], problems: list[str], head: Head, whole: list[Any] | None = None) -> None:
         self.rows = rows
         self.problems = problems
         self.head = head
@@ -62,8 +62,14 @@ class Chain:
 
 
 def append(
-    path: str, events: list[Row], *, actor: str, now: float, mark: Mark | None = None, head: Head | None = None
-) -> tuple[list[Row], Head]:
+    path: str,
+    events: Sequence[Mapping[str, Any]],
+    *,
+    actor: str,
+    now: float,
+    mark: Mark | None = None,
+    head: Head | None = None,
+) -> tuple[list[LedgerRow], Head]:
     """Add events; the rows they became, and the new end. Call with the lock held.
 
     `mark` is where the snapshot says the ledger ends, None if it says nothing; `head` is its end where that was read
@@ -76,11 +82,11 @@ def append(
         os.truncate(path, os.path.getsize(path) - len(head.torn))
     seq, before = (head.seq, head.digest) if mark is None else _end(path, head, mark)
     lines = []
-    rows: list[Row] = []
+    rows: list[LedgerRow] = []
     known = _known(mark or {})
     for event in events:
         seq += 1
-        row = {"seq": seq, "ts": stamp(now), "kind": event["kind"], "actor": actor, "prev": before, **event}
+        row: Any = {"seq": seq, "ts": stamp(now), "kind": event["kind"], "actor": actor, "prev": before, **event}
         line = store.encode(dumps(row))
         before = digest_of(line)
         known[seq] = (before, seq == 1 or _proves(row))
@@ -94,7 +100,7 @@ def append(
     return rows, head
 
 
-def _proves(row: Row) -> bool:
+def _proves(row: LedgerRow) -> bool:
     return any(row.get(key) for key in PROVING)
 
 
@@ -130,7 +136,7 @@ def _leads_on(path: str, digest: str) -> bool:
     return is_behind
 
 
-def set_aside(path: str, now: float) -> Row:
+def set_aside(path: str, now: float) -> Repaired:
     """Keep a damaged ledger under another name: the event that says so."""
     if not os.path.lexists(path):
         return {"kind": "repaired", "kept": None, "digest": None}
@@ -142,10 +148,10 @@ def set_aside(path: str, now: float) -> Row:
     return {"kind": "repaired", "kept": os.path.basename(kept), "digest": bytes_digest}
 
 
-def keep_whole(path: str, whole: list[Row], mark: Mark, now: float) -> tuple[Row, Head]:
+def keep_whole(path: str, whole: list[LedgerRow], mark: Mark, now: float) -> tuple[Repaired, Head]:
     """The same, but for the rows at its beginning that are `whole`: they stay, and what follows continues them."""
     lines = _contents(path).split(b"\n")[: len(whole)] if whole else []
-    event = {**set_aside(path, now), "row": len(lines)}
+    event: Repaired = {**set_aside(path, now), "row": len(lines)}
     if lines:
         _write(path, b"".join(line + b"\n" for line in lines), is_proof=True)
     head = head_of(path)
@@ -169,7 +175,7 @@ def digest_of(line: bytes) -> str:
     return digest.sha256(line)[:32]
 
 
-def rows(path: str) -> list[Row]:
+def rows(path: str) -> list[Any]:
     """Every row that can be read, oldest first, whether they are all there or not."""
     return read_checked(path).rows
 
@@ -196,7 +202,7 @@ def read_chain(path: str, mark: Mark, what: str) -> Chain:
     return chain
 
 
-def _known_rows(path: str, rows: list[Row], mark: Mark) -> list[Row]:
+def _known_rows(path: str, rows: list[LedgerRow], mark: Mark) -> list[LedgerRow]:
     """Of rows that follow each other those up to the last whose digest the mark knows. What comes after it anybody may
     have written, and what comes before it cannot be other than it was."""
     known = {number: digest for number, (digest, _) in _known(mark).items()}
@@ -221,10 +227,10 @@ def read_checked(path: str) -> Chain:
         import orjson
 
         load, new_sha256 = orjson.loads, hashlib.sha256
-    found: list[Row] = []
+    found: list[LedgerRow] = []
     problems: list[str] = []
     seq, before, torn = 0, START, b""
-    row: Row | None = None
+    row: LedgerRow | None = None
     whole = 0
     for number, whole_line in enumerate(io.BytesIO(raw), start=1):  # half the memory of a list of all lines
         if not whole_line.endswith(b"\n"):
@@ -255,9 +261,9 @@ def _load(line: bytes) -> Any:
     return loads(line.decode("utf-8"))
 
 
-def _parse(line: bytes) -> Row | None:
+def _parse(line: bytes) -> LedgerRow | None:
     try:
-        row = _load(line)
+        row: LedgerRow = _load(line)
     except (ValueError, RecursionError):
         return None
     return row if isinstance(row, dict) else None

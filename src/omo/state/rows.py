@@ -104,6 +104,15 @@ if TYPE_CHECKING:
         why: str
         exceptions: list[LetThrough]
 
+    class FenceLists(TypedDict, total=False):
+        """The fence of a plan session: globs of what it may touch and never touches."""
+
+        touch: list[str]
+        never: list[str]
+        root: str
+        spec: str  # the plan that says so
+        uncommitted: list[str] | None  # what is not the session's to remove or restore
+
     class Summary(TypedDict, total=False):
         """One kind of work, as hooks need it."""
 
@@ -134,7 +143,7 @@ if TYPE_CHECKING:
         unvouched: bool  # called done here, and not by the ledger
         deny: dict[str, str]  # what the tool gates refuse, with the sentence
         attended: bool
-        fence: dict[str, Any]
+        fence: FenceLists
         iteration: int  # of ralph's rounds
         max_iterations: int
         passed: list[str]  # criteria that were met at some time
@@ -178,7 +187,7 @@ if TYPE_CHECKING:
 
         seq: int
         digest: str
-        known: dict[str, Any]  # by number, the digests of rows
+        known: dict[str, list[object]]  # by number, the digests of rows
 
     class SessionRow(TypedDict, total=False):
         """`sessions.ID` of the runtime file."""
@@ -200,6 +209,12 @@ if TYPE_CHECKING:
         lastUsedAt: str
         ledger: Mark
         invalid: bool  # something of it was no object; never written
+
+    class Runtime(TypedDict):
+        """`runtime.local.json`, whose first line is made from its sessions."""
+
+        version: int
+        sessions: dict[str, Any]  # as they are stored: each is read by `read_row`
 
 
 EMPTY: SessionRow = {"ulw": {}, "stopContinuation": {}, "work": {}}

@@ -11,7 +11,7 @@ import os
 from omo import table
 from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
-from omo.json_text import dumps
+from omo.json_text import Json, dumps
 from omo.state import ledger, paths, store
 from omo.state.rows import EMPTY, read_row
 from omo.text import clip
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from omo.state.rows import SessionRow, Summary
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import FenceLists, Runtime, SessionRow, Summary
 
-    Json = dict[str, Any]
     Works = list[tuple[str, Summary]]
 
 VERSION = 1
@@ -44,7 +44,7 @@ class Change:
         self,
         answer: Any,
         row: SessionRow | None = None,
-        events: list[Json] | None = None,
+        events: list[SessionEvent] | None = None,
         head: ledger.Head | None = None,
     ) -> None:
         self.answer = answer
@@ -53,9 +53,10 @@ class Change:
         self.head = head
 
 
-def read(state: str) -> Json:
+def read(state: str) -> Runtime:
     """The whole file; an empty one if there is none yet. Raises Unreadable or Newer, never guesses."""
-    return _checked(store.read(paths.runtime_file(state)), state)
+    stored: Any = store.read(paths.runtime_file(state))
+    return _checked(stored, state)
 
 
 def session(state: str, session_id: str) -> SessionRow | None:
@@ -73,7 +74,7 @@ def sessions(state: str) -> dict[str, SessionRow]:
     return rows_of(read(state))
 
 
-def rows_of(runtime: Json) -> dict[str, SessionRow]:
+def rows_of(runtime: Runtime) -> dict[str, SessionRow]:
     return {name: read_row(row) for name, row in runtime["sessions"].items() if isinstance(row, dict)}
 
 
@@ -114,12 +115,11 @@ def is_fenced(row: SessionRow) -> bool:
     return not row["stopContinuation"].get("disabled") and bool(fence_of(row))
 
 
-def fence_of(row: Mapping[str, Any]) -> Json:
+def fence_of(row: SessionRow) -> FenceLists:
     """That of the work which has one; empty where none has."""
-    works = part(row, "work")
-    for kind in works:
-        fence = part(part(works, kind), "fence")
-        if fence:
+    for summary in row["work"].values():
+        fence = summary.get("fence")
+        if fence and isinstance(fence, dict):
             return fence
     return {}
 
@@ -190,7 +190,7 @@ def change_session(
             return change.answer
         row = _recorded(path, old, head, change, actor=actor, now=now)
 
-        def put(runtime: Json) -> None:
+        def put(runtime: Runtime) -> None:
             # A row that was deleted while we decided on it stays deleted: somebody wanted it gone.
             if old is None or session_id in runtime["sessions"]:
                 runtime["sessions"][session_id] = row
@@ -247,7 +247,7 @@ def hand_over(
             rows[name] = caught_up(state, name, row, head)
         given, taken = decide(rows[source], rows[target])
 
-        def put(runtime: Json) -> None:
+        def put(runtime: Runtime) -> None:
             runtime["sessions"].update(rows)
 
         _update(state, put, now, deadline)
@@ -332,7 +332,7 @@ def read_chain(state: str, session_id: str, row: SessionRow) -> ledger.Chain:
     return ledger.read_chain(path, row.get("ledger", {}), f"the row of session {session_id}")
 
 
-def vouched_rows(state: str, session_id: str, row: SessionRow | None = None) -> list[Json]:
+def vouched_rows(state: str, session_id: str, row: SessionRow | None = None) -> list[SessionEvent]:
     """A session's ledger, in which hooks and gates say what they saw. One that is not as omo wrote it, or that nobody
     can read, vouches for nothing. `row` is the session's, where it was read already."""
     try:
@@ -344,7 +344,7 @@ def vouched_rows(state: str, session_id: str, row: SessionRow | None = None) -> 
     return [] if chain.problems or not session_id else chain.rows
 
 
-def whole_rows(state: str, session_id: str, row: SessionRow) -> list[Json]:
+def whole_rows(state: str, session_id: str, row: SessionRow) -> list[SessionEvent]:
     """Of a session's ledger the part that is as omo wrote it, up to where the session's row says it ends."""
     try:
         chain = read_chain(state, session_id, row)
@@ -354,7 +354,7 @@ def whole_rows(state: str, session_id: str, row: SessionRow) -> list[Json]:
     return chain.whole[:end] if isinstance(end, int) else []
 
 
-def render(runtime: Json) -> str:
+def render(runtime: Runtime) -> str:
     """The layout the launcher relies on."""
     live, fenced, opened = set(), set(), set()
     is_left = False
@@ -399,7 +399,7 @@ def _without_words(row: SessionRow) -> SessionRow:
     return {**row, "ulw": ulw}
 
 
-def _update(state: str, change: Callable[[Json], None], now: float, deadline: store.Deadline) -> None:
+def _update(state: str, change: Callable[[Runtime], None], now: float, deadline: store.Deadline) -> None:
     path = paths.runtime_file(state)
     with store.Lock(path + ".lock", deadline):
         runtime, _ = _read_or_set_aside(state, now)
@@ -415,7 +415,7 @@ def _update(state: str, change: Callable[[Json], None], now: float, deadline: st
             _mark(state, before, _what_is_on(runtime))
 
 
-def _what_is_on(runtime: Json) -> dict[str, str]:
+def _what_is_on(runtime: Runtime) -> dict[str, str]:
     """By session, those that hooks hold to something."""
     on = {}
     for session_id, row in runtime["sessions"].items():
@@ -438,7 +438,7 @@ def _mark(state: str, before: dict[str, str], after: dict[str, str]) -> None:
             markers.write(session_id, state, on)
 
 
-def _read_or_set_aside(state: str, now: float) -> tuple[Json, str]:
+def _read_or_set_aside(state: str, now: float) -> tuple[Runtime, str]:
     """The file; or an empty one, and the name under which the bytes are kept that nobody can read."""
     try:
         return read(state), ""
@@ -448,7 +448,7 @@ def _read_or_set_aside(state: str, now: float) -> tuple[Json, str]:
         return _checked(None, state), store.keep_as(paths.runtime_file(state), "corrupt", now)
 
 
-def _prune(runtime: Json, now: float) -> None:
+def _prune(runtime: Runtime, now: float) -> None:
     """Forget sessions that have nothing open and were not used for two weeks. Their ledgers stay."""
     sessions = runtime["sessions"]
     for key in [key for key, row in sessions.items() if isinstance(row, dict) and _is_over(read_row(row), now)]:
@@ -469,7 +469,7 @@ def _is_over(row: SessionRow, now: float) -> bool:
         return False
 
 
-def _checked(runtime: Json | None, state: str) -> Json:
+def _checked(runtime: Runtime | None, state: str) -> Runtime:
     if runtime is None:
         return {"version": VERSION, "sessions": {}}
     version = runtime.setdefault("version", VERSION)

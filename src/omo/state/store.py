@@ -6,7 +6,7 @@ import os
 import time
 
 from omo.errors import Busy, Unreadable, Unwritable
-from omo.json_text import loads
+from omo.json_text import Json, loads
 from omo.safe_open import regular_file
 from omo.state import STATE_DIR
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from types import TracebackType
     from typing import Any
 
-    Json = dict[str, Any]
 
 HOOK_WAIT = 0.3
 CLI_WAIT = 10.0

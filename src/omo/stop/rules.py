@@ -15,12 +15,11 @@ from omo.work import bound, budget, session
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import Any
 
     from omo.hosts import Event
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import SessionRow, Ulw
 
-    Json = dict[str, Any]
 
 SHELL_EXCUSES = 2  # a server left running in the background must not excuse every Stop
 # The turn ends, and something wakes the session without a person: the clock of the budget runs on.
@@ -266,7 +265,7 @@ class Decision:
 
     __slots__ = ("cooldown", "events", "row", "rule", "text")
 
-    def __init__(self, rule: Rule, text: str = "", row: SessionRow | None = None, *events: Json) -> None:
+    def __init__(self, rule: Rule, text: str = "", row: SessionRow | None = None, *events: SessionEvent) -> None:
         self.rule = rule
         self.text = text
         self.row = row
@@ -294,7 +293,7 @@ def decide(situation: Situation) -> Decision:
     if text:
         after = session.told(after)
     after = session.note(after, {"unanswered": False})
-    event: Json = {"kind": "allowed", "rule": rule.name}
+    event: SessionEvent = {"kind": "allowed", "rule": rule.name}
     if not_in_ledger := unvouched(after):
         event["unvouched"] = not_in_ledger
     return Decision(rule, text, after, *_reopenings(situation), event)
@@ -312,14 +311,14 @@ def _sent_back(situation: Situation, rule: Rule, after: SessionRow) -> Decision:
         after = session.note(after, {"openSaid": sentences.what_is_open(active, sentences.LONGEST_OPEN)})
     else:
         reason = sentences.reason_to_go_on(after, active, most, str(situation.message().get("text", "")))
-    event: Json = {"kind": "blocked", "rule": rule.name, "reason": reason}
+    event: SessionEvent = {"kind": "blocked", "rule": rule.name, "reason": reason}
     if rule is BLOCK and "refused" in after["ulw"]:
         event["refused"] = after["ulw"]["refused"]["calls"]
     return Decision(rule, reason, after, *_reopenings(situation), event)
 
 
-def _reopenings(situation: Situation) -> list[Json]:
-    events: list[Json] = []
+def _reopenings(situation: Situation) -> list[SessionEvent]:
+    events: list[SessionEvent] = []
     for kind in situation.reopened:
         changed = situation.row["work"][kind].get("changed")
         events.append({"kind": bound.REOPENED, "work": kind, "changed": changed})

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from omo import settings, table
 from omo.context import Context
 from omo.errors import Unreadable
+from omo.json_text import Json
 from omo.state import markers, runtime
 from omo.stop.sentences import says_so_again, state_was_removed
 from omo.text import clip
@@ -19,11 +20,9 @@ from omo.work.viewer import Viewer
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from omo.state.rows import Outcome, SessionRow
 
-    Row = dict[str, Any]
 
 ORPHANED_AFTER = 24 * 3600.0
 RECENT = 24 * 3600.0  # the last that ended since then has a line of its own, and is held against the files as they are
@@ -134,8 +133,8 @@ class SessionView(NamedTuple):
         return self.leading.next if self.leading else NextStep()
 
     @property
-    def data(self) -> Row:
-        data: Row = {
+    def data(self) -> Json:
+        data: Json = {
             **self.brief.data,
             "here": self.is_here,
             "orphan": self.is_orphan,
@@ -174,14 +173,14 @@ class Problem(NamedTuple):
     code: str = "problem"
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return {"what": self.what, "fix": self.fix, "code": self.code}
 
 
 class ProjectView(NamedTuple):
     root: str
     sessions: list[SessionView]
-    overrides: list[Row]
+    overrides: list[Json]
     problems: list[Problem]
     meant: str = ""  # the session that was named, or that asks; empty in a terminal of the user's
 
@@ -199,7 +198,7 @@ class ProjectView(NamedTuple):
         return self.sessions[1:] if self.focus else self.sessions
 
     @property
-    def error(self) -> Row | None:
+    def error(self) -> Json | None:
         """State that cannot be read is shown, and is an error all the same."""
         for problem in self.problems:
             if problem.code in UNREADABLE:
@@ -207,8 +206,8 @@ class ProjectView(NamedTuple):
         return None
 
     @property
-    def data(self) -> Row:
-        data: Row = {
+    def data(self) -> Json:
+        data: Json = {
             "root": self.root,
             "sessions": [view.data for view in self.sessions],
             "overrides": self.overrides,
@@ -250,7 +249,7 @@ def look(context: Context, *, closely: str = "", everything: bool = False) -> Pr
             views.append(look_at(context, name, closely=is_close, asks_ledger=asks, rows=rows, trees=trees))
     views.sort(key=lambda view: view.last_used, reverse=True)
     views.sort(key=lambda view: (view.name != meant, not view.is_on))
-    claims: list[Row] = []
+    claims: list[Json] = []
     try:
         claims = claims_let_stand(context)
     except Unreadable as error:
@@ -325,7 +324,7 @@ def look_at(
     return SessionView(brief, works, name == context.named_session, tuple(problems))
 
 
-def claims_let_stand(context: Context) -> list[Row]:
+def claims_let_stand(context: Context) -> list[Json]:
     """Claims that code did not confirm and somebody let stand: shown wherever things are summed up."""
     listed = []
     for workflow in table.ROWS:

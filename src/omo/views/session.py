@@ -8,6 +8,7 @@ from __future__ import annotations
 from omo import settings, table
 from omo.errors import Unreadable
 from omo.hosts import Event
+from omo.json_text import Json
 from omo.state import ledger, runtime
 from omo.state.runtime import OPEN_STATES
 from omo.stop import rules, sentences
@@ -19,11 +20,9 @@ from omo.work.budget import Meter
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from omo.state.rows import Limits, Outcome, SessionRow, Summary
 
-    Json = dict[str, Any]
 
 ENDS = ("exhausted", "done")
 STATES = (*OPEN_STATES, *ENDS)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from omo.errors import Refused, Unreadable
+from omo.json_text import Json
 from omo.proof import base
 from omo.state import runtime
 from omo.state.ledger import Chain
@@ -26,9 +27,9 @@ from omo.work.run import Caller, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base, SessionRow
 
-Row = dict[str, Any]
 T = TypeVar("T")
 
 FULL, REDUCED = "full", "reduced"
@@ -87,7 +88,7 @@ class SessionEvents:
 
     session: str
     row: SessionRow
-    rows: list[Row]
+    rows: list[SessionEvent]
     damage: str = ""
 
     def messages(self, agent: str) -> list[Message]:
@@ -128,7 +129,7 @@ def messages(state: str, session: str, *agents: str) -> list[Message]:
     return messages_in(runtime.vouched_rows(state, session), agents)
 
 
-def messages_in(rows: Iterable[Row], agents: Collection[str]) -> list[Message]:
+def messages_in(rows: Iterable[SessionEvent], agents: Collection[str]) -> list[Message]:
     """The same, of rows that were read already. Only what a hook wrote counts."""
     reported = []
     for row in rows:
@@ -136,7 +137,7 @@ def messages_in(rows: Iterable[Row], agents: Collection[str]) -> list[Message]:
         if not is_finish or row.get("agentType") not in agents or not isinstance(row.get("message"), str):
             continue
         message = Message(
-            agent=row["agentType"],
+            agent=str(row["agentType"]),
             text=row["message"],
             seq=row["seq"],
             ts=row["ts"],
@@ -149,14 +150,14 @@ def messages_in(rows: Iterable[Row], agents: Collection[str]) -> list[Message]:
     return reported
 
 
-def objects(text: str) -> list[Row]:
+def objects(text: str) -> list[Json]:
     """The JSON objects that begin a line of a text, in order; none that is part of another.
 
     Strict: an object with a repeated key or with NaN is none. Inside one that cannot be read nothing is read either,
     so that no part of a broken answer passes for the answer.
     """
     decoder = json.JSONDecoder(object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
-    read: list[Row] = []
+    read: list[Json] = []
     end = tried = 0
     broken: int | None = None  # how far the object that could not be read is indented
     for opening in _OPENING.finditer(text):
@@ -177,7 +178,7 @@ def objects(text: str) -> list[Row]:
     return read
 
 
-def answer(text: str, key: str, value: str | None = None) -> Row:
+def answer(text: str, key: str, value: str | None = None) -> Json:
     """The one object in which `key` is that value; without a value, the one in which it is any text.
 
     Raises NoAnswer. Of two such objects neither is the answer: nobody gets to pick.
@@ -315,7 +316,7 @@ def require_agreement(reviews: Mapping[str, Review], claims: Mapping[str, str], 
         raise Refused(contradicted[0], fix=fix, defects=contradicted)
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
+def _without_repeats(pairs: list[tuple[str, Any]]) -> Json:
     fields = dict(pairs)
     if len(fields) != len(pairs):
         raise ValueError("a key is there twice")

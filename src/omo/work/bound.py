@@ -17,19 +17,18 @@ from omo.work import outcome
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from omo.proof.base import Look
+    from omo.state.ledger_rows import Reopened, SessionEvent
     from omo.state.rows import FilesAtEnd, Summary
 
-    Json = dict[str, Any]
 
 REOPENED = "reopened"
 GOAL_REOPENED = "goal_reopened"
 MOST_NAMED = 20
 
 
-def files_of_end(root: str, events: Iterable[Json], seen: Look | None = None) -> FilesAtEnd:
+def files_of_end(root: str, events: Iterable[SessionEvent], seen: Look | None = None) -> FilesAtEnd:
     """Which files an end speaks of that is written now, as `seen` where somebody has just looked. What gates' runs have
     left, by the session's own `events`, is no part of the work."""
     from omo.proof import base
@@ -67,19 +66,19 @@ def reopen(state: str, session: str, kind: str, summary: Summary, *, actor: str,
             continue
         journal = Journal(directory, state)
 
-        def add(_: list[Json], journal: Journal = journal, rows: list[Json] = rows) -> tuple[None, list[Json]]:
+        def add(_: object, journal: Journal = journal, rows: list[Reopened] = rows) -> tuple[None, list[Reopened]]:
             # To a damaged ledger nothing is added; the workflow's next command finds the damage.
             return None, [] if journal.problems() else rows
 
         journal.change(add, actor=actor, now=now, wait=wait)
 
 
-def _ledgers(state: str, session: str, kind: str, summary: Summary) -> list[tuple[str, list[Json]]]:
+def _ledgers(state: str, session: str, kind: str, summary: Summary) -> list[tuple[str, list[Reopened]]]:
     """Where each is, and what is added to it."""
     changed = summary.get("changed")
     row = table.BY_KIND.get(kind)
     if row is not None and row.journal:
-        rows = []
+        rows: list[Reopened] = []
         for goal, ended in part(summary, "ended").items():
             if outcome.of({"outcome": ended})["verdict"] != outcome.ENDED:
                 rows.append({"kind": REOPENED, "goal": goal, "changed": changed})
@@ -88,7 +87,7 @@ def _ledgers(state: str, session: str, kind: str, summary: Summary) -> list[tupl
         return []
     run = str(summary.get("run") or "")
     own = os.path.join(state, row.home, paths.file_name_of(run))
-    ledgers = [(own, [{"kind": REOPENED, "changed": changed}])]
+    ledgers: list[tuple[str, list[Reopened]]] = [(own, [{"kind": REOPENED, "changed": changed}])]
     if row.has_session_goal:  # it was completed with the plan
         ledgers.append((paths.goal_dir(state, session), [{"kind": GOAL_REOPENED, "run": run}]))
     return ledgers

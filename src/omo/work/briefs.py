@@ -15,12 +15,9 @@ from omo.text import block
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from omo.state.rows import SessionRow
     from omo.work.run import Caller
 
-    Json = dict[str, Any]
 
 # By agent and by the workflow that asks it, the command that prints its brief. A word in capitals is a name.
 COMMANDS: dict[str, dict[str, str]] = {}

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from omo.proof import base, tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
-
-Row = dict[str, Any]
 
 
 class Files:
@@ -32,7 +29,7 @@ class Files:
         """As rows keep it."""
         return base.take(self.root, os.environ)
 
-    def changed_since(self, row: Row) -> list[str] | None:
-        """The files that are others than when that row was written; None where nobody can tell."""
-        changed = base.look(self.root, row.get("files")).changed
+    def changed_since(self, then: Base | None) -> list[str] | None:
+        """The files that are others than they were then; None where nobody can tell."""
+        changed = base.look(self.root, then).changed
         return None if changed is None else sorted(changed)

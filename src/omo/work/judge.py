@@ -10,14 +10,13 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
+from omo.json_text import Json
 from omo.text import clip
 from omo.work import agents
 from omo.work.agents import FULL, REDUCED, Message, NoAnswer
 from omo.work.citations import without_quotations
 
-Row = dict[str, Any]
 Key = tuple[str, str]  # criterion or goal, and check
 
 JUDGE = "omo:judge"
@@ -146,7 +145,7 @@ def read(text: str, nonce: str | None = None) -> JudgeAnswer:
     return JudgeAnswer(given["nonce"], answers, _challenges(given.get("challenges")), _bounded(notes))
 
 
-def _answer(fields: Row) -> JudgeResult:
+def _answer(fields: Json) -> JudgeResult:
     result, evidence, action = fields.get("result"), fields.get("evidence"), fields.get("suggested_action")
     suggested = clip(action, LONGEST_ACTION) if isinstance(action, str) else ""
     if result not in RESULTS:

@@ -12,11 +12,9 @@ from omo.text import clip, listed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from omo.state.rows import SessionRow
 
-    Json = dict[str, Any]
 
 IDLE_FOR = 15 * 60.0
 # After so long a process of that number may well be another program; and who comes back is told who has the work now.

@@ -39,7 +39,7 @@ def exception(what: str, by: str, why: str) -> LetThrough:
     return {"what": what, "by": by, "why": why}
 
 
-def repaired(row: Mapping[str, Any]) -> LetThrough:
+def repaired(row: Mapping[str, object]) -> LetThrough:
     """What an end names of a ledger that was damaged meanwhile: nobody knows what the lost rows said."""
     return exception(f"its ledger was damaged after row {row.get('row')}", str(row.get("actor")), "omo ledger repair")
 

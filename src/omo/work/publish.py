@@ -14,9 +14,8 @@ from omo.work.run import Caller, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import SessionRow, Summary
-
-Row = dict[str, Any]
 
 
 def publish(
@@ -86,7 +85,7 @@ def note_given_up(run: Run[Any], what: str, why: str) -> None:
     """In the row of the session that had it: every later end of that session names it."""
 
     def decide(row: SessionRow | None) -> runtime.Change:
-        event = {"kind": "given-up", "run": run.id, "what": clip(what, 200), "why": clip(why, 200)}
+        event: SessionEvent = {"kind": "given-up", "run": run.id, "what": clip(what, 200), "why": clip(why, 200)}
         return runtime.Change(None, rows.give_up(row or EMPTY, run.id, what, why), [event])
 
     change_row(run.caller, run.caller.holder(run.kind.name, run.id), decide)
@@ -114,7 +113,7 @@ def changed(
     after = rows.put_work(row, kind, kept, limits=caller.limits, now=caller.now)
     if progressed:
         after = rows.progress(after)
-    event: Row = {"kind": kind, "run": kept.get("run"), "state": kept["state"]}
+    event: SessionEvent = {"kind": kind, "run": kept.get("run"), "state": kept["state"]}
     event |= {"open": kept.get("open"), "next": kept.get("next")}
     return runtime.Change(None, after, [event])
 

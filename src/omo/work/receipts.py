@@ -12,13 +12,14 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError
 
 from omo import __version__, strict
 from omo.digest import sha256
 from omo.errors import Refused
+from omo.json_text import Json
 from omo.proof import base, changes, experiment, gate_runs, git, own_commands
 from omo.proof.experiment import Experiment
 from omo.proof.gate_runs import Command, Run, Subject
@@ -27,8 +28,6 @@ from omo.proof.typed_commands import resolve, typed
 from omo.state import store
 from omo.text import clip, listed
 from omo.work import outcome, proving
-
-Row = dict[str, Any]
 
 STATEMENT = "https://in-toto.io/Statement/v1"
 PREDICATE = "urn:x-omo:receipt:v1"
@@ -140,7 +139,7 @@ def write(subject: Subject, proven: Proven) -> str:
     if missing := proving.missing_tests(subject, [gate_command(gate) for gate in gates]):
         raise Refused(f"from the commit {proven.base[:12]} on it is not proven: {missing}", fix="omo report")
     head = changes.commit_of(Path(root), "HEAD") or ""
-    predicate: Row = {
+    predicate: Json = {
         "base": {COMMIT: proven.base},
         "task": sha256(store.encode(proven.task)) if proven.task else None,
         "gates": [gate.model_dump(mode="json") for gate in gates],
@@ -149,7 +148,7 @@ def write(subject: Subject, proven: Proven) -> str:
         "versions": {"omo": __version__, "python": platform.python_version(), "system": platform.system()},
     }
     about = [{"name": "commit", "digest": {COMMIT: head}}, {"name": "tree", "digest": {TREE: tree_of(root, head)}}]
-    statement: Row = {"_type": STATEMENT, "subject": about, "predicateType": PREDICATE, "predicate": predicate}
+    statement: Json = {"_type": STATEMENT, "subject": about, "predicateType": PREDICATE, "predicate": predicate}
     predicate["digest"] = digest_of(statement)
     return json.dumps(statement, indent=2, ensure_ascii=False) + "\n"
 
@@ -172,7 +171,7 @@ def _proved(subject: Subject, command: Command) -> Experiment:
 
 def _gate(name: str, command: Command, source: str, made: Experiment) -> Gate:
     runs = {arrangement: _ran(run).model_dump() for arrangement, run in made.runs.items()}
-    row: Row = {"name": name, "argv": list(command.argv), "cwd": command.cwd, "sealed": list(command.sealed)}
+    row: Json = {"name": name, "argv": list(command.argv), "cwd": command.cwd, "sealed": list(command.sealed)}
     row |= {"timeout": float(command.timeout), "by": PROJECT if source else USER, "source": source, "runs": runs}
     return Gate.model_validate(row)
 
@@ -196,7 +195,7 @@ def tree_of(root: str, commit: str) -> str:
     return git.run(root, "rev-parse", "--verify", "--quiet", f"{commit}^{{tree}}").text.strip()
 
 
-def digest_of(statement: Row) -> str:
+def digest_of(statement: Json) -> str:
     """Of everything but itself."""
     predicate = {name: value for name, value in statement["predicate"].items() if name != "digest"}
     return sha256(json.dumps({**statement, "predicate": predicate}, sort_keys=True).encode("ascii"))
@@ -214,7 +213,7 @@ class Line:
     why: str = ""
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return {"line": self.what, "holds": self.holds, "why": self.why}
 
 

@@ -10,11 +10,10 @@ from omo.text import block, clip
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
+    from omo.state.ledger_rows import NamedFile, SessionEvent
     from omo.state.runtime import Works
 
-    Row = dict[str, Any]
 
 ASKED = "asked"  # after the command of a workflow that has no kind of its own for it
 OF_WORKFLOWS = (ASKED, *[row.asked for row in table.ROWS if row.asked != ASKED])
@@ -24,7 +23,7 @@ LONGEST = 8000
 MOST_TOLD = 3
 
 
-def typed(events: Iterable[Row], workflow: str, since: str = "") -> list[Row]:
+def typed(events: Iterable[SessionEvent], workflow: str, since: str = "") -> list[SessionEvent]:
     """What a person typed after the workflow's own command, oldest first."""
     rows = []
     for row in events:
@@ -34,7 +33,7 @@ def typed(events: Iterable[Row], workflow: str, since: str = "") -> list[Row]:
     return rows
 
 
-def armed(events: Iterable[Row], since: str = "") -> list[Row]:
+def armed(events: Iterable[SessionEvent], since: str = "") -> list[SessionEvent]:
     """The prompts with which a person armed the session, oldest first."""
     rows = []
     for row in events:
@@ -43,7 +42,7 @@ def armed(events: Iterable[Row], since: str = "") -> list[Row]:
     return rows
 
 
-def of_run(events: Iterable[Row], kind: str, run: str) -> list[str]:
+def of_run(events: Iterable[SessionEvent], kind: str, run: str) -> list[str]:
     """What a person typed that set a run going, and what they typed for it since, oldest first. Of ultrawork these are
     the prompts that armed it; of another workflow the last before it began, and all behind it."""
     began = _began(run)
@@ -61,7 +60,7 @@ def of_run(events: Iterable[Row], kind: str, run: str) -> list[str]:
     return texts
 
 
-def asked_of(row: Row) -> str:
+def asked_of(row: SessionEvent) -> str:
     """The workflow whose command a person typed; empty for any other row."""
     if row.get("actor") != "user":
         return ""
@@ -79,7 +78,7 @@ def _began(run: str) -> str:
     return stamp(int(number) / 1000) if number.isdecimal() and len(number) < 16 else ""
 
 
-def task(events: Iterable[Row], works: Works, longest: int) -> str:
+def task(events: Iterable[SessionEvent], works: Works, longest: int) -> str:
     """For a model that was not there: what the user typed for each of these works, quoted, so that it reads as theirs;
     empty where nobody knows."""
     rows = list(events)
@@ -95,7 +94,7 @@ def task(events: Iterable[Row], works: Works, longest: int) -> str:
     return f"The user's own words, {'; '.join(parts)}." if parts else ""
 
 
-def text_of(row: Row) -> str:
+def text_of(row: SessionEvent) -> str:
     """Their words, and of each file that they named its text as it was then."""
     parts = [str(row.get("text") or row.get("criteria") or "")]
     for named in files_of(row):
@@ -103,12 +102,13 @@ def text_of(row: Row) -> str:
     return block("\n\n".join(parts), LONGEST)
 
 
-def files_of(row: Row) -> list[Row]:
+def files_of(row: SessionEvent) -> list[NamedFile]:
     listed = row.get("files")
-    return [named for named in listed if isinstance(named, dict)] if isinstance(listed, list) else []
+    named: list[NamedFile] = listed if isinstance(listed, list) else []
+    return [file for file in named if isinstance(file, dict)]
 
 
-def changed_since_named(rows: Iterable[Row], path: str, digest: str) -> bool:
+def changed_since_named(rows: Iterable[SessionEvent], path: str, digest: str) -> bool:
     """Whether the user named this file, and it is not as it was when they did so last."""
     known = ""
     for row in rows:

@@ -25,9 +25,8 @@ from omo.work.status import USER_RUNS, Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Limits, SessionRow, Summary
-
-Row = dict[str, Any]
 
 MOST_LISTED = 10
 MOST_BYTES_IN_A_ROW = 240 * 1024
@@ -79,7 +78,7 @@ class Caller:
         return self.session_rows.get(session or self.session, EMPTY)
 
     @cached_property
-    def events(self) -> list[Row]:
+    def events(self) -> list[SessionEvent]:
         """What hooks and gates saw in this session."""
         return runtime.vouched_rows(self.state, self.session, self.row())
 
@@ -116,6 +115,13 @@ def caller_of(context: Context, session: str, known_rows: Mapping[str, SessionRo
     )
 
 
+def require_objects(*values: object) -> None:
+    """For a fold, which reads rows once: after it they are what their type says."""
+    for value in values:
+        if value is not None and not isinstance(value, dict):
+            raise TypeError(f"{value!r} is no object")
+
+
 @dataclass(frozen=True)
 class Kind(Generic[S]):
     """A workflow as the engine knows it."""
@@ -125,7 +131,7 @@ class Kind(Generic[S]):
     prefix: str  # r: what the ids of its runs begin with
     start: str  # the command that begins one
     home: Callable[[str], str]  # the directory that holds its runs, from the state directory
-    fold: Callable[[list[Row], str], S | None]  # None where nothing began; Unreadable for rows nobody can read
+    fold: Callable[[list[Any], str], S | None]  # None where nothing began; Unreadable for rows nobody can read
 
     def directory(self, state: str, run: str) -> str:
         from omo.state import paths
@@ -181,7 +187,7 @@ class Run(Generic[S]):
         self.directory = directory or kind.directory(caller.state, run_id)
         self.named = run_id if named else ""  # by --run: it may be another session's
         self.journal = Journal(self.directory, caller.state)
-        self.rows: list[Row] = []
+        self.rows: list[Any] = []
         self.problems: list[str] = []
         self.state: S | None = None
         self.can_go_on = True  # where it is damaged: what is whole of it is a run
@@ -233,13 +239,13 @@ class Run(Generic[S]):
         after = f"(all bytes are kept, and it goes on from row {len(self.rows)}, the last that is whole)"
         return Command(("omo", "ledger", "repair", "--session", session), USER_RUNS, after)
 
-    def append(self, *events: Row) -> None:
+    def append(self, *events: Mapping[str, Any]) -> None:
         self.change(lambda state: (None, list(events)))
 
-    def change(self, decide: Callable[[S | None], tuple[Any, list[Row]]]) -> Any:
+    def change(self, decide: Callable[[S | None], tuple[Any, Sequence[Mapping[str, Any]]]]) -> Any:
         """Under the lock, on the run as it is then: which rows to append, and what to answer."""
 
-        def under_lock(rows: list[Row]) -> tuple[Any, list[Row]]:
+        def under_lock(rows: list[Any]) -> tuple[Any, Sequence[Mapping[str, Any]]]:
             self._load()
             if self.problems and rows:
                 raise self.damage()
@@ -252,10 +258,10 @@ class Run(Generic[S]):
         self._load()
         return answer
 
-    def change_whole(self, decide: Callable[[S], tuple[Any, list[Row]]]) -> Any:
+    def change_whole(self, decide: Callable[[S], tuple[Any, Sequence[Mapping[str, Any]]]]) -> Any:
         """The same for a run that has begun: refused where its ledger is not as omo wrote it."""
 
-        def on_whole(state: S | None) -> tuple[Any, list[Row]]:
+        def on_whole(state: S | None) -> tuple[Any, Sequence[Mapping[str, Any]]]:
             if self.problems or state is None:
                 raise self.damage()
             return decide(state)
@@ -263,7 +269,7 @@ class Run(Generic[S]):
         return self.change(on_whole)
 
 
-def can_go_on(kind: Kind[S], whole: list[Row], run_id: str) -> bool:
+def can_go_on(kind: Kind[S], whole: list[Any], run_id: str) -> bool:
     """Whether rows that are whole are enough of a run to go on with."""
     try:
         return kind.fold(whole, run_id) is not None
@@ -331,7 +337,7 @@ def adopt(kind: Kind[S], caller: Caller, source: str, run_id: str) -> None:
         run.append({"kind": "adopted", "from": source, "session": caller.session})
 
 
-def check_sizes(events: Sequence[Row]) -> None:
+def check_sizes(events: Sequence[Mapping[str, Any]]) -> None:
     for event in events:
         size = len(json.dumps(event, ensure_ascii=False).encode("utf-8", "replace"))
         if size > MOST_BYTES_IN_A_ROW:

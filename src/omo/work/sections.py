@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from omo.json_text import Json
 from omo.text import clip
 from omo.work import times
 
@@ -14,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
 
-Row = dict[str, Any]
 
 MOST_ROWS = 60
 BY_USER, BY_AGENT = "pinned by the user", "pinned by the agent"  # whose a gate is that no file of the project names
@@ -34,7 +34,7 @@ class Notice:
     until_end: bool = False
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return {"what": self.what, "where": self.where, "text": self.text}
 
 

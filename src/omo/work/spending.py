@@ -12,18 +12,15 @@ import os
 from omo import hosts
 from omo.clock import stamp
 from omo.errors import OmoError
-from omo.json_text import dumps
+from omo.json_text import Json, dumps
 from omo.state import paths, store
 from omo.work import budget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from omo.hosts import Event, Usage
     from omo.state.rows import SessionRow, Spent
 
-    Json = dict[str, Any]
 
 REMEMBERED = 4  # calls of a record, whose rows may come before and after a look at it
 GONE = "the host's record of the session is gone or was cut"

@@ -6,15 +6,13 @@ from __future__ import annotations
 import shlex
 from typing import NamedTuple
 
+from omo.json_text import Json
 from omo.text import block, clip, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from omo.state.rows import Outcome
 
-    Row = dict[str, Any]
 
 PLURALS = {"criterion": "criteria"}
 DAMAGED = "the ledger is damaged"
@@ -72,7 +70,7 @@ class Command(NamedTuple):
         return " ".join(filter(None, [lead, self.line, self.after]))
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return {"when": self.when, "command": self.line}
 
 
@@ -126,7 +124,7 @@ class NextStep(NamedTuple):
         return f"{clip(self.why, LONGEST_SHORT - len(NEXT) - 2)}: {NEXT}"
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return {
             "action": self.action,
             "who": self.who,
@@ -189,7 +187,7 @@ class Item(NamedTuple):
         return self._replace(mark=mark, receipt="stale", receipt_why=why)
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return {
             "id": self.id,
             "title": self.title,
@@ -202,7 +200,7 @@ class Item(NamedTuple):
         }
 
     @property
-    def whole(self) -> Row:
+    def whole(self) -> Json:
         """For whoever is to do it."""
         return {**self.data, "text": block(self.text, LONGEST_TEXT)}
 
@@ -261,7 +259,7 @@ class Status(NamedTuple):
         return ", ".join(filter(None, [clip(item.status, 24), receipt]))
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return {
             "kind": self.kind,
             "run": self.run or None,

@@ -13,14 +13,12 @@ from omo.work.status import UNKNOWN_TREE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from omo.state.ledger import Chain
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import SessionRow
     from omo.work.files import Files
     from omo.work.run import Caller
-
-    Row = dict[str, Any]
 
 
 class Viewer:
@@ -64,15 +62,18 @@ class Viewer:
         return self.chain or runtime.read_chain(self.context.state, self.session, self.row)
 
     @cached_property
-    def events(self) -> list[Row]:
+    def events(self) -> list[SessionEvent]:
         """Its rows, without the row that each event left, which is most of it; none where nobody can read them."""
         try:
-            rows = self.own_ledger.rows
+            rows: list[SessionEvent] = self.own_ledger.rows
         except OmoError:
             return []
-        return [{key: value for key, value in row.items() if key != "after"} for row in rows]
+        events = [row.copy() for row in rows]
+        for event in events:
+            event.pop("after", None)
+        return events
 
-    def agent_messages(self, *agents: str) -> list[Row]:
+    def agent_messages(self, *agents: str) -> list[SessionEvent]:
         """The last words of agents, as hooks noted them."""
         messages = []
         for row in self.events:

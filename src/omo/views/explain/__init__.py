@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from omo.json_text import Json
 from omo.text import clip
 from omo.work.status import Fact
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    Row = dict[str, Any]
 
 LONGEST_VALUE = 300
 LONGEST_LINE = 600
@@ -27,10 +22,10 @@ class Explanation(NamedTuple):
     read: list[Fact]
     change: list[str]
     trail: list[tuple[str, str]]
-    extra: Row
+    extra: Json
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         read = []
         for fact in self.read:
             read.append({"what": clip(fact.what, 120), "where": clip(fact.where, 200), "value": _plain(fact.value)})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from omo import settings, table
 from omo.errors import Unreadable
+from omo.json_text import Json
 from omo.state import paths, runtime
 from omo.state.rows import EMPTY
 from omo.state.runtime import part
@@ -22,14 +23,12 @@ from omo.work.status import Fact
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
     from omo.hooks.main import World
     from omo.hooks.tool_use import Denial
     from omo.hosts import Event
     from omo.state.rows import SessionRow
 
-    Row = dict[str, Any]
 
 RUNTIME = "runtime.local.json"
 ENVIRONMENT = "the environment"
@@ -108,7 +107,7 @@ def limit_source(row: SessionRow, name: str, known: settings.Settings) -> str:
     return f"the firmer of what the run was armed with ({stored.get(name):g}) and {known.origins[name]}"
 
 
-def stop_numbers(view: View) -> Row:
+def stop_numbers(view: View) -> Json:
     """What the sentences of a rule's `change` are filled in with."""
     now = view.now
     left = {kind: breaker.left for kind, breaker in view.breakers.items()}
@@ -172,7 +171,7 @@ def explain_tool(event: Event, world: World) -> Explanation:
     return Explanation(f"{title}: allow", "allow", "no-gate", why, read, change, trail, extra)
 
 
-def _switched_off(title: str, environ: Mapping[str, str], hook: str, extra: Row) -> Explanation | None:
+def _switched_off(title: str, environ: Mapping[str, str], hook: str, extra: Json) -> Explanation | None:
     """What keeps a hook from deciding at all; None where it decides."""
     facts = []
     if settings.is_disabled(environ):

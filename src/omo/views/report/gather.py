@@ -6,15 +6,17 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from omo import __version__, table
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, OmoError, Refused, Unreadable
+from omo.json_text import Json
 from omo.proof import base, changes, held_lines
 from omo.proof.project_files import commit_at
 from omo.state import runtime
+from omo.state.ledger_rows import SessionEvent
 from omo.state.rows import EMPTY
 from omo.table import name_of
 from omo.text import clip
@@ -27,8 +29,6 @@ from omo.work import requests, times
 from omo.work.run import Run, tag
 from omo.work.sections import Notice, Sections
 from omo.work.viewer import Viewer
-
-Row = dict[str, Any]
 
 ASKED = (*requests.ARMED, *requests.OF_WORKFLOWS)
 
@@ -90,7 +90,7 @@ class Report:
         return "Nothing was let through: no exception was made, nobody judged their own work, every ledger is whole."
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return {
             "session": self.session,
             "run": self.run or None,
@@ -164,7 +164,7 @@ def _lines(context: Context, changed: Changed) -> held_lines.Earlier | None:
     return found
 
 
-def _asked_at(events: Sequence[Row], began: str) -> str:
+def _asked_at(events: Sequence[SessionEvent], began: str) -> str:
     """When the user asked for what began then; that moment itself where nobody did."""
     asked = ""
     for row in events:
@@ -173,7 +173,7 @@ def _asked_at(events: Sequence[Row], began: str) -> str:
     return asked or began
 
 
-def _blocks(events: Sequence[Row], since: str, until: str) -> int:
+def _blocks(events: Sequence[SessionEvent], since: str, until: str) -> int:
     """How often this run was sent back."""
     blocks = [str(row.get("ts")) for row in events if is_block(row)]
     return len([ts for ts in blocks if since <= ts and (not until or ts <= until)])
@@ -191,7 +191,7 @@ def _other_runs(viewer: Viewer, shown: set[str]) -> tuple[tuple[str, str], ...]:
     return tuple(others)
 
 
-def _task(events: Sequence[Row], parts: Sequence[Part]) -> str:
+def _task(events: Sequence[SessionEvent], parts: Sequence[Part]) -> str:
     """What the person typed that set the work going."""
     for part in parts:
         if texts := requests.of_run(events, part.view.kind, part.view.run):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from omo import table
 from omo.context import Context
@@ -24,9 +23,9 @@ from omo.work.sections import BY_AGENT, Notice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Outcome
 
-Row = dict[str, Any]
 
 # What takes the ground from everything else comes first, what may be harmless last.
 WEIGHTS = {"damaged ledger": 0, "damaged": 0, "unreadable": 0, "changed since": 2}
@@ -138,11 +137,11 @@ class EarlierRun:
     blocks: int = 0
 
 
-def is_block(row: Row) -> bool:
+def is_block(row: SessionEvent) -> bool:
     return row.get("kind") == "blocked" and not row.get("evidence")
 
 
-def unproven_before(events: Sequence[Row], since: str) -> list[Notice]:
+def unproven_before(events: Sequence[SessionEvent], since: str) -> list[Notice]:
     """Those that this one may be the second try of."""
     listed = []
     for run in _earlier_runs(events, since)[-MOST_EARLIER:]:
@@ -155,7 +154,7 @@ def unproven_before(events: Sequence[Row], since: str) -> list[Notice]:
     return listed
 
 
-def refused(events: Sequence[Row], since: str) -> list[Notice]:
+def refused(events: Sequence[SessionEvent], since: str) -> list[Notice]:
     """What the host did not let the agent do in this run."""
     calls: dict[str, str] = {}
     for row in events:
@@ -165,7 +164,7 @@ def refused(events: Sequence[Row], since: str) -> list[Notice]:
     return [Notice("refused by the host", call, moment) for call, moment in calls.items()]
 
 
-def _earlier_runs(events: Sequence[Row], since: str) -> list[EarlierRun]:
+def _earlier_runs(events: Sequence[SessionEvent], since: str) -> list[EarlierRun]:
     runs: dict[str, EarlierRun] = {}
     name = ""
     for row in events:
@@ -179,7 +178,7 @@ def _earlier_runs(events: Sequence[Row], since: str) -> list[EarlierRun]:
     return list(runs.values())
 
 
-def _note(run: EarlierRun, row: Row) -> None:
+def _note(run: EarlierRun, row: SessionEvent) -> None:
     kind, rule = row.get("kind"), str(row.get("rule"))
     if is_block(row):
         run.blocks += 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from omo.errors import NotEvaluable, Refused
+from omo.json_text import Json
 from omo.table import name_of
 from omo.text import clip
 from omo.views.project import SessionView, lapsed
@@ -17,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Outcome
 
-Row = dict[str, Any]
 
 GONE, UNPROVEN = "gone", "unproven"  # beside the five verdicts of an outcome
 NOT = "NOT proven"
@@ -56,7 +55,7 @@ class Verdict:
         return self.outcome is not None and outcome.is_done(self.outcome)
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return {"level": self.level, "text": self.text, "proven": self.is_proven}
 
     @property

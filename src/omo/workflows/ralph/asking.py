@@ -12,7 +12,7 @@ from omo.work.briefs import quoted
 from omo.work.files import Files
 from omo.work.judge import JUDGE, brief_text, read_messages
 from omo.work.status import command
-from omo.workflows.ralph.rules import LONGEST_REQUEST, Row, method
+from omo.workflows.ralph.rules import LONGEST_REQUEST, RalphRow, method
 from omo.workflows.ralph.run import RalphRun, RalphState, fix, require_open
 
 LONGEST_QUESTION = 2000
@@ -28,9 +28,9 @@ def ask(run: RalphRun, files: Files, events: SessionEvents) -> None:
     """Open a brief about these files, which the judge then reads."""
     nonce = secrets.token_hex(16)
 
-    def decide(now: RalphState) -> tuple[None, list[Row]]:
+    def decide(now: RalphState) -> tuple[None, list[RalphRow]]:
         require_open(run)
-        row = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "call": len(now.briefs) + 1}
+        row: RalphRow = {"kind": "brief", "iteration": now.iteration, "nonce": nonce, "call": len(now.briefs) + 1}
         asked = [criterion.id for criterion in now.criteria if criterion.questions]
         return None, [{**row, "criteria": asked, "tree": files.tree, "files": files.now}]
 

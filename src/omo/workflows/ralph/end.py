@@ -11,7 +11,7 @@ from omo.work import outcome
 from omo.work import publish as engine
 from omo.work.lifecycle import require_reason
 from omo.work.status import Command, NextStep, command, named, units
-from omo.workflows.ralph.rules import ASK, CriterionState, Row
+from omo.workflows.ralph.rules import ASK, CriterionState, RalphRow
 from omo.workflows.ralph.run import ABANDON, KIND, START, THE_USERS_TURN, RalphRun, RalphState, fix
 
 TYPE_CHECKING = False
@@ -117,7 +117,7 @@ def summarize(state: RalphState, step: NextStep) -> Summary:
 # The end
 
 
-def end_of(state: RalphState, judged: Row) -> Row | None:
+def end_of(state: RalphState, judged: RalphRow) -> RalphRow | None:
     """The `ended` row that goes with a judgement, in the same append; None while the run goes on.
 
     `state` is the run before that judgement, `judged` the row as it will be written.

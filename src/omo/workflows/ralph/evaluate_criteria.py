@@ -18,7 +18,7 @@ from omo.proof.checks import parse_checks
 from omo.proof.evaluate import Observation, evaluate
 from omo.text import clip
 from omo.work.judge import RESULTS, JudgeResult, Key
-from omo.workflows.ralph.rules import Criterion, Row, digest_of
+from omo.workflows.ralph.rules import CheckRow, Criterion, CriterionResult, Fact, digest_of
 from omo.workflows.ralph.run import RalphRun, RalphState
 
 HEAVY_SECONDS = 30.0
@@ -44,7 +44,7 @@ class CheckResult:
     evidence: str
     source: str = CODE
     suggested_action: str = ""
-    fact: Row = field(default_factory=dict)
+    fact: Fact | None = None
 
 
 @dataclass
@@ -58,7 +58,7 @@ class Evaluation:
     clock: Callable[[], float]
     _observed: dict[tuple[str, str | None], tuple[Observation, float]] = field(default_factory=dict)
 
-    def results(self, *, takes_over: bool) -> dict[str, Row]:
+    def results(self, *, takes_over: bool) -> dict[str, CriterionResult]:
         """Of every criterion, whatever it was before. What was run for an earlier call is not run again."""
         pinned = pins.pinned(self.run.caller.state)
         results = {}
@@ -67,7 +67,7 @@ class Evaluation:
             results[criterion.id] = result_of(checks)
         return results
 
-    def _check(self, pinned: pins.Pinned, criterion: Criterion, check: Row, takes_over: bool) -> CheckResult:
+    def _check(self, pinned: pins.Pinned, criterion: Criterion, check: CheckRow, takes_over: bool) -> CheckResult:
         name, digest = check["id"], digest_of(check)
         goal = criterion.goal(self.state.run)
         if not any((pin.digest, pin.goal) == (digest, goal) for pin in pinned.pins):
@@ -88,7 +88,8 @@ class Evaluation:
             self._observed[same] = observation, self.clock() - began
         observation, seconds = self._observed[same]
         evidence = "; ".join(filter(None, [observation.reason, observation.observed]))
-        action, fact = f"make the {check['type']} check {name} hold", {}
+        action = f"make the {check['type']} check {name} hold"
+        fact: Fact | None = None
         if check["type"] in COMMANDS:
             action = f"run {clip(' '.join(check['argv']), 160)} and mend what it reports"
         if key and seconds > self.heavy:
@@ -96,7 +97,7 @@ class Evaluation:
         return CheckResult(name, observation.result, evidence, CODE, action, fact)
 
 
-def result_of(checks: Sequence[CheckResult]) -> Row:
+def result_of(checks: Sequence[CheckResult]) -> CriterionResult:
     """Of a criterion, as the ledger keeps it: any check that fails fails it, any that is unknown leaves it unknown.
 
     `cached_from` is the iteration that ran it, where another did; `heavy` is what a later one may take over.
@@ -111,10 +112,10 @@ def result_of(checks: Sequence[CheckResult]) -> Row:
     if len(deciding) > MOST_REASONS:
         reasons.append(f"and {len(deciding) - MOST_REASONS} more")
     least = max(deciding, key=lambda check: SOURCES.index(check.source))
-    row: Row = {"result": result, "evidence": "; ".join(reasons), "source": least.source, "cached_from": None}
-    if least.source == CACHED:
+    row: CriterionResult = {"result": result, "evidence": "; ".join(reasons), "source": least.source}
+    row |= {"cached_from": None, "suggested_action": ""}
+    if least.source == CACHED and least.fact is not None:
         row |= {"source": f"{CACHED}@{least.fact['ran_at']}", "cached_from": least.fact["ran_at"]}
-    row["suggested_action"] = ""
     heavy = []
     for check in deciding:
         if result != "pass":
@@ -138,7 +139,7 @@ def clip_middle(text: str, longest: int) -> str:
 # When a result is taken over
 
 
-def cache_key(root: Path, check: Row, affected_paths: Sequence[str]) -> str:
+def cache_key(root: Path, check: CheckRow, affected_paths: Sequence[str]) -> str:
     """Changes with the check and with any file it declares to depend on, whatever git knows of that file.
 
     Empty where nothing can be remembered: no command, no paths, no file there, or one that cannot be seen whole.
@@ -167,11 +168,11 @@ def _declared_files(root: Path, affected_paths: Sequence[str]) -> set[str]:
     return files
 
 
-def remembered(state: RalphState, criterion: str, key: str) -> Row | None:
+def remembered(state: RalphState, criterion: str, key: str) -> Fact | None:
     """What the newest judgement keeps of a check that passed with this key, while it is not too old."""
     facts = state.last_result(criterion).get("heavy") or []
     for fact in facts:
         age = state.iteration - int(fact["ran_at"])
         if key and fact["key"] == key and 0 < age <= MOST_ITERATIONS_CACHED:
-            return dict(fact)
+            return fact
     return None

@@ -33,7 +33,7 @@ from omo.workflows.ralph.evaluate_criteria import (
     result_of,
 )
 from omo.workflows.ralph.phases import PhaseReport, check
-from omo.workflows.ralph.rules import ASK, MOST_CIRCUMVENTIONS, PROMPT, CriterionState, Row
+from omo.workflows.ralph.rules import ASK, MOST_CIRCUMVENTIONS, PROMPT, CriterionResult, CriterionState, RalphRow
 from omo.workflows.ralph.run import Brief, RalphRun, RalphState, fix, opening, require_open
 from omo.workflows.ultrawork.gates import fold
 
@@ -65,7 +65,7 @@ LEFT_BEHIND = (
 class Judgement(NamedTuple):
     """What one call found, as it was recorded: `judged`, or `judge-unknown`, which leaves the iteration open."""
 
-    row: Row
+    row: RalphRow
     notes: list[str]
     next: NextStep
 
@@ -101,7 +101,7 @@ def judge(
         notes += [CHANGED, *_left_behind(after, before)]
         results = {name: result_of([CheckResult(name, "unknown", CHANGED)]) for name in results}
     states, verdict, decision = _apply(state, results)
-    row: Row = {"iteration": state.iteration, "results": results, "tree": files.tree}
+    row: RalphRow = {"iteration": state.iteration, "results": results, "tree": files.tree}
     row["independence"] = answers.independence
     unknown_calls = state.unknown_calls + 1
     if verdict == "unknown" and unknown_calls < MOST_CALLS:
@@ -165,16 +165,17 @@ def record_circumvention(run: RalphRun, state: RalphState, missing: list[str]) -
     The iteration stays open: what is missing can still be done.
     """
 
-    def decide(now: RalphState) -> tuple[int, list[Row]]:
+    def decide(now: RalphState) -> tuple[int, list[RalphRow]]:
         if now.ended is not None or now.iteration != state.iteration:
             fixed_by = fix(run, command("omo ralph status"))
             raise Refused(f"iteration {state.iteration} is no longer open", fix=fixed_by)
         attempt = now.circumventions + 1
-        row = {"kind": "exec-circumvention", "iteration": now.iteration, "attempt": attempt, "missing": missing}
+        row: RalphRow = {"kind": "exec-circumvention", "iteration": now.iteration, "attempt": attempt}
+        row["missing"] = missing
         if attempt < MOST_CIRCUMVENTIONS:
             return attempt, [row]
         outcome = outcome_of(replace(now, circumventions=attempt), "circumvented")
-        end = {"kind": "ended", "how": "circumvented", "verdict": "fail", "receipt": None, "outcome": outcome}
+        end: RalphRow = {"kind": "ended", "how": "circumvented", "verdict": "fail", "receipt": None, "outcome": outcome}
         return attempt, [row, end]
 
     attempts: int = run.change_whole(decide)
@@ -183,7 +184,7 @@ def record_circumvention(run: RalphRun, state: RalphState, missing: list[str]) -
 
 def _left_behind(files: Files, before: Base) -> list[str]:
     """What to do about files that are others than `before`; nothing where there are none."""
-    changed = files.changed_since({"files": before}) or []
+    changed = files.changed_since(before) or []
     if not changed:  # what tests and servers leave behind is no work, and part of the tree
         changed = [path for path in changes.untracked(Path(files.root)) if base.is_leftover(path)]
     if not changed:
@@ -194,7 +195,7 @@ def _left_behind(files: Files, before: Base) -> list[str]:
     return [LEFT_BEHIND.format(names)]
 
 
-def _proof(run: RalphRun, state: RalphState, report: PhaseReport, events: SessionEvents) -> Row:
+def _proof(run: RalphRun, state: RalphState, report: PhaseReport, events: SessionEvents) -> RalphRow:
     """What the commands show beside the judge's word: why they need not mean that the work was done. Where no judge was
     asked they speak alone, and prove what the user confirmed or the project names."""
     began = read_base(state.started.get("files")) or {"head": None, "files": {}}
@@ -213,7 +214,7 @@ def _proof(run: RalphRun, state: RalphState, report: PhaseReport, events: Sessio
     return {"proof": "", "doubts": proving.doubts(subject, commands), "allowed": proving.allowed_notes(subject)}
 
 
-def _results(state: RalphState, evaluation: Evaluation) -> dict[str, Row]:
+def _results(state: RalphState, evaluation: Evaluation) -> dict[str, CriterionResult]:
     """A result that was taken over never ends a run: before it would, what was taken over is run."""
     results = evaluation.results(takes_over=True)
     is_cached = any(result["cached_from"] for result in results.values())
@@ -222,7 +223,7 @@ def _results(state: RalphState, evaluation: Evaluation) -> dict[str, Row]:
     return results
 
 
-def _apply(state: RalphState, results: Mapping[str, Row]) -> tuple[Mapping[str, CriterionState], str, str]:
+def _apply(state: RalphState, results: Mapping[str, CriterionResult]) -> tuple[Mapping[str, CriterionState], str, str]:
     """The states after these results, the verdict, and the decision if the iteration were closed on them."""
     by_name, states = {}, {}
     has_failed = False
@@ -236,12 +237,12 @@ def _apply(state: RalphState, results: Mapping[str, Row]) -> tuple[Mapping[str, 
     return states, verdict, rules.decision(states, state.iteration, state.max_iterations, by_name)
 
 
-def _record(run: RalphRun, state: RalphState, rows: list[Row], digest: str) -> None:
+def _record(run: RalphRun, state: RalphState, rows: list[RalphRow], digest: str) -> None:
     """All of it or nothing, and only while the run stands where it was looked at."""
     if digest:
         rows = [{"kind": "judge-inline-fallback", "iteration": state.iteration, "digest": digest}, *rows]
 
-    def decide(now: RalphState) -> tuple[None, list[Row]]:
+    def decide(now: RalphState) -> tuple[None, list[RalphRow]]:
         if len(now.rows) != len(state.rows):
             what = "the run went on while it was judged, so this judgement is void"
             raise Refused(what, fix=fix(run, command("omo ralph judge")))

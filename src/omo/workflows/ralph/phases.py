@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from omo import safe_open
+from omo.json_text import Json
 from omo.proof import base, gate_runs, kinds, own_commands
 from omo.state.rows import read_base
 from omo.state.runtime import part
@@ -20,13 +21,14 @@ from omo.text import clip, counted
 from omo.work.agents import EVIDENCE, Message, SessionEvents, messages_in, same_files
 from omo.work.files import Files
 from omo.work.lifecycle import require_reason
-from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE, Row
+from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE, JudgedGate, RalphRow
 from omo.workflows.ralph.run import RalphRun, RalphState, require_open
 from omo.workflows.ultrawork import gates as pinned
 from omo.workflows.ultrawork.gates import Gate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base
 
 MOST_GATES = 50  # named in a judgement
@@ -92,11 +94,11 @@ class PhaseReport:
         return not self.missing
 
     @property
-    def gate_rows(self) -> list[Row]:
+    def gate_rows(self) -> list[JudgedGate]:
         """Who pinned what, for the judgement."""
         rows = []
         for gate in self.gates[:MOST_GATES]:
-            row: Row = {"name": clip(gate.name, 60), "by": clip(gate.by, 20)}
+            row: JudgedGate = {"name": clip(gate.name, 60), "by": clip(gate.by, 20)}
             if gate.last is not None and not gate.last.passed:
                 # For the receipt: what the user let through did not pass.
                 row["failed"] = gate_runs.run_of(gate.last.row).failure
@@ -104,7 +106,7 @@ class PhaseReport:
         return rows
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         checks = [{"phase": phase, "status": proof.status, "proof": proof.text} for phase, proof in self.proofs.items()]
         return {
             "ok": self.ok,
@@ -119,7 +121,7 @@ def leave_out_refine(run: RalphRun, reason: str) -> None:
     """REFINE is left out of this iteration. Whether that holds, `check` says."""
     reason = clip(require_reason(reason, "--no-refine", 'omo ralph judge --no-refine "why it needs none"'), 500)
 
-    def decide(now: RalphState) -> tuple[None, list[Row]]:
+    def decide(now: RalphState) -> tuple[None, list[RalphRow]]:
         require_open(run)
         if now.why_no_refine == reason:
             return None, []
@@ -199,7 +201,7 @@ def _by_agent(phase: str, agent: str, counting: Mapping[str, Message], finished:
 def _own_work(files: Files, state: RalphState, by_agent: Proof) -> Proof:
     changed: list[str] | None = []
     if files.tree != state.exec_row.get("tree"):
-        changed = files.changed_since(state.exec_row)
+        changed = files.changed_since(state.exec_row.get("files"))
     # What a tester writes down is not what it tests.
     if changed is None or any(not path.startswith(EVIDENCE) for path in changed):
         return Proof(PRESENT, f"{by_agent.text}, and files are others than when it began")
@@ -300,7 +302,7 @@ def cannot_fail(argv: Sequence[str]) -> bool:
     return " ".join([program, *command[1:]]) in HOLLOW or (program in PRINTERS and "&&" not in command)
 
 
-def _rows_since(events: SessionEvents, opened: Row, since: str) -> list[Row]:
+def _rows_since(events: SessionEvents, opened: RalphRow, since: str) -> list[SessionEvent]:
     """The pins of gates from the beginning on, everything else since the iteration was opened.
 
     By place in the ledger and by time, so that a clock which was set back brings nothing old in. In another ledger,

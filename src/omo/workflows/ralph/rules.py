@@ -6,12 +6,16 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from omo.digest import sha256
+from omo.json_text import Json
+from omo.state.ledger_rows import LedgerRow
 from omo.text import clip, counted
 
-Row = dict[str, Any]
+if TYPE_CHECKING:
+    from omo.state.rows import Base, Outcome
+
 
 # In the order in which they have to happen. IMPL may also be the agent's own work, SHIP is what the gates say.
 PROVEN_BY: dict[str, str | None] = {
@@ -38,7 +42,7 @@ LONGEST_REQUEST = 8000
 # What the user asked for, as a criterion of its own: no file can take its id, and the judge answers it in every round.
 REQUEST = "C0"
 REQUEST_DESCRIPTION = "all that the user asked for is there"
-REQUEST_CHECK = {
+REQUEST_CHECK: CheckRow = {
     "id": "request",
     "type": "judge",
     "question": "Is all of it there that the user asked for, in the words above, and does it hold when it is tried?",
@@ -49,30 +53,135 @@ PROMPT = "omo ralph brief"
 ASK = f"start a new omo:judge with this as its whole prompt: {PROMPT}"
 
 
-@dataclass(frozen=True)
-class Criterion:
-    """As the ledger keeps it. `guard`: true before the work already and meant to stay so.
+class CheckRow(TypedDict, total=False):
+    """A check as it was pinned; what else it has is up to its type."""
 
-    A check is the row that was pinned; it has an id, unique in its criterion, and a type.
-    """
+    id: str  # unique in its criterion
+    type: str
+    question: str
+    argv: list[str]
+    cwd: str
+
+
+class Fact(TypedDict):
+    """By what a later iteration may take a result over."""
+
+    key: str
+    evidence: str
+    ran_at: int
+
+
+class CriterionResult(TypedDict, total=False):
+    """What a judgement says of a criterion."""
+
+    result: str
+    evidence: str
+    source: str
+    cached_from: int | None  # the iteration that ran it, where another did
+    suggested_action: str
+    heavy: list[Fact]
+
+
+class AskedBefore(TypedDict, total=False):
+    """A criterion of an earlier run: what tells whether another one asks the same, and what became of it."""
 
     id: str
     description: str
-    checks: list[Row]
+    checks: list[str]
+    from_run: str
+    evidence: str
+    again: list[str]  # the criteria of this run that ask the same
+
+
+class Earlier(TypedDict, total=False):
+    """The run that one carries on from."""
+
+    run: str
+    how: str
+    statuses: dict[str, str]
+    dropped: list[AskedBefore]
+
+
+class Request(TypedDict):
+    text: str
+    by: str
+
+
+class JudgedGate(TypedDict, total=False):
+    name: str
+    by: str
+    failed: str
+
+
+class RalphRow(LedgerRow, total=False):
+    """A row of a run's ledger, of whichever kind."""
+
+    run: str
+    session: str
+    root: str
+    request: Request | None
+    criteria: Any  # as `Criterion` has them; of a brief their ids
+    confirmed: bool
+    source: str
+    source_digest: str
+    base: str | None
+    files: Base
+    changed_since_named: bool
+    max_iterations: int
+    reduced_scope: str
+    lessons: list[AskedBefore]
+    carried: list[str]
+    after: Earlier
+    before: dict[str, str]
+    iteration: int
+    scope: list[str]
+    tree: str
+    session_seq: int
+    session_digest: str
+    results: dict[str, CriterionResult]
+    independence: str
+    call: int
+    nonce: str
+    states: dict[str, Any]  # as `CriterionState` has them
+    verdict: str
+    decision: str
+    gates: list[JudgedGate]
+    challenges: Any
+    proof: str
+    doubts: list[str]
+    allowed: list[str]
+    attempt: int
+    missing: list[str]
+    how: str
+    reason: str
+    receipt: object
+    outcome: Outcome
+    name: str
+    skipped: str
+    digest: str
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """As the ledger keeps it. `guard`: true before the work already and meant to stay so."""
+
+    id: str
+    description: str
+    checks: list[CheckRow]
     affected_paths: list[str]
     guard: bool
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return asdict(self)
 
     @cached_property
-    def questions(self) -> list[Row]:
+    def questions(self) -> list[CheckRow]:
         """What code cannot decide."""
         return [check for check in self.checks if check["type"] == "judge"]
 
     @cached_property
-    def mechanical(self) -> list[Row]:
+    def mechanical(self) -> list[CheckRow]:
         return [check for check in self.checks if check["type"] != "judge"]
 
     @cached_property
@@ -84,13 +193,13 @@ class Criterion:
         return f"ralph/{run}/{self.id}"
 
 
-def digest_of(check: Row) -> str:
+def digest_of(check: CheckRow) -> str:
     """As its pin has it: the same for the same meaning, whatever its id."""
     meaning = {name: value for name, value in check.items() if name != "id"}
     return sha256(json.dumps(meaning, sort_keys=True).encode("ascii"))
 
 
-def method(check: Row) -> str:
+def method(check: CheckRow) -> str:
     """How a check is decided, in a line: its fields, without those that say nothing."""
     fields = []
     for name, value in check.items():
@@ -113,7 +222,7 @@ class CriterionState:
     regressions: int = 0
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         return asdict(self)
 
     @property

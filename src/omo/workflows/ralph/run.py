@@ -15,15 +15,16 @@ from omo.state.runtime import part
 from omo.text import clip
 from omo.work.bound import REOPENED
 from omo.work.files import Files
-from omo.work.run import Caller, Kind, Run
+from omo.work.run import Caller, Kind, Run, require_objects
 from omo.work.status import Command, NextStep, command, units
-from omo.workflows.ralph.rules import OPEN, Criterion, CriterionState, Row
+from omo.workflows.ralph.rules import OPEN, AskedBefore, Criterion, CriterionResult, CriterionState, Earlier, RalphRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
 
 KIND = "ralph"
+NO_ROW: RalphRow = {}
 START = "omo ralph start"
 ABANDON = 'omo ralph abandon "why it is given up"'
 # It ended in a way that the user has to hear of first.
@@ -59,16 +60,16 @@ class RalphState:
     states: dict[str, CriterionState] = field(default_factory=dict)
     max_iterations: int = 0
     iteration: int = 0
-    exec_row: Row = field(default_factory=dict)
+    exec_row: RalphRow = field(default_factory=NO_ROW.copy)
     circumventions: int = 0
-    judged: list[Row] = field(default_factory=list)
+    judged: list[RalphRow] = field(default_factory=list)
     all_briefs: list[Brief] = field(default_factory=list)
     reduced_scope: str = ""
     source: str = ""
     base: str | None = None
-    started: Row = field(default_factory=dict)
-    ended: Row | None = None
-    rows: list[Row] = field(default_factory=list)
+    started: RalphRow = field(default_factory=NO_ROW.copy)
+    ended: RalphRow | None = None
+    rows: list[RalphRow] = field(default_factory=list)
 
     @property
     def is_open(self) -> bool:
@@ -94,7 +95,7 @@ class RalphState:
 
     # The open iteration, or the last one
 
-    def of_iteration(self, kind: str) -> list[Row]:
+    def of_iteration(self, kind: str) -> list[RalphRow]:
         return [row for row in self.rows if row.get("kind") == kind and row.get("iteration") == self.iteration]
 
     @property
@@ -123,13 +124,13 @@ class RalphState:
     # The newest judgement
 
     @property
-    def last_judged(self) -> Row:
+    def last_judged(self) -> RalphRow:
         """Empty before the first."""
         return self.judged[-1] if self.judged else {}
 
-    def last_result(self, name: str) -> Row:
+    def last_result(self, name: str) -> CriterionResult:
         """What it says of a criterion."""
-        return part(part(self.last_judged, "results"), name)
+        return self.last_judged.get("results", {}).get(name, {})
 
     @property
     def verdict(self) -> str:
@@ -226,15 +227,15 @@ class RalphState:
     # The run before it
 
     @property
-    def lessons(self) -> list[Row]:
+    def lessons(self) -> list[AskedBefore]:
         """What earlier runs could not do; `again` are the criteria of this one that ask the same."""
         lessons = self.started.get("lessons")
         return lessons if isinstance(lessons, list) else []  # an earlier version kept them in another form
 
     @property
-    def after(self) -> Row:
+    def after(self) -> Earlier:
         """The run of this session that this one carries on from, where that did not pass."""
-        return part(self.started, "after")
+        return self.started.get("after") or {}
 
     @property
     def after_text(self) -> str:
@@ -249,7 +250,7 @@ class RalphState:
         return text
 
 
-def fold(rows: list[Row], run: str) -> RalphState | None:
+def fold(rows: list[RalphRow], run: str) -> RalphState | None:
     """None where nothing began. Raises Unreadable for rows that omo did not write so; kinds it does not know pass."""
     state = RalphState(run=run, rows=rows)
     try:
@@ -263,7 +264,8 @@ def fold(rows: list[Row], run: str) -> RalphState | None:
     return state if state.started and state.exec_row else None  # its first iteration is opened with it
 
 
-def _begin(state: RalphState, row: Row) -> None:
+def _begin(state: RalphState, row: RalphRow) -> None:
+    require_objects(row.get("after"), row.get("request"))
     state.started = row
     state.session, state.root, state.source = str(row["session"]), str(row["root"]), str(row["source"])
     state.base, state.max_iterations = row["base"], int(row["max_iterations"])
@@ -274,15 +276,17 @@ def _begin(state: RalphState, row: Row) -> None:
         state.states[criterion.id] = CriterionState()
 
 
-def _apply(state: RalphState, row: Row) -> None:
+def _apply(state: RalphState, row: RalphRow) -> None:
     kind = row.get("kind")
     if kind == "exec-delegated":
         state.iteration, state.exec_row = int(row["iteration"]), row
     elif kind == "exec-circumvention":
         state.circumventions += 1
     elif kind == "brief":
-        state.all_briefs.append(Brief(*(row[name] for name in Brief._fields)))
+        asked = Brief(row["nonce"], row["ts"], row["iteration"], row["call"], row["tree"], row["files"])
+        state.all_briefs.append(asked)
     elif kind == "judged":
+        require_objects(*row.get("results", {}).values())
         state.states = {criterion.id: CriterionState(**row["states"][criterion.id]) for criterion in state.criteria}
         state.judged.append(row)
     elif kind == "ended":
@@ -295,7 +299,7 @@ def _apply(state: RalphState, row: Row) -> None:
         state.root = str(row["root"])
 
 
-def opening(caller: Caller, files: Files, iteration: int, scope: list[str]) -> Row:
+def opening(caller: Caller, files: Files, iteration: int, scope: list[str]) -> RalphRow:
     """The row that opens an iteration: what is to be worked on, on which files, and where the session's ledger ends.
 
     Only what comes after it counts for the iteration.

@@ -12,7 +12,7 @@ from omo.work.run import load
 from omo.work.sections import Attachment, Cell, Notice, Section, Sections, Table, facts, listed, table
 from omo.work.status import Status
 from omo.work.viewer import Viewer
-from omo.workflows.ralph.rules import Criterion, Row, method
+from omo.workflows.ralph.rules import Criterion, RalphRow, method
 from omo.workflows.ralph.run import RALPH, RalphRun, RalphState
 
 MOST_ROUNDS = 50
@@ -63,7 +63,7 @@ def _matrix(state: RalphState) -> Table:
     return table("Criteria, round by round", head, rows)
 
 
-def _result(row: Row, name: str) -> Cell:
+def _result(row: RalphRow, name: str) -> Cell:
     known, state = part(part(row, "results"), name), part(part(row, "states"), name)
     result = str(known.get("result") or "–")
     if result == "fail" and state.get("regressed_at_iteration") == row.get("iteration"):
@@ -86,7 +86,7 @@ def _rounds(state: RalphState) -> Table:
     return table("Rounds", ("round", "judged", "took", "verdict", "decision", "independence"), rows)
 
 
-def _rows(state: RalphState, kind: str) -> list[Row]:
+def _rows(state: RalphState, kind: str) -> list[RalphRow]:
     return [row for row in state.rows if row.get("kind") == kind]
 
 

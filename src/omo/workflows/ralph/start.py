@@ -30,11 +30,21 @@ from omo.work.sections import listed
 from omo.work.status import NextStep, units
 from omo.workflows.ralph import criteria, rules
 from omo.workflows.ralph.end import is_over, publish
-from omo.workflows.ralph.rules import DEFAULT_ITERATIONS, MOST_CRITERIA, MOST_ITERATIONS, Criterion, Row
+from omo.workflows.ralph.rules import (
+    DEFAULT_ITERATIONS,
+    MOST_CRITERIA,
+    MOST_ITERATIONS,
+    AskedBefore,
+    Criterion,
+    Earlier,
+    RalphRow,
+    Request,
+)
 from omo.workflows.ralph.run import ABANDON, KIND, RALPH, THE_USERS_TURN, RalphRun, RalphState, opening
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base
 
 LONGEST_EVIDENCE = 500
@@ -71,7 +81,7 @@ def start(
             raise Refused(NOTHING_FOUND, fix=NAME_THEM)
         if asked_for:
             wanted = [_request_criterion(), *wanted]
-        begins: Row = {
+        begins: RalphRow = {
             "kind": "started",
             "run": RALPH.new_id(caller),
             "session": caller.session,
@@ -105,7 +115,7 @@ def start(
     return run, publish(run, begins=True)
 
 
-def _began(caller: Caller, typed: Sequence[Row], own: RalphRun | None) -> Base:
+def _began(caller: Caller, typed: Sequence[SessionEvent], own: RalphRun | None) -> Base:
     """The files when the user asked for this run, or for the one that it carries on; where no hook heard them, as they
     are now."""
     last = own.state if own is not None else None
@@ -123,7 +133,7 @@ def _goes_on(last: RalphState) -> bool:
     return last.ended is None or last.is_the_users_turn
 
 
-def _is_confirmed(typed: Sequence[Row], digest: str) -> bool:
+def _is_confirmed(typed: Sequence[SessionEvent], digest: str) -> bool:
     """The file that the user named last, as it was then: one before it is what they wanted before."""
     named = [row["digest"] for row in typed if row.get("digest")]
     return bool(named) and named[-1] == digest
@@ -177,7 +187,9 @@ def _criteria(caller: Caller, path: Path | None, head: str | None, cwd: str) -> 
     return wanted, source, digest
 
 
-def _request(caller: Caller, typed: Sequence[Row], own: RalphRun | None, given: str, *, goes_on: bool) -> Row | None:
+def _request(
+    caller: Caller, typed: Sequence[SessionEvent], own: RalphRun | None, given: str, *, goes_on: bool
+) -> Request | None:
     """As the user typed it since the session's last run, or for a run that goes on; else as it was handed in."""
     last = own.state if own is not None else None
     since = str(last.started.get("ts")) if last is not None else ""
@@ -194,7 +206,7 @@ def _request(caller: Caller, typed: Sequence[Row], own: RalphRun | None, given: 
     if given.strip():
         return {"text": block(given.strip(), rules.LONGEST_REQUEST), "by": caller.by}
     if goes_on and last is not None and last.request:
-        return part(last.started, "request")
+        return last.started["request"]
     return None
 
 
@@ -203,13 +215,13 @@ def _request_criterion() -> Criterion:
     return Criterion(rules.REQUEST, rules.REQUEST_DESCRIPTION, checks, [], False)
 
 
-def _pin(caller: Caller, wanted: Sequence[Criterion], row: Row) -> Row:
+def _pin(caller: Caller, wanted: Sequence[Criterion], row: RalphRow) -> dict[str, str]:
     """Every criterion's checks, each for itself; what each says before the work. All that prove nothing are named.
 
     A refusal leaves the pins of the others behind, under the name of a run that never began.
     """
     pins.pinned(caller.state)  # refused where that ledger is damaged; below, a refusal is about the checks
-    before: Row = {}
+    before: dict[str, str] = {}
     defects: list[str] = []
     for criterion in wanted:
         try:
@@ -251,17 +263,17 @@ def _last_state(caller: Caller, own: RalphRun | None) -> RalphState | None:
     return run.state
 
 
-def _lessons(last: RalphState | None, wanted: Sequence[Criterion]) -> list[Row]:
+def _lessons(last: RalphState | None, wanted: Sequence[Criterion]) -> list[AskedBefore]:
     """What it left blocked, or took over and did not see pass; `again` are the new criteria that ask the same."""
     if last is None:
         return []
     passed = [_asked(criterion) for criterion in last.with_status("PASS")]
-    blocked = []
+    blocked: list[AskedBefore] = []
     for criterion in last.with_status("BLOCKED"):
         if criterion.id != rules.REQUEST:  # each run has its own
             evidence = clip(str(last.last_result(criterion.id).get("evidence") or ""), LONGEST_EVIDENCE)
             blocked.append({**_asked(criterion), "from_run": last.run, "evidence": evidence})
-    lessons: list[Row] = []
+    lessons: list[AskedBefore] = []
     for lesson in [*blocked, *last.lessons]:
         if not any(_is_same(lesson, known) for known in [*passed, *lessons]):
             again = [criterion.id for criterion in wanted if _is_same(lesson, _asked(criterion))]
@@ -269,13 +281,13 @@ def _lessons(last: RalphState | None, wanted: Sequence[Criterion]) -> list[Row]:
     return lessons[:MOST_CRITERIA]
 
 
-def _asked(criterion: Criterion) -> Row:
+def _asked(criterion: Criterion) -> AskedBefore:
     """What of a criterion tells whether another one asks the same."""
     description = clip(criterion.description, 200)
     return {"id": criterion.id, "description": description, "checks": sorted(criterion.digests)}
 
 
-def _is_same(first: Row, second: Row) -> bool:
+def _is_same(first: AskedBefore, second: AskedBefore) -> bool:
     """Said with the same words, or proven by the same checks."""
     words = [re.findall(r"\w+", asked["description"].casefold()) for asked in (first, second)]
     return first.get("checks") == second["checks"] or words[0] == words[1]
@@ -295,7 +307,7 @@ def _seen_failing(last: RalphState | None, wanted: Sequence[Criterion]) -> list[
     return [criterion.id for criterion in wanted if criterion.digests in failing]
 
 
-def _cleared_away(caller: Caller) -> Row:
+def _cleared_away(caller: Caller) -> Earlier:
     """The session's last run, where the agent has cleared it away: what it asked for nobody compares any more."""
     summary = caller.summary(KIND)
     if not summary.get("cleared"):
@@ -303,7 +315,7 @@ def _cleared_away(caller: Caller) -> Row:
     return {"run": str(summary.get("run") or ""), "how": "cleared by the agent", "statuses": {}, "dropped": []}
 
 
-def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> Row:
+def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> Earlier:
     """The session's last run, where it did not pass, and what of it is not asked any more; else empty.
 
     What the runs before it had dropped goes on with it.

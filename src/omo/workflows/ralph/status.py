@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from omo.json_text import Json
 from omo.proof import globs
 from omo.state.runtime import part
 from omo.text import clip
@@ -17,7 +18,15 @@ from omo.work.status import Command, Item, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.ralph.end import next_step
 from omo.workflows.ralph.phases import check
-from omo.workflows.ralph.rules import LONGEST_REQUEST, MOST_CIRCUMVENTIONS, Criterion, CriterionState, Row, method
+from omo.workflows.ralph.rules import (
+    LONGEST_REQUEST,
+    MOST_CIRCUMVENTIONS,
+    AskedBefore,
+    Criterion,
+    CriterionResult,
+    CriterionState,
+    method,
+)
 from omo.workflows.ralph.run import RALPH, START, RalphState
 
 MARKS = {"PASS": "done", "FAIL": "failed", "REGRESSED": "failed", "BLOCKED": "waiting"}
@@ -118,7 +127,7 @@ class CriterionView:
     suggested_action: str
     source: str
     cached_from: int | None
-    before: Row | None
+    before: AskedBefore | None
     since: str = ""
     changed: Sequence[str] = ()
 
@@ -153,7 +162,7 @@ class CriterionView:
         return lines
 
     @property
-    def data(self) -> Row:
+    def data(self) -> Json:
         data = {
             "id": self.criterion.id,
             "description": self.criterion.description,
@@ -172,7 +181,7 @@ class CriterionView:
 
 
 def criterion_view(
-    state: RalphState, criterion: Criterion, files: Files | None = None, result: Row | None = None
+    state: RalphState, criterion: Criterion, files: Files | None = None, result: CriterionResult | None = None
 ) -> CriterionView:
     """`result` is that of a judgement which could not tell, and therefore left no other trace in the run."""
     if result is None:
@@ -199,7 +208,7 @@ def _with_changes(state: RalphState, view: CriterionView, files: Files) -> Crite
     changed = None
     for row in state.rows:
         if row.get("kind") == "exec-delegated" and row.get("iteration") == passed + 1:
-            changed = files.changed_since(row)
+            changed = files.changed_since(row.get("files"))
     since = f"its pass in iteration {passed}"
     if changed is None:
         since += " (nobody can tell)"

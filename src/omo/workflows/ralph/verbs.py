@@ -16,6 +16,7 @@ from omo import options, safe_open
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
+from omo.json_text import Json
 from omo.result import Result
 from omo.state import paths
 from omo.state.runtime import part
@@ -33,7 +34,7 @@ from omo.workflows.ralph.rules import (
     MOST_ITERATIONS,
     PROVEN_BY,
     SMALL_CHANGE,
-    Row,
+    RalphRow,
     method,
 )
 from omo.workflows.ralph.run import RALPH, RalphRun, RalphState
@@ -246,7 +247,7 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(data, "\n".join(lines), judging.EXIT_CODES[verdict], judged.notes)
 
 
-def _judged(row: Row) -> list[str]:
+def _judged(row: RalphRow) -> list[str]:
     """What the judge doubts of the checks, whose gates passed, and whether a hook saw the judge say it."""
     lines = []
     for challenge in row.get("challenges", []):
@@ -304,7 +305,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         step = end.publish(run)
     if run is None or run.state is None or run.problems:
         # What a ledger counts that somebody changed is nobody's to show.
-        data: Row = {**dict.fromkeys(_data(RalphState(), step)), "state": "none", "criteria": [], "remaining": []}
+        data: Json = {**dict.fromkeys(_data(RalphState(), step)), "state": "none", "criteria": [], "remaining": []}
         data |= {"problems": [], "next": step.data}
         text = f"No ralph run. Next: {step.text}"
         if run is not None:
@@ -328,7 +329,7 @@ def abandon(arguments: argparse.Namespace, context: Context) -> Result:
 # What is shown of a run
 
 
-def _data(run: RalphState, step: NextStep) -> Row:
+def _data(run: RalphState, step: NextStep) -> Json:
     """A run in the data of every command."""
     return {
         "run": run.run,

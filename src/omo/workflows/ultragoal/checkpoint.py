@@ -6,7 +6,6 @@ import contextlib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
@@ -23,11 +22,9 @@ from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, Inspection, Subject
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
 from omo.workflows.ultragoal.goals import remember_files, set_back, start_next
 from omo.workflows.ultragoal.next_step import tool_step
-from omo.workflows.ultragoal.plan import Goal, Plan, applied
+from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt, applied
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 from omo.workflows.ultrawork.pins import hold
-
-Row = dict[str, Any]
 
 MOST_WEAKENED = 20  # in a receipt
 # Of a gate what no command of the checkpoint can show.
@@ -212,14 +209,14 @@ def _complete(
     return Done(run.require_plan().goal(name), True, started, inspection.notes, is_progress)
 
 
-def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Row) -> str | None:
+def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Receipt) -> str | None:
     """Issue the receipt and start the next goal, in one change; the answer is that goal."""
     now = stamp(run.caller.now)
 
-    def decide(plan: Plan) -> tuple[str | None, list[Row]]:
+    def decide(plan: Plan) -> tuple[str | None, list[PlanRow]]:
         goal = plan.goal(name)
         goal.move("complete")
-        closed = {
+        closed: PlanRow = {
             "kind": "goal_checkpointed",
             "goalId": name,
             "status": "complete",
@@ -237,7 +234,7 @@ def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Row) -> str
     return started
 
 
-def _register(run: PlanRun, subject: Subject, cited: list[str]) -> Row:
+def _register(run: PlanRun, subject: Subject, cited: list[str]) -> dict[str, str]:
     registered = {}
     caller = run.caller
     for path in cited:
@@ -256,7 +253,9 @@ def _register(run: PlanRun, subject: Subject, cited: list[str]) -> Row:
     return registered
 
 
-def _facts(run: PlanRun, subject: Subject, reviews: dict[str, Review], inspection: Inspection, registered: Row) -> Row:
+def _facts(
+    run: PlanRun, subject: Subject, reviews: dict[str, Review], inspection: Inspection, registered: dict[str, str]
+) -> Receipt:
     """What the receipt notes besides the gate: what reviewers were seen to say, what was waived, what it looked at, and
     why commands that omo ran for it, or as gates of the session, need not mean what they did before."""
     commands: list[Command] = list(inspection.commands)

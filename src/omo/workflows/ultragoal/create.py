@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from omo.digest import sha256
 from omo.errors import Refused
 from omo.state import runtime, store
+from omo.state.ledger_rows import SessionEvent
 from omo.state.rows import EMPTY
 from omo.text import clip, counted
 from omo.work import requests
@@ -16,10 +16,8 @@ from omo.work.run import check_sizes
 from omo.work.status import NextStep
 from omo.workflows.ultragoal.brief import Brief, has_goals, parse, same_words
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import POINTER
+from omo.workflows.ultragoal.plan import POINTER, NewGoal, PlanRow, Replaced
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan, repository
-
-Row = dict[str, Any]
 
 MOST_EARLIER = 5
 
@@ -54,7 +52,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
         if (before is None or before.is_open) and os.path.lexists(run.directory):
             new.archived = store.keep_as(run.directory, "archived", caller.now)
             left = len(before.open_goals) if before is not None else 0
-            event = {"kind": "plan-archived", "run": run.id, "open": left, "kept": new.archived}
+            event: SessionEvent = {"kind": "plan-archived", "run": run.id, "open": left, "kept": new.archived}
             change_row(caller, caller.session, lambda row: runtime.Change(None, row or EMPTY, [event]))
         new.append(created)
     return new
@@ -68,7 +66,7 @@ def _left_to_end(run: PlanRun) -> NextStep | None:
     return None if step.action == "done" else step
 
 
-def _typed(run: PlanRun) -> list[Row]:
+def _typed(run: PlanRun) -> list[SessionEvent]:
     """What the user typed after /omo:ultragoal, where no plan was made of it yet."""
     return requests.typed(run.caller.events, "ultragoal", since=_made_at(run))
 
@@ -96,7 +94,7 @@ def require_as_named(run: PlanRun, path: str, content: bytes) -> None:
         )
 
 
-def _requests(run: PlanRun, brief: Brief, typed: list[Row]) -> list[str]:
+def _requests(run: PlanRun, brief: Brief, typed: list[SessionEvent]) -> list[str]:
     """What the plan's end is held against: what the user typed since the last plan, else what armed the session, else
     what an unfinished plan before this one was for. None where no hook heard them ask for anything."""
     if run.caller.by == "user":
@@ -107,7 +105,7 @@ def _requests(run: PlanRun, brief: Brief, typed: list[Row]) -> list[str]:
     return list(run.plan.requests) if run.plan is not None and run.plan.is_open else []
 
 
-def _replaced(run: PlanRun, step: NextStep | None) -> Row | None:
+def _replaced(run: PlanRun, step: NextStep | None) -> Replaced | None:
     """What the new plan is made in place of: the one that lies there, or one that the agent cleared away and the user
     was not shown yet. `step` is what that one lacks at its end."""
     if run.plan is not None or run.problems:
@@ -115,19 +113,19 @@ def _replaced(run: PlanRun, step: NextStep | None) -> Row | None:
         if step is not None:
             trouble = f"it was not brought to its end: {step.why}"
         left = len(run.plan.open_goals) if run.plan is not None else 0
-        replaced: Row = {"run": run.id, "open": left, "trouble": trouble, "by": run.caller.by}
+        replaced: Replaced = {"run": run.id, "open": left, "trouble": trouble, "by": run.caller.by}
         if run.plan is not None and run.plan.replaced:
             replaced["earlier"] = run.plan.replaced[-MOST_EARLIER:]
         return replaced
     summary = run.caller.summary("ultragoal")
     if not summary.get("cleared") or summary.get("told") is not False:
         return None
-    named = {"run": str(summary.get("run") or ""), "open": int(summary.get("open") or 0)}
+    named: Replaced = {"run": str(summary.get("run") or ""), "open": int(summary.get("open") or 0)}
     return {**named, "trouble": str(summary.get("why") or ""), "by": run.caller.by}
 
 
-def plan_row(run: PlanRun, brief: Brief, mode: str) -> Row:
-    goals = []
+def plan_row(run: PlanRun, brief: Brief, mode: str) -> PlanRow:
+    goals: list[NewGoal] = []
     for number, story in enumerate(brief.stories, start=1):
         goals.append({"id": f"G{number:03}", "title": story.title, "objective": story.objective})
     return {

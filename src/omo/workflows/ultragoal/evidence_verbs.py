@@ -12,14 +12,13 @@ from omo import options
 from omo.clock import seconds, stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
+from omo.json_text import Json
 from omo.proof import artifacts, base, globs, pins
 from omo.result import Result
 from omo.state import paths, store
 from omo.text import clip
 from omo.work.run import caller_of
 from omo.workflows.ultragoal.run import PlanRun, load_plan, run_of
-
-Row = dict[str, Any]
 
 MOST_RECORDS = 1000
 HOME = paths.EVIDENCE_DIR
@@ -97,8 +96,8 @@ def replay(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def record_run(
-    context: Context, run: PlanRun, goal: str, argv: list[str], timeout: float = TIMEOUT, case: Row | None = None
-) -> tuple[str, Row]:
+    context: Context, run: PlanRun, goal: str, argv: list[str], timeout: float = TIMEOUT, case: Json | None = None
+) -> tuple[str, Json]:
     """Run a command and keep what it said for a goal: the file, and the record in it.
 
     What omo ran itself is known to be true while the files are the same; nobody has to allow it.

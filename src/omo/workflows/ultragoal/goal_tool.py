@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import Any
 
 from omo.errors import BadInput, Refused
 from omo.state import store
@@ -14,12 +13,10 @@ from omo.work.run import Caller
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.brief import text_defects
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import Plan
+from omo.workflows.ultragoal.plan import Plan, PlanRow
 from omo.workflows.ultragoal.reviewers import outcome_of
 from omo.workflows.ultragoal.run import PlanRun
-from omo.workflows.ultragoal.session_goal import GoalTool, Outcome, ToolGoal
-
-Row = dict[str, Any]
+from omo.workflows.ultragoal.session_goal import GoalTool, Outcome, ToolGoal, ToolRow
 
 LONGEST_OBJECTIVE = 4000
 SAY_IT = 'omo goal create --objective "what is to be reached"'
@@ -33,7 +30,7 @@ def create(run: PlanRun, objective: str | None = None) -> Outcome:
         if defects := text_defects("--objective", objective, longest=LONGEST_OBJECTIVE):
             raise BadInput(defects[0], fix=f"{SAY_IT}; a long brief goes into a plan", defects=defects)
 
-    def fields(goal: ToolGoal | None) -> Row:
+    def fields(goal: ToolGoal | None) -> ToolRow:
         wanted, plan_run = _objective_for(run, given)
         return {"goal": f"t{int(run.caller.now * 1000)}", "objective": wanted, "run": plan_run}
 
@@ -83,7 +80,7 @@ def complete(run: PlanRun) -> Outcome:
     completed = run.tool.change("complete", lambda goal: _proof(run, goal) if goal else {})
     plan = run.plan
     if completed.changed and plan is not None and not plan.is_open and next_step(run).action == "done":
-        event = {"kind": "plan_ended", "outcome": outcome_of(run, plan)}
+        event: PlanRow = {"kind": "plan_ended", "outcome": outcome_of(run, plan)}
         event["files"] = files_of_end(run.caller.root, run.caller.events)
         run.change_plan(lambda plan: (None, [event]))
     return completed
@@ -124,7 +121,7 @@ def _objective_for(run: PlanRun, given: str | None) -> tuple[str, str]:
     return given, ""
 
 
-def _proof(run: PlanRun, goal: ToolGoal) -> Row:
+def _proof(run: PlanRun, goal: ToolGoal) -> ToolRow:
     """The receipts that prove the goal, as fields of its row; Refused with what is missing. Other goals pass."""
     plan = run.plan
     if run.problems and goal.belongs_to_a_plan:

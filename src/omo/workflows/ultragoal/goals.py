@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from omo.errors import BadInput, Refused
 from omo.proof import artifacts
 from omo.workflows.ultragoal.brief import LONGEST_OBJECTIVE, LONGEST_TITLE, same_words, text_defects, title_of
-from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow
 from omo.workflows.ultragoal.run import PlanRun
-
-Row = dict[str, Any]
 
 SHORTEST_BLOCKER = 10
 MOST_OPEN_BLOCKERS = 3
@@ -22,7 +19,7 @@ def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = 
     """Start the next pending goal, else what the caller asks to be tried again; False where one is under way already,
     or nothing can be started."""
 
-    def decide(plan: Plan) -> tuple[bool, list[Row]]:
+    def decide(plan: Plan) -> tuple[bool, list[PlanRow]]:
         if plan.active is not None:
             return False, []
         events = start_next(plan, retry_failed=retry_failed, retry_blocked=retry_blocked)
@@ -36,7 +33,7 @@ def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = 
     return started
 
 
-def start_next(plan: Plan, *, retry_failed: bool = False, retry_blocked: bool = False) -> list[Row]:
+def start_next(plan: Plan, *, retry_failed: bool = False, retry_blocked: bool = False) -> list[PlanRow]:
     """The row that starts the next goal; none where nothing can be started."""
     goal, what = plan.resolved, "retry"
     if goal is None:
@@ -60,7 +57,7 @@ def remember_files(run: PlanRun) -> None:
 def set_back(run: PlanRun, name: str, status: str, evidence: str) -> bool:
     """A goal failed or is blocked; False where the plan says so already."""
 
-    def decide(plan: Plan) -> tuple[bool, list[Row]]:
+    def decide(plan: Plan) -> tuple[bool, list[PlanRow]]:
         goal = plan.goal(name)
         if (goal.status, goal.evidence) == (status, evidence):
             return False, []
@@ -71,7 +68,7 @@ def set_back(run: PlanRun, name: str, status: str, evidence: str) -> bool:
     return changed
 
 
-def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str | None = None) -> Row:
+def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str | None = None) -> PlanRow:
     """The row. Nothing of the plan changes by it; a pause is allowed while it is the latest and says human_blocked."""
     if defects := text_defects("--evidence", evidence, shortest=SHORTEST_BLOCKER):
         raise BadInput(
@@ -80,11 +77,11 @@ def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str |
             '"what is missing, and who can do it"',
             defects=defects,
         )
-    row: Row = {"kind": "blocker_classified", "classification": classification, "evidence": evidence.strip()}
+    row: PlanRow = {"kind": "blocker_classified", "classification": classification, "evidence": evidence.strip()}
     if goal_id is not None:
         row["goalId"] = goal_id
 
-    def decide(plan: Plan) -> tuple[None, list[Row]]:
+    def decide(plan: Plan) -> tuple[None, list[PlanRow]]:
         waiting = plan.open_goals
         if goal_id is not None:
             goal = plan.goal(goal_id)
@@ -127,7 +124,7 @@ def record_review_blockers(
 
     finding, review_evidence = objective.strip(), evidence.strip()
 
-    def decide(plan: Plan) -> tuple[tuple[str, bool], list[Row]]:
+    def decide(plan: Plan) -> tuple[tuple[str, bool], list[PlanRow]]:
         parent = plan.goal(goal_id)
         run.tool.require_same(goal_json)
         parent.move("review", active=plan.active)
@@ -150,8 +147,8 @@ def record_review_blockers(
     return Recorded(plan.goal(goal_id), plan.goal(name), deduplicated)
 
 
-def _blocker_row(parent: Goal, name: str, title: str | None, finding: str, evidence: str) -> Row:
-    goal = {
+def _blocker_row(parent: Goal, name: str, title: str | None, finding: str, evidence: str) -> PlanRow:
+    goal: NewGoal = {
         "id": name,
         "title": " ".join(title.split()) if title else title_of(f"Resolve for {parent.id}: {finding}"),
         "objective": finding,

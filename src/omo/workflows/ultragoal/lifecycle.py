@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
 from omo import options, table
 from omo.context import Context
@@ -15,11 +14,9 @@ from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.run import Caller
 from omo.workflows.ultragoal.next_step import PLANNING
-from omo.workflows.ultragoal.plan import HANDED_OFF, HANDOFF, MARKED, TAKEN_UP, Plan
+from omo.workflows.ultragoal.plan import HANDED_OFF, HANDOFF, MARKED, TAKEN_UP, Plan, PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, load_plan, run_of
 from omo.workflows.ultragoal.status import publish_status
-
-Row = dict[str, Any]
 
 CALLEES = [row.kind for row in table.ROWS if row.commands and row.kind != ULTRAGOAL.name]
 PHASES = (HANDOFF, "active")
@@ -79,9 +76,8 @@ def clear(caller: Caller, *, force: bool) -> Cleared | None:
                 unfinished.append(f"{goal.id} {goal.status}: {clip(goal.title, 80)}")
             if goal.receipt_id:
                 receipts.append(f"{goal.id} {goal.receipt_id[:12]}")
-    noted = {"receipts": receipts} if receipts else {}
     return lifecycle.clear(
-        ULTRAGOAL, caller, force=force, beside=run.tool.directory, unfinished=unfinished, left=left, **noted
+        ULTRAGOAL, caller, force=force, beside=run.tool.directory, unfinished=unfinished, left=left, receipts=receipts
     )
 
 
@@ -97,7 +93,7 @@ def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:
     if wanted == HANDOFF:
         _require_rest(run, "the same again")
 
-    def decide(plan: Plan) -> tuple[None, list[Row]]:
+    def decide(plan: Plan) -> tuple[None, list[PlanRow]]:
         is_so = (plan.handoff is not None) == (wanted == HANDOFF)
         return None, [] if is_so else [{"kind": event}]
 

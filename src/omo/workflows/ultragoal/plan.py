@@ -5,16 +5,168 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypedDict
 
 from omo.errors import BadInput, Refused, Unreadable
+from omo.state.ledger_rows import From, LedgerRow
 from omo.text import clip, counted
+from omo.work.outcome import repaired
+from omo.work.run import require_objects
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import FilesAtEnd, Outcome
+    from omo.state.rows import Base, FilesAtEnd, LetThrough, Outcome
 
-Row = dict[str, Any]
+
+class Wording(TypedDict):
+    title: str
+    objective: str
+
+
+class Steered(TypedDict, total=False):
+    """Where a goal came from or went: split, blocker, superseded, reworded."""
+
+    kind: str
+    evidence: str
+    rationale: str
+    by: str | None
+    mutation: str
+    sourceGoalId: str
+    blockedGoalId: str
+    source: str
+    name: str
+    replacementGoalIds: list[str]
+    noReplacementRequired: bool
+    changedFields: list[str]
+    firstWording: Wording | None  # what was promised first, however often it is revised
+
+
+class NewGoal(Wording, total=False):
+    id: str
+    steering: Steered
+
+
+class SeenReview(TypedDict, total=False):
+    """The word of a reviewer, and what changed since."""
+
+    role: str
+    at: str
+    row: int  # of the session's ledger
+    digest: str
+    verdict: str
+    clean: bool
+    request: str
+    changed: list[str] | None
+
+
+class Exemption(TypedDict):
+    """Evidence that was not run again."""
+
+    artifact: str
+    reasonCode: str
+    reason: str
+    approvedBy: str
+    fallbackArtifactRefs: list[str]
+
+
+class Replay(TypedDict):
+    artifact: str
+    command: str
+    executable: str | None  # what ran: the meaning of a name is up to the search path
+
+
+class Receipt(TypedDict, total=False):
+    """What closed a goal; `omo.workflows.ultragoal.receipts` tells whether it still holds."""
+
+    schemaVersion: int
+    receiptId: str
+    receiptKind: str
+    goalId: str
+    verifiedAt: str
+    goalStatusBeforeCheckpoint: str
+    qualityGateHash: str
+    checkpointLedgerRow: int
+    basis: object
+    planGeneration: str
+    covers: dict[str, str | None]
+    independence: str
+    agents: list[SeenReview]
+    cleaned: bool
+    exemptions: list[Exemption]
+    artifacts: dict[str, str]  # by path, the digests of what the gate cites
+    proofs: list[str]
+    replays: list[Replay]
+    weakened: list[str]
+    allowed: list[str]
+    notes: list[str]
+    tree: str
+    by: str
+    letThrough: list[LetThrough]
+
+
+class Repository(TypedDict, total=False):
+    root: str
+    git: str
+    base: str | None  # the commit its work started from
+    files: Base
+
+
+class Replaced(TypedDict, total=False):
+    """A plan that was given up for another one."""
+
+    run: str
+    open: int
+    trouble: str
+    by: str
+    earlier: list[Replaced]
+
+
+class Handoff(TypedDict, total=False):
+    by: str
+    to: str | None  # the workflow
+    open: int  # goals
+
+
+class PlanRow(LedgerRow, From, total=False):
+    """A row of a plan's ledger, of whichever kind."""
+
+    run: str
+    session: str
+    root: str
+    brief: str
+    constraints: str
+    goalMode: str
+    objective: str
+    repository: Repository
+    requests: list[str]
+    leftOut: list[str]
+    replaces: Replaced
+    goals: list[NewGoal]
+    goalId: str | None
+    goalIds: list[str]
+    status: str
+    evidence: str
+    rationale: str
+    reason: str
+    payload: dict[str, str]
+    qualityGateHash: str
+    completionVerification: Receipt
+    mutation: str
+    replacementGoalIds: list[str]
+    blockerGoalIds: list[str]
+    pendingGoalIds: list[str]
+    previousPendingGoalIds: list[str]
+    changedFields: list[str]
+    previous: Wording
+    title: str
+    noReplacementRequired: bool
+    findings: list[str]
+    classification: str
+    outcome: Outcome
+    files: FilesAtEnd
+    to: str
+    goal: str
+
 
 VERSION = 1
 CREATED = "plan_created"
@@ -74,20 +226,24 @@ FINISH_FIRST = (
 
 @dataclass
 class Goal:
-    """One goal as the ledger has it. `steering` says where it came from or went: split, blocker, superseded."""
+    """One goal as the ledger has it."""
 
     id: str
     title: str
     objective: str
     created_at: str
     updated_at: str
+    steering: Steered
+    receipt: Receipt  # empty while none closed it
     status: str = "pending"
     started_at: str | None = None
     completed_at: str | None = None
     evidence: str = ""
-    steering: Row = field(default_factory=dict)
-    receipt: Row = field(default_factory=dict)
     human_blocked: str = ""  # what only a person can do, in the agent's words; empty when nothing waits for one
+
+    @property
+    def wording(self) -> Wording:
+        return {"title": self.title, "objective": self.objective}
 
     @property
     def is_required(self) -> bool:
@@ -131,20 +287,20 @@ class Plan:
     constraints: str
     goal_mode: str
     objective: str
-    repository: Row
+    repository: Repository
     created_at: str
     updated_at: str
+    last: PlanRow
     goals: list[Goal] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)  # what the user asked for, as a hook heard them type it
     left_out: list[str] = field(default_factory=list)  # goals that the user typed, and that are none of these
-    replaced: list[Row] = field(default_factory=list)  # plans that were given up for this one
-    handoff: Row | None = None  # by whom, and to which workflow; None while it is worked on here
-    handoffs: list[Row] = field(default_factory=list)  # with goals open, also those that were taken back
-    repairs: list[Row] = field(default_factory=list)  # of its ledger, by the user
+    replaced: list[Replaced] = field(default_factory=list)  # plans that were given up for this one
+    handoff: Handoff | None = None  # by whom, and to which workflow; None while it is worked on here
+    handoffs: list[Handoff] = field(default_factory=list)  # with goals open, also those that were taken back
+    repairs: list[LetThrough] = field(default_factory=list)  # of its ledger, by the user
     outcome: Outcome | None = None  # how it ended, once no goal is open
     ended_at: str = ""
     files_at_end: FilesAtEnd | None = None
-    last: Row = field(default_factory=dict)
     seq: int = 0
 
     @property
@@ -286,10 +442,10 @@ class Plan:
         return parts
 
 
-def fold(rows: Iterable[Row], run: str = "") -> Plan | None:
+def fold(rows: Iterable[PlanRow], run: str = "") -> Plan | None:
     """None where there is no plan; Unreadable where a row does not have the shape of its kind."""
     plan: Plan | None = None
-    row: Row = {}
+    row: PlanRow = {}
     for row in rows:
         kind = row.get("kind")
         try:
@@ -307,12 +463,12 @@ def fold(rows: Iterable[Row], run: str = "") -> Plan | None:
     return plan
 
 
-def _created(row: Row) -> Plan:
-    replaces = row.get("replaces") or {}
-    replaced = []
+def _created(row: PlanRow) -> Plan:
+    replaces: Replaced = row.get("replaces") or {}
+    replaced: list[Replaced] = []
     if replaces.get("open") or replaces.get("trouble"):  # unfinished; and what that one had been made in place of
-        own = {key: value for key, value in replaces.items() if key != "earlier"}
-        replaced = [*(replaces.get("earlier") or []), own]
+        own = replaces.copy()
+        replaced = [*(own.pop("earlier", None) or []), own]
     return Plan(
         run=row["run"],
         session=row["session"],
@@ -320,9 +476,10 @@ def _created(row: Row) -> Plan:
         constraints=row["constraints"],
         goal_mode=row["goalMode"],
         objective=row["objective"],
-        repository=dict(row["repository"]),
+        repository=row["repository"].copy(),
         created_at=row["ts"],
         updated_at=row["ts"],
+        last=row,
         goals=_new_goals(row),
         requests=[str(text) for text in row.get("requests") or []],
         left_out=list(row.get("leftOut") or []),
@@ -330,23 +487,22 @@ def _created(row: Row) -> Plan:
     )
 
 
-def applied(plan: Plan, row: Row) -> Plan:
+def applied(plan: Plan, row: PlanRow) -> Plan:
     """The plan as it will be with one more row; `plan` stays as it is."""
     after = copy.deepcopy(plan)
     _apply(after, row)
     return after
 
 
-def _new_goals(row: Row) -> list[Goal]:
+def _new_goals(row: PlanRow) -> list[Goal]:
     goals = []
     for new in row["goals"]:
-        goals.append(
-            Goal(new["id"], new["title"], new["objective"], row["ts"], row["ts"], steering=new.get("steering") or {})
-        )
+        steering = new.get("steering") or {}
+        goals.append(Goal(new["id"], new["title"], new["objective"], row["ts"], row["ts"], steering, receipt={}))
     return goals
 
 
-def _apply(plan: Plan, row: Row) -> None:
+def _apply(plan: Plan, row: PlanRow) -> None:
     """What one row changes; a newer omo may write kinds that change nothing here."""
     match row.get("kind"):
         case "goal_started":
@@ -360,7 +516,7 @@ def _apply(plan: Plan, row: Row) -> None:
             goal.status, goal.evidence = row["status"], row["evidence"]
             if goal.status != "blocked":  # what only a person can do stays so, whichever was recorded first
                 goal.human_blocked = ""
-            goal.receipt = dict(row.get("completionVerification") or {})
+            goal.receipt = (row.get("completionVerification") or {}).copy()
             goal.completed_at = row["ts"] if goal.status == "complete" else None
         case "steering_accepted":
             _steer(plan, row)
@@ -391,14 +547,14 @@ def _apply(plan: Plan, row: Row) -> None:
         case "taken_up":
             plan.handoff = None
         case "repaired":
-            plan.repairs.append(row)
+            plan.repairs.append(repaired(row))
         case "adopted":
             plan.session = row["session"]
         case "moved":
             plan.repository = {**plan.repository, "root": row["root"]}
 
 
-def _steer(plan: Plan, row: Row) -> None:
+def _steer(plan: Plan, row: PlanRow) -> None:
     match row["mutation"]:
         case "add_subgoal":
             plan.outcome = None
@@ -422,24 +578,25 @@ def _steer(plan: Plan, row: Row) -> None:
             goal = _touch(plan, row)
             goal.title, goal.objective = row.get("title", goal.title), row.get("objective", goal.objective)
             known = goal.steering
-            # However often it is revised: what was promised first stays visible.
+            require_objects(row.get("previous"))
             first = known.get("firstWording", row.get("previous"))
             goal.steering = {**known, **_reasons(row), "changedFields": row["changedFields"], "firstWording": first}
 
 
-def _reasons(row: Row) -> Row:
+def _reasons(row: PlanRow) -> Steered:
     """What is kept with a goal that was steered."""
-    return {**{name: row[name] for name in ("mutation", "evidence", "rationale")}, "by": row.get("actor")}
+    kept: Steered = {"mutation": row["mutation"], "evidence": row["evidence"], "rationale": row["rationale"]}
+    return {**kept, "by": row.get("actor")}
 
 
-def _touch(plan: Plan, row: Row) -> Goal:
-    goal = plan.goal(row["goalId"])
+def _touch(plan: Plan, row: PlanRow) -> Goal:
+    goal = plan.goal(str(row["goalId"]))
     goal.updated_at = plan.updated_at = row["ts"]
     plan.outcome = None
     return goal
 
 
-def render(plan: Plan) -> Row:
+def render(plan: Plan) -> dict[str, Any]:
     """What goals.json shows. Read by people and other tools; omo itself folds the ledger."""
     return {
         "version": VERSION,
@@ -456,7 +613,7 @@ def render(plan: Plan) -> Row:
     }
 
 
-def render_goal(goal: Goal) -> Row:
+def render_goal(goal: Goal) -> dict[str, Any]:
     shown = {
         "id": goal.id,
         "title": goal.title,

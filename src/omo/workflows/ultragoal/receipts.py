@@ -22,8 +22,8 @@ from omo.workflows.ultragoal.plan import Goal, Plan
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.gate.models import TypedReceipt
+    from omo.workflows.ultragoal.plan import PlanRow, Receipt
 
-Row = dict[str, Any]
 
 SCHEMA = 1
 FINAL, PER_GOAL = "final-aggregate", "per-goal"
@@ -47,12 +47,12 @@ def is_last(plan: Plan, goal: Goal) -> bool:
     return all(other.status == "complete" for other in plan.required if other.id != goal.id)
 
 
-def mint(plan: Plan, goal: Goal, *, gate: str, now: str, facts: Row) -> Row:
+def mint(plan: Plan, goal: Goal, *, gate: str, now: str, facts: Receipt) -> Receipt:
     """The receipt of a checkpoint that is about to be appended as the ledger's next row."""
     kind = kind_for(plan, goal)
     basis = basis_of(plan, goal)
     receipt_id = canonical_digest([plan.run, goal.id, plan.seq + 1, now, gate])[:32]
-    receipt: Row = {
+    receipt: Receipt = {
         "schemaVersion": SCHEMA,
         "receiptId": receipt_id,
         "receiptKind": kind,
@@ -71,7 +71,7 @@ def mint(plan: Plan, goal: Goal, *, gate: str, now: str, facts: Row) -> Row:
     return receipt
 
 
-def basis_of(plan: Plan, goal: Goal) -> Row:
+def basis_of(plan: Plan, goal: Goal) -> dict[str, object]:
     """What the receipt of one goal covers."""
     return {
         "run": plan.run,
@@ -95,7 +95,7 @@ def problem(plan: Plan, goal: Goal, directory: str) -> str:
     return kept_gate(goal, directory)[1]
 
 
-def kept_gate(goal: Goal, directory: str) -> tuple[Row, str]:
+def kept_gate(goal: Goal, directory: str) -> tuple[dict[str, Any], str]:
     """The gate behind the goal's receipt, and why it is not the one that passed; empty where it is."""
     digest = str(goal.receipt.get("qualityGateHash"))
     try:
@@ -171,7 +171,7 @@ def receipt_mark(receipt: TypedReceipt) -> str:
     return f"receipt:{canonical_digest(['-'.join(receipt.type.lower().split()), '-'.join(receipt.id.lower().split())])}"
 
 
-def used(rows: Sequence[Row], goal: str) -> frozenset[str]:
+def used(rows: Sequence[PlanRow], goal: str) -> frozenset[str]:
     """Marks of every file, typed receipt and gate run in a receipt of another goal, also in one issued anew."""
     marks: set[str] = set()
     for receipt in issued(rows):
@@ -189,7 +189,7 @@ def used_files(marks: frozenset[str]) -> frozenset[str]:
     return frozenset(mark.removeprefix("file:") for mark in marks if mark.startswith("file:"))
 
 
-def evidence_problem(state: str, rows: Sequence[Row]) -> str:
+def evidence_problem(state: str, rows: Sequence[PlanRow]) -> str:
     """Why the ledger of evidence is not the one the receipts were issued on; empty where it is."""
     named = []
     for receipt in issued(rows):
@@ -197,14 +197,14 @@ def evidence_problem(state: str, rows: Sequence[Row]) -> str:
     return "" if artifacts.knows(state, named) else EVIDENCE_GONE
 
 
-def issued(rows: Sequence[Row]) -> Iterator[Row]:
+def issued(rows: Sequence[PlanRow]) -> Iterator[Receipt]:
     for row in rows:
         receipt = row.get("completionVerification")
         if row.get("kind") == "goal_checkpointed" and isinstance(receipt, dict):
             yield receipt
 
 
-def _files(receipt: Row) -> list[str]:
+def _files(receipt: Receipt) -> list[str]:
     named = receipt.get("artifacts")
     return [str(digest) for digest in named.values()] if isinstance(named, dict) else []
 

@@ -22,12 +22,10 @@ from omo.workflows.ultragoal.create import plan_row
 from omo.workflows.ultragoal.gate.models import Defect, shown
 from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.gate.rules import inspect_qa
-from omo.workflows.ultragoal.plan import MODES, Plan
+from omo.workflows.ultragoal.plan import MODES, NewGoal, Plan, PlanRow, Steered
 from omo.workflows.ultragoal.run import PlanRun, begin, settings_at
 from omo.workflows.ultragoal.source import Source
 from omo.workflows.ultrawork import gates
-
-Row = dict[str, Any]
 
 PASS, FAIL = "pass", "fail"
 WEAK_CONTRACT, UNSEEN_SOURCE = "inconclusive: weak-contract", "inconclusive: unseen-source"
@@ -212,8 +210,8 @@ def start(run: PlanRun, done: Review) -> tuple[PlanRun, list[str]]:
         lines = [f"- {clip(str(defect), 300)}" for defect in done.defects[:MOST_LISTED]]
         wordings.append(("Let the QA of the review hold", "\n".join(["The QA of the review has to hold:", *lines])))
 
-    def decide(plan: Plan | None) -> tuple[list[str], list[Row]]:
-        events: list[Row] = []
+    def decide(plan: Plan | None) -> tuple[list[str], list[PlanRow]]:
+        events: list[PlanRow] = []
         known: dict[str, str] = {}
         ids = [f"G{number:03}" for number in range(1, len(wordings) + 1)]
         if plan is None:
@@ -222,9 +220,9 @@ def start(run: PlanRun, done: Review) -> tuple[PlanRun, list[str]]:
         else:
             known = {same_words(goal.objective): goal.id for goal in plan.open_goals}
             ids = plan.new_ids(len(wordings))
-        steering = {"kind": "review_blocker", "source": done.source.kind, "name": clip(done.source.name, 80)}
+        steering: Steered = {"kind": "review_blocker", "source": done.source.kind, "name": clip(done.source.name, 80)}
         named: list[str] = []
-        goals: list[Row] = []
+        goals: list[NewGoal] = []
         for title, text in wordings:
             key = same_words(text)
             if key not in known:
@@ -233,7 +231,7 @@ def start(run: PlanRun, done: Review) -> tuple[PlanRun, list[str]]:
             if known[key] not in named:
                 named.append(known[key])
         if goals:
-            row: Row = {"kind": "review_blockers_recorded", "goalId": None, "goals": goals}
+            row: PlanRow = {"kind": "review_blockers_recorded", "goalId": None, "goals": goals}
             row["blockerGoalIds"] = [goal["id"] for goal in goals]
             row["evidence"] = f"review of {name}: {done.verdict}"
             row["findings"] = [clip(finding, 300) for finding in done.findings[:MOST_LISTED]]

@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from omo.context import plugin_root
+from omo.json_text import Json
 from omo.text import clip
 from omo.work.briefs import quoted
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import Goal, Plan
-
-Row = dict[str, Any]
 
 ROLES = ("architect", "qa", "critic")
 LONGEST = 8000
@@ -31,7 +29,7 @@ OF_THE_REQUEST = (
     "it hold when it is tried? requestStatus is MET only if you saw that; else MISSING, and name under blockers what "
     "is not there. That no goal was made of something is no excuse."
 )
-FORMS: dict[str, Row] = {
+FORMS: dict[str, Json] = {
     "architect": {
         "architectureStatus": "CLEAR | WATCH | BLOCK",
         "productStatus": "CLEAR | WATCH | BLOCK",

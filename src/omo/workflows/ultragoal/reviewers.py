@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from omo.json_text import Json
 from omo.proof import base
-from omo.state.runtime import part
 from omo.text import clip, counted, listed
 from omo.work import agents, outcome, requests
 from omo.work.agents import Message, NoAnswer, Review
@@ -17,9 +15,10 @@ from omo.workflows.ultragoal.run import PlanRun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import LetThrough, Outcome
+    from omo.workflows.ultragoal.plan import Receipt, SeenReview, Wording
 
-Row = dict[str, Any]
 
 INDEPENDENT = {"omo:architect": "architect", "omo:qa": "qa"}
 # What a clean report says at its end; the last key that is there is its verdict.
@@ -107,7 +106,7 @@ def _goal_asked(text: str) -> str:
         return ""
 
 
-def last_report(text: str) -> Row:
+def last_report(text: str) -> Json:
     """The last report of a message, also where that is inside its section of a gate; NoAnswer where there is none."""
     reports = agents.objects(text)
     if not reports:
@@ -149,16 +148,16 @@ def requests_of(run: PlanRun, plan: Plan) -> list[str]:
     return list(dict.fromkeys([*plan.requests, *later]))
 
 
-def _asked_later(run: PlanRun, plan: Plan) -> list[Row]:
+def _asked_later(run: PlanRun, plan: Plan) -> list[SessionEvent]:
     return requests.typed(run.caller.events, "ultragoal", since=plan.created_at)
 
 
-def render(reviews: dict[str, Review]) -> list[Row]:
+def render(reviews: dict[str, Review]) -> list[SeenReview]:
     """What a receipt keeps of them: who, when, which row of the session's ledger, and what changed since."""
     rendered = []
     for agent, review in reviews.items():
         message = review.message
-        row: Row = {"role": INDEPENDENT[agent], "at": message.ts, "row": message.seq, "digest": message.digest}
+        row: SeenReview = {"role": INDEPENDENT[agent], "at": message.ts, "row": message.seq, "digest": message.digest}
         if review.verdict:
             row |= {"verdict": review.verdict, "clean": review.is_clean}
         if request := request_status(message.text):
@@ -168,7 +167,7 @@ def render(reviews: dict[str, Review]) -> list[Row]:
     return rendered
 
 
-def independence_of(receipt: Row) -> str:
+def independence_of(receipt: Receipt) -> str:
     """Who was seen to find the goal clean on the files of the receipt, in words."""
     if receipt.get("independence") == agents.FULL:
         return "independence: full (architect and qa were seen to find it clean)"
@@ -206,8 +205,8 @@ def _request_doubts(run: PlanRun, plan: Plan) -> list[str]:
         return ["no hook heard the user say what they want, so the goals are the agent's word for it"]
     asked_at = max([plan.created_at, *(str(row["ts"]) for row in _asked_later(run, plan))])
     receipts_issued = [goal.receipt for goal in plan.required if goal.receipt]
-    newest = max(receipts_issued, key=lambda receipt: str(receipt.get("verifiedAt")), default={})
-    for review in newest.get("agents") or []:
+    newest = max(receipts_issued, key=lambda receipt: str(receipt.get("verifiedAt")), default=None)
+    for review in (newest and newest.get("agents")) or []:
         if review.get("role") == INDEPENDENT[ARCHITECT] and str(review["at"]) >= asked_at:
             if str(review.get("request")).upper() == CLEAN[REQUEST]:
                 return []
@@ -243,13 +242,13 @@ def doubts_of(plan: Plan) -> list[str]:
     return doubts
 
 
-def _expected_reviews(goal: Goal) -> dict[str, Row]:
+def _expected_reviews(goal: Goal) -> dict[str, SeenReview]:
     """By agent, what the receipt has of each that the gate asks for; nothing of one that was not seen."""
     seen = {str(review["role"]): review for review in goal.receipt.get("agents") or []}
     return {agent: seen.get(role, {}) for agent, role in INDEPENDENT.items()}
 
 
-def _changed_after(goal: Goal, reviews: dict[str, Row]) -> list[str]:
+def _changed_after(goal: Goal, reviews: dict[str, SeenReview]) -> list[str]:
     doubts = []
     for agent, review in reviews.items():
         changed = review.get("changed")
@@ -266,7 +265,7 @@ def _changed_after(goal: Goal, reviews: dict[str, Row]) -> list[str]:
 def exceptions(plan: Plan) -> list[LetThrough]:
     """What the agent let go of the plan as it was made, what of the evidence it did not run again, and which pins of
     theirs the user let through."""
-    let_through = [outcome.repaired(row) for row in plan.repairs]
+    let_through = list(plan.repairs)
     for replaced in plan.replaced:
         if replaced.get("by") == "agent":
             left = counted(int(replaced.get("open") or 0), "open goal")
@@ -289,13 +288,12 @@ def exceptions_of(goal: Goal) -> list[LetThrough]:
     let_through = []
     receipt, steering = goal.receipt, goal.steering
     if steering.get("by") == "agent":
-        first = part(steering, "firstWording")
+        first = steering.get("firstWording")
         rationale = clip(str(steering.get("rationale") or "no reason given"), LONGEST)
-        is_as_first = first == {"title": goal.title, "objective": goal.objective}
         if goal.status == "superseded" and steering.get("noReplacementRequired"):
             let_through.append(exception(f"{goal.id} was dropped: {clip(goal.title, 80)}", "agent", rationale))
-        elif goal.is_required and first and not is_as_first:
-            what = f"{goal.id} was reworded: {_wording(first)} became {_wording(vars(goal))}"
+        elif goal.is_required and first and first != goal.wording:
+            what = f"{goal.id} was reworded: {_wording(first)} became {_wording(goal.wording)}"
             let_through.append(exception(what, "agent", rationale))
     for exempted in receipt.get("exemptions") or []:
         what = f"{goal.id}: {exempted.get('artifact')} was not run again ({exempted.get('reasonCode')})"
@@ -304,5 +302,5 @@ def exceptions_of(goal: Goal) -> list[LetThrough]:
     return let_through + (receipt.get("letThrough") or [])
 
 
-def _wording(goal: Row) -> str:
-    return f"{clip(str(goal.get('title')), 60)!r} ({clip(str(goal.get('objective')), 80)})"
+def _wording(wording: Wording) -> str:
+    return f"{clip(str(wording['title']), 60)!r} ({clip(str(wording['objective']), 80)})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,10 @@ from omo.state import paths, store
 from omo.text import counted
 from omo.work.run import Caller, Kind, Run, caller_of, load
 from omo.workflows.ultragoal import plan as plans
-from omo.workflows.ultragoal.plan import CLASSIFY, Plan
+from omo.workflows.ultragoal.plan import CLASSIFY, Plan, PlanRow, Repository
 from omo.workflows.ultragoal.session_goal import GoalTool
 from omo.workflows.ultrawork import gates
 from omo.workflows.ultrawork.gates import Gates
-
-Row = dict[str, Any]
-Decision = Callable[[Plan], tuple[Any, list[Row]]]
 
 CREATE = 'omo ultragoal create-goals --brief "…" (goals begin with @goal: TITLE at the start of a line)'
 LARGEST_SETTINGS = 100_000
@@ -72,17 +69,17 @@ class PlanRun(Run[Plan]):
             raise Refused(f"session {self.caller.session} has no ultragoal plan", fix=CREATE)
         return self.require_whole()
 
-    def change(self, decide: Callable[[Plan | None], tuple[Any, list[Row]]]) -> Any:
+    def change(self, decide: Callable[[Plan | None], tuple[Any, Sequence[Mapping[str, Any]]]]) -> Any:
         answer = super().change(decide)
         self.write_views()
         return answer
 
-    def change_plan(self, decide: Decision) -> Any:
+    def change_plan(self, decide: Callable[[Plan], tuple[Any, list[PlanRow]]]) -> Any:
         """Decide on the plan under its lock. One whose session got another id says so first, once."""
         self.require_plan()
 
-        def on_plan(plan: Plan) -> tuple[Any, list[Row]]:
-            adopted = []
+        def on_plan(plan: Plan) -> tuple[Any, list[PlanRow]]:
+            adopted: list[PlanRow] = []
             if plan.session != self.caller.session:
                 adopted.append({"kind": "adopted", "from": plan.session, "session": self.caller.session})
             plan.seq += len(adopted)  # what is decided now comes after it
@@ -198,7 +195,7 @@ def settings_at(root: str, commit: str | None) -> Settings:
         return Settings()
 
 
-def repository(root: str) -> Row:
+def repository(root: str) -> Repository:
     """Where a plan belongs, the commit its work starts from, and what differed from that then."""
     files = base.take(root, os.environ, paths.state_dir(root, os.environ))
     return {
@@ -209,7 +206,7 @@ def repository(root: str) -> Row:
     }
 
 
-def _digest(shown: Row) -> str:
+def _digest(shown: dict[str, Any]) -> str:
     return sha256(json.dumps(shown, sort_keys=True).encode())
 
 

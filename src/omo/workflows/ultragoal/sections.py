@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 from functools import partial
-from typing import Any
 
 from omo.errors import BadInput
+from omo.json_text import Json
 from omo.proof import documents
 from omo.state.runtime import part
 from omo.text import clip
@@ -29,11 +29,9 @@ from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate import media, proof
 from omo.workflows.ultragoal.gate.replay import parse_replay
-from omo.workflows.ultragoal.plan import Goal
+from omo.workflows.ultragoal.plan import Goal, Receipt
 from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, exceptions_of, independence_of
 from omo.workflows.ultragoal.run import PlanRun, load_plan
-
-Row = dict[str, Any]
 
 MOST_ARTIFACTS = 60
 REVIEWS = {"architectReview": "Architect's review", "executorQa": "Tests and attacks", "iteration": "Last full run"}
@@ -67,7 +65,7 @@ def _section(viewer: Viewer, run: PlanRun, goal: Goal, item: Item | None) -> Sec
     )
 
 
-def _covers(goal: Goal, receipt: Row) -> tuple[tuple[str, str], ...]:
+def _covers(goal: Goal, receipt: Receipt) -> tuple[tuple[str, str], ...]:
     basis, covered = part(receipt, "basis"), part(receipt, "covers")
     kind = str(receipt.get("receiptKind"))
     return facts(
@@ -87,12 +85,12 @@ def _first_wording(goal: Goal) -> list[tuple[str, object]]:
     return [("first worded", first.get("objective") or first.get("title"))] if first else []
 
 
-def _objects(value: object) -> list[Row]:
+def _objects(value: object) -> list[Json]:
     """The rows of a list in a gate or receipt, whatever else somebody put into it."""
     return [row for row in listed(value) if isinstance(row, dict)]
 
 
-def _tables(qa: Row) -> list[Table]:
+def _tables(qa: Json) -> list[Table]:
     coverage, surfaces, attacks = [], [], []
     for row in _objects(qa.get("contractCoverage")):
         coverage.append((row.get("contractRef"), row.get("obligation") or row.get("reason"), row.get("status")))
@@ -111,7 +109,7 @@ def _tables(qa: Row) -> list[Table]:
     return tables
 
 
-def _reviews(gate: Row) -> list[Attachment]:
+def _reviews(gate: Json) -> list[Attachment]:
     attachments = []
     for name, title in REVIEWS.items():
         review = part(gate, name)
@@ -128,7 +126,7 @@ def _reviews(gate: Row) -> list[Attachment]:
     return attachments
 
 
-def _artifacts(viewer: Viewer, qa: Row, receipt: Row) -> list[Attachment]:
+def _artifacts(viewer: Viewer, qa: Json, receipt: Receipt) -> list[Attachment]:
     recorded = part(receipt, "artifacts")
     replays = {str(replay.get("artifact")): replay for replay in _objects(receipt.get("replays"))}
     rows = _objects(qa.get("artifactRefs"))
@@ -140,7 +138,7 @@ def _artifacts(viewer: Viewer, qa: Row, receipt: Row) -> list[Attachment]:
     return attachments
 
 
-def _artifact(viewer: Viewer, row: Row, recorded: Row, replay: Row | None) -> Attachment:
+def _artifact(viewer: Viewer, row: Json, recorded: dict[str, str], replay: Json | None) -> Attachment:
     name, kind, about = (str(row.get(key) or "") for key in ("id", "kind", "description"))
     path = str(row.get("path") or "")
     if replay is not None:
@@ -170,7 +168,7 @@ def _in_words(shape: str, path: str, raw: bytes) -> str:
     return "\n".join([*lines, f"exit {record.exit_code}"])
 
 
-def _last_words(viewer: Viewer, receipt: Row) -> list[Attachment]:
+def _last_words(viewer: Viewer, receipt: Receipt) -> list[Attachment]:
     reviews = {str(review.get("digest")): review for review in _objects(receipt.get("agents"))}
     attachments = []
     for message in viewer.agent_messages("omo:architect", "omo:qa"):

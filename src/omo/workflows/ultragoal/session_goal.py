@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from omo.clock import stamp
 from omo.errors import BadInput, Refused
+from omo.json_text import Json
 from omo.state import paths
 from omo.state.journal import Journal
+from omo.state.ledger_rows import LedgerRow
 from omo.text import clip
 from omo.work.bound import GOAL_REOPENED
 from omo.workflows.ultragoal.plan import POINTER
@@ -18,7 +20,6 @@ from omo.workflows.ultragoal.plan import POINTER
 if TYPE_CHECKING:
     from omo.work.run import Caller
 
-Row = dict[str, Any]
 
 NONE = "none"
 RECOVERY = "the user runs, in a terminal of their own: omo ledger repair --session {session} (all bytes are kept)"
@@ -43,6 +44,17 @@ REFUSALS = {
 }
 
 
+class ToolRow(LedgerRow, total=False):
+    """Of the goal's journal."""
+
+    goal: str
+    objective: str
+    run: str
+    why: str
+    receipts: list[str | None]
+    kept: str
+
+
 @dataclass(frozen=True)
 class ToolGoal:
     """`run` is the plan the goal was made for (empty: none), `why` what was said when it was last paused."""
@@ -55,7 +67,7 @@ class ToolGoal:
     run: str = ""
     why: str = ""
 
-    def render(self) -> Row:
+    def render(self) -> Json:
         return {
             "id": self.id,
             "objective": self.objective,
@@ -140,11 +152,11 @@ class GoalTool:
                 defects=differing,
             )
 
-    def change(self, operation: str, fields: Callable[[ToolGoal | None], Row]) -> Outcome:
+    def change(self, operation: str, fields: Callable[[ToolGoal | None], ToolRow]) -> Outcome:
         """The table first, then `fields`, by which the plan has its say; both under the journal's lock."""
         self.require_whole()
 
-        def decide(rows: list[Row]) -> tuple[Outcome, list[Row]]:
+        def decide(rows: list[ToolRow]) -> tuple[Outcome, list[ToolRow]]:
             goal = fold(rows)
             before = goal.status if goal else NONE
             kind, starts, after = MOVES[operation]
@@ -155,7 +167,7 @@ class GoalTool:
                 raise Refused(f"omo goal {operation} is not possible: {stands}", fix=instead, status=before)
             if after == before:
                 return Outcome(goal, before), []
-            row: Row = {"kind": kind}
+            row: ToolRow = {"kind": kind}
             if goal is not None:
                 row["goal"] = goal.id
             row |= fields(goal)
@@ -164,21 +176,21 @@ class GoalTool:
         outcome: Outcome = self.append(decide)
         return outcome
 
-    def append(self, decide: Callable[[list[Row]], tuple[Any, list[Row]]]) -> Any:
+    def append(self, decide: Callable[[list[ToolRow]], tuple[Any, list[ToolRow]]]) -> Any:
         caller = self.caller
         answer = self.journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
         self.load()
         return answer
 
 
-def fold(rows: list[Row]) -> ToolGoal | None:
+def fold(rows: list[ToolRow]) -> ToolGoal | None:
     goal: ToolGoal | None = None
     for row in rows:
         goal = _after(goal, row)
     return goal
 
 
-def _after(goal: ToolGoal | None, row: Row) -> ToolGoal | None:
+def _after(goal: ToolGoal | None, row: ToolRow) -> ToolGoal | None:
     kind, when = str(row.get("kind")), str(row.get("ts", ""))
     if kind == "goal_created":
         return ToolGoal(str(row.get("goal")), str(row.get("objective")), "active", when, when, str(row.get("run", "")))

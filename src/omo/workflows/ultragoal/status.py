@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from omo.errors import OmoError
 from omo.proof import artifacts
@@ -24,8 +23,8 @@ from omo.workflows.ultragoal.run import PlanRun, load_plan
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Outcome, Summary
+    from omo.workflows.ultragoal.plan import Receipt
 
-Row = dict[str, Any]
 
 # What begins it, by what the user typed.
 BEGINNINGS = {
@@ -140,7 +139,7 @@ def _notes(goal: Goal, blockers: list[str]) -> list[str]:
     return notes
 
 
-def _changed_evidence(run: PlanRun, receipt: Row) -> str:
+def _changed_evidence(run: PlanRun, receipt: Receipt) -> str:
     """The evidence that a receipt cites and that is not there any more as it was recorded."""
     for name, digest in part(receipt, "artifacts").items():
         if not artifacts.is_unchanged(run.caller.root, str(name), str(digest)):
@@ -228,7 +227,7 @@ def _ended_without_goal(run: PlanRun, ended: Outcome) -> Summary:
 
 def denials(run: PlanRun, plan: Plan, step: NextStep) -> dict[str, str]:
     """What the gates in the client say, in whole sentences; a gate that is not named here is open."""
-    denied: Row = {}
+    denied = {}
     goal = plan.active or next(iter(plan.open_goals), None)
     if goal is not None:
         classify = f"{CLASSIFY} --goal-id {goal.id} --evidence 'what only they can do'"

@@ -14,10 +14,8 @@ from omo.strict import Strict, validated
 from omo.text import clip
 from omo.work.run import check_sizes
 from omo.workflows.ultragoal.brief import LONGEST, LONGEST_OBJECTIVE, LONGEST_TITLE, text_defects
-from omo.workflows.ultragoal.plan import Goal, Plan
+from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow, Steered
 from omo.workflows.ultragoal.run import PlanRun
-
-Row = dict[str, Any]
 
 LONGEST_SHOWN = 500  # of what a refused attempt leaves in the ledger
 OF_EVERY_KIND = ("evidence", "rationale")
@@ -55,16 +53,16 @@ class Steering(Strict):
     evidence: Text
     rationale: Text
 
-    def row(self, plan: Plan) -> Row:
+    def row(self, plan: Plan) -> PlanRow:
         raise NotImplementedError
 
-    def origin(self, kind: str) -> Row:
+    def origin(self, kind: str) -> Steered:
         """What a new goal knows of where it came from; the whole text is in the row."""
         evidence, rationale = clip(self.evidence, LONGEST_SHOWN), clip(self.rationale, LONGEST_SHOWN)
         return {"kind": kind, "evidence": evidence, "rationale": rationale}
 
 
-class Wording(Strict):
+class Replacement(Strict):
     title: Title
     objective: Objective
 
@@ -73,32 +71,33 @@ class AddSubgoal(Steering):
     title: Title
     objective: Objective
 
-    def row(self, plan: Plan) -> Row:
+    def row(self, plan: Plan) -> PlanRow:
         (name,) = plan.new_ids(1)
-        goal = {"id": name, "title": self.title, "objective": self.objective, "steering": self.origin("add_subgoal")}
+        goal: NewGoal = {"id": name, "title": self.title, "objective": self.objective}
+        goal["steering"] = self.origin("add_subgoal")
         return {"goalIds": [name], "goals": [goal]}
 
 
 class SplitSubgoal(Steering):
     goal_id: str
-    replacements: Annotated[list[Wording], Field(min_length=2)]
+    replacements: Annotated[list[Replacement], Field(min_length=2)]
 
-    def row(self, plan: Plan) -> Row:
+    def row(self, plan: Plan) -> PlanRow:
         goal = _moved(plan, self.goal_id, "split")
         names = plan.new_ids(len(self.replacements))
-        common: Row = {"steering": {**self.origin("split_replacement"), "sourceGoalId": goal.id}}
+        steering: Steered = {**self.origin("split_replacement"), "sourceGoalId": goal.id}
         if goal.blocks is not None:
-            common["steering"]["blockedGoalId"] = goal.blocks  # the review it had to satisfy is now theirs
-        goals = []
+            steering["blockedGoalId"] = goal.blocks  # the review it had to satisfy is now theirs
+        goals: list[NewGoal] = []
         for name, wording in zip(names, self.replacements, strict=True):
-            goals.append({"id": name, "title": wording.title, "objective": wording.objective, **common})
+            goals.append({"id": name, "title": wording.title, "objective": wording.objective, "steering": steering})
         return {"goalId": goal.id, "replacementGoalIds": names, "goals": goals}
 
 
 class ReorderPending(Steering):
     order: Annotated[list[str], Field(min_length=1)]
 
-    def row(self, plan: Plan) -> Row:
+    def row(self, plan: Plan) -> PlanRow:
         before = [goal.id for goal in plan.goals if goal.status == "pending"]
         status = {goal.id: goal.status for goal in plan.goals}
         defects = []
@@ -121,9 +120,9 @@ class RevisePendingWording(Steering):
     title: Title | None = None
     objective: Objective | None = None
 
-    def row(self, plan: Plan) -> Row:
+    def row(self, plan: Plan) -> PlanRow:
         goal = _moved(plan, self.goal_id, "revise")
-        changed: Row = {}
+        changed: PlanRow = {}
         if self.title not in (None, goal.title):
             changed["title"] = self.title
         if self.objective not in (None, goal.objective):
@@ -133,21 +132,20 @@ class RevisePendingWording(Steering):
                 f"the wording of {goal.id} stays as it is",
                 fix="--title or --objective says what is new; a note without a change: --kind annotate_ledger",
             )
-        previous = {"title": goal.title, "objective": goal.objective}
-        return {"goalId": goal.id, "changedFields": list(changed), "previous": previous, **changed}
+        return {"goalId": goal.id, "changedFields": list(changed), "previous": goal.wording, **changed}
 
 
 class AnnotateLedger(Steering):
     goal_id: str | None = None
 
-    def row(self, plan: Plan) -> Row:
+    def row(self, plan: Plan) -> PlanRow:
         return {} if self.goal_id is None else {"goalId": plan.goal(self.goal_id).id}
 
 
 class MarkBlockedSuperseded(Steering):
     goal_id: str
 
-    def row(self, plan: Plan) -> Row:
+    def row(self, plan: Plan) -> PlanRow:
         goal = _moved(plan, self.goal_id, "supersede")
         if plan.required == [goal]:
             raise Refused(
@@ -174,23 +172,23 @@ def _moved(plan: Plan, name: str, what: str) -> Goal:
     return goal
 
 
-def steer(run: PlanRun, kind: str, given: dict[str, str], cwd: str = ".") -> Row:
+def steer(run: PlanRun, kind: str, given: dict[str, str], cwd: str = ".") -> PlanRow:
     """The accepted row. A refusal is recorded first, leaves every goal as it is, and is raised then.
 
     `given` has the options as they were typed; files are named relative to `cwd`.
     """
 
-    def decide(plan: Plan) -> tuple[Row | OmoError, list[Row]]:
+    def decide(plan: Plan) -> tuple[PlanRow | OmoError, list[PlanRow]]:
         try:
             steering = _read(kind, given, cwd)
-            why = {"evidence": steering.evidence, "rationale": steering.rationale}
-            row = {"kind": "steering_accepted", "mutation": kind, **why, **steering.row(plan)}
+            why: PlanRow = {"evidence": steering.evidence, "rationale": steering.rationale}
+            row: PlanRow = {**steering.row(plan), "kind": "steering_accepted", "mutation": kind, **why}
             check_sizes([row])
         except OmoError as error:
             return error, [_rejected(kind, given, error)]
         return row, [row]
 
-    answer: Row | OmoError = run.change_plan(decide)
+    answer: PlanRow | OmoError = run.change_plan(decide)
     if isinstance(answer, OmoError):
         raise answer
     return answer
@@ -209,7 +207,7 @@ def _read(kind: str, given: dict[str, str], cwd: str) -> Steering:
             "not among them",
             fix=f"--kind is one of {', '.join(KINDS)}",
         )
-    options: Row = dict(given)
+    options: dict[str, Any] = dict(given)
     for name in IN_JSON:
         if name in options and name in KINDS[kind].model_fields:
             options[name] = documents.of_option(options[name], cwd, f"--{name}-json")
@@ -218,7 +216,7 @@ def _read(kind: str, given: dict[str, str], cwd: str) -> Steering:
     return validated(KINDS[kind], options, what=f"this {kind}", fix=usage)
 
 
-def _rejected(kind: str, given: dict[str, str], error: OmoError) -> Row:
+def _rejected(kind: str, given: dict[str, str], error: OmoError) -> PlanRow:
     shown = {name: clip(value, LONGEST_SHOWN) for name, value in given.items()}
     return {
         "kind": "steering_rejected",

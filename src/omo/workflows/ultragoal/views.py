@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from omo.json_text import Json
 from omo.result import Result
 from omo.text import block, clip, counted
 from omo.work.status import LONGEST_TEXT, NextStep, Status
@@ -18,9 +19,9 @@ from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.checkpoint import Done
+    from omo.workflows.ultragoal.plan import PlanRow
     from omo.workflows.ultragoal.review import Review
 
-Row = dict[str, Any]
 
 MOST_FINDINGS = 50
 MOST_PINS = 2
@@ -41,7 +42,7 @@ STEERED = {
 }
 
 
-def step_data(step: NextStep) -> Row:
+def step_data(step: NextStep) -> Json:
     return {"action": step.action, "why": step.why, "command": step.command, "goal_id": step.item or None}
 
 
@@ -91,7 +92,7 @@ def status(run: PlanRun, plan: Plan, view: Status) -> Result:
 def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Result:
     plan = run.require_plan()
     goal = plan.active
-    data: Row = {
+    data: Json = {
         "all_complete": not plan.is_open,
         "next_action": step.action,
         "objective": plan.objective,
@@ -165,12 +166,13 @@ def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=[*done.notes, *run.notes])
 
 
-def steered(row: Row, step: NextStep, notes: list[str]) -> Result:
-    new = row.get("goalIds") or row.get("replacementGoalIds") or [None]
-    data = {"kind": row["mutation"], "goal_id": row.get("goalId") or new[0], "row": row, "next": step.command}
-    shown = {}
+def steered(row: PlanRow, step: NextStep, notes: list[str]) -> Result:
+    named = [row.get("goalId"), *row.get("goalIds", []), *row.get("replacementGoalIds", [])]
+    data = {"kind": row["mutation"], "goal_id": next(filter(None, named), None), "row": row, "next": step.command}
+    shown = dict(row)
     for key, value in row.items():
-        shown[key] = ", ".join(value) if key.endswith(("Ids", "Fields")) else value
+        if isinstance(value, list) and key.endswith(("Ids", "Fields")):
+            shown[key] = ", ".join(value)
     return Result(data, f"{STEERED[row['mutation']].format(**shown)}\nNext: {step.text}", notes=notes)
 
 

@@ -11,15 +11,35 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from omo.digest import sha256
 from omo.errors import BadInput, Unreadable
+from omo.json_text import Json
 from omo.state import paths, runtime
 from omo.state.journal import Journal
+from omo.state.ledger_rows import LedgerRow
 from omo.strict import validated
 from omo.text import counted
 from omo.work import agents
 from omo.work.agents import FULL
 from omo.work.briefs import quoted
-from omo.work.run import Caller, Row
+from omo.work.run import Caller
 from omo.workflows.ultraplan.models import Document
+
+
+class CritiqueRow(LedgerRow, total=False):
+    """Of the ledger of what is known about texts of plans."""
+
+    plan: str
+    digest: str
+    before: str  # omo filled the text in
+    clean: bool
+    verdict: str
+    dimensions: object
+    findings: list[Json]
+    reasons: list[str]
+    independence: str
+    agent: str
+    message: str  # by its digest
+    session: str
+
 
 CRITIC = "omo:critic"
 MOST_FINDINGS = 100
@@ -108,7 +128,7 @@ def _finds_clean(message: agents.Message) -> bool | None:
         return None
 
 
-def _last_object(message: str) -> Row | None:
+def _last_object(message: str) -> Json | None:
     """The last that has a verdict counts, for a form may be quoted before it is filled in."""
     last = None
     for candidate in agents.objects(message):
@@ -129,9 +149,9 @@ def reviews(state: str) -> Journal:
     return Journal(os.path.join(state, "plans", "reviews"), state)
 
 
-def _rows(root: str, state: str) -> list[Row]:
+def _rows(root: str, state: str) -> list[CritiqueRow]:
     """What is known of plans in every worktree of the repository: a text is the same in each."""
-    known: list[Row] = []
+    known: list[CritiqueRow] = []
     for there in _states(root, state):
         rows, problems = reviews(there).read()
         if not problems:
@@ -162,7 +182,7 @@ def _said_of(caller: Caller, document: Document) -> list[agents.Message]:
     return sorted(about, key=lambda each: each.ts)
 
 
-def latest(root: str, state: str, digest: str) -> Row | None:
+def latest(root: str, state: str, digest: str) -> CritiqueRow | None:
     """What counts of the verdicts on a text: a bad one, whoever was asked again; else the newest."""
     newest = None
     for row in _rows(root, state):
@@ -178,10 +198,10 @@ def note_filled_in(caller: Caller, document: Document, before: str) -> None:
     _note(caller, {"kind": "filled-in", "plan": document.path, "before": before, "digest": document.digest})
 
 
-def _note(caller: Caller, row: Row) -> None:
+def _note(caller: Caller, row: CritiqueRow) -> None:
     journal = reviews(caller.state)
 
-    def decide(rows: list[Row]) -> tuple[None, list[Row]]:
+    def decide(_: object) -> tuple[None, list[LedgerRow]]:
         return None, [*journal.seal(caller.now), row]
 
     journal.change(decide, actor=caller.by, now=caller.now, wait=caller.wait)
@@ -196,7 +216,7 @@ def texts_of(root: str, state: str, digest: str) -> list[str]:
     return digests
 
 
-def is_clean(row: Row | None) -> bool:
+def is_clean(row: CritiqueRow | None) -> bool:
     return row is not None and row.get("clean") is True and row.get("independence") == FULL
 
 
@@ -247,7 +267,7 @@ def record(caller: Caller, document: Document) -> Verdict | None:
         return None
     message = counting[-1]
     verdict = read_verdict(message.text)
-    row = {
+    row: CritiqueRow = {
         "kind": "critique",
         "plan": document.path,
         "digest": document.digest,

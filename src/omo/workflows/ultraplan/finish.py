@@ -19,7 +19,7 @@ from omo.work import bound, outcome, proving
 from omo.work.citations import require_cited
 from omo.work.lifecycle import require_reason
 from omo.work.publish import note_given_up, take_up_again
-from omo.work.run import Caller, Row
+from omo.work.run import Caller
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
@@ -37,6 +37,7 @@ from omo.workflows.ultrawork.prove import Prover
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import LetThrough, Outcome
+    from omo.workflows.ultraplan.run import RunRow
 
 LONGEST = 8000
 LONGEST_WHY = 160
@@ -82,7 +83,7 @@ def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = ""
         require_cited(run.caller, "--handoff", [handoff])
     status = audit_run(run, is_ending=True)
     audit = status.audit
-    row: Row = {"verdict": "pass", "audit": audit.verdict, "by": run.caller.by, "missing": audit.missing}
+    row: RunRow = {"verdict": "pass", "audit": audit.verdict, "by": run.caller.by, "missing": audit.missing}
     row |= {"passed": audit.passed, "head": audit.head, "handoff": block(handoff, LONGEST)}
     if failure is not None:
         texts = {key: block(str(value), LONGEST) for key, value in asdict(failure).items()}
@@ -141,7 +142,7 @@ def abandon(run: PlanRun, reason: str) -> Finished:
     if state.end in ("pass", "abandoned"):
         return _again(run)
     status = audit_run(run) if state.is_open else RunStatus(run)
-    row: Row = {"verdict": "abandoned", "audit": status.audit.verdict, "by": by, "reason": clip(reason, 1000)}
+    row: RunRow = {"verdict": "abandoned", "audit": status.audit.verdict, "by": by, "reason": clip(reason, 1000)}
     row["passed"] = sorted({*state.done, *status.audit.passed})
     why = f"the agent abandoned plan session {state.run}"
     if by == "user":
@@ -156,13 +157,13 @@ def abandon(run: PlanRun, reason: str) -> Finished:
     return done
 
 
-def _close(status: RunStatus, row: Row, ended: Outcome, exit_code: int, results: Sequence[Verify] = ()) -> Finished:
+def _close(status: RunStatus, row: RunRow, ended: Outcome, exit_code: int, results: Sequence[Verify] = ()) -> Finished:
     run = status.run
     if status.audit.violations:
         row["violations"] = [str(violation) for violation in status.audit.violations[:MOST_VIOLATIONS]]
     if row["verdict"] == "pass":
         row["files"] = bound.files_of_end(run.caller.root, run.caller.events)
-    events = [{"kind": "finished", **row, "report": report_path(run), "outcome": ended}]
+    events: list[RunRow] = [{"kind": "finished", **row, "report": report_path(run), "outcome": ended}]
     if results:
         events.insert(0, _verified_row(status, results))
     run.append(*events)
@@ -198,7 +199,7 @@ def _not_closed(status: RunStatus, results: Sequence[Verify] = ()) -> Finished:
     return _reported(status, results, publish_status(status), verdict, EXIT_CODES[verdict])
 
 
-def _verified_row(status: RunStatus, results: Sequence[Verify]) -> Row:
+def _verified_row(status: RunStatus, results: Sequence[Verify]) -> RunRow:
     rows = [result.row for result in results]
     return {"kind": "verified", "head": status.audit.head, "verdict": verify.verdict_of(results), "results": rows}
 
@@ -233,7 +234,7 @@ def _again(run: PlanRun) -> Finished:
 # how a session that passed its audit ended
 
 
-def _outcome(status: RunStatus, finished: Row, results: Sequence[Verify], held: pins.Held) -> Outcome:
+def _outcome(status: RunStatus, finished: RunRow, results: Sequence[Verify], held: pins.Held) -> Outcome:
     state = status.state
     count = len(status.audit.passed)
     parts = [f"plan session {state.run}: {counted(count, 'step')} {'passes' if count == 1 else 'pass'} the audit"]
@@ -282,7 +283,7 @@ def _outside(status: RunStatus) -> list[LetThrough]:
     return exceptions
 
 
-def _let_unverified(status: RunStatus, finished: Row) -> list[LetThrough]:
+def _let_unverified(status: RunStatus, finished: RunRow) -> list[LetThrough]:
     """Verify commands that could have been run, and were let through with a reason."""
     exceptions = []
     for command in _pinned_commands(status):

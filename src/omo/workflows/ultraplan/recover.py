@@ -10,7 +10,7 @@ from pathlib import Path
 from omo.errors import Refused
 from omo.text import clip
 from omo.work.lifecycle import require
-from omo.work.run import Caller, Row, Run, load
+from omo.work.run import Caller, Run, load
 from omo.workflows.ultraplan import preflight, sessions
 from omo.workflows.ultraplan.next_step import GIVE_UP, failed_command
 from omo.workflows.ultraplan.refusals import require_clean, require_free, require_shown, under_way
@@ -19,6 +19,7 @@ from omo.workflows.ultraplan.run import (
     PLAN,
     PlanRun,
     PlanState,
+    RunRow,
     depth_of,
     from_top,
     pinned_plan,
@@ -84,7 +85,7 @@ def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
         entry = f"what passed is committed at {history.head[:12]}"
         recovery = Recovery(depth, missing, reasons, entry, from_top(caller, run.journal.path))
         spec = write(run, f"recovery-{depth}.md", sessions.render(plan, document, recovery))
-        row: Row = {"kind": "recovered", "session": caller.session, "depth": depth, "missing": missing}
+        row: RunRow = {"kind": "recovered", "session": caller.session, "depth": depth, "missing": missing}
         row |= {"reasons": reasons, "uncommitted": uncommitted(history), "head": history.head}
         run.append(preflight_row(caller, state.path, asked), row)
     leave_to_another(caller, run.id)

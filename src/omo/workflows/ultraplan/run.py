@@ -6,25 +6,74 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from omo.digest import sha256
 from omo.errors import NotEvaluable, Refused, Unreadable
 from omo.proof import changes, git
 from omo.state import paths
+from omo.state.ledger_rows import From, LedgerRow
 from omo.text import clip
 from omo.work.bound import REOPENED
 from omo.work.outcome import exception, repaired
-from omo.work.run import Caller, Kind, Row, Run, tag
+from omo.work.run import Caller, Kind, Run, tag
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import sessions, verify
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document
-from omo.workflows.ultraplan.verify import Verify
+from omo.workflows.ultraplan.verify import Verify, VerifyRow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import LetThrough
+    from omo.state.rows import FenceLists, FilesAtEnd, LetThrough, Outcome
+
+
+class RunRow(LedgerRow, From, total=False):
+    """A row of a plan session's ledger, of whichever kind."""
+
+    session: str
+    path: str
+    plan: str
+    number: int
+    order: list[int]
+    base: str
+    runner: dict[str, str]
+    root: str
+    fence: FenceLists
+    steps: list[int]
+    verify: list[VerifyRow]
+    done: dict[str, str]
+    depth: int
+    left_behind: list[str]
+    handoffs: list[str]
+    unreviewed: str
+    is_named: bool
+    legacy: bool
+    recovery_of: str
+    needs: list[object]
+    missing: Any  # the steps; of a preflight the names of what it missed
+    result: str
+    bypassed: str
+    why: str
+    step: int
+    reason: str
+    passed: list[int]
+    head: str | None
+    uncommitted: list[str] | None
+    reasons: list[str]
+    verdict: str
+    audit: str
+    by: str
+    handoff: str
+    failed: object
+    unverified: str
+    violations: list[str]
+    files: FilesAtEnd
+    report: str
+    outcome: Outcome
+    results: list[VerifyRow]
+
 
 KIND = "ultraplan"
 MOST_RECOVERIES = 2
@@ -34,6 +83,8 @@ STARTED = (
     *("depth", "unreviewed", "is_named", "left_behind", "handoffs"),
 )
 SHORT_TAG = 4
+NO_FENCE: FenceLists = {}
+NO_ROW: RunRow = {}
 
 
 @dataclass(frozen=True)
@@ -52,9 +103,9 @@ class PlanState:
     number: int = 1  # which session of the plan it is
     order: tuple[int, ...] = (1,)  # its sessions, in the order they can be carried out
     base: str = ""
-    runner: Row = field(default_factory=dict)  # files that change what a test runner does, as they were then
+    runner: Mapping[str, str] = field(default_factory=dict)  # what changes what a test runner does, as it was then
     root: str = ""
-    fence: Row = field(default_factory=dict)
+    fence: FenceLists = field(default_factory=NO_FENCE.copy)
     steps: tuple[int, ...] = ()
     before: Mapping[int, str] = field(default_factory=dict)  # those that were done when it began, with their commits
     verify: tuple[Verify, ...] = ()  # the commands that were pinned
@@ -67,14 +118,14 @@ class PlanState:
     handoffs: tuple[str, ...] = ()  # what earlier sessions of the plan left for this one
     is_legacy: bool = False  # of a plan before 1.7: no critic looked, and manifests may have been made up
     is_part: bool = False  # an older omo recovered a session by a run of its missing steps
-    preflight: Row = field(default_factory=dict)
+    preflight: RunRow = field(default_factory=NO_ROW.copy)
     lacks: tuple[str, ...] = ()  # what the last preflight missed; nothing began since, nor ended
     skipped: Mapping[int, str] = field(default_factory=dict)
     seen: tuple[int, ...] = ()
-    audited: Row = field(default_factory=dict)
-    verified: Row = field(default_factory=dict)  # what the Verify commands said when they last ran
-    finished: Row = field(default_factory=dict)
-    repairs: tuple[Row, ...] = ()  # of its ledger, by the user
+    audited: RunRow = field(default_factory=NO_ROW.copy)
+    verified: RunRow = field(default_factory=NO_ROW.copy)  # what the Verify commands said when they last ran
+    finished: RunRow = field(default_factory=NO_ROW.copy)
+    repairs: tuple[LetThrough, ...] = ()  # of its ledger, by the user
 
     @property
     def end(self) -> str:
@@ -121,7 +172,7 @@ class PlanState:
     @property
     def exceptions(self) -> list[LetThrough]:
         """What was let through without its proof: what, by whom, and why."""
-        let_through = [repaired(row) for row in self.repairs]
+        let_through = list(self.repairs)
         if self.unreviewed:
             let_through.append(exception("no clean critique of the plan", self.by, self.unreviewed))
         if self.is_legacy:
@@ -140,7 +191,7 @@ class PlanState:
         return [f"{exception['what']}: {exception['why']}" for exception in self.exceptions]
 
 
-def fold(rows: list[Row], run: str) -> PlanState | None:
+def fold(rows: list[RunRow], run: str) -> PlanState | None:
     state = PlanState(run)
     try:
         for row in rows:
@@ -150,7 +201,7 @@ def fold(rows: list[Row], run: str) -> PlanState | None:
     return state if state.started_at else None
 
 
-def _after(state: PlanState, row: Row) -> PlanState:
+def _after(state: PlanState, row: RunRow) -> PlanState:
     kind = row.get("kind")
     if kind == "preflight":
         if not state.base:
@@ -180,7 +231,7 @@ def _after(state: PlanState, row: Row) -> PlanState:
     if kind == REOPENED:
         return replace(state, finished={})
     if kind == "repaired":
-        return replace(state, repairs=(*state.repairs, row))
+        return replace(state, repairs=(*state.repairs, repaired(row)))
     if kind == "adopted":
         return replace(state, session=row["session"])
     if kind == "moved":  # the project lies elsewhere now, and its fence with it
@@ -188,11 +239,11 @@ def _after(state: PlanState, row: Row) -> PlanState:
     return state
 
 
-def _started(state: PlanState, row: Row) -> PlanState:
-    same: Row = {}  # what the row and the state call the same
-    for key in STARTED:
-        if row.get(key) is not None:
-            same[key] = tuple(row[key]) if isinstance(row[key], list) else row[key]
+def _started(state: PlanState, row: RunRow) -> PlanState:
+    same: dict[str, Any] = {}  # what the row and the state call the same
+    for key, value in row.items():
+        if key in STARTED and value is not None:
+            same[key] = tuple(value) if isinstance(value, list) else value
     return replace(
         state,
         **same,

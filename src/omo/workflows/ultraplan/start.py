@@ -9,7 +9,7 @@ from pathlib import Path
 from omo.proof import base, changes
 from omo.state import store
 from omo.text import clip
-from omo.work.run import Caller, Row, Run
+from omo.work.run import Caller, Run
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import preflight, sessions, verify
 from omo.workflows.ultraplan.contract import Contract, load_contract
@@ -22,7 +22,7 @@ from omo.workflows.ultraplan.refusals import (
     require_reviewed,
     require_shown,
 )
-from omo.workflows.ultraplan.run import PLAN, PlanRun, PlanState, depth_of, pinned_path, tags
+from omo.workflows.ultraplan.run import PLAN, PlanRun, PlanState, RunRow, depth_of, pinned_path, tags
 from omo.workflows.ultraplan.run_audit import RunStatus
 from omo.workflows.ultraplan.status import publish_end
 
@@ -81,7 +81,7 @@ def blocked(run: PlanRun, path: str, asked: preflight.Preflight, notes: Sequence
     return Started(run.require_whole(), step, "", [str(need) for need in asked.missing], list(notes))
 
 
-def preflight_row(caller: Caller, path: str, asked: preflight.Preflight) -> Row:
+def preflight_row(caller: Caller, path: str, asked: preflight.Preflight) -> RunRow:
     why = "; ".join(clip(str(need), 160) for need in asked.missing)
     return {
         "kind": "preflight",
@@ -95,16 +95,16 @@ def preflight_row(caller: Caller, path: str, asked: preflight.Preflight) -> Row:
     }
 
 
-def _skipped_rows(contract: Contract) -> list[Row]:
+def _skipped_rows(contract: Contract) -> list[RunRow]:
     """What an earlier run of the session left out, as its plan allows, stays left out."""
-    rows = []
+    rows: list[RunRow] = []
     for step, reason in contract.progress.skipped.items():
         if step in contract.session.steps:
             rows.append({"kind": "skipped", "step": step, "reason": reason})
     return rows
 
 
-def _started_row(caller: Caller, contract: Contract, history: History) -> Row:
+def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow:
     session, document = contract.session, contract.document
     fence = document.fence or Fence()
     handoffs = []  # what the sessions of the plan left for those after them, oldest first

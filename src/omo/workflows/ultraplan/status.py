@@ -19,6 +19,7 @@ from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, START, PlanState,
 from omo.workflows.ultraplan.run_audit import RunStatus, load_status
 
 if TYPE_CHECKING:
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import SessionRow, Summary
     from omo.work.viewer import Viewer
 
@@ -235,7 +236,7 @@ def leave_to_another(caller: Caller, run: str) -> None:
     def decide(row: SessionRow | None) -> runtime.Change:
         before = row or EMPTY
         work = before["work"]
-        event = {"kind": KIND, "run": run, "state": "done", "open": 0}
+        event: SessionEvent = {"kind": KIND, "run": run, "state": "done", "open": 0}
         return runtime.Change(None, {**before, "work": {**work, KIND: over}}, [event])
 
     for name in list(caller.session_rows):

@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from omo.proof.outputs import quoted, ran_nothing
 from omo.proof.run import Outcome, run
@@ -32,6 +32,17 @@ _QUIET = re.compile(r"-[a-zA-Z]*q[a-zA-Z]*|--quiet|--silent")
 _SEARCHES = ("grep", "egrep", "fgrep", "rg", "ag")
 
 
+class VerifyRow(TypedDict, total=False):
+    """As a ledger has it: what a start pins, or what became of it."""
+
+    step: int
+    text: str
+    argv: list[str]
+    exit: int
+    result: str
+    why: str
+
+
 @dataclass(frozen=True)
 class Verify:
     """One command of a step, `text` as it is shown. `argv` is empty where only a shell could run it. Once it was to be
@@ -45,8 +56,7 @@ class Verify:
     why: str = ""
 
     @property
-    def row(self) -> dict[str, Any]:
-        """What a start pins, or what became of it."""
+    def row(self) -> VerifyRow:
         if self.result:
             return {"step": self.step, "text": self.text, "result": self.result, "why": self.why}
         return {"step": self.step, "text": self.text, "argv": list(self.argv), "exit": self.exit}
@@ -95,12 +105,12 @@ def commands_of(steps: Sequence[Step]) -> list[Verify]:
     return commands
 
 
-def read(rows: Sequence[dict[str, Any]]) -> tuple[Verify, ...]:
+def read(rows: Sequence[VerifyRow]) -> tuple[Verify, ...]:
     """As a `started` row has them."""
     return tuple(Verify(row["step"], row["text"], tuple(row["argv"]), row["exit"]) for row in rows)
 
 
-def read_results(rows: Sequence[dict[str, Any]]) -> list[Verify]:
+def read_results(rows: Sequence[VerifyRow]) -> list[Verify]:
     """As a `verified` row has them."""
     return [Verify(row["step"], row["text"], result=row["result"], why=row["why"]) for row in rows]
 

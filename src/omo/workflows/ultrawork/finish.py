@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from omo.clock import seconds
 from omo.errors import BadInput, Refused
@@ -21,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base, LetThrough, Outcome
 
-Row = dict[str, Any]
 
 MOST_NAMED = 8
 BECAUSE = 'omo ulw done --because "why the work is done"'

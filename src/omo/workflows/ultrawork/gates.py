@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from omo.proof.project_checks import Check
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base, SessionRow
     from omo.work.citations import Pinned
 
-    Json = dict[str, Any]
 
 SHORTEST_REASON = 10
 DEFAULT_TIMEOUT = 600.0
@@ -35,20 +35,20 @@ class GateRun:
         *("seconds", "tail", "timed_out", "tree", "why"),
     )
 
-    def __init__(self, row: Json) -> None:
+    def __init__(self, row: SessionEvent) -> None:
         self.row = row
         self.gate = str(row.get("command") or row.get("name"))  # a command is the same gate under any name
         self.result = str(row["result"])  # pass, fail or unknown
         self.why = str(row.get("why") or "")  # it is unknown
-        self.exit: int | None = row.get("exit")
-        self.seconds: float | None = row.get("seconds")
+        self.exit = row.get("exit")
+        self.seconds = row.get("seconds")
         self.timed_out = bool(row.get("timed_out"))
         self.names_are_whole = bool(row.get("names_are_whole"))
         self.tail = str(row.get("tail") or "")
         self.tree = str(row.get("tree") or "")  # the files it ran on
         self.changed: dict[str, str] | None = row.get("changed")  # of these, since the run began; None: nobody can tell
-        self.left_out: list[str] = row.get("left_out") or []  # files that it wrote itself
-        self.moved: list[str] = row.get("moved") or []  # files that somebody changed meanwhile
+        self.left_out = row.get("left_out") or []  # files that it wrote itself
+        self.moved = row.get("moved") or []  # files that somebody changed meanwhile
         self.env = str(row.get("env") or "")
         self.program = str(row.get("program") or "")
 
@@ -66,17 +66,17 @@ class Gate:
 
     __slots__ = ("allowed", "argv", "by", "cwd", "name", "program", "recorded", "results", "sealed", "timeout")
 
-    def __init__(self, row: Json) -> None:
-        self.name: str = row["name"]
-        self.argv: list[str] = row["argv"]
-        self.cwd: str = row["cwd"]
-        self.by: str = row["by"]
-        self.timeout: float = row["timeout"]
-        self.program: str | None = row.get("program")  # what argv[0] stood for when it was pinned
-        self.sealed: list[str] = row.get("sealed") or []  # globs of files it rests on beside those that omo knows
+    def __init__(self, row: SessionEvent) -> None:
+        self.name = row["name"]
+        self.argv = row["argv"]
+        self.cwd = row["cwd"]
+        self.by = row["by"]
+        self.timeout = row["timeout"]
+        self.program = row.get("program")  # what argv[0] stood for when it was pinned
+        self.sealed = row.get("sealed") or []  # globs of files it rests on beside those that omo knows
         self.results: list[GateRun] = []
-        self.recorded: Json | None = None
-        self.allowed: Json | None = None
+        self.recorded: SessionEvent | None = None
+        self.allowed: SessionEvent | None = None
 
     @property
     def is_users(self) -> bool:
@@ -132,7 +132,7 @@ class Gates:
         self.by_name: dict[str, Gate] = {}
         self.ran: list[GateRun] = []  # every result of the run, oldest first, also of gates that are gone
         self.dropped: list[tuple[Gate, str]] = []  # those that had failed when somebody removed or replaced them
-        self.repairs: list[Json] = []  # of the session's ledger, in the run
+        self.repairs: list[SessionEvent] = []  # of the session's ledger, in the run
         self.base: Base | None = None
         self.began_at = ""  # the run, whoever armed it again since
         self.allowed_changes: dict[str, str] = {}  # of files, or FILE::TEST, by the digest that the user saw
@@ -169,7 +169,7 @@ class Gates:
         return list(self.by_name.values())
 
 
-def fold(rows: list[Json], run: str | None) -> Gates:
+def fold(rows: list[SessionEvent], run: str | None) -> Gates:
     """Gates and what is known of them. Results of an earlier run do not count in this one."""
     gates = Gates()
     for row in rows:
@@ -202,7 +202,7 @@ def fold(rows: list[Json], run: str | None) -> Gates:
     return gates
 
 
-def _note(gates: Gates, row: Json, gate: Gate | None) -> None:
+def _note(gates: Gates, row: SessionEvent, gate: Gate | None) -> None:
     """A row of the current run."""
     kind = row.get("kind")
     if kind == "repaired":
@@ -229,8 +229,8 @@ def current(
 
 
 def with_project_pins(
-    state: str, session_id: str, rows: list[Json], sessions: Mapping[str, SessionRow] | None = None
-) -> list[Json]:
+    state: str, session_id: str, rows: list[SessionEvent], sessions: Mapping[str, SessionRow] | None = None
+) -> list[SessionEvent]:
     """The rows of a session and, where they belong by time, those by which the user pinned something or took it away in
     another conversation of the project. Such a row counts only in the whole part of the ledger of the session in which
     it was typed: a list of pins in a file of their own would be anybody's to write. `sessions` are the rows of the
@@ -240,7 +240,7 @@ def with_project_pins(
             sessions = runtime.sessions(state)
         except Unreadable:
             return rows
-    elsewhere = []
+    elsewhere: list[SessionEvent] = []
     for name, row in sessions.items():
         if name == session_id or not row.get("pins"):
             continue
@@ -302,7 +302,7 @@ def run_of(row: SessionRow | None) -> str | None:
     return run if isinstance(run, str) else None
 
 
-def begun(before: SessionRow | None, armed: SessionRow, base: Base) -> Json:
+def begun(before: SessionRow | None, armed: SessionRow, base: Base) -> SessionEvent:
     """For the row of an arming: the run, and its base where it is a new one. A run keeps the base it began with."""
     run = run_of(armed)
     return {"run": run, "base": base} if run != run_of(before) else {"run": run}
@@ -336,13 +336,14 @@ class SessionGates:
         if not argv or not argv[0] or any("\0" in word for word in argv) or sum(map(len, argv)) > LONGEST_COMMAND:
             fix = "omo gate add NAME -- COMMAND ARGUMENTS…"
             raise BadInput(f"gate {name}: the command is empty or too long", fix=fix)
-        event: Json = {"kind": "gate-added", "name": name, "argv": argv, "cwd": cwd, "by": self.by, "program": program}
+        event: SessionEvent = {"kind": "gate-added", "name": name, "argv": argv, "cwd": cwd, "by": self.by}
+        event["program"] = program
         event["timeout"] = DEFAULT_TIMEOUT if timeout is None else timeout
         if sealed:
             event["sealed"] = sorted(sealed)
         wanted = Gate(event)
 
-        def decide(gates: Gates) -> tuple[Gate, list[Json]]:
+        def decide(gates: Gates) -> tuple[Gate, list[SessionEvent]]:
             pinned = gates.get(name)
             if pinned is None or (self.by == "user" and not pinned.is_users):
                 return wanted, [event]
@@ -362,7 +363,7 @@ class SessionGates:
     def remove(self, name: str) -> None:
         """Each may take away their own, and the user whatever they like."""
 
-        def decide(gates: Gates) -> tuple[None, list[Json]]:
+        def decide(gates: Gates) -> tuple[None, list[SessionEvent]]:
             if gates.known(name).is_users and self.by != "user":
                 raise Refused(f"gate {name} was pinned by the user", fix=f"ask the user to type: /omo:unpin {name}")
             return None, [{"kind": "gate-removed", "name": name}]
@@ -373,7 +374,7 @@ class SessionGates:
         """The user lets a gate through as it is, a file that gates rest on be changed, or one test in it, FILE::TEST,
         no longer hold as it was. What it was, in words."""
 
-        def decide(gates: Gates) -> tuple[str, list[Json]]:
+        def decide(gates: Gates) -> tuple[str, list[SessionEvent]]:
             if gates.get(name) is not None:
                 return f"gate {name}", [{"kind": "gate-allowed", "name": name}]
             from omo.proof import base
@@ -389,14 +390,14 @@ class SessionGates:
                     fix=f"gates: {named}; or name one file, or one test as FILE::TEST",
                 )
             digest = base.digest_of(root, path)
-            row = {"kind": "change-allowed", "path": f"{path}{separator}{test}", "digest": digest}
+            row: SessionEvent = {"kind": "change-allowed", "path": f"{path}{separator}{test}", "digest": digest}
             if test:
                 return f"that {clip(test, 80)} of {path} no longer holds as it was", [row]
             return f"the change of {path}, as it is now,", [row]
 
         return str(self._change(decide))
 
-    def record_results(self, results: list[Json]) -> None:
+    def record_results(self, results: list[SessionEvent]) -> None:
         """What a batch of gates said, and whether it is progress. A gate of the user's that did not end in time is
         theirs to give more time."""
 
@@ -421,7 +422,7 @@ class SessionGates:
                 f"--evidence {evidence!r} is too short to show anything", fix="say what fails and how you know"
             )
 
-        def decide(gates: Gates) -> tuple[None, list[Json]]:
+        def decide(gates: Gates) -> tuple[None, list[SessionEvent]]:
             gate = gates.known(name)
             if not gate.has_failed:
                 raise Refused(
@@ -449,7 +450,7 @@ class SessionGates:
 
     def _change(
         self,
-        decide: Callable[[Gates], tuple[Any, list[Json]]],
+        decide: Callable[[Gates], tuple[Any, list[SessionEvent]]],
         after: Callable[[Gates, SessionRow], SessionRow] | None = None,
     ) -> Any:
         """Decide on the gates under the session's lock. `after` may change the row that goes with it."""
@@ -461,7 +462,7 @@ class SessionGates:
             answer, events = decide(fold(rows, run))
             if not events:
                 return runtime.Change(answer)
-            stamped = [{**event, "run": run, "actor": self.by} for event in events]
+            stamped: list[SessionEvent] = [{**event, "run": run, "actor": self.by} for event in events]
             now_known = fold(rows + stamped, run)
             failing = [gate.name for gate in now_known if not gate.is_closed and gate.last is not None]
             not_run = [gate.name for gate in now_known if not gate.is_closed and gate.last is None]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from omo.context import Context
 from omo.errors import Refused
@@ -19,8 +18,6 @@ from omo.workflows.ultrawork.gates import Gate, GateRun
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import LetThrough
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True)

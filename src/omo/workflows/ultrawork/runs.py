@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from omo import table
 from omo.context import Context
@@ -20,9 +20,8 @@ from omo.work.sections import BY_AGENT, BY_USER
 from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
+    from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base
-
-Row = dict[str, Any]
 
 
 def session_gates(context: Context, name: str) -> gates.SessionGates:
@@ -72,7 +71,7 @@ def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes:
 class Ran:
     """What gates said, and the files after the last of them, with what gates' own runs have written."""
 
-    results: list[Row]
+    results: list[SessionEvent]
     known: gates.Gates
     whole: base.Look
 
@@ -141,7 +140,7 @@ def _files_id(context: Context, known: gates.Gates, whole: base.Look, gate: gate
     return arrangements.files_key(subject.look.changed, arrangements.kinds_of(subject, gate))
 
 
-def _run_one(gate: gates.Gate, context: Context, known: gates.Gates, *, asks: bool) -> Row:
+def _run_one(gate: gates.Gate, context: Context, known: gates.Gates, *, asks: bool) -> SessionEvent:
     directory = os.path.join(context.root, gate.cwd)
     environ = runner.child_environment(os.environ)
     told = gate_runs.environment(environ)
@@ -151,15 +150,11 @@ def _run_one(gate: gates.Gate, context: Context, known: gates.Gates, *, asks: bo
         outcome = runner.run(gate.argv, cwd=Path(directory), timeout=gate.timeout, env=told)
     shadows = reading.shadows(context.root, known.base or {}, [gate], known.allowed_changes)
     ran = gate_runs.read_run(outcome, "", shadows)
-    return {
-        "name": gate.name,
-        "command": gate.command,
-        "argv": gate.argv,
-        **asdict(ran),
-        "timed_out": outcome.timed_out,
-        "program": typed_commands.resolve(gate.argv[0], directory, environ.get("PATH", "")),
-        "env": gate_runs.environment_id(environ),
-    }
+    program = typed_commands.resolve(gate.argv[0], directory, environ.get("PATH", ""))
+    row: SessionEvent = gate_runs.as_row(ran)
+    row |= {"name": gate.name, "command": gate.command, "argv": gate.argv, "timed_out": outcome.timed_out}
+    row |= {"program": program, "env": gate_runs.environment_id(environ)}
+    return row
 
 
 def _changed_meanwhile(before: base.Look, after: base.Look, gate: gates.Gate) -> tuple[list[str], list[str]]:
@@ -182,12 +177,12 @@ def _changed_meanwhile(before: base.Look, after: base.Look, gate: gates.Gate) ->
     return own, moved
 
 
-def _judged(result: Row, look: base.Look, own: list[str], moved: list[str], on_files: str) -> Row:
+def _judged(result: SessionEvent, look: base.Look, own: list[str], moved: list[str], on_files: str) -> SessionEvent:
     """A pass on files that changed under it counts for none of them."""
     changed = look.changed
     if changed is not None and len(changed) > base.MOST_FILES:
         changed = None
-    where = {"tree": look.tree, "on_files": on_files, "changed": changed, "left_out": own, "moved": moved}
+    where: SessionEvent = {"tree": look.tree, "on_files": on_files, "changed": changed, "left_out": own, "moved": moved}
     if moved and result["result"] == "pass":
         return {**result, **where, "result": "unknown", "why": f"these changed while it ran: {listed(moved)}"}
     return {**result, **where}

@@ -8,11 +8,17 @@ from omo.proof import gate_runs
 from omo.state import ledger, paths
 from omo.text import clip
 from omo.work import times
-from omo.work.sections import Attachment, Notice, Row, Section, Sections, facts
+from omo.work.sections import Attachment, Notice, Section, Sections, facts
 from omo.work.status import Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultrawork import gates, runs
 from omo.workflows.ultrawork.status import run_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from omo.state.ledger_rows import GateResult
 
 
 def sections(viewer: Viewer, view: Status) -> Sections:
@@ -20,7 +26,7 @@ def sections(viewer: Viewer, view: Status) -> Sections:
     pinned = gates.fold(rows, run_of(viewer, rows))
     of_gates = {}
     for gate in pinned:
-        tried: dict[str, Row] = {}
+        tried: Mapping[str, GateResult] = {}
         if pinned.base and not pinned.base.get("unknown"):
             tried = gate_runs.tried(viewer.context.state, pinned.base, gate.argv, gate.cwd)
         of_gates[gate.name] = _section(gate, tried, runs.whose(viewer.context, gate, pinned.base))
@@ -31,7 +37,7 @@ def sections(viewer: Viewer, view: Status) -> Sections:
     return Sections(of_gates, whole, base=pinned.base, left_out=pinned.left_out, changed=changed)
 
 
-def _section(gate: gates.Gate, tried: dict[str, Row], whose: str) -> Section:
+def _section(gate: gates.Gate, tried: Mapping[str, GateResult], whose: str) -> Section:
     last = gate.last
     covers: list[tuple[str, object]] = [("directory", "" if gate.cwd == "." else gate.cwd)]
     notices, took = [], ""
@@ -52,9 +58,9 @@ def _section(gate: gates.Gate, tried: dict[str, Row], whose: str) -> Section:
     )
 
 
-def _outputs(gate: gates.Gate, tried: dict[str, Row]) -> list[Attachment]:
+def _outputs(gate: gates.Gate, tried: Mapping[str, GateResult]) -> list[Attachment]:
     """The red beside the green: what it printed on other files than these, or earlier, then what it printed last."""
-    runs = [(f"Run {arrangement}", tried[arrangement]) for arrangement in tried]
+    runs: list[tuple[str, GateResult]] = [(f"Run {arrangement}", tried[arrangement]) for arrangement in tried]
     failed = [ran.row for ran in gate.results[:-1] if ran.failed]
     if failed and gate_runs.WITHOUT not in tried:
         runs.append(("An earlier run", failed[-1]))

@@ -12,6 +12,11 @@ from omo.work.status import Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.ultrawork import gates, runs
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.state.ledger_rows import SessionEvent
+    from omo.state.rows import Summary
+
 # What was let through is neither passing nor open: it does not count, and is named beside what does.
 MARKS = {"pass": "done", "pass, unchanged tree": "done", "not run": "open"}
 RUN = command("omo gate run")
@@ -19,8 +24,8 @@ LONGEST_TAIL = 1200
 
 
 def status(viewer: Viewer) -> Status | None:
-    summary = runtime.part(runtime.part(viewer.row, "work"), session.KIND)
-    is_on = bool(runtime.part(viewer.row, "ulw").get("enabled")) and not runtime.part(viewer.row, "work")
+    summary = viewer.row["work"].get(session.KIND, {})
+    is_on = bool(viewer.row["ulw"].get("enabled")) and not viewer.row["work"]
     chain = viewer.own_ledger
     rows = chain.rows
     run = run_of(viewer, rows)
@@ -52,7 +57,7 @@ def status(viewer: Viewer) -> Status | None:
     )
 
 
-def run_of(viewer: Viewer, rows: list[runtime.Json]) -> str | None:
+def run_of(viewer: Viewer, rows: list[SessionEvent]) -> str | None:
     """Whose results count: the run of the row, or the one that the user called off, which only the ledger names."""
     run = gates.run_of(viewer.row)
     if run or not session.is_cancelled(viewer.row):
@@ -100,7 +105,7 @@ def _what_changed(last: gates.GateRun, now: base.Look | None) -> str:
     return clip("changed since: " + ", ".join(base.differing(last.changed, now.changed)), 200)
 
 
-def _next(viewer: Viewer, summary: runtime.Json, items: tuple[Item, ...], pinned: gates.Gates) -> NextStep:
+def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gates.Gates) -> NextStep:
     if not runtime.is_live(viewer.row) or summary.get("state") == "done":
         return NextStep()
     if summary.get("state") in ("waiting", "paused", "blocked"):

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from omo import table
 from omo.errors import BadInput, NotEvaluable, Refused
+from omo.json_text import Json
 from omo.proof import globs
 from omo.safe_open import read_start
 from omo.state.journal import Journal
@@ -23,8 +24,6 @@ from omo.text import clip, counted
 from omo.work.lifecycle import require_reason
 from omo.work.run import Caller
 from omo.workflows.verify import statements
-
-Row = dict[str, Any]
 
 CONNECT_SECONDS = 3.0
 LARGEST_RECORDS = 64 * 1024 * 1024
@@ -72,7 +71,7 @@ def look(claim: Claim, root: str) -> Look:
     if claim.kind == "count":
         return _count(claim, Path(root))
     if claim.kind == "absent":
-        check: Row = {"type": "path", "path": claim.subject, "absent": True}
+        check: Json = {"type": "path", "path": claim.subject, "absent": True}
     else:
         pattern = re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", claim.text)
         lacks = claim.kind == "lacks"
@@ -170,7 +169,7 @@ class FiledClaim:
         return f"{self.override} (by the {self.by}, against {self.seen.verdict}: {self.statement})"
 
 
-def file_claim(caller: Caller, claim: Claim, statement: str, *, goal: str | None = None, override: str = "") -> Row:
+def file_claim(caller: Caller, claim: Claim, statement: str, *, goal: str | None = None, override: str = "") -> Json:
     """Look at a claim and keep what was seen. `override` counts only where it does not hold."""
     if override:
         require_reason(override, "--override", "say why code is wrong about it")
@@ -191,7 +190,7 @@ def recorded(state: str, *, goal: str | None = None, overridden: bool = False) -
     return claims
 
 
-def _filed(row: Row) -> FiledClaim:
+def _filed(row: Json) -> FiledClaim:
     return FiledClaim(
         Claim(row["type"], **row["about"]),
         row["claim"],

@@ -9,11 +9,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypedDict
 
 from omo import safe_open
 from omo.errors import BadInput
+from omo.json_text import Json
 from omo.proof import artifacts, documents
+from omo.state.ledger_rows import SessionEvent
 from omo.text import block, clip
 from omo.work.agents import Review
 from omo.work.status import command_line
@@ -23,8 +25,6 @@ from omo.workflows.ultragoal.gate.models import SURFACES, Defect
 from omo.workflows.ultragoal.gate.proof import Subject
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal
 from omo.workflows.ultrawork.gates import Gate
-
-Row = dict[str, Any]
 
 ARCHITECT, QA = reviewers.INDEPENDENT
 VERDICTS = ("architectureStatus", "productStatus", "codeStatus", "recommendation")
@@ -38,6 +38,30 @@ ATTACK = (
 RERUN = "nothing was run that can be run again: omo evidence replay -- COMMAND, or omo gate add NAME -- COMMAND"
 
 
+class GatePart(TypedDict, total=False):
+    """An entry of one of the lists of a gate, as omo fills it in; `omo.workflows.ultragoal.gate.models` reads them."""
+
+    id: str
+    kind: str
+    path: str
+    gate: str
+    description: str
+    contractRef: str
+    obligation: str
+    status: str
+    surface: str
+    invocation: str
+    scenario: str
+    expectedBehavior: str
+    verdict: str
+    artifactRefs: list[str | None]
+    surfaceEvidenceRefs: list[str | None]
+    adversarialCaseRefs: list[str | None]
+
+
+Parts = list[GatePart]
+
+
 @dataclass(frozen=True)
 class Proof:
     """Something that shows the goal: its row in artifactRefs, and what was run for it, if anything was.
@@ -46,7 +70,7 @@ class Proof:
     nothing now.
     """
 
-    row: Row
+    row: GatePart
     command: str = ""
     surface: str = ""
     scenario: str = ""
@@ -59,13 +83,15 @@ class Filled:
     """The gate of a goal as far as omo can fill it in, and what it lacks. `way_out` is of a gate of the session that
     stands in the way, where no work can make it pass."""
 
-    document: Row
+    document: Json
     missing: list[Defect]
     way_out: str
     has_cleaner: bool
 
 
-def fill(goal: Goal, subject: Subject, reviews: Mapping[str, Review], events: list[Row], words: str = "") -> Filled:
+def fill(
+    goal: Goal, subject: Subject, reviews: Mapping[str, Review], events: list[SessionEvent], words: str = ""
+) -> Filled:
     """`events` are what hooks saw in the session, `words` what whoever closes the goal says of it."""
     recorded = _recorded(subject)
     cited = frozenset(str(shown.row["path"]) for shown in recorded)
@@ -122,7 +148,8 @@ def _passing_gates(subject: Subject, problems: Mapping[str, str]) -> list[Proof]
     for gate in subject.gates or ():
         if not problems[gate.name] and proof.run_mark_of(gate) not in subject.used:
             command = shlex.join(gate.argv)
-            row = {"id": f"gate-{gate.name}", "kind": "gate-result", "gate": gate.name, "description": command}
+            row: GatePart = {"id": f"gate-{gate.name}", "kind": "gate-result", "gate": gate.name}
+            row["description"] = command
             passing.append(Proof(row, command))
     return passing
 
@@ -148,7 +175,7 @@ def _review_problem(goal: Goal, subject: Subject, agent: str, review: Review | N
     return ""
 
 
-def _executor_qa(goal: Goal, good: list[Proof], review: Review | None) -> Row:
+def _executor_qa(goal: Goal, good: list[Proof], review: Review | None) -> Json:
     """The reviewer's own rows where it returned some; all others from what was recorded."""
     report, verdict, evidence, seen = {}, "", "", []
     if review is not None:
@@ -183,20 +210,23 @@ def _why_not(recorded: list[Proof], *, is_attack: bool) -> str:
     return "; ".join(dict.fromkeys(problems))
 
 
-def _coverage(goal: Goal, contract: str, surfaces: list[Row], cases: list[Row], own: list[Row]) -> Row:
+def _coverage(goal: Goal, contract: str, surfaces: Parts, cases: Parts, own: Parts) -> GatePart:
     """The goal as one obligation, with all that shows it."""
-    coverage: Row = {"id": "contract-1", "contractRef": contract, "obligation": goal.objective, "status": "covered"}
-    shown_by = {"surfaceEvidenceRefs": surfaces, "adversarialCaseRefs": cases, "artifactRefs": own}
-    for name, rows in shown_by.items():
-        if rows:
-            coverage[name] = [row.get("id") for row in rows]
+    coverage: GatePart = {"id": "contract-1", "contractRef": contract, "obligation": goal.objective}
+    coverage["status"] = "covered"
+    if surfaces:
+        coverage["surfaceEvidenceRefs"] = [row.get("id") for row in surfaces]
+    if cases:
+        coverage["adversarialCaseRefs"] = [row.get("id") for row in cases]
+    if own:
+        coverage["artifactRefs"] = [row.get("id") for row in own]
     return coverage
 
 
-def _surfaces(contract: str, good: list[Proof]) -> list[Row]:
+def _surfaces(contract: str, good: list[Proof]) -> Parts:
     """Each surface that was used, with what shows it: commands, a page with its picture, a terminal; else the gates.
     An attack shows the command line only where nothing else does."""
-    cited: dict[str, list[Row]] = {}
+    cited: dict[str, Parts] = {}
     pictures, gates, attacks = [], [], []
     for shown in good:
         if shown.scenario:
@@ -217,17 +247,17 @@ def _surfaces(contract: str, good: list[Proof]) -> list[Row]:
     rows = []
     for surface, shown_by in cited.items():
         invocation = "; ".join(row["description"] for row in shown_by)
-        row: Row = {"id": f"surface-{surface}", "contractRef": contract, "surface": surface}
+        row: GatePart = {"id": f"surface-{surface}", "contractRef": contract, "surface": surface}
         row |= {"invocation": invocation, "verdict": "passed", "artifactRefs": [row["id"] for row in shown_by]}
         rows.append(row)
     return rows
 
 
-def _cases(contract: str, good: list[Proof]) -> list[Row]:
-    rows: list[Row] = []
+def _cases(contract: str, good: list[Proof]) -> Parts:
+    rows: Parts = []
     for shown in good:
         if shown.scenario:
-            row: Row = {"id": f"case-{len(rows) + 1}", "contractRef": contract, "scenario": shown.scenario}
+            row: GatePart = {"id": f"case-{len(rows) + 1}", "contractRef": contract, "scenario": shown.scenario}
             row |= {"expectedBehavior": shown.expected, "verdict": "passed", "artifactRefs": [shown.row["id"]]}
             rows.append(row)
     return rows
@@ -240,7 +270,7 @@ def _recorded(subject: Subject) -> list[Proof]:
         newest[artifact.path] = artifact
     proofs = []
     for number, (path, artifact) in enumerate(newest.items(), start=1):
-        row = {"id": f"evidence-{number}", "kind": "test-report", "path": path, "description": path}
+        row: GatePart = {"id": f"evidence-{number}", "kind": "test-report", "path": path, "description": path}
         if not artifacts.is_unchanged(subject.root, path, artifact.digest):
             shown = Proof(row, problem=f"{clip(path, 100)} is not as it was recorded")
         elif artifact.files is None:
@@ -255,7 +285,7 @@ def _recorded(subject: Subject) -> list[Proof]:
     return proofs
 
 
-def _run(subject: Subject, row: Row) -> Proof:
+def _run(subject: Subject, row: GatePart) -> Proof:
     """A command that omo ran. Only an attempt to break the work may end as it likes."""
     try:
         record = replay.parse_replay(documents.load(subject.root / row["path"]))
@@ -268,7 +298,7 @@ def _run(subject: Subject, row: Row) -> Proof:
     return Proof(row, command, "cli", record.scenario, record.expected, problem)
 
 
-def _file(subject: Subject, row: Row) -> Proof:
+def _file(subject: Subject, row: GatePart) -> Proof:
     """A file that somebody added: what it is is told by its content."""
     path, surface = subject.root / row["path"], ""
     if path.suffix.lower() in PICTURES:
@@ -287,9 +317,9 @@ def _file(subject: Subject, row: Row) -> Proof:
     return Proof(row, surface=surface if surface in SURFACES else "")
 
 
-def _architect_review(review: Review | None) -> Row:
+def _architect_review(review: Review | None) -> Json:
     """As the architect was seen to say it; without that, what is left to write."""
-    section: Row = {**dict.fromkeys(VERDICTS, ""), "evidence": "", "commands": [], "blockers": []}
+    section: Json = {**dict.fromkeys(VERDICTS, ""), "evidence": "", "commands": [], "blockers": []}
     if review is not None:
         report = reviewers.last_report(review.message.text)
         section |= {name: reviewers.CLEAN[name] for name in VERDICTS}  # three times CLEAR is what it approves
@@ -305,27 +335,24 @@ def _way_out_of(gate: Gate, goal: str) -> str:
     return f"a gate that no work here can make pass goes, and the end says so: omo gate remove {gate.name}"
 
 
-def _evidence_of(review: Review, report: Row) -> str:
+def _evidence_of(review: Review, report: Json) -> str:
     evidence = report.get("evidence")
     if isinstance(evidence, str) and evidence.strip():
         return evidence
     return block(review.message.text, LONGEST_EVIDENCE)
 
 
-def _rows(report: Row, name: str) -> list[Row]:
-    rows = []
+def _rows(report: Json, name: str) -> Parts:
     listed = report.get(name)
-    for row in listed if isinstance(listed, list) else ():
-        if isinstance(row, dict):
-            rows.append(row)
-    return rows
+    rows: Parts = listed if isinstance(listed, list) else []
+    return [row for row in rows if isinstance(row, dict)]
 
 
-def _file_or_gate(row: Row) -> object:
+def _file_or_gate(row: GatePart) -> object:
     return row.get("path") or row.get("gate")
 
 
-def cleaner_report(events: list[Row], since: str) -> str:
+def cleaner_report(events: list[SessionEvent], since: str) -> str:
     """The newest report of the cleaner that a hook saw an agent end with."""
     report = ""
     for row in events:

@@ -208,7 +208,7 @@ def _time(value: object) -> object:
     return value
 
 
-class Row(BaseModel):
+class Step(BaseModel):
     """Of a transcript. What else the driver writes down is its own business."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
@@ -220,7 +220,7 @@ class Row(BaseModel):
         return isinstance(value, str) and bool(value.strip())
 
 
-class Action(Row):
+class Action(Step):
     type: Written
 
     @model_validator(mode="after")
@@ -231,7 +231,7 @@ class Action(Row):
         return self
 
 
-class Assertion(Row):
+class Assertion(Step):
     status: Literal["passed"]
 
 
@@ -245,7 +245,7 @@ class Transcript(BaseModel):
     assertions: Annotated[list[Assertion], Field(min_length=1, max_length=MOST_ROWS)] | None = None
 
     @property
-    def rows(self) -> list[tuple[str, Row]]:
+    def rows(self) -> list[tuple[str, Step]]:
         """All there is in the order of time, by name: assertions come after actions."""
         actions = [(f"actions[{number}]", row) for number, row in enumerate(self.actions)]
         return [*actions, *((f"assertions[{number}]", row) for number, row in enumerate(self.assertions or ()))]

@@ -27,8 +27,8 @@ from omo.workflows.ultrawork.gates import Gate, Gates
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
+    from omo.workflows.ultragoal.plan import Exemption, Replay
 
-Row = dict[str, Any]
 
 SCREENSHOT, AUTOMATION, CAPTURE = "screenshot", "automation transcript", "terminal capture"
 REPLAY, REPORT = "replay record", "report"
@@ -85,8 +85,8 @@ class Subject:
 class Inspection:
     defects: list[Defect] = field(default_factory=list)
     cited: list[str] = field(default_factory=list)  # files that prove, each once
-    exemptions: list[Row] = field(default_factory=list)
-    replays: list[Row] = field(default_factory=list)
+    exemptions: list[Exemption] = field(default_factory=list)
+    replays: list[Replay] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     proofs: list[str] = field(default_factory=list)  # marks of the receipts and gate runs that prove
     commands: list[Plain] = field(default_factory=list)  # that omo ran for it, and that are checks of the project's own
@@ -218,11 +218,10 @@ class Prover:
             except BadInput as error:
                 return defects_at(place, defects_of(error))
             self.outcomes[evidence.id] = self._outcome(evidence, record)
-            # Which program really ran: what a name means is up to the search path.
             where = os.path.join(self.subject.root, record.cwd)
             program = typed_commands.resolve(record.command[0], where, os.environ.get("PATH", ""))
             command = clip(shlex.join(record.command), LONGEST_NOTE)
-            ran = {"artifact": clip(evidence.id, 100), "command": command, "executable": program}
+            ran: Replay = {"artifact": clip(evidence.id, 100), "command": command, "executable": program}
             self.inspection.replays.append(ran)
             if own_commands.where(str(self.subject.root), self.subject.head, record.command, record.cwd):
                 self.inspection.commands.append(Plain(record.command, record.cwd))

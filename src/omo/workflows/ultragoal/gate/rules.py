@@ -38,6 +38,7 @@ from omo.workflows.ultragoal.gate.proof import (
     Subject,
     refs_of,
 )
+from omo.workflows.ultragoal.plan import Exemption
 
 SECTIONS = tuple(Gate.model_fields)
 REPORT = "AI SLOP CLEANUP REPORT"
@@ -228,7 +229,13 @@ def _exemption_defects(prover: Prover, cited: Evidence) -> list[Defect]:
     if not defects and not shapes.intersection(proof.STRUCTURAL):
         text = "names no screenshot, terminal capture or automation transcript of the run: add one"
         defects.append(Defect(f"{path}.fallbackArtifactRefs", text))
-    exemption = {"artifact": cited.id, **claim.model_dump()}
+    exemption: Exemption = {
+        "artifact": cited.id,
+        "reasonCode": claim.reasonCode,
+        "reason": claim.reason,
+        "approvedBy": claim.approvedBy,
+        "fallbackArtifactRefs": claim.fallbackArtifactRefs,
+    }
     if not defects and exemption not in prover.inspection.exemptions:
         prover.inspection.exemptions.append(exemption)
     return defects

@@ -1,0 +1,121 @@
+"""The rows of ledgers, by type. No hook loads this. Each workflow has the type of its own rows beside its fold."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from omo.state.rows import Base, Outcome, SessionRow
+
+
+class LedgerRow(TypedDict, total=False):
+    """What every row of a ledger has. What its kind adds is said by the type of each ledger's rows."""
+
+    seq: int
+    ts: str
+    kind: str
+    actor: str  # user, agent or hook
+    prev: str  # the digest of the row before it
+
+
+class Repaired(LedgerRow, total=False):
+    """A damaged ledger was kept aside."""
+
+    kept: str | None  # under which name
+    digest: str | None  # of its bytes
+    row: int  # the last that was whole, and stays
+
+
+class Reopened(LedgerRow, total=False):
+    """The end of some work does not stand any more."""
+
+    goal: str
+    run: str
+    changed: list[str] | None
+
+
+class NamedFile(TypedDict):
+    """A file that the user named, as it was when they did."""
+
+    name: str  # as they typed it
+    path: str
+    digest: str
+    text: str
+
+
+class GateResult(LedgerRow, total=False):
+    """What came out of a command: `omo.proof.gate_runs.Run`, and where it ran."""
+
+    name: str
+    argv: list[str]
+    command: str
+    env: str
+    on_files: str
+    result: str
+    why: str
+    exit: int | None
+    seconds: float
+    counts: list[int] | None
+    names_are_whole: bool
+    quoted: str
+    tail: str
+    timed_out: bool
+    program: str | None
+    tree: str
+    left_out: list[str]
+    moved: list[str]
+    fingerprint: str
+    changed: Any  # by path, the digests of files; in other rows of a session their names
+    files: Any  # as a Base has them; where the user named some, those
+
+
+From = TypedDict("From", {"from": str}, total=False)  # no name for a field of a class
+
+
+class SessionEvent(GateResult, From, total=False):
+    """A row of a session's ledger, of whichever kind."""
+
+    after: SessionRow  # as it was left
+    rule: str
+    reason: str
+    run: str | None
+    base: Base  # how the files were
+    text: str  # what the user typed, or the name of the file with their criteria
+    criteria: str
+    workflow: str
+    head: str | None
+    woke: list[str]
+    named: list[str]
+    refused: list[str]
+    unvouched: list[str]
+    work: Any  # the kind of it; of what went to another session, the runs by kind
+    state: str
+    open: int | None
+    next: str | None
+    what: str
+    evidence: str
+    outcome: Outcome
+    session: str
+    agentType: str | None
+    agentId: str
+    message: str
+    digest: str | None
+    cut: bool  # of the message
+    gate: str  # that denied a tool
+    tool: str
+    times: int
+    cwd: str
+    by: str
+    timeout: float
+    sealed: list[str]
+    elsewhere: str  # the session in which the user pinned it
+    path: str
+    how: str
+    gates: list[str]
+    row: int  # the last that was whole when it was repaired
+    kept: str | list[str] | None  # under another name
+    mode: str
+    forced: bool
+    receipts: list[str]
+    ceilings: str
+    spent: str
