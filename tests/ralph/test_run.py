@@ -11,6 +11,7 @@ import pytest
 
 from omo.errors import BadInput, Refused, Unreadable
 from omo.proof import base, pins
+from omo.state import ledger
 from omo.work.lifecycle import require
 from omo.work.run import Caller
 from omo.workflows.ralph import end as ending
@@ -318,6 +319,12 @@ def test_rows_of_another_shape_are_unreadable_and_hide_no_other_run(project: Pro
     with pytest.raises(Unreadable):
         fold([{"kind": "started", "criteria": "none"}], "r1")
     run = project.start().run
+    first, *others = ledger.rows(str(Path(RALPH.directory(project.state, run)) / "ledger.jsonl"))
+    judged: Any = {"kind": "judged", "states": {}, "results": {"C1": "pass"}}
+    broken_rows: list[Any] = [[{**first, "after": "r1"}], [{**first, "request": 7}], [first, *others, judged]]
+    for rows in broken_rows:
+        with pytest.raises(Unreadable, match="is no object"):
+            fold(rows, run)
     broken = Path(RALPH.directory(project.state, "r9999999999999-00000000"))
     broken.mkdir()
     (broken / "ledger.jsonl").write_text('{"kind": "started", "criteria": [7]}\n')

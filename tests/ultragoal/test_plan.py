@@ -86,6 +86,7 @@ def test_a_classification_for_no_goal_is_for_what_is_under_way_or_stuck() -> Non
         {"kind": "goal_checkpointed", "goalId": "G001"},
         closed("G001", "done"),
         {"kind": "steering_accepted"},
+        {"kind": "steering_accepted", "mutation": "revise_pending_wording", "goalId": "G001", "previous": "Parse"},
         {"kind": "review_blockers_recorded", "goalId": "G001", "evidence": "e", "goals": 3},
         {**CREATED, "goals": None},
     ],
