@@ -129,7 +129,17 @@ def look(root: str, base: Base | None) -> Look:
             return _look(root, base)
         except (_Unknown, NotEvaluable) as error:
             unknown = str(error)
-    return Look(_fingerprint(root), None, frozenset(), unknown)
+    return Look(fingerprint(root), None, frozenset(), unknown)
+
+
+def fingerprint(root: str) -> str:
+    """One id for what all files hold that are tracked or not ignored, a repository inside this one included."""
+    held = {}
+    for path in _list(root, None, _exclude_file(root), is_bounded=False).paths:
+        digest, _ = _digest(root, path, Copies())
+        if digest != GONE:  # the index may still have it
+            held[path] = digest
+    return tree_of(held)
 
 
 def _look(root: str, base: Base) -> Look:
@@ -350,10 +360,10 @@ class _Listing:
         self.view = ""
 
 
-def _list(root: str, head: str | None, exclude: str) -> _Listing:
+def _list(root: str, head: str | None, exclude: str, *, is_bounded: bool = True) -> _Listing:
     place = git.place_of_repository(root)
     if not place:
-        return _list_without_git(root)
+        return _list_without_git(root, is_bounded=is_bounded)
     every = ["ls-files", "-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"]
     if exclude:
         every.append(f"--exclude-from={exclude}")
@@ -366,8 +376,9 @@ def _list(root: str, head: str | None, exclude: str) -> _Listing:
         commit = named[0].text.strip()
     differing = _differing(root, commit, as_they_are) if commit else None
     listed = listing_files.answer()
-    if not listed.ok:
-        return _list_without_git(root)
+    # A repository above that ignores all of this (dotfiles kept in HOME) has nothing to say about it.
+    if not listed.ok or (place != "." and not listed.output):
+        return _list_without_git(root, is_bounded=is_bounded)
     tracked, loose, flagged = git.sorted_out(listed)
     untracked = [path for path in loose if not is_leftover(path) and not _is_mask(root, path)]
     known = {*tracked, *loose}
@@ -421,17 +432,18 @@ def filtered(root: str, paths: Iterable[str]) -> list[str]:
     return [path for path, value in pairs if value not in ("unspecified", "unset")]
 
 
-def _list_without_git(root: str) -> _Listing:
+def _list_without_git(root: str, *, is_bounded: bool = True) -> _Listing:
     """Every file below a directory that git does not know, but what belongs to nobody's work."""
     paths: list[str] = []
     for directory, names, files in os.walk(root):
         names[:] = sorted(name for name in names if name not in (".git", "node_modules", ".venv"))
+        files += [name for name in names if os.path.islink(os.path.join(directory, name))]
         below = os.path.relpath(directory, root)
         for name in files:
             path = os.path.normpath(os.path.join(below, name))
             if not _is_own(path) and not is_leftover(path):
                 paths.append(path)
-        if len(paths) > MOST_LOOKED_AT:
+        if is_bounded and len(paths) > MOST_LOOKED_AT:
             raise _Unknown(f"there are more than {MOST_LOOKED_AT} files, and git does not keep them")
     return _Listing(paths, paths)
 
@@ -458,8 +470,8 @@ def _digest(root: str, path: str, copies: Copies, *, is_read: bool = True) -> tu
     full = os.path.join(root, path)
     try:
         status = os.lstat(full)
-        if stat.S_ISDIR(status.st_mode):
-            return _fingerprint(full), 0  # a repository inside this one
+        if stat.S_ISDIR(status.st_mode):  # a repository inside this one, or a directory where the index has a file
+            return fingerprint(full) if os.path.lexists(os.path.join(full, ".git")) else GONE, 0
         mode, target = FILE_MODE, b""
         if stat.S_ISLNK(status.st_mode):
             mode, target = LINK_MODE, os.fsencode(os.readlink(full)) + b"\0"
@@ -488,22 +500,12 @@ def name_of(mode: str, held: bytes) -> str:
 def _content(full: str) -> bytes:
     try:
         return safe_open.read_file(full, LARGEST_FILE, follow_link=True)
-    except (safe_open.NotAFile, safe_open.TooLarge):  # the second only behind a link
-        return b""
-
-
-# Seldom needed, and slow to load for a hook: hashlib, tempfile and pathlib are behind them.
-
-
-def _fingerprint(directory: str) -> str:
-    from pathlib import Path
-
-    from omo.proof import tree
-
-    return tree.fingerprint(Path(directory))
+    except (safe_open.NotAFile, safe_open.TooLarge, FileNotFoundError, NotADirectoryError):
+        return b""  # behind a link; there may be nothing at all
 
 
 def _hidden_by_new_rules(root: str, head: str) -> list[str]:
+    """Seldom needed, and slow to load for a hook: hashlib, tempfile and pathlib are behind it."""
     from pathlib import Path
 
     from omo.proof import changes

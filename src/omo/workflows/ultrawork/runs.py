@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from omo import table
 from omo.context import Context
 from omo.errors import Refused
-from omo.proof import arrangements, base, gate_runs, own_commands, reading, tree, typed_commands
+from omo.proof import arrangements, base, gate_runs, own_commands, reading, typed_commands
 from omo.proof import run as runner
 from omo.proof.kinds import CODE
 from omo.state import runtime, store
@@ -128,7 +128,7 @@ def run_gates(
         files = base.take(context.root, context.environ)
         results = [{**result, "files": files} for result in results]
     if "fingerprint" in keeps:
-        fingerprint = tree.fingerprint(Path(context.root))
+        fingerprint = base.fingerprint(context.root)
         results = [{**result, "fingerprint": fingerprint} for result in results]
     session_gates(context, name).record_results(results)
     return Ran(results, known, whole)
