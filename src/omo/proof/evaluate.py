@@ -246,7 +246,7 @@ def _run(check: CommandCheck | MetricCheck, tree: Tree) -> Outcome | Finding:
         return Finding("fail", f"its directory {check.cwd} is not there")
     outcome = run(check.argv, cwd=where, timeout=check.timeout, output_limit=OUTPUT_LIMIT)
     began: Base = {"head": tree.pinned[digest_of_check(check)]}
-    result, why = outputs.result_of(outcome, reading.shadows(str(tree.root), began, [check]))
+    result, why = outputs.result_of(outcome, reading.shadows(str(tree.root), began, check, {}))
     return Finding("unknown", why, _said(outcome)) if result == "unknown" else outcome
 
 

@@ -83,7 +83,7 @@ def prove(
 def weakened(subject: Subject, command: Command) -> str:
     """For an end that others have judged: why a pass of this command need not mean what it did before. Empty where no
     test, configuration or data was changed, or where it passes with them as they were too."""
-    if shadows := reading.shadows(subject.root, subject.began, [command], subject.allowed):
+    if shadows := reading.shadows(subject.root, subject.began, command, subject.allowed):
         return outputs.IN_PLACE_OF_RUNNER.format(shadows[0])
     try:
         arranged = arrange(subject, command).without_products()
@@ -101,7 +101,7 @@ def weakened(subject: Subject, command: Command) -> str:
 def run_now(subject: Subject, command: Command, judge: Judge | None = None) -> Run:
     """As it is."""
     outcome = gate_runs.run_asking(command, subject.root, gate_runs.environment(subject.environ), command.timeout)
-    shadows = reading.shadows(subject.root, subject.began, [command], subject.allowed)
+    shadows = reading.shadows(subject.root, subject.began, command, subject.allowed)
     return gate_runs.read_run(
         outcome, files_key(subject.look.changed or {}, kinds_of(subject, command)), shadows, judge
     )

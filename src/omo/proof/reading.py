@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from omo import safe_open
 from omo.proof import base
 from omo.text import clip
 
 if TYPE_CHECKING:
+    from omo.proof.gate_runs import Command
     from omo.proof.swap import File
     from omo.state.rows import Base
 
@@ -41,34 +42,25 @@ LONGEST_LINE = 100
 LARGEST_FILE = 1_000_000
 
 
-class Command(Protocol):
-    @property
-    def argv(self) -> Sequence[str]: ...
-    @property
-    def cwd(self) -> str: ...
-
-
-def shadows(root: str, began: Base, commands: Sequence[Command], allowed: Mapping[str, str] | None = None) -> list[str]:
+def shadows(root: str, began: Base, command: Command, allowed: Mapping[str, str]) -> list[str]:
     """Files beside a command that Python would load in place of the runner's own, and that were not there before.
 
     They are looked for on the disk, as git may be told to ignore them. Of `began` its commit alone will do; `allowed`
     are changes that the user wants, by the digest of what they saw.
     """
-    directories = set()
-    own = {command.cwd for command in commands}
-    for command in commands:
-        words = " ".join(command.argv).replace(";", " ").split()  # also those of a line for a shell
-        for before, word in zip(["", *words], words, strict=False):
-            if word.endswith(".py"):  # which looks beside itself first
-                directories.add(os.path.join(command.cwd, os.path.dirname(word)))
-            elif before == "cd":
-                directories.add(os.path.join(command.cwd, word))
+    directories = {command.cwd}
+    words = " ".join(command.argv).replace(";", " ").split()  # also those of a line for a shell
+    for before, word in zip(["", *words], words, strict=False):
+        if word.endswith(".py"):  # which looks beside itself first
+            directories.add(os.path.join(command.cwd, os.path.dirname(word)))
+        elif before == "cd":
+            directories.add(os.path.join(command.cwd, word))
     present = []
-    for directory in sorted(directories | own):
-        for name in (*SHADOWS, *LOADED_BY_RUNNER) if directory in own else SHADOWS:
+    for directory in sorted(directories):
+        for name in (*SHADOWS, *LOADED_BY_RUNNER) if directory == command.cwd else SHADOWS:
             for file in (f"{name}.py", f"{name}/__init__.py"):
                 path = os.path.normpath(os.path.join(directory, file))
-                is_allowed = path in (allowed or {}) and (allowed or {})[path] == base.digest_of(root, path)
+                is_allowed = path in allowed and allowed[path] == base.digest_of(root, path)
                 if os.path.lexists(os.path.join(root, path)) and path not in began.get("files", ()) and not is_allowed:
                     present.append(path)
     head = began.get("head")

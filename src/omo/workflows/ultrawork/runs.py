@@ -149,7 +149,7 @@ def _run_one(gate: gates.Gate, context: Context, known: gates.Gates, *, asks: bo
         outcome = gate_runs.run_asking(gate, context.root, told, gate.timeout)
     else:
         outcome = runner.run(gate.argv, cwd=Path(directory), timeout=gate.timeout, env=told)
-    shadows = reading.shadows(context.root, known.base or {}, [gate], known.allowed_changes)
+    shadows = reading.shadows(context.root, known.base or {}, gate, known.allowed_changes)
     ran = gate_runs.read_run(outcome, "", shadows)
     return {
         "name": gate.name,
