@@ -86,7 +86,7 @@ def take(root: str, environ: Mapping[str, str], state: str = "") -> Base:
         listing = _list(root, "HEAD", exclude)
         base["head"], base["view"] = listing.head, listing.view
         base["files"] = _digests(root, listing.paths, {}, Copies(state))
-    except (_Unknown, OmoError, OSError) as error:  # whatever is odd about the files, the run is armed
+    except (OmoError, OSError) as error:  # whatever is odd about the files, the run is armed
         base["unknown"] = str(error)
     return base
 
@@ -96,7 +96,7 @@ def of_commit(root: str, commit: str) -> Base:
     exclude = _exclude_file(root)
     try:
         listing = _list(root, commit, exclude)
-    except (_Unknown, OmoError, OSError) as error:
+    except (OmoError, OSError) as error:
         return {"head": None, "files": {}, "unknown": str(error)}
     known: Base = {"head": listing.head, "view": listing.view, "exclude": _rules_in(exclude), "files": {}}
     return {**known, "unknown": "" if listing.head else f"git has no commit {commit[:12]} here"}
@@ -127,7 +127,7 @@ def look(root: str, base: Base | None) -> Look:
     if base is not None and not unknown:
         try:
             return _look(root, base)
-        except (_Unknown, NotEvaluable) as error:
+        except NotEvaluable as error:
             unknown = str(error)
     return Look(fingerprint(root), None, frozenset(), unknown)
 
@@ -149,9 +149,11 @@ def _look(root: str, base: Base) -> Look:
     is_as_before = _rules_in(exclude) == base.get("exclude")
     listing = _list(root, head, exclude if is_as_before else "")
     if listing.head != head:
-        raise _Unknown(f"the commit {str(head)[:12]} that the run began on is gone")
+        raise NotEvaluable(f"the commit {str(head)[:12]} that the run began on is gone")
     if listing.view != base.get("view"):
-        raise _Unknown("what git looks at in this clone was changed: a sparse checkout, core.fileMode, or .git itself")
+        raise NotEvaluable(
+            "what git looks at in this clone was changed: a sparse checkout, core.fileMode, or .git itself"
+        )
     return _compare(root, base, listing)
 
 
@@ -183,7 +185,7 @@ def mark(root: str, left_out: Iterable[str] = (), seen: Look | None = None) -> F
     if seen is None or seen.base is None or any(map(_is_by_times, seen.base["files"].values())):
         try:
             seen = _look_at_head(root)
-        except (_Unknown, OmoError, OSError) as error:
+        except (OmoError, OSError) as error:
             return {"unknown": str(error)}
     assert seen.base is not None
     now = _without_leftovers(Look("", seen.now, seen.untracked), left_out)
@@ -218,7 +220,7 @@ def changed_since(root: str, marked: FilesAtEnd) -> tuple[list[str], str]:
         return [], str(why)
     try:
         now = _without_leftovers(_look(root, marked), marked["left_out"])
-    except (_Unknown, OmoError, OSError) as error:
+    except (OmoError, OSError) as error:
         return [], str(error)
     except (KeyError, TypeError, AttributeError):
         return [], "what was noted of them is not as omo wrote it"
@@ -243,7 +245,7 @@ def is_changed(root: str, moment: float) -> bool:
             counts = not _is_own(path) and not is_leftover(path)
             if counts and _changed_at(os.path.join(root, path)) >= moment + 0.001:
                 return True
-    except (_Unknown, OmoError, OSError):
+    except (OmoError, OSError):
         return True
     return False
 
@@ -339,10 +341,6 @@ def entries(root: str, head: str) -> dict[str, str]:
         about, _, path = line.partition("\t")
         about_of[path] = about
     return about_of
-
-
-class _Unknown(Exception):
-    """Why the base, or what differs from it, cannot be told."""
 
 
 class _Listing:
@@ -444,7 +442,7 @@ def _list_without_git(root: str, *, is_bounded: bool = True) -> _Listing:
             if not _is_own(path) and not is_leftover(path):
                 paths.append(path)
         if is_bounded and len(paths) > MOST_LOOKED_AT:
-            raise _Unknown(f"there are more than {MOST_LOOKED_AT} files, and git does not keep them")
+            raise NotEvaluable(f"there are more than {MOST_LOOKED_AT} files, and git does not keep them")
     return _Listing(paths, paths)
 
 
@@ -455,7 +453,7 @@ def _is_own(path: str) -> bool:
 def _digests(root: str, paths: list[str], before: Files, copies: Copies) -> Files:
     """`before` says which files were not read at the base; they are not read now either."""
     if len(paths) > MOST_LOOKED_AT:
-        raise _Unknown(f"more than {MOST_LOOKED_AT} files would have to be told apart")
+        raise NotEvaluable(f"more than {MOST_LOOKED_AT} files would have to be told apart")
     digests: Files = {}
     left = MOST_BYTES
     for path in paths:
