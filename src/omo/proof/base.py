@@ -239,7 +239,7 @@ def is_changed(root: str, moment: float) -> bool:
     """
     command = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
-        listed = git.run_all(root, [command], seconds=git.HOOK_SECONDS)[0]
+        listed = git.start(root, command, seconds=git.HOOK_SECONDS).answer()
         paths = listed.lines if listed.ok else _list_without_git(root).paths
         for path in paths:
             counts = not _is_own(path) and not is_leftover(path)
@@ -370,8 +370,8 @@ def _list(root: str, head: str | None, exclude: str, *, is_bounded: bool = True)
     listing_files = git.start(root, every, seconds=git.HOOK_SECONDS)  # meanwhile:
     commit = head or ""
     if head == "HEAD":
-        named = git.run_all(root, [["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]], seconds=git.HOOK_SECONDS)
-        commit = named[0].text.strip()
+        command = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
+        commit = git.start(root, command, seconds=git.HOOK_SECONDS).answer().text.strip()
     differing = _differing(root, commit, as_they_are) if commit else None
     listed = listing_files.answer()
     # A repository above that ignores all of this (dotfiles kept in HOME) has nothing to say about it.
@@ -397,7 +397,7 @@ def _list(root: str, head: str | None, exclude: str, *, is_bounded: bool = True)
 
 def _differing(root: str, commit: str, as_they_are: Sequence[str]) -> list[str] | None:
     """The tracked files that git sees otherwise than in the commit; None where it has no such commit."""
-    answer = git.run_all(root, [[*as_they_are, *git.DIFF, commit, "--"]], seconds=git.HOOK_SECONDS)[0]
+    answer = git.start(root, [*as_they_are, *git.DIFF, commit, "--"], seconds=git.HOOK_SECONDS).answer()
     return answer.lines if answer.ok else None
 
 
@@ -425,7 +425,7 @@ def filtered(root: str, paths: Iterable[str]) -> list[str]:
     """Those that a filter rewrites."""
     question = os.fsencode("".join(f"{path}\0" for path in paths))
     command = ["check-attr", "-z", "--stdin", "filter"]
-    fields = git.run_all(root, [command], seconds=git.HOOK_SECONDS, stdin=question)[0].lines
+    fields = git.start(root, command, seconds=git.HOOK_SECONDS, stdin=question).answer().lines
     pairs = zip(fields[0::3], fields[2::3], strict=False)
     return [path for path, value in pairs if value not in ("unspecified", "unset")]
 
