@@ -208,12 +208,14 @@ def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
         raise NotEvaluable(f"{path} is no file", fix="put a file there") from None
 
 
-def _command(check: CommandCheck, tree: Tree) -> Finding:
+def _command(check: CommandCheck | MetricCheck, tree: Tree) -> Finding:
     outcome = _run(check, tree)
-    return outcome if isinstance(outcome, Finding) else _judged_command(check, outcome)
+    return outcome if isinstance(outcome, Finding) else _judged(check, outcome)
 
 
-def _judged_command(check: CommandCheck, outcome: Outcome) -> Finding:
+def _judged(check: CommandCheck | MetricCheck, outcome: Outcome) -> Finding:
+    if isinstance(check, MetricCheck):
+        return _measured(check, outcome)
     if outcome.exit_code != check.exit:
         return Finding("fail", f"{_ending(outcome)}, {check.exit} needed", _said(outcome))
     if check.stdout is None or patterns.found(check.stdout, outcome.stdout.replace("\r\n", "\n")):
@@ -343,18 +345,10 @@ def judge_of(check: CommandCheck | MetricCheck) -> Callable[[Outcome], tuple[str
     """Whether a run of the check's command passes it, for the experiment."""
 
     def judge(outcome: Outcome) -> tuple[str, str]:
-        if isinstance(check, MetricCheck):
-            finding = _measured(check, outcome)
-        else:
-            finding = _judged_command(check, outcome)
+        finding = _judged(check, outcome)
         return finding.result, finding.reason
 
     return judge
-
-
-def _metric(check: MetricCheck, tree: Tree) -> Finding:
-    outcome = _run(check, tree)
-    return outcome if isinstance(outcome, Finding) else _measured(check, outcome)
 
 
 def _measured(check: MetricCheck, outcome: Outcome) -> Finding:
@@ -403,6 +397,6 @@ _EVALUATORS: Mapping[str, Callable[[Any, Tree], Finding]] = {
     "commit": _commit,
     "forbidden": _forbidden,
     "scope": _scope,
-    "metric": _metric,
+    "metric": _command,
     "judge": _judge,
 }
