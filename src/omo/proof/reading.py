@@ -26,12 +26,14 @@ SHADOWS = (
     *("doctest", "argparse", "traceback", "warnings", "difflib", "inspect", "importlib"),
 )
 # Those that it loads in its turn, also good names for a module of a package: looked for where a command runs.
+# "a module that the runner imports"
 LOADED_BY_RUNNER = (
     *("ast", "asyncio", "collections", "contextlib", "dis", "enum", "fnmatch", "functools", "gettext", "keyword"),
     *("linecache", "logging", "opcode", "operator", "pprint", "re", "reprlib", "signal", "textwrap", "token"),
     *("tokenize", "types", "weakref"),
 )
-# Words by which source asks whether a test runs it, or changes what an assertion does.
+# Words by which source asks whether a test runs it, or changes what an assertion does. "right only where a runner is
+# loaded", "right only when a test calls", "the assertion replaced by the source", "the exit code changed …"
 PEEKS = re.compile(
     r"PYTEST_(?:CURRENT_TEST|VERSION)|JEST_WORKER_ID|VITEST_WORKER_ID|\bcfg!\(test\)|\btesting\.Testing\(\)"
     r"|\bTest(?:Case|Result)\.\w+\s*=|\bsetattr\(\s*(?:\w+\.)*TestCase\b|\bsys\._getframe\b|\binspect\.(?:stack|currentframe)\("
