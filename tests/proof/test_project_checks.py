@@ -125,6 +125,11 @@ LAYOUTS: dict[str, tuple[dict[str, str], str, list[str]]] = {
     "Maven wrapper": ({"pom.xml": "", "mvnw": ""}, ".", ["tests: ./mvnw test (pom.xml)"]),
     "Maven": ({"pom.xml": ""}, ".", ["tests: mvn test (pom.xml)"]),
     "Gradle in Kotlin": ({"build.gradle.kts": "", "gradlew": ""}, ".", ["tests: ./gradlew test (build.gradle.kts)"]),
+    "Ruby": (
+        {"Gemfile": 'gem "rspec"\n', "Gemfile.lock": ""},
+        ".",
+        ["tests: bundle exec rspec (Gemfile, line 1)"],
+    ),
     "two languages": (
         {"package.json": '{"scripts": {"test": "jest"}}', "pytest.ini": ""},
         ".",

@@ -69,11 +69,18 @@ PLAIN: tuple[tuple[str, str, tuple[str, ...], dict[str, str | None]], ...] = (
     ("node", TYPES, ("npx tsc --noEmit", "npx tsc -p . --noEmit"), {"tsconfig.json": ""}),
     ("java", TESTS, MVN, {"pom.xml": ""}),
     ("java", TESTS, GRADLE, {"build.gradle": "", "build.gradle.kts": ""}),
+    ("elixir", TESTS, ("mix test",), {"mix.exs": ""}),
+    ("ruby", TESTS, ("rspec",), {"Gemfile": "rspec", "Rakefile": None}),
+    ("ruby", TESTS, ("rake test", "rake", "rails test"), {"Rakefile": "test", "Gemfile": None}),
+    ("php", TESTS, ("vendor/bin/phpunit", "composer test"), {"composer.json": "phpunit"}),
+    ("deno", TESTS, ("deno test",), {"deno.json": "", "deno.jsonc": ""}),
+    ("deno", TYPES, ("deno check .",), {"deno.json": None, "deno.jsonc": None}),
 )
 WRAPPERS = {"mvn": "mvnw", "gradle": "gradlew"}  # a file of the project's that stands for the program
 # What a lock file, here or in a directory above, says about who runs scripts and programs.
 SCRIPT_RUNNERS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun"}
 PYTHON_RUNNERS = {"uv.lock": "uv run", "poetry.lock": "poetry run", "pdm.lock": "pdm run", "Pipfile.lock": "pipenv run"}
+RUBY_RUNNERS = {"Gemfile.lock": "bundle exec"}
 TASK_FILES = {
     "make": ("GNUmakefile", "makefile", "Makefile"),
     "just": ("justfile", "Justfile", ".justfile"),
@@ -348,6 +355,8 @@ def _as_run_here(files: Files, root: str, directory: str, language: str, words: 
         local = f".venv/bin/{words[0]}"
         if not runner and os.access(os.path.join(root, directory, local), os.X_OK):
             return [local, *words[1:]]
+    if language == "ruby":
+        runner = _by_lock_file(files, directory, RUBY_RUNNERS)
     wrapper = WRAPPERS.get(words[0], "")
     if wrapper and files.has(posixpath.join(directory, wrapper)):
         return [f"./{wrapper}", *words[1:]]
