@@ -13,6 +13,7 @@ from tests.proof.test_base import git
 SCRIPTS = (
     '{"scripts": {"test": "vitest", "lint": "eslint .", "typecheck": "tsc", "build": "vite build", "dev": "vite"}}'
 )
+CI = "steps:\n  - name: Tests\n    run: pytest -q --cov=src\n  - run: |\n      pip install ruff\n      ruff check .\n"
 PYTHON = '[project]\nname = "x"\n\n[tool.pytest.ini_options]\n\n[tool.ruff]\n\n[tool.mypy]\nstrict = true\n'
 HOSTILE = (
     '{"scripts": {"test; rm -rf ~": "x", "-rf": "x", "$(id)": "x", "test\\u001b[2J": "x", "": "x", "lint": 7,'
@@ -150,6 +151,22 @@ LAYOUTS: dict[str, tuple[dict[str, str], str, list[str]]] = {
         "src/deep",
         ["tests: make check (Makefile, line 1)"],
     ),
+    "CI alone": (
+        {".github/workflows/ci.yml": CI},
+        ".",
+        [
+            "tests: pytest -q --cov=src (.github/workflows/ci.yml, line 3)",
+            "lint: ruff check . (.github/workflows/ci.yml, line 6)",
+        ],
+    ),
+    "CI of another kind, in another directory, with a shell": (
+        {
+            ".gitlab-ci.yml": "test:\n  script:\n    - ./ci/check.sh --all\n    - npm test && npm run lint\n",
+            ".github/workflows/a.yml": "- run: make test\n  working-directory: web\n- run: go test ${{ x }}\n",
+        },
+        ".",
+        ["tests: ./ci/check.sh --all (.gitlab-ci.yml, line 3)"],
+    ),
     "the project's own gates": (
         {
             ".sisyphus/omo.json": '{"gates": {"unit": "pytest -q", "all": "make a && make b"}}',
@@ -169,6 +186,7 @@ LAYOUTS: dict[str, tuple[dict[str, str], str, list[str]]] = {
             "Makefile": "\t:\n:\n::=\n= test:\n",
             "justfile": "test\n  :",
             ".sisyphus/omo.json": '{"gates": ["pytest"]}',
+            ".github/workflows/ci.yml": "\x00- run: 'pytest\n- run: \"\n-\n",
             "Cargo.toml": "\x00\xff",
             "tsconfig.json": "[",
         },

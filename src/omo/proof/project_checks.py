@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from omo.proof.project_files import Files
 
-TASKS = "tasks"
+TASKS, CI = "tasks", "ci"
 TESTS, TYPES, LINT, BUILD = KINDS = ("tests", "types", "lint", "build")  # the best first
 # By what scripts and targets are called. Of several in one file the first counts.
 NAMES = {
@@ -92,6 +92,24 @@ READ = frozenset(
     )
 )
 LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/")
+CI_DIRECTORY = ".github/workflows"
+CI_FILES = (".gitlab-ci.yml", ".circleci/config.yml")
+# The programs that a check of CI may start, the words by which one knows what it is for, and those of no check.
+CI_PROGRAMS = frozenset(
+    (
+        *("pytest", "python", "python3", "tox", "nox", "ruff", "mypy", "pyright", "flake8", "uv", "poetry", "pdm"),
+        *("pipenv", "hatch", "make", "just", "npm", "yarn", "pnpm", "bun", "npx", "node", "eslint", "tsc", "deno"),
+        *("cargo", "go", "mvn", "gradle", "rake", "bundle", "rspec", "mix", "composer", "dotnet", "swift", "bazel"),
+    )
+)
+CI_WORDS = {
+    TYPES: ("mypy", "pyright", "tsc", "typecheck", "types"),
+    LINT: ("lint", "ruff", "eslint", "flake8", "clippy", "vet"),
+    TESTS: ("test", "tests", "pytest", "unittest", "tox", "nox", "check", "rspec", "phpunit", "jest", "vitest"),
+    BUILD: ("build", "compile"),
+}
+CI_LETTERS = LETTERS.union(" =,@+")
+CI_NO_CHECK = frozenset(("install", "ci", "add", "sync", "publish", "deploy", "release", "push", "login", "pip"))
 
 
 class Check:
@@ -129,7 +147,7 @@ def suggest(files: Files, root: str, cwd: str = ".", kinds: Collection[str] = KI
 
     What the project itself calls its gates, in what was committed, is all of it. Otherwise it is the nearest directory
     that has any, from the session's upwards: one for each kind and language, or what a runner of tasks has for all of
-    them.
+    them; and what only CI runs where nothing else is of its kind.
     """
     gates = project_gates(files) if files.is_committed else []
     if gates:
@@ -145,11 +163,11 @@ def suggest(files: Files, root: str, cwd: str = ".", kinds: Collection[str] = KI
 
 
 def _best(checks: list[Check]) -> list[Check]:
-    """Of one kind, in the order of the reading: runners of tasks, then languages."""
+    """Of one kind, in the order of the reading: runners of tasks, languages, CI."""
     best: list[Check] = []
     for check in checks:
         languages = [other.language for other in best]
-        if TASKS in languages or check.language in languages:
+        if TASKS in languages or check.language in languages or (best and check.language == CI):
             continue
         if best:
             check.name = f"{check.kind}-{check.language}"
@@ -171,6 +189,8 @@ def read(files: Files, root: str, directory: str) -> list[Check]:
     python_test = _python_test(files, directory)
     files.read([python_test, *(posixpath.join(directory, name) for name in READ)])
     checks = _targets(files, directory) + _scripts(files, directory) + _plain(files, root, directory, python_test)
+    if not directory:
+        checks += _of_ci(files)
     for check in checks:
         check.cwd = directory or "."
     return checks
@@ -361,3 +381,46 @@ def _as_run_here(files: Files, root: str, directory: str, language: str, words: 
     if wrapper and files.has(posixpath.join(directory, wrapper)):
         return [f"./{wrapper}", *words[1:]]
     return [*runner.split(), *words]
+
+
+def _of_ci(files: Files) -> list[Check]:
+    """The files are read as lines: nothing else in them is understood. None where a step goes elsewhere first."""
+    paths = [posixpath.join(CI_DIRECTORY, name) for name in files.in_directory(CI_DIRECTORY)]
+    checks = []
+    for path in (*paths, *CI_FILES):
+        if not path.endswith((".yml", ".yaml")):
+            continue
+        step: list[Check] = []
+        is_at_top = True
+        for number, text in enumerate(files.text(path).splitlines(), start=1):
+            text = text.strip()
+            if text.startswith("- "):
+                checks += step
+                step, is_at_top = [], True
+                text = text.removeprefix("- ").strip()
+            command = text.removeprefix("run:").removeprefix("command:").strip()
+            kind = _kind_of(command)
+            if kind:
+                step.append(Check(command.split(), path, CI, kind, line=number))
+            if not is_at_top or text.startswith("working-directory:"):
+                step, is_at_top = [], False
+        checks += step
+    return checks
+
+
+def _kind_of(command: str) -> str:
+    """What a plain command is for that starts a known program; empty for anything else."""
+    words = command.split()
+    if not words or (words[0] not in CI_PROGRAMS and not words[0].startswith("./")):
+        return ""
+    if not CI_LETTERS.issuperset(command) or _is_no_check(command):
+        return ""
+    if CI_NO_CHECK.intersection(words):
+        return ""
+    text = command
+    for sign in "-_./:=":
+        text = text.replace(sign, " ")
+    for kind, signs in CI_WORDS.items():
+        if not set(signs).isdisjoint(text.split()):
+            return kind
+    return ""
