@@ -187,7 +187,6 @@ def test_only_the_state_library_opens_state_for_writing() -> None:
         "proof/git_hold.py",
         "proof/swap.py",
         "proof/swap_files.py",
-        "proof/tree.py",
         "cli/doctor.py",
         "cli/setup.py",
     }

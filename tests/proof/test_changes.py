@@ -54,7 +54,7 @@ def test_a_base_that_is_no_commit_is_said(root: Path, base: str) -> None:
 def test_git_that_gives_no_answer_is_ended(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, "bin/git", "#!/bin/sh\nexec sleep 60\n").chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path / "bin") + ":/usr/bin:/bin")
-    (answer,) = git.run_all(root, [["status"]], seconds=0.2)
+    answer = git.start(root, ["status"], seconds=0.2).answer()
     assert (answer.ok, answer.errors) == (False, b"gave no answer in time")
 
 

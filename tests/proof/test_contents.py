@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from omo.errors import NotMade
 from omo.proof import base, contents
 from omo.proof.swap import NOTHING, File
 from omo.state import paths
@@ -94,10 +95,10 @@ def test_a_copy_that_was_changed_or_is_gone_is_no_base(root: Path) -> None:
     began = take(root)
     copy = Path(paths.copies_dir(state_of(root)), began["files"]["plain.py"])
     copy.write_text("what the agent would like it to have been\n")
-    with pytest.raises(contents.Unknown, match=r"the copy of plain.py from when the run began was changed"):
+    with pytest.raises(NotMade, match=r"the copy of plain.py from when the run began was changed"):
         held(root, began, "plain.py")
     copy.unlink()
-    with pytest.raises(contents.Unknown, match=r"what plain.py held when the run began was not kept"):
+    with pytest.raises(NotMade, match=r"what plain.py held when the run began was not kept"):
         held(root, began, "plain.py")
 
 
@@ -120,6 +121,6 @@ def test_what_cannot_be_known_is_said(root: Path, tmp_path: Path) -> None:
         ("sub", "a repository of its own"),
         ("a.secret", "through a filter of git's, which omo does not start"),
     ):
-        with pytest.raises(contents.Unknown, match=f"{path}.*{why}"):
+        with pytest.raises(NotMade, match=f"{path}.*{why}"):
             held(root, began, path)
     assert not (root / "started").exists()

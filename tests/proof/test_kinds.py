@@ -7,14 +7,7 @@ import pytest
 from omo.proof import form, kinds
 from omo.proof.kinds import NEITHER, NEVER, REST, WORK, Kinds
 
-# The paths of a project in which directories with words for tests hold source, tests, or both.
-PRESENT = (
-    *("pyproject.toml", "calc.py", "testing/calc.py", "testing/money.py", "commands/test.py"),
-    *("checks/testing/__init__.py", "checks/testing/test_a.py", "checks/testing/test_b.py", "checks/testing/speed.py"),
-    *("web/test/client.py", "web/test/runner.py", "cli/test/index.ts", "cli/test/index.spec.ts"),
-    *("packages/a/package.json", "packages/a/index.js", "packages/a/test/helper.js", "packages/a/docs/conf.py"),
-    *("accept/features/add.feature", "accept/features/pages/login.js", "src/features/cart/support/chat.ts"),
-)
+PRESENT = ("pyproject.toml", "calc.py", "packages/a/package.json", "packages/a/index.js")
 
 BY_KIND = {
     WORK: """
@@ -40,7 +33,7 @@ BY_KIND = {
         CalcTest.java core/CalcTests.kt src/integrationTest/kotlin/A.kt Calc.Tests/Helper.cs CalcTests.cs
         CalcUITests/Page.swift tests/CalcTest.php cypress/support/commands.ts e2e/login.ts run.bats t/a.t
         features/add.feature features/environment.py features/steps/add.py features/step_definitions/a.js
-        accept/features/pages/login.js accept/features/new.js checks/testing/speed.py checks/testing/new.py
+        api-tests/pages/login.js lib/integration_tests/speed.py
         packages/a/test/helper.js packages/a/test/new.js packages/a/test.js a_test.cc src/setupTests.ts
         jest.setup.js vitest.setup.ts sitecustomize.py
         pyproject.toml package.json packages/a/package.json packages/a/setup.py Cargo.toml Cargo.lock go.mod go.sum

@@ -92,10 +92,8 @@ RAN = [
     Ran("node-suite-tap", 1, (1, 1, 0), {"multiplies", "sums"}, SUITE_LINE),
     Ran("node-suite-spec", 1, (1, 1, 0), {"multiplies", "sums"}, SUITE_LINE.replace("#", "ℹ")),
     Ran("go-passed", 0, None, set(), "ok example.com/calc/b"),
-    Ran("go-passed-json", 0, (1, 0, 0), set(), "ok example.com/calc/b"),
     Ran("go-failed", 1, None, GO, "FAIL: example.com/calc/a: TestMul"),
     Ran("go-verbose", 1, (3, 2, 1), GO, "FAIL: example.com/calc/a: TestMul"),
-    Ran("go-json", 1, (3, 2, 1), GO, "FAIL: example.com/calc/a: TestMul"),
     Ran("go-panic", 1, (0, 1, 0), {"example.com/calc/p: TestP"}, "FAIL: example.com/calc/p: TestP", False),
     Ran("go-panic-plain", 1, None, {"example.com/calc/p: TestP"}, "FAIL: example.com/calc/p: TestP", False),
     Ran("cargo-failed", 101, (2, 1, 1), {"multiplies"}, RUST_LINE, names_are_whole=False),
@@ -166,7 +164,6 @@ BROKE = [
     Broke("node-syntax", 1, (0, 1, 0), set(), "# SyntaxError: Unexpected token '='"),
     Broke("npm-missing", 1, None, {"zzz"}, 'npm error Missing script: "zzz"'),
     Broke("go-undefined", 2, None, {"Wrap"}, "bad/u/u_test.go:6:5: undefined: Wrap"),
-    Broke("go-undefined-json", 2, (1, 1, 0), {"Wrap"}, "bad/u/u_test.go:6:5: undefined: Wrap"),
     Broke("go-vet", 2, None, set(), "./calc_test.go:12:2: fmt.Println arg list ends with redundant newline"),
     Broke(
         "go-import",
@@ -230,7 +227,7 @@ def test_what_prints_no_summary(name: str, exit_code: int) -> None:
     assert (output.counts, output.failing, outputs.ran_nothing(page(name))) == (None, frozenset(), False)
 
 
-@pytest.mark.parametrize("name", ["pytest-failed", "go-json", "mypy-ok"])
+@pytest.mark.parametrize("name", ["pytest-failed", "go-verbose", "mypy-ok"])
 def test_a_run_that_was_killed_is_not_whole(name: str) -> None:
     output = read(page(name), None)
     assert (output.counts, output.names_are_whole) == (None, False)
@@ -262,24 +259,9 @@ def test_counts_at_the_end_count_where_the_middle_was_left_out() -> None:
     assert set(output.failing) == FAILING
 
 
-@pytest.mark.parametrize("name", ["go-verbose", "go-json"])
-def test_what_is_counted_line_by_line_is_not_where_lines_were_left_out(name: str) -> None:
-    output = read(with_gap(page(name)), 1)
+def test_what_is_counted_line_by_line_is_not_where_lines_were_left_out() -> None:
+    output = read(with_gap(page("go-verbose")), 1)
     assert (output.counts, output.names_are_whole) == (None, False)
-
-
-def test_packages_that_run_at_once_are_told_apart() -> None:
-    text = (
-        '{"Action":"output","Package":"a","Test":"TestX","Output":"=== RUN   TestX\\n"}\n'
-        '{"Action":"output","Package":"b","Test":"TestX","Output":"=== RUN   TestX\\n"}\n'
-        '{"Action":"output","Package":"a","Test":"TestX","Output":"--- FAIL: TestX (0.00s)\\n"}\n'
-        '{"Action":"output","Package":"b","Test":"TestX","Output":"--- PASS: TestX (0.00s)\\n"}\n'
-        '{"Action":"output","Package":"b","Output":"ok  \\tb\\t0.1s\\n"}\n'
-        '{"Action":"output","Package":"a","Output":"FAIL\\ta\\t0.1s\\n"}\n'
-    )
-    output = read(text, 1)
-    assert output.counts == Counts(1, 1, 0)
-    assert set(output.failing) == {"a: TestX"}
 
 
 def test_a_session_that_a_failing_test_ran_is_not_counted() -> None:
@@ -407,9 +389,9 @@ def test_the_line_to_quote(text: str, line: str) -> None:
 @pytest.mark.parametrize(
     ("command", "asked"),
     [
-        ("go test ./...", "go test -json ./..."),
-        ("go test ./... -args -v", "go test -json ./... -args -v"),
-        ("go test -run v", "go test -json -run v"),
+        ("go test ./...", "go test -v ./..."),
+        ("go test ./... -args -v", "go test -v ./... -args -v"),
+        ("go test -run v", "go test -v -run v"),
         ("go test -v ./...", "go test -v ./..."),
         ("go vet ./...", "go vet ./..."),
         ("cargo test -- --nocapture", "cargo test --no-fail-fast -- --nocapture"),

@@ -14,7 +14,7 @@ from omo.errors import OmoError, Refused
 from omo.hooks import prompt as prompt_hook
 from omo.hooks.main import World
 from omo.hosts.claude import event_of
-from omo.proof.tree import fingerprint
+from omo.proof.base import fingerprint
 from omo.state import ledger, paths
 from omo.work import bound, session
 from omo.work.agents import session_events
@@ -116,7 +116,7 @@ class Project(AnyProject):
         """As `omo gate add` and `omo gate run` write them, on the files as they are."""
         pinned = {"kind": "gate-added", "name": name, "by": "user", "argv": ["true"], "cwd": ".", "timeout": 60.0}
         self.change_row(dict, pinned)
-        ran = {"kind": "gate-ran", "name": name, "result": result, "tree": fingerprint(self.root)}
+        ran = {"kind": "gate-ran", "name": name, "result": result, "tree": fingerprint(str(self.root))}
         self.change_row(dict, ran)
 
     def work(self, *paths: str) -> None:

@@ -378,11 +378,12 @@ def test_phases_that_did_not_happen_are_refused_and_the_third_time_ends_the_run(
 def test_honest_work_that_lacks_a_gate_is_refused_and_not_counted(tmp_path: Path) -> None:
     made = asked(tmp_path)
     made.says(answer("C1"))
-    made.write("out.log", "left by the judge\n")
+    made.write("out.txt", "left by the judge\n")
     for _ in range(4):
-        refused(made.judge, "not counted", "SHIP", "out.log", "removed", "omo gate run")
+        refused(made.judge, "not counted", "SHIP", "out.txt", "removed", "omo gate run")
     assert made.rows("exec-circumvention") == []
-    (made.root / "out.log").unlink()
+    (made.root / "out.txt").unlink()
+    made.write("out.log", "what tests leave behind is no work\n")
     assert made.judge().verdict == "pass"
 
 

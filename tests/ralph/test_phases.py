@@ -17,7 +17,7 @@ from omo.cli.main import main
 from omo.clock import stamp
 from omo.errors import Refused
 from omo.hooks import resume
-from omo.proof.tree import fingerprint
+from omo.proof.base import fingerprint
 from omo.state import paths, runtime
 from omo.work import session
 from omo.work.agents import Message, session_events
@@ -355,7 +355,7 @@ def ran(project: Project, name: str, result: str) -> None:
         "timed_out": False,
         "seconds": 0.1,
         "tail": "",
-        "tree": fingerprint(project.root),
+        "tree": fingerprint(str(project.root)),
     }
     gates.SessionGates(project.state, "s1", "agent", project.now, 5.0).record_results([row])
 

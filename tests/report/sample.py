@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from omo.context import Context
-from omo.proof.tree import fingerprint
+from omo.proof.base import fingerprint
 from omo.workflows.ultragoal.status import publish_status
 from omo.workflows.ultrawork import gates
 from tests.project import Project as AnyProject
@@ -103,7 +103,7 @@ def gate_runs(shop: GoalProject, result: str, *, exit_code: int = 0, tail: str =
         "tail": tail,
     }
     agents_gates = gates.SessionGates(shop.state, shop.session, "agent", shop.now, 5.0)
-    row["tree"] = fingerprint(shop.root)
+    row["tree"] = fingerprint(str(shop.root))
     agents_gates.record_results([row])
 
 

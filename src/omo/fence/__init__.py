@@ -206,7 +206,7 @@ class Fence:
         from omo.proof import git
 
         directory, name = os.path.split(entry)  # asked there, as it may be of a submodule
-        tracked = git.run_all(directory, [["ls-files", "-z", "--", name]], seconds=git.HOOK_SECONDS)[0]
+        tracked = git.start(directory, ["ls-files", "-z", "--", name], seconds=git.HOOK_SECONDS).answer()
         return tracked.ok and not tracked.output
 
     def _is_of_session(self, entry: str) -> bool:

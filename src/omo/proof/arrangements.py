@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from omo.errors import NotMade
 from omo.proof import base, calls, contents, form, inline_tests, kinds, manifests, own_commands, reading
 from omo.proof.gate_runs import AS_IT_IS, OLD_TESTS, WITHOUT, Command, Subject
 from omo.proof.project_files import files_at
 from omo.proof.swap import File
 from omo.text import listed
-
-
-class CannotTell(Exception):
-    """Why there is no experiment: a sentence."""
 
 
 @dataclass(frozen=True)
@@ -86,18 +83,15 @@ def kinds_of(subject: Subject, command: Command) -> kinds.Kinds:
 def arrange(subject: Subject, command: Command) -> Arrangements:
     changed = subject.look.changed
     if changed is None:
-        raise CannotTell(f"what was changed is not known ({subject.look.unknown})")
+        raise NotMade(f"what was changed is not known ({subject.look.unknown})")
     if not changed:
-        raise CannotTell("no file was changed")
+        raise NotMade("no file was changed")
     which = kinds_of(subject, command)
     counting = [path for path in changed if which.of(path) in (kinds.WORK, kinds.REST)]
-    try:
-        before = subject.before
-        unread = [path for path in counting if path not in before]
-        before.update(contents.at_base(subject.root, subject.state, subject.began, unread))
-        after = {path: contents.now(subject.root, path) for path in counting}
-    except contents.Unknown as why:
-        raise CannotTell(str(why)) from None
+    before = subject.before
+    unread = [path for path in counting if path not in before]
+    before.update(contents.at_base(subject.root, subject.state, subject.began, unread))
+    after = {path: contents.now(subject.root, path) for path in counting}
     work: list[str] = []
     rest: list[str] = []
     adding: list[str] = []

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from omo import safe_open
 from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof import changes, globs
+from omo.proof import base, changes, globs
 from omo.state import paths
 from omo.state.journal import Journal
 from omo.state.ledger_rows import LedgerRow, Repaired
@@ -340,22 +340,16 @@ def _reused(name: str, other: str) -> Refused:
 
 
 def _not_as_committed(root: Path) -> list[str]:
-    """What lies in the tree and is not as its commit has it: new, edited, staged and ignored files, and all of a
-    repository in this one. Bounded: so many that git would show, and as many that it would not."""
+    """What lies in the tree and is not as its commit has it: new, edited, staged and ignored files. Bounded: so many
+    that git would show, and as many that it would not."""
     shown: set[str] = set()
     hidden: set[str] = set()
     with contextlib.suppress(NotEvaluable):  # a tree of too many files is told of by its times alone
-        since = changes.head(root)
-        if since is None:
+        if changes.head(root) is None:
             shown.update(globs.find_files(root, "**").paths)
         else:
-            shown.update(changes.edited(root, since), changes.untracked(root))
-            hidden.update(path.rstrip("/") for path in changes.loose(root))
-    for path in list(shown | hidden):
-        full = os.path.join(root, path)
-        if os.path.isdir(full) and not os.path.islink(full):
-            with contextlib.suppress(NotEvaluable):
-                hidden.update(globs.find_files(root, f"{path}/**").paths)
+            shown.update(base.take(str(root), {})["files"])
+            hidden.update(changes.loose(root))
     return [*_newest(root, shown), *_newest(root, hidden - shown)]
 
 

@@ -86,7 +86,7 @@ def take(root: str, environ: Mapping[str, str], state: str = "") -> Base:
         listing = _list(root, "HEAD", exclude)
         base["head"], base["view"] = listing.head, listing.view
         base["files"] = _digests(root, listing.paths, {}, Copies(state))
-    except (_Unknown, OmoError, OSError) as error:  # whatever is odd about the files, the run is armed
+    except (OmoError, OSError) as error:  # whatever is odd about the files, the run is armed
         base["unknown"] = str(error)
     return base
 
@@ -96,7 +96,7 @@ def of_commit(root: str, commit: str) -> Base:
     exclude = _exclude_file(root)
     try:
         listing = _list(root, commit, exclude)
-    except (_Unknown, OmoError, OSError) as error:
+    except (OmoError, OSError) as error:
         return {"head": None, "files": {}, "unknown": str(error)}
     known: Base = {"head": listing.head, "view": listing.view, "exclude": _rules_in(exclude), "files": {}}
     return {**known, "unknown": "" if listing.head else f"git has no commit {commit[:12]} here"}
@@ -127,9 +127,19 @@ def look(root: str, base: Base | None) -> Look:
     if base is not None and not unknown:
         try:
             return _look(root, base)
-        except (_Unknown, NotEvaluable) as error:
+        except NotEvaluable as error:
             unknown = str(error)
-    return Look(_fingerprint(root), None, frozenset(), unknown)
+    return Look(fingerprint(root), None, frozenset(), unknown)
+
+
+def fingerprint(root: str) -> str:
+    """One id for what all files hold that are tracked or not ignored, a repository inside this one included."""
+    held = {}
+    for path in _list(root, None, _exclude_file(root), is_bounded=False).paths:
+        digest, _ = _digest(root, path, Copies())
+        if digest != GONE:  # the index may still have it
+            held[path] = digest
+    return tree_of(held)
 
 
 def _look(root: str, base: Base) -> Look:
@@ -139,9 +149,11 @@ def _look(root: str, base: Base) -> Look:
     is_as_before = _rules_in(exclude) == base.get("exclude")
     listing = _list(root, head, exclude if is_as_before else "")
     if listing.head != head:
-        raise _Unknown(f"the commit {str(head)[:12]} that the run began on is gone")
+        raise NotEvaluable(f"the commit {str(head)[:12]} that the run began on is gone")
     if listing.view != base.get("view"):
-        raise _Unknown("what git looks at in this clone was changed: a sparse checkout, core.fileMode, or .git itself")
+        raise NotEvaluable(
+            "what git looks at in this clone was changed: a sparse checkout, core.fileMode, or .git itself"
+        )
     return _compare(root, base, listing)
 
 
@@ -173,7 +185,7 @@ def mark(root: str, left_out: Iterable[str] = (), seen: Look | None = None) -> F
     if seen is None or seen.base is None or any(map(_is_by_times, seen.base["files"].values())):
         try:
             seen = _look_at_head(root)
-        except (_Unknown, OmoError, OSError) as error:
+        except (OmoError, OSError) as error:
             return {"unknown": str(error)}
     assert seen.base is not None
     now = _without_leftovers(Look("", seen.now, seen.untracked), left_out)
@@ -208,7 +220,7 @@ def changed_since(root: str, marked: FilesAtEnd) -> tuple[list[str], str]:
         return [], str(why)
     try:
         now = _without_leftovers(_look(root, marked), marked["left_out"])
-    except (_Unknown, OmoError, OSError) as error:
+    except (OmoError, OSError) as error:
         return [], str(error)
     except (KeyError, TypeError, AttributeError):
         return [], "what was noted of them is not as omo wrote it"
@@ -227,13 +239,13 @@ def is_changed(root: str, moment: float) -> bool:
     """
     command = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     try:
-        listed = git.run_all(root, [command], seconds=git.HOOK_SECONDS)[0]
+        listed = git.start(root, command, seconds=git.HOOK_SECONDS).answer()
         paths = listed.lines if listed.ok else _list_without_git(root).paths
         for path in paths:
             counts = not _is_own(path) and not is_leftover(path)
             if counts and _changed_at(os.path.join(root, path)) >= moment + 0.001:
                 return True
-    except (_Unknown, OmoError, OSError):
+    except (OmoError, OSError):
         return True
     return False
 
@@ -331,10 +343,6 @@ def entries(root: str, head: str) -> dict[str, str]:
     return about_of
 
 
-class _Unknown(Exception):
-    """Why the base, or what differs from it, cannot be told."""
-
-
 class _Listing:
     """The paths that may differ from a commit; without one, every path that counts.
 
@@ -350,10 +358,10 @@ class _Listing:
         self.view = ""
 
 
-def _list(root: str, head: str | None, exclude: str) -> _Listing:
+def _list(root: str, head: str | None, exclude: str, *, is_bounded: bool = True) -> _Listing:
     place = git.place_of_repository(root)
     if not place:
-        return _list_without_git(root)
+        return _list_without_git(root, is_bounded=is_bounded)
     every = ["ls-files", "-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"]
     if exclude:
         every.append(f"--exclude-from={exclude}")
@@ -362,12 +370,13 @@ def _list(root: str, head: str | None, exclude: str) -> _Listing:
     listing_files = git.start(root, every, seconds=git.HOOK_SECONDS)  # meanwhile:
     commit = head or ""
     if head == "HEAD":
-        named = git.run_all(root, [["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]], seconds=git.HOOK_SECONDS)
-        commit = named[0].text.strip()
+        command = ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]
+        commit = git.start(root, command, seconds=git.HOOK_SECONDS).answer().text.strip()
     differing = _differing(root, commit, as_they_are) if commit else None
     listed = listing_files.answer()
-    if not listed.ok:
-        return _list_without_git(root)
+    # A repository above that ignores all of this (dotfiles kept in HOME) has nothing to say about it.
+    if not listed.ok or (place != "." and not listed.output):
+        return _list_without_git(root, is_bounded=is_bounded)
     tracked, loose, flagged = git.sorted_out(listed)
     untracked = [path for path in loose if not is_leftover(path) and not _is_mask(root, path)]
     known = {*tracked, *loose}
@@ -388,7 +397,7 @@ def _list(root: str, head: str | None, exclude: str) -> _Listing:
 
 def _differing(root: str, commit: str, as_they_are: Sequence[str]) -> list[str] | None:
     """The tracked files that git sees otherwise than in the commit; None where it has no such commit."""
-    answer = git.run_all(root, [[*as_they_are, *git.DIFF, commit, "--"]], seconds=git.HOOK_SECONDS)[0]
+    answer = git.start(root, [*as_they_are, *git.DIFF, commit, "--"], seconds=git.HOOK_SECONDS).answer()
     return answer.lines if answer.ok else None
 
 
@@ -416,23 +425,24 @@ def filtered(root: str, paths: Iterable[str]) -> list[str]:
     """Those that a filter rewrites."""
     question = os.fsencode("".join(f"{path}\0" for path in paths))
     command = ["check-attr", "-z", "--stdin", "filter"]
-    fields = git.run_all(root, [command], seconds=git.HOOK_SECONDS, stdin=question)[0].lines
+    fields = git.start(root, command, seconds=git.HOOK_SECONDS, stdin=question).answer().lines
     pairs = zip(fields[0::3], fields[2::3], strict=False)
     return [path for path, value in pairs if value not in ("unspecified", "unset")]
 
 
-def _list_without_git(root: str) -> _Listing:
+def _list_without_git(root: str, *, is_bounded: bool = True) -> _Listing:
     """Every file below a directory that git does not know, but what belongs to nobody's work."""
     paths: list[str] = []
     for directory, names, files in os.walk(root):
         names[:] = sorted(name for name in names if name not in (".git", "node_modules", ".venv"))
+        files += [name for name in names if os.path.islink(os.path.join(directory, name))]
         below = os.path.relpath(directory, root)
         for name in files:
             path = os.path.normpath(os.path.join(below, name))
             if not _is_own(path) and not is_leftover(path):
                 paths.append(path)
-        if len(paths) > MOST_LOOKED_AT:
-            raise _Unknown(f"there are more than {MOST_LOOKED_AT} files, and git does not keep them")
+        if is_bounded and len(paths) > MOST_LOOKED_AT:
+            raise NotEvaluable(f"there are more than {MOST_LOOKED_AT} files, and git does not keep them")
     return _Listing(paths, paths)
 
 
@@ -443,7 +453,7 @@ def _is_own(path: str) -> bool:
 def _digests(root: str, paths: list[str], before: Files, copies: Copies) -> Files:
     """`before` says which files were not read at the base; they are not read now either."""
     if len(paths) > MOST_LOOKED_AT:
-        raise _Unknown(f"more than {MOST_LOOKED_AT} files would have to be told apart")
+        raise NotEvaluable(f"more than {MOST_LOOKED_AT} files would have to be told apart")
     digests: Files = {}
     left = MOST_BYTES
     for path in paths:
@@ -458,8 +468,8 @@ def _digest(root: str, path: str, copies: Copies, *, is_read: bool = True) -> tu
     full = os.path.join(root, path)
     try:
         status = os.lstat(full)
-        if stat.S_ISDIR(status.st_mode):
-            return _fingerprint(full), 0  # a repository inside this one
+        if stat.S_ISDIR(status.st_mode):  # a repository inside this one, or a directory where the index has a file
+            return fingerprint(full) if os.path.lexists(os.path.join(full, ".git")) else GONE, 0
         mode, target = FILE_MODE, b""
         if stat.S_ISLNK(status.st_mode):
             mode, target = LINK_MODE, os.fsencode(os.readlink(full)) + b"\0"
@@ -488,22 +498,12 @@ def name_of(mode: str, held: bytes) -> str:
 def _content(full: str) -> bytes:
     try:
         return safe_open.read_file(full, LARGEST_FILE, follow_link=True)
-    except (safe_open.NotAFile, safe_open.TooLarge):  # the second only behind a link
-        return b""
-
-
-# Seldom needed, and slow to load for a hook: hashlib, tempfile and pathlib are behind them.
-
-
-def _fingerprint(directory: str) -> str:
-    from pathlib import Path
-
-    from omo.proof import tree
-
-    return tree.fingerprint(Path(directory))
+    except (safe_open.NotAFile, safe_open.TooLarge, FileNotFoundError, NotADirectoryError):
+        return b""  # behind a link; there may be nothing at all
 
 
 def _hidden_by_new_rules(root: str, head: str) -> list[str]:
+    """Seldom needed, and slow to load for a hook: hashlib, tempfile and pathlib are behind it."""
     from pathlib import Path
 
     from omo.proof import changes

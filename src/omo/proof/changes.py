@@ -142,20 +142,6 @@ def loose(root: Path, *, whole_directories: bool = False) -> list[str]:
     return _not_own(git.lines(root, "ls-files", "-z", "--others", *as_one))
 
 
-def edited(root: Path, since: str) -> list[str]:
-    """Tracked files that may differ from HEAD, which is `since`, also where git is told not to look; and submodules.
-    Starts no filter."""
-    paths = git.lines(
-        root, "diff-index", "-z", "--name-only", "--no-renames", "--relative", "--ignore-submodules=all", since, "--"
-    )
-    for entry in git.lines(root, "ls-files", "-v", "--stage", "-z"):
-        about, _, path = entry.partition("\t")
-        flag, mode = about.split()[:2]
-        if flag.islower() or flag == "S" or mode == "160000":
-            paths.append(path)
-    return paths
-
-
 def hidden_since(root: Path, base: str) -> list[str]:
     """What is ignored now and would not be by the rules of the base. A directory ignored as a whole is one question."""
     ignored = _not_own(git.lines(root, "ls-files", "-z", "--others", "--ignored", "--directory", _RULES))

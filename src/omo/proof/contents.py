@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 
 from omo import safe_open
+from omo.errors import NotMade
 from omo.proof import base, git
 from omo.proof.project_files import commit_at
 from omo.proof.swap import NOTHING, File
@@ -19,12 +20,8 @@ GITLINK, LINK = "160000", "120000"
 MODES = {"100644": base.FILE_MODE, "100755": base.PROGRAM_MODE}
 
 
-class Unknown(Exception):
-    """Why nobody can tell what a file held: a sentence that names it."""
-
-
 def at_base(root: str, state: str, began: Base, wanted: Sequence[str]) -> dict[str, File]:
-    """What each of the paths held when the run began. Raises Unknown where that was not kept."""
+    """What each of the paths held when the run began. Raises NotMade where that was not kept."""
     held: dict[str, File] = {}
     committed = []
     for path in wanted:
@@ -52,21 +49,21 @@ def now(root: str, path: str) -> File:
     except (FileNotFoundError, NotADirectoryError):
         return NOTHING
     except OSError as error:
-        raise Unknown(f"{path} cannot be read: {error.strerror}") from None
+        raise NotMade(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _kept(state: str, path: str, digest: str) -> File:
     if digest == base.GONE:
         return NOTHING
     if digest.startswith(base.BY_TIMES):
-        raise Unknown(f"{path} was too large to be kept when the run began")
+        raise NotMade(f"{path} was too large to be kept when the run began")
     mode = digest[:1]
     try:
         held = safe_open.read_file(os.path.join(paths.copies_dir(state), digest), base.MOST_BYTES)
     except OSError:
-        raise Unknown(f"what {path} held when the run began was not kept") from None
+        raise NotMade(f"what {path} held when the run began was not kept") from None
     if base.name_of(mode, held) != digest:  # anybody could write there
-        raise Unknown(f"the copy of {path} from when the run began was changed")
+        raise NotMade(f"the copy of {path} from when the run began was changed")
     if mode == base.LINK_MODE:
         held = held.partition(b"\0")[0]
     return File(held, mode)
@@ -76,7 +73,7 @@ def _committed(root: str, head: str, paths: Sequence[str]) -> dict[str, File]:
     """As git would check them out: line ends too. No program of a filter is started, so such files are unknown."""
     listed = commit_at(root, head).entries
     if listed is None:
-        raise Unknown(f"git does not tell what the commit {head[:12]} holds")
+        raise NotMade(f"git does not tell what the commit {head[:12]} holds")
     entries = {}
     for path in paths:
         if path in listed:
@@ -89,9 +86,9 @@ def _committed(root: str, head: str, paths: Sequence[str]) -> dict[str, File]:
     as_they_are = git.settings(root).as_they_are
     for path in present:
         if entries[path][0] == GITLINK:
-            raise Unknown(f"{path} is a repository of its own")
+            raise NotMade(f"{path} is a repository of its own")
     if as_they_are and (filtered := base.filtered(root, present)):
-        raise Unknown(f"{filtered[0]} is stored through a filter of git's, which omo does not start")
+        raise NotMade(f"{filtered[0]} is stored through a filter of git's, which omo does not start")
     links = [path for path in present if entries[path][0] == LINK]
     files = [path for path in present if entries[path][0] != LINK]
     for path, content in zip(links, git.blobs(root, [entries[path][1] for path in links]), strict=True):
@@ -114,6 +111,6 @@ def _checked_out(
     output = git.require(git.run(root, *as_they_are, *command, stdin=question), "cat-file").output
     contents = (b"\n" + output).split(f"\n{mark}\n".encode())[1:]
     if len(contents) != len(paths):
-        raise Unknown("git does not tell what the changed files held when the run began")
+        raise NotMade("git does not tell what the changed files held when the run began")
     contents[-1] = contents[-1][:-1]  # the line end that closes the last
     return contents

@@ -10,7 +10,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -46,7 +46,6 @@ LARGEST_READ = 8_000_000
 LARGEST_PARSED = 2_000_000
 MOST_FILES = 2_000
 OUTPUT_LIMIT = 1_000_000
-SEARCH_SECONDS = 60.0
 SYNTAX_SECONDS = 30.0
 LONGEST_OBSERVED = 500
 EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
@@ -58,13 +57,11 @@ class Tree:
 
     `pinned` has the checks whose commands may run, by digest, and the base that each was pinned at. `inputs` are files
     that ask for the evaluation, such as the checks file itself; changing them is not leaving the scope.
-    `searching` is the time for regular expressions; each evaluation begins with a whole one.
     """
 
     root: Path
     pinned: Mapping[str, str | None] = field(default_factory=dict)
     inputs: frozenset[str] = frozenset()
-    searching: patterns.Budget = field(default_factory=lambda: patterns.Budget(SEARCH_SECONDS), compare=False)
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,6 @@ class Finding(NamedTuple):
 
 
 def evaluate(checks: Sequence[Check | str], tree: Tree) -> Verdict:
-    tree = replace(tree, searching=patterns.Budget(SEARCH_SECONDS))
     observations = [_observe(check, name, tree) for check, name in zip(checks, ids_of(checks), strict=True)]
     in_words, by_code = [], []
     for observation in observations:
@@ -135,9 +131,6 @@ def _evaluate(check: Check, tree: Tree) -> Finding:
         return _EVALUATORS[check.type](check, tree)
     except _NoFile as error:
         return Finding("fail", str(error))
-    except patterns.Spent:
-        reason = f"the regexes of all checks together took {SEARCH_SECONDS:g} s, so this one was not tried"
-        return Finding("unknown", reason)
     except patterns.TooSlow:
         return Finding("unknown", "its regex takes too long; write it without nested repeats")
     except (NotEvaluable, BadInput) as error:
@@ -187,7 +180,7 @@ def _content(check: ContentCheck, tree: Tree) -> Finding:
     good, bad, unclear = [], [], []
     for path in paths:
         raw, is_whole = _read(tree.root, path, LARGEST_READ)
-        has_it = tree.searching.found(check.regex, raw.decode("utf-8-sig", "replace").replace("\r\n", "\n"))
+        has_it = patterns.found(check.regex, raw.decode("utf-8-sig", "replace").replace("\r\n", "\n"))
         if not has_it and not is_whole:
             unclear.append(path)
         elif has_it is check.absent:
@@ -215,15 +208,17 @@ def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
         raise NotEvaluable(f"{path} is no file", fix="put a file there") from None
 
 
-def _command(check: CommandCheck, tree: Tree) -> Finding:
+def _command(check: CommandCheck | MetricCheck, tree: Tree) -> Finding:
     outcome = _run(check, tree)
-    return outcome if isinstance(outcome, Finding) else _judged_command(check, outcome, tree.searching)
+    return outcome if isinstance(outcome, Finding) else _judged(check, outcome)
 
 
-def _judged_command(check: CommandCheck, outcome: Outcome, searching: patterns.Budget) -> Finding:
+def _judged(check: CommandCheck | MetricCheck, outcome: Outcome) -> Finding:
+    if isinstance(check, MetricCheck):
+        return _measured(check, outcome)
     if outcome.exit_code != check.exit:
         return Finding("fail", f"{_ending(outcome)}, {check.exit} needed", _said(outcome))
-    if check.stdout is None or searching.found(check.stdout, outcome.stdout.replace("\r\n", "\n")):
+    if check.stdout is None or patterns.found(check.stdout, outcome.stdout.replace("\r\n", "\n")):
         return Finding("pass", _ending(outcome), _said(outcome))
     if outcome.stdout_truncated:
         return Finding(
@@ -246,7 +241,7 @@ def _run(check: CommandCheck | MetricCheck, tree: Tree) -> Outcome | Finding:
         return Finding("fail", f"its directory {check.cwd} is not there")
     outcome = run(check.argv, cwd=where, timeout=check.timeout, output_limit=OUTPUT_LIMIT)
     began: Base = {"head": tree.pinned[digest_of_check(check)]}
-    result, why = outputs.result_of(outcome, reading.shadows(str(tree.root), began, [check]))
+    result, why = outputs.result_of(outcome, reading.shadows(str(tree.root), began, check, {}))
     return Finding("unknown", why, _said(outcome)) if result == "unknown" else outcome
 
 
@@ -319,7 +314,7 @@ def _commit(check: CommitCheck, tree: Tree) -> Finding:
     base = _base(check, tree)
     subjects = changes.subjects(tree.root, base)
     for subject in subjects:
-        if tree.searching.found(check.subject, subject):
+        if patterns.found(check.subject, subject):
             return Finding("pass", f"a commit since {base[:12]} has that subject", subject)
     reason = f"none of {len(subjects)} commits since {base[:12]} has a subject like /{clip(check.subject, 80)}/"
     return Finding("fail", reason, "; ".join(clip(subject, 80) for subject in subjects[:5]))
@@ -350,18 +345,10 @@ def judge_of(check: CommandCheck | MetricCheck) -> Callable[[Outcome], tuple[str
     """Whether a run of the check's command passes it, for the experiment."""
 
     def judge(outcome: Outcome) -> tuple[str, str]:
-        if isinstance(check, MetricCheck):
-            finding = _measured(check, outcome)
-        else:
-            finding = _judged_command(check, outcome, patterns.Budget(SEARCH_SECONDS))
+        finding = _judged(check, outcome)
         return finding.result, finding.reason
 
     return judge
-
-
-def _metric(check: MetricCheck, tree: Tree) -> Finding:
-    outcome = _run(check, tree)
-    return outcome if isinstance(outcome, Finding) else _measured(check, outcome)
 
 
 def _measured(check: MetricCheck, outcome: Outcome) -> Finding:
@@ -410,6 +397,6 @@ _EVALUATORS: Mapping[str, Callable[[Any, Tree], Finding]] = {
     "commit": _commit,
     "forbidden": _forbidden,
     "scope": _scope,
-    "metric": _metric,
+    "metric": _command,
     "judge": _judge,
 }

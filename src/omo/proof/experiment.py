@@ -19,8 +19,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from omo import progress
+from omo.errors import NotMade
 from omo.proof import base, contents, gate_runs, outputs, reading, swap
-from omo.proof.arrangements import Arrangements, CannotTell, arrange, files_key, kinds_of
+from omo.proof.arrangements import Arrangements, arrange, files_key, kinds_of
 from omo.proof.gate_runs import AS_IT_IS, MOST_NAMED, OLD_TESTS, WITHOUT, Command, Judge, Run, Subject
 from omo.proof.swap import File
 from omo.text import clip, counted, listed
@@ -74,16 +75,14 @@ def prove(
             return Experiment(NO_WORK, arranged.why_no_work, changed_rest=arranged.rest)
         known = [*gate_runs.recorded(subject, command), *seen]
         return _Trial(subject, command, arranged, known, run_as_it_is, judge=judge).experiment()
-    except CannotTell as why:
-        return Experiment(NOT_MADE, str(why))
-    except swap.NotMade as error:
+    except NotMade as error:
         return Experiment(NOT_MADE, error.message)
 
 
 def weakened(subject: Subject, command: Command) -> str:
     """For an end that others have judged: why a pass of this command need not mean what it did before. Empty where no
     test, configuration or data was changed, or where it passes with them as they were too."""
-    if shadows := reading.shadows(subject.root, subject.began, [command], subject.allowed):
+    if shadows := reading.shadows(subject.root, subject.began, command, subject.allowed):
         return outputs.IN_PLACE_OF_RUNNER.format(shadows[0])
     try:
         arranged = arrange(subject, command).without_products()
@@ -91,9 +90,7 @@ def weakened(subject: Subject, command: Command) -> str:
             return ""
         known = gate_runs.recorded(subject, command)
         made = _Trial(subject, command, arranged, known, lambda: run_now(subject, command)).with_old_tests()
-    except CannotTell as why:
-        return str(why)
-    except swap.NotMade as error:
+    except NotMade as error:
         return error.message
     return "" if made.holds else made.reason
 
@@ -101,7 +98,7 @@ def weakened(subject: Subject, command: Command) -> str:
 def run_now(subject: Subject, command: Command, judge: Judge | None = None) -> Run:
     """As it is."""
     outcome = gate_runs.run_asking(command, subject.root, gate_runs.environment(subject.environ), command.timeout)
-    shadows = reading.shadows(subject.root, subject.began, [command], subject.allowed)
+    shadows = reading.shadows(subject.root, subject.began, command, subject.allowed)
     return gate_runs.read_run(
         outcome, files_key(subject.look.changed or {}, kinds_of(subject, command)), shadows, judge
     )
@@ -166,16 +163,16 @@ class _Trial:
 
     def _require_time(self, count: int, now: Run | None) -> None:
         if not self.subject.makes:
-            raise CannotTell("it was not tried without the work")
+            raise NotMade("it was not tried without the work")
         if not self.subject.minutes:
-            raise CannotTell("the experiment is switched off (setting experiment)")
+            raise NotMade("the experiment is switched off (setting experiment)")
         lasted = [run.seconds for run in self.seen]
         if now is not None:
             lasted.append(now.seconds)
         estimate = count * max(lasted, default=0.0)
         if estimate > self.subject.minutes * 60:
             allowed = f"the setting proof_minutes allows {self.subject.minutes:g}"
-            raise CannotTell(f"{counted(count, 'run')} of it would take about {estimate / 60:.0f} min; {allowed}")
+            raise NotMade(f"{counted(count, 'run')} of it would take about {estimate / 60:.0f} min; {allowed}")
         if estimate > WORTH_TELLING:
             takes = f"about {estimate / 60:.0f} min" if estimate > 90 else f"about {estimate:.0f} s"
             progress.say(
@@ -199,7 +196,7 @@ class _Trial:
         if swapped.moved:
             for name, run in runs.items():
                 gate_runs.record(subject, self.command, name, replace(run, result="unknown", why=swapped.moved))
-            raise CannotTell(f"{swapped.moved} while files were swapped, so that the runs count for nothing")
+            raise NotMade(f"{swapped.moved} while files were swapped, so that the runs count for nothing")
         if swapped.kept:
             kept = [f"{clip(kept.path, 80)} (kept as {kept.kept_as})" for kept in swapped.kept]
             self.notes.append(f"put back over what stood there instead: {listed(kept, 6)}")

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 from omo.digest import sha256
 from omo.errors import OmoError
 from omo.json_text import dumps
-from omo.proof import base, outputs, reading
+from omo.proof import base, outputs
 from omo.proof import run as runner
 from omo.proof.outputs import Counts
 from omo.proof.project_files import commit_at
@@ -43,9 +43,13 @@ MOST_NAMED = 3
 TAIL = 4000
 
 
-class Command(reading.Command, Protocol):
+class Command(Protocol):
     """What is run: a gate, or a check. `sealed` are globs of more files that it rests on."""
 
+    @property
+    def argv(self) -> Sequence[str]: ...
+    @property
+    def cwd(self) -> str: ...
     @property
     def sealed(self) -> Sequence[str]: ...
     @property

@@ -101,7 +101,7 @@ def lines(root: str | os.PathLike[str], *arguments: str) -> list[str]:
 
 def run(root: str | os.PathLike[str], *arguments: str, stdin: bytes = b"") -> Output:
     """However git ends; only no answer at all raises."""
-    answer = run_all(root, [arguments], stdin=stdin)[0]
+    answer = start(root, arguments, stdin=stdin).answer()
     if answer.code is None and answer.errors:
         raise NotEvaluable(f"git {arguments[0]} {os.fsdecode(answer.errors)}", fix="git status")
     return answer
@@ -112,14 +112,6 @@ def require(answer: Output, verb: str) -> Output:
         return answer
     why = answer.errors.decode("utf-8", "replace").strip() or "no answer"
     raise NotEvaluable(f"git {verb} failed: {why}", fix="git status")
-
-
-def run_all(
-    root: str | os.PathLike[str], commands: Sequence[Sequence[str]], *, seconds: float = SECONDS, stdin: bytes = b""
-) -> list[Output]:
-    """The answers of several commands, all of them started at once."""
-    started = [start(root, arguments, seconds=seconds, stdin=stdin) for arguments in commands]
-    return [process.answer() for process in started]
 
 
 def start(

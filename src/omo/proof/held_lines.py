@@ -16,7 +16,7 @@ from omo import progress
 from omo.errors import NotEvaluable, OmoError
 from omo.json_text import Json
 from omo.proof import base, contents, experiment, gate_runs, swap
-from omo.proof.arrangements import CannotTell, arrange
+from omo.proof.arrangements import arrange
 from omo.proof.gate_runs import WITHOUT, Command, Run, Subject
 from omo.proof.hunks import Hunk, hunks_of
 from omo.proof.swap import File
@@ -95,11 +95,8 @@ class Answers:
 
 def look(subject: Subject, command: Command, seconds: float) -> Answers:
     """Raises NotEvaluable where the gate cannot say anything of these files; they are as they were then too."""
-    try:
-        arranged = arrange(subject, command)
-        after = {path: contents.now(subject.root, path) for path in arranged.work}
-    except (CannotTell, contents.Unknown) as why:
-        raise NotEvaluable(str(why)) from None
+    arranged = arrange(subject, command)
+    after = {path: contents.now(subject.root, path) for path in arranged.work}
     hunks: list[Hunk] = []
     for path in arranged.work:
         hunks += hunks_of(path, arranged.files[WITHOUT][path], after[path])

@@ -49,11 +49,12 @@ TEST_DIRECTORIES = _words("tests __tests__ __mocks__ __fixtures__ __snapshots__ 
 # Names of tests directories at the top of a project or package; deeper they are good names for source as well.
 TEST_DIRECTORIES_AT_TOP = _words("test spec specs benches benchmarks fixtures cassettes snapshots golden goldens")
 EXPECTED_VALUES = _words("fixtures cassettes snapshots golden goldens expected baseline")  # also pictures, documents
-# Maven's and Gradle's src/test, src/integrationTest, src/commonTest; Calc.Tests of .NET, CalcUITests of Xcode; behave.
+# api-tests, integration_tests; Maven's and Gradle's src/test, src/integrationTest, src/commonTest; Calc.Tests of .NET,
+# CalcUITests of Xcode; behave.
 TEST_TREE = re.compile(
-    r"(?:^|/)(?:src/(?:test|testFixtures|\w+Test)/|[\w.]*(?:Tests|\.Test)/|features/(?:environment\.py$|steps/.*\.py$))"
+    r"(?:^|/)(?:[\w-]+[-_]tests/|src/(?:test|testFixtures|\w+Test)/|[\w.]*(?:Tests|\.Test)/"
+    r"|features/(?:environment\.py$|steps/.*\.py$))"
 )
-TEST_WORDS = _words("test tests testing spec specs bench benches benchmark benchmarks")
 
 # The files that make a directory a package.
 MANIFESTS = _words(
@@ -105,7 +106,7 @@ class Kinds:
 
     `started` are the files that the gate executes, itself, by a recipe or by its runner's configuration; `sealed` globs
     of what the user added to the rest; `documents` globs of documents that a runner reads (`documents_named`);
-    `present` the paths of the project, by which a directory that only its name calls one of tests is told from source.
+    `present` the paths of the project, whose manifests say what is the top of a package.
     """
 
     def __init__(
@@ -121,13 +122,11 @@ class Kinds:
         self._sealed = sealed
         self._is_form = is_form
         self._documents = documents
-        self._present = present
         self._tops = {""}
         for path in present:
             directory, _, name = path.rpartition("/")
             if name in MANIFESTS:
                 self._tops.add(directory)
-        self._of_tests: dict[str, bool] = {}
 
     def of(self, path: str) -> str:
         *directories, name = path.split("/")
@@ -140,7 +139,7 @@ class Kinds:
             is_configuration = "/".join(directories) in self._tops
         if self._is_form:
             return REST if is_configuration else WORK
-        if is_test(path, self._tops) or self._is_among_tests(directories):
+        if is_test(path, self._tops):
             return REST
         if _lies_in(directories, DOCUMENT_DIRECTORIES, self._tops) or _is_document(name):
             is_read = any(_is_named(path, glob) for glob in self._documents)
@@ -149,19 +148,6 @@ class Kinds:
         if is_configuration or _suffix(name) in DATA or path.startswith(PACKAGES_AT_TOP):
             return REST
         return WORK
-
-    def _is_among_tests(self, directories: Sequence[str]) -> bool:
-        """Helpers of tests lie among tests: below a directory with a word for tests in its name, in which tests
-        outnumber the other code; or among features."""
-        for depth, directory in enumerate(directories, 1):
-            words = re.split(r"[^a-z0-9]+", directory.lower())
-            if directory == "features" or not TEST_WORDS.isdisjoint(words):
-                below = "/".join(directories[:depth]) + "/"
-                if below not in self._of_tests:
-                    self._of_tests[below] = _holds_tests([path for path in self._present if path.startswith(below)])
-                if self._of_tests[below]:
-                    return True
-        return False
 
 
 def is_plain_data(path: str) -> bool:
@@ -216,16 +202,3 @@ def _lies_in(directories: Sequence[str], names: Collection[str], tops: Collectio
         if directory.lower() in names and "/".join(directories[:depth]) in tops:
             return True
     return False
-
-
-def _holds_tests(paths: Sequence[str]) -> bool:
-    tests = others = 0
-    for path in paths:
-        name = posixpath.basename(path)
-        if name.endswith(".feature"):
-            return True
-        if COLLECTED.match(name):
-            tests += 1
-        elif name != "__init__.py" and _suffix(name) not in DATA | DOCUMENTS:
-            others += 1
-    return tests > others

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Sequence
@@ -14,7 +13,7 @@ from omo.proof.runners import Counts as Counts
 from omo.text import clip
 
 IN_PLACE_OF_RUNNER = "{} stands in the place of the runner's own module"
-# `go test -json` prints some 600 bytes for each test, and what is counted line by line must not have a gap.
+# `go test -v` prints what each test logs, and what is counted line by line must not have a gap.
 ASKED_OUTPUT_LIMIT = 8_000_000
 _GO_PRINTS_OTHERWISE = {"json", "v", "test.v", "c", "n", "list", "bench", "h", "help"}
 _LONGEST_LINE = 1000
@@ -161,7 +160,7 @@ def asking(argv: list[str]) -> list[str]:
         if argument.startswith("-"):
             options.add(argument.lstrip("-").partition("=")[0])
     if program == "go" and argv[1:2] == ["test"] and not options & _GO_PRINTS_OTHERWISE:
-        return [*argv[:2], "-json", *argv[2:]]
+        return [*argv[:2], "-v", *argv[2:]]
     if program == "cargo" and not options & {"no-fail-fast", "no-run", "help"}:
         end = 3 if "".join(argv[1:2]).startswith("+") else 2  # +nightly
         if argv[end - 1 : end] in (["test"], ["t"]):
@@ -179,33 +178,12 @@ def asking_environment(argv: list[str]) -> dict[str, str]:
 
 def _page(output: str) -> str:
     """Lines without colours, the blank ones left out. What is longer than any summary is cut, to be read in time."""
-    plain = _COLOURS.sub("", output)
-    if '"Action":' in plain:
-        plain = _without_json(plain)
     kept = []
-    for line in re.split(r"[\r\n]+", plain):
+    for line in re.split(r"[\r\n]+", _COLOURS.sub("", output)):
         line = line[:_LONGEST_LINE].rstrip()
         if line:
             kept.append(line)
     return "\n".join(kept)
-
-
-def _without_json(text: str) -> str:
-    """`go test -json` as `go test -v` would have printed it: packages one after the other, not as they ran."""
-    others = []
-    packages: dict[str, list[str]] = {}
-    for line in text.split("\n"):
-        try:
-            event = json.loads(line) if line.startswith('{"') else {}
-        except (ValueError, RecursionError):
-            event = {}
-        if "Action" not in event:
-            others.append(line)
-        elif isinstance(event.get("Output"), str):
-            package = str(event.get("Package") or event.get("ImportPath") or "")
-            packages.setdefault(package, []).append(event["Output"])
-    printed = ["".join(outputs) for outputs in packages.values()]
-    return "\n".join([*printed, *others])
 
 
 def _first(text: str, *patterns: re.Pattern[str]) -> str:

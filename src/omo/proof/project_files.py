@@ -15,20 +15,9 @@ from omo.proof import base
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from typing import Protocol
+    from typing import TypeAlias
 
-    class Files(Protocol):
-        """Files of a project, by paths below its root: those of a commit, or those on the disk."""
-
-        @property
-        def is_committed(self) -> bool: ...
-        def has(self, path: str) -> bool: ...
-        def text(self, path: str) -> str: ...
-        def read(self, paths: Collection[str]) -> None:
-            """Before their texts are asked for one by one: a commit is asked for all of them at once."""
-
-        def in_directory(self, path: str) -> list[str]: ...
-
+    Files: TypeAlias = "Disk | Commit"
 
 MOST_OF_FILE = 256 * 1024
 MOST_IN_DIRECTORY = 2000
@@ -92,6 +81,7 @@ class Commit:
         return self._texts.get(path, "")
 
     def read(self, paths: Collection[str]) -> None:
+        """Before their texts are asked for one by one: all of them at once."""
         unread = [path for path in paths if path in self.names and path not in self._texts]
         held = base.committed(self._root, self._head, unread)
         for path in unread:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from omo import safe_open
 from omo.proof import base
 from omo.text import clip
 
 if TYPE_CHECKING:
+    from omo.proof.gate_runs import Command
     from omo.proof.swap import File
     from omo.state.rows import Base
 
@@ -25,12 +26,14 @@ SHADOWS = (
     *("doctest", "argparse", "traceback", "warnings", "difflib", "inspect", "importlib"),
 )
 # Those that it loads in its turn, also good names for a module of a package: looked for where a command runs.
+# "a module that the runner imports"
 LOADED_BY_RUNNER = (
     *("ast", "asyncio", "collections", "contextlib", "dis", "enum", "fnmatch", "functools", "gettext", "keyword"),
     *("linecache", "logging", "opcode", "operator", "pprint", "re", "reprlib", "signal", "textwrap", "token"),
     *("tokenize", "types", "weakref"),
 )
-# Words by which source asks whether a test runs it, or changes what an assertion does.
+# Words by which source asks whether a test runs it, or changes what an assertion does. "right only where a runner is
+# loaded", "right only when a test calls", "the assertion replaced by the source", "the exit code changed …"
 PEEKS = re.compile(
     r"PYTEST_(?:CURRENT_TEST|VERSION)|JEST_WORKER_ID|VITEST_WORKER_ID|\bcfg!\(test\)|\btesting\.Testing\(\)"
     r"|\bTest(?:Case|Result)\.\w+\s*=|\bsetattr\(\s*(?:\w+\.)*TestCase\b|\bsys\._getframe\b|\binspect\.(?:stack|currentframe)\("
@@ -41,34 +44,25 @@ LONGEST_LINE = 100
 LARGEST_FILE = 1_000_000
 
 
-class Command(Protocol):
-    @property
-    def argv(self) -> Sequence[str]: ...
-    @property
-    def cwd(self) -> str: ...
-
-
-def shadows(root: str, began: Base, commands: Sequence[Command], allowed: Mapping[str, str] | None = None) -> list[str]:
+def shadows(root: str, began: Base, command: Command, allowed: Mapping[str, str]) -> list[str]:
     """Files beside a command that Python would load in place of the runner's own, and that were not there before.
 
     They are looked for on the disk, as git may be told to ignore them. Of `began` its commit alone will do; `allowed`
     are changes that the user wants, by the digest of what they saw.
     """
-    directories = set()
-    own = {command.cwd for command in commands}
-    for command in commands:
-        words = " ".join(command.argv).replace(";", " ").split()  # also those of a line for a shell
-        for before, word in zip(["", *words], words, strict=False):
-            if word.endswith(".py"):  # which looks beside itself first
-                directories.add(os.path.join(command.cwd, os.path.dirname(word)))
-            elif before == "cd":
-                directories.add(os.path.join(command.cwd, word))
+    directories = {command.cwd}
+    words = " ".join(command.argv).replace(";", " ").split()  # also those of a line for a shell
+    for before, word in zip(["", *words], words, strict=False):
+        if word.endswith(".py"):  # which looks beside itself first
+            directories.add(os.path.join(command.cwd, os.path.dirname(word)))
+        elif before == "cd":
+            directories.add(os.path.join(command.cwd, word))
     present = []
-    for directory in sorted(directories | own):
-        for name in (*SHADOWS, *LOADED_BY_RUNNER) if directory in own else SHADOWS:
+    for directory in sorted(directories):
+        for name in (*SHADOWS, *LOADED_BY_RUNNER) if directory == command.cwd else SHADOWS:
             for file in (f"{name}.py", f"{name}/__init__.py"):
                 path = os.path.normpath(os.path.join(directory, file))
-                is_allowed = path in (allowed or {}) and (allowed or {})[path] == base.digest_of(root, path)
+                is_allowed = path in allowed and allowed[path] == base.digest_of(root, path)
                 if os.path.lexists(os.path.join(root, path)) and path not in began.get("files", ()) and not is_allowed:
                     present.append(path)
     head = began.get("head")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
-from pathlib import Path
 
-from omo.proof import base, tree
+from omo.proof import base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ class Files:
     @cached_property
     def tree(self) -> str:
         """Their fingerprint."""
-        return tree.fingerprint(Path(self.root))
+        return base.fingerprint(self.root)
 
     @cached_property
     def now(self) -> Base:

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from omo import settings
+from omo.errors import NotMade
 from omo.proof import base, contents, experiment, own_commands, patterns
 from omo.proof.checks import Check, CommandCheck, ContentCheck, MetricCheck
-from omo.proof.evaluate import SEARCH_SECONDS, judge_of
+from omo.proof.evaluate import judge_of
 from omo.proof.gate_runs import Command, Judge, Plain, Subject
 from omo.proof.kinds import CODE
 from omo.proof.run import child_environment
@@ -125,10 +126,10 @@ def _was_not_so(subject: Subject, check: ContentCheck) -> bool:
         return False
     try:
         before = contents.at_base(subject.root, subject.state, subject.began, [check.path])[check.path].content
-    except contents.Unknown:
+    except NotMade:
         return False
     text = (before or b"").decode("utf-8-sig", "replace").replace("\r\n", "\n")
-    return patterns.Budget(SEARCH_SECONDS).found(check.regex, text) is check.absent
+    return patterns.found(check.regex, text) is check.absent
 
 
 def missing_tests(subject: Subject, passing: Sequence[Command], *, runs_tests: bool = True) -> str:

@@ -8,12 +8,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from omo.digest import sha256
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof import base, changes
 from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
 from omo.state.rows import read_base
 from omo.text import clip
@@ -185,8 +183,6 @@ def record_circumvention(run: RalphRun, state: RalphState, missing: list[str]) -
 def _left_behind(files: Files, before: Base) -> list[str]:
     """What to do about files that are others than `before`; nothing where there are none."""
     changed = files.changed_since(before) or []
-    if not changed:  # what tests and servers leave behind is no work, and part of the tree
-        changed = [path for path in changes.untracked(Path(files.root)) if base.is_leftover(path)]
     if not changed:
         return []
     names = ", ".join(clip(path, 100) for path in changed[:MOST_NAMED])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof import artifacts, changes, tree
+from omo.proof import artifacts, base, changes
 from omo.proof.gate_runs import Command
 from omo.text import clip, counted
 from omo.work import agents, proving
@@ -279,6 +279,6 @@ def _facts(
         "weakened": weakened[:MOST_WEAKENED],
         "allowed": allowed,
         "notes": [clip(note, LONGEST_NOTE) for note in inspection.notes],
-        "tree": tree.fingerprint(Path(run.caller.root)),
+        "tree": base.fingerprint(run.caller.root),
         "by": run.caller.by,
     }

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from omo.digest import sha256
@@ -214,11 +213,11 @@ def drift(plan: Plan, root: str) -> str:
     closed = [goal for goal in plan.goals if goal.status == "complete" and goal.receipt]
     if not closed:
         return ""
-    from omo.proof import tree  # not needed by a status without receipts
+    from omo.proof import base  # not needed by a status without receipts
 
     newest = max(closed, key=lambda goal: str(goal.receipt.get("verifiedAt")))
     try:
-        now = tree.fingerprint(Path(root))
+        now = base.fingerprint(root)
     except NotEvaluable as error:
         return clip(f"the tree cannot be read: {error.message}", 200)
     if now == newest.receipt.get("tree"):

@@ -17,7 +17,6 @@ from omo.proof import patterns
 from omo.workflows.ultraplan.history import Change, Commit, undone
 from omo.workflows.ultraplan.models import Manifest, Step
 
-SEARCH_SECONDS = 60.0
 MOST_LINES = 500
 TOO_SLOW = "its commit_message_pattern takes too long; write it without nested repeats"
 
@@ -81,7 +80,6 @@ class _Claiming:
     def __init__(self, commits: Sequence[Commit]) -> None:
         self._commits = commits
         self._undone = undone(commits)
-        self._budget = patterns.Budget(SEARCH_SECONDS)
         self._manifests: dict[int, Manifest] = {}
         self._named: dict[int, list[int]] = {}  # by step: commits with its subject
         self._claimed: dict[int, int] = {}
@@ -154,12 +152,14 @@ class _Claiming:
         return SOME if any(met) else NONE
 
     def _matches(self, number: int, line: str) -> bool:
+        if number in self._unclear:
+            return False
         pattern = self._manifests[number].commit_message_pattern
         for start in _ABOUT_OTHERS:
             if line.startswith(start) and start.rstrip(' "!') not in pattern:
                 return False
         try:
-            return self._budget.found(pattern, line)
-        except (patterns.TooSlow, patterns.Spent):
+            return patterns.found(pattern, line)
+        except patterns.TooSlow:
             self._unclear[number] = TOO_SLOW
             return False

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from omo import table
 from omo.context import Context
 from omo.errors import Refused
-from omo.proof import arrangements, base, gate_runs, own_commands, reading, tree, typed_commands
+from omo.proof import arrangements, base, gate_runs, own_commands, reading, typed_commands
 from omo.proof import run as runner
 from omo.proof.kinds import CODE
 from omo.state import runtime, store
@@ -127,7 +127,7 @@ def run_gates(
         files = base.take(context.root, context.environ)
         results = [{**result, "files": files} for result in results]
     if "fingerprint" in keeps:
-        fingerprint = tree.fingerprint(Path(context.root))
+        fingerprint = base.fingerprint(context.root)
         results = [{**result, "fingerprint": fingerprint} for result in results]
     session_gates(context, name).record_results(results)
     return Ran(results, known, whole)
@@ -148,7 +148,7 @@ def _run_one(gate: gates.Gate, context: Context, known: gates.Gates, *, asks: bo
         outcome = gate_runs.run_asking(gate, context.root, told, gate.timeout)
     else:
         outcome = runner.run(gate.argv, cwd=Path(directory), timeout=gate.timeout, env=told)
-    shadows = reading.shadows(context.root, known.base or {}, [gate], known.allowed_changes)
+    shadows = reading.shadows(context.root, known.base or {}, gate, known.allowed_changes)
     ran = gate_runs.read_run(outcome, "", shadows)
     program = typed_commands.resolve(gate.argv[0], directory, environ.get("PATH", ""))
     row: SessionEvent = gate_runs.as_row(ran)

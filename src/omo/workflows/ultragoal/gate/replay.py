@@ -18,7 +18,7 @@ from pydantic import AfterValidator, Field
 from omo.errors import BadInput, Refused
 from omo.proof import globs, own_commands
 from omo.proof.checks import Argv
-from omo.proof.reading import Command
+from omo.proof.gate_runs import Command
 from omo.proof.run import Outcome, child_environment, run
 from omo.strict import Strict, Written, validated
 from omo.text import clip
