@@ -256,7 +256,7 @@ def _as_listed(words: list[str]) -> list[str]:
 def stop_or_go(prompt: str) -> tuple[str, str, tuple[int, int], tuple[str, ...]] | None:
     """Action, rule, span and named workflows of a stop, a wait or a continue; None where it is none of them."""
     text = prompt[:LONGEST_READ].replace("’", "'")
-    if text.lstrip("\ufeff \t\r\n*_")[:1] in NOT_PROSE:
+    if text.lstrip()[:1] in NOT_PROSE:
         return None
     clauses = clauses_of(text)
     decision = _decide(clauses, is_whole=len(prompt) < LONGEST_READ)
@@ -290,7 +290,7 @@ def _decide(clauses: list[Clause], *, is_whole: bool) -> tuple[str, str, Clause]
         return "pause", "live-wait", first
     # "I have to go, let's do this later"; but "fix the login page, that's all" in tests/ultrawork/prompts.txt.
     is_put_off = {"work", "go"}.isdisjoint(clause.kind for clause in content)
-    if last.kind == "wait" and is_whole and not is_later and is_put_off and len(content) > 1:
+    if last.kind == "wait" and is_whole and not is_later and is_put_off:
         return "pause", "live-wait", last
     if first.kind == "go" and not first.asks:
         return "resume", "go-on", first
