@@ -45,7 +45,7 @@ HOOKS = (".husky", ".githooks", ".lefthook")
 HOOK_SETTINGS = (".pre-commit-config.yaml", ".pre-commit-config.yml", "lefthook.yml", "lefthook.yaml")
 AGENTS = (".claude", ".codex", ".gemini", ".cursor")
 AGENT_SETTINGS = (".mcp.json", ".claude.json")
-SETTINGS_BELOW = ("settings", "hooks.", "config.toml", "mcp.json")
+SETTINGS_BELOW = ("settings", "hooks", "config.toml", "mcp.json")
 DEVICES = ("null", "stdout", "stderr", "stdin", "tty", "zero", "full", "fd", "shm")  # those that anybody may write to
 SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")
 # A project may lie in memory too, and is fenced there as anywhere.
@@ -269,7 +269,7 @@ def guarded_kind(path: str) -> str:
     if name in PROFILES or (".config", "fish") in pairs:
         return "a shell profile"
     for directory, below in pairs:
-        if name in AGENT_SETTINGS or (directory in AGENTS and below.startswith((*SETTINGS_BELOW, "hooks"))):
+        if name in AGENT_SETTINGS or (directory in AGENTS and below.startswith(SETTINGS_BELOW)):
             return "an agent's settings or hooks"
     if name in HOOK_SETTINGS or any(part in HOOKS for part in parts):
         return "hook scripts and their settings"

@@ -64,7 +64,7 @@ class _Judge:
                 for reason in forbidden.reasons(call, upstream):
                     yield Never(f"`{shown(' '.join(call.words))}`: {reason}. {forbidden.NEVER_RUN}")
                 is_own_pipe = any(source.words == call.words for source in upstream)
-                if is_own_pipe and call.words[0] in script.functions and len(call.words) == 1:
+                if is_own_pipe and call.words[0] in script.functions:
                     yield Never(f"`{shown(text)}` is {forbidden.BOMB}. {forbidden.NEVER_RUN}")
             yield from self._judge(call, upstream)
         for target, directory in script.redirects:
@@ -78,8 +78,6 @@ class _Judge:
         giver: list[str] = []
         for words in stages(call.words):
             command = f"`{shown(' '.join(words))}`"
-            if shell.name(words) == "omo":
-                return
             if self.is_plan and writes.is_patch(words):
                 yield f"{command}: {PATCH}. {REMEDY}"
             if self.is_plan and _is_for_another_shell(words):

@@ -30,11 +30,8 @@ ALWAYS = {
 
 def reasons(call: Call, upstream: Sequence[Call]) -> list[str]:
     """Everything that is wrong with one call. `upstream`: the calls whose output it reads through a pipe."""
-    chain = stages(call.words)
-    if any(name(words) == "omo" for words in chain):
-        return []
     found = []
-    for words in chain:
+    for words in stages(call.words):
         if reason := _forbidden(words, call):
             found.append(reason)
         if _runs_unread_text(words, call, upstream):
@@ -43,7 +40,7 @@ def reasons(call: Call, upstream: Sequence[Call]) -> list[str]:
 
 
 def _forbidden(words: list[str], call: Call) -> str:
-    called = name(words).removesuffix(".exe")
+    called = name(words)
     program = called.partition(".")[0]  # mkfs.ext4
     if _runs_unknown_text(words, call):
         return f"{called} of what only the running shell knows"
@@ -136,7 +133,7 @@ def _runs_unread_text(words: list[str], call: Call, upstream: Sequence[Call]) ->
     if (is_interpreter or called in RUNS_TEXT) and any(_fetches(inner) for inner in call.inner):
         is_fed = any("$(" in text or "`" in text for text in call.fed)
         return is_fed or any(isinstance(text, Unknown) for text in program)
-    if not upstream or call.fed or name(call.words) == "xargs":
+    if not upstream or name(call.words) == "xargs":
         return False
     if called in SHELLS:
         flags, rest = shell_call(words)
