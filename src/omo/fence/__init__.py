@@ -48,7 +48,7 @@ AGENT_SETTINGS = (".mcp.json", ".claude.json")
 SETTINGS_BELOW = ("settings", "hooks", "config.toml", "mcp.json")
 DEVICES = ("null", "stdout", "stderr", "stdin", "tty", "zero", "full", "fd", "shm")  # those that anybody may write to
 SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")
-# A project may lie in memory too, and is fenced there as anywhere.
+# A project may lie in memory too, and is fenced there as anywhere: tests/ultrawork/test_shell_fence.py.
 NOBODYS = tuple(f"/dev/{name}" for name in DEVICES if name != "shm")
 SECURITY = "No plan may change that: if the step needs it, stop and report it to the user."
 UNLISTED = "What was there before the session began is not known (too much to be listed), so nothing is removed. "
@@ -126,6 +126,7 @@ class Fence:
         reason = self._why_not(entry, what) or self._why_not(target, what)
         if not reason and what == TREE and os.path.isdir(entry) and not os.path.islink(entry):
             reason = self._why_not_below(entry, write.detail if write.kind == TREE else "")
+        # test_a_new_link_is_removed_but_not_what_lies_behind_it in tests/hooks/test_leftovers.py.
         is_through_link = write.path.endswith("/") and os.path.islink(entry)
         if not reason or (not is_through_link and self._is_taken_back(entry, write)):
             return ""
