@@ -241,6 +241,7 @@ def test_without_a_fence_nothing_changes(host: Host) -> None:
             "echo {} > .sisyphus/cc-omo/events.jsonl",
             "cd .sisyphus && rm cc-omo/events.jsonl",
             "git clean -fdX -e .sisyphus",
+            "git clean -fdx .sisyphus/cc-omo/runs",
         ),
         *("sed -i s/a/b/ .sisyphus/cc-omo/events.jsonl", "cp x .sisyphus/omo.json"),
     ],

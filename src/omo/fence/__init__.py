@@ -90,6 +90,8 @@ class Fence:
         state = environ.get("OMO_STATE_DIR", "")
         self.state = os.path.realpath(state if os.path.isabs(state) else os.path.join(root, OWN_STATE))
         temporary = [environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
+        # Not all there is: tests/ultrawork/test_shell_fence.py,
+        # test_a_temporary_directory_that_is_everything_opens_nothing.
         self.scratch = [os.path.realpath(path) for path in (*SCRATCH, *temporary) if path.strip("/")]
         self.has_begun = False
         self.uncommitted: list[str] | None = None  # what HEAD did not have when the session began, None: not known
@@ -115,7 +117,9 @@ class Fence:
                 return state_refusal(write)
             return ""
         named = self.absolute(write.path, directory)
-        if "\0" in write.path or named.startswith(NOBODYS):  # no file can be called so, or it is nobody's
+        # No file can be called so (test_a_name_that_no_file_can_have_hides_nothing_behind_it in
+        # tests/ultrawork/test_shell_fence.py), or it is nobody's.
+        if "\0" in write.path or named.startswith(NOBODYS):
             return ""
         entry = os.path.join(os.path.realpath(os.path.dirname(named)), os.path.basename(named))
         target = os.path.realpath(named)
@@ -153,6 +157,7 @@ class Fence:
                 return f"is under what the plan's fence says never to touch ({shown(glob)})"
         is_inner = not self.touch
         for glob in self.touch:
+            # `echo x > ./$OUT` in tests/ultrawork/shell_commands.txt: what it names in the end may well be inside.
             leads = what == DIRECTORY and (path == "." or leads_to(path, glob))
             is_inner = is_inner or leads or covers(path, glob)
         if not is_inner:
@@ -178,6 +183,8 @@ class Fence:
         top = os.path.realpath(self.absolute(path.removesuffix(REPOSITORY), directory))
         while path.endswith(REPOSITORY) and top != "/" and not os.path.lexists(os.path.join(top, ".git")):
             top = os.path.dirname(top)
+        # The state whole, or a part of it: test_own_state_is_kept_from_the_shell_while_work_is_open in
+        # tests/hooks/test_fence.py.
         return is_inside(self.state, top) or is_inside(top, self.state)
 
     # What the session left outside the fence may be removed, and what it changed there restored.

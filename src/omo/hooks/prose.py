@@ -61,7 +61,8 @@ def is_machine_text(prompt: str) -> bool:
 
 def split(prompt: str) -> tuple[str, list[Span]]:
     """The prompt with everything but prose blanked, and what was blanked: start, end and the rule, in order."""
-    # As long as it was: tests/ultrawork/test_keyword.py, test_blanking_keeps_every_place.
+    # As long as it was: tests/ultrawork/test_keyword.py,
+    # test_the_trail_names_each_occurrence_up_to_the_one_that_decides.
     text = prompt.replace("\r\n", " \n").replace("\r", "\n").replace("’", "'")
     blanked: list[Span] = []
     last_read = len(text) - LONGEST_READ

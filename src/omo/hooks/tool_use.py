@@ -349,7 +349,7 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
             return Denial(verb, reason, _values(words[words.index(verb) + 1 :]))
         if is_leaders:
             # Changes the plan before what follows: how that stands then, only the command itself knows.
-            # `classify-blocker … && omo goal pause`: test_mentions_and_everything_else_pass, tests/hooks/test_tool_gates.py.
+            # `classify-blocker … && omo goal pause` in tests/hooks/test_tool_gates.py.
             return None
     return None
 
