@@ -239,7 +239,7 @@ class StateFence(Fence):
             self.kept += [os.path.abspath(path).lower(), os.path.realpath(path).lower()]
 
     def refusal_of(self, write: Write, directory: str) -> str:
-        if "\0" in write.path or write.kind == UNTRACKED:
+        if "\0" in write.path:
             return ""
         if write.kind == IGNORED:
             return super().refusal_of(write, directory)

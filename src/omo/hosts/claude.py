@@ -114,7 +114,7 @@ class ClaudeCode(Host):
         elif context and (event.name == "PreToolUse" or (message and event.shows_messages)):
             more["additionalContext"] = context
         elif context:
-            return _bytes(context.lstrip("{ \n") + "\n")  # plain text; with a brace in front it would be taken for JSON
+            return _bytes(context + "\n")
         elif message:
             return to_json({**output, **_notification(answer, message, event, environ)})
         else:
@@ -454,7 +454,7 @@ def counts_of(usage: Json, kinds: tuple[str, ...]) -> tuple[int, ...]:
     counts = []
     for kind in kinds:
         count = usage.get(kind)
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        if not isinstance(count, int) or count < 0:
             raise hosts.OtherForm
         counts.append(count)
     return tuple(counts)

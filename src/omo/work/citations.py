@@ -210,7 +210,7 @@ def _of_word(word: str, root: str, *, in_code: bool) -> Citation | None:
 
 
 def _of_quotation(quotation: str, root: str, exits: int | None) -> Citation | None:
-    content = quotation.strip("`\"'“”‘’").strip().removeprefix("$ ")
+    content = quotation.strip("`\"'“”‘’").strip()
     citation = None
     if len(content.split()) == 1:
         citation = _of_word(content, root, in_code=quotation.startswith("`"))
