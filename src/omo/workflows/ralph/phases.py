@@ -237,6 +237,7 @@ def changed_lines(files: Files, state: RalphState) -> int:
         for line in list(difflib.unified_diff(old, new, n=0, lineterm=""))[2:]:  # its first two lines name the files
             lines += line.startswith(("+", "-"))
         # A binary, and what had not been committed when it began: nobody knows how it was, so it is no small change.
+        # Both in TestChangedLines of tests/ralph/test_run.py.
         is_unknown = b"\0" in before + after or (path in began["files"] and not (before and lines))
         total += SMALL_CHANGE if is_unknown else lines
     return total

@@ -99,6 +99,7 @@ ReasonCode = Literal[
     "platform_unavailable",
 ]
 REASON_CODES: tuple[str, ...] = get_args(ReasonCode)
+# test_an_exemption_that_cannot_be_used in tests/ultragoal/test_replay.py has a reason below each.
 SHORTEST_REASON, FEWEST_WORDS, FEWEST_DIFFERENT = 32, 5, 4
 
 
