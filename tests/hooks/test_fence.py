@@ -60,7 +60,8 @@ def test_edits_stay_inside_the_fence(host: Host, tool: str) -> None:
         *("~/.zshrc", "~/.bashrc", "~/.profile", "~/.bash_profile", "~/.zprofile", "~/.config/fish/config.fish"),
         *(".claude/settings.json", ".claude/settings.local.json", ".claude/hooks/x.sh", "~/.claude/settings.json"),
         *("src/id_rsa", "src/id_ed25519_x", "src/a.pem", "src/a.key", "src/prod.env"),
-        *(".mcp.json", "src/.MCP.JSON", ".pre-commit-config.yaml", "/etc/crontab"),
+        *(".mcp.json", "src/.MCP.JSON", ".pre-commit-config.yaml", "/etc/crontab", "/etc/anacrontab"),
+        *("/var/spool/cron/me", ".cursor/mcp.json", ".codex/hooks.json"),
     ],
 )
 def test_what_no_plan_may_change_even_if_its_fence_says_so(host: Host, path: str) -> None:
@@ -221,6 +222,8 @@ def test_without_a_fence_nothing_changes(host: Host) -> None:
         *(
             "echo {} > .sisyphus/cc-omo/events.jsonl",
             "cd .sisyphus && rm cc-omo/events.jsonl",
+            "git clean -fdX -e .sisyphus",
+            "git clean -fdx .sisyphus/cc-omo/runs",
         ),
         *("sed -i s/a/b/ .sisyphus/cc-omo/events.jsonl", "cp x .sisyphus/omo.json"),
     ],
@@ -236,6 +239,7 @@ def test_own_state_is_kept_from_the_shell_while_work_is_open(host: Host, command
     [
         *("cat .sisyphus/cc-omo/events.jsonl", "cp .sisyphus/cc-omo/events.jsonl /tmp/e", "ls .sisyphus; rm -rf build"),
         *("echo x > .sisyphus/notes.md", "git commit -m 'rm -r .sisyphus'", "echo x > .env # .sisyphus"),
+        "git clean -fx",
     ],
 )
 def test_reading_it_or_writing_beside_it_is_not(host: Host, command: str) -> None:

@@ -89,8 +89,10 @@ def test_a_conversation_that_is_over_is_offered_in_one_line(project: Project) ->
         ("", "startup", "1", 0, False),  # a host that names no program
         ("", "startup", "1", 16 * 60, True),
         (GONE, "startup", "1", 15 * 86400, False),
+        ("0", "startup", "1", 0, True),  # which would be all of our own group
+        ("99999999999", "startup", "1", 0, True),
     ],
-    ids=[f"case-{number}" for number in range(10)],  # a process has another number in each worker
+    ids=[f"case-{number}" for number in range(12)],  # a process has another number in each worker
 )
 def test_only_a_conversation_that_is_over_is_offered(
     project: Project, theirs: str, source: str, client: str, idle: float, is_offered: bool

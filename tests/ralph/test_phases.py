@@ -183,6 +183,8 @@ def test_ship_says_who_pinned_the_gates() -> None:
         (["sh", "-c", "pytest -q || true"], True),
         (["sh", "-c", "pytest -q; exit 0"], True),
         (["echo", "ok"], True),
+        (["sleep", "1"], True),
+        (["sh", "-c", "echo begins && pytest -q"], False),
         (["sh", "-c", "pytest -q && echo ok"], False),
         (["sh", "-c", "set -e; pytest -q; echo ok"], False),
         (["sh", "-c", "exit 1"], False),

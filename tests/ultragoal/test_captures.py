@@ -43,6 +43,7 @@ def test_a_capture_that_counts(tmp_path: Path, text: str) -> None:
         ("\x1b[H" + " " * 600, "nothing a person could read"),
         ("\x1b[H" + "─" * 600, "nothing a person could read"),
         ("\x1b[H" + "short\n" * 200, "nothing a person could read"),
+        ("\x1b[H" + "├────────────x\n" * 40, "nothing a person could read"),
         (b"\x1b[H" + bytes(range(128, 256)) * 5, "nothing a person could read"),
         ("\\u001b[H" + "a readable line of text\n" * 40, "no control sequence"),
         ("\x1b" + "a readable line of text\n" * 40, "no control sequence"),

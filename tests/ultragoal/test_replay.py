@@ -373,6 +373,8 @@ def test_seven_reasons_exempt(code: str) -> None:
         ({"reason": ""}, "reason"),
         ({"reason": "n/a"}, "reason"),
         ({"reason": "needs network"}, "reason"),
+        ({"reason": "requires production credentials everywhere"}, "reason"),
+        ({"reason": "it is too far off"}, "reason"),
         ({"reason": "todo " * 20}, "reason"),
         ({"reason": "----- ----- ----- ----- ----- ----- -----"}, "reason"),
         ({"approvedBy": " "}, "approvedBy"),

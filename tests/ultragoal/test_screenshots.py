@@ -87,6 +87,7 @@ BLANK: dict[str, Callable[[], Image.Image]] = {
     "a thin frame": lambda: drawn(lambda draw: draw.rectangle((0, 0, 639, 359), outline="white")),
     "a watermark": lambda: drawn(lambda draw: draw.text((560, 340), "made by me", fill="white")),
     "noise in a corner": corner_of_noise,
+    "a block in a corner": lambda: drawn(lambda draw: draw.rectangle((0, 0, 80, 50), fill="white")),
     "pixels strewn over it": lambda: drawn(lambda draw: draw.point([(x, x // 2) for x in range(3, 640, 40)], "white")),
     "a gradient": lambda: Image.linear_gradient("L").resize(SIZE).convert("RGB"),
     "a radial gradient": lambda: Image.radial_gradient("L").resize(SIZE).convert("RGB"),

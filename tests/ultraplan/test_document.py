@@ -102,6 +102,10 @@ def test_what_the_head_says_must_be_usable(said: str, code: str) -> None:
     "heading",
     [
         "## Fase 2: Add part 2",
+        "## Schritt 2: Add part 2",
+        "## Steg 2: Add part 2",
+        "## Étape 2: Add part 2",
+        "## Paso 2: Add part 2",
         "### Phase 2: Add part 2",
         "### Stage 2 — Add part 2",
         "## Step 2: Add part 2",

@@ -154,8 +154,17 @@ def test_the_spec_itself_is_never_edited(project: Path) -> None:
 def test_without_a_touch_list_the_project_is_the_fence(project: Path) -> None:
     fence = Fence([], ["docs/**"], str(project), "", {})
     assert not fence.refusal("anything/at/all.txt", str(project))
-    for path in ("docs/x.md", "/etc/hosts", ".env", ".git/config", "~/x"):
+    for path in ("docs/x.md", "/etc/hosts", ".env", ".git/config", "~/x", "~other/x", "/tmp"):
         assert fence.refusal(path, str(project)), path
+
+
+def test_a_temporary_directory_that_is_everything_opens_nothing(project: Path) -> None:
+    fence = Fence([], [], str(project), "", {"TMPDIR": "/"})
+    assert fence.refusal("/etc/hosts", str(project))
+
+
+def test_a_name_that_no_file_can_have_hides_nothing_behind_it(fence: Fence) -> None:
+    assert refused("touch 'a\0b'; rm -rf src/old", fence)
 
 
 def test_a_tree_goes_only_with_all_that_is_in_it(tmp_path: Path) -> None:

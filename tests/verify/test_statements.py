@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.work.citations import LONGEST_TEXT, Citation, statement
-from omo.workflows.verify.statements import check_statement
+from omo.workflows.verify.statements import check_statement, triggers
 
 NOWHERE = "/nonexistent"
 GOOD = [
@@ -120,6 +120,7 @@ def test_any_text_is_answered(text: str) -> None:
         ),
         ("console.log and package.json", [("path", "package.json", None)]),
         ("localhost:5432 answered", [("address", "localhost:5432", None)]),
+        ("the 20261117 rows of `.` and `..` are defaced", []),
         ("unknown: whether src/gone.py is read. src/a.py is.", [("path", "src/a.py", None)]),
     ],
 )
@@ -128,3 +129,16 @@ def test_what_a_text_cites(tmp_path: Path, text: str, cited: list[tuple[str, str
     (tmp_path / "package.json").write_text("{}")
     taken_apart = statement(text, str(tmp_path))
     assert taken_apart.citations(taken_apart.plain) == [Citation(*each) for each in cited]
+
+
+@pytest.mark.parametrize(
+    ("text", "classes"),
+    [
+        ("the module contains three functions because src/a.py was read", []),
+        ("src/a.py contains three functions because it was read", ["file state"]),
+        ("0 records have errors because data/a.jsonl was counted", ["count"]),
+        ("0 records have errors because the tests pass", []),
+    ],
+)
+def test_words_call_for_a_claim_where_what_they_speak_of_is_named(text: str, classes: list[str]) -> None:
+    assert list(triggers(text, NOWHERE)) == classes

@@ -46,10 +46,10 @@ HOOKS = (".husky", ".githooks", ".lefthook")
 HOOK_SETTINGS = (".pre-commit-config.yaml", ".pre-commit-config.yml", "lefthook.yml", "lefthook.yaml")
 AGENTS = (".claude", ".codex", ".gemini", ".cursor")
 AGENT_SETTINGS = (".mcp.json", ".claude.json")
-SETTINGS_BELOW = ("settings", "hooks.", "config.toml", "mcp.json")
+SETTINGS_BELOW = ("settings", "hooks", "config.toml", "mcp.json")
 DEVICES = ("null", "stdout", "stderr", "stdin", "tty", "zero", "full", "fd", "shm")  # those that anybody may write to
 SCRATCH = ("/tmp", "/var/tmp", "/dev/shm")
-# A project may lie in memory too, and is fenced there as anywhere.
+# A project may lie in memory too, and is fenced there as anywhere: tests/ultrawork/test_shell_fence.py.
 NOBODYS = tuple(f"/dev/{name}" for name in DEVICES if name != "shm")
 SECURITY = "No plan may change that: if the step needs it, stop and report it to the user."
 UNLISTED = "What was there before the session began is not known (too much to be listed), so nothing is removed. "
@@ -91,6 +91,8 @@ class Fence:
         state = environ.get("OMO_STATE_DIR", "")
         self.state = os.path.realpath(state if os.path.isabs(state) else os.path.join(root, OWN_STATE))
         temporary = [environ.get(name, "") for name in ("TMPDIR", "TEMP", "TMP")]
+        # Not all there is: tests/ultrawork/test_shell_fence.py,
+        # test_a_temporary_directory_that_is_everything_opens_nothing.
         self.scratch = [os.path.realpath(path) for path in (*SCRATCH, *temporary) if path.strip("/")]
         self.has_begun = False
         self.uncommitted: list[str] | None = None  # what HEAD did not have when the session began, None: not known
@@ -116,7 +118,9 @@ class Fence:
                 return state_refusal(write)
             return ""
         named = self.absolute(write.path, directory)
-        if "\0" in write.path or named.startswith(NOBODYS):  # no file can be called so, or it is nobody's
+        # No file can be called so (test_a_name_that_no_file_can_have_hides_nothing_behind_it in
+        # tests/ultrawork/test_shell_fence.py), or it is nobody's.
+        if "\0" in write.path or named.startswith(NOBODYS):
             return ""
         entry = os.path.join(os.path.realpath(os.path.dirname(named)), os.path.basename(named))
         target = os.path.realpath(named)
@@ -127,6 +131,7 @@ class Fence:
         reason = self._why_not(entry, what) or self._why_not(target, what)
         if not reason and what == TREE and os.path.isdir(entry) and not os.path.islink(entry):
             reason = self._why_not_below(entry, write.detail if write.kind == TREE else "")
+        # test_a_new_link_is_removed_but_not_what_lies_behind_it in tests/hooks/test_leftovers.py.
         is_through_link = write.path.endswith("/") and os.path.islink(entry)
         if not reason or (not is_through_link and self._is_taken_back(entry, write)):
             return ""
@@ -153,6 +158,7 @@ class Fence:
                 return f"is under what the plan's fence says never to touch ({shown(glob)})"
         is_inner = not self.touch
         for glob in self.touch:
+            # `echo x > ./$OUT` in tests/ultrawork/shell_commands.txt: what it names in the end may well be inside.
             leads = what == DIRECTORY and (path == "." or leads_to(path, glob))
             is_inner = is_inner or leads or covers(path, glob)
         if not is_inner:
@@ -178,6 +184,8 @@ class Fence:
         top = os.path.realpath(self.absolute(path.removesuffix(REPOSITORY), directory))
         while path.endswith(REPOSITORY) and top != "/" and not os.path.lexists(os.path.join(top, ".git")):
             top = os.path.dirname(top)
+        # The state whole, or a part of it: test_own_state_is_kept_from_the_shell_while_work_is_open in
+        # tests/hooks/test_fence.py.
         return is_inside(self.state, top) or is_inside(top, self.state)
 
     # What the session left outside the fence may be removed, and what it changed there restored.
@@ -232,7 +240,7 @@ class StateFence(Fence):
             self.kept += [os.path.abspath(path).lower(), os.path.realpath(path).lower()]
 
     def refusal_of(self, write: Write, directory: str) -> str:
-        if "\0" in write.path or write.kind == UNTRACKED:
+        if "\0" in write.path:
             return ""
         if write.kind == IGNORED:
             return super().refusal_of(write, directory)
@@ -270,7 +278,7 @@ def guarded_kind(path: str) -> str:
     if name in PROFILES or (".config", "fish") in pairs:
         return "a shell profile"
     for directory, below in pairs:
-        if name in AGENT_SETTINGS or (directory in AGENTS and below.startswith((*SETTINGS_BELOW, "hooks"))):
+        if name in AGENT_SETTINGS or (directory in AGENTS and below.startswith(SETTINGS_BELOW)):
             return "an agent's settings or hooks"
     if name in HOOK_SETTINGS or any(part in HOOKS for part in parts):
         return "hook scripts and their settings"

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 COPY_VALUES = ("-t", "--target-directory", "-m", "-o", "-g", "-S", "--mode", "--owner", "--group", "--suffix")
-MANY_NAMES = {"-o", "-or", "!", "-not", "(", ","}  # a find in which one -name does not say it all
+# A find in which one -name does not say it all: `-name 'api.py' -o …` in tests/ultrawork/shell_commands.txt.
+MANY_NAMES = {"-o", "-or", "!", "-not", "(", ","}
 LEAVES_STATE = (".sisyphus", "cc-omo")  # left out, it stays
 LEFT_OUT = (":!", ":^", ":(exclude)")
 PATCH_READS = {"--check", "--dry-run", "--stat", "--numstat", "--summary", "--abort", "--skip", "--quit", "--help"}
@@ -72,7 +73,7 @@ def _copied(words: list[str]) -> list[Write]:
     if into:
         target, sources = into[0] + "/", paths
     elif len(paths) == 1:
-        target, sources = "./", paths  # ln alone
+        target, sources = "./", paths  # `ln -s /etc/hosts` in tests/ultrawork/shell_commands.txt
     else:
         target, sources = "".join(paths[-1:]), paths[:-1]
     writes = []
@@ -85,7 +86,8 @@ def _copied(words: list[str]) -> list[Write]:
 
 def _edited(words: list[str]) -> list[Write]:
     """`sed -i`, `perl -i`: the files, not the script before them."""
-    ends = "ef" if name(words) == "sed" else "eEMmIrF"  # letters that take the rest of the word
+    # Letters that take the rest of the word: `perl -Mstrict -ne …` in tests/ultrawork/shell_commands.txt has no -i.
+    ends = "ef" if name(words) == "sed" else "eEMmIrF"
     flags = [word for word in words[1:] if word.startswith("-") and not word.startswith("--")]
     is_in_place = any(word.startswith("--in-place") for word in words)
     if not is_in_place and not any("i" in before(flag[1:], ends) for flag in flags):
@@ -93,7 +95,7 @@ def _edited(words: list[str]) -> list[Write]:
     values = [flag for flag in flags if flag[-1] in "eEf"]
     paths = operands(words, values)
     if paths[:1] == [""]:
-        paths = paths[1:]  # sed -i '' …, as on macOS
+        paths = paths[1:]  # `sed -i '' …`, as on macOS and in tests/ultrawork/shell_commands.txt
     has_script = bool(values) or any(word.startswith(("-e", "-f", "--expression", "--file")) for word in words)
     if not has_script:
         paths = paths[1:]
@@ -152,6 +154,7 @@ def _git_checked_out(words: list[str]) -> list[Write]:
 
 def _git_cleaned(words: list[str]) -> list[Write]:
     """With -x and -X ignored files go as well; without paths it goes into directories only with -d."""
+    # `git clean -fx` leaves our state: test_reading_it_or_writing_beside_it_is_not in tests/hooks/test_fence.py.
     flags = letters(words, "e")
     if "n" in flags or "--dry-run" in words:
         return []
@@ -171,7 +174,7 @@ def _git_stashed(words: list[str]) -> list[Write]:
         return []
     paths = [path for path in _paths(words, _ending_in(words, "m", "--message")) if path != action]
     if action == "save":
-        paths = []  # its operands are a message
+        paths = []  # its operands are a message: `git stash save -a before` in tests/ultrawork/shell_commands.txt
     return _each(paths or [REPOSITORY], IGNORED, "stash")
 
 
@@ -187,6 +190,8 @@ def _paths(words: list[str], values: Sequence[str] = ()) -> list[str]:
 
 def _leaves_state(words: list[str]) -> bool:
     """By `-e .sisyphus` of a clean with -x, to what -X removes that would be added; by `:!.sisyphus` of any."""
+    # `git clean -fdX -e .sisyphus` takes it: test_own_state_is_kept_from_the_shell_while_work_is_open in
+    # tests/hooks/test_fence.py.
     left_out = [word for word in words if word.startswith(LEFT_OUT)]
     if words[0] == "clean" and "X" not in letters(words, "e"):
         left_out += option(words, "e", "--exclude")

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 MOST_GATES = 3  # that the model is told of
 CANCEL_WAIT = 2.0  # a cancel is worth waiting for; anything else gives up early
 LONGEST_TASK = 2000  # characters of the prompt that armed a run, kept for its report
-SAME_EVENT = 3.0  # seconds in which the same cancel can only be one event, delivered twice
+# Seconds in which the same cancel can only be one event, delivered twice: tests/hooks/test_telling.py,
+# test_a_cancel_delivered_twice_is_answered_once.
+SAME_EVENT = 3.0
 
 
 def activate(event: Event, world: World, reading: Reading, by: str = "user") -> Answer:

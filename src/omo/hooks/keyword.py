@@ -72,6 +72,7 @@ LONGEST_BESIDE_CANCEL = 2_000
 MOST_EXAMINED = 64  # from each end; nobody hides the request between a hundred mentions
 NAME_BEFORE = "-_/\\@#$&=~%+{<"
 NAME_BEHIND = "_=/\\@([{<"
+# "ULW Inc. is our customer": tests/ultrawork/heard.txt has several such mentions.
 COMPANIES = ("Inc", "Ltd", "LLC", "GmbH", "Corp", "AG")
 
 
@@ -123,7 +124,7 @@ def _command(prompt: str) -> Reading | None:
     if name in WORKFLOWS and first.lower().startswith("/omo:"):
         return Reading("workflow", "workflow-command", span, [(span, "workflow-command")], (name,))
     if not name[:1].isalpha() or "/" in name or "." in name:
-        return None  # a path or a comment
+        return None  # a path or a comment: "/login.py is broken, ulw fix it" in tests/ultrawork/prompts.txt
     return Reading("none", "other-slash-command", span)
 
 
@@ -157,7 +158,9 @@ def _read_keyword(prompt: str, keywords: tuple[str, ...] = KEYWORDS) -> Reading:
         if action == "cancel":
             reading = Reading(_cancel_action(text, span, bool(blanked)), rule, span)
         elif reading.action == "none" and (rule in HEARD or reading.rule not in HEARD):
-            reading = Reading("none", rule, span)  # what the person wrote tells more than what stands in a paste
+            # What the person wrote tells more than what stands in a paste: "fix ulw, which prints" and a block of
+            # code, in tests/ultrawork/prompts.txt.
+            reading = Reading("none", rule, span)
     reading.trail = trail
     return reading
 
@@ -165,7 +168,9 @@ def _read_keyword(prompt: str, keywords: tuple[str, ...] = KEYWORDS) -> Reading:
 def _keyword_spans(text: str, keywords: tuple[str, ...]) -> list[Span]:
     """Where the letters stand, in any case and inside any word: the first and the last that do."""
     low = text.lower()
-    if len(low) != len(text):  # lower() makes two of some letters, and every place behind them would be off
+    # lower() makes two of some letters, and every place behind them would be off: tests/ultrawork/test_keyword.py,
+    # test_the_trail_names_each_occurrence_up_to_the_one_that_decides.
+    if len(low) != len(text):
         low = "".join(char.lower() if char.isascii() else char for char in text)
     spans = set()
     for word in keywords:
@@ -183,7 +188,8 @@ def _name_rule(text: str, span: Span) -> str:
     before, behind = text[max(0, span[0] - 2) : span[0]], text[span[1] : span[1] + 2]
     if before[-1:] == "`" or behind[:1] == "`":
         return "in-code"
-    is_mode = text[span[1] : span[1] + 5].lower() in ("-mode", "-modu")  # "in ulw-mode", "im Ultrawork-Modus"
+    # "do it in ulw-mode", "im Ultrawork-Modus bitte": in tests/ultrawork/prompts.txt and heard.txt.
+    is_mode = text[span[1] : span[1] + 5].lower() in ("-mode", "-modu")
     is_name = _makes_a_name(before[::-1], NAME_BEFORE) or (_makes_a_name(behind, NAME_BEHIND) and not is_mode)
     company, _, _ = text[span[1] + 1 : span[1] + 8].partition(" ")
     return "part-of-name" if is_name or company.rstrip(".,:") in COMPANIES else ""
@@ -201,6 +207,7 @@ def _cancel_action(text: str, span: Span, has_paste: bool) -> str:
     for clause in clauses_of(text[first : span[1] + LONGEST_BESIDE_CANCEL]):
         is_cancel = clause.start <= span[0] - first < clause.end
         says_more = clause.has_more if is_cancel else clause.kind in ("work", "other", "go")
+        # "stop ulw" and a log behind it, in tests/ultrawork/prompts.txt: the log is for the model.
         if has_paste or (clause.words and says_more):
             return "cancel-and-continue"
     return "cancel"

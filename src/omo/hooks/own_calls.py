@@ -140,5 +140,7 @@ def _is_launcher(program: str) -> bool:
         text = safe_open.read_start(program, LARGEST_LAUNCHER, follow_link=True)[0].decode("utf-8")
     except (OSError, UnicodeDecodeError):
         return False
+    # One word: else what stands there could be a program. test_the_omo_that_setup_put_on_the_users_path_is_ours in
+    # tests/hooks/test_own_calls.py.
     where = text.removeprefix(before).removesuffix(after)
     return before + where + after == text and len(words_of(where)) == 1

@@ -57,6 +57,7 @@ def _ends_sentence(text: str, place: int) -> bool:
     if char == ".":
         return behind in ("", ".") or behind.isspace()
     if char == "\n":
+        # Wrapped by an editor: "…remember that you should not / use ulw for it" in tests/ultrawork/prompts.txt.
         line = text[text.rfind("\n", 0, place) + 1 : place].rstrip()
         is_wrapped = len(line) >= 60 and (line[-1].isalpha() or line[-1] == ",") and behind.islower()
         return not is_wrapped
@@ -90,13 +91,15 @@ def _rule_of_letters(place: Place) -> tuple[str, str]:
 
 
 def _stops_it(place: Place) -> bool:
+    # A pause is to go on again, so it cancels nothing: STOPS_BY_NAME in tests/ultrawork/prompts.py.
     is_pause = any(word.startswith("paus") for word in place.clause.words)
     is_later = place.clause.is_later or (place.said[:1] and place.said[0] in wordlists.LATER)
     return place.clause.kind == "stop" and not is_pause and not is_later
 
 
 def _is_argument(place: Place) -> bool:
-    """ "echo ulw", "npm run ulw", "git push origin ulw"; but "echo server is down, ulw" is prose."""
+    """ "echo ulw", "npm run ulw", "git push origin ulw"; but "git hangs, ulw find out why" is prose."""
+    # The first in tests/ultrawork/heard.txt under "mentions", the last in prompts.txt.
     words = [word for word in place.opening.split() if not word.startswith("-")]
     if "," in place.opening:
         return False
@@ -109,6 +112,7 @@ def _is_argument(place: Place) -> bool:
 
 def _is_later(place: Place) -> bool:
     """ "tomorrow we'll ulw it", "let's ulw this later"; not "we ship tomorrow so ulw", "use ulw to end by friday" """
+    # "on Monday we ulw the release", "maybe next week …": mentions in tests/ultrawork/heard.txt.
     opens = [word for word in place.before if word not in ("on", "am", "maybe")]
     ends = [word for word in place.behind if word != "please"]
     for size in (1, 2):
@@ -129,7 +133,8 @@ def _is_negated(place: Place) -> bool:
         if word not in place_words.NEGATED_WITH_IT:
             break
     if place.behind[:1] and place.behind[0] in ("not", "nicht", "pas", "niet", "не"):
-        return len(place.behind) <= 2  # "ulw not needed"
+        # "ulw not needed"; but "ulw not just the tests but the docs too", in tests/ultrawork/prompts.txt.
+        return len(place.behind) <= 2
     is_refusal = before[:1] in (["don't"], ["never"]) or before[:2] == ["do", "not"]  # "don't fix it with ulw"
     return is_refusal and before[-1] in place_words.INSTRUMENTS and wordlists.AND.isdisjoint(before)
 
@@ -138,6 +143,7 @@ def _is_subject(place: Place) -> bool:
     """What follows makes it a thing: "ulw is stuck", "the ulw hook", "ulw = ultrawork"."""
     if place.right.startswith("'s") or place.right.lstrip().startswith(("=", "≠", "≈", "→", "->")):
         return True
+    # "ulw only works on mac" in tests/ultrawork/prompts.txt.
     words = [word for word in place.behind if word != "mode" and not word.endswith("ly")]
     if not words or " ".join(words[:2]) in place_words.REQUESTS:  # "ulw can you fix it"
         return False

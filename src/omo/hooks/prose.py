@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 HOLE = "\ufffc"
 LONGEST_READ = 20_000  # from each end of a prompt; between lies a paste
 LONGEST_INLINE = 2_000
+# What hosts and omo itself write into a prompt; tests/ultrawork/prompts.txt has it under "machine-text".
 MACHINE_TEXT = (
     *("Stop hook feedback:", "Stop hook blocking error", "SubagentStop hook"),
     *("UserPromptSubmit hook", "UserPromptSubmit operation blocked", "SessionStart hook", "SessionStart:"),
@@ -53,12 +54,15 @@ def is_machine_text(prompt: str) -> bool:
     """Is all of it a program's: one of its sentences, or one envelope from the first letter to the last?"""
     text = prompt.strip("\ufeff \t\r\n")
     closing = _closing_tag(text)
+    # One that is never closed was cut off, and is no less a program's: "machine-text" in tests/ultrawork/prompts.txt.
     is_envelope = bool(closing) and (text.endswith(closing) or closing not in text)
     return is_envelope or text.startswith(MACHINE_TEXT)
 
 
 def split(prompt: str) -> tuple[str, list[Span]]:
     """The prompt with everything but prose blanked, and what was blanked: start, end and the rule, in order."""
+    # As long as it was: tests/ultrawork/test_keyword.py,
+    # test_the_trail_names_each_occurrence_up_to_the_one_that_decides.
     text = prompt.replace("\r\n", " \n").replace("\r", "\n").replace("’", "'")
     blanked: list[Span] = []
     last_read = len(text) - LONGEST_READ
@@ -128,8 +132,9 @@ def _opening(line: str, above: str, text: str, start: int) -> tuple[str, str, tu
         if closing in line:
             closing = ""
         elif text.find(closing, start) < 0:
-            closing = BLANK_LINE
+            closing = BLANK_LINE  # else it would hide "ulw fix it" behind it: tests/ultrawork/prompts.txt
         return "machine-text", closing, ()
+    # Below a point of a list it is prose that goes on: "- fix the login page", in tests/ultrawork/prompts.txt.
     if line.startswith(INDENTED) and (not above or above.endswith((":", "："))):
         return "in-code", "", INDENTED
     if line.count("|") >= 2:
@@ -145,7 +150,7 @@ def _closing_tag(text: str) -> str:
     while text[end : end + 1].isalpha() or text[end : end + 1] in ("-", "_"):
         end += 1
     name = text[1:end]
-    is_envelope = "-" in name[1:] or "_" in name[1:]
+    is_envelope = "-" in name[1:] or "_" in name[1:]  # <div> is a person's: tests/ultrawork/prompts.txt
     return f"</{name}>" if is_envelope else ""
 
 
@@ -154,6 +159,7 @@ def _is_output(line: str) -> bool:
     first = line.partition(" ")[0].strip("[](),")
     is_shell = "@" in first and first.endswith(("$", "#"))  # user@host:~$
     is_place = "." in first and first.partition(":")[2][:1].isdigit()  # src/a.py:3:
+    # "1: ulw fix …" is a point, "1.2.3 is out, ulw …" a version: both in tests/ultrawork/prompts.txt.
     is_stamp = first[:1].isdigit() and len(first) > 3 and not first.strip("0123456789:-./,TZ+")
     is_stamp = is_stamp and (":" in first or first.count("-") == 2)
     return is_shell or is_place or is_stamp or "command not found" in line
@@ -174,7 +180,7 @@ def _inline(text: str) -> list[Span]:
         elif char == "[":
             rule, closing = "in-markup", _after(text, place, "]", "\n")
             if text[closing : closing + 1] not in ("(", "["):
-                closing = 0
+                closing = 0  # "[ulw] fix the login page" is no link: tests/ultrawork/prompts.txt
         else:
             rule, closing = "in-quote", _after_quote(text, place)
         if closing:
@@ -192,6 +198,8 @@ def _after(text: str, start: int, closer: str, stop: str) -> int:
 
 def _after_quote(text: str, start: int) -> int:
     """A straight mark between letters opens and closes nothing: "don't" and "users' pages"."""
+    # Nor does one with a blank behind it open, or a single one reach into the next line: "the " is missing …" and
+    # "the 'n key …" in tests/ultrawork/prompts.txt.
     opener, behind = text[start], text[start + 1 : start + 2]
     if opener in STRAIGHT and (joins(text[start - 1 : start] or " ") or behind.isspace()):
         return 0

@@ -14,7 +14,8 @@ LONGEST_READ = 400  # no one writes a longer clause; behind it a stop at the end
 LONGEST_PHRASE = 7
 LONGEST_UNSPACED = 12
 BREAKS = ",!?;，。！？；、…\n—–"
-NOT_PROSE = "/#>-`|<$@"  # a prompt that begins so is a command, a quotation or a paste
+# A prompt that begins so is a command, a quotation or a paste: "# stop" in tests/ultrawork/prompts.txt says nothing.
+NOT_PROSE = "/#>-`|<$@"
 MARKUP = '\n`"“„«「>'  # where one of these is, what was found may stand in code or in quotation marks
 
 
@@ -36,6 +37,7 @@ class Clause:
         if "ulw" in self.names and not self._is_now():
             self.kind = "other"
         if self.kind == "take-over":
+            # "should i continue", with or without its mark: "nothing said" in tests/ultrawork/prompts.txt.
             is_question = self.asks or " ".join(self.words[:2]) in wordlists.SELF_QUESTIONS
             self.kind = "other" if is_question else "wait"
 
@@ -162,7 +164,8 @@ def together(kinds: list[str], names_ultrawork: bool) -> str:
         return "other"
     if is_negated:  # "continue pas"; but "arrête pas" goes on, and "that's not it" says nothing
         return "stop" if meanings == {"go"} else "other"
-    is_work_first = "own work" in meanings and "wait" not in meanings  # "do this and stop"
+    # "do this and stop" is work, "let's do this later" a wait: tests/ultrawork/prompts.txt.
+    is_work_first = "own work" in meanings and "wait" not in meanings
     if "other" in meanings or is_work_first:
         return "other"
     for kind in ("stop", "wait", "take-over", "go"):
@@ -253,7 +256,7 @@ def _as_listed(words: list[str]) -> list[str]:
 def stop_or_go(prompt: str) -> tuple[str, str, tuple[int, int], tuple[str, ...]] | None:
     """Action, rule, span and named workflows of a stop, a wait or a continue; None where it is none of them."""
     text = prompt[:LONGEST_READ].replace("’", "'")
-    if text.lstrip("\ufeff \t\r\n*_")[:1] in NOT_PROSE:
+    if text.lstrip()[:1] in NOT_PROSE:
         return None
     clauses = clauses_of(text)
     decision = _decide(clauses, is_whole=len(prompt) < LONGEST_READ)
@@ -285,8 +288,9 @@ def _decide(clauses: list[Clause], *, is_whole: bool) -> tuple[str, str, Clause]
         return "pause", "live-stop", last
     if first.kind == "wait" and not _is_way_of_speaking(content):
         return "pause", "live-wait", first
-    is_put_off = {"work", "go"}.isdisjoint(clause.kind for clause in content)  # "I have to go, let's do this later"
-    if last.kind == "wait" and is_whole and not is_later and is_put_off and len(content) > 1:
+    # "I have to go, let's do this later"; but "fix the login page, that's all" in tests/ultrawork/prompts.txt.
+    is_put_off = {"work", "go"}.isdisjoint(clause.kind for clause in content)
+    if last.kind == "wait" and is_whole and not is_later and is_put_off:
         return "pause", "live-wait", last
     if first.kind == "go" and not first.asks:
         return "resume", "go-on", first

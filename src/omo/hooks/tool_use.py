@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 PATIENCE = 3  # an identical call that is refused so often is no longer a matter between omo and the model
-REMEMBERED = 64  # different refused calls; an older one is counted from the start again
+# Different refused calls; an older one is counted from the start again. tests/hooks/test_tool_gates.py,
+# test_the_memory_of_refusals_is_bounded_and_survives_edits.
+REMEMBERED = 64
 COUNT_WAIT = 2.0  # the count is what ends a loop of refusals, so it is worth waiting for
 LONGEST_QUESTION = 500
 LONGEST_REASON = 1000
@@ -74,7 +76,9 @@ class Denial:
 def handle(event: Event, world: World) -> Answer:
     for gate in GATES:
         if denial := gate.asks(event, world):
-            if denial.gate != SWAPPED:  # which ends by itself, for whoever was held off
+            # Swapped files come back by themselves, for whoever was held off: tests/hooks/test_swapped.py,
+            # test_what_can_write_is_refused_to_every_session.
+            if denial.gate != SWAPPED:
                 _count_denial(event, world, denial)
             return Answer(hosts.DENY, denial.reason, message=denial.message)
     if event.tool == hosts.START_AGENT:
@@ -345,7 +349,9 @@ def keeps_the_run_with_its_leader(event: Event, world: World) -> Denial | None:
         if group == "goal" and verb in OF_GOAL and (reason := _refusal(work, verb)):
             return Denial(verb, reason, _values(words[words.index(verb) + 1 :]))
         if is_leaders:
-            return None  # changes the plan before what follows: how that stands then, only the command itself knows
+            # Changes the plan before what follows: how that stands then, only the command itself knows.
+            # `classify-blocker … && omo goal pause` in tests/hooks/test_tool_gates.py.
+            return None
     return None
 
 
@@ -373,7 +379,8 @@ def omo_calls(text: str) -> list[list[str]]:
     calls = []
     for command in shell.commands(text):
         words = shell.program(command)
-        # A program that only the running shell can name may be omo; its arguments tell.
+        # A program that only the running shell can name may be omo; its arguments tell. `OMO=omo; $OMO goal pause`:
+        # test_a_call_is_refused_however_it_is_written in tests/hooks/test_tool_gates.py.
         if not words or not (shell.name(words) == "omo" or words[0].startswith(("$", "`"))):
             continue
         options = words[: words.index("--")] if "--" in words else words

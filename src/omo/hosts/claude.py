@@ -24,7 +24,7 @@ LONGEST_TAIL = 64 * 1024 * 1024  # of a transcript: a turn can write megabytes
 KNOWN_BY = 40  # letters of a message
 RALPH_LOOP = ".claude/ralph-loop.local.md"  # of the official plugin, and of its twin ralph-wiggum
 LONGEST_FRONT_MATTER = 8 * 1024
-LONGEST_NUMBERS = 20  # letters of both
+LONGEST_NUMBERS = 20  # letters of both: tests/hooks/test_other_loops.py, test_a_state_file_that_holds_nothing_here
 LONGEST_GOAL = 120
 TOOLS = {
     "Bash": hosts.SHELL,
@@ -40,7 +40,8 @@ TOOLS = {
 USED = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
 SUMMED = ("inputTokens", "cacheCreationInputTokens", "cacheReadInputTokens", "outputTokens")
 PERMISSIONS = {hosts.DENY: "deny", hosts.PERMIT: "allow"}
-# A further one, such as to leave the sandbox, is the user's to allow.
+# A further one, such as to leave the sandbox, is the user's to allow: tests/hooks/test_own_calls.py,
+# test_a_call_that_asks_for_more_than_to_be_run_is_left_to_the_host.
 PLAIN_ARGUMENTS = frozenset(("command", "description", "timeout", "run_in_background"))
 FINISHED = ("completed", "failed", "killed", "stopped", "cancelled", "done", "exited")
 BACKGROUND_SHELLS = ("shell", "monitor")
@@ -49,7 +50,9 @@ API_ERRORS = ("Connection error", "Request timed out", "Overloaded", "Unable to 
 LIMITS = ("You've hit your", "You've reached your", "Claude usage limit reached", "Claude AI usage limit reached")
 # From here on a Stop that is given context goes on with it: told to the model once, and not painted as an error.
 CONTINUES_ON_CONTEXT = (2, 1, 197)
-LONGEST_NOTICE = 300  # the host's own notice is one line; a report that quotes one is prose
+# The host's own notice is one line; a report that quotes one is prose, as in tests/hooks/test_stop_rules.py,
+# test_the_rule_that_decides.
+LONGEST_NOTICE = 300
 FINDS_PLUGIN = """\
 plugins=${CLAUDE_CONFIG_DIR:-${HOME-}/.claude}/plugins
 for data in "$plugins"/data/omo-*; do
@@ -110,7 +113,7 @@ class ClaudeCode(Host):
         elif context and (event.name == "PreToolUse" or (message and event.shows_messages)):
             more["additionalContext"] = context
         elif context:
-            return _bytes(context.lstrip("{ \n") + "\n")  # plain text; with a brace in front it would be taken for JSON
+            return _bytes(context + "\n")
         elif message:
             return to_json({**output, **_notification(answer, message, event, environ)})
         else:
@@ -263,6 +266,7 @@ def limit_notice(text: str) -> str:
     if text.startswith("API Error: "):
         error = text.removeprefix("API Error: ")
         return text if error[:3].isdigit() or error.startswith(API_ERRORS) else ""
+    # "You've reached your goal: the counter resets at midnight" is no notice: tests/hooks/test_stop_rules.py.
     names_an_end = " resets " in text or "|" in text or text.endswith("limit reached")
     return text if text.startswith(LIMITS) and "limit" in text and names_an_end else ""
 
@@ -285,7 +289,8 @@ class ClaudeTranscript(Transcript):
 
     def queued_prompts(self) -> int:
         """A slash command typed while the model works reaches no hook before the turn ends; only this notes it."""
-        is_typed: list[bool] = []  # or else the host tells of a task that ended
+        # Or else the host tells of a task that ended: tests/hooks/test_transcript.py.
+        is_typed: list[bool] = []
         for row in reversed(list(self._rows("queue-operation"))):
             if row.get("type") != "queue-operation":
                 continue
@@ -318,7 +323,9 @@ class ClaudeTranscript(Transcript):
         for row in self._rows("toolDenialKind"):
             if str(row.get("timestamp")) <= moment:
                 break
-            if _dict(row.get("permissionDecision")).get("source") != "config":  # but a hook, or the user
+            # But a hook, or the user: tests/hooks/test_refused.py,
+            # test_what_the_permissions_refuse_counts_and_nobody_elses_no.
+            if _dict(row.get("permissionDecision")).get("source") != "config":
                 continue
             is_denied = row.get("toolDenialKind") == "permission-rule"
             for block in _objects(_dict(row.get("message")).get("content")):
@@ -451,7 +458,7 @@ def counts_of(usage: Json, kinds: tuple[str, ...]) -> tuple[int, ...]:
     counts = []
     for kind in kinds:
         count = usage.get(kind)
-        if isinstance(count, bool) or not isinstance(count, int) or count < 0:
+        if not isinstance(count, int) or count < 0:
             raise hosts.OtherForm
         counts.append(count)
     return tuple(counts)

@@ -76,6 +76,8 @@ class Codex(Host):
         event.tool = TOOLS.get(event.tool_title, hosts.OTHER)
         if event.tool == hosts.START_AGENT:
             event.started_agent, event.agent_prompt = claude.texts_of(event.arguments, "agent_type", "message")
+            # A brief in plain words is compared here as well: tests/hooks/test_codex.py,
+            # test_a_reviewer_begins_without_the_conversation_also_where_omo_cannot_read_its_prompt.
             event.hides_agent_prompt = event.tool_title == SPAWN_HIDDEN and len(event.agent_prompt.split()) == 1
             event.lacks_for_fresh_agent = _lacks_for_fresh_agent(event)
         if event.tool == hosts.ASK and not event.question:

@@ -76,7 +76,9 @@ class Copilot(Host):
             fields = {**fields, "session_id": fields["sessionId"], "transcript_path": fields.get("transcriptPath")}
         event = claude.event_of(fields, raw)
         event.host = self
-        if event.agent_id and event.agent_id == event.session:  # what an agent does is told as if it were a session
+        # What an agent does is told as if it were a session: tests/hooks/test_copilot.py,
+        # test_the_state_is_guarded_also_from_a_patch.
+        if event.agent_id and event.agent_id == event.session:
             (event.session,) = claude.texts_of(fields, "parent_agent_id")
         event.project = environ.get(self.project_variable) or event.directory
         event.tool = TOOLS.get(event.tool_title, hosts.OTHER)

@@ -93,6 +93,8 @@ def shell_call(words: list[str]) -> tuple[str, list[str]]:
         option, rest = rest[0], rest[1:]
         if option in ("-", "--"):
             break
+        # Their value is no script: `bash --rcfile src/rc -c …` in tests/ultrawork/shell_commands.txt, `bash -o …` in
+        # tests/test_shell.py.
         if option in ("--rcfile", "--init-file") or (option[1:2] != "-" and option[-1] in "oO"):
             rest = rest[1:]
         if not option.startswith("--"):

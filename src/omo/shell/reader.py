@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LONGEST = 256 * 1024  # Linux starts no program with a single argument of more than half of this
-DEEPEST = 4  # texts in texts: sh -c "sh -c '…'"
-MOST_NESTED = 20  # blocks and expansions in each other: each costs some frames of our own stack
+# Texts in texts: sh -c "sh -c '…'"; test_shells_inside_shells_are_opened_only_so_far in tests/test_shell.py.
+DEEPEST = 4
+# Blocks and expansions in each other, each of which costs some frames of our own stack:
+# test_what_is_no_shell_text_is_survived in tests/test_shell.py.
+MOST_NESTED = 20
 MOST_INNER = 20
 
 ENDS_WORD = frozenset(" \t\n;&|()<>")

@@ -25,7 +25,8 @@ LONGEST_TEXT = 8_000
 QUOTED = re.compile(r"```.*?```|`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|(?<!\w)'[^'\n]*'(?!\w)|(?<!\w)‘[^’\n]*’(?!\w)", re.S)
 SENTENCE_END = re.compile(r"(?<=[.!?;])\s+|\n")
 UNKNOWN = re.compile(r"\s*(?:[-*•]\s+)?(?:still\s+)?(?:unknown|not known|not verified|unverified)\s*:", re.I)
-# "because" parts what is said from what was looked at: "the module contains three functions because a.py was read".
+# "because" parts what is said from what was looked at: "the module contains three functions because a.py was read";
+# test_words_call_for_a_claim_where_what_they_speak_of_is_named in tests/verify/test_statements.py.
 CLAUSE_END = re.compile(r"\bbecause\b|[,;:](?=\s)|\n", re.I)
 # What a clause calls absent need not be there. Words as they read once "n't" is " not" and a hyphen is a blank.
 ABSENCE = ("not exist", "no longer exist", "no longer exists", "no such", "not built", "not implemented", "not be done")
@@ -33,6 +34,7 @@ ABSENCE = ("not exist", "no longer exist", "no longer exists", "no such", "not b
 NAME = re.compile(r"\w*[^\W_]_\w+")  # parse_v1; TypeScript is a word like others
 NAME_IN_CODE = re.compile(r"`[A-Za-z_][\w.:]*(?:\(\))?`")
 
+# With a digit and a letter: "20261117" and "defaced" are none; test_what_a_text_cites, tests/verify/test_statements.py.
 COMMIT = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}")
 EXIT_CODE = re.compile(r"\s*(?:exit(?:s|ed)?(?: with)?|returns?|returned)(?: code| status)?\s+(\d{1,3})\b", re.I)
 ADDRESS = re.compile(r"[\w.-]+:\d{1,5}")
@@ -196,25 +198,26 @@ def _of_word(word: str, root: str, *, in_code: bool) -> Citation | None:
     if directory and ending in ENDINGS_IN_CODE:
         is_file = True
     elif directory and not is_file and os.path.isdir(os.path.join(root, path.removeprefix("./").split("/")[0])):
-        is_file = in_code or os.path.lexists(os.path.join(root, path))  # src/tool; but client/server are two words
+        # src/tool; but client/server are two words: test_what_a_text_cites in tests/verify/test_statements.py.
+        is_file = in_code or os.path.lexists(os.path.join(root, path))
     elif ending in ENDINGS_IN_CODE:
         is_file = bool(stem) and is_there(root, path)
     elif ending == "js" and stem[:1].isupper() and not directory:
-        is_file = False  # Node.js
+        is_file = False  # Node.js, as in an answer of tests/verify/test_statements.py
     if is_file:
         return Citation("path", path)
     return Citation("address", word) if ADDRESS.fullmatch(word) else None
 
 
 def _of_quotation(quotation: str, root: str, exits: int | None) -> Citation | None:
-    content = quotation.strip("`\"'“”‘’").strip().removeprefix("$ ")
+    content = quotation.strip("`\"'“”‘’").strip()
     citation = None
     if len(content.split()) == 1:
         citation = _of_word(content, root, in_code=quotation.startswith("`"))
     if citation is not None or not quotation.startswith("`"):
         return citation
     if os.path.lexists(os.path.join(root, content)) and content.strip("./"):
-        return Citation("path", content)  # `Makefile`
+        return Citation("path", content)  # `Makefile`; not `.`: tests/verify/test_statements.py
     try:
         argv = shlex.split(content)
     except ValueError:

@@ -37,7 +37,7 @@ HEDGES = re.compile(
     | I\ (?:think|believe|guess|assume|suppose|suspect|imagine|expect|hope)
     | as\ far\ as\ I\ (?:know|can\ tell|remember|see) | if\ I\ (?:recall|remember) | to\ my\ knowledge | in\ theory
     | not\ (?:entirely\ |quite\ |completely\ )?(?:sure|certain) | unsure | more\ or\ less
-    )\b(?!-)""",
+    )\b""",
     re.VERBOSE | re.IGNORECASE,
 )
 # Beside a hedge: what the judge says it did not look at.
@@ -139,6 +139,7 @@ def read(text: str, nonce: str | None = None) -> JudgeAnswer:
         if not isinstance(criterion, str) or not isinstance(check, str):
             notes.append(f"answers[{index}] names no criterion and check, so it counts for none")
         elif (criterion, check) in answers:
+            # test_two_answers_to_one_question_are_none in tests/work/test_judge.py.
             answers[criterion, check] = JudgeResult("unknown", "answered more than once, so none of the answers counts")
         else:
             answers[criterion, check] = _answer(fields)
@@ -155,6 +156,8 @@ def _answer(fields: Json) -> JudgeResult:
     shown = clip(evidence, LONGEST_EVIDENCE)
     own_words = " ".join(without_quotations(evidence).split())
     hedge = HEDGES.search(own_words) or UNSEEN.search(own_words)
+    # A fail stands, however it is worded: tests/work/test_judge.py,
+    # test_a_hedge_makes_a_pass_unknown_and_leaves_a_fail.
     if result == "pass" and hedge:
         return JudgeResult("unknown", f"the judge said pass and hedged ({hedge[0]!r}): {shown}", suggested)
     return JudgeResult(result, shown, suggested)

@@ -54,11 +54,15 @@ def is_gone(row: SessionRow, client: str, now: float) -> bool:
     theirs = row.get("client")
     if not isinstance(theirs, str) or not theirs.isdecimal():
         return idle >= IDLE_FOR
+    # After so long the number may be another program's: test_only_a_conversation_that_is_over_is_offered in
+    # tests/hooks/test_resume.py.
     return theirs == client or idle >= LONGEST_SILENCE or not _is_running(int(theirs))
 
 
 def _is_running(process: int) -> bool:
     """Whether the user has a process of that number. One that has ended and that nobody asked after runs no more."""
+    # 0 is all of our own group, and a larger one no number of a process:
+    # test_only_a_conversation_that_is_over_is_offered in tests/hooks/test_resume.py.
     if not 0 < process < LARGEST_PROCESS:
         return False
     try:
@@ -67,6 +71,7 @@ def _is_running(process: int) -> bool:
         return False
     try:
         with open(f"/proc/{process}/stat", "rb") as file:
+            # A zombie: test_a_client_that_has_ended_and_that_nobody_asked_after_is_gone in tests/hooks/test_resume.py.
             return not file.read().rpartition(b") ")[2].startswith(b"Z")
     except OSError:
         return True  # not Linux

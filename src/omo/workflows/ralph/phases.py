@@ -239,6 +239,7 @@ def changed_lines(files: Files, state: RalphState) -> int:
         for line in list(difflib.unified_diff(old, new, n=0, lineterm=""))[2:]:  # its first two lines name the files
             lines += line.startswith(("+", "-"))
         # A binary, and what had not been committed when it began: nobody knows how it was, so it is no small change.
+        # Both in TestChangedLines of tests/ralph/test_run.py.
         is_unknown = b"\0" in before + after or (path in began["files"] and not (before and lines))
         total += SMALL_CHANGE if is_unknown else lines
     return total
@@ -290,6 +291,8 @@ def ship(gates: Sequence[Gate], tree: str) -> Proof:
 
 def cannot_fail(argv: Sequence[str]) -> bool:
     """The plainest commands that only ever exit 0, also inside a shell. Others are for people to see through."""
+    # The last command says it, unless `set -e` or `&&` do: each form is in tests/ralph/test_phases.py,
+    # test_a_gate_of_the_agent_that_cannot_fail_ships_nothing.
     command = list(argv)
     is_shell = len(command) == 3 and command[0].rsplit("/", 1)[-1] in SHELLS and re.fullmatch(r"-\w*c", command[1])
     if is_shell and "set -" in command[2]:
@@ -305,7 +308,8 @@ def cannot_fail(argv: Sequence[str]) -> bool:
 def _rows_since(events: SessionEvents, opened: RalphRow, since: str) -> list[SessionEvent]:
     """The pins of gates from the beginning on, everything else since the iteration was opened.
 
-    By place in the ledger and by time, so that a clock which was set back brings nothing old in. In another ledger,
+    By place in the ledger and by time, so that a clock which was set back brings nothing old in
+    (tests/ralph/test_phases.py, test_newer_than_leaves_out_what_was_seen_before). In another ledger,
     of a session with a new id or one that the user sealed since, only the time can tell.
     """
     first = opened["session_seq"]

@@ -37,7 +37,8 @@ LONGEST_FINDING = 2_000
 STRONG, THIN, DERIVED = "strong", "thin", "thin-derived"
 FEWEST_WORDS = 40
 FEWEST_STATEMENTS = 3
-SHORTEST_STATEMENT = 4  # words: "- fast" obliges nobody
+# Words: "- fast" obliges nobody; test_a_contract_is_strong_when_it_obliges_somebody in tests/ultragoal/test_review.py.
+SHORTEST_STATEMENT = 4
 LARGEST_SPEC = 1_000_000
 
 ITEM = re.compile(r"(?:[-*+•]|\(?\w{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(?=\S)")

@@ -108,6 +108,7 @@ class _Claiming:
                 free.append(index)
         if free:
             earlier = [index for other, index in self._claimed.items() if other < number]
+            # test_a_step_prefers_a_commit_after_that_of_the_step_before in tests/ultraplan/test_audit.py.
             following = [index for index in free if index > max(earlier, default=-1)]
             self._claimed[number] = (following or free)[0]
 
@@ -156,6 +157,7 @@ class _Claiming:
             return False
         pattern = self._manifests[number].commit_message_pattern
         for start in _ABOUT_OTHERS:
+            # "a revert that quotes it" of test_what_becomes_of_each_step in tests/ultraplan/test_audit.py.
             if line.startswith(start) and start.rstrip(' "!') not in pattern:
                 return False
         try:

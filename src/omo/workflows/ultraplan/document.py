@@ -38,9 +38,11 @@ LONGEST_FIELD = 20_000
 
 _STEP = re.compile(r"Step (\d{1,6}): (\S.*)")
 # A heading that means a step and is none; what is put before the word, emphasis or an emoji, is no part of it.
+# test_a_step_in_another_form_is_a_defect_that_shows_the_form in tests/ultraplan/test_document.py has every word.
 _LIKE_STEP = re.compile(
     r"\W*(?:step|steg|schritt|étape|paso|stage|phase|fase|task)\b[\W_]*(\d{1,6})[\s.:–—-]*(.*?)[*_`]*", re.IGNORECASE
 )
+# One of them, not the template's "revert | retry": test_on_failure_is_one_of_four in tests/ultraplan/test_document.py.
 _ON_FAILURE = re.compile(
     rf"[*_`]*({'|'.join(ON_FAILURE)})\b[*_`]*(?!\s*(?:[|/,]|or\b))\s*[-–—:.,;]*\s*(.*)", re.IGNORECASE | re.DOTALL
 )

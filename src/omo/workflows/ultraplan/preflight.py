@@ -114,6 +114,7 @@ PROGRAMS = re.compile(
     r"|remote\..*\.(receivepack|uploadpack|vcs)|protocol\..*",
     re.IGNORECASE | re.DOTALL,
 )
+# test_nor_a_remote_that_is_a_command in tests/ultraplan/test_preflight.py.
 PROTOCOLS = "file:git:http:https:ssh"  # not ext::, which is a command, nor whatever else is installed as git-remote-*
 KEPT = re.compile(
     r"GIT_(SSH|SSH_COMMAND|SSH_VARIANT|ASKPASS|CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)|SSL_\w+|HTTP_\w+|PROXY_\w+)"

@@ -154,7 +154,8 @@ def _left_open(line: int, where: str, open_part: str) -> Defect:
 
 
 # Text that was left to be filled in: what a template leaves open, and notes to oneself. Other names in brackets are
-# often code (/users/{id}, List<T>), and "the TODO list" is a thing.
+# often code (/users/{id}, List<T>), and "the TODO list" is a thing: test_words_about_such_text_are_fine in
+# tests/ultraplan/test_validate.py, which also has `${path}` and `go test ./...`.
 _SLOTS = (
     r"paths?|files?|(?:commit )?message|(?:exact |verification )?command|(?:expected )?output|scope|description|title|"
     r"step|test file|exactly what to modify|regex|pattern|reason|specific instructions|[nm]"
@@ -241,6 +242,7 @@ def _pattern_problem(pattern: str) -> str:
     if _matches(pattern, [""]):
         return "matches even an empty subject; begin it such as ^feat\\(report\\):"
     unrelated = [subject for subject in UNRELATED if _matches(pattern, [subject])]
+    # One may be: test_a_commit_pattern_that_names_the_step_is_fine in tests/ultraplan/test_validate.py.
     if len(unrelated) > 1:
         return f"matches commits that have nothing to do with it, such as {unrelated[0]!r}; name the type and the scope"
     return ""

@@ -135,7 +135,8 @@ def _count_records(claim: Claim, root: Path, files: list[str]) -> tuple[int, int
                 present += 1
                 matching += not claim.value or claim.value in (str(value), json.dumps(value))
     if not present:
-        # A misspelled field counts zero as well: nothing is shown by that.
+        # A misspelled field counts zero as well: nothing is shown by that. test_the_exit_code_is_what_code_saw in
+        # tests/cli/test_verify_claim.py.
         raise NotEvaluable(f"none of the {total} records of {claim.subject} has a field {claim.field}")
     return matching, total
 

@@ -12,6 +12,8 @@ from omo.work.citations import ABSENCE, CLAUSE_END, LONGEST_TEXT, SENTENCE_END, 
 from omo.work.judge import HEDGES
 
 SHORTEST_REASON = 10
+# "The value is what it should be" is no hedge: tests/verify/test_statements.py,
+# test_a_fact_with_its_evidence_is_accepted.
 AS_WANTED = re.compile(r"\b(?:as|what|where|how) (?:it|they|this|that|each) should (?:be|have|do)\b", re.IGNORECASE)
 BECAUSE = re.compile(r"\bbecause\b", re.I)
 FORM = 'write "X is Y because Z", where Z is what you looked at'
@@ -89,7 +91,8 @@ def triggers(text: str, root: str) -> dict[str, str]:
     said = statement(text, root)
     called: dict[str, str] = {}
     for sentence in said.plain.split("\n"):
-        # "0 records have errors because a.jsonl was counted" names them in its other clause.
+        # "0 records have errors because a.jsonl was counted" names them in its other clause:
+        # test_words_call_for_a_claim_where_what_they_speak_of_is_named in tests/verify/test_statements.py.
         has_records = any(thing.text.lower().endswith(RECORDS) for thing in said.named_in(sentence))
         for clause in CLAUSE_END.split(sentence):
             kinds = {thing.kind for thing in said.named_in(clause)}

@@ -32,6 +32,7 @@ ENDS = {
     "PNG": (b"\x89PNG\r\n\x1a\n", b"\0\0\0\0IEND\xaeB`\x82"),
     "JPEG": (b"\xff\xd8\xff", b"\xff\xd9"),
 }
+# What a picture must show, measured on those of tests/ultragoal/test_screenshots.py, which SHOWS and BLANK list.
 # Neighbours this far apart are an edge; gradients and the ripples of JPEG stay below.
 STEP = 16
 # This far from the background is ink. Farther than an edge needs, as JPEG smears what is around one.
@@ -47,6 +48,7 @@ BEHIND = (131, 7, 193)
 
 
 LARGEST_CAPTURE = 16_000_000
+# A prompt or a frame says nothing: test_a_capture_that_does_not in tests/ultragoal/test_captures.py.
 SHORTEST_RUN = 10
 FEWEST_LETTERS = 3
 ANOTHER_CAPTURE = "record the program in a terminal, for example: script -q -c COMMAND capture.txt"
@@ -308,7 +310,9 @@ def _date(text: str) -> tuple[float, float] | None:
         date = datetime.fromisoformat(text.replace("Z", "+00:00"))
         if date.tzinfo is not None:
             return date.timestamp(), 1.0
-        hours = 12 if text[10:] else 36  # of any zone, and of any hour of a day
+        # Of any zone, and of any hour of a day: tests/ultragoal/test_transcripts.py,
+        # test_a_run_from_before_the_goal_is_stale_where_its_times_are_dates.
+        hours = 12 if text[10:] else 36
         return date.replace(tzinfo=timezone.utc).timestamp(), hours * HOUR
     except (ValueError, OverflowError):
         return None

@@ -41,7 +41,8 @@ SCRIPTS = (".js", ".mjs", ".cjs", ".ts")
 # What differs from one honest run to the next.
 SHORTEST_PLACE = 4  # "/" or "/a" as a home would be found everywhere
 _UUID = r"[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}"
-# With a digit and a letter: a number alone is no object id, nor is one such as 1234567e8.
+# With a digit and a letter: a number alone is no object id, nor is one such as 1234567e8, nor deadbeef.
+# test_what_is_the_same_after_normalisation in tests/ultragoal/test_replay.py has each.
 _OBJECT = r"(?!\d+\b)(?!\d+e\d+\b)(?=[a-f]*\d)[0-9a-f]{7,40}"
 TOKENS = (
     (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z"), "<time>"),
@@ -98,6 +99,7 @@ ReasonCode = Literal[
     "platform_unavailable",
 ]
 REASON_CODES: tuple[str, ...] = get_args(ReasonCode)
+# test_an_exemption_that_cannot_be_used in tests/ultragoal/test_replay.py has a reason below each.
 SHORTEST_REASON, FEWEST_WORDS, FEWEST_DIFFERENT = 32, 5, 4
 
 

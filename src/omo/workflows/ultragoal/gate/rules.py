@@ -46,7 +46,8 @@ NO_CLEANER = (
     "no cleaner looked at it, which the end will name: start omo:critic, its whole prompt what omo ultragoal brief "
     "critic prints"
 )
-# With what Markdown puts around it; an unfilled `PASS|BLOCKED` is no result either.
+# With what Markdown puts around it; an unfilled `PASS|BLOCKED` is no result either:
+# test_a_cleaner_report_that_blocks_is_refused in tests/ultragoal/test_gate_rules.py.
 BLOCKED = re.compile(r"gate result\W{0,8}(?:pass\W{0,3}\|\W{0,3})?blocked", re.I)
 PASSED = re.compile(r"gate result\W{0,8}pass\b", re.I)
 LINKS = {
