@@ -277,6 +277,22 @@ def test_every_host_says_what_differs_from_host_to_host() -> None:
         assert set(host.events.values()) == set(hosts.EVENTS.values())
 
 
+def test_what_a_reason_in_a_comment_names_is_there() -> None:
+    """A rule says which test would fail without it; who renames or takes out the test comes by the rule."""
+    tests = {
+        path: path.read_text("utf-8") for path in (ROOT / "tests").rglob("*.py") if "node_modules" not in path.parts
+    }
+    functions = set(re.findall(r"def (test_\w+)", "\n".join(tests.values())))
+    missing = []
+    for module in modules():
+        for comment in re.findall(r"(?m)(?:^| )# .*$", module.read_text("utf-8")):
+            named = re.findall(r"\b(?:tests|docs/decisions|bench)/[\w/.-]*\w", comment)
+            missing += [f"{module.name}: {name}" for name in named if not (ROOT / name).exists()]
+            sentences = re.findall(r"(?<![/\w])test_[a-z]+_[a-z]+_\w+\b(?!\.)", comment)
+            missing += [f"{module.name}: {name}" for name in sentences if name not in functions]
+    assert missing == []
+
+
 def test_the_manifests_say_the_same() -> None:
     read = [
         json.loads((ROOT / name).read_text(encoding="utf-8")) for name in ("plugin.json", ".claude-plugin/plugin.json")

@@ -78,6 +78,7 @@ def test_a_hedge_makes_a_pass_unknown_and_leaves_a_fail(evidence: str) -> None:
         "README.md says 'this should work on macOS' under Use",
         "it printed “probably fine” and exited 0",
         "an unlikely name, ` x`, is refused with exit 2",
+        "the probably-prime test of the module passes, exit 0",
         "exit 0, 14 passed",
     ],
 )

@@ -38,7 +38,7 @@ NAME_IN_CODE = re.compile(r"`[A-Za-z_][\w.:]*(?:\(\))?`")
 COMMIT = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}")
 EXIT_CODE = re.compile(r"\s*(?:exit(?:s|ed)?(?: with)?|returns?|returned)(?: code| status)?\s+(\d{1,3})\b", re.I)
 ADDRESS = re.compile(r"[\w.-]+:\d{1,5}")
-PLACE_IN_FILE = re.compile(r"(?:::|:\d|#L\d).*$")  # tests/test_a.py::test_b, a.py:12, a.py#L12
+PLACE_IN_FILE = re.compile(r"(?:::|:\d|#L\d).*$")  # suite/test_a.py::test_b, a.py:12, a.py#L12
 BEFORE_WORDS, AFTER_WORDS = "([{<*\"'", ")]}>*\"'.,;:!?"
 # A name with a dot is a file where it ends in one of these; `shlex.split` is none.
 FILE_ENDINGS = frozenset(
@@ -210,7 +210,7 @@ def _of_word(word: str, root: str, *, in_code: bool) -> Citation | None:
 
 
 def _of_quotation(quotation: str, root: str, exits: int | None) -> Citation | None:
-    content = quotation.strip("`\"'“”‘’").strip()
+    content = quotation.strip("`\"'“”‘’").strip().removeprefix("$ ")
     citation = None
     if len(content.split()) == 1:
         citation = _of_word(content, root, in_code=quotation.startswith("`"))

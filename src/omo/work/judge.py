@@ -37,7 +37,7 @@ HEDGES = re.compile(
     | I\ (?:think|believe|guess|assume|suppose|suspect|imagine|expect|hope)
     | as\ far\ as\ I\ (?:know|can\ tell|remember|see) | if\ I\ (?:recall|remember) | to\ my\ knowledge | in\ theory
     | not\ (?:entirely\ |quite\ |completely\ )?(?:sure|certain) | unsure | more\ or\ less
-    )\b""",
+    )\b(?!-)""",
     re.VERBOSE | re.IGNORECASE,
 )
 # Beside a hedge: what the judge says it did not look at.
