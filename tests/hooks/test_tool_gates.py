@@ -31,7 +31,7 @@ LIMITS = DEFAULT_LIMITS
 
 
 def open_run(host: Host, *, session_id: str = SESSION, **changes: Any) -> None:
-    put_work(host, "ultragoal", session_id, open=2, total=3, next="G002", **{"deny": DENY, **changes})
+    put_work(host, "ultragoal", session_id, **{"open": 2, "total": 3, "next": "G002", "deny": DENY, **changes})
 
 
 def put_work(host: Host, kind: str, session_id: str = SESSION, /, **summary: Any) -> None:

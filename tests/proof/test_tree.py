@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
+from omo.errors import NotEvaluable
 from omo.proof import base
 
 
@@ -414,6 +415,17 @@ def test_a_nested_repository_with_a_damaged_git_directory(repository: Path) -> N
     before = fingerprint(repository)
     write(repository / "nested/file", "two\n")
     assert fingerprint(repository) != before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+@pytest.mark.parametrize("name", ["a.txt", "dir"])
+def test_what_cannot_be_read_is_said(repository: Path, name: str) -> None:
+    (repository / name).chmod(0)
+    try:
+        with pytest.raises(NotEvaluable, match=name):
+            fingerprint(repository)
+    finally:
+        (repository / name).chmod(0o755)
 
 
 @pytest.mark.parametrize("attribute", ["filter=x", "text eol=crlf", "ident", "working-tree-encoding=UTF-16"])

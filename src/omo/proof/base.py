@@ -20,6 +20,7 @@ from omo.state.copies import Copies
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import NoReturn
 
     from omo.state.rows import Base, FilesAtEnd
 
@@ -30,8 +31,10 @@ MOST_LOOKED_AT = 20_000
 MOST_BYTES = 64 * 1024 * 1024  # read and kept of all that differs from the commit
 LARGEST_FILE = 8 * 1024 * 1024  # a larger one is told apart by its size and times, and its content is not kept
 GONE = "gone"
+UNREADABLE = "unreadable: "
 LINK_MODE, FILE_MODE, PROGRAM_MODE = "l", "f", "x"
 BY_TIMES = "t"  # begins the digest of a file that was not read
+MAKE_READABLE = "make it readable, or have git ignore it"
 OWN_DIRECTORIES = (".sisyphus/cc-omo/", ".sisyphus/evidence/")
 # Looked at wherever they are, also where git is told to ignore them: each changes what a test runner does.
 ALWAYS_LOOKED_AT = (
@@ -133,10 +136,13 @@ def look(root: str, base: Base | None) -> Look:
 
 
 def fingerprint(root: str) -> str:
-    """One id for what all files hold that are tracked or not ignored, a repository inside this one included."""
+    """One id for what all files hold that are tracked or not ignored, a repository inside this one included. Raises
+    NotEvaluable where one cannot be read: a tree that we cannot see is not one that we know."""
     held = {}
-    for path in _list(root, None, _exclude_file(root), is_bounded=False).paths:
+    for path in _list(root, None, _exclude_file(root), is_whole=True).paths:
         digest, _ = _digest(root, path, Copies())
+        if digest.startswith(UNREADABLE):
+            raise NotEvaluable(f"{path} is {digest}", fix=MAKE_READABLE)
         if digest != GONE:  # the index may still have it
             held[path] = digest
     return tree_of(held)
@@ -358,10 +364,11 @@ class _Listing:
         self.view = ""
 
 
-def _list(root: str, head: str | None, exclude: str, *, is_bounded: bool = True) -> _Listing:
+def _list(root: str, head: str | None, exclude: str, *, is_whole: bool = False) -> _Listing:
+    """`is_whole`: however many there are, and none of them left out."""
     place = git.place_of_repository(root)
     if not place:
-        return _list_without_git(root, is_bounded=is_bounded)
+        return _list_without_git(root, is_whole=is_whole)
     every = ["ls-files", "-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore"]
     if exclude:
         every.append(f"--exclude-from={exclude}")
@@ -376,7 +383,9 @@ def _list(root: str, head: str | None, exclude: str, *, is_bounded: bool = True)
     listed = listing_files.answer()
     # A repository above that ignores all of this (dotfiles kept in HOME) has nothing to say about it.
     if not listed.ok or (place != "." and not listed.output):
-        return _list_without_git(root, is_bounded=is_bounded)
+        return _list_without_git(root, is_whole=is_whole)
+    if is_whole and b"could not open directory" in listed.errors:
+        raise NotEvaluable(os.fsdecode(listed.errors).strip(), fix=MAKE_READABLE)
     tracked, loose, flagged = git.sorted_out(listed)
     untracked = [path for path in loose if not is_leftover(path) and not _is_mask(root, path)]
     known = {*tracked, *loose}
@@ -430,10 +439,10 @@ def filtered(root: str, paths: Iterable[str]) -> list[str]:
     return [path for path, value in pairs if value not in ("unspecified", "unset")]
 
 
-def _list_without_git(root: str, *, is_bounded: bool = True) -> _Listing:
+def _list_without_git(root: str, *, is_whole: bool = False) -> _Listing:
     """Every file below a directory that git does not know, but what belongs to nobody's work."""
     paths: list[str] = []
-    for directory, names, files in os.walk(root):
+    for directory, names, files in os.walk(root, onerror=_refuse_unread if is_whole else None):
         names[:] = sorted(name for name in names if name not in (".git", "node_modules", ".venv"))
         files += [name for name in names if os.path.islink(os.path.join(directory, name))]
         below = os.path.relpath(directory, root)
@@ -441,9 +450,13 @@ def _list_without_git(root: str, *, is_bounded: bool = True) -> _Listing:
             path = os.path.normpath(os.path.join(below, name))
             if not _is_own(path) and not is_leftover(path):
                 paths.append(path)
-        if is_bounded and len(paths) > MOST_LOOKED_AT:
+        if not is_whole and len(paths) > MOST_LOOKED_AT:
             raise NotEvaluable(f"there are more than {MOST_LOOKED_AT} files, and git does not keep them")
     return _Listing(paths, paths)
+
+
+def _refuse_unread(error: OSError) -> NoReturn:
+    raise NotEvaluable(f"{error.filename} cannot be read: {error.strerror}", fix=MAKE_READABLE)
 
 
 def _is_own(path: str) -> bool:
@@ -481,7 +494,7 @@ def _digest(root: str, path: str, copies: Copies, *, is_read: bool = True) -> tu
     except (FileNotFoundError, NotADirectoryError):
         return GONE, 0
     except OSError as error:
-        return f"unreadable: {error.strerror}", 0
+        return f"{UNREADABLE}{error.strerror}", 0
     digest = name_of(mode, held)
     copies.keep(digest, held)
     return digest, len(held)
