@@ -465,6 +465,17 @@ def test_a_regex_that_explodes_is_unknown_soon(root: Path, pattern: str, monkeyp
     assert time.process_time() - started < 20
 
 
+def test_the_regexes_of_one_evaluation_have_one_time_together(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("omo.proof.patterns.SECONDS", 0.3)
+    monkeypatch.setattr("omo.proof.evaluate.SEARCH_SECONDS", 0.3)
+    write(root, "a.txt", "a" * 5000 + "\n")
+    slow = {"type": "content", "path": "a.txt", "regex": r"^(?:(?:a|aa)+)+!$"}
+    quick = {"type": "content", "path": "a.txt", "regex": "aa"}
+    found = verdict_of(root, [quick, slow, quick, python("print('aa')", stdout="aa"), PASS]).checks
+    assert [one.result for one in found] == ["pass", "unknown", "unknown", "unknown", "pass"]
+    assert ["all checks together" in one.reason for one in found] == [False, False, True, True, False]
+
+
 def test_a_glob_that_names_too_much_is_unknown(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(globs, "MOST_ENTRIES", 2)
     found = look(root, {"type": "path", "path": "**/*.none"})

@@ -10,7 +10,7 @@ import re
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -46,6 +46,7 @@ LARGEST_READ = 8_000_000
 LARGEST_PARSED = 2_000_000
 MOST_FILES = 2_000
 OUTPUT_LIMIT = 1_000_000
+SEARCH_SECONDS = 60.0
 SYNTAX_SECONDS = 30.0
 LONGEST_OBSERVED = 500
 EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
@@ -57,11 +58,13 @@ class Tree:
 
     `pinned` has the checks whose commands may run, by digest, and the base that each was pinned at. `inputs` are files
     that ask for the evaluation, such as the checks file itself; changing them is not leaving the scope.
+    `searching` is the time for regular expressions; each evaluation begins with a whole one.
     """
 
     root: Path
     pinned: Mapping[str, str | None] = field(default_factory=dict)
     inputs: frozenset[str] = frozenset()
+    searching: patterns.Budget = field(default_factory=lambda: patterns.Budget(SEARCH_SECONDS), compare=False)
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,7 @@ class Finding(NamedTuple):
 
 
 def evaluate(checks: Sequence[Check | str], tree: Tree) -> Verdict:
+    tree = replace(tree, searching=patterns.Budget(SEARCH_SECONDS))
     observations = [_observe(check, name, tree) for check, name in zip(checks, ids_of(checks), strict=True)]
     in_words, by_code = [], []
     for observation in observations:
@@ -131,6 +135,9 @@ def _evaluate(check: Check, tree: Tree) -> Finding:
         return _EVALUATORS[check.type](check, tree)
     except _NoFile as error:
         return Finding("fail", str(error))
+    except patterns.Spent:
+        reason = f"the regexes of all checks together took {SEARCH_SECONDS:g} s, so this one was not tried"
+        return Finding("unknown", reason)
     except patterns.TooSlow:
         return Finding("unknown", "its regex takes too long; write it without nested repeats")
     except (NotEvaluable, BadInput) as error:
@@ -180,7 +187,7 @@ def _content(check: ContentCheck, tree: Tree) -> Finding:
     good, bad, unclear = [], [], []
     for path in paths:
         raw, is_whole = _read(tree.root, path, LARGEST_READ)
-        has_it = patterns.found(check.regex, raw.decode("utf-8-sig", "replace").replace("\r\n", "\n"))
+        has_it = tree.searching.found(check.regex, raw.decode("utf-8-sig", "replace").replace("\r\n", "\n"))
         if not has_it and not is_whole:
             unclear.append(path)
         elif has_it is check.absent:
@@ -210,15 +217,15 @@ def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
 
 def _command(check: CommandCheck | MetricCheck, tree: Tree) -> Finding:
     outcome = _run(check, tree)
-    return outcome if isinstance(outcome, Finding) else _judged(check, outcome)
+    return outcome if isinstance(outcome, Finding) else _judged(check, outcome, tree.searching)
 
 
-def _judged(check: CommandCheck | MetricCheck, outcome: Outcome) -> Finding:
+def _judged(check: CommandCheck | MetricCheck, outcome: Outcome, searching: patterns.Budget) -> Finding:
     if isinstance(check, MetricCheck):
         return _measured(check, outcome)
     if outcome.exit_code != check.exit:
         return Finding("fail", f"{_ending(outcome)}, {check.exit} needed", _said(outcome))
-    if check.stdout is None or patterns.found(check.stdout, outcome.stdout.replace("\r\n", "\n")):
+    if check.stdout is None or searching.found(check.stdout, outcome.stdout.replace("\r\n", "\n")):
         return Finding("pass", _ending(outcome), _said(outcome))
     if outcome.stdout_truncated:
         return Finding(
@@ -314,7 +321,7 @@ def _commit(check: CommitCheck, tree: Tree) -> Finding:
     base = _base(check, tree)
     subjects = changes.subjects(tree.root, base)
     for subject in subjects:
-        if patterns.found(check.subject, subject):
+        if tree.searching.found(check.subject, subject):
             return Finding("pass", f"a commit since {base[:12]} has that subject", subject)
     reason = f"none of {len(subjects)} commits since {base[:12]} has a subject like /{clip(check.subject, 80)}/"
     return Finding("fail", reason, "; ".join(clip(subject, 80) for subject in subjects[:5]))
@@ -345,7 +352,7 @@ def judge_of(check: CommandCheck | MetricCheck) -> Callable[[Outcome], tuple[str
     """Whether a run of the check's command passes it, for the experiment."""
 
     def judge(outcome: Outcome) -> tuple[str, str]:
-        finding = _judged(check, outcome)
+        finding = _judged(check, outcome, patterns.Budget(SEARCH_SECONDS))
         return finding.result, finding.reason
 
     return judge

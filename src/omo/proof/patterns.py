@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import regex
 
 LONGEST = 1000
@@ -17,12 +19,16 @@ class TooSlow(Exception):
     """The pattern was still being tried when its time was up: neither found nor absent."""
 
 
+class Spent(TooSlow):
+    """The searches before this one used up the time all of them have."""
+
+
 def defect(pattern: str) -> str | None:
     """Why the pattern cannot be used, or None."""
     if len(pattern) > LONGEST:
         return f"{len(pattern)} characters long, at most {LONGEST} are allowed"
     try:
-        if any(all(found(pattern, text) for text in row) for row in (_ANY_TEXT, _ANY_LINE)):
+        if any(all(found(pattern, text, SECONDS) for text in row) for row in (_ANY_TEXT, _ANY_LINE)):
             return r"matches any text and so proves nothing; write what must be there (no output at all is \A\Z)"
     except regex.error as error:
         return f"not a regular expression: {error}"
@@ -33,9 +39,25 @@ def defect(pattern: str) -> str | None:
     return None
 
 
-def found(pattern: str, text: str) -> bool:
+def found(pattern: str, text: str, seconds: float = SECONDS) -> bool:
     """Whether the pattern is found anywhere; `^` and `$` also match at line ends. Raises TooSlow."""
     try:
-        return regex.compile(pattern, regex.MULTILINE).search(text, timeout=SECONDS) is not None
+        return regex.compile(pattern, regex.MULTILINE).search(text, timeout=seconds) is not None
     except (TimeoutError, MemoryError):
         raise TooSlow(pattern) from None
+
+
+class Budget:
+    """The time all the searches of one evaluation have together; commands and reading do not count."""
+
+    def __init__(self, seconds: float) -> None:
+        self._left = seconds
+
+    def found(self, pattern: str, text: str) -> bool:
+        if self._left <= 0:
+            raise Spent(pattern)
+        started = time.monotonic()
+        try:
+            return found(pattern, text, min(self._left, SECONDS))
+        finally:
+            self._left -= time.monotonic() - started

@@ -17,6 +17,7 @@ from omo.proof import patterns
 from omo.workflows.ultraplan.history import Change, Commit, undone
 from omo.workflows.ultraplan.models import Manifest, Step
 
+SEARCH_SECONDS = 60.0
 MOST_LINES = 500
 TOO_SLOW = "its commit_message_pattern takes too long; write it without nested repeats"
 
@@ -80,6 +81,7 @@ class _Claiming:
     def __init__(self, commits: Sequence[Commit]) -> None:
         self._commits = commits
         self._undone = undone(commits)
+        self._budget = patterns.Budget(SEARCH_SECONDS)
         self._manifests: dict[int, Manifest] = {}
         self._named: dict[int, list[int]] = {}  # by step: commits with its subject
         self._claimed: dict[int, int] = {}
@@ -161,7 +163,7 @@ class _Claiming:
             if line.startswith(start) and start.rstrip(' "!') not in pattern:
                 return False
         try:
-            return patterns.found(pattern, line)
-        except patterns.TooSlow:
+            return self._budget.found(pattern, line)
+        except (patterns.TooSlow, patterns.Spent):
             self._unclear[number] = TOO_SLOW
             return False
