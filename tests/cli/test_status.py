@@ -178,11 +178,11 @@ def test_status_opens_each_file_once_and_no_more_with_many_runs_before(project: 
     assert set(alone.values()) == {1}
     assert {os.path.basename(path) for path in alone} >= {"runtime.local.json", "events.jsonl", "ledger.jsonl"}
     project.now -= 2 * 24 * 3600
-    for number in range(5):
+    for number in range(20):
         begin_and_give_up(project, f"earlier-{number}")
     project.now += 2 * 24 * 3600
     assert opened(project) == alone
-    for number in range(5):
+    for number in range(20):
         begin_and_give_up(project, f"today-{number}")
     lately = opened(project)
     assert set(lately.values()) == {1}

@@ -112,7 +112,7 @@ def test_what_omo_answers_between_turns_ends_there(codex: Codex) -> None:
     assert codex.prompt("$omo:budget", transcript_path=rollout(codex, "t2")).json["decision"] == "block"
 
 
-@pytest.mark.parametrize("event", ["UserPromptSubmit", "PreToolUse", "Stop"])
+@pytest.mark.parametrize("event", OF_CODEX)
 def test_any_stdin_is_survived(codex: Codex, event: str) -> None:
     codex.prompt("ulw fix it")
     for name, stdin in HARSH_STDIN.items():

@@ -102,7 +102,7 @@ def test_the_model_is_told_at_the_top_and_the_user_in_a_line_of_progress(copilot
     assert copilot.ends() == ("", {})
 
 
-@pytest.mark.parametrize("event", ["UserPromptSubmit", "PreToolUse", "Stop"])
+@pytest.mark.parametrize("event", OF_COPILOT)
 def test_any_stdin_is_survived(copilot: Copilot, event: str) -> None:
     copilot.typed("ulw fix it")
     for name, stdin in HARSH_STDIN.items():

@@ -55,7 +55,8 @@ def omo(host: Host, kind: str, *argv: str) -> str:
     return ran.stdout
 
 
-@pytest.mark.parametrize(("kind", "is_left"), [*((kind, True) for kind in KINDS), (KINDS[0], False)])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("is_left", [False, True], ids=["never there", "left open"])
 def test_the_rest_works_without_the_row(host: Host, kind: str, is_left: bool) -> None:
     if is_left:
         host.hook("user-prompt-submit", prompt=f"/omo:{kind} tidy up")
