@@ -31,7 +31,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from omo.proof import arrangements, base, experiment, own_commands  # noqa: E402
 from omo.proof.experiment import Experiment  # noqa: E402
-from omo.proof.gate_runs import Plain, Run, Subject  # noqa: E402
+from omo.proof.gate_runs import CommandRun, Plain, Subject  # noqa: E402
 from omo.proof.run import child_environment  # noqa: E402
 from omo.text import clip, listed  # noqa: E402
 
@@ -130,7 +130,7 @@ def logged(subject: Subject, command: Plain, made: Experiment) -> list[str]:
     return [*lines, *made.notes]
 
 
-def about(run: Run) -> str:
+def about(run: CommandRun) -> str:
     result = f"{run.result} (exit {run.exit}, {run.seconds:.1f} s)"
     if run.broke_before_tests:
         result += ", broke before its tests"

@@ -25,7 +25,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 from bench.experiment import Spent, measuring  # noqa: E402
 from omo.proof import base, held_lines  # noqa: E402
 from omo.proof.gate_runs import Plain, Subject  # noqa: E402
-from omo.proof.held_lines import BUILD, HELD, NOT_HELD, NOT_LOOKED_AT, Answers  # noqa: E402
+from omo.proof.held_lines import BUILD, HELD, NOT_HELD, NOT_LOOKED_AT, HeldLines  # noqa: E402
 from omo.proof.run import child_environment  # noqa: E402
 
 COMMIT = "git init -q && git add -A && git -c user.name=t -c user.email=t@example.org commit -qm base"
@@ -374,15 +374,15 @@ def made(change: Change, directory: Path) -> Path:
     return root
 
 
-def looked_at(root: Path, gate: tuple[str, ...], seconds: float = 600.0) -> Answers:
+def looked_at(root: Path, gate: tuple[str, ...], seconds: float = 600.0) -> HeldLines:
     began = base.of_commit(str(root), "HEAD")
     state = str(root / ".sisyphus" / "cc-omo")
     look = base.look(str(root), began)
     environ = child_environment(os.environ)
-    return held_lines.look(Subject(str(root), state, began, look, environ, time.time()), Plain(list(gate)), seconds)
+    return held_lines.find(Subject(str(root), state, began, look, environ, time.time()), Plain(list(gate)), seconds)
 
 
-def answers(found: Answers) -> dict[str, str]:
+def answers(found: HeldLines) -> dict[str, str]:
     return {answer.hunk.place: answer.word for answer in found.answers}
 
 

@@ -14,14 +14,14 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from omo.workflows.ultragoal.gate.models import Gate  # noqa: E402
+from omo.workflows.ultragoal.gate.models import QualityGate  # noqa: E402
 
 FILE = ROOT / "docs" / "quality-gate.schema.json"
 NOISE = ("title", "default")  # titles repeat the key; a default here only marks a key that may be left out
 
 
 def render() -> str:
-    schema = _tidy(Gate.model_json_schema())
+    schema = _tidy(QualityGate.model_json_schema())
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "Quality gate of omo"}
     return json.dumps({**head, **schema}, ensure_ascii=False, indent=2) + "\n"
 

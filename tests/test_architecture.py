@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import omo
@@ -275,6 +276,19 @@ def test_every_host_says_what_differs_from_host_to_host() -> None:
         for name in ("read", "write", "tool_call", "is_typed_at_work"):
             assert getattr(type(host), name) is not getattr(hosts.Host, name), (host.name, name)
         assert set(host.events.values()) == set(hosts.EVENTS.values())
+
+
+# Of each host what its interface asks for; and what two workflows call their unit.
+SHARED_CLASS_NAMES = {"Headless", "Setup", "Goal"}
+
+
+def test_a_class_is_the_only_one_of_its_name() -> None:
+    """Who looks a type up by its name finds one idea."""
+    names: Counter[str] = Counter()
+    for path in modules():
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names.update(node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name[0] != "_")
+    assert {name for name, count in names.items() if count > 1} == SHARED_CLASS_NAMES
 
 
 def test_what_a_reason_in_a_comment_names_is_there() -> None:

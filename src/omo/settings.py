@@ -27,7 +27,7 @@ UNITS = {
 }
 
 
-class Refusal(ValueError):
+class BadSetting(ValueError):
     """Why a value cannot be used."""
 
 
@@ -35,9 +35,9 @@ def whole_number(value: object) -> int:
     try:
         number = int(str(value).strip())
     except ValueError:
-        raise Refusal("is not a whole number") from None
+        raise BadSetting("is not a whole number") from None
     if number < 1:
-        raise Refusal("must be 1 or more")
+        raise BadSetting("must be 1 or more")
     return number
 
 
@@ -45,9 +45,9 @@ def positive_number(value: object) -> float:
     try:
         number = float(str(value).strip())
     except ValueError:
-        raise Refusal("is not a number") from None
+        raise BadSetting("is not a number") from None
     if not 0 < number < float("inf"):
-        raise Refusal("must be more than 0")
+        raise BadSetting("must be more than 0")
     return number
 
 
@@ -59,7 +59,7 @@ def one_of(*choices: str) -> Callable[[object], str]:
     def parse(value: object) -> str:
         choice = str(value).strip().lower()
         if choice not in choices:
-            raise Refusal(f"must be one of {', '.join(choices)}")
+            raise BadSetting(f"must be one of {', '.join(choices)}")
         return choice
 
     return parse
@@ -68,7 +68,7 @@ def one_of(*choices: str) -> Callable[[object], str]:
 def switch(value: object) -> bool:
     text = str(value).strip().lower()
     if text not in ON + OFF:
-        raise Refusal("must be true or false, or on or off")
+        raise BadSetting("must be true or false, or on or off")
     return text in ON
 
 
@@ -83,7 +83,7 @@ def ceiling(value: object) -> float | None:
         return None
     amount = amount_of(text)
     if not 0 < amount <= MOST_SPENT:
-        raise Refusal("must be a number above 0, such as 2M or 90, or off")
+        raise BadSetting("must be a number above 0, such as 2M or 90, or off")
     return amount
 
 
@@ -92,7 +92,7 @@ def whole_ceiling(value: object) -> int | None:
     if amount is None:
         return None
     if amount != int(amount):
-        raise Refusal("must be a whole number")
+        raise BadSetting("must be a whole number")
     return int(amount)
 
 
@@ -114,7 +114,7 @@ def budget(value: object) -> dict[str, Any] | None:
         kind, size = UNITS.get(word, ("", 0))
         amount = amount_of(number) * size
         if not 0 < amount <= MOST_SPENT or (kind == "agents" and amount != int(amount)):
-            raise Refusal("is no budget such as 2M tokens, 90 minutes, 20 agents")
+            raise BadSetting("is no budget such as 2M tokens, 90 minutes, 20 agents")
         ceilings[kind] = amount if kind == "minutes" else int(amount)
     return ceilings
 
@@ -138,22 +138,22 @@ def amount_of(text: str) -> float:
 def project_globs(value: object) -> tuple[str, ...]:
     """Globs relative to the project's top. One that leads elsewhere would silently match nothing."""
     if not isinstance(value, list):
-        raise Refusal("must be a list of globs")
+        raise BadSetting("must be a list of globs")
     for glob in value:
         if not isinstance(glob, str) or not glob.strip():
-            raise Refusal(f"must hold text only, not {glob!r}")
+            raise BadSetting(f"must hold text only, not {glob!r}")
         if glob.startswith(("/", "~")) or "\\" in glob or ".." in glob.split("/"):
-            raise Refusal(f"must stay inside the project, written with /: {glob!r} does not")
+            raise BadSetting(f"must stay inside the project, written with /: {glob!r} does not")
     return tuple(value)
 
 
 def gate_commands(value: object) -> dict[str, str]:
     """The project's gates: for each name the command as one types it."""
     if not isinstance(value, dict):
-        raise Refusal('must be names with commands, such as {"tests": "pytest -q"}')
+        raise BadSetting('must be names with commands, such as {"tests": "pytest -q"}')
     for name, command in value.items():
         if not isinstance(command, str) or not command.strip():
-            raise Refusal(f"must have a command for {name!r}")
+            raise BadSetting(f"must have a command for {name!r}")
     return value
 
 
@@ -251,7 +251,7 @@ class Settings:
     def take(self, knob: Knob, value: object, origin: str) -> bool:
         try:
             self.values[knob.name] = knob.parse(value)
-        except Refusal as why:
+        except BadSetting as why:
             self.problems.append(f"{origin}: {value!r} {why}; it is not used, the default is {knob.default or 'none'}")
             return False
         self.origins[knob.name] = origin
@@ -282,7 +282,7 @@ def of(environ: Mapping[str, str], file: dict[str, Any]) -> Settings:
         try:
             if name in file:
                 settings.of_the_project[name] = parse(file[name])
-        except Refusal as why:
+        except BadSetting as why:
             settings.problems.append(f"{FILE}: {name} {why}; it is not used")
     return settings
 

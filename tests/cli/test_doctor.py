@@ -23,7 +23,7 @@ from omo.cli.doctor import MODULES, OF_FILES, OF_HOOKS, Probe, checks_for, exami
 from omo.cli.main import main
 from omo.context import Context
 from omo.hosts import copilot_setup, setups
-from omo.hosts.setups import FAIL, OK, UNKNOWN, WARN, Finding
+from omo.hosts.setups import FAIL, OK, UNKNOWN, WARN, DoctorFinding
 from omo.result import Result
 from omo.state import paths, runtime, store
 from omo.work import session
@@ -77,7 +77,7 @@ class Machine:
     def probe(self) -> Probe:
         return Probe(Context(self.environ, str(self.project), NOW, has_terminal=True), self.plugin)
 
-    def look(self, name: str) -> Finding:
+    def look(self, name: str) -> DoctorFinding:
         return examine(checks_for(self.probe)[name], self.probe)
 
     def all(self) -> Result:
@@ -137,7 +137,7 @@ def machine(tmp_path: Path, environment: Path) -> Machine:
     return Machine(tmp_path, environment)
 
 
-def expect(found: Finding, result: str, *words: str) -> None:
+def expect(found: DoctorFinding, result: str, *words: str) -> None:
     shown = "\n".join([found.seen, *found.details, found.fix])
     assert (found.result, [word for word in words if word not in shown]) == (result, []), shown
     assert found.result == OK or found.fix
@@ -192,7 +192,7 @@ def test_nothing_from_a_file_reaches_the_terminal_raw(machine: Machine) -> None:
 
 
 def test_a_check_that_breaks_is_unknown(machine: Machine) -> None:
-    def breaks(probe: Probe) -> Finding:
+    def breaks(probe: Probe) -> DoctorFinding:
         raise ZeroDivisionError("by design")
 
     expect(examine(breaks, machine.probe), UNKNOWN, "ZeroDivisionError: by design")

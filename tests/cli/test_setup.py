@@ -18,7 +18,7 @@ from omo.cli.main import main
 from omo.context import OF_AN_AGENT, Context
 from omo.errors import Refused
 from omo.hosts import claude_setup
-from omo.hosts.setups import OK, WARN, Finding
+from omo.hosts.setups import OK, WARN, DoctorFinding
 from tests.project import Ran
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,7 +86,7 @@ def test_nothing_is_written_that_nobody_agreed_to(desk: Desk) -> None:
     assert desk.everything() == {".claude/settings.json"}
 
 
-def looked(desk: Desk) -> Finding:
+def looked(desk: Desk) -> DoctorFinding:
     return checks_for(desk.probe)["statusline"](desk.probe)
 
 

@@ -310,7 +310,7 @@ def test_it_is_in_status_status_line_and_explain(record: Record) -> None:
     assert "budget     ██████░░░░ 61 %: 610 of 1k tokens, 1 of 30 min" in shown
     explained = record.project.omo("explain", "stop", "--session", SESSION).out
     assert "budget" in explained
-    view = session.look(record.project.state, SESSION, record.project.limits, record.project.now, {})
+    view = session.session_view(record.project.state, SESSION, record.project.limits, record.project.now, {})
     assert "budget ██████░░░░ 61 %" in statusline.text(view)
     assert kept.read_bytes() == before, "a look writes nothing"
 

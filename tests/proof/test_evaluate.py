@@ -17,7 +17,7 @@ from omo.errors import BadInput
 from omo.proof import changes, globs
 from omo.proof import evaluate as module
 from omo.proof.checks import digest_of_check, parse_checks
-from omo.proof.evaluate import Observation, Tree, Verdict, evaluate
+from omo.proof.evaluate import CheckedTree, ChecksVerdict, Observation, evaluate
 from tests.project import git
 
 
@@ -56,10 +56,12 @@ def look(root: Path, item: object, *, pin: bool = True, base: str | None = "HEAD
     return observation
 
 
-def verdict_of(root: Path, items: list[Any], *, pin: bool = True, base: str | None = "HEAD", **options: Any) -> Verdict:
+def verdict_of(
+    root: Path, items: list[Any], *, pin: bool = True, base: str | None = "HEAD", **options: Any
+) -> ChecksVerdict:
     checks = parse_checks(items)
     pinned = {digest_of_check(one): base for one in checks} if pin else {}
-    return evaluate(checks, Tree(root, pinned, **options))
+    return evaluate(checks, CheckedTree(root, pinned, **options))
 
 
 def python(code: str, **fields: Any) -> dict[str, Any]:
@@ -537,7 +539,7 @@ def test_evaluate_never_raises(root: Path, items: list[Any]) -> None:
         checks = parse_checks(items)
     except BadInput:
         return
-    found = evaluate(checks, Tree(root))
+    found = evaluate(checks, CheckedTree(root))
     assert found.verdict in ("pass", "fail", "unknown")
     assert found.verdict != "pass" or all(one.result == "pass" for one in found.checks)
     assert stat.S_ISDIR(root.stat().st_mode)

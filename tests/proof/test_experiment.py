@@ -99,7 +99,7 @@ def test_switched_off_or_too_long_nothing_is_swapped(place: Place) -> None:
     place.write("calc.py", "def add(a, b):\n    return a + b\n")
     off = place.prove(replace(place.subject(), minutes=0))
     assert (off.verdict, off.reason) == (experiment.NOT_MADE, "the experiment is switched off (setting experiment)")
-    seen = gate_runs.Run("of other files", "pass", seconds=900.0)
+    seen = gate_runs.CommandRun("of other files", "pass", seconds=900.0)
     subject = place.subject()
     long = experiment.prove(subject, place.command, [seen], lambda: experiment.run_now(subject, place.command))
     assert long.verdict == experiment.NOT_MADE

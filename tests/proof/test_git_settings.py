@@ -36,7 +36,7 @@ def test_a_configuration_is_read_as_git_reads_it(tmp_path: Path, more: str) -> N
     call_git(tmp_path, "init", "-q")
     (tmp_path / ".git" / "more").write_text('[core]\n\tfilemode = false\n[filter "x"]\n\tclean = tr a b\n')
     (tmp_path / ".git" / "config").write_text(PLAIN + more)
-    read, asked = git.settings(tmp_path), git.Settings(git.run(tmp_path, *git.SETTINGS).lines)
+    read, asked = git.settings(tmp_path), git.GitSettings(git.run(tmp_path, *git.SETTINGS).lines)
     assert (read.file_mode, read.as_they_are) == (asked.file_mode, asked.as_they_are)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.proof import outputs
-from omo.proof.outputs import Counts, asking, asking_environment, quoted, read
+from omo.proof.outputs import Counts, asking, asking_environment, quoted, read_printed
 
 PAGES = Path(__file__).parent / "outputs"
 FAILING = {"bad/test_calc.py::test_mul[3]", "bad/test_calc.py::test_mul[4]", "bad/test_calc.py::test_server"}
@@ -196,7 +196,7 @@ def test_every_page_is_read() -> None:
 
 @pytest.mark.parametrize("case", RAN, ids=lambda case: case.page)
 def test_what_ran(case: Ran) -> None:
-    output = read(page(case.page), case.exit_code)
+    output = read_printed(page(case.page), case.exit_code)
     counts = case.counts and Counts(*case.counts)
     assert output.counts == counts
     assert set(output.failing) == case.failing
@@ -207,7 +207,7 @@ def test_what_ran(case: Ran) -> None:
 
 @pytest.mark.parametrize("case", BROKE, ids=lambda case: case.page)
 def test_what_broke_before_its_tests(case: Broke) -> None:
-    output = read(page(case.page), case.exit_code)
+    output = read_printed(page(case.page), case.exit_code)
     counts = case.counts and Counts(*case.counts)
     assert (output.broke_before_tests, output.counts) == (True, counts)
     assert set(output.missing) == case.missing
@@ -216,20 +216,20 @@ def test_what_broke_before_its_tests(case: Broke) -> None:
 
 @pytest.mark.parametrize(("name", "exit_code"), NOTHING.items())
 def test_what_ran_nothing(name: str, exit_code: int) -> None:
-    output = read(page(name), exit_code)
+    output = read_printed(page(name), exit_code)
     assert (outputs.ran_nothing(page(name)), output.broke_before_tests) == (True, False)
     assert output.counts is None or output.counts.total == 0
 
 
 @pytest.mark.parametrize(("name", "exit_code"), QUIET.items())
 def test_what_prints_no_summary(name: str, exit_code: int) -> None:
-    output = read(page(name), exit_code)
+    output = read_printed(page(name), exit_code)
     assert (output.counts, output.failing, outputs.ran_nothing(page(name))) == (None, frozenset(), False)
 
 
 @pytest.mark.parametrize("name", ["pytest-failed", "go-verbose", "mypy-ok"])
 def test_a_run_that_was_killed_is_not_whole(name: str) -> None:
-    output = read(page(name), None)
+    output = read_printed(page(name), None)
     assert (output.counts, output.names_are_whole) == (None, False)
 
 
@@ -243,7 +243,7 @@ def test_a_run_that_was_killed_is_not_whole(name: str) -> None:
     ],
 )
 def test_a_run_that_ended_before_its_summary_is_not_whole(name: str, end: str) -> None:
-    output = read(page(name).partition(end)[0], 1)
+    output = read_printed(page(name).partition(end)[0], 1)
     assert (output.counts, output.names_are_whole) == (None, False)
 
 
@@ -254,13 +254,13 @@ def with_gap(text: str) -> str:
 
 
 def test_counts_at_the_end_count_where_the_middle_was_left_out() -> None:
-    output = read(with_gap(page("pytest-failed")), 1)
+    output = read_printed(with_gap(page("pytest-failed")), 1)
     assert (output.counts, output.names_are_whole) == (Counts(2, 3, 2), True)
     assert set(output.failing) == FAILING
 
 
 def test_what_is_counted_line_by_line_is_not_where_lines_were_left_out() -> None:
-    output = read(with_gap(page("go-verbose")), 1)
+    output = read_printed(with_gap(page("go-verbose")), 1)
     assert (output.counts, output.names_are_whole) == (None, False)
 
 
@@ -271,7 +271,7 @@ def test_a_session_that_a_failing_test_ran_is_not_counted() -> None:
         f"--- Captured stdout call ---\n{inner}"
         "=== short test summary info ===\nFAILED t.py::test_plugin - assert 1\n=== 1 failed, 1 passed in 1.00s ===\n"
     )
-    output = read(outer, 1)
+    output = read_printed(outer, 1)
     assert output.counts == Counts(1, 1, 0)
     assert set(output.failing) == {"t.py::test_plugin"}
 
@@ -299,7 +299,7 @@ def test_a_session_that_a_failing_test_ran_is_not_counted() -> None:
     ],
 )
 def test_summaries(text: str, counts: Counts, failing: set[str]) -> None:
-    output = read(text, 1)
+    output = read_printed(text, 1)
     assert output.counts == counts
     assert set(output.failing) == failing
 
@@ -323,7 +323,7 @@ def test_summaries(text: str, counts: Counts, failing: set[str]) -> None:
     ],
 )
 def test_what_is_missing(text: str, missing: set[str]) -> None:
-    assert set(read(text, 1).missing) == missing
+    assert set(read_printed(text, 1).missing) == missing
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ def test_what_is_missing(text: str, missing: set[str]) -> None:
     ],
 )
 def test_what_breaks_before_tests(text: str, exit_code: int, broke: bool) -> None:
-    assert read(text, exit_code).broke_before_tests is broke
+    assert read_printed(text, exit_code).broke_before_tests is broke
 
 
 @pytest.mark.parametrize(
@@ -421,7 +421,7 @@ PIECES = [line for path in sorted(PAGES.iterdir()) for line in path.read_text(en
 )
 def test_anything_is_read(lines: list[str], exit_code: int | None) -> None:
     text = "\n".join(lines)
-    output = read(text, exit_code)
+    output = read_printed(text, exit_code)
     assert output.counts is None or min(output.counts) >= 0
     assert not (output.names_are_whole and exit_code is None)
     assert not (output.broke_before_tests and exit_code == 0)
@@ -432,7 +432,7 @@ def test_anything_is_read(lines: list[str], exit_code: int | None) -> None:
 def test_a_line_is_read_up_to_a_length() -> None:
     """Patterns look back and forth within a line: without a bound, one long line takes the square of its length."""
     assert quoted("error " * 20_000).startswith("error error")
-    assert read(f"{'x' * 2000} 1 passed in 0.1s", 0).counts is None
+    assert read_printed(f"{'x' * 2000} 1 passed in 0.1s", 0).counts is None
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from omo.proof import own_commands, project_checks, typed_commands
-from omo.proof.project_files import Commit, Disk
+from omo.proof.project_files import CommitFiles, DiskFiles
 from tests.proof.test_base import git
 
 SCRIPTS = (
@@ -229,7 +229,7 @@ def in_words(check: project_checks.Check) -> str:
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_what_a_layout_offers_is_its_own(tmp_path: Path, layout: str) -> None:
     head, cwd = lay_out(tmp_path, layout)
-    for files in (Commit(str(tmp_path), head), Disk(str(tmp_path), ())):
+    for files in (CommitFiles(str(tmp_path), head), DiskFiles(str(tmp_path), ())):
         checks = project_checks.suggest(files, str(tmp_path), cwd)
         assert [in_words(check) for check in checks] == LAYOUTS[layout][2]
         for check in checks:
@@ -239,12 +239,14 @@ def test_what_a_layout_offers_is_its_own(tmp_path: Path, layout: str) -> None:
 
 def test_what_differs_from_the_commit_names_nothing(tmp_path: Path) -> None:
     lay_out(tmp_path, "npm")
-    assert project_checks.suggest(Disk(str(tmp_path), {"package.json": "other"}), str(tmp_path)) == []
+    assert project_checks.suggest(DiskFiles(str(tmp_path), {"package.json": "other"}), str(tmp_path)) == []
 
 
 def test_where_nothing_is_committed_the_files_name_checks_and_no_gates(tmp_path: Path) -> None:
     lay_out(tmp_path, "the project's own gates")
-    assert [check.argv for check in project_checks.suggest(Disk(str(tmp_path)), str(tmp_path))] == [["make", "test"]]
+    assert [check.argv for check in project_checks.suggest(DiskFiles(str(tmp_path)), str(tmp_path))] == [
+        ["make", "test"]
+    ]
 
 
 def test_a_virtual_environment_of_the_projects_runs_its_tests(tmp_path: Path) -> None:
@@ -252,7 +254,7 @@ def test_a_virtual_environment_of_the_projects_runs_its_tests(tmp_path: Path) ->
     program = tmp_path / ".venv" / "bin" / "pytest"
     program.parent.mkdir(parents=True)
     program.touch(0o755)
-    first = project_checks.suggest(Commit(str(tmp_path), head), str(tmp_path))[0]
+    first = project_checks.suggest(CommitFiles(str(tmp_path), head), str(tmp_path))[0]
     assert first.argv == [".venv/bin/pytest"]
     assert own_commands.where(str(tmp_path), head, first.argv, ".") == "pytest.ini"
 
@@ -264,7 +266,7 @@ def test_what_cannot_be_read_holds_nothing_up(tmp_path: Path) -> None:
     (tmp_path / "Makefile").mkdir()
     (tmp_path / "pyproject.toml").symlink_to("nowhere")
     (tmp_path / ".github").write_text("no directory")
-    assert project_checks.suggest(Disk(str(tmp_path)), str(tmp_path)) == []
+    assert project_checks.suggest(DiskFiles(str(tmp_path)), str(tmp_path)) == []
 
 
 @pytest.mark.parametrize(

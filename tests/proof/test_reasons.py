@@ -10,7 +10,7 @@ from pathlib import Path
 
 from omo.proof import arrangements, base, experiment, kinds
 from omo.proof.experiment import Experiment
-from omo.proof.gate_runs import Plain, Run, Subject
+from omo.proof.gate_runs import CommandRun, Plain, Subject
 from omo.proof.outputs import Counts
 
 WORK = "def add(a, b):\n    return a - b\n"
@@ -76,7 +76,7 @@ def test_what_stops_before_its_tests_in_every_arrangement_fails(tmp_path: Path) 
 
 
 def test_what_failed_and_is_no_test_is_not_said_to_have_passed() -> None:
-    run = Run("", "fail", counts=Counts(322, 0, 0), failing=["index.spec.ts > match with nothing"])
+    run = CommandRun("", "fail", counts=Counts(322, 0, 0), failing=["index.spec.ts > match with nothing"])
     assert run.summary == "322 passed; failed: index.spec.ts > match with nothing"
 
 

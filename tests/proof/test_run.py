@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput
-from omo.proof.run import Outcome, child_environment, run
+from omo.proof.run import CommandOutcome, child_environment, run
 
 LONG = 60.0
 
 
-def python(code: str, *arguments: str, cwd: Path, **options: Any) -> Outcome:
+def python(code: str, *arguments: str, cwd: Path, **options: Any) -> CommandOutcome:
     return run([sys.executable, "-c", code, *arguments], cwd=cwd, **{"timeout": LONG, **options})
 
 

@@ -142,9 +142,9 @@ def test_a_huge_file_is_bad_input(tmp_path: Path, made: Project) -> None:
 
 
 def test_the_form_the_judge_is_taught_is_one_that_counts() -> None:
-    from omo.work.judge import read
+    from omo.work.judge import read_answer
 
     text = (ROOT / "agents" / "judge.md").read_text(encoding="utf-8")
-    said = read(text)
+    said = read_answer(text)
     assert {key: one.result for key, one in said.answers.items()} == {("C1", "clear"): "fail"}
     assert len(said.challenges) == 1

@@ -20,7 +20,7 @@ from omo.hooks import resume
 from omo.proof.base import fingerprint
 from omo.state import paths, runtime
 from omo.work import session
-from omo.work.agents import Message, session_events
+from omo.work.agents import AgentMessage, session_events
 from omo.workflows.ralph import judge, phases
 from omo.workflows.ralph.phases import PHASE_OF, PhaseReport
 from omo.workflows.ralph.rules import PHASES
@@ -68,7 +68,7 @@ def counting(order: str, files: Any = None, began: Any = None) -> str:
     """The phases that count, by the letters of their agents."""
     finished = []
     for number, letter in enumerate(order, start=1):
-        finished.append(Message(LETTERS[letter], "done", number, f"{number:02}", files=files))
+        finished.append(AgentMessage(LETTERS[letter], "done", number, f"{number:02}", files=files))
     phases_seen = phases.in_order(finished, began)
     return "".join(letter for letter, agent in LETTERS.items() if PHASE_OF[agent] in phases_seen)
 

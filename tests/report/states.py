@@ -48,7 +48,7 @@ class Scene(Project):
         return Context({**mine, **self.environ, **environ}, str(self.root), self.now, has_terminal=True)
 
     def view(self, closely: str = "", **environ: str) -> ProjectView:
-        return project.look(self.context(**environ), closely=closely)
+        return project.project_view(self.context(**environ), closely=closely)
 
     def edit_row(self, change: Callable[[dict[str, Any]], None], session: str = HERE) -> None:
         """By hand, as anybody could."""

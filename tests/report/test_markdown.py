@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from omo.views.report import markdown
 from omo.views.report.gather import Report
-from omo.views.report.verdict import Verdict
+from omo.views.report.verdict import Headline
 from omo.work import outcome
 
 pytestmark = pytest.mark.xdist_group("report")
@@ -143,7 +143,7 @@ def test_a_run_with_nothing_let_through_says_so_once_that_is_known(report: Repor
     assert "Nothing was let through" not in markdown.render(calm)
     assert "Nothing that was let through is known so far; it has not ended." in markdown.render(calm)
     ended_as = outcome.outcome(outcome.JUDGED, "1 of 1 goal complete")
-    over = replace(calm, verdict=Verdict(outcome.JUDGED, "done, judged", ("1 of 1 goal complete",), ended_as))
+    over = replace(calm, verdict=Headline(outcome.JUDGED, "done, judged", ("1 of 1 goal complete",), ended_as))
     text = markdown.render(over)
     assert "## ✅ done, judged: 1 of 1 goal complete." in text
     assert "Nothing was let through: no exception was made, nobody judged their own work" in text
@@ -151,5 +151,5 @@ def test_a_run_with_nothing_let_through_says_so_once_that_is_known(report: Repor
 
 @pytest.mark.parametrize("level", [*outcome.VERDICTS, "gone", "unproven"])
 def test_only_what_is_done_has_the_sign_for_it(report: Report, level: str) -> None:
-    text = markdown.render(replace(report, verdict=Verdict(level, "the word", ("why",))))
+    text = markdown.render(replace(report, verdict=Headline(level, "the word", ("why",))))
     assert ("## ✅ the word: why." in text) is (level in ("proven", "judged"))

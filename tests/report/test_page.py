@@ -20,7 +20,7 @@ from omo.state import paths
 from omo.views.report import attachments as exhibits
 from omo.views.report import gather as whole
 from omo.views.report import page
-from omo.views.report.attachments import Budget
+from omo.views.report.attachments import PageRoom
 from omo.views.report.gather import Report
 from omo.views.report.template import HERE
 from omo.work import times as spans
@@ -299,7 +299,7 @@ def test_a_picture_is_encoded_anew_and_carries_nothing_along() -> None:
 
 
 def test_a_page_holds_so_many_pictures_and_so_much_text(tmp_path: Path) -> None:
-    budget = Budget(pictures=1, text=100)
+    budget = PageRoom(pictures=1, text=100)
     for name in ("a.png", "b.png"):
         sample.page(tmp_path / name, name)
     shown = []

@@ -90,7 +90,7 @@ def test_a_cooldown_is_no_forecast_because_it_is_over_before_anybody_reads_it(pr
     assert project.stop(last_assistant_message="done").blocks
     told = project.agent("status").out
     assert "next stop  would be sent back, because" in told
-    seen = session.look(project.state, project.session, {**LIMITS, "cooldown_seconds": 60.0}, project.now, {})
+    seen = session.session_view(project.state, project.session, {**LIMITS, "cooldown_seconds": 60.0}, project.now, {})
     assert statusline.text(seen) == "omo ulw · block 1 of 8"
 
 

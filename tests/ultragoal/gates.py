@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from omo.workflows.ultragoal.gate.models import Defect
-from omo.workflows.ultragoal.gate.proof import Inspection, Subject
+from omo.workflows.ultragoal.gate.models import GateDefect
+from omo.workflows.ultragoal.gate.proof import GateSubject, Inspection
 
 Gate = dict[str, Any]
 
@@ -136,7 +136,7 @@ def terminal(path: Path, *, plain: bool = False) -> None:
     path.write_text("\r\n".join(lines), encoding="utf-8")
 
 
-def subject(project: Path, goal: str = "G001", **more: Any) -> Subject:
+def subject(project: Path, goal: str = "G001", **more: Any) -> GateSubject:
     known: dict[str, Any] = {
         "root": project,
         "state": str(project / ".sisyphus" / "cc-omo"),
@@ -145,7 +145,7 @@ def subject(project: Path, goal: str = "G001", **more: Any) -> Subject:
         "changed": [],
         "control_globs": (),
     }
-    return Subject(**{**known, **more})
+    return GateSubject(**{**known, **more})
 
 
 # What a defect says, in one word for a test; the first that fits.
@@ -186,7 +186,7 @@ CODES = {
 }
 
 
-def code_of(defect: Defect) -> str:
+def code_of(defect: GateDefect) -> str:
     for words, code in CODES.items():
         if words in defect.message:
             return code

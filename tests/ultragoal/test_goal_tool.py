@@ -13,10 +13,10 @@ from omo.workflows.ultragoal import create, goal_tool
 from omo.workflows.ultragoal.brief import parse
 from omo.workflows.ultragoal.plan import POINTER
 from omo.workflows.ultragoal.run import PlanRun
-from omo.workflows.ultragoal.session_goal import MOVES, Outcome, ToolGoal
+from omo.workflows.ultragoal.session_goal import MOVES, SessionGoalOutcome, ToolGoal
 from tests.ultragoal.project import THREE, WHY, Project, words_of
 
-OPERATIONS: dict[str, Callable[[PlanRun], Outcome]] = {
+OPERATIONS: dict[str, Callable[[PlanRun], SessionGoalOutcome]] = {
     "create": lambda run: goal_tool.create(run, "Ship the parser"),
     "pause": goal_tool.pause,
     "resume": goal_tool.resume,

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.workflows.ultragoal.gate.models import Defect
+from omo.workflows.ultragoal.gate.models import GateDefect
 from omo.workflows.ultragoal.review import (
     FAIL,
     LARGEST_SPEC,
@@ -18,8 +18,8 @@ from omo.workflows.ultragoal.review import (
     PASS,
     UNSEEN_SOURCE,
     WEAK_CONTRACT,
-    Contract,
-    Review,
+    QaReview,
+    ReviewContract,
     measure,
     read_spec,
     review,
@@ -64,7 +64,7 @@ def qa_of(project: Project) -> Gate:
     return qa
 
 
-def judge(project: Project, qa: object, *, spec: str | None = SPEC, source: Source | None = None) -> Review:
+def judge(project: Project, qa: object, *, spec: str | None = SPEC, source: Source | None = None) -> QaReview:
     given = None if spec is None else ("intake.md", spec)
     return review(project.run(), source or find(project), spec=given, executor_qa=qa)
 
@@ -384,8 +384,8 @@ def test_what_qa_covered_is_held_against_the_contract(project: Project, about: G
 # What becomes of findings
 
 
-def found(project: Project, *texts: str) -> Review:
-    return Review(find(project), Contract("thin", "it says little"), list(texts))
+def found(project: Project, *texts: str) -> QaReview:
+    return QaReview(find(project), ReviewContract("thin", "it says little"), list(texts))
 
 
 def test_findings_reopen_a_plan_that_was_complete(project: Project) -> None:
@@ -407,9 +407,9 @@ def test_the_same_finding_twice_is_one_goal(project: Project) -> None:
 
 
 def test_what_is_wrong_with_the_qa_itself_is_one_goal(project: Project) -> None:
-    form = [Defect(f"executorQa.artifactRefs[{number}].path", "is old") for number in range(500)]
+    form = [GateDefect(f"executorQa.artifactRefs[{number}].path", "is old") for number in range(500)]
     done = found(project, "The date is wrong.")
-    assert start(project.run(), Review(done.source, done.contract, done.blockers, form))[1] == ["G001", "G002"]
+    assert start(project.run(), QaReview(done.source, done.contract, done.blockers, form))[1] == ["G001", "G002"]
     work, qa = project.plan().goals
     assert (work.objective, qa.title) == ("The date is wrong.", "Let the QA of the review hold")
     assert "executorQa.artifactRefs[0].path: is old" in qa.objective

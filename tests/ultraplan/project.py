@@ -12,7 +12,7 @@ from omo.work.run import Run
 from omo.work.status import NextStep
 from omo.workflows.ultraplan import critique, finish, recover, start
 from omo.workflows.ultraplan import document as documents
-from omo.workflows.ultraplan.finish import Failure, Finished
+from omo.workflows.ultraplan.finish import Failure, FinishedSession
 from omo.workflows.ultraplan.run import PLAN, PlanState
 from omo.workflows.ultraplan.run_audit import RunStatus, load_status
 from omo.workflows.ultraplan.start import Started
@@ -56,10 +56,10 @@ class Project(AnyProject):
         assert status is not None
         return status, publish_status(status)
 
-    def finish(self, *failed: Any) -> Finished:
+    def finish(self, *failed: Any) -> FinishedSession:
         return finish.finish(require(PLAN, self.caller()), Failure(*failed) if failed else None)
 
-    def abandon(self, reason: str = "given up in this test", **whose: str) -> Finished:
+    def abandon(self, reason: str = "given up in this test", **whose: str) -> FinishedSession:
         return finish.abandon(require(PLAN, self.caller(**whose)), reason)
 
     def recover(self, *, named: str = "", by: str = "agent", **env: str) -> Started:

@@ -9,8 +9,8 @@ from typing import Any
 
 from omo.errors import NotEvaluable
 from omo.workflows.ultraplan.audit import Audit, audit_history, unknown
-from omo.workflows.ultraplan.history import look
-from omo.workflows.ultraplan.models import Content, Document, Fence, Manifest, Step
+from omo.workflows.ultraplan.history import history_since
+from omo.workflows.ultraplan.models import Content, Document, FenceGlobs, Manifest, Step
 from tests.kept import copied
 from tests.project import git, head
 
@@ -49,7 +49,7 @@ class Repo:
     def head(self) -> str:
         return head(self.root)
 
-    def audit(self, *steps: Step, fence: Fence | None = None, base: str = "", **more: Any) -> Audit:
+    def audit(self, *steps: Step, fence: FenceGlobs | None = None, base: str = "", **more: Any) -> Audit:
         return self.audit_document(document(*steps, fence=fence), base, **more)
 
     def audit_document(
@@ -60,7 +60,7 @@ class Repo:
         allowed: Collection[str] = (),
     ) -> Audit:
         try:
-            history = look(self.root, base or self.base)
+            history = history_since(self.root, base or self.base)
         except NotEvaluable as error:
             return unknown(document, error)
         return audit_history(document, history, skipped or {}, allowed)
@@ -101,7 +101,7 @@ def subject(number: int) -> str:
     return f"feat(s{number}): part {number}"
 
 
-def document(*steps: Step, fence: Fence | None = None) -> Document:
+def document(*steps: Step, fence: FenceGlobs | None = None) -> Document:
     return Document("plan.md", "", version=(1, 7), steps=steps, fence=fence)
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from omo.workflows.ultraplan.audit import NEVER
-from omo.workflows.ultraplan.models import Fence, Session, Step
+from omo.workflows.ultraplan.models import FenceGlobs, Session, Step
 from tests.ultraplan.repos import Repo, document, findings, repo, run_git, statuses, step, subject
 
-FENCE = Fence(("src/**",), ("infra/**",))
+FENCE = FenceGlobs(("src/**",), ("infra/**",))
 ONE, TWO, THREE = step(1, "src/a"), step(2, "src/b"), step(3, "src/c")
 
 
@@ -494,8 +494,8 @@ def test_a_plan_may_touch_what_one_of_its_sessions_may(made: Repo) -> None:
     made.commit(subject(1), "src/a")
     made.commit(subject(2), "docs/b")
     sessions = (
-        Session(1, "code", 1, (1,), fence=Fence(("src/**",), ("docs/**", "infra/**"))),
-        Session(2, "docs", 2, (2,), fence=Fence(("docs/**",), ("src/**", "infra/**"))),
+        Session(1, "code", 1, (1,), fence=FenceGlobs(("src/**",), ("docs/**", "infra/**"))),
+        Session(2, "docs", 2, (2,), fence=FenceGlobs(("docs/**",), ("src/**", "infra/**"))),
     )
     plan = replace(document(ONE, step(2, "docs/b")), sessions=sessions)
     assert made.audit_document(plan).verdict == "pass"
@@ -507,7 +507,7 @@ def test_a_submodule_counts_for_what_is_in_it(made: Repo, tmp_path: Path) -> Non
     other = repo(tmp_path / "other")
     made.git("submodule", "--quiet", "add", str(other.root), "vendor/lib")
     made.git("commit", "-q", "-m", subject(1))
-    fence = Fence(("vendor/lib/**", ".gitmodules"), ())
+    fence = FenceGlobs(("vendor/lib/**", ".gitmodules"), ())
     assert made.audit(step(1, "vendor/lib/README.md"), fence=fence).verdict == "pass"
     (made.root / "vendor/lib/README.md").write_text("edited\n")
     assert made.audit(step(1, "vendor/lib/README.md"), fence=fence).dirty == ["vendor/lib"]

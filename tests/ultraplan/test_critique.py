@@ -51,7 +51,7 @@ def hear(root: Path, message: str, agent: str = "omo:critic", session: str = SES
     subagents.handle_stop(event, World(event, {}, str(root), NOW))
 
 
-def said_by_critic(root: Path, place: Caller, message: str, document: Document = PLAN) -> critique.Verdict:
+def said_by_critic(root: Path, place: Caller, message: str, document: Document = PLAN) -> critique.CriticVerdict:
     critique.await_critic(place)
     hear(root, message)
     verdict = critique.record(place, document)
@@ -184,5 +184,5 @@ def test_the_brief_names_path_digest_every_dimension_and_a_form_that_can_be_fill
     assert all(f"- {name}: " in brief for name in critique.DIMENSIONS)
     form = json.loads(brief.partition("```json\n")[2].partition("```")[0])
     assert form["plan_digest"] == PLAN.digest
-    assert set(form) == set(critique.Verdict.model_fields)
-    assert set(form["findings"][0]) == set(critique.Finding.model_fields)
+    assert set(form) == set(critique.CriticVerdict.model_fields)
+    assert set(form["findings"][0]) == set(critique.CriticFinding.model_fields)

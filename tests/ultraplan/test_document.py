@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import omo
 from omo.errors import BadInput
 from omo.workflows.ultraplan.document import load, parse
-from omo.workflows.ultraplan.models import Content, Document, Fence, Manifest
+from omo.workflows.ultraplan.models import Content, Document, FenceGlobs, Manifest
 from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.rules import validate
 from tests.ultraplan.plans import manifest_text, plan_text, step_text, subject_of
@@ -37,7 +37,7 @@ def test_a_plan_is_read_with_steps_fields_and_manifests() -> None:
     plan = read(text)
     assert plan.defects == ()
     assert (plan.title, plan.version, plan.needs) == ("Add parts", (1, 7), ("git_push", "cmd:docker"))
-    assert plan.fence == Fence(("src/**", "tests/**"), ("infra/**",))
+    assert plan.fence == FenceGlobs(("src/**", "tests/**"), ("infra/**",))
     assert [step.number for step in plan.steps] == [1, 2, 3, 4, 5]
     third = plan.steps[2]
     assert (third.title, third.files, third.on_failure) == ("Add part 3", ("src/part3.py",), "retry")
@@ -240,7 +240,7 @@ def test_sessions_have_steps_dependencies_context_and_a_fence_of_their_own() -> 
     first, second = read(text).sessions
     assert (first.number, first.steps, first.fence, first.depends_on) == (1, (1, 2), None, ())
     assert (second.title, second.steps, second.depends_on, second.context) == ("Part 2", (3,), (1,), "the last part")
-    assert second.fence == Fence(("src/part3.py", "docs"), ())
+    assert second.fence == FenceGlobs(("src/part3.py", "docs"), ())
 
 
 def test_a_plan_without_sessions_is_one() -> None:

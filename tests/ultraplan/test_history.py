@@ -17,19 +17,19 @@ def made(tmp_path: Path) -> Repo:
 
 
 def subjects(made: Repo, base: str = "") -> list[str]:
-    return [commit.subject for commit in history.look(made.root, base or made.base).commits]
+    return [commit.subject for commit in history.history_since(made.root, base or made.base).commits]
 
 
 def why_not(root: Path, base: str) -> str:
     with pytest.raises(NotEvaluable) as caught:
-        history.look(root, base)
+        history.history_since(root, base)
     return caught.value.message
 
 
 def test_oldest_first_with_what_each_changed(made: Repo) -> None:
     made.commit("one", "a")
     made.commit("two\n\nwhy it was\ndone", "b", "a")
-    first, second = history.look(made.root, made.base).commits
+    first, second = history.history_since(made.root, made.base).commits
     assert (first.subject, first.paths) == ("one", ("a",))
     assert (second.subject, second.paths, second.body) == ("two", ("a", "b"), "why it was\ndone\n")
 
@@ -48,7 +48,7 @@ def test_merged_commits_count_after_the_line_they_were_merged_into(made: Repo) -
     made.commit("main 1", "m1", date="2030-01-01T00:00:00 +0000")
     made.git("merge", "-q", "--no-ff", "-m", "merge side", "side")
     assert subjects(made) == ["main 1", "side 1", "side 2", "merge side"]
-    merge = history.look(made.root, made.base).commits[-1]
+    merge = history.history_since(made.root, made.base).commits[-1]
     assert (merge.is_merge, merge.paths, merge.own_changes) == (True, ("s1", "s2"), ())
 
 
@@ -56,7 +56,7 @@ def test_a_rename_is_a_deletion_and_an_addition_whatever_is_configured(made: Rep
     made.git("config", "diff.renames", "copies")
     made.git("mv", "README.md", "NEW.md")
     made.git("commit", "-q", "-m", "move")
-    (moved,) = history.look(made.root, made.base).commits
+    (moved,) = history.history_since(made.root, made.base).commits
     assert [(change.path, change.status) for change in moved.changes] == [("NEW.md", "A"), ("README.md", "D")]
 
 
@@ -70,7 +70,7 @@ def test_any_name_a_file_can_have(made: Repo, quote: str) -> None:
         made.write(name)
     made.git("add", "-A")
     made.git("commit", "-q", "-m", "names")
-    (commit,) = history.look(made.root, made.base).commits
+    (commit,) = history.history_since(made.root, made.base).commits
     assert set(commit.paths) == set(NAMES)
 
 
@@ -81,7 +81,7 @@ def test_a_file_named_like_another_commit_is_a_file(made: Repo) -> None:
     made.git("checkout", "-q", "main")
     made.commit("main", later)
     made.git("merge", "-q", "--no-ff", "-m", "merge", "side")
-    paths = {commit.subject: commit.paths for commit in history.look(made.root, made.base).commits}
+    paths = {commit.subject: commit.paths for commit in history.history_since(made.root, made.base).commits}
     assert paths["main"] == (later,)
     assert paths["side"] == ("secret",)
 
@@ -94,7 +94,7 @@ def test_a_subject_in_another_encoding_is_read(made: Repo) -> None:
 
 def test_a_project_below_the_top_of_its_repository_has_its_own_paths(made: Repo) -> None:
     made.commit("one", "app/a", "elsewhere/b")
-    (commit,) = history.look(made.root / "app", made.base).commits
+    (commit,) = history.history_since(made.root / "app", made.base).commits
     assert commit.paths == ("a",)
 
 
@@ -133,7 +133,7 @@ def test_a_tree_is_dirty_by_edits_staging_and_new_files(made: Repo) -> None:
     made.write("new file")
     made.write("staged")
     made.git("add", "staged")
-    assert list(history.look(made.root, made.base).tree.dirty) == ["README.md", "new file", "staged"]
+    assert list(history.history_since(made.root, made.base).tree.dirty) == ["README.md", "new file", "staged"]
 
 
 def test_what_is_staged_and_then_taken_back_on_disk_is_dirty(made: Repo) -> None:
@@ -141,14 +141,14 @@ def test_what_is_staged_and_then_taken_back_on_disk_is_dirty(made: Repo) -> None
     made.write("README.md", "staged\n")
     made.git("add", "README.md")
     made.write("README.md", before)
-    assert list(history.look(made.root, made.base).tree.dirty) == ["README.md"]
+    assert list(history.history_since(made.root, made.base).tree.dirty) == ["README.md"]
 
 
 @pytest.mark.parametrize("rules", [".git/info/exclude", ".gitignore"])
 def test_a_rule_that_is_not_committed_hides_nothing(made: Repo, rules: str) -> None:
     made.write(rules, "hidden\n")
     made.write("hidden")
-    assert "hidden" in history.look(made.root, made.base).tree.dirty
+    assert "hidden" in history.history_since(made.root, made.base).tree.dirty
 
 
 def test_a_rule_committed_since_the_base_is_not_the_bases(made: Repo) -> None:
@@ -156,7 +156,7 @@ def test_a_rule_committed_since_the_base_is_not_the_bases(made: Repo) -> None:
     made.git("add", ".gitignore")
     made.git("commit", "-q", "-m", "hide")
     made.write("hidden")
-    looked = history.look(made.root, made.base)
+    looked = history.history_since(made.root, made.base)
     assert ("hidden" in looked.tree.dirty, "hidden" in [change.path for change in looked.changed]) == (False, True)
 
 
@@ -165,7 +165,7 @@ def test_what_a_committed_rule_ignores_is_not_dirty(made: Repo) -> None:
     made.git("add", ".gitignore")
     made.git("commit", "-q", "-m", "ignore")
     made.write("build/x")
-    assert list(history.look(made.root, made.base).tree.dirty) == []
+    assert list(history.history_since(made.root, made.base).tree.dirty) == []
 
 
 # Reverts
@@ -174,7 +174,7 @@ def test_what_a_committed_rule_ignores_is_not_dirty(made: Repo) -> None:
 def test_a_revert_undoes_and_its_own_revert_redoes(made: Repo) -> None:
     done = made.commit("feat: one", "a")
     made.git("revert", "--no-edit", done)
-    assert history.undone(history.look(made.root, made.base).commits) == {done: 1}
+    assert history.undone(history.history_since(made.root, made.base).commits) == {done: 1}
     undoing = made.head()
     made.git("revert", "--no-edit", undoing)
-    assert history.undone(history.look(made.root, made.base).commits) == {undoing: 2}
+    assert history.undone(history.history_since(made.root, made.base).commits) == {undoing: 2}

@@ -31,12 +31,12 @@ def remote(tmp_path: Path, root: Path) -> Path:
     return bare
 
 
-def ask(root: Path, need: str, environ: Mapping[str, str] | None = None) -> preflight.Need:
-    (answer,) = preflight.look([need], root, environ=os.environ if environ is None else environ, by="user").needs
+def ask(root: Path, need: str, environ: Mapping[str, str] | None = None) -> preflight.PreflightNeed:
+    (answer,) = preflight.check([need], root, environ=os.environ if environ is None else environ, by="user").needs
     return answer
 
 
-def push(root: Path, **environ: str) -> preflight.Need:
+def push(root: Path, **environ: str) -> preflight.PreflightNeed:
     return ask(root, "git_push", {**os.environ, **environ})
 
 
@@ -309,7 +309,7 @@ def test_a_proxy_that_is_not_there_is_no_network(root: Path, closed: int) -> Non
 
 
 def test_each_need_is_asked_once_and_one_that_fails_hides_no_other(root: Path) -> None:
-    asked = preflight.look(
+    asked = preflight.check(
         ["env:A", "cmd:git", "env:A", "env:B"], root, environ={"PATH": os.environ["PATH"]}, by="user"
     )
     assert [need.name for need in asked.needs] == ["env:A", "cmd:git", "env:B"]
@@ -318,7 +318,7 @@ def test_each_need_is_asked_once_and_one_that_fails_hides_no_other(root: Path) -
 
 def test_a_bypass_asks_nothing_and_says_so_and_any_other_value_is_none(root: Path) -> None:
     for name in preflight.BYPASSES:
-        asked = preflight.look(["env:A"], root, environ={name: "1"}, by="user")
+        asked = preflight.check(["env:A"], root, environ={name: "1"}, by="user")
         assert (asked.needs, asked.bypassed_by, asked.result) == ((), name, "bypassed")
     for value in ("", "0", "no"):
-        assert preflight.look(["env:A"], root, environ={"OMO_SKIP_PREFLIGHT": value}, by="user").missing
+        assert preflight.check(["env:A"], root, environ={"OMO_SKIP_PREFLIGHT": value}, by="user").missing

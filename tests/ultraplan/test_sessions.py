@@ -15,7 +15,7 @@ from omo.proof import globs
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import sessions
 from omo.workflows.ultraplan.markdown import manifest_bullet
-from omo.workflows.ultraplan.models import Content, Document, Fence, Manifest
+from omo.workflows.ultraplan.models import Content, Document, FenceGlobs, Manifest
 from omo.workflows.ultraplan.sessions import Recovery
 from tests.ultraplan.plans import path_of, plan_text, step_text
 
@@ -181,8 +181,8 @@ def test_without_a_touch_list_a_session_may_change_what_its_steps_name() -> None
         },
     )
     first, second = cut(text)
-    assert first.fence == Fence(("src/part1.py", "docs/a.md", "old.py", "run.sh"), ("src/part2.py",))
-    assert second.fence == Fence(("src/part2.py",), ("src/part1.py", "docs/a.md", "old.py", "run.sh"))
+    assert first.fence == FenceGlobs(("src/part1.py", "docs/a.md", "old.py", "run.sh"), ("src/part2.py",))
+    assert second.fence == FenceGlobs(("src/part2.py",), ("src/part1.py", "docs/a.md", "old.py", "run.sh"))
 
 
 def test_what_belongs_to_another_session_is_never_touched_unless_it_may_be_the_same_file() -> None:
@@ -191,9 +191,9 @@ def test_what_belongs_to_another_session_is_never_touched_unless_it_may_be_the_s
     text = with_lines(text, 2, "Touch: `src/b/**`, `src/a/x.py`", "Never touch: `secret`")
     text = with_lines(text, 3, "Touch: `docs`")
     assert [spec.fence for spec in cut(text)] == [
-        Fence(("src/a/**", "README.md"), ("infra/**", "src/b/**", "docs")),
-        Fence(("src/b/**", "src/a/x.py"), ("infra/**", "secret", "README.md", "docs")),
-        Fence(("docs",), ("infra/**", "src/a/**", "README.md", "src/b/**", "src/a/x.py")),
+        FenceGlobs(("src/a/**", "README.md"), ("infra/**", "src/b/**", "docs")),
+        FenceGlobs(("src/b/**", "src/a/x.py"), ("infra/**", "secret", "README.md", "docs")),
+        FenceGlobs(("docs",), ("infra/**", "src/a/**", "README.md", "src/b/**", "src/a/x.py")),
     ]
 
 

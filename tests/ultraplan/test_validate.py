@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from omo.workflows.ultraplan.document import parse
-from omo.workflows.ultraplan.models import Defect
+from omo.workflows.ultraplan.models import PlanDefect
 from omo.workflows.ultraplan.rules import refusing, validate
 from tests.ultraplan.plans import manifest_text, plan_text, step_text
 
@@ -26,7 +26,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def found(text: str, root: Path) -> list[Defect]:
+def found(text: str, root: Path) -> list[PlanDefect]:
     return refusing(validate(parse(text, "plan.md"), root))
 
 

@@ -110,7 +110,7 @@ def test_the_summary_is_one_factual_line(shop: Workshop, summary: str, why: str)
     assert shop.goal().status == "in-progress"
 
 
-def complete(shop: Workshop, name: str, summary: str = SUMMARY) -> finish.Finished:
+def complete(shop: Workshop, name: str, summary: str = SUMMARY) -> finish.FinishedGoal:
     shop.begin(name)
     shop.work(f"{name}.py", f"# {name} {summary}\n")
     done = shop.finish(name, summary=summary)

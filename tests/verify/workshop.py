@@ -58,7 +58,7 @@ class Workshop(Project):
         self.tick()
         return questions.answer(self.store, name, question, data)
 
-    def finish(self, name: str = "G1", summary: str = SUMMARY, **options: Any) -> finish.Finished:
+    def finish(self, name: str = "G1", summary: str = SUMMARY, **options: Any) -> finish.FinishedGoal:
         self.tick()
         return finish.finish(self.store, name, summary=summary, **options)
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.work import agents
-from omo.work.agents import FULL, REDUCED, Message, NoAnswer, Review
+from omo.work.agents import FULL, REDUCED, AgentMessage, NoAnswer, Review
 from tests.project import SESSION, Project
 
 TYPE_CHECKING = False
@@ -22,8 +22,8 @@ TEXT = json.dumps(OBJECT)
 JUDGE = "omo:judge"
 
 
-def message(text: str, *, agent: str = JUDGE, is_cut: bool = False) -> Message:
-    return Message(agent, text, 7, "2026-01-01T00:00:00.000Z", is_cut=is_cut)
+def message(text: str, *, agent: str = JUDGE, is_cut: bool = False) -> AgentMessage:
+    return AgentMessage(agent, text, 7, "2026-01-01T00:00:00.000Z", is_cut=is_cut)
 
 
 # Objects in prose
@@ -144,8 +144,8 @@ def test_a_review_is_of_the_files_that_were_there(project: Project) -> None:
 # Asked again
 
 
-def said(word: str, files: str) -> Message:
-    return Message("omo:architect", word, 7, "2026-01-01T00:00:00.000Z", files={"head": files, "files": {}})
+def said(word: str, files: str) -> AgentMessage:
+    return AgentMessage("omo:architect", word, 7, "2026-01-01T00:00:00.000Z", files={"head": files, "files": {}})
 
 
 @pytest.mark.parametrize(

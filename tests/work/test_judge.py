@@ -9,7 +9,7 @@ import pytest
 
 from omo.work import judge
 from omo.work.agents import NoAnswer
-from omo.work.judge import match, read
+from omo.work.judge import match, read_answer
 from tests.ralph.project import answer, reply
 
 NONCE = "0123456789abcdef0123456789abcdef"
@@ -23,7 +23,7 @@ ONE = ("C1", "clear")
 )
 def test_an_object_without_a_list_of_answers_is_none(given_: object) -> None:
     with pytest.raises(NoAnswer):
-        read(json.dumps({"nonce": NONCE, "answers": given_}), NONCE)
+        read_answer(json.dumps({"nonce": NONCE, "answers": given_}), NONCE)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_an_object_without_a_list_of_answers_is_none(given_: object) -> None:
     ],
 )
 def test_an_answer_that_says_too_little_is_unknown(changes: dict[str, Any], why: str) -> None:
-    found = read(reply(NONCE, {**answer("C1"), **changes}), NONCE).answers[ONE]
+    found = read_answer(reply(NONCE, {**answer("C1"), **changes}), NONCE).answers[ONE]
     assert found.result == "unknown"
     assert why in found.evidence
 
@@ -66,8 +66,10 @@ def test_an_answer_that_says_too_little_is_unknown(changes: dict[str, Any], why:
     ],
 )
 def test_a_hedge_makes_a_pass_unknown_and_leaves_a_fail(evidence: str) -> None:
-    assert read(reply(NONCE, answer("C1", evidence=evidence)), NONCE).answers[ONE].result == "unknown"
-    assert read(reply(NONCE, answer("C1", result="fail", evidence=evidence)), NONCE).answers[ONE].result == "fail"
+    assert read_answer(reply(NONCE, answer("C1", evidence=evidence)), NONCE).answers[ONE].result == "unknown"
+    assert (
+        read_answer(reply(NONCE, answer("C1", result="fail", evidence=evidence)), NONCE).answers[ONE].result == "fail"
+    )
 
 
 @pytest.mark.parametrize(
@@ -83,17 +85,19 @@ def test_a_hedge_makes_a_pass_unknown_and_leaves_a_fail(evidence: str) -> None:
     ],
 )
 def test_what_is_quoted_is_no_hedge(evidence: str) -> None:
-    assert read(reply(NONCE, answer("C1", evidence=evidence)), NONCE).answers[ONE].result == "pass"
+    assert read_answer(reply(NONCE, answer("C1", evidence=evidence)), NONCE).answers[ONE].result == "pass"
 
 
 def test_two_answers_to_one_question_are_none() -> None:
     for results in (("pass", "pass"), ("pass", "fail"), ("fail", "pass"), ("pass", "pass", "pass")):
-        found = read(reply(NONCE, *[answer("C1", result=one) for one in results]), NONCE)
+        found = read_answer(reply(NONCE, *[answer("C1", result=one) for one in results]), NONCE)
         assert found.answers[ONE].result == "unknown"
 
 
 def test_answers_without_a_question_are_ignored_and_told() -> None:
-    said = read(reply(NONCE, answer("C1"), answer("C1", "tests"), answer("C9"), "C1: pass", {"criterion": 1}), NONCE)
+    said = read_answer(
+        reply(NONCE, answer("C1"), answer("C1", "tests"), answer("C9"), "C1: pass", {"criterion": 1}), NONCE
+    )
     told, notes = match(said, [ONE, ("C2", "clear")])
     assert {key: one.result for key, one in told.items()} == {ONE: "pass", ("C2", "clear"): "unknown"}
     for words in ("C1/tests is ignored", "C9/clear is ignored", "answers[3]", "answers[4]"):
@@ -102,16 +106,16 @@ def test_answers_without_a_question_are_ignored_and_told() -> None:
 
 def test_what_is_shown_is_bounded() -> None:
     long = {**answer("C1", evidence="x" * 9000), "suggested_action": "y\n" * 9000}
-    said = read(reply(NONCE, long, challenges=[{"criterion": "C1", "text": "\x1b[2J" + "z" * 9000}] * 99), NONCE)
+    said = read_answer(reply(NONCE, long, challenges=[{"criterion": "C1", "text": "\x1b[2J" + "z" * 9000}] * 99), NONCE)
     found = said.answers[ONE]
     assert len(found.evidence) <= judge.LONGEST_EVIDENCE
     assert len(found.suggested_action) <= judge.LONGEST_ACTION
     assert len(said.challenges) == judge.MOST_CHALLENGES
     assert all("\x1b" not in one["text"] and len(one["text"]) <= 300 for one in said.challenges)
-    _, notes = match(read(reply(NONCE, *[answer(f"C{n}") for n in range(500)]), NONCE), [ONE])
+    _, notes = match(read_answer(reply(NONCE, *[answer(f"C{n}") for n in range(500)]), NONCE), [ONE])
     assert len(notes) <= judge.MOST_NOTES + 1
 
 
 @pytest.mark.parametrize("given_", [None, "no list", [1], [{"criterion": "C1"}], [{"text": "x"}], {"criterion": "C1"}])
 def test_challenges_that_are_none_are_left_out(given_: object) -> None:
-    assert read(reply(NONCE, answer("C1"), challenges=given_), NONCE).challenges == []
+    assert read_answer(reply(NONCE, answer("C1"), challenges=given_), NONCE).challenges == []

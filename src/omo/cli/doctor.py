@@ -25,8 +25,8 @@ from omo.cli import setup
 from omo.context import Context, plugin_root
 from omo.errors import Newer, OmoError, Unreadable
 from omo.hosts import KEEP_GOING, rehearsal
-from omo.hosts.setups import FAIL, OK, Finding, Installed, Look, fail, ok, unknown, warn
-from omo.proof.run import Outcome, child_environment, run
+from omo.hosts.setups import FAIL, OK, DoctorFinding, Installed, Look, fail, ok, unknown, warn
+from omo.proof.run import CommandOutcome, child_environment, run
 from omo.result import Result
 from omo.state import markers, paths, runtime, store
 from omo.text import clip, counted
@@ -83,7 +83,7 @@ class Probe(setup.Installation):
 
     def run(
         self, *argv: str, cwd: Path | None = None, stdin: bytes = b"", extra: Mapping[str, str] | None = None
-    ) -> Outcome:
+    ) -> CommandOutcome:
         environ = child_environment(self.context.environ)
         return run(argv, cwd=cwd or self.plugin, timeout=PATIENCE, env={**environ, **(extra or {})}, stdin=stdin)
 
@@ -91,7 +91,7 @@ class Probe(setup.Installation):
         return self.run(*command, stdin=stdin, extra=extra).stdout
 
 
-Check = Callable[[Probe], Finding]
+Check = Callable[[Probe], DoctorFinding]
 
 
 def register(commands: options.Commands) -> None:
@@ -137,7 +137,7 @@ def _wrapped(line: str, width: int) -> list[str]:
     return textwrap.wrap(line, width, subsequent_indent=INDENT, break_long_words=False, break_on_hyphens=False)
 
 
-def examine(look: Check, probe: Probe) -> Finding:
+def examine(look: Check, probe: Probe) -> DoctorFinding:
     """Fit to be shown: whatever stood in a file is on one line, without control characters, and cut."""
     try:
         finding = look(probe)
@@ -148,10 +148,10 @@ def examine(look: Check, probe: Probe) -> Finding:
     details = [clip(line, LONGEST_SEEN) for line in finding.details[:MOST_DETAILS]]
     if len(finding.details) > MOST_DETAILS:
         details.append(f"… {len(finding.details) - MOST_DETAILS} more")
-    return Finding(finding.result, clip(finding.seen, LONGEST_SEEN), clip(finding.fix, LONGEST_FIX), details)
+    return DoctorFinding(finding.result, clip(finding.seen, LONGEST_SEEN), clip(finding.fix, LONGEST_FIX), details)
 
 
-def why(outcome: Outcome) -> str:
+def why(outcome: CommandOutcome) -> str:
     """How a command ended that should have ended well."""
     if outcome.not_found:
         return f"{outcome.argv[0]} cannot be started"
@@ -177,7 +177,7 @@ def tail(path: Path, count: int) -> list[str]:
 # Python
 
 
-def environment(probe: Probe) -> Finding:
+def environment(probe: Probe) -> DoctorFinding:
     """Is there one that fits, and does it hold what it should?"""
     script = str(probe.plugin / "hooks" / "environment.sh")
     answer = probe.run("sh", script, "find", str(probe.home), str(probe.plugin / "requirements.txt"))
@@ -205,7 +205,7 @@ def environment(probe: Probe) -> Finding:
 # The hooks as registered: their files, and what they do when they are run for real in an empty project
 
 
-def hook_files(probe: Probe) -> Finding:
+def hook_files(probe: Probe) -> DoctorFinding:
     try:
         commands = rehearsal.registered_commands(probe.plugin)
     except Unreadable as error:
@@ -228,7 +228,7 @@ def hook_files(probe: Probe) -> Finding:
     return ok(f"{len(commands)} hooks registered, {len(needed)} files present")
 
 
-def stop_hook(probe: Probe) -> Finding:
+def stop_hook(probe: Probe) -> DoctorFinding:
     """Nothing is on: a Stop must pass in silence. Ultrawork is on: it must be blocked. Hooks fail open, so one that is
     broken looks just like an idle one."""
     with _project() as project:
@@ -266,7 +266,7 @@ def _project() -> Iterator[Path]:
             markers.remove(SESSION, state)
 
 
-def _stop(probe: Probe, project: Path) -> Outcome:
+def _stop(probe: Probe, project: Path) -> CommandOutcome:
     """As the host runs it: the command string in sh, the event on stdin."""
     command = "".join(rehearsal.registered_commands(probe.plugin, rehearsal.STOP)[:1])
     variables = rehearsal.hook_variables(probe.plugin, probe.home, project)
@@ -276,7 +276,7 @@ def _stop(probe: Probe, project: Path) -> Outcome:
 # What the hosts make of us
 
 
-def switches(probe: Probe) -> Finding:
+def switches(probe: Probe) -> DoctorFinding:
     """The ways to switch hooks off."""
     problems = []
     for host in probe.hosts_in_use:
@@ -292,7 +292,7 @@ def switches(probe: Probe) -> Finding:
     return ok("nothing switches hooks off")
 
 
-def of_host(look: Look, probe: Probe) -> Finding:
+def of_host(look: Look, probe: Probe) -> DoctorFinding:
     most_blocks = int(probe.settings.values["max_stop_blocks"])
     finding = look(Installed(probe.plugin, probe.home, most_blocks, probe.ask))
     words = finding.fix.split()
@@ -304,7 +304,7 @@ def of_host(look: Look, probe: Probe) -> Finding:
 # Our own files in this project: can they be written and read, and what did the hooks complain about
 
 
-def state_directory(probe: Probe) -> Finding:
+def state_directory(probe: Probe) -> DoctorFinding:
     state = probe.context.state
     try:
         if os.path.lexists(state):
@@ -322,7 +322,7 @@ def state_directory(probe: Probe) -> Finding:
     return fail(f"{state} cannot be made: {above} is not a writable directory", remedy)
 
 
-def runtime_file(probe: Probe) -> Finding:
+def runtime_file(probe: Probe) -> DoctorFinding:
     path = paths.runtime_file(probe.context.state)
     remedy = (
         f"nothing to do: the next Stop lets go and keeps the file as {os.path.basename(path)}.corrupt-TIME; "
@@ -342,7 +342,7 @@ def runtime_file(probe: Probe) -> Finding:
     return ok(f"{counted(len(sessions), 'session')}, {live} live")
 
 
-def hook_errors(probe: Probe) -> Finding:
+def hook_errors(probe: Probe) -> DoctorFinding:
     path = Path(paths.log_file(probe.context.state))
     try:
         lines = tail(path, 3)
@@ -373,7 +373,7 @@ def _shown(value: object) -> str:
     return str(value)
 
 
-def settings_in_force(probe: Probe) -> Finding:
+def settings_in_force(probe: Probe) -> DoctorFinding:
     in_force = probe.settings
     values = [f"{name} = {_shown(value)} ({in_force.origins[name]})" for name, value in in_force.values.items()]
     if in_force.problems:
@@ -385,7 +385,7 @@ def settings_in_force(probe: Probe) -> Finding:
 # What `omo setup` puts outside the project
 
 
-def on_path(probe: Probe) -> Finding:
+def on_path(probe: Probe) -> DoctorFinding:
     program = probe.on_path()
     remedy = probe.command("setup", "path")
     if program is None:

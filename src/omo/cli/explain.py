@@ -55,7 +55,7 @@ def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:
 
     name = context.looked_at(arguments.session)
     known = context.settings
-    view = session.look(
+    view = session.session_view(
         context.state, name, known.limits, context.now, context.environ, patience=LONGEST_WAIT, root=context.root
     )
     explanation = decisions.explain_stop(view, known)

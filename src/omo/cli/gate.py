@@ -95,7 +95,7 @@ def suggest(arguments: argparse.Namespace, context: Context) -> Result:
     session = arguments.session or context.named_session or ""
     row = context.row(session)
     cwd = paths.session_directory(context.environ, context.cwd)
-    found = gates.Found(context.root, cwd, row, gates.current(context.state, session, row))
+    found = gates.FoundGates(context.root, cwd, row, gates.current(context.state, session, row))
     data, lines = [], []
     for check in found.checks:
         data.append({"name": check.name, "argv": check.argv, "cwd": check.cwd, "found": check.found_in})

@@ -13,8 +13,8 @@ from omo.cli.status import can_be_drawn
 from omo.context import Context
 from omo.errors import BadInput, Missing, Refused
 from omo.proof import base, changes, form, held_lines, own_commands
-from omo.proof.gate_runs import Command, Plain, Subject
-from omo.proof.held_lines import BUILD, HELD, NO_CODE, NOT_HELD, Answers, HunkResult
+from omo.proof.gate_runs import GateCommand, Plain, Subject
+from omo.proof.held_lines import BUILD, HELD, NO_CODE, NOT_HELD, HeldLines, HunkResult
 from omo.proof.run import child_environment
 from omo.result import Result
 from omo.state import paths
@@ -59,7 +59,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     subject = Subject(
         context.root, context.state, began, look, child_environment(os.environ), context.now, by=context.actor
     )
-    found = held_lines.look(subject, _command(context, arguments.gate, since), arguments.minutes * 60)
+    found = held_lines.find(subject, _command(context, arguments.gate, since), arguments.minutes * 60)
     held_lines.keep(subject, found)
     said = list(_lines(found, branch))
     if not arguments.json and can_be_drawn(context.environ):
@@ -89,7 +89,7 @@ def _since(context: Context, named: str | None) -> tuple[str, str]:
     return left[1], f", where this branch left {left[0]}" if left[1] != head else ""
 
 
-def _command(context: Context, typed: Sequence[str], since: str) -> Command:
+def _command(context: Context, typed: Sequence[str], since: str) -> GateCommand:
     """What was typed; else the first command that the user pinned, else the project's tests as they are named now, or
     were before."""
     if typed:
@@ -104,7 +104,7 @@ def _command(context: Context, typed: Sequence[str], since: str) -> Command:
     raise Missing("no test command is known here", fix="omo proof -- COMMAND, as make test")
 
 
-def _lines(found: Answers, branch: str) -> Iterator[Line]:
+def _lines(found: HeldLines, branch: str) -> Iterator[Line]:
     headline = f"{clip(found.command, 80)}, changes since {found.since[:12]}{branch}"
     yield Line("session", "", headline, ((headline, "bold"),))
     shown = [answer for answer in found.answers if answer.why != NO_CODE]

@@ -18,7 +18,7 @@ from omo.state import store
 from omo.text import clip, listed
 from omo.views.report.gather import Report, gather
 from omo.work import outcome, receipts
-from omo.work.receipts import Line, Proven
+from omo.work.receipts import Proven, ReceiptLine
 from omo.workflows.ultrawork import runs
 
 HOME = "receipts"
@@ -115,7 +115,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     except OSError as error:
         what = f"FILE {clip(arguments.file, 200)} cannot be read: {error.strerror or error}"
         raise BadInput(what, fix="omo receipt write names the file it writes") from None
-    statement, lines = receipts.read(raw)
+    statement, lines = receipts.read_receipt(raw)
     if statement is not None and not lines:
         try:
             for line in receipts.verify(
@@ -123,7 +123,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
             ):
                 lines.append(line)
         except OmoError as error:
-            lines.append(Line("the experiment", None, error.message))
+            lines.append(ReceiptLine("the experiment", None, error.message))
     code = _exit_code(lines)
     words = {0: "It holds", Refused.exit_code: "It does not hold", NotEvaluable.exit_code: "It cannot be verified here"}
     text = "\n".join([*map(_in_words, lines), f"{words[code]}."])
@@ -131,13 +131,13 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(data, text, code)
 
 
-def _exit_code(lines: list[Line]) -> int:
+def _exit_code(lines: list[ReceiptLine]) -> int:
     if any(line.holds is False for line in lines):
         return Refused.exit_code
     return NotEvaluable.exit_code if any(line.holds is None for line in lines) else 0
 
 
-def _in_words(line: Line) -> str:
+def _in_words(line: ReceiptLine) -> str:
     word = {True: "holds", False: "not so", None: "unknown"}[line.holds]
     why = f" ({clip(line.why, 300)})" if line.why and not line.holds else ""
     return f"  {word:8} {clip(line.what, 300)}{why}"

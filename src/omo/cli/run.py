@@ -36,7 +36,7 @@ from omo.state.rows import EMPTY
 from omo.text import clip, counted, listed
 from omo.views import project
 from omo.views.report import verdict as verdicts
-from omo.views.report.verdict import Verdict
+from omo.views.report.verdict import Headline
 from omo.work import budget, outcome, requests, session
 from omo.work.run import caller_of
 from omo.workflows.ultrawork import gates, runs
@@ -98,7 +98,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     if arguments.budget:
         try:
             settings.budget(arguments.budget)
-        except settings.Refusal as refusal:
+        except settings.BadSetting as refusal:
             what = f"--budget {clip(arguments.budget, 80)} {refusal}"
             raise BadInput(what, fix="--budget '2M tokens 90 min'") from None
     if arguments.out and globs.is_inside(os.path.realpath(context.root), os.path.realpath(arguments.out)):
@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     signal.signal(signal.SIGTERM, _terminated)
     try:
         with store.Lock(os.path.join(context.state, "run.lock"), store.Deadline(0.1)):
-            return Runner(arguments, context, host).until_the_end()
+            return Rounds(arguments, context, host).until_the_end()
     except (KeyboardInterrupt, SystemExit):
         print(f"omo: interrupted; {GO_ON}", file=sys.stderr)
         raise
@@ -197,7 +197,7 @@ class Round:
         }
 
 
-class Runner:
+class Rounds:
     def __init__(self, arguments: argparse.Namespace, context: Context, host: Headless) -> None:
         self.arguments = arguments
         self.context = context
@@ -397,7 +397,7 @@ class Runner:
             return f"{error.message}: {'; '.join(defects)}" if isinstance(defects, list) and defects else error.message
         return ""
 
-    def _verdict(self) -> Verdict:
+    def _verdict(self) -> Headline:
         return verdicts.verdict(project.look_at(self._now(), self.session))
 
     def _is_accepted(self) -> bool:

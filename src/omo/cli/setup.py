@@ -102,7 +102,7 @@ class Installation:
 
 
 @dataclass(frozen=True)
-class Step:
+class SetupChange:
     """One change of what is the user's. `what` is the name by which it can be undone alone."""
 
     what: str
@@ -214,7 +214,7 @@ def _for_the_user(context: Context, verb: str) -> Installation:
     return here
 
 
-def _carry_out(steps: list[Step], nothing: str, *, agreed: bool, first: Sequence[str] = ()) -> Result:
+def _carry_out(steps: list[SetupChange], nothing: str, *, agreed: bool, first: Sequence[str] = ()) -> Result:
     """Shows what it will do; asks only where somebody can answer."""
     data = {"steps": [step.shown for step in steps], "done": False}
     if not steps:
@@ -265,7 +265,7 @@ def launcher_path(here: Installation) -> Path:
     return choices[0] / "omo"
 
 
-def path_steps(here: Installation) -> list[Step]:
+def path_steps(here: Installation) -> list[SetupChange]:
     path = launcher_path(here)
     text = launcher.script().replace("ROOT", shlex.quote(str(here.plugin)))
     shown = f"writes {path}, a small script that runs the newest omo installed"
@@ -274,7 +274,7 @@ def path_steps(here: Installation) -> list[Step]:
             return []
         if not is_launcher(path):
             shown = f"REPLACES {path}, which is not omo's, by a small script that runs the newest omo installed"
-    return [Step("path", shown, partial(write, path, text, 0o755))]
+    return [SetupChange("path", shown, partial(write, path, text, 0o755))]
 
 
 def path_advice(here: Installation) -> list[str]:
@@ -294,7 +294,7 @@ def path_advice(here: Installation) -> list[str]:
 # The status line
 
 
-def status_line_steps(here: Installation) -> list[Step]:
+def status_line_steps(here: Installation) -> list[SetupChange]:
     """The script first: what the host calls is there before it is called."""
     script = here.home / "statusline.sh"
     text = here.with_status_line.status_line_script(here.home)
@@ -305,11 +305,11 @@ def status_line_steps(here: Installation) -> list[Step]:
             write(here.home / "root", f"{here.plugin}\n")
             write(script, text)
 
-        steps.append(Step("statusline", f"writes {script}", write_script))
+        steps.append(SetupChange("statusline", f"writes {script}", write_script))
     return steps + _settings_steps(here, remove=False)
 
 
-def _settings_steps(here: Installation, *, remove: bool) -> list[Step]:
+def _settings_steps(here: Installation, *, remove: bool) -> list[SetupChange]:
     """The user's own settings with the line in them, or without."""
     setup = here.with_status_line
     path = setup.status_line_file()
@@ -332,7 +332,7 @@ def _settings_steps(here: Installation, *, remove: bool) -> list[Step]:
             raise Refused(f"{path} was changed meanwhile, so nothing was written", fix="again, to see it anew")
         write(path, text)
 
-    return [Step("statusline", "\n".join(_diff(path, before, text)), make)]
+    return [SetupChange("statusline", "\n".join(_diff(path, before, text)), make)]
 
 
 def _diff(path: Path, before: bytes | None, after: str) -> list[str]:
@@ -346,7 +346,7 @@ def _diff(path: Path, before: bytes | None, after: str) -> list[str]:
 # Agents, for a host that does not take them from the plugin
 
 
-def agent_steps(here: Installation, setup: HostSetup) -> list[Step]:
+def agent_steps(here: Installation, setup: HostSetup) -> list[SetupChange]:
     missing = setup.missing_agents(here.plugin)
     if not missing:
         return []
@@ -355,36 +355,36 @@ def agent_steps(here: Installation, setup: HostSetup) -> list[Step]:
         for agent in missing:
             write(agent.path, agent.text)
 
-    return [Step(setup.name, setups.in_words(missing), make)]
+    return [SetupChange(setup.name, setups.in_words(missing), make)]
 
 
 # Taking everything away
 
 
-def removal_steps(here: Installation) -> list[Step]:
+def removal_steps(here: Installation) -> list[SetupChange]:
     """In the order in which nothing is left that would call what is gone."""
     steps = _settings_steps(here, remove=True)
     # Where `omo setup path` writes. An omo elsewhere on PATH is another user's, another installation's, or put by hand.
     for directory in OWN_PROGRAMS:
         program = here.user_home / directory / "omo"
         if is_launcher(program):
-            steps.append(Step("path", f"removes {program}", program.unlink))
+            steps.append(SetupChange("path", f"removes {program}", program.unlink))
     for setup in here.hosts:
         if agents := setup.agents_made():
             shown = f"removes the agents that {setup.title} was given: {', '.join(path.name for path in agents)}"
-            steps.append(Step(setup.name, shown, partial(_remove, agents)))
+            steps.append(SetupChange(setup.name, shown, partial(_remove, agents)))
     state = here.context.state
     if os.path.isdir(state):
         shown = f"removes {state}: this project's sessions, with their ledgers, evidence and reports"
-        steps.append(Step("project", shown, partial(_remove, [Path(state)])))
+        steps.append(SetupChange("project", shown, partial(_remove, [Path(state)])))
     for home in here.homes:
         made = [path for pattern in MADE_IN_HOME for path in sorted(home.glob(pattern))]
         if made:
             shown = f"removes what omo built in {home}: {', '.join(path.name for path in made)}"
-            steps.append(Step("environment", clip(shown, LONGEST_LINE), partial(_remove, made)))
+            steps.append(SetupChange("environment", clip(shown, LONGEST_LINE), partial(_remove, made)))
     live = Path(markers.directory() or os.devnull)
     if live.is_dir():
-        steps.append(Step("state", f"removes {live}, where live sessions are noted", partial(_remove, [live])))
+        steps.append(SetupChange("state", f"removes {live}, where live sessions are noted", partial(_remove, [live])))
     return steps
 
 
@@ -420,7 +420,7 @@ def _remove(made: list[Path]) -> None:
         pass
 
 
-def carry_out(steps: list[Step]) -> None:
+def carry_out(steps: list[SetupChange]) -> None:
     for step in steps:
         try:
             step.make()

@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         raise BadInput("--watch goes on until you end it, and --exit-code says how things stand now", fix="one of them")
     if arguments.watch:
         _watch(context, name, everything=arguments.all, can_draw=can_draw, color=color)
-    view = project.look(context, closely=name, everything=arguments.all)
+    view = project.project_view(context, closely=name, everything=arguments.all)
     said = lines.project_lines(view, everything=arguments.all)
     if can_draw:
         from omo.views import terminal

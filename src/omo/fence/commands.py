@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from omo.fence import Fence
-    from omo.shell import Call
+    from omo.shell import SimpleCommand
 
 MOST_UPSTREAM = 200
 MOST_FOUND = 2000
@@ -57,7 +57,7 @@ class _Judge:
     def read(self, text: str) -> Iterator[str]:
         script = shell.read(text, self.known, self.directory)
         for index, call in enumerate(script.calls):
-            upstream: list[Call] = []
+            upstream: list[SimpleCommand] = []
             if call.piped_from is not None:
                 upstream = script.calls[call.piped_from : min(index, call.piped_from + MOST_UPSTREAM)]
             if self.is_plan:
@@ -76,7 +76,7 @@ class _Judge:
             for part in script.unread:
                 yield f"`{shown(part)}` {UNREAD}. {REMEDY}"
 
-    def _judge(self, call: Call, upstream: Sequence[Call]) -> Iterator[str]:
+    def _judge(self, call: SimpleCommand, upstream: Sequence[SimpleCommand]) -> Iterator[str]:
         """What it writes, and the commands that it runs in its turn: find and xargs give these what to write."""
         giver: list[str] = []
         for words in stages(call.words):

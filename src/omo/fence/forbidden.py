@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from omo.shell import Call
+    from omo.shell import SimpleCommand
 
 NEVER_RUN = "No plan may run that: if the step needs it, stop and report it to the user."
 UNREAD_TEXT = "runs what it has just fetched, decoded or been piped: save it, read it, then run the file"
@@ -29,7 +29,7 @@ ALWAYS = {
 }
 
 
-def reasons(call: Call, upstream: Sequence[Call]) -> list[str]:
+def reasons(call: SimpleCommand, upstream: Sequence[SimpleCommand]) -> list[str]:
     """Everything that is wrong with one call. `upstream`: the calls whose output it reads through a pipe."""
     found = []
     for words in stages(call.words):
@@ -40,7 +40,7 @@ def reasons(call: Call, upstream: Sequence[Call]) -> list[str]:
     return found
 
 
-def _forbidden(words: list[str], call: Call) -> str:
+def _forbidden(words: list[str], call: SimpleCommand) -> str:
     called = name(words)
     program = called.partition(".")[0]  # `mkfs.ext4 /dev/sdb1` in tests/ultrawork/shell_commands.txt
     if _runs_unknown_text(words, call):
@@ -54,7 +54,7 @@ def _forbidden(words: list[str], call: Call) -> str:
     return ""
 
 
-def _runs_unknown_text(words: list[str], call: Call) -> bool:
+def _runs_unknown_text(words: list[str], call: SimpleCommand) -> bool:
     """Text that stands in a variable, or that something prints. One among the words of `sh -c` is an argument."""
     is_printed = any(name(inner) in PRINTERS for inner in call.inner)
     if name(words) == "eval":
@@ -127,7 +127,7 @@ FORMS: dict[str, Callable[[list[str]], str]] = {
 }
 
 
-def _runs_unread_text(words: list[str], call: Call, upstream: Sequence[Call]) -> bool:
+def _runs_unread_text(words: list[str], call: SimpleCommand, upstream: Sequence[SimpleCommand]) -> bool:
     """A shell that is piped its program, and any interpreter that runs what was just fetched or decoded."""
     called = name(words)
     is_interpreter = called.rstrip("0123456789.") in INTERPRETERS

@@ -151,7 +151,7 @@ def _gates(event: Event, world: World, pinned: list[Gate], tree: Base) -> tuple[
         names = ", ".join(gate.name for gate in pinned[:MOST_GATES])
         return names, [f"(pinned: {gate.name}: {gates.in_words(gate)})" for gate in pinned[:MOST_GATES]]
     is_known = tree["head"] and not tree["unknown"]
-    files = project_files.Disk(world.root, tree["files"] if is_known else None)
+    files = project_files.DiskFiles(world.root, tree["files"] if is_known else None)
     cwd = paths.session_directory(world.environ, event.project)
     checks = project_checks.suggest(files, world.root, cwd)
     tests = [clip(typed(check.argv), 120) for check in checks if check.kind in ("", project_checks.TESTS)]

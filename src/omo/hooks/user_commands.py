@@ -158,11 +158,11 @@ def _pin(event: Event, world: World, rest: str) -> str:
     cwd = paths.session_directory(world.environ, event.project)
     known = gates.current(world.state, event.session, world.row())
     if len(rest.split()) <= 1:
-        found = gates.Found(world.root, cwd, world.row(), known)
+        found = gates.FoundGates(world.root, cwd, world.row(), known)
         checks = [check for check in found.checks if rest.strip() in ("", check.name)]
         if checks or not _program(world, rest.strip(), cwd):
             return _pin_found(event, world, checks, found, name=rest.strip())
-    pin = typed_commands.Pin(rest)
+    pin = typed_commands.TypedPin(rest)
     name = pin.name
     if not name:
         first = typed_commands.program_of(pin.argv)
@@ -180,7 +180,7 @@ def _pin(event: Event, world: World, rest: str) -> str:
     return f"gate {name} pinned by you: {gates.in_words(gate)}{shell}{_missing(world, [gate])}"
 
 
-def _pin_found(event: Event, world: World, checks: list[Check], found: gates.Found, *, name: str) -> str:
+def _pin_found(event: Event, world: World, checks: list[Check], found: gates.FoundGates, *, name: str) -> str:
     """The checks that the project's files name, or the one of that name. What the user pinned before stays."""
     unlike = ""
     if found.unlike:

@@ -71,7 +71,7 @@ START_AGENT = "start-agent"
 ALLOW, KEEP_GOING, END_PROMPT, DENY, PERMIT = "allow", "keep-going", "end-prompt", "deny", "permit"
 
 
-class Call:
+class ToolCall:
     """One tool call of the model: what it does, and the text of a shell's."""
 
     __slots__ = ("command", "kind")
@@ -165,7 +165,7 @@ class Transcript:
         """There is a record, and in it the model has not said a word since."""
         return False
 
-    def calls_since(self, moment: str) -> list[Call] | None:
+    def calls_since(self, moment: str) -> list[ToolCall] | None:
         """What the model has called since; None where that is not known."""
         return None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from omo import hosts
-from omo.hosts import Call, Event, Host, Refusal, Transcript, Usage
+from omo.hosts import Event, Host, Refusal, ToolCall, Transcript, Usage
 from omo.json_text import Json, dumps, loads
 from omo.safe_open import regular_file
 from omo.text import clip
@@ -308,8 +308,8 @@ class ClaudeTranscript(Transcript):
     def is_silent_since(self, moment: str) -> bool:
         return os.path.isfile(self.path) and self.last_word_at() <= moment
 
-    def calls_since(self, moment: str) -> list[Call] | None:
-        calls: list[Call] = []
+    def calls_since(self, moment: str) -> list[ToolCall] | None:
+        calls: list[ToolCall] = []
         is_known = self.start > 0  # a Stop has read what was before
         for written, row in self._answers():
             is_known = True
@@ -488,12 +488,12 @@ def _has_ralph_loop(event: Event) -> bool:
     return int(most) == 0 or int(iteration) < int(most)
 
 
-def _calls_in(row: Json) -> list[Call]:
+def _calls_in(row: Json) -> list[ToolCall]:
     calls = []
     for block in _objects(_dict(row.get("message")).get("content")):
         if block.get("type") == "tool_use":
             command = str(_dict(block.get("input")).get("command") or "")
-            calls.append(Call(TOOLS.get(str(block.get("name")), hosts.OTHER), command))
+            calls.append(ToolCall(TOOLS.get(str(block.get("name")), hosts.OTHER), command))
     return calls
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from omo.errors import BadInput, Refused, Unreadable
 from omo.hosts import claude
 from omo.hosts.setups import (
-    Finding,
+    DoctorFinding,
     HostSetup,
     Installed,
     Look,
@@ -179,7 +179,7 @@ class Setup(HostSetup):
             "statusline": self.look_at_status_line,
         }
 
-    def look(self, omo: Installed) -> Finding:
+    def look(self, omo: Installed) -> DoctorFinding:
         ours = {key: value for key, value in self.plugins.items() if is_ours(key)}
         on = [key for key, value in ours.items() if value]
         if ours and not on:
@@ -201,7 +201,7 @@ class Setup(HostSetup):
             f"{INSTALL}; nothing to do if you start claude with --plugin-dir",
         )
 
-    def look_at_version(self, omo: Installed) -> Finding:
+    def look_at_version(self, omo: Installed) -> DoctorFinding:
         program, asked, oldest = VERSION[0], " ".join(VERSION), ".".join(map(str, OLDEST_TESTED))
         remedy = f"see that {asked} prints {oldest} or newer"
         if shutil.which(program, path=self.environ.get("PATH", "")) is None:
@@ -215,7 +215,7 @@ class Setup(HostSetup):
             return warn(seen, "claude update")
         return ok(f"{self.title} {version[0]}")
 
-    def look_at_cap(self, omo: Installed) -> Finding:
+    def look_at_cap(self, omo: Installed) -> DoctorFinding:
         """It has a limit of its own; ours should come first, since it says why."""
         ours = omo.most_blocks
         text = self.hook_environ().get(CAP, "").strip()
@@ -231,7 +231,7 @@ class Setup(HostSetup):
             return warn(f"{self.title} ends a turn first: {often}", f"set OMO_MAX_STOP_BLOCKS={cap}, or {CAP}={ours}")
         return ok(f"omo lets go after {ours} blocks, {self.title} after {cap}")
 
-    def look_at_other_hooks(self, omo: Installed) -> Finding:
+    def look_at_other_hooks(self, omo: Installed) -> DoctorFinding:
         others, problems = self.other_stop_hooks()
         if others:
             seen = f"{counted(len(others), 'other hook')} at Stop can hold a session too"
@@ -240,7 +240,7 @@ class Setup(HostSetup):
             return unknown("not every plugin's hooks could be read", "reinstall the plugins named", problems)
         return ok("no other hook runs at Stop")
 
-    def look_at_status_line(self, omo: Installed) -> Finding:
+    def look_at_status_line(self, omo: Installed) -> DoctorFinding:
         lines = self.status_lines()
         if not lines:
             return ok(f"not in use; {SET_STATUS_LINE} shows in {self.title} what holds a session")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from omo.errors import Unreadable
-from omo.hosts.setups import AgentFile, Finding, HostSetup, Installed, fail, ok, unknown, warn
+from omo.hosts.setups import AgentFile, DoctorFinding, HostSetup, Installed, fail, ok, unknown, warn
 from omo.safe_open import read_file, regular_file
 from omo.text import clip, counted
 
@@ -52,7 +52,7 @@ class Setup(HostSetup):
             return []
         return [path for path in sorted(place.glob("agents/omo-*.toml")) if _is_made(path)]
 
-    def look(self, omo: Installed) -> Finding:
+    def look(self, omo: Installed) -> DoctorFinding:
         """It skips hooks that it does not trust without a word, also after any update of the plugin."""
         hooks = hooks_in(omo.ask(ASK_FOR_HOOKS, question(self.project), variables(self.environ)))
         trust = trust_in(hooks)

@@ -11,7 +11,7 @@ import time
 
 from omo import hosts
 from omo.clock import seconds
-from omo.hosts import Call, Event, Host, Refusal, Transcript, Usage, claude
+from omo.hosts import Event, Host, Refusal, ToolCall, Transcript, Usage, claude
 from omo.json_text import Json
 from omo.safe_open import regular_file
 
@@ -268,8 +268,8 @@ class Events(Transcript):
             return str(data["at"])
         return ""
 
-    def calls_since(self, moment: str) -> list[Call] | None:
-        calls: list[Call] = []
+    def calls_since(self, moment: str) -> list[ToolCall] | None:
+        calls: list[ToolCall] = []
         is_known = self.start > 0  # a Stop has read what was before
         for data in self._rows("assistant.message"):
             is_known = True
@@ -279,7 +279,7 @@ class Events(Transcript):
             for request in requests if isinstance(requests, list) and not data["agent"] else []:
                 given = request.get("arguments")
                 command = str(given.get("command") or "") if isinstance(given, dict) else ""
-                calls.append(Call(CALLED.get(str(request.get("name")), hosts.OTHER), command))
+                calls.append(ToolCall(CALLED.get(str(request.get("name")), hosts.OTHER), command))
         return calls if is_known else None
 
     def refused_since(self, moment: str) -> list[Refusal]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from omo.errors import Unreadable
 from omo.hosts import copilot
-from omo.hosts.setups import Finding, HostSetup, Installed, fail, ok, read_object, unknown, warn
+from omo.hosts.setups import DoctorFinding, HostSetup, Installed, fail, ok, read_object, unknown, warn
 from omo.json_text import Json
 from omo.text import clip, counted
 
@@ -56,7 +56,7 @@ class Setup(HostSetup):
     def data_directories(self) -> list[Path]:
         return [] if self.directory is None else sorted(self.directory.glob(copilot.HOST.data_pattern))
 
-    def look(self, omo: Installed) -> Finding:
+    def look(self, omo: Installed) -> DoctorFinding:
         settings = self.settings()
         version = re.search(r"(\d+)\.(\d+)\.(\d+)", omo.ask(VERSION, b"", {}))
         if version is None:

@@ -29,7 +29,7 @@ Ask = Callable[[Sequence[str], bytes, Mapping[str, str]], str]
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """One line of what was seen, unless all is well what mends it, and more lines where there is more to name."""
 
     result: str
@@ -38,10 +38,10 @@ class Finding:
     details: Sequence[str] = ()
 
 
-ok = partial(Finding, OK)
-warn = partial(Finding, WARN)
-fail = partial(Finding, FAIL)
-unknown = partial(Finding, UNKNOWN)
+ok = partial(DoctorFinding, OK)
+warn = partial(DoctorFinding, WARN)
+fail = partial(DoctorFinding, FAIL)
+unknown = partial(DoctorFinding, UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Installed:
     ask: Ask
 
 
-Look = Callable[[Installed], Finding]
+Look = Callable[[Installed], DoctorFinding]
 
 
 class HostSetup:
@@ -120,7 +120,7 @@ class HostSetup:
         """By the names that the doctor gives them."""
         return {self.name: self.look}
 
-    def look(self, omo: Installed) -> Finding:
+    def look(self, omo: Installed) -> DoctorFinding:
         """All there is to say of a host with one line."""
         raise NotImplementedError
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from omo.errors import NotMade
 from omo.proof import base, calls, contents, form, inline_tests, kinds, manifests, own_commands, reading
-from omo.proof.gate_runs import AS_IT_IS, OLD_TESTS, WITHOUT, Command, Subject
+from omo.proof.gate_runs import AS_IT_IS, OLD_TESTS, WITHOUT, GateCommand, Subject
 from omo.proof.project_files import files_at
 from omo.proof.swap import File
 from omo.text import listed
@@ -59,7 +59,7 @@ def files_key(changed: Mapping[str, str], which: kinds.Kinds) -> str:
     return base.tree_of(counting)
 
 
-def kinds_of(subject: Subject, command: Command) -> kinds.Kinds:
+def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
     head = subject.began.get("head")
     started = own_commands.scripts(
         subject.root, head, command.argv, command.cwd, uncommitted=subject.began.get("files", ())
@@ -80,7 +80,7 @@ def kinds_of(subject: Subject, command: Command) -> kinds.Kinds:
     )
 
 
-def arrange(subject: Subject, command: Command) -> Arrangements:
+def arrange(subject: Subject, command: GateCommand) -> Arrangements:
     changed = subject.look.changed
     if changed is None:
         raise NotMade(f"what was changed is not known ({subject.look.unknown})")

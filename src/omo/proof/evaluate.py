@@ -33,7 +33,7 @@ from omo.proof.checks import (
     digest_of_check,
     ids_of,
 )
-from omo.proof.run import Outcome, run
+from omo.proof.run import CommandOutcome, run
 from omo.text import clip, listed
 
 TYPE_CHECKING = False
@@ -53,7 +53,7 @@ EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
 
 
 @dataclass(frozen=True)
-class Tree:
+class CheckedTree:
     """What checks are evaluated on.
 
     `pinned` has the checks whose commands may run, by digest, and the base that each was pinned at. `inputs` are files
@@ -64,7 +64,7 @@ class Tree:
     root: Path
     pinned: Mapping[str, str | None] = field(default_factory=dict)
     inputs: frozenset[str] = frozenset()
-    searching: patterns.Budget = field(default_factory=lambda: patterns.Budget(SEARCH_SECONDS), compare=False)
+    searching: patterns.SearchTime = field(default_factory=lambda: patterns.SearchTime(SEARCH_SECONDS), compare=False)
 
 
 @dataclass(frozen=True)
@@ -83,20 +83,20 @@ class Observation:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ChecksVerdict:
     verdict: Result
     flags: list[str]
     checks: list[Observation]
 
 
-class Finding(NamedTuple):
+class CheckFinding(NamedTuple):
     result: Result
     reason: str
     observed: str = ""
 
 
-def evaluate(checks: Sequence[Check | str], tree: Tree) -> Verdict:
-    tree = replace(tree, searching=patterns.Budget(SEARCH_SECONDS))
+def evaluate(checks: Sequence[Check | str], tree: CheckedTree) -> ChecksVerdict:
+    tree = replace(tree, searching=patterns.SearchTime(SEARCH_SECONDS))
     observations = [_observe(check, name, tree) for check, name in zip(checks, ids_of(checks), strict=True)]
     in_words, by_code = [], []
     for observation in observations:
@@ -118,10 +118,10 @@ def evaluate(checks: Sequence[Check | str], tree: Tree) -> Verdict:
         verdict = "fail"
     elif "unknown" in by_code or in_words or not observations:
         verdict = "unknown"
-    return Verdict(verdict, flags, observations)
+    return ChecksVerdict(verdict, flags, observations)
 
 
-def _observe(check: Check | str, name: str, tree: Tree) -> Observation:
+def _observe(check: Check | str, name: str, tree: CheckedTree) -> Observation:
     if isinstance(check, str):
         reason = "a question in words: only judgement can answer it"
         return Observation(name, "string", "unknown", reason, clip(check, LONGEST_OBSERVED))
@@ -130,37 +130,37 @@ def _observe(check: Check | str, name: str, tree: Tree) -> Observation:
     return Observation(name, check.type, result, reason, observed, check.guard)
 
 
-def _evaluate(check: Check, tree: Tree) -> Finding:
+def _evaluate(check: Check, tree: CheckedTree) -> CheckFinding:
     try:
         return _EVALUATORS[check.type](check, tree)
     except _NoFile as error:
-        return Finding("fail", str(error))
-    except patterns.Spent:
+        return CheckFinding("fail", str(error))
+    except patterns.NoTimeLeft:
         reason = f"the regexes of all checks together took {SEARCH_SECONDS:g} s, so this one was not tried"
-        return Finding("unknown", reason)
+        return CheckFinding("unknown", reason)
     except patterns.TooSlow:
-        return Finding("unknown", "its regex takes too long; write it without nested repeats")
+        return CheckFinding("unknown", "its regex takes too long; write it without nested repeats")
     except (NotEvaluable, BadInput) as error:
         fix = f"; {error.fix}" if error.fix else ""
-        return Finding("unknown", error.message + fix)
+        return CheckFinding("unknown", error.message + fix)
     except OSError as error:
-        return Finding("unknown", f"cannot be read: {error}")
+        return CheckFinding("unknown", f"cannot be read: {error}")
     except Exception as error:  # the boundary: an evaluator that fails is no verdict on the work
         why = error.message if isinstance(error, OmoError) else f"{type(error).__name__}: {error}"
-        return Finding("unknown", f"omo could not evaluate it: {why}")
+        return CheckFinding("unknown", f"omo could not evaluate it: {why}")
 
 
-def _path(check: PathCheck, tree: Tree) -> Finding:
+def _path(check: PathCheck, tree: CheckedTree) -> CheckFinding:
     matches = globs.find(tree.root, check.path)
     observed = listed(matches.paths + matches.strays)
     if check.absent:
         if matches.paths or matches.strays:
-            return Finding("fail", f"{check.path} must be gone and is there", observed)
-        return Finding("pass", f"{check.path} is gone")
+            return CheckFinding("fail", f"{check.path} must be gone and is there", observed)
+        return CheckFinding("pass", f"{check.path} is gone")
     counted = f"{len(matches.paths)} found, {check.min_count} needed"
     if len(matches.paths) >= check.min_count:
-        return Finding("pass", counted, observed)
-    return Finding("fail", f"{counted}: {check.path}{_about(matches.strays)}", observed)
+        return CheckFinding("pass", counted, observed)
+    return CheckFinding("fail", f"{counted}: {check.path}{_about(matches.strays)}", observed)
 
 
 def _about(strays: Sequence[str]) -> str:
@@ -171,7 +171,7 @@ class _NoFile(Exception):
     pass
 
 
-def _files(tree: Tree, glob: str) -> list[str]:
+def _files(tree: CheckedTree, glob: str) -> list[str]:
     """The files a content or syntax check is about, at least one."""
     matches = globs.find_files(tree.root, glob)
     if not matches.paths:
@@ -181,7 +181,7 @@ def _files(tree: Tree, glob: str) -> list[str]:
     return matches.paths
 
 
-def _content(check: ContentCheck, tree: Tree) -> Finding:
+def _content(check: ContentCheck, tree: CheckedTree) -> CheckFinding:
     """Each file has the pattern, has not, or is too large to tell; `any` asks for one file, else all must agree."""
     paths = _files(tree, check.path)
     good, bad, unclear = [], [], []
@@ -196,11 +196,11 @@ def _content(check: ContentCheck, tree: Tree) -> Finding:
             good.append(path)
     wish = f"{'without' if check.absent else 'with'} /{clip(check.regex, 80)}/"
     if good and (check.any or len(good) == len(paths)):
-        return Finding("pass", f"{len(good)} of {len(paths)} files {wish}", listed(good))
+        return CheckFinding("pass", f"{len(good)} of {len(paths)} files {wish}", listed(good))
     if bad and not (check.any and unclear):
-        return Finding("fail", f"{len(good)} of {len(paths)} files {wish}", f"not: {listed(bad)}")
+        return CheckFinding("fail", f"{len(good)} of {len(paths)} files {wish}", f"not: {listed(bad)}")
     reason = f"larger than {LARGEST_READ} bytes, only the beginning was read"
-    return Finding("unknown", reason, listed(unclear))
+    return CheckFinding("unknown", reason, listed(unclear))
 
 
 def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
@@ -215,53 +215,53 @@ def _read(root: Path, path: str, largest: int) -> tuple[bytes, bool]:
         raise NotEvaluable(f"{path} is no file", fix="put a file there") from None
 
 
-def _command(check: CommandCheck | MetricCheck, tree: Tree) -> Finding:
+def _command(check: CommandCheck | MetricCheck, tree: CheckedTree) -> CheckFinding:
     outcome = _run(check, tree)
-    return outcome if isinstance(outcome, Finding) else _judged(check, outcome, tree.searching)
+    return outcome if isinstance(outcome, CheckFinding) else _judged(check, outcome, tree.searching)
 
 
-def _judged(check: CommandCheck | MetricCheck, outcome: Outcome, searching: patterns.Budget) -> Finding:
+def _judged(check: CommandCheck | MetricCheck, outcome: CommandOutcome, searching: patterns.SearchTime) -> CheckFinding:
     if isinstance(check, MetricCheck):
         return _measured(check, outcome)
     if outcome.exit_code != check.exit:
-        return Finding("fail", f"{_ending(outcome)}, {check.exit} needed", _said(outcome))
+        return CheckFinding("fail", f"{_ending(outcome)}, {check.exit} needed", _said(outcome))
     if check.stdout is None or searching.found(check.stdout, outcome.stdout.replace("\r\n", "\n")):
-        return Finding("pass", _ending(outcome), _said(outcome))
+        return CheckFinding("pass", _ending(outcome), _said(outcome))
     if outcome.stdout_truncated:
-        return Finding(
+        return CheckFinding(
             "unknown",
             f"/{clip(check.stdout, 80)}/ is not in the part of the output that was kept ({OUTPUT_LIMIT} bytes)",
             _said(outcome),
         )
-    return Finding("fail", f"{_ending(outcome)}, but its output has no /{clip(check.stdout, 80)}/", _said(outcome))
+    return CheckFinding("fail", f"{_ending(outcome)}, but its output has no /{clip(check.stdout, 80)}/", _said(outcome))
 
 
-def _run(check: CommandCheck | MetricCheck, tree: Tree) -> Outcome | Finding:
+def _run(check: CommandCheck | MetricCheck, tree: CheckedTree) -> CommandOutcome | CheckFinding:
     if digest_of_check(check) not in tree.pinned:
         reason = "its command is not pinned, or was edited after it was"
         for row in table.ROWS:
             if row.files_checks:
                 reason += f"; filing it again ({row.files_checks}) pins it"
-        return Finding("unknown", reason, json.dumps(check.argv, ensure_ascii=False))
+        return CheckFinding("unknown", reason, json.dumps(check.argv, ensure_ascii=False))
     where = globs.directory_inside(tree.root, check.cwd)
     if not where.is_dir():
-        return Finding("fail", f"its directory {check.cwd} is not there")
+        return CheckFinding("fail", f"its directory {check.cwd} is not there")
     outcome = run(check.argv, cwd=where, timeout=check.timeout, output_limit=OUTPUT_LIMIT)
     began: Base = {"head": tree.pinned[digest_of_check(check)]}
     result, why = outputs.result_of(outcome, reading.shadows(str(tree.root), began, check, {}))
-    return Finding("unknown", why, _said(outcome)) if result == "unknown" else outcome
+    return CheckFinding("unknown", why, _said(outcome)) if result == "unknown" else outcome
 
 
-def _ending(outcome: Outcome) -> str:
+def _ending(outcome: CommandOutcome) -> str:
     return f"exit {outcome.exit_code}" if outcome.exit_code is not None else f"ended by signal {outcome.signal}"
 
 
-def _said(outcome: Outcome) -> str:
+def _said(outcome: CommandOutcome) -> str:
     """The end of what it printed: that is where programs say how it went."""
     return clip((outcome.stdout + outcome.stderr).strip()[-LONGEST_OBSERVED:], LONGEST_OBSERVED)
 
 
-def _syntax(check: SyntaxCheck, tree: Tree) -> Finding:
+def _syntax(check: SyntaxCheck, tree: CheckedTree) -> CheckFinding:
     paths = _files(tree, check.path)
     problems = {}
     end = time.monotonic() + SYNTAX_SECONDS
@@ -272,8 +272,10 @@ def _syntax(check: SyntaxCheck, tree: Tree) -> Finding:
             problems[path] = problem
     if problems:
         path, problem = next(iter(problems.items()))
-        return Finding("fail", f"{len(problems)} of {len(paths)} files are not {check.language}", f"{path}: {problem}")
-    return Finding("pass", f"{len(paths)} files are {check.language}", listed(paths))
+        return CheckFinding(
+            "fail", f"{len(problems)} of {len(paths)} files are not {check.language}", f"{path}: {problem}"
+        )
+    return CheckFinding("pass", f"{len(paths)} files are {check.language}", listed(paths))
 
 
 def _syntax_problem(root: Path, path: str, language: str) -> str:
@@ -310,58 +312,58 @@ def _shell_problem(root: Path, path: str, program: str) -> str:
     return "" if outcome.ok else outcome.stderr.replace(real, path).strip() or _ending(outcome)
 
 
-def _base(check: Check, tree: Tree) -> str:
+def _base(check: Check, tree: CheckedTree) -> str:
     base = tree.pinned.get(digest_of_check(check))
     if not base:
         raise NotEvaluable("there is no base to compare with", fix="file it again, which takes HEAD for the base")
     return changes.resolve(tree.root, base)
 
 
-def _commit(check: CommitCheck, tree: Tree) -> Finding:
+def _commit(check: CommitCheck, tree: CheckedTree) -> CheckFinding:
     base = _base(check, tree)
     subjects = changes.subjects(tree.root, base)
     for subject in subjects:
         if tree.searching.found(check.subject, subject):
-            return Finding("pass", f"a commit since {base[:12]} has that subject", subject)
+            return CheckFinding("pass", f"a commit since {base[:12]} has that subject", subject)
     reason = f"none of {len(subjects)} commits since {base[:12]} has a subject like /{clip(check.subject, 80)}/"
-    return Finding("fail", reason, "; ".join(clip(subject, 80) for subject in subjects[:5]))
+    return CheckFinding("fail", reason, "; ".join(clip(subject, 80) for subject in subjects[:5]))
 
 
-def _forbidden(check: ForbiddenCheck, tree: Tree) -> Finding:
+def _forbidden(check: ForbiddenCheck, tree: CheckedTree) -> CheckFinding:
     base = _base(check, tree)
     changed = [path for path in changes.changed(tree.root, base) if _is_covered(path, check.paths)]
     if changed:
-        return Finding("fail", f"changed since {base[:12]} and must not be", listed(changed))
-    return Finding("pass", f"unchanged since {base[:12]}", listed(check.paths))
+        return CheckFinding("fail", f"changed since {base[:12]} and must not be", listed(changed))
+    return CheckFinding("pass", f"unchanged since {base[:12]}", listed(check.paths))
 
 
-def _scope(check: ScopeCheck, tree: Tree) -> Finding:
+def _scope(check: ScopeCheck, tree: CheckedTree) -> CheckFinding:
     base = _base(check, tree)
     changed = [path for path in changes.changed(tree.root, base) if path not in tree.inputs]
     outside = [path for path in changed if not _is_covered(path, check.touch)]
     if outside:
-        return Finding("fail", f"changed since {base[:12]} outside {listed(check.touch)}", listed(outside))
-    return Finding("pass", f"{len(changed)} paths changed since {base[:12]}, all inside", listed(changed))
+        return CheckFinding("fail", f"changed since {base[:12]} outside {listed(check.touch)}", listed(outside))
+    return CheckFinding("pass", f"{len(changed)} paths changed since {base[:12]}, all inside", listed(changed))
 
 
 def _is_covered(path: str, wanted: Sequence[str]) -> bool:
     return any(globs.covers(path, glob) for glob in wanted)
 
 
-def judge_of(check: CommandCheck | MetricCheck) -> Callable[[Outcome], tuple[str, str]]:
+def judge_of(check: CommandCheck | MetricCheck) -> Callable[[CommandOutcome], tuple[str, str]]:
     """Whether a run of the check's command passes it, for the experiment."""
 
-    def judge(outcome: Outcome) -> tuple[str, str]:
-        finding = _judged(check, outcome, patterns.Budget(SEARCH_SECONDS))
+    def judge(outcome: CommandOutcome) -> tuple[str, str]:
+        finding = _judged(check, outcome, patterns.SearchTime(SEARCH_SECONDS))
         return finding.result, finding.reason
 
     return judge
 
 
-def _measured(check: MetricCheck, outcome: Outcome) -> Finding:
+def _measured(check: MetricCheck, outcome: CommandOutcome) -> CheckFinding:
     value = _extract(check, outcome)
     if value is None:
-        return Finding("unknown", f"{_ending(outcome)}: no {check.extract} to be had", _said(outcome))
+        return CheckFinding("unknown", f"{_ending(outcome)}: no {check.extract} to be had", _said(outcome))
     bounds, is_inside = [], True
     if check.min is not None:
         bounds.append(f"at least {check.min:g}")
@@ -369,10 +371,10 @@ def _measured(check: MetricCheck, outcome: Outcome) -> Finding:
     if check.max is not None:
         bounds.append(f"at most {check.max:g}")
         is_inside = is_inside and value <= check.max
-    return Finding("pass" if is_inside else "fail", f"{value:g}, needed {' and '.join(bounds)}", f"{value:g}")
+    return CheckFinding("pass" if is_inside else "fail", f"{value:g}, needed {' and '.join(bounds)}", f"{value:g}")
 
 
-def _extract(check: MetricCheck, outcome: Outcome) -> float | None:
+def _extract(check: MetricCheck, outcome: CommandOutcome) -> float | None:
     """A number that was measured; None where the command failed or printed none."""
     if check.extract == "exit_code":
         return outcome.exit_code
@@ -392,11 +394,11 @@ def _extract(check: MetricCheck, outcome: Outcome) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _judge(check: JudgeCheck, tree: Tree) -> Finding:
-    return Finding("unknown", "no independent agent has answered it yet", check.question)
+def _judge(check: JudgeCheck, tree: CheckedTree) -> CheckFinding:
+    return CheckFinding("unknown", "no independent agent has answered it yet", check.question)
 
 
-_EVALUATORS: Mapping[str, Callable[[Any, Tree], Finding]] = {
+_EVALUATORS: Mapping[str, Callable[[Any, CheckedTree], CheckFinding]] = {
     "path": _path,
     "content": _content,
     "command": _command,

@@ -22,7 +22,7 @@ from omo import progress
 from omo.errors import NotMade
 from omo.proof import base, contents, gate_runs, outputs, reading, swap
 from omo.proof.arrangements import Arrangements, arrange, files_key, kinds_of
-from omo.proof.gate_runs import AS_IT_IS, MOST_NAMED, OLD_TESTS, WITHOUT, Command, Judge, Run, Subject
+from omo.proof.gate_runs import AS_IT_IS, MOST_NAMED, OLD_TESTS, WITHOUT, CommandRun, GateCommand, Judge, Subject
 from omo.proof.swap import File
 from omo.text import clip, counted, listed
 
@@ -54,7 +54,7 @@ class Experiment:
 
     verdict: str
     reason: str
-    runs: Mapping[str, Run] = field(default_factory=dict)
+    runs: Mapping[str, CommandRun] = field(default_factory=dict)
     notes: Sequence[str] = ()
     changed_rest: Sequence[str] = ()
     still_failing: Sequence[str] = ()
@@ -65,7 +65,11 @@ class Experiment:
 
 
 def prove(
-    subject: Subject, command: Command, seen: Sequence[Run], run_as_it_is: Callable[[], Run], judge: Judge | None = None
+    subject: Subject,
+    command: GateCommand,
+    seen: Sequence[CommandRun],
+    run_as_it_is: Callable[[], CommandRun],
+    judge: Judge | None = None,
 ) -> Experiment:
     """Make what was not seen. `seen` are runs of this command that the caller knows of, the newest last; `judge` says
     whether one passed where that is not only its exit code."""
@@ -79,7 +83,7 @@ def prove(
         return Experiment(NOT_MADE, error.message)
 
 
-def weakened(subject: Subject, command: Command) -> str:
+def weakened(subject: Subject, command: GateCommand) -> str:
     """For an end that others have judged: why a pass of this command need not mean what it did before. Empty where no
     test, configuration or data was changed, or where it passes with them as they were too."""
     if shadows := reading.shadows(subject.root, subject.began, command, subject.allowed):
@@ -95,7 +99,7 @@ def weakened(subject: Subject, command: Command) -> str:
     return "" if made.holds else made.reason
 
 
-def run_now(subject: Subject, command: Command, judge: Judge | None = None) -> Run:
+def run_now(subject: Subject, command: GateCommand, judge: Judge | None = None) -> CommandRun:
     """As it is."""
     outcome = gate_runs.run_asking(command, subject.root, gate_runs.environment(subject.environ), command.timeout)
     shadows = reading.shadows(subject.root, subject.began, command, subject.allowed)
@@ -107,10 +111,10 @@ def run_now(subject: Subject, command: Command, judge: Judge | None = None) -> R
 @dataclass
 class _Trial:
     subject: Subject
-    command: Command
+    command: GateCommand
     arranged: Arrangements
-    seen: Sequence[Run]
-    run_as_it_is: Callable[[], Run]
+    seen: Sequence[CommandRun]
+    run_as_it_is: Callable[[], CommandRun]
     notes: list[str] = field(default_factory=list)
     judge: Judge | None = None
 
@@ -144,7 +148,7 @@ class _Trial:
             return self._result(FEWER_TESTS, reason, runs)
         return self._result(HOLDS, "", runs)
 
-    def _seen(self, name: str) -> Run | None:
+    def _seen(self, name: str) -> CommandRun | None:
         """The newest run on these files. A failure that may have been the machine's, before a package was installed,
         is looked at again; so is one that nobody can tell."""
         for run in reversed(self.seen):
@@ -161,7 +165,7 @@ class _Trial:
                 return name
         return ""
 
-    def _require_time(self, count: int, now: Run | None) -> None:
+    def _require_time(self, count: int, now: CommandRun | None) -> None:
         if not self.subject.makes:
             raise NotMade("it was not tried without the work")
         if not self.subject.minutes:
@@ -180,10 +184,10 @@ class _Trial:
                 f"time-out of {2 * estimate / 60 + 1:.0f} min; called again it goes on where it was"
             )
 
-    def _make(self, names: Sequence[str]) -> dict[str, Run]:
+    def _make(self, names: Sequence[str]) -> dict[str, CommandRun]:
         """The runs on swapped files. The second is not needed where the first has shown enough."""
         subject, arranged = self.subject, self.arranged
-        runs: dict[str, Run] = {}
+        runs: dict[str, CommandRun] = {}
         arrangements = {**arranged.files, **self._lenient()}
         with swap.Swap(subject.root, subject.state, arrangements, lambda: base.untracked(subject.root)) as swapped:
             for name in names:
@@ -212,7 +216,7 @@ class _Trial:
         kept = {path: held for path, held in old_tests.items() if path not in self.arranged.manifests}
         return {MANIFESTS: kept} if kept != old_tests else {}
 
-    def _run(self, swapped: swap.Swap, arrangement: str) -> Run:
+    def _run(self, swapped: swap.Swap, arrangement: str) -> CommandRun:
         swapped.put(arrangement)
         environ = swapped.environment(gate_runs.environment(self.subject.environ))
         lasted = max([run.seconds for run in self.seen], default=0.0)
@@ -224,7 +228,7 @@ class _Trial:
 
     # What they show
 
-    def _judged(self, runs: dict[str, Run]) -> Experiment:
+    def _judged(self, runs: dict[str, CommandRun]) -> Experiment:
         without, old, now = runs[WITHOUT], runs.get(OLD_TESTS), runs[AS_IT_IS]
         still_failing: Sequence[str] = ()
         if now.result == "unknown":
@@ -264,11 +268,11 @@ class _Trial:
         return self._result(HOLDS, self._proof(runs), runs, still_failing=still_failing)
 
     def _result(
-        self, verdict: str, reason: str, runs: Mapping[str, Run], *, still_failing: Sequence[str] = ()
+        self, verdict: str, reason: str, runs: Mapping[str, CommandRun], *, still_failing: Sequence[str] = ()
     ) -> Experiment:
         return Experiment(verdict, reason, runs, self.notes, self.arranged.rest, still_failing=still_failing)
 
-    def _shows_nothing(self, without: Run) -> str:
+    def _shows_nothing(self, without: CommandRun) -> str:
         """Why a failure is none of the work: nothing was tested. Empty where it is one."""
         if without.result == "unknown":
             return f"nothing is shown: {without.why}"
@@ -298,7 +302,7 @@ class _Trial:
                 return True
         return False
 
-    def _mends_a_changed_test(self, without: Run, now: Run) -> bool:
+    def _mends_a_changed_test(self, without: CommandRun, now: CommandRun) -> bool:
         """A test that was written or changed for this work fails without it. If only old tests were mended, nobody can
         tell whether the others that failed beside them were asked for too."""
         mended = set(without.failing) - set(now.failing)
@@ -308,7 +312,7 @@ class _Trial:
                 return True
         return False
 
-    def _may_fail(self, old: Run, still_failing: Sequence[str]) -> bool:
+    def _may_fail(self, old: CommandRun, still_failing: Sequence[str]) -> bool:
         """With the old tests nothing fails but what failed before, and what the user allowed. A run without names says
         nothing."""
         if not old.failing or not old.names_are_whole:
@@ -331,7 +335,7 @@ class _Trial:
                 return True
         return False
 
-    def _old_tests_fail(self, runs: Mapping[str, Run]) -> Experiment:
+    def _old_tests_fail(self, runs: Mapping[str, CommandRun]) -> Experiment:
         without, old, now = runs[WITHOUT], runs[OLD_TESTS], runs[AS_IT_IS]
         changed = listed(self.arranged.rest, 6)
         if _could_not_be_built(old):
@@ -351,7 +355,7 @@ class _Trial:
             reason += f" ({old.summary})"
         return self._result(OLD_TESTS_FAIL, reason, runs)
 
-    def _proof(self, runs: Mapping[str, Run]) -> str:
+    def _proof(self, runs: Mapping[str, CommandRun]) -> str:
         without, old, now = runs[WITHOUT], runs.get(OLD_TESTS), runs[AS_IT_IS]
         text = f"fails without the work ({without.summary or f'exit {without.exit}'})"
         text += " and passes with it"
@@ -364,11 +368,11 @@ class _Trial:
         return text
 
 
-def _could_not_be_built(run: Run) -> bool:
+def _could_not_be_built(run: CommandRun) -> bool:
     return run.result != "pass" and (run.broke_before_tests or run.result == "unknown")
 
 
-def _failed_before(without: Run, now: Run) -> list[str]:
+def _failed_before(without: CommandRun, now: CommandRun) -> list[str]:
     """The tests that fail now, if each of them failed without the work too, and others do not any more."""
     if not (without.names_are_whole and now.names_are_whole):
         return []
@@ -376,7 +380,7 @@ def _failed_before(without: Run, now: Run) -> list[str]:
     return sorted(failing) if failing and failing < before else []
 
 
-def _fewer(other: Run | None, now: Run, name: str) -> str:
+def _fewer(other: CommandRun | None, now: CommandRun, name: str) -> str:
     if other is None or other.counts is None or now.counts is None or other.broke_before_tests:
         return ""
     if now.counts.total < other.counts.total:

@@ -36,14 +36,14 @@ class Tried(GateResult):
     base: str  # by its id
 
 
-Judge = Callable[[runner.Outcome], tuple[str, str]]  # pass, fail or unknown, and why
+Judge = Callable[[runner.CommandOutcome], tuple[str, str]]  # pass, fail or unknown, and why
 
 WITHOUT, OLD_TESTS, AS_IT_IS = "without the work", "with the old tests", "as it is"
 MOST_NAMED = 3
 TAIL = 4000
 
 
-class Command(Protocol):
+class GateCommand(Protocol):
     """What is run: a gate, or a check. `sealed` are globs of more files that it rests on."""
 
     @property
@@ -67,7 +67,7 @@ class Plain:
 
 
 @dataclass(frozen=True)
-class Run:
+class CommandRun:
     """One run of a command: the files it ran on, as one id, and what came out."""
 
     on_files: str
@@ -139,14 +139,16 @@ class Subject:
         return _base_id(self.began)
 
 
-def read_run(outcome: runner.Outcome, on_files: str, shadows: Sequence[str] = (), judge: Judge | None = None) -> Run:
+def read_run(
+    outcome: runner.CommandOutcome, on_files: str, shadows: Sequence[str] = (), judge: Judge | None = None
+) -> CommandRun:
     """What a run that has ended shows; of its output only the end is kept, so it is read now."""
     text = outcome.stdout + outcome.stderr
     result, why = outputs.result_of(outcome, shadows)
     if judge is not None and result != "unknown":
         result, why = judge(outcome)
-    printed = outputs.read(text, outcome.exit_code)
-    return Run(
+    printed = outputs.read_printed(text, outcome.exit_code)
+    return CommandRun(
         on_files,
         result,
         why,
@@ -162,26 +164,26 @@ def read_run(outcome: runner.Outcome, on_files: str, shadows: Sequence[str] = ()
     )
 
 
-def as_row(run: Run) -> Any:
+def as_row(run: CommandRun) -> Any:
     """For a ledger, which knows the type of its rows."""
     return asdict(run)
 
 
-def run_of(row: Mapping[str, Any]) -> Run:
+def run_of(row: Mapping[str, Any]) -> CommandRun:
     """As a ledger has it."""
-    values = {name: row[name] for name in Run.__dataclass_fields__ if name in row}
+    values = {name: row[name] for name in CommandRun.__dataclass_fields__ if name in row}
     if values.get("counts") is not None:
         values["counts"] = Counts(*values["counts"])
-    return Run(**{"on_files": "", "result": "unknown", **values})
+    return CommandRun(**{"on_files": "", "result": "unknown", **values})
 
 
 def run_asking(
-    command: Command,
+    command: GateCommand,
     root: str,
     environ: Mapping[str, str],
     limit: float,
     started: Callable[[int], None] | None = None,
-) -> runner.Outcome:
+) -> runner.CommandOutcome:
     """Run it, and have the runner name what it runs where it would not by itself."""
     argv = list(command.argv)
     asked = outputs.asking(argv)
@@ -210,7 +212,7 @@ def environment_id(environ: Mapping[str, str]) -> str:
     return sha256(store.encode("\0".join(told)))[:16]
 
 
-def recorded(subject: Subject, command: Command) -> list[Run]:
+def recorded(subject: Subject, command: GateCommand) -> list[CommandRun]:
     return [run_of(row) for row in _rows(subject, command)]
 
 
@@ -226,12 +228,12 @@ def _base_id(began: Base) -> str:
     return sha256(store.encode(dumps(known)))[:16]
 
 
-def failed_without(subject: Subject, command: Command) -> bool:
+def failed_without(subject: Subject, command: GateCommand) -> bool:
     rows = _rows(subject, command)
     return any(row.get("arrangement") == WITHOUT and row.get("result") == "fail" for row in rows)
 
 
-def _rows(subject: Subject, command: Command) -> list[Tried]:
+def _rows(subject: Subject, command: GateCommand) -> list[Tried]:
     """Runs on swapped files that were made for this base. Of a ledger that is not whole none counts: they are only
     made again."""
     if not subject.remembers:
@@ -243,7 +245,7 @@ def _rows(subject: Subject, command: Command) -> list[Tried]:
     return [row for row in rows if (row.get("base"), row.get("command"), row.get("env")) == wanted]
 
 
-def record(subject: Subject, command: Command, arrangement: str, run: Run) -> None:
+def record(subject: Subject, command: GateCommand, arrangement: str, run: CommandRun) -> None:
     if not subject.remembers:
         return
     journal = _journal(subject.state)

@@ -66,7 +66,7 @@ DIFF = (
 )
 
 
-class Output:
+class GitAnswer:
     """What git printed. `code` is None where it could not be started, gave no answer in time, or too much of one."""
 
     __slots__ = ("code", "errors", "output")
@@ -99,7 +99,7 @@ def lines(root: str | os.PathLike[str], *arguments: str) -> list[str]:
     return require(run(root, *arguments), arguments[0]).lines
 
 
-def run(root: str | os.PathLike[str], *arguments: str, stdin: bytes = b"") -> Output:
+def run(root: str | os.PathLike[str], *arguments: str, stdin: bytes = b"") -> GitAnswer:
     """However git ends; only no answer at all raises."""
     answer = start(root, arguments, stdin=stdin).answer()
     if answer.code is None and answer.errors:
@@ -107,7 +107,7 @@ def run(root: str | os.PathLike[str], *arguments: str, stdin: bytes = b"") -> Ou
     return answer
 
 
-def require(answer: Output, verb: str) -> Output:
+def require(answer: GitAnswer, verb: str) -> GitAnswer:
     if answer.ok:
         return answer
     why = answer.errors.decode("utf-8", "replace").strip() or "no answer"
@@ -140,7 +140,7 @@ def own_repository(root: str) -> dict[str, str]:
     return {"GIT_DIR": own, "GIT_WORK_TREE": top}
 
 
-def sorted_out(answer: Output) -> tuple[list[str], list[str], list[str]]:
+def sorted_out(answer: GitAnswer) -> tuple[list[str], list[str], list[str]]:
     """Of `ls-files -v`: what is tracked, what is not, and of the tracked what git is told not to look at."""
     tracked, untracked, flagged = [], [], []
     for line in answer.lines:
@@ -189,7 +189,7 @@ def place_of_repository(root: str) -> str:
     return ""
 
 
-class Settings:
+class GitSettings:
     """What of a repository's configuration makes git see files otherwise than they are.
 
     `file_mode` says whether it looks at the executable bit. `as_they_are` are options by which it takes files as they
@@ -214,10 +214,10 @@ class Settings:
                 self.as_they_are += ["-c", f"{driver}.{end}"]
 
 
-def settings(root: str | os.PathLike[str]) -> Settings:
+def settings(root: str | os.PathLike[str]) -> GitSettings:
     """Read here where the file is plain, as every look needs it; else git is asked."""
     plain = _plain_settings(os.path.join(root, ".git"))
-    return Settings(run(root, *SETTINGS).lines if plain is None else plain)
+    return GitSettings(run(root, *SETTINGS).lines if plain is None else plain)
 
 
 def _plain_settings(directory: str) -> list[str] | None:
@@ -252,7 +252,7 @@ class Process:
     __slots__ = ("_answer", "_deadline", "_pid", "_pipes")
 
     def __init__(self, argv: list[str], environ: Mapping[str, str], seconds: float, stdin: bytes) -> None:
-        self._answer: Output | None = None
+        self._answer: GitAnswer | None = None
         self._deadline = time.monotonic() + seconds
         feed = _feed(stdin)
         output, output_end = os.pipe()
@@ -266,19 +266,19 @@ class Process:
             # A group of its own, so that whatever it starts ends with it.
             self._pid = os.posix_spawnp(argv[0], argv, environ, file_actions=actions, setpgroup=0)
         except OSError:
-            self._answer = Output(None, b"", b"")
+            self._answer = GitAnswer(None, b"", b"")
             os.close(output)
             os.close(errors)
         for descriptor in (feed, output_end, errors_end):
             os.close(descriptor)
         self._pipes = (output, errors)
 
-    def answer(self) -> Output:
+    def answer(self) -> GitAnswer:
         if self._answer is None:
             self._answer = self._finish()
         return self._answer
 
-    def _finish(self) -> Output:
+    def _finish(self) -> GitAnswer:
         kept: dict[int, list[bytes]] = {pipe: [] for pipe in self._pipes}
         pending = list(self._pipes)
         left = MOST_OUTPUT
@@ -311,9 +311,9 @@ class Process:
                 os.waitpid(self._pid, 0)
         if status is None:
             why = f"lists more than {MOST_OUTPUT} bytes" if left <= 0 else "gave no answer in time"
-            return Output(None, b"", why.encode())
+            return GitAnswer(None, b"", why.encode())
         output, errors = (b"".join(kept[pipe]) for pipe in self._pipes)
-        return Output(os.waitstatus_to_exitcode(status), output, errors[:MOST_ERRORS])
+        return GitAnswer(os.waitstatus_to_exitcode(status), output, errors[:MOST_ERRORS])
 
 
 def _feed(content: bytes) -> int:

@@ -12,7 +12,7 @@ from omo.errors import BadInput, NotEvaluable
 from omo.globs import covers, is_pattern, matches
 from omo.state import STATE_DIR
 
-__all__ = ["Found", "covers", "directory_inside", "find", "find_files", "is_inside", "is_own", "normal"]
+__all__ = ["GlobMatches", "covers", "directory_inside", "find", "find_files", "is_inside", "is_own", "normal"]
 
 LONGEST = 500
 MOST_ENTRIES = 200_000
@@ -20,7 +20,7 @@ OWN = STATE_DIR
 
 
 @dataclass
-class Found:
+class GlobMatches:
     """What a glob names. `strays` are links that are broken or lead out of the project; they prove nothing."""
 
     paths: list[str] = field(default_factory=list)
@@ -48,10 +48,10 @@ def is_own(path: str) -> bool:
     return path == OWN or path.startswith(OWN + "/")
 
 
-def find(root: Path, glob: str) -> Found:
+def find(root: Path, glob: str) -> GlobMatches:
     """Files and directories of the tree as it is now. Links to directories are not searched."""
     top = os.path.realpath(root)
-    found = Found()
+    found = GlobMatches()
     candidates = _search(top, glob) if is_pattern(glob) else iter([glob])
     for path in candidates:
         full = os.path.join(top, path)
@@ -64,7 +64,7 @@ def find(root: Path, glob: str) -> Found:
     return found
 
 
-def find_files(root: Path, glob: str) -> Found:
+def find_files(root: Path, glob: str) -> GlobMatches:
     found = find(root, glob)
     found.paths = [path for path in found.paths if os.path.isfile(os.path.join(root, path))]
     return found

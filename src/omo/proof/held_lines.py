@@ -17,7 +17,7 @@ from omo.errors import NotEvaluable, OmoError
 from omo.json_text import Json
 from omo.proof import base, contents, experiment, gate_runs, swap
 from omo.proof.arrangements import arrange
-from omo.proof.gate_runs import WITHOUT, Command, Run, Subject
+from omo.proof.gate_runs import WITHOUT, CommandRun, GateCommand, Subject
 from omo.proof.hunks import Hunk, hunks_of
 from omo.proof.swap import File
 from omo.proof.typed_commands import typed
@@ -53,13 +53,13 @@ class HunkResult:
 
 
 @dataclass(frozen=True)
-class Answers:
+class HeldLines:
     """Of every hunk, the lines that nothing holds first. `whole` is the run without the work."""
 
     since: str
     command: str
     answers: Sequence[HunkResult]
-    whole: Run | None
+    whole: CommandRun | None
     runs: int
     seconds: float
     in_runs: float  # of these seconds, while the gate was at work
@@ -93,7 +93,7 @@ class Answers:
         }
 
 
-def look(subject: Subject, command: Command, seconds: float) -> Answers:
+def find(subject: Subject, command: GateCommand, seconds: float) -> HeldLines:
     """Raises NotEvaluable where the gate cannot say anything of these files; they are as they were then too."""
     arranged = arrange(subject, command)
     after = {path: contents.now(subject.root, path) for path in arranged.work}
@@ -109,7 +109,7 @@ class _Look:
     def __init__(
         self,
         subject: Subject,
-        command: Command,
+        command: GateCommand,
         hunks: Sequence[Hunk],
         without: Mapping[str, File],
         after: Mapping[str, File],
@@ -121,7 +121,7 @@ class _Look:
         self.after = after
         self.began = time.monotonic()
         self.seconds = seconds
-        self.runs: list[Run] = []
+        self.runs: list[CommandRun] = []
         self.unread: dict[str, bool] = {}  # by file: the gate passes whatever stands in it
         broken = {path: File(NO_LANGUAGE, file.mode) for path, file in after.items() if file.content is not None}
         self.arrangements: dict[str, Mapping[str, File]] = {WITHOUT: without, ALL_BROKEN: broken}
@@ -130,7 +130,7 @@ class _Look:
         for path, file in broken.items():
             self.arrangements[_broken(path)] = {path: file}
 
-    def answers(self) -> Answers:
+    def answers(self) -> HeldLines:
         found = [HunkResult(hunk, NOT_LOOKED_AT, NO_CODE) for hunk in self.hunks if not hunk.is_code]
         coded = [hunk for hunk in self.hunks if hunk.is_code]
         whole = None
@@ -146,9 +146,9 @@ class _Look:
         digests = {path: base.digest_of(self.subject.root, path) for path in self.after}
         took = time.monotonic() - self.began
         in_runs = sum(run.seconds for run in self.runs)
-        return Answers(head, typed(self.command.argv), found, whole, len(self.runs), took, in_runs, digests)
+        return HeldLines(head, typed(self.command.argv), found, whole, len(self.runs), took, in_runs, digests)
 
-    def _with_swapped_files(self, hunks: Sequence[Hunk]) -> tuple[Run, list[HunkResult]]:
+    def _with_swapped_files(self, hunks: Sequence[Hunk]) -> tuple[CommandRun, list[HunkResult]]:
         subject = self.subject
         with swap.Swap(subject.root, subject.state, self.arrangements, lambda: base.untracked(subject.root)) as swapped:
             whole = self._swapped(swapped, WITHOUT)
@@ -165,7 +165,7 @@ class _Look:
                 found.append(self._answer(swapped, hunk, whole, which))
             return whole, found
 
-    def _answer(self, swapped: swap.Swap, hunk: Hunk, whole: Run, which: str) -> HunkResult:
+    def _answer(self, swapped: swap.Swap, hunk: Hunk, whole: CommandRun, which: str) -> HunkResult:
         if self.unread.get(hunk.path):
             return HunkResult(hunk, NOT_HELD, WHATEVER)
         if self._is_time_up():
@@ -177,7 +177,7 @@ class _Look:
         self.unread[hunk.path] = name in self.arrangements and self._swapped(swapped, name).result == "pass"
         return HunkResult(hunk, NOT_HELD, WHATEVER) if self.unread[hunk.path] else answer
 
-    def _swapped(self, swapped: swap.Swap, name: str, doing: str = "") -> Run:
+    def _swapped(self, swapped: swap.Swap, name: str, doing: str = "") -> CommandRun:
         """One run on other files, which are put back and compared with what they were."""
         swapped.put(name)
         environ = swapped.environment(gate_runs.environment(self.subject.environ))
@@ -190,10 +190,10 @@ class _Look:
         self._require_same()
         return run
 
-    def _as_it_is(self) -> Run:
+    def _as_it_is(self) -> CommandRun:
         return self._run("", gate_runs.environment(self.subject.environ))
 
-    def _run(self, doing: str, environ: Mapping[str, str], swapped: swap.Swap | None = None) -> Run:
+    def _run(self, doing: str, environ: Mapping[str, str], swapped: swap.Swap | None = None) -> CommandRun:
         limit = self.command.timeout
         if self.runs:
             limit = min(limit, max(experiment.SHORTEST_LIMIT, 10 * max(run.seconds for run in self.runs)))
@@ -208,13 +208,13 @@ class _Look:
         longest = max(run.seconds for run in self.runs)
         return time.monotonic() - self.began + 2 * longest > self.seconds
 
-    def _require_pass(self, run: Run, otherwise: str) -> None:
+    def _require_pass(self, run: CommandRun, otherwise: str) -> None:
         if run.result != "pass":
             said = run.why or run.summary or f"exit {run.exit}"
             fix = "a command that passes, and does so every time: omo proof -- COMMAND"
             raise NotEvaluable(f"{typed(self.command.argv)}: {otherwise} ({said})", fix=fix)
 
-    def _require_read(self, broken: Run) -> None:
+    def _require_read(self, broken: CommandRun) -> None:
         if broken.result == "pass":
             names = listed(sorted(path for path, file in self.after.items() if file.content is not None), 4)
             raise NotEvaluable(
@@ -232,7 +232,7 @@ def _broken(path: str) -> str:
     return f"with {path} broken"
 
 
-def _why_nothing(run: Run) -> str:
+def _why_nothing(run: CommandRun) -> str:
     """A failure that shows nothing of the files; empty where it does."""
     if run.result == "unknown":
         return run.why
@@ -241,7 +241,7 @@ def _why_nothing(run: Run) -> str:
     return "it was killed" if experiment.KILLED.search(run.tail) else ""
 
 
-def _judged(hunk: Hunk, run: Run, whole: Run) -> HunkResult:
+def _judged(hunk: Hunk, run: CommandRun, whole: CommandRun) -> HunkResult:
     if run.result == "pass":
         return HunkResult(hunk, NOT_HELD, run.summary)
     if why := _why_nothing(run):
@@ -262,7 +262,7 @@ def _journal(state: str) -> Journal:
     return Journal(paths.proof_dir(state), state)
 
 
-def keep(subject: Subject, found: Answers) -> None:
+def keep(subject: Subject, found: HeldLines) -> None:
     """Where it cannot be kept, it was still shown."""
     data = found.data
     row: Json = {"kind": KIND, **data, "hunks": data["hunks"][:MOST_KEPT], "files": dict(found.files)}
@@ -288,7 +288,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Earlier:
+class EarlierLook:
     """An earlier look at the files as they still are."""
 
     command: str
@@ -302,7 +302,7 @@ class Earlier:
         return [told for told in self.hunks if told.word == NOT_HELD]
 
 
-def earlier(state: str, root: str) -> Earlier | None:
+def earlier(state: str, root: str) -> EarlierLook | None:
     """The last look, if the files are the same; none too where the ledger is not as omo wrote it."""
     rows, problems = _journal(state).read()
     looks = [] if problems else [row for row in rows if row.get("kind") == KIND]
@@ -318,6 +318,6 @@ def earlier(state: str, root: str) -> Earlier | None:
             lines = [*(f"- {line}" for line in hunk["before"]), *(f"+ {line}" for line in hunk["after"])]
             hunks.append(Told(str(hunk["place"]), str(hunk["word"]), str(hunk["why"]), tuple(lines)))
         told = str(row["text"])
-        return Earlier(str(row["command"]), str(row["since"]), told, frozenset(row["files"]), tuple(hunks))
+        return EarlierLook(str(row["command"]), str(row["since"]), told, frozenset(row["files"]), tuple(hunks))
     except (KeyError, TypeError, AttributeError):
         return None

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from omo.proof import runners
-from omo.proof.run import Outcome
+from omo.proof.run import CommandOutcome
 from omo.proof.runners import Counts as Counts
 from omo.text import clip
 
@@ -62,7 +62,7 @@ _SAYS_LITTLE = re.compile(
 
 
 @dataclass(frozen=True)
-class Output:
+class Printed:
     """What is known of a run from what it printed.
 
     `counts` is None where the runner prints none that are known, or did not come to its end. `failing` are tests, files
@@ -79,7 +79,7 @@ class Output:
     missing: frozenset[str]
 
 
-def read(text: str, exit_code: int | None) -> Output:
+def read_printed(text: str, exit_code: int | None) -> Printed:
     text = _page(text)
     summaries = runners.summaries(text)
     failing: set[str] = set()
@@ -90,7 +90,7 @@ def read(text: str, exit_code: int | None) -> Output:
         missing.update(name.rstrip(".") for name in message.groups() if name)
     tests_failed = any(summary.tests_failed for summary in summaries)
     broke = any(summary.unreached for summary in summaries) or bool(runners.BROKE.search(text))
-    return Output(
+    return Printed(
         counts=runners.counts_of(summaries) if exit_code is not None else None,
         failing=frozenset(failing),
         names_are_whole=exit_code is not None and bool(summaries) and all(summary.is_named for summary in summaries),
@@ -111,7 +111,7 @@ def ran_nothing(output: str) -> bool:
     return built_nothing or bool(_RAN_NOTHING.search(text))
 
 
-def result_of(outcome: Outcome, shadows: Sequence[str] = ()) -> tuple[str, str]:
+def result_of(outcome: CommandOutcome, shadows: Sequence[str] = ()) -> tuple[str, str]:
     """What a command that was run for the work says of it: pass, fail or unknown, and why it is unknown.
 
     Every workflow asks this of every gate or pinned command that it ran. A program that is missing, one that did not

@@ -46,7 +46,7 @@ def owner(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
 
 def _checks(files: Files, root: str, directory: str) -> list[Check]:
     """What the files of a directory name, the project's own gates first."""
-    checks = project_checks.read(files, root, directory)
+    checks = project_checks.commands_named(files, root, directory)
     return checks if directory else project_checks.project_gates(files) + checks
 
 

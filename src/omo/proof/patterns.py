@@ -19,7 +19,7 @@ class TooSlow(Exception):
     """The pattern was still being tried when its time was up: neither found nor absent."""
 
 
-class Spent(TooSlow):
+class NoTimeLeft(TooSlow):
     """The searches before this one used up the time all of them have."""
 
 
@@ -47,7 +47,7 @@ def found(pattern: str, text: str, seconds: float = SECONDS) -> bool:
         raise TooSlow(pattern) from None
 
 
-class Budget:
+class SearchTime:
     """The time all the searches of one evaluation have together; commands and reading do not count."""
 
     def __init__(self, seconds: float) -> None:
@@ -55,7 +55,7 @@ class Budget:
 
     def found(self, pattern: str, text: str) -> bool:
         if self._left <= 0:
-            raise Spent(pattern)
+            raise NoTimeLeft(pattern)
         started = time.monotonic()
         try:
             return found(pattern, text, min(self._left, SECONDS))

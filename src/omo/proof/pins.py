@@ -16,7 +16,7 @@ from omo.state.ledger_rows import LedgerRow
 
 if TYPE_CHECKING:
     from omo.proof.checks import Check
-    from omo.proof.evaluate import Tree, Verdict
+    from omo.proof.evaluate import CheckedTree, ChecksVerdict
 
 
 class PinRow(LedgerRow, total=False):
@@ -28,7 +28,7 @@ class PinRow(LedgerRow, total=False):
 
 
 @dataclass(frozen=True)
-class Pin:
+class CheckPin:
     digest: str
     base: str | None = None
     by: str = ""
@@ -37,22 +37,22 @@ class Pin:
 
 
 @dataclass(frozen=True)
-class Pinned:
+class CheckPins:
     """Every pin there is, oldest first."""
 
-    pins: Sequence[Pin] = ()
+    pins: Sequence[CheckPin] = ()
 
     @property
     def digests(self) -> frozenset[str]:
         return frozenset(pin.digest for pin in self.pins)
 
-    def of(self, digest: str, goal: str | None = None) -> Pin:
+    def of(self, digest: str, goal: str | None = None) -> CheckPin:
         """The pin made for that goal; else the one made for none; else the oldest; else one of nobody's."""
         same = {pin.goal: pin for pin in self.pins if pin.digest == digest}
         for wanted in (goal, None, *same):
             if wanted in same:
                 return same[wanted]
-        return Pin(digest)
+        return CheckPin(digest)
 
     def started_at(self, goal: str) -> str | None:
         """When the first check of the goal was pinned."""
@@ -61,19 +61,19 @@ class Pinned:
                 return pin.at
         return None
 
-    def tree(self, root: str | Path, *, goal: str | None = None, source: str = "") -> Tree:
+    def tree(self, root: str | Path, *, goal: str | None = None, source: str = "") -> CheckedTree:
         """What to evaluate on: the tree at `root`, with these pins and the base of each."""
-        from omo.proof.evaluate import Tree
+        from omo.proof.evaluate import CheckedTree
 
         bases = {digest: self.of(digest, goal).base for digest in self.digests}
-        return Tree(Path(root), bases, _inputs(Path(root), source))
+        return CheckedTree(Path(root), bases, _inputs(Path(root), source))
 
 
 @dataclass(frozen=True)
 class PinReport:
     """What was pinned, and what each check says of the tree before the work."""
 
-    verdict: Verdict
+    verdict: ChecksVerdict
     added: list[str] = field(default_factory=list)
 
     @property
@@ -107,14 +107,14 @@ def pin(
     user's own pin moves it.
     """
     from omo.proof.checks import digest_of_check, dump, ids_of
-    from omo.proof.evaluate import Tree, evaluate
+    from omo.proof.evaluate import CheckedTree, evaluate
 
     root = Path(root)
     journal = journal_of(state)
     journal.require_whole("pinned checks")
     digests = [digest_of_check(check) for check in checks]
     base = changes.head(root)
-    verdict = evaluate(checks, Tree(root, dict.fromkeys(digests, base), _inputs(root, source)))
+    verdict = evaluate(checks, CheckedTree(root, dict.fromkeys(digests, base), _inputs(root, source)))
     report = PinReport(verdict)
     if refuse_vacuous and report.all_vacuous:
         raise _nothing_to_prove(report)
@@ -136,7 +136,7 @@ def pin(
     return report
 
 
-def pinned(state: str) -> Pinned:
+def pinned(state: str) -> CheckPins:
     """Refused where the ledger of pins is not whole: nothing is run because a file says so."""
     journal = journal_of(state)
     journal.require_whole("pinned checks")
@@ -147,13 +147,13 @@ def journal_of(state: str) -> Journal:
     return Journal(paths.pins_dir(state), state)
 
 
-def _fold(rows: Sequence[PinRow]) -> Pinned:
-    pins: dict[tuple[str, str | None], Pin] = {}
+def _fold(rows: Sequence[PinRow]) -> CheckPins:
+    pins: dict[tuple[str, str | None], CheckPin] = {}
     for row in rows:
         if row.get("kind") == "pinned":
             key = (row["digest"], row["goal"])
-            pins[key] = Pin(row["digest"], row["base"], row["actor"], row["goal"], row["ts"])
-    return Pinned(list(pins.values()))
+            pins[key] = CheckPin(row["digest"], row["base"], row["actor"], row["goal"], row["ts"])
+    return CheckPins(list(pins.values()))
 
 
 def _inputs(root: Path, source: str) -> frozenset[str]:

@@ -153,7 +153,7 @@ def suggest(files: Files, root: str, cwd: str = ".", kinds: Collection[str] = KI
     if gates:
         return gates
     for directory in upwards(cwd):
-        found = [check for check in read(files, root, directory) if check.kind]
+        found = [check for check in commands_named(files, root, directory) if check.kind]
         checks = []
         for kind in kinds:
             checks += _best([check for check in found if check.kind == kind])
@@ -184,7 +184,7 @@ def upwards(cwd: str) -> list[str]:
     return directories
 
 
-def read(files: Files, root: str, directory: str) -> list[Check]:
+def commands_named(files: Files, root: str, directory: str) -> list[Check]:
     """Every command that files of this directory name."""
     python_test = _python_test(files, directory)
     files.read([python_test, *(posixpath.join(directory, name) for name in READ)])

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import TypeAlias
 
-    Files: TypeAlias = "Disk | Commit"
+    Files: TypeAlias = "DiskFiles | CommitFiles"
 
 MOST_OF_FILE = 256 * 1024
 MOST_IN_DIRECTORY = 2000
 
 
-class Disk:
+class DiskFiles:
     """The files as they are; without those that differ from the commit, where there is one."""
 
     def __init__(self, root: str, differing: Collection[str] | None = None) -> None:
@@ -57,7 +57,7 @@ class Disk:
         return [name for name in names if posixpath.join(path, name) not in self._differing]
 
 
-class Commit:
+class CommitFiles:
     """The files of a commit, each asked for once."""
 
     is_committed = True
@@ -91,16 +91,16 @@ class Commit:
         return sorted(posixpath.basename(name) for name in self.names if posixpath.dirname(name) == path)
 
 
-_commits: dict[tuple[str, str], Commit] = {}
+_commits: dict[tuple[str, str], CommitFiles] = {}
 
 
-def commit_at(root: str, head: str) -> Commit:
+def commit_at(root: str, head: str) -> CommitFiles:
     """A commit does not change, and is read once."""
     if (root, head) not in _commits:
-        _commits[root, head] = Commit(root, head)
+        _commits[root, head] = CommitFiles(root, head)
     return _commits[root, head]
 
 
 def files_at(root: str, head: str | None) -> Files:
     """Those of the commit; where there is none, those that are there."""
-    return commit_at(root, head) if head else Disk(root)
+    return commit_at(root, head) if head else DiskFiles(root)

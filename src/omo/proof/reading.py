@@ -16,7 +16,7 @@ from omo.proof import base
 from omo.text import clip
 
 if TYPE_CHECKING:
-    from omo.proof.gate_runs import Command
+    from omo.proof.gate_runs import GateCommand
     from omo.proof.swap import File
     from omo.state.rows import Base
 
@@ -44,7 +44,7 @@ LONGEST_LINE = 100
 LARGEST_FILE = 1_000_000
 
 
-def shadows(root: str, began: Base, command: Command, allowed: Mapping[str, str]) -> list[str]:
+def shadows(root: str, began: Base, command: GateCommand, allowed: Mapping[str, str]) -> list[str]:
     """Files beside a command that Python would load in place of the runner's own, and that were not there before.
 
     They are looked for on the disk, as git may be told to ignore them. Of `began` its commit alone will do; `allowed`

@@ -40,7 +40,7 @@ _SECRET = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|KEY", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CommandOutcome:
     """How a command ended.
 
     `exit_code` is None when it did not exit by itself or never started. A truncated stream went over its
@@ -86,7 +86,7 @@ def run(
     env: Mapping[str, str] | None = None,
     stdin: bytes = b"",
     started: Callable[[int], None] | None = None,
-) -> Outcome:
+) -> CommandOutcome:
     """Run `argv` in `cwd` and say how it ended; only bad input raises. `started` is told its process group.
 
     `env` is the whole environment of the child, by default the allowed part of ours. A program that cannot be
@@ -103,7 +103,7 @@ def run(
     except ValueError as error:
         raise BadInput(f"the system does not take this command or its environment: {error}") from error
     except OSError as error:
-        return Outcome(command, where, time.monotonic() - began, not_found=True, stderr=str(error))
+        return CommandOutcome(command, where, time.monotonic() - began, not_found=True, stderr=str(error))
     out, err = _Kept(output_limit), _Kept(output_limit)
     timed_out = False
     with progress.doing(f"running {shlex.join(command)}"):
@@ -120,7 +120,7 @@ def run(
     for reader in readers:
         reader.join(max(0.0, deadline - time.monotonic()))
     code = process.returncode
-    return Outcome(
+    return CommandOutcome(
         argv=command,
         cwd=where,
         duration=time.monotonic() - began,

@@ -32,7 +32,7 @@ class Counts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Summary:
+class RunnerSummary:
     """What one runner printed at the end of one run, or of all its runs where it cannot be told which is which.
 
     `unreached` of the failed are no tests, but files that could not be loaded. `line` is worth quoting.
@@ -92,7 +92,7 @@ class Runner:
         self.pattern = lines(*patterns)
         self.counts_files = counts_files
 
-    def summaries(self, matches: Iterable[re.Match[str]]) -> list[Summary]:
+    def summaries(self, matches: Iterable[re.Match[str]]) -> list[RunnerSummary]:
         """One for each run, as tox, nox and cargo make several."""
         runs: list[Said] = []
         said: Said = {}
@@ -115,11 +115,11 @@ class Runner:
             runs = [said]  # it was killed, or does not count: nobody knows how many there were in all
         return [self._summary(run) for run in runs]
 
-    def _summary(self, said: Said) -> Summary:
+    def _summary(self, said: Said) -> RunnerSummary:
         tests, files = said.get("test", []), said.get("file", [])
         failing = frozenset([*tests, *files])
         if "end" not in said:
-            return Summary(None, failing, len(files), "summary" in said and "start" not in said, "")
+            return RunnerSummary(None, failing, len(files), "summary" in said and "start" not in said, "")
         counts = _count(said["end"][0], [*tests, *files])
         if not self.counts_files:
             counts = counts._replace(failed=counts.failed + len(set(files)))
@@ -130,7 +130,7 @@ class Runner:
         if counts.failed == len(failing) == 1 and "error" in said:
             line = f"{min(failing).partition(' ')[0]}: {said['error'][-1]}"
         is_named = counts.failed <= len(failing) and ("stopped" not in said or "went_on" in said)
-        return Summary(counts, failing, len(set(files)), is_named, line)
+        return RunnerSummary(counts, failing, len(set(files)), is_named, line)
 
 
 _PYTEST = Runner(
@@ -186,7 +186,7 @@ _OTHERS = Runner(
 )
 
 
-def pytest(text: str) -> list[Summary]:
+def pytest(text: str) -> list[RunnerSummary]:
     """A failing test that runs pytest itself prints a whole session below FAILURES. What it names is not ours."""
     matches = []
     nested = 0
@@ -208,7 +208,7 @@ _GO_PACKAGE = lines(r"^(ok|FAIL)\s+(?P<name>\S+)\s+(?:[\d.]+s\b|\(cached\)|(?P<u
 _GO_TEST = lines(r"^ *--- (?P<result>PASS|FAIL|SKIP): (?P<name>\S+) \([\d.]+s\)$")
 
 
-def go(text: str) -> list[Summary]:
+def go(text: str) -> list[RunnerSummary]:
     """Tests stand above their package: plainly only those that failed, with `-v` all, so that they can be counted."""
     packages = []
     has_gap = bool(GAP.search(text))
@@ -229,7 +229,7 @@ def go(text: str) -> list[Summary]:
         # Behind a panic tests were not run, and a package may fail outside of its tests.
         is_named = bool(failing) == (package[1] == "FAIL") and "\npanic: " not in above and not has_gap
         line = f"{package[1]} {package['name']}" if not failing else f"FAIL: {failing[0]}"
-        packages.append(Summary(counts, frozenset(failing), int(bool(package["unbuilt"])), is_named, line))
+        packages.append(RunnerSummary(counts, frozenset(failing), int(bool(package["unbuilt"])), is_named, line))
     return packages
 
 
@@ -244,7 +244,7 @@ _FINDINGS = (
 _CHECKERS_END = lines(r"^Found \d+ errors?\b.*$", r"^\d+ files? would be reformatted.*$")
 
 
-def checkers(text: str) -> list[Summary]:
+def checkers(text: str) -> list[RunnerSummary]:
     failing = set()
     line = ""
     for pattern in _FINDINGS:
@@ -255,17 +255,17 @@ def checkers(text: str) -> list[Summary]:
         return []
     for end in _CHECKERS_END.finditer(text):
         line = end[0]
-    return [Summary(None, frozenset(failing), 0, not GAP.search(text), line)]
+    return [RunnerSummary(None, frozenset(failing), 0, not GAP.search(text), line)]
 
 
-def summaries(text: str) -> list[Summary]:
+def summaries(text: str) -> list[RunnerSummary]:
     found = pytest(text)
     for runner in (_UNITTEST, _JEST, _VITEST, _CARGO, _NODE, _OTHERS):
         found.extend(runner.summaries(runner.pattern.finditer(text)))
     return [*found, *go(text), *checkers(text)]
 
 
-def counts_of(summaries: Iterable[Summary]) -> Counts | None:
+def counts_of(summaries: Iterable[RunnerSummary]) -> Counts | None:
     """Of all that count; checkers do not."""
     counted = [summary.counts for summary in summaries if summary.counts is not None]
     if not counted:

@@ -80,7 +80,7 @@ class Swap:
                 raise NotMade("what was swapped before is not put back yet", fix="omo status")
             identity = os.urandom(6).hex()
             self._git = git_hold.find(self.root, identity)
-            self._tree = swap_files.read(self.root, self.state, identity, self._arrangements)
+            self._tree = swap_files.read_tree(self.root, self.state, identity, self._arrangements)
             self.kept = self._tree.kept
             self._untracked = frozenset(self._list_untracked())
             self._signals.take()

@@ -486,7 +486,7 @@ class Tree:
 # -- before the first change ------------------------------------------------------------------------------------------
 
 
-def read(root: str, state: str, identity: str, arrangements: Mapping[str, Arrangement]) -> Tree:
+def read_tree(root: str, state: str, identity: str, arrangements: Mapping[str, Arrangement]) -> Tree:
     """The list with its originals. Whatever is odd about it is said here, while nothing was changed."""
     tree = Tree(root, state, identity)
     names = sorted({path for arrangement in arrangements.values() for path in arrangement})

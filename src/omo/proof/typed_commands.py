@@ -27,7 +27,7 @@ OF_THE_SHELL = frozenset(
 )
 
 
-class Pin:
+class TypedPin:
     """`[--timeout TIME] [--sealed GLOB]… [NAME --] COMMAND …` as a person types it. Without a name that is empty."""
 
     __slots__ = ("argv", "name", "needs_shell", "sealed", "timeout")

@@ -6,9 +6,9 @@ What only the running shell knows stays unknown: variables that are not set in t
 from __future__ import annotations
 
 from omo.shell.programs import name, program
-from omo.shell.reader import Call, Script, Unknown, read
+from omo.shell.reader import Script, SimpleCommand, Unknown, read
 
-__all__ = ["Call", "Script", "Unknown", "commands", "name", "program", "read"]
+__all__ = ["Script", "SimpleCommand", "Unknown", "commands", "name", "program", "read"]
 
 
 def commands(text: str) -> list[list[str]]:

@@ -40,7 +40,7 @@ class Unknown(str):
         return self[: min((self.find(sign) for sign in ("$", "`", *PROCESSES) if sign in self), default=len(self))]
 
 
-class Call:
+class SimpleCommand:
     """One simple command. `directory` is None where nobody knows it.
 
     `piped_from` is the index among the calls where the pipe into it begins, None without one. `fed` are here-documents
@@ -67,7 +67,7 @@ class Script:
     __slots__ = ("calls", "functions", "redirects", "unread")
 
     def __init__(self) -> None:
-        self.calls: list[Call] = []
+        self.calls: list[SimpleCommand] = []
         self.functions: list[str] = []
         self.redirects: list[tuple[str, str | None]] = []
         self.unread: list[str] = []
@@ -107,13 +107,14 @@ class _Reader:
         self.position = 0
         self.nested = 0
         self.open_cases = 0  # in a case, a lone parenthesis ends a pattern
-        self.call = Call([])
-        self.heredocs: list[tuple[Call, str, bool, bool]] = []  # call, delimiter, is it quoted, are tabs stripped
+        self.call = SimpleCommand([])
+        # call, delimiter, is it quoted, are tabs stripped
+        self.heredocs: list[tuple[SimpleCommand, str, bool, bool]] = []
 
     def block(self, *, is_inner: bool = False) -> None:
         """A list of commands, up to the `)` that closes it or to the end of the text."""
         pipe = self.call.piped_from  # what the whole block reads from
-        self.call = Call([], pipe)
+        self.call = SimpleCommand([], pipe)
         begins = pipe if pipe is not None else len(self.script.calls)  # the first call of the pipeline
         while char := self._skip_blanks():
             if char == ")":
@@ -147,7 +148,7 @@ class _Reader:
 
     def _end_command(self, piped_from: int | None) -> None:
         """Note the call, the texts that it runs in its turn, and where it leads; the next reads from `piped_from`."""
-        call, self.call = self.call, Call([], piped_from)
+        call, self.call = self.call, SimpleCommand([], piped_from)
         if not call.words:
             return
         call.directory = self.directory

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         quoted: bool  # the agent was sent back with it
         told: bool  # the user was told that the agent only answered
 
-    class Refused(TypedDict, total=False):
+    class RefusedByHost(TypedDict, total=False):
         """What the host did not allow, and when the agent was told to do without."""
 
         at: str
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
         shellExcuses: int
         unanswered: bool  # the last Stop was blocked
         said: Message
-        refused: Refused
+        refused: RefusedByHost
         otherLoop: OtherLoop  # what held the session at its last Stop, in place of omo
         shownOn: list[str]  # the kinds of work that the user was shown to be on
         readTo: int  # where in the transcript the last Stop had read to

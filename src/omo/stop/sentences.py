@@ -9,7 +9,7 @@ from omo.work import budget, outcome, session, times
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Limits, Outcome, Refused, SessionRow, Summary
+    from omo.state.rows import Limits, Outcome, RefusedByHost, SessionRow, Summary
     from omo.state.runtime import Works
     from omo.work.bound import Since
 
@@ -123,11 +123,11 @@ def reason_to_go_on(row: SessionRow, active: Works, most: int, message: str = ""
     return lead + what_is_open(active, LONGEST_REASON - len(lead) - len(end)) + end
 
 
-def refused(calls: Refused) -> str:
+def refused(calls: RefusedByHost) -> str:
     return f"the host refused {clip(', '.join(str(call) for call in calls.get('calls', [])), 160)}"
 
 
-def way_to_allow(calls: Refused) -> str:
+def way_to_allow(calls: RefusedByHost) -> str:
     """Which permission the user has to give, as the host spells it."""
     rules = [clip(str(rule), 80) for rule in calls.get("rules", [])]
     if not rules:

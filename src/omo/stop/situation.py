@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from omo.hosts import Call, Event, OtherLoop, Refusal
+    from omo.hosts import Event, OtherLoop, Refusal, ToolCall
     from omo.state.rows import Limits, Message, SessionRow, Summary, Ulw
     from omo.state.runtime import Works
     from omo.work.bound import Since
@@ -209,13 +209,13 @@ def stored_limits(row: SessionRow) -> Limits:
     for knob in settings.LIMITS:
         try:
             usable[knob.name] = knob.parse(stored.get(knob.name))
-        except settings.Refusal:
+        except settings.BadSetting:
             continue
     limits: Limits = usable
     return limits
 
 
-def _is_work(call: Call) -> bool:
+def _is_work(call: ToolCall) -> bool:
     """Does this tool call do anything but ask omo, or keep a to-do list?"""
     if call.kind == hosts.TO_DO:
         return False

@@ -218,7 +218,7 @@ class ProjectView(NamedTuple):
         return data
 
 
-def look(context: Context, *, closely: str = "", everything: bool = False) -> ProjectView:
+def project_view(context: Context, *, closely: str = "", everything: bool = False) -> ProjectView:
     """Every session that the runtime file knows, newest first; the one that is meant first of all.
 
     Closely: the named session, else this one, every one that is live or fenced, and what was done lately. Of the
@@ -297,7 +297,7 @@ def look_at(
             chain = runtime.read_chain(context.state, name, known)
         except Unreadable:
             pass  # whoever leans on it says so
-    brief = session.look(
+    brief = session.session_view(
         context.state,
         name,
         context.settings.limits,
@@ -311,7 +311,7 @@ def look_at(
     works: list[Status] | None = None
     problems: list[str] = []
     if closely:
-        from omo.views.works import look as look_at_works
+        from omo.views.works import works_of as look_at_works
 
         viewer = Viewer(context, name, brief.row, trees=trees, for_next=for_next, session_rows=rows, chain=chain)
         works = look_at_works(viewer)

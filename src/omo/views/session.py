@@ -196,7 +196,7 @@ class View:
         }
 
 
-def look(
+def session_view(
     state: str,
     name: str,
     limits: Limits,

@@ -25,7 +25,7 @@ NEEDS_YOU = "33"
 
 def handle(event: Event, world: World) -> Answer:
     limits = settings.load(world.environ, world.root).limits
-    view = session.look(world.state, event.session, limits, world.now, world.environ)
+    view = session.session_view(world.state, event.session, limits, world.now, world.environ)
     line = text(view)
     if line and view.budget and event.cost is not None:
         line = f"{line} · ${event.cost:.2f} in this session"

@@ -139,7 +139,7 @@ def watch(context: Context, session: str, *, everything: bool, color: bool) -> N
         with _keys_at_once(), Live(console=console, screen=True, auto_refresh=False) as live:
             for now in _moments(context.state):
                 then = Context(context.environ, context.cwd, now, context.has_terminal)
-                view = project.look(then, closely=session, everything=everything)
+                view = project.project_view(then, closely=session, everything=everything)
                 shown = drawn(project_lines(view, everything=everything))
                 live.update(shown, refresh=True)
     except KeyboardInterrupt:

@@ -45,7 +45,7 @@ VERDICTS = {
 }
 
 
-def look(viewer: Viewer) -> list[Status]:
+def works_of(viewer: Viewer) -> list[Status]:
     """All the work of a session that its row or its ledgers know, what leads first."""
     views = []
     for kind in table.BY_KIND:

@@ -43,7 +43,7 @@ class NoAnswer(Exception):
 
 
 @dataclass(frozen=True)
-class Message:
+class AgentMessage:
     """The last thing an agent said. Of a long one `text` is only the beginning; `digest` is always that of the whole.
 
     `files` is how the files were when it finished, for agents whose word is about them.
@@ -91,7 +91,7 @@ class SessionEvents:
     rows: list[SessionEvent]
     damage: str = ""
 
-    def messages(self, agent: str) -> list[Message]:
+    def messages(self, agent: str) -> list[AgentMessage]:
         """What a hook saw that agent say last, oldest first."""
         return messages_in(self.rows, [agent])
 
@@ -124,19 +124,19 @@ def expect_of(run: Run[Any], events: SessionEvents, agent: str | None) -> None:
         expect(run.caller, agent, events.session)
 
 
-def messages(state: str, session: str, *agents: str) -> list[Message]:
+def messages(state: str, session: str, *agents: str) -> list[AgentMessage]:
     """What these agents said, oldest first."""
     return messages_in(runtime.vouched_rows(state, session), agents)
 
 
-def messages_in(rows: Iterable[SessionEvent], agents: Collection[str]) -> list[Message]:
+def messages_in(rows: Iterable[SessionEvent], agents: Collection[str]) -> list[AgentMessage]:
     """The same, of rows that were read already. Only what a hook wrote counts."""
     reported = []
     for row in rows:
         is_finish = row.get("kind") == "agent-finished" and row.get("actor") == "hook"
         if not is_finish or row.get("agentType") not in agents or not isinstance(row.get("message"), str):
             continue
-        message = Message(
+        message = AgentMessage(
             agent=str(row["agentType"]),
             text=row["message"],
             seq=row["seq"],
@@ -200,13 +200,13 @@ def answer(text: str, key: str, value: str | None = None) -> Json:
 class Answers(Generic[T]):
     """Messages that answer, oldest first, each as its workflow reads it; `unread` says why others do not count."""
 
-    read: list[tuple[Message, T]]
+    read: list[tuple[AgentMessage, T]]
     unread: list[str]
 
 
-def read_each(reported: Sequence[Message], read: Callable[[str], T]) -> Answers[T]:
+def read_each(reported: Sequence[AgentMessage], read: Callable[[str], T]) -> Answers[T]:
     """`read` turns a message into the workflow's own answer, or raises NoAnswer."""
-    answers: list[tuple[Message, T]] = []
+    answers: list[tuple[AgentMessage, T]] = []
     unread = []
     for message in reported:
         try:
@@ -226,7 +226,7 @@ class Review:
     when it finished; None where nobody can tell.
     """
 
-    message: Message
+    message: AgentMessage
     verdict: str
     is_clean: bool
     changed: list[str] | None
@@ -243,16 +243,16 @@ class Review:
 
 
 def words_that_count(
-    reported: Sequence[Message],
-    is_clean: Callable[[Message], bool | None],
-    is_of_the_same: Callable[[Message, Message], bool],
-) -> list[Message]:
+    reported: Sequence[AgentMessage],
+    is_clean: Callable[[AgentMessage], bool | None],
+    is_of_the_same: Callable[[AgentMessage, AgentMessage], bool],
+) -> list[AgentMessage]:
     """What one kind of agent said, oldest first, without the good words about the same that bad ones were said of.
 
     A second architect that found the very files CLEAR which the first had called BLOCK was told as "found clean" once.
     `is_clean` gives None for words without a verdict.
     """
-    bad: list[Message] = []
+    bad: list[AgentMessage] = []
     counting = []
     for message in reported:
         verdict = is_clean(message)
@@ -277,7 +277,7 @@ def same_files(first: Base | None, second: Base | None) -> bool:
 
 
 def newest_reviews(
-    root: str, reported: Sequence[Message], read: Callable[[str, str], tuple[str, bool]]
+    root: str, reported: Sequence[AgentMessage], read: Callable[[str, str], tuple[str, bool]]
 ) -> dict[str, Review]:
     """By agent. `read` is given what was said and by whom; it gives the verdict's word and whether it is clean, or
     raises NoAnswer: then it is not clean.

@@ -261,7 +261,7 @@ def read_request(text: str) -> Budget | None:
     """What the user typed behind the command: ceilings by kind; None for off."""
     try:
         asked: Any = settings.budget(text)
-    except settings.Refusal:
+    except settings.BadSetting:
         raise BadInput(f"{clip(text, 60)!r} is no budget", fix=FORM) from None
     ceilings: Budget | None = asked
     return ceilings

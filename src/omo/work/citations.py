@@ -64,7 +64,7 @@ class Citation(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Statement:
+class CitedText:
     """A text taken apart: what it says was seen, each quotation replaced by its number; and the quotations.
 
     Sentences that say "unknown: …" are left out.
@@ -103,7 +103,7 @@ class Statement:
         return named
 
 
-def statement(text: str, root: str) -> Statement:
+def statement(text: str, root: str) -> CitedText:
     quotations: list[str] = []
 
     def number(match: re.Match[str]) -> str:
@@ -112,7 +112,7 @@ def statement(text: str, root: str) -> Statement:
 
     plain = QUOTED.sub(number, text[:LONGEST_TEXT]).replace("’", "'")
     sentences = [sentence for sentence in SENTENCE_END.split(plain) if not UNKNOWN.match(sentence)]
-    return Statement("\n".join(sentences), quotations, root)
+    return CitedText("\n".join(sentences), quotations, root)
 
 
 def without_quotations(text: str) -> str:
@@ -127,7 +127,7 @@ def says(clause: str, words: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", " ".join(text.split())) is not None
 
 
-class Pinned(NamedTuple):
+class PinnedCommand(NamedTuple):
     """A command that may be run, and what it has to exit with."""
 
     argv: Sequence[str]
@@ -136,7 +136,7 @@ class Pinned(NamedTuple):
     timeout: float
 
 
-def require_cited(caller: Caller, what: str, texts: Iterable[str], commands: Iterable[Pinned] = ()) -> list[str]:
+def require_cited(caller: Caller, what: str, texts: Iterable[str], commands: Iterable[PinnedCommand] = ()) -> list[str]:
     """Refused where a path or commit that they name is not there, or a pinned command does not end as they say.
 
     Returns what they cite that nobody looked at: commands that nobody pinned, addresses. A command that several of
@@ -171,7 +171,7 @@ def require_cited(caller: Caller, what: str, texts: Iterable[str], commands: Ite
     return unseen
 
 
-def _run_cited(caller: Caller, command: Pinned, exits: int | None) -> str:
+def _run_cited(caller: Caller, command: PinnedCommand, exits: int | None) -> str:
     """What is not as it was said; empty where it is."""
     where = globs.directory_inside(Path(caller.root), command.cwd)
     ran = run(command.argv, cwd=where, timeout=command.timeout)

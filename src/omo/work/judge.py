@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from omo.json_text import Json
 from omo.text import clip
 from omo.work import agents
-from omo.work.agents import FULL, REDUCED, Message, NoAnswer
+from omo.work.agents import FULL, REDUCED, AgentMessage, NoAnswer
 from omo.work.citations import without_quotations
 
 Key = tuple[str, str]  # criterion or goal, and check
@@ -99,17 +99,17 @@ End your message with exactly one JSON object in this form, the nonce as it is h
 """
 
 
-def failed(reported: Sequence[Message], nonce: str, since: str) -> dict[Key, JudgeResult]:
+def failed(reported: Sequence[AgentMessage], nonce: str, since: str) -> dict[Key, JudgeResult]:
     """What a judge found not to hold when it answered that brief, whatever another said of it."""
     answers = read_messages(reported, nonce, since).answers
     return {key: answer for key, answer in answers.items() if answer.result == "fail"}
 
 
-def read_messages(reported: Sequence[Message], nonce: str, since: str) -> JudgeAnswer:
+def read_messages(reported: Sequence[AgentMessage], nonce: str, since: str) -> JudgeAnswer:
     """What was answered to a brief of that moment. Of several answers the worst counts, so that nobody asks until the
     answer suits."""
     said = [message for message in reported if message.ts >= since]
-    answers = agents.read_each(said, lambda text: read(text, nonce))
+    answers = agents.read_each(said, lambda text: read_answer(text, nonce))
     if not answers.read:
         why = answers.unread[-1] if answers.unread else f"no {JUDGE} has answered the newest brief"
         return JudgeAnswer(nonce, notes=answers.unread[:-1], unread=why)
@@ -125,7 +125,7 @@ def read_messages(reported: Sequence[Message], nonce: str, since: str) -> JudgeA
     return JudgeAnswer(nonce, worst, challenges[:MOST_CHALLENGES], notes)
 
 
-def read(text: str, nonce: str | None = None) -> JudgeAnswer:
+def read_answer(text: str, nonce: str | None = None) -> JudgeAnswer:
     """The one object that carries this nonce; without a nonce, the one that carries any. Raises NoAnswer."""
     given = agents.answer(text, "nonce", nonce)
     listed = given.get("answers")

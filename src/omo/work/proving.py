@@ -15,7 +15,7 @@ from omo.errors import NotMade
 from omo.proof import base, contents, experiment, own_commands, patterns
 from omo.proof.checks import Check, CommandCheck, ContentCheck, MetricCheck
 from omo.proof.evaluate import judge_of
-from omo.proof.gate_runs import Command, Judge, Plain, Subject
+from omo.proof.gate_runs import GateCommand, Judge, Plain, Subject
 from omo.proof.kinds import CODE
 from omo.proof.run import child_environment
 from omo.proof.typed_commands import typed
@@ -32,13 +32,13 @@ class Candidate:
     """A command that passes as it is. `owner` is whose it is; empty where the agent chose it."""
 
     name: str
-    command: Command
+    command: GateCommand
     owner: str
     judge: Judge | None = None
 
 
 @dataclass(frozen=True)
-class Shown:
+class ProofOrReasons:
     """`proof` is the sentence of what was proven, empty where nothing was; then `reasons` say why."""
 
     proof: str = ""
@@ -60,19 +60,19 @@ def subject_of(caller: Caller, began: Base, allowed: Mapping[str, str], look: ba
     )
 
 
-def owner_of(subject: Subject, command: Command, *, is_users: bool) -> str:
+def owner_of(subject: Subject, command: GateCommand, *, is_users: bool) -> str:
     if is_users:
         return "the user's"
     return own_commands.owner(subject.root, subject.began.get("head"), command.argv, command.cwd)
 
 
 def shown(
-    subject: Subject, candidates: Sequence[Candidate], others: Sequence[Command] = (), *, runs_tests: bool = True
-) -> Shown:
+    subject: Subject, candidates: Sequence[Candidate], others: Sequence[GateCommand] = (), *, runs_tests: bool = True
+) -> ProofOrReasons:
     """What the candidates prove, all of which pass on these files, and so do `others`. `runs_tests`: the host asks the
     user about the command that calls this, so that the project's tests may be run though nobody has pinned them."""
     if subject.look.changed == {}:
-        return Shown(reasons=["no file was changed"])
+        return ProofOrReasons(reasons=["no file was changed"])
     reasons = []
     for candidate in candidates:
         if not candidate.owner:
@@ -87,8 +87,8 @@ def shown(
             continue
         command = clip(typed(candidate.command.argv), 80)
         parts = [f"{candidate.name} ({command}), {candidate.owner}, {made.reason}", *made.notes]
-        return Shown("; ".join([*parts, *allowed_notes(subject)]))
-    return Shown(reasons=list(dict.fromkeys(reasons)))
+        return ProofOrReasons("; ".join([*parts, *allowed_notes(subject)]))
+    return ProofOrReasons(reasons=list(dict.fromkeys(reasons)))
 
 
 def _proved(subject: Subject, candidate: Candidate) -> experiment.Experiment:
@@ -99,10 +99,10 @@ def _proved(subject: Subject, candidate: Candidate) -> experiment.Experiment:
 def shown_by_checks(
     subject: Subject,
     checks: Sequence[tuple[str, Check | str, bool]],
-    others: Sequence[Command] = (),
+    others: Sequence[GateCommand] = (),
     *,
     runs_tests: bool = True,
-) -> Shown:
+) -> ProofOrReasons:
     """What checks prove that all pass: commands by the experiment, and what the user wants a file to hold, if it did
     not at the base. Each with its name, and whether it is the user's."""
     candidates = []
@@ -113,9 +113,9 @@ def shown_by_checks(
         elif is_users and isinstance(check, ContentCheck) and _was_not_so(subject, check):
             held.append(f"{name}: {check.path} has what the user asked for, and had not before the work")
     if held:
-        return Shown("; ".join([*held, *allowed_notes(subject)]))
+        return ProofOrReasons("; ".join([*held, *allowed_notes(subject)]))
     if not candidates:
-        return Shown(reasons=["nothing that runs showed it: its checks look at the form of files"])
+        return ProofOrReasons(reasons=["nothing that runs showed it: its checks look at the form of files"])
     return shown(subject, candidates, others, runs_tests=runs_tests)
 
 
@@ -132,7 +132,7 @@ def _was_not_so(subject: Subject, check: ContentCheck) -> bool:
     return patterns.found(check.regex, text) is check.absent
 
 
-def missing_tests(subject: Subject, passing: Sequence[Command], *, runs_tests: bool = True) -> str:
+def missing_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: bool = True) -> str:
     """Why the project's own tests do not stand beside it, where nothing that passes covers them."""
     head = subject.began.get("head")
     check = own_commands.test_gate(subject.root, head, ".") if head else None
@@ -153,7 +153,7 @@ def missing_tests(subject: Subject, passing: Sequence[Command], *, runs_tests: b
     return ""
 
 
-def doubts(subject: Subject, commands: Sequence[Command]) -> list[str]:
+def doubts(subject: Subject, commands: Sequence[GateCommand]) -> list[str]:
     """Why commands that pass, beside somebody's judgement, need not mean that the work was done."""
     if not commands:
         return []

@@ -22,7 +22,7 @@ from omo.errors import Refused
 from omo.json_text import Json
 from omo.proof import base, changes, experiment, gate_runs, git, own_commands
 from omo.proof.experiment import Experiment
-from omo.proof.gate_runs import Command, Run, Subject
+from omo.proof.gate_runs import CommandRun, GateCommand, Subject
 from omo.proof.run import child_environment
 from omo.proof.typed_commands import resolve, typed
 from omo.state import store
@@ -48,7 +48,7 @@ class About(strict.Strict):
     digest: dict[Text, Sha]
 
 
-class Ran(strict.Strict):
+class ReceiptRun(strict.Strict):
     """One run of a gate; counts where its runner prints them. The digest is of the end of what it printed then, which
     has times in it and is not compared."""
 
@@ -63,7 +63,7 @@ class Ran(strict.Strict):
         return ", ".join([f"exit {self.exit}", *map("{} {}".format, self.counts, ("passed", "failed", "skipped"))])
 
 
-class Gate(strict.Strict):
+class ReceiptGate(strict.Strict):
     """A command that fails without the work and passes with it. `source` is the file of the base that names it; a gate
     of the user's has none."""
 
@@ -74,7 +74,7 @@ class Gate(strict.Strict):
     timeout: Annotated[float, Field(gt=0)]
     by: Literal["project", "user"]
     source: Text
-    runs: dict[Arrangement, Ran]
+    runs: dict[Arrangement, ReceiptRun]
 
 
 class Exceptions(strict.Strict):
@@ -88,7 +88,7 @@ class Exceptions(strict.Strict):
 class Predicate(strict.Strict):
     base: dict[Text, Sha]
     task: Sha256 | None
-    gates: Annotated[list[Gate], Field(min_length=1, max_length=100)]
+    gates: Annotated[list[ReceiptGate], Field(min_length=1, max_length=100)]
     exceptions: Exceptions
     verdict: Text
     versions: dict[Text, Text]
@@ -116,7 +116,7 @@ class Proven:
 
     base: str
     task: str
-    commands: Sequence[tuple[str, Command]]
+    commands: Sequence[tuple[str, GateCommand]]
     allowed: Mapping[str, str] = field(default_factory=dict)
     uncommitted: Sequence[str] = ()
 
@@ -125,7 +125,7 @@ def write(subject: Subject, proven: Proven) -> str:
     """The receipt for what HEAD holds. The runs that were not seen from this base are made here. Raises Refused where
     nothing is proven by what others have, too."""
     root = subject.root
-    gates: list[Gate] = []
+    gates: list[ReceiptGate] = []
     reasons: list[str] = []
     for name, command, owner in _commands(subject, proven):
         made = _proved(subject, command)
@@ -153,7 +153,7 @@ def write(subject: Subject, proven: Proven) -> str:
     return json.dumps(statement, indent=2, ensure_ascii=False) + "\n"
 
 
-def _commands(subject: Subject, proven: Proven) -> Iterator[tuple[str, Command, str]]:
+def _commands(subject: Subject, proven: Proven) -> Iterator[tuple[str, GateCommand, str]]:
     """Those of the user, and the project's own tests: each with its name and the file that names it, if any."""
     covered = False
     check = own_commands.test_gate(subject.root, proven.base, ".")
@@ -165,23 +165,23 @@ def _commands(subject: Subject, proven: Proven) -> Iterator[tuple[str, Command, 
         yield check.name, gate_runs.Plain(check.argv, check.cwd), check.source
 
 
-def _proved(subject: Subject, command: Command) -> Experiment:
+def _proved(subject: Subject, command: GateCommand) -> Experiment:
     return experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command))
 
 
-def _gate(name: str, command: Command, source: str, made: Experiment) -> Gate:
+def _gate(name: str, command: GateCommand, source: str, made: Experiment) -> ReceiptGate:
     runs = {arrangement: _ran(run).model_dump() for arrangement, run in made.runs.items()}
     row: Json = {"name": name, "argv": list(command.argv), "cwd": command.cwd, "sealed": list(command.sealed)}
     row |= {"timeout": float(command.timeout), "by": PROJECT if source else USER, "source": source, "runs": runs}
-    return Gate.model_validate(row)
+    return ReceiptGate.model_validate(row)
 
 
-def _ran(run: Run) -> Ran:
+def _ran(run: CommandRun) -> ReceiptRun:
     counts = list(run.counts) if run.counts is not None else None
-    return Ran(exit=run.exit, counts=counts, output=sha256(store.encode(run.tail)))
+    return ReceiptRun(exit=run.exit, counts=counts, output=sha256(store.encode(run.tail)))
 
 
-def gate_command(gate: Gate) -> gate_runs.Plain:
+def gate_command(gate: ReceiptGate) -> gate_runs.Plain:
     return gate_runs.Plain(gate.argv, gate.cwd, gate.sealed, gate.timeout)
 
 
@@ -205,7 +205,7 @@ def digest_of(statement: Json) -> str:
 
 
 @dataclass(frozen=True)
-class Line:
+class ReceiptLine:
     """One line of a receipt, and whether it holds here; None where nobody can tell, and `why` says what is missing."""
 
     what: str
@@ -217,26 +217,26 @@ class Line:
         return {"line": self.what, "holds": self.holds, "why": self.why}
 
 
-def read(raw: bytes) -> tuple[Statement | None, list[Line]]:
+def read_receipt(raw: bytes) -> tuple[Statement | None, list[ReceiptLine]]:
     """The statement, and what is wrong with the file itself."""
     try:
         document = json.loads(raw.decode("utf-8"))
         statement = Statement.model_validate(document)
     except ValidationError as error:
-        return None, [Line(defect, False) for defect in strict.defects_of(error, Statement)]
+        return None, [ReceiptLine(defect, False) for defect in strict.defects_of(error, Statement)]
     except (ValueError, RecursionError) as error:
-        return None, [Line("the file", False, f"it is no JSON: {clip(str(error), 200)}")]
+        return None, [ReceiptLine("the file", False, f"it is no JSON: {clip(str(error), 200)}")]
     lines = []
     if digest_of(document) != statement.predicate.digest:
-        lines.append(Line("digest", False, "it is not as it was written"))
+        lines.append(ReceiptLine("digest", False, "it is not as it was written"))
     if statement.predicate.verdict != outcome.PROVEN:
         lines.append(
-            Line("verdict", False, f"{clip(statement.predicate.verdict, 40)} is nothing that can be run again")
+            ReceiptLine("verdict", False, f"{clip(statement.predicate.verdict, 40)} is nothing that can be run again")
         )
     return statement, lines
 
 
-def verify(statement: Statement, root: str, state: str, now: float, *, trusts_user: bool) -> Iterator[Line]:
+def verify(statement: Statement, root: str, state: str, now: float, *, trusts_user: bool) -> Iterator[ReceiptLine]:
     """Line by line, in this checkout, which has to be the commit and nothing else. It ends with the first that does not
     hold, where what follows would rest on it."""
     for line in _about_commits(statement, Path(root)):
@@ -250,71 +250,71 @@ def verify(statement: Statement, root: str, state: str, now: float, *, trusts_us
     subject = Subject(root, state, began, look, environ, now, MINUTES, remembers=False, allowed=allowed, by=USER)
     for path in sorted(allowed):
         why = "" if trusts_user else ONLY_SAID
-        yield Line(f"{clip(path, 200)} changed as the user allowed", trusts_user or None, why)
+        yield ReceiptLine(f"{clip(path, 200)} changed as the user allowed", trusts_user or None, why)
     for path in sorted(statement.predicate.exceptions.uncommitted):
-        yield Line(
+        yield ReceiptLine(
             f"{clip(path, 200)} was there and in no commit when the run began, and counts as its work here", True
         )
     gates = statement.predicate.gates
     for gate in gates:
         yield from _gate_again(subject, gate, trusts_user=trusts_user)
     missing = proving.missing_tests(subject, [gate_command(gate) for gate in gates])
-    yield Line("the project's own tests pass, and are not weakened", not missing, missing)
+    yield ReceiptLine("the project's own tests pass, and are not weakened", not missing, missing)
 
 
-def _about_commits(statement: Statement, root: Path) -> Iterator[Line]:
+def _about_commits(statement: Statement, root: Path) -> Iterator[ReceiptLine]:
     """That this is the commit and the tree it speaks of, and that the base came before."""
     commit, tree = statement.named(COMMIT), statement.named(TREE)
     before = statement.predicate.base.get(COMMIT, "")
     yield _known(root, "commit", commit)
     own_tree = tree_of(str(root), commit)
-    yield Line(f"tree {tree[:12]}", own_tree == tree, f"the commit has {own_tree[:12]}")
+    yield ReceiptLine(f"tree {tree[:12]}", own_tree == tree, f"the commit has {own_tree[:12]}")
     here = tree_of(str(root), "HEAD")
-    yield Line(
+    yield ReceiptLine(
         "this checkout", here == tree, f"it has another tree checked out, {here[:12]}: git checkout {commit[:12]}"
     )
     differing = uncommitted(str(root))
-    yield Line("a clean checkout", not differing, f"not as in the commit: {listed(differing, 6)}")
+    yield ReceiptLine("a clean checkout", not differing, f"not as in the commit: {listed(differing, 6)}")
     yield _known(root, "base", before)
     is_before = before != commit and changes.joint(root, before, commit) == before
-    yield Line("base before commit", is_before, f"{before[:12]} is no commit that came before {commit[:12]}")
+    yield ReceiptLine("base before commit", is_before, f"{before[:12]} is no commit that came before {commit[:12]}")
 
 
-def _known(root: Path, what: str, commit: str) -> Line:
+def _known(root: Path, what: str, commit: str) -> ReceiptLine:
     """In a shallow clone a commit may only not be there yet."""
     name = f"{what} {commit[:12]}"
     if commit and changes.commit_of(root, commit) == commit:
-        return Line(name, True)
+        return ReceiptLine(name, True)
     if git.run(root, "rev-parse", "--is-shallow-repository").text.strip() == "true":
-        return Line(name, None, "this clone does not go back so far: git fetch --unshallow")
-    return Line(name, False, "this repository has no such commit")
+        return ReceiptLine(name, None, "this clone does not go back so far: git fetch --unshallow")
+    return ReceiptLine(name, False, "this repository has no such commit")
 
 
-def _gate_again(subject: Subject, gate: Gate, *, trusts_user: bool) -> Iterator[Line]:
+def _gate_again(subject: Subject, gate: ReceiptGate, *, trusts_user: bool) -> Iterator[ReceiptLine]:
     command = gate_command(gate)
     name = f"gate {clip(gate.name, 60)} ({clip(typed(gate.argv), 80)})"
     source = own_commands.where(subject.root, subject.began.get("head"), gate.argv, gate.cwd)
     if gate.by == PROJECT:
-        yield Line(f"{name}: the project's own", bool(source), "no file of the base names it")
+        yield ReceiptLine(f"{name}: the project's own", bool(source), "no file of the base names it")
         if not source:
             return
     elif not source and not trusts_user:
-        yield Line(name, None, f"{ONLY_SAID}; it was not run")
+        yield ReceiptLine(name, None, f"{ONLY_SAID}; it was not run")
         return
     made = _proved(subject, _as_run_here(subject, command))
     now = made.runs.get(gate_runs.AS_IT_IS)
     if why := _cannot_start(made, now):
-        yield Line(name, None, why)
+        yield ReceiptLine(name, None, why)
         return
-    yield Line(f"{name}: {made.reason}" if made.holds else name, made.holds, made.reason)
+    yield ReceiptLine(f"{name}: {made.reason}" if made.holds else name, made.holds, made.reason)
     for arrangement in sorted({*gate.runs, *made.runs}):
         said, run = gate.runs.get(arrangement), made.runs.get(arrangement)  # type: ignore[call-overload]
         there = said.in_words if said else "no such run"
         here = _ran(run).in_words if run else "no such run"
-        yield Line(f"{name}, {arrangement}: {there}", there == here, f"here it is {here}")
+        yield ReceiptLine(f"{name}, {arrangement}: {there}", there == here, f"here it is {here}")
 
 
-def _as_run_here(subject: Subject, command: Command) -> Command:
+def _as_run_here(subject: Subject, command: GateCommand) -> GateCommand:
     """The project's tests by the runner that this machine has, where the writer's lay in an environment of its own."""
     directory = os.path.join(subject.root, command.cwd)
     if resolve(command.argv[0], directory, subject.environ.get("PATH", "")) is not None:
@@ -326,7 +326,7 @@ def _as_run_here(subject: Subject, command: Command) -> Command:
     return gate_runs.Plain(check.argv, check.cwd, command.sealed, command.timeout)
 
 
-def _cannot_start(made: Experiment, now: Run | None) -> str:
+def _cannot_start(made: Experiment, now: CommandRun | None) -> str:
     """Why the gate says nothing here: a program or a package that this machine has not."""
     if made.verdict == experiment.NOT_MADE:
         return made.reason

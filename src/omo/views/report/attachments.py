@@ -23,7 +23,7 @@ MOST_PIXELS = 40_000_000
 
 
 @dataclass
-class Budget:
+class PageRoom:
     """What one page may still hold, in pictures and characters. Whatever does not fit is named all the same."""
 
     pictures: int = MOST_PICTURES
@@ -46,7 +46,7 @@ class Budget:
         return picture(raw)
 
 
-def show(budget: Budget, root: str, attachment: Attachment) -> Attachment:
+def show(budget: PageRoom, root: str, attachment: Attachment) -> Attachment:
     """A text is bounded; a file is shown only while it is what was recorded."""
     shown = replace(
         attachment,

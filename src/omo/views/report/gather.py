@@ -24,7 +24,7 @@ from omo.views import project, works
 from omo.views.project import SessionView
 from omo.views.report.notices import is_block, notices, refused, unproven_before
 from omo.views.report.parts import Part, parts_of
-from omo.views.report.verdict import Verdict, verdict
+from omo.views.report.verdict import Headline, verdict
 from omo.work import requests, times
 from omo.work.run import Run, tag
 from omo.work.sections import Notice, Sections
@@ -55,11 +55,11 @@ class Report:
     began: str
     ended: str
     notices: tuple[Notice, ...]
-    verdict: Verdict
+    verdict: Headline
     blocks: int
     run: str = ""
     others: tuple[tuple[str, str], ...] = ()  # other runs of the session: kind and id
-    lines: held_lines.Earlier | None = None  # what `omo proof` said of these files, if anybody asked
+    lines: held_lines.EarlierLook | None = None  # what `omo proof` said of these files, if anybody asked
 
     @property
     def session(self) -> str:
@@ -122,7 +122,7 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     with_runs = [workflow.kind for workflow in table.with_runs()]
     named = run if chosen.kind in with_runs else ""
     viewer = Viewer(context, chosen.session, session.brief.row, reads_all=True, run=named)
-    views = [view for view in works.look(viewer) if not run or view.kind == chosen.kind]
+    views = [view for view in works.works_of(viewer) if not run or view.kind == chosen.kind]
     session = session._replace(works=views, problems=_ledger_problems(context.state, session, run))
     events = viewer.events
     others = _other_runs(viewer, {view.run for view in views} | {run})
@@ -156,7 +156,7 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     )
 
 
-def _lines(context: Context, changed: Changed) -> held_lines.Earlier | None:
+def _lines(context: Context, changed: Changed) -> held_lines.EarlierLook | None:
     """Only what speaks of files that this work has changed."""
     found = held_lines.earlier(context.state, context.root)
     if found is None or found.paths.isdisjoint(path for path, _ in changed.files):

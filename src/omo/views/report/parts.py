@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from omo import table
 from omo.errors import OmoError
 from omo.text import clip
-from omo.views.report.attachments import Budget, show
+from omo.views.report.attachments import PageRoom, show
 from omo.work.sections import Notice, Section, Sections
 from omo.work.status import Status
 from omo.work.viewer import Viewer
@@ -29,11 +29,11 @@ class Part:
 
 def parts_of(viewer: Viewer, views: Sequence[Status]) -> list[Part]:
     """All of them share what one page may hold."""
-    budget = Budget()
+    budget = PageRoom()
     return [Part(view, _sections(viewer, view, budget)) for view in views]
 
 
-def _sections(viewer: Viewer, view: Status, budget: Budget) -> Sections:
+def _sections(viewer: Viewer, view: Status, budget: PageRoom) -> Sections:
     """Work that nobody can read has no evidence to show; why is told with the work itself."""
     try:
         sections: Sections = table.BY_KIND[view.kind].module("sections").sections(viewer, view)

@@ -33,7 +33,7 @@ MOST_NAMED = 4
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Headline:
     """`level` is one of the five verdicts, gone or unproven; `word` is what nobody may misread, `reasons` what follows.
 
     `outcome` is what the sentence says, where everything that counts has ended and still holds. Not `is_known`: there
@@ -66,14 +66,14 @@ class Verdict:
         return Refused.exit_code if self.is_known else NotEvaluable.exit_code
 
 
-NO_RUN = Verdict(UNPROVEN, NOT, ("no such run is known in this project",), is_known=False)
+NO_RUN = Headline(UNPROVEN, NOT, ("no such run is known in this project",), is_known=False)
 
 
-def unreadable(why: str) -> Verdict:
-    return Verdict(UNPROVEN, NOT, (why.rstrip("."),), is_known=False)
+def unreadable(why: str) -> Headline:
+    return Headline(UNPROVEN, NOT, (why.rstrip("."),), is_known=False)
 
 
-def verdict(session: SessionView, run: str = "") -> Verdict:
+def verdict(session: SessionView, run: str = "") -> Headline:
     """The outcome of all that the session worked on, or of one run alone, which `session.works` then holds."""
     counting = [view for view in session.works or [] if does_count(view, session)]
     ends = [ended for view in counting if (ended := ended_as(view, session)) is not None]
@@ -86,13 +86,13 @@ def verdict(session: SessionView, run: str = "") -> Verdict:
         if mode in MODES and (mode == "unreadable" or not run):
             reasons.append(MODES[mode])
         reasons = reasons or ["there is nothing that could prove it"]
-        return Verdict(UNPROVEN, NOT, tuple(reasons), is_known=not is_damaged and bool(counting or mode in MODES))
+        return Headline(UNPROVEN, NOT, tuple(reasons), is_known=not is_damaged and bool(counting or mode in MODES))
     whole = outcome.worst(ends)
     told = session.brief.outcome
     if told is not None and not run and not outcome.is_worse(whole, told):
         whole = told  # as Stop has it, who also knows of gates beside the work and of what was given up
     if any(_gone(view, session) for view in counting):
-        return Verdict(GONE, f"{NOT} any more" if outcome.is_done(whole) else NOT, tuple(reasons))
+        return Headline(GONE, f"{NOT} any more" if outcome.is_done(whole) else NOT, tuple(reasons))
     return _ended(whole, counting)
 
 
@@ -125,14 +125,14 @@ def _gone(view: Status, session: SessionView) -> str:
     return ""
 
 
-def _ended(whole: Outcome, counting: Sequence[Status]) -> Verdict:
+def _ended(whole: Outcome, counting: Sequence[Status]) -> Headline:
     """The words of the outcome; of what was not reached, also how far it came, and what has changed since."""
     reasons = [outcome.facts_in_words(whole)]
     if whole["verdict"] in (outcome.WAIVED, outcome.ENDED):
         for view in counting:
             if any(is_not_passing(item) or _is_stale(item) for item in view.items):
                 reasons.append(_open(view))
-    return Verdict(whole["verdict"], outcome.OPENINGS[whole["verdict"]], tuple(reasons), whole)
+    return Headline(whole["verdict"], outcome.OPENINGS[whole["verdict"]], tuple(reasons), whole)
 
 
 def ended_as(view: Status, session: SessionView) -> Outcome | None:

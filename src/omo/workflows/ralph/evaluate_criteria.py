@@ -18,7 +18,7 @@ from omo.proof.checks import parse_checks
 from omo.proof.evaluate import Observation, evaluate
 from omo.text import clip
 from omo.work.judge import RESULTS, JudgeResult, Key
-from omo.workflows.ralph.rules import CheckRow, Criterion, CriterionResult, Fact, digest_of
+from omo.workflows.ralph.rules import CarriedFact, CheckRow, Criterion, CriterionResult, digest_of
 from omo.workflows.ralph.run import RalphRun, RalphState
 
 HEAVY_SECONDS = 30.0
@@ -44,7 +44,7 @@ class CheckResult:
     evidence: str
     source: str = CODE
     suggested_action: str = ""
-    fact: Fact | None = None
+    fact: CarriedFact | None = None
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Evaluation:
             results[criterion.id] = result_of(checks)
         return results
 
-    def _check(self, pinned: pins.Pinned, criterion: Criterion, check: CheckRow, takes_over: bool) -> CheckResult:
+    def _check(self, pinned: pins.CheckPins, criterion: Criterion, check: CheckRow, takes_over: bool) -> CheckResult:
         name, digest = check["id"], digest_of(check)
         goal = criterion.goal(self.state.run)
         if not any((pin.digest, pin.goal) == (digest, goal) for pin in pinned.pins):
@@ -89,7 +89,7 @@ class Evaluation:
         observation, seconds = self._observed[same]
         evidence = "; ".join(filter(None, [observation.reason, observation.observed]))
         action = f"make the {check['type']} check {name} hold"
-        fact: Fact | None = None
+        fact: CarriedFact | None = None
         if check["type"] in COMMANDS:
             action = f"run {clip(' '.join(check['argv']), 160)} and mend what it reports"
         if key and seconds > self.heavy:
@@ -168,7 +168,7 @@ def _declared_files(root: Path, affected_paths: Sequence[str]) -> set[str]:
     return files
 
 
-def remembered(state: RalphState, criterion: str, key: str) -> Fact | None:
+def remembered(state: RalphState, criterion: str, key: str) -> CarriedFact | None:
     """What the newest judgement keeps of a check that passed with this key, while it is not too old."""
     facts = state.last_result(criterion).get("heavy") or []
     for fact in facts:

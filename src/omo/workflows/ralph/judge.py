@@ -16,9 +16,9 @@ from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
 from omo.state.rows import read_base
 from omo.text import clip
 from omo.work import bound, proving
-from omo.work.agents import FULL, Message, NoAnswer, SessionEvents, expect_of, session_events
+from omo.work.agents import FULL, AgentMessage, NoAnswer, SessionEvents, expect_of, session_events
 from omo.work.files import Files
-from omo.work.judge import JUDGE, JudgeAnswer, failed, match, read, read_messages
+from omo.work.judge import JUDGE, JudgeAnswer, failed, match, read_answer, read_messages
 from omo.work.status import NextStep, command
 from omo.workflows.ralph import rules
 from omo.workflows.ralph.asking import ask
@@ -32,7 +32,7 @@ from omo.workflows.ralph.evaluate_criteria import (
 )
 from omo.workflows.ralph.phases import PhaseReport, check
 from omo.workflows.ralph.rules import ASK, MOST_CIRCUMVENTIONS, PROMPT, CriterionResult, CriterionState, RalphRow
-from omo.workflows.ralph.run import Brief, RalphRun, RalphState, fix, opening, require_open
+from omo.workflows.ralph.run import JudgeBrief, RalphRun, RalphState, fix, opening, require_open
 from omo.workflows.ultrawork.gates import fold
 
 TYPE_CHECKING = False
@@ -286,13 +286,15 @@ def _answers(run: RalphRun, state: RalphState, files: Files, events: SessionEven
     return replace(answers, answers=matched, notes=notes)
 
 
-def _in_file(text: str, newest: Brief, briefs: Sequence[Brief], reported: Sequence[Message]) -> JudgeAnswer:
+def _in_file(
+    text: str, newest: JudgeBrief, briefs: Sequence[JudgeBrief], reported: Sequence[AgentMessage]
+) -> JudgeAnswer:
     """What was handed in instead of a judge's own message, to the brief about these files.
 
     It stands in only where no judge was seen to speak of any of the briefs.
     """
     try:
-        given = read(text)
+        given = read_answer(text)
     except NoAnswer as error:
         fixed_by = f"{PROMPT} shows the form; one JSON object, beginning a line"
         raise BadInput(f"--result: {error}", fix=fixed_by) from None

@@ -18,7 +18,7 @@ from omo.proof import base, gate_runs, kinds, own_commands
 from omo.state.rows import read_base
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.agents import EVIDENCE, Message, SessionEvents, messages_in, same_files
+from omo.work.agents import EVIDENCE, AgentMessage, SessionEvents, messages_in, same_files
 from omo.work.files import Files
 from omo.work.lifecycle import require_reason
 from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE, JudgedGate, RalphRow
@@ -58,7 +58,7 @@ PRINTERS = ("echo", "printf", "true", ":", "sleep")
 
 
 @dataclass(frozen=True)
-class Proof:
+class PhaseProof:
     """`is_undone`: the agent was never seen, or no work is there; more than a gate or a second look is missing."""
 
     status: str
@@ -71,7 +71,7 @@ class PhaseReport:
     """`to_do` mends what is missing. `damage` says that no fact could be read, which is nobody's circumvention."""
 
     iteration: int
-    proofs: Mapping[str, Proof]
+    proofs: Mapping[str, PhaseProof]
     to_do: list[str] = field(default_factory=list)
     damage: str = ""
     gates: list[Gate] = field(default_factory=list)
@@ -134,7 +134,7 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
     """Did the phases of this iteration happen? Writes nothing. `newer_than` leaves out what was seen before."""
     state = require_open(run)
     if events.damage:
-        nothing = {phase: Proof(MISSING, events.damage) for phase in PHASES}
+        nothing = {phase: PhaseProof(MISSING, events.damage) for phase in PHASES}
         repair = f"omo ledger repair --session {shlex.quote(events.session)}"
         fix = f"look at what was changed with omo ledger verify; only the user can repair it: {repair}"
         return PhaseReport(state.iteration, nothing, [fix], events.damage)
@@ -151,10 +151,10 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
         proofs["REFINE"] = _refine_left_out(files, state)
     proofs["SHIP"] = ship(gates, files.tree)
     if not gates and (why := _needs_no_gate(files, state)):
-        proofs["SHIP"] = Proof(PRESENT, f"no gate is pinned; {why}")
+        proofs["SHIP"] = PhaseProof(PRESENT, f"no gate is pinned; {why}")
     for phase in REDUCIBLE:
         if state.reduced_scope and proofs[phase].status == MISSING:
-            proofs[phase] = Proof(REDUCED, f"the run was started with less: {clip(state.reduced_scope, 200)}")
+            proofs[phase] = PhaseProof(REDUCED, f"the run was started with less: {clip(state.reduced_scope, 200)}")
     to_do = []
     for phase, proof in proofs.items():
         if phase == "SHIP" and proof.status == MISSING and not gates:
@@ -164,13 +164,13 @@ def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str
     return PhaseReport(state.iteration, proofs, to_do, gates=gates)
 
 
-def in_order(finished: Iterable[Message], began: Base | None) -> dict[str, Message]:
+def in_order(finished: Iterable[AgentMessage], began: Base | None) -> dict[str, AgentMessage]:
     """By phase, the finish that counts. What an executor does after QA is for QA again, but for no other refinement.
 
     Without an executor the work is the leading agent's, and QA has seen it if it finished on other files than those
     that the iteration `began` on.
     """
-    counting: dict[str, Message] = {}
+    counting: dict[str, AgentMessage] = {}
     was_verified = False
     for message in finished:
         phase = PHASE_OF[message.agent]
@@ -189,31 +189,33 @@ def in_order(finished: Iterable[Message], began: Base | None) -> dict[str, Messa
     return counting
 
 
-def _by_agent(phase: str, agent: str, counting: Mapping[str, Message], finished: Sequence[Message]) -> Proof:
+def _by_agent(
+    phase: str, agent: str, counting: Mapping[str, AgentMessage], finished: Sequence[AgentMessage]
+) -> PhaseProof:
     message = counting.get(phase)
     if message is not None:
-        return Proof(PRESENT, f"{agent} finished at {message.ts} (row {message.seq} of the session's ledger)")
+        return PhaseProof(PRESENT, f"{agent} finished at {message.ts} (row {message.seq} of the session's ledger)")
     if any(each.agent == agent for each in finished):
-        return Proof(MISSING, TOO_EARLY[phase])
-    return Proof(MISSING, f"no {agent} finished in this iteration", is_undone=True)
+        return PhaseProof(MISSING, TOO_EARLY[phase])
+    return PhaseProof(MISSING, f"no {agent} finished in this iteration", is_undone=True)
 
 
-def _own_work(files: Files, state: RalphState, by_agent: Proof) -> Proof:
+def _own_work(files: Files, state: RalphState, by_agent: PhaseProof) -> PhaseProof:
     changed: list[str] | None = []
     if files.tree != state.exec_row.get("tree"):
         changed = files.changed_since(state.exec_row.get("files"))
     # What a tester writes down is not what it tests.
     if changed is None or any(not path.startswith(EVIDENCE) for path in changed):
-        return Proof(PRESENT, f"{by_agent.text}, and files are others than when it began")
-    return Proof(MISSING, f"{by_agent.text}, and no file is other than when it began", is_undone=True)
+        return PhaseProof(PRESENT, f"{by_agent.text}, and files are others than when it began")
+    return PhaseProof(MISSING, f"{by_agent.text}, and no file is other than when it began", is_undone=True)
 
 
-def _refine_left_out(files: Files, state: RalphState) -> Proof:
+def _refine_left_out(files: Files, state: RalphState) -> PhaseProof:
     lines = changed_lines(files, state)
     text = f"{counted(lines, 'changed line')}: {clip(state.why_no_refine, 200)}"
     if lines >= SMALL_CHANGE:
-        return Proof(MISSING, f"left out, but {SMALL_CHANGE} lines are too many for that: {text}")
-    return Proof(SKIPPED, text)
+        return PhaseProof(MISSING, f"left out, but {SMALL_CHANGE} lines are too many for that: {text}")
+    return PhaseProof(SKIPPED, text)
 
 
 def changed_lines(files: Files, state: RalphState) -> int:
@@ -263,14 +265,14 @@ def _needs_no_gate(files: Files, state: RalphState) -> str:
     return ""
 
 
-def ship(gates: Sequence[Gate], tree: str) -> Proof:
+def ship(gates: Sequence[Gate], tree: str) -> PhaseProof:
     """A gate that an agent pinned and that cannot fail is none. A missing gate is never a sign of bad faith."""
     if not gates:
-        return Proof(MISSING, f"no gate is pinned in this session: {PIN}")
+        return PhaseProof(MISSING, f"no gate is pinned in this session: {PIN}")
     real = [gate for gate in gates if gate.is_users or not cannot_fail(gate.argv)]
     if not real:
         names = clip(", ".join(gate.name for gate in gates), 200)
-        return Proof(MISSING, f"what the agent pinned cannot fail, so it proves nothing ({names}): {PIN}")
+        return PhaseProof(MISSING, f"what the agent pinned cannot fail, so it proves nothing ({names}): {PIN}")
     wrong = []
     for gate in real:
         name, last = clip(gate.name, 60), gate.last
@@ -281,9 +283,9 @@ def ship(gates: Sequence[Gate], tree: str) -> Proof:
         elif not last.passed and not gate.allowed:
             wrong.append(f"{name} says {clip(last.result, 20)}")
     if wrong:
-        return Proof(MISSING, f"gates: {clip(', '.join(wrong), 300)}")
+        return PhaseProof(MISSING, f"gates: {clip(', '.join(wrong), 300)}")
     pinned = ", ".join(f"{clip(gate.name, 60)} (pinned by the {clip(gate.by, 20)})" for gate in real)
-    return Proof(PRESENT, f"passed on the files as they are: {clip(pinned, 300)}")
+    return PhaseProof(PRESENT, f"passed on the files as they are: {clip(pinned, 300)}")
 
 
 # What the session's ledger has

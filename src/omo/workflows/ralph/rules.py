@@ -63,7 +63,7 @@ class CheckRow(TypedDict, total=False):
     cwd: str
 
 
-class Fact(TypedDict):
+class CarriedFact(TypedDict):
     """By what a later iteration may take a result over."""
 
     key: str
@@ -79,7 +79,7 @@ class CriterionResult(TypedDict, total=False):
     source: str
     cached_from: int | None  # the iteration that ran it, where another did
     suggested_action: str
-    heavy: list[Fact]
+    heavy: list[CarriedFact]
 
 
 class AskedBefore(TypedDict, total=False):
@@ -93,7 +93,7 @@ class AskedBefore(TypedDict, total=False):
     again: list[str]  # the criteria of this run that ask the same
 
 
-class Earlier(TypedDict, total=False):
+class RunBefore(TypedDict, total=False):
     """The run that one carries on from."""
 
     run: str
@@ -131,7 +131,7 @@ class RalphRow(LedgerRow, total=False):
     reduced_scope: str
     lessons: list[AskedBefore]
     carried: list[str]
-    after: Earlier
+    after: RunBefore
     before: dict[str, str]
     iteration: int
     scope: list[str]

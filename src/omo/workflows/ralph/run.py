@@ -17,7 +17,7 @@ from omo.work.bound import REOPENED
 from omo.work.files import Files
 from omo.work.run import Caller, Kind, Run, require_objects
 from omo.work.status import Command, NextStep, command, units
-from omo.workflows.ralph.rules import OPEN, AskedBefore, Criterion, CriterionResult, CriterionState, Earlier, RalphRow
+from omo.workflows.ralph.rules import OPEN, AskedBefore, Criterion, CriterionResult, CriterionState, RalphRow, RunBefore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ THE_USERS_TURN = (
 )
 
 
-class Brief(NamedTuple):
+class JudgeBrief(NamedTuple):
     """What the judge was asked in an iteration, about which files; `call` counts within it."""
 
     nonce: str
@@ -63,7 +63,7 @@ class RalphState:
     exec_row: RalphRow = field(default_factory=NO_ROW.copy)
     circumventions: int = 0
     judged: list[RalphRow] = field(default_factory=list)
-    all_briefs: list[Brief] = field(default_factory=list)
+    all_briefs: list[JudgeBrief] = field(default_factory=list)
     reduced_scope: str = ""
     source: str = ""
     base: str | None = None
@@ -105,14 +105,14 @@ class RalphState:
         return str(notes[-1].get("skipped") or "") if notes else ""
 
     @property
-    def briefs(self) -> list[Brief]:
+    def briefs(self) -> list[JudgeBrief]:
         return [brief for brief in self.all_briefs if brief.iteration == self.iteration]
 
-    def brief_about(self, tree: str) -> Brief | None:
+    def brief_about(self, tree: str) -> JudgeBrief | None:
         """The newest that asked about exactly these files."""
         return next((brief for brief in reversed(self.briefs) if brief.tree == tree), None)
 
-    def is_taken_up(self, brief: Brief) -> bool:
+    def is_taken_up(self, brief: JudgeBrief) -> bool:
         """A judgement took its answer up and could not tell: an answer counts for one brief."""
         return any(row.get("nonce") == brief.nonce for row in self.of_iteration("judge-unknown"))
 
@@ -233,7 +233,7 @@ class RalphState:
         return lessons if isinstance(lessons, list) else []  # an earlier version kept them in another form
 
     @property
-    def after(self) -> Earlier:
+    def after(self) -> RunBefore:
         """The run of this session that this one carries on from, where that did not pass."""
         return self.started.get("after") or {}
 
@@ -283,7 +283,7 @@ def _apply(state: RalphState, row: RalphRow) -> None:
     elif kind == "exec-circumvention":
         state.circumventions += 1
     elif kind == "brief":
-        asked = Brief(row["nonce"], row["ts"], row["iteration"], row["call"], row["tree"], row["files"])
+        asked = JudgeBrief(row["nonce"], row["ts"], row["iteration"], row["call"], row["tree"], row["files"])
         state.all_briefs.append(asked)
     elif kind == "judged":
         require_objects(*row.get("results", {}).values())

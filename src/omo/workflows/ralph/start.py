@@ -36,9 +36,9 @@ from omo.workflows.ralph.rules import (
     MOST_ITERATIONS,
     AskedBefore,
     Criterion,
-    Earlier,
     RalphRow,
     Request,
+    RunBefore,
 )
 from omo.workflows.ralph.run import ABANDON, KIND, RALPH, THE_USERS_TURN, RalphRun, RalphState, opening
 
@@ -307,7 +307,7 @@ def _seen_failing(last: RalphState | None, wanted: Sequence[Criterion]) -> list[
     return [criterion.id for criterion in wanted if criterion.digests in failing]
 
 
-def _cleared_away(caller: Caller) -> Earlier:
+def _cleared_away(caller: Caller) -> RunBefore:
     """The session's last run, where the agent has cleared it away: what it asked for nobody compares any more."""
     summary = caller.summary(KIND)
     if not summary.get("cleared"):
@@ -315,7 +315,7 @@ def _cleared_away(caller: Caller) -> Earlier:
     return {"run": str(summary.get("run") or ""), "how": "cleared by the agent", "statuses": {}, "dropped": []}
 
 
-def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> Earlier:
+def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> RunBefore:
     """The session's last run, where it did not pass, and what of it is not asked any more; else empty.
 
     What the runs before it had dropped goes on with it.

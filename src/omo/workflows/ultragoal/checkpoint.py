@@ -10,7 +10,7 @@ from pathlib import Path
 from omo.clock import seconds, stamp
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import artifacts, base, changes
-from omo.proof.gate_runs import Command
+from omo.proof.gate_runs import GateCommand
 from omo.text import clip, counted
 from omo.work import agents, proving
 from omo.work.agents import Review
@@ -18,7 +18,7 @@ from omo.work.citations import require_cited
 from omo.workflows.ultragoal import receipts, reviewers
 from omo.workflows.ultragoal.brief import text_defects
 from omo.workflows.ultragoal.gate.fill import Filled, cleaner_report, fill
-from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, Inspection, Subject, about_the_work
+from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, GateSubject, Inspection, about_the_work
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
 from omo.workflows.ultragoal.goals import remember_files, set_back, start_next
 from omo.workflows.ultragoal.next_step import tool_step
@@ -51,7 +51,7 @@ def checkpoint(
     goal_json: object,
     gate: object,
     gate_file: str = "",
-    rerun: Callable[[Subject, Collection[str]], None] | None = None,
+    rerun: Callable[[GateSubject, Collection[str]], None] | None = None,
 ) -> Done:
     """Every refusal comes before the first row of the plan. `gate_file` is where in the project the gate was read from.
 
@@ -85,7 +85,7 @@ def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
 
 
 def _require_passing(
-    run: PlanRun, name: str, subject: Subject, gate: object, filled: Filled | None = None
+    run: PlanRun, name: str, subject: GateSubject, gate: object, filled: Filled | None = None
 ) -> Inspection:
     """`filled` is what omo could fill in of the gate, and what it lacks."""
     artifacts.list_artifacts(run.caller.state)  # refused with its own remedy where that ledger is damaged
@@ -127,7 +127,7 @@ def stands(run: PlanRun, plan: Plan, goal: Goal, evidence: str, gate: object) ->
     return receipts.kind_for(plan, goal) == receipts.PER_GOAL or receipts.final(plan, run.directory) is not None
 
 
-def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Subject:
+def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> GateSubject:
     caller = run.caller
     # What the project calls control of a computer now, and what it said where the work began.
     control_globs = tuple(dict.fromkeys((*caller.control_globs, *run.base_settings.computer_control)))
@@ -135,7 +135,7 @@ def subject_of(run: PlanRun, plan: Plan, goal: Goal, gate_file: str = "") -> Sub
     if plan.base and control_globs:  # nothing else asks which files changed
         with contextlib.suppress(NotEvaluable):
             changed = changes.changed(Path(caller.root), plan.base)
-    return Subject(
+    return GateSubject(
         root=Path(caller.root),
         state=caller.state,
         goal=f"ultragoal/{plan.run}/{goal.id}",
@@ -167,7 +167,7 @@ def _complete(
     goal_json: object,
     gate: object,
     gate_file: str,
-    rerun: Callable[[Subject, Collection[str]], None] | None,
+    rerun: Callable[[GateSubject, Collection[str]], None] | None,
 ) -> Done:
     plan = run.require_plan()
     goal = plan.goal(name)
@@ -234,7 +234,7 @@ def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Receipt) ->
     return started
 
 
-def _register(run: PlanRun, subject: Subject, cited: list[str]) -> dict[str, str]:
+def _register(run: PlanRun, subject: GateSubject, cited: list[str]) -> dict[str, str]:
     registered = {}
     caller = run.caller
     for path in cited:
@@ -254,11 +254,11 @@ def _register(run: PlanRun, subject: Subject, cited: list[str]) -> dict[str, str
 
 
 def _facts(
-    run: PlanRun, subject: Subject, reviews: dict[str, Review], inspection: Inspection, registered: dict[str, str]
+    run: PlanRun, subject: GateSubject, reviews: dict[str, Review], inspection: Inspection, registered: dict[str, str]
 ) -> Receipt:
     """What the receipt notes besides the gate: what reviewers were seen to say, what was waived, what it looked at, and
     why commands that omo ran for it, or as gates of the session, need not mean what they did before."""
-    commands: list[Command] = list(inspection.commands)
+    commands: list[GateCommand] = list(inspection.commands)
     commands += [gate for gate in subject.gates or () if gate.last is not None]
     weakened: list[str] = []
     allowed: list[str] = []

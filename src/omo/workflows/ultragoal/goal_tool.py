@@ -16,13 +16,13 @@ from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import Plan, PlanRow
 from omo.workflows.ultragoal.reviewers import outcome_of
 from omo.workflows.ultragoal.run import PlanRun
-from omo.workflows.ultragoal.session_goal import GoalTool, Outcome, ToolGoal, ToolRow
+from omo.workflows.ultragoal.session_goal import GoalTool, SessionGoalOutcome, ToolGoal, ToolRow
 
 LONGEST_OBJECTIVE = 4000
 SAY_IT = 'omo goal create --objective "what is to be reached"'
 
 
-def create(run: PlanRun, objective: str | None = None) -> Outcome:
+def create(run: PlanRun, objective: str | None = None) -> SessionGoalOutcome:
     """A new goal; without an objective, the one the session's plan needs now."""
     given = None
     if objective is not None:
@@ -62,11 +62,11 @@ def take_over(caller: Caller, source: str) -> None:
     store.move(theirs.directory, own.directory)
 
 
-def pause(run: PlanRun) -> Outcome:
+def pause(run: PlanRun) -> SessionGoalOutcome:
     return run.tool.change("pause", lambda goal: {"why": run.why_it_may_rest("omo goal pause")})
 
 
-def resume(run: PlanRun) -> Outcome:
+def resume(run: PlanRun) -> SessionGoalOutcome:
     """The plan's row comes first: after a crash in between, the old classification allows no second pause."""
     run.tool.require_whole()
     goal = run.tool.newest
@@ -75,7 +75,7 @@ def resume(run: PlanRun) -> Outcome:
     return run.tool.change("resume", lambda goal: {})
 
 
-def complete(run: PlanRun) -> Outcome:
+def complete(run: PlanRun) -> SessionGoalOutcome:
     """Where this brings the plan to its end, how it ended is written down then: later changes are other work."""
     completed = run.tool.change("complete", lambda goal: _proof(run, goal) if goal else {})
     plan = run.plan
@@ -86,14 +86,14 @@ def complete(run: PlanRun) -> Outcome:
     return completed
 
 
-def drop(run: PlanRun) -> Outcome:
+def drop(run: PlanRun) -> SessionGoalOutcome:
     """For a goal that is active or paused, by anyone. The user's word also does away with a damaged journal."""
     tool = run.tool
     if not tool.problems or tool.caller.by != "user":
         return tool.change("drop", lambda goal: {})
     kept = store.keep_as(tool.directory, "damaged", tool.caller.now)
     tool.append(lambda rows: (None, [{"kind": "goal_dropped", "kept": kept}]))
-    return Outcome(None, "damaged", kept)
+    return SessionGoalOutcome(None, "damaged", kept)
 
 
 def _objective_for(run: PlanRun, given: str | None) -> tuple[str, str]:

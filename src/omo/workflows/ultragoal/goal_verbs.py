@@ -15,7 +15,7 @@ from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, run_of
-from omo.workflows.ultragoal.session_goal import Outcome, ToolGoal
+from omo.workflows.ultragoal.session_goal import SessionGoalOutcome, ToolGoal
 from omo.workflows.ultragoal.status import changing, publish_status
 
 
@@ -78,7 +78,7 @@ def drop(arguments: argparse.Namespace, context: Context) -> Result:
     return result
 
 
-def _operate(run: PlanRun, operation: Callable[[PlanRun], Outcome]) -> Result:
+def _operate(run: PlanRun, operation: Callable[[PlanRun], SessionGoalOutcome]) -> Result:
     with changing(run):
         outcome = operation(run)
     goal = outcome.goal

@@ -19,8 +19,8 @@ from omo.text import clip
 from omo.work.run import Caller
 from omo.workflows.ultragoal.brief import Brief, same_words, title_of
 from omo.workflows.ultragoal.create import plan_row
-from omo.workflows.ultragoal.gate.models import Defect, shown
-from omo.workflows.ultragoal.gate.proof import Subject
+from omo.workflows.ultragoal.gate.models import GateDefect, shown
+from omo.workflows.ultragoal.gate.proof import GateSubject
 from omo.workflows.ultragoal.gate.rules import inspect_qa
 from omo.workflows.ultragoal.plan import MODES, NewGoal, Plan, PlanRow, Steered
 from omo.workflows.ultragoal.run import PlanRun, begin, settings_at
@@ -52,14 +52,14 @@ SENTENCE_END = re.compile(r"(?<=[^\d][.!?;])\s+|(?<=[。！？；])\s*|\n(?!\s*[
 
 
 @dataclass(frozen=True)
-class Contract:
+class ReviewContract:
     """How much the contract says. Derived: there is none, so what the work was to do is a guess."""
 
     strength: str
     why: str
 
 
-def measure(text: str) -> Contract:
+def measure(text: str) -> ReviewContract:
     """Words, and sentences or points of a list that oblige somebody. What is said twice counts once."""
     is_statement: dict[str, bool] = {}
     for piece in SENTENCE_END.split(NO_PROSE.sub("", text)):
@@ -74,7 +74,7 @@ def measure(text: str) -> Contract:
     statements = sum(is_statement.values())
     is_strong = words >= FEWEST_WORDS and statements >= FEWEST_STATEMENTS
     why = f"{statements} of {FEWEST_STATEMENTS} acceptance statements, {words} of {FEWEST_WORDS} words"
-    return Contract(STRONG if is_strong else THIN, why)
+    return ReviewContract(STRONG if is_strong else THIN, why)
 
 
 def read_spec(root: Path, name: str, cwd: str) -> tuple[str, str]:
@@ -95,13 +95,13 @@ def read_spec(root: Path, name: str, cwd: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class Review:
+class QaReview:
     """`blockers` are what QA found in the work, `defects` what is wrong with the QA."""
 
     source: Source
-    contract: Contract
+    contract: ReviewContract
     blockers: list[str] = field(default_factory=list)
-    defects: list[Defect] = field(default_factory=list)
+    defects: list[GateDefect] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     is_own_contract: bool = False  # it was written or changed with the work, so it says what the work does
 
@@ -124,9 +124,9 @@ class Review:
         return EXIT_CODES[self.verdict]
 
 
-def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, executor_qa: object) -> Review:
+def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, executor_qa: object) -> QaReview:
     """Reads, decodes and replays; writes nothing. `spec` is its path and text, `executor_qa` None where none came."""
-    contract = Contract(DERIVED, "no --spec says what the work is to do")
+    contract = ReviewContract(DERIVED, "no --spec says what the work is to do")
     notes = [source.away] if source.away else []
     is_own = False
     if spec is not None:
@@ -140,7 +140,7 @@ def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, execut
         notes.append(f"nothing differs from {source.base}")
     if executor_qa is None:
         text = "no executor QA was supplied: let omo:qa write it, then pass it with --executor-qa-json FILE"
-        return Review(source, contract, [], [Defect("executorQa", text)], notes, is_own)
+        return QaReview(source, contract, [], [GateDefect("executorQa", text)], notes, is_own)
     qa = executor_qa
     if isinstance(executor_qa, dict) and "executorQa" in executor_qa:  # the gate it was written into
         qa = executor_qa["executorQa"]
@@ -148,12 +148,12 @@ def review(run: PlanRun, source: Source, *, spec: tuple[str, str] | None, execut
     if isinstance(qa, dict) and blockers:
         qa = {**qa, "blockers": []}
     inspection = inspect_qa(qa, _subject(run.caller, source))
-    defects = [Defect(defect.path, clip(defect.message, LONGEST_FINDING)) for defect in inspection.defects]
+    defects = [GateDefect(defect.path, clip(defect.message, LONGEST_FINDING)) for defect in inspection.defects]
     is_readable = contract.strength == STRONG and not defects
     if spec is not None and is_readable and not _is_about(qa, os.path.basename(spec[0])):
         text = f"no covered row is about {spec[0]}: name the file and the point in contractRef"
-        defects.append(Defect("executorQa.contractCoverage", text))
-    return Review(source, contract, blockers, defects, notes + inspection.notes, is_own)
+        defects.append(GateDefect("executorQa.contractCoverage", text))
+    return QaReview(source, contract, blockers, defects, notes + inspection.notes, is_own)
 
 
 def _is_newer_than_request(caller: Caller, path: str, text: str) -> bool:
@@ -179,9 +179,9 @@ def _is_about(qa: Any, name: str) -> bool:
     return False
 
 
-def _subject(caller: Caller, source: Source) -> Subject:
+def _subject(caller: Caller, source: Source) -> GateSubject:
     committed = settings_at(caller.root, source.base_commit).computer_control
-    return Subject(
+    return GateSubject(
         root=Path(caller.root),
         state=caller.state,
         goal=f"ultragoal/review/{source.key}",
@@ -202,7 +202,7 @@ def _blockers(qa: object) -> list[str]:
     return blockers
 
 
-def start(run: PlanRun, done: Review) -> tuple[PlanRun, list[str]]:
+def start(run: PlanRun, done: QaReview) -> tuple[PlanRun, list[str]]:
     """Make goals of the findings, new and known; where the session has no plan, this makes one."""
     name = f"{done.source.kind} {clip(done.source.name, 80)}"
     # What QA found in the work is a goal each, what is wrong with the QA is one.

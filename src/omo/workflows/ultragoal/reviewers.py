@@ -6,7 +6,7 @@ from omo.json_text import Json
 from omo.proof import base
 from omo.text import clip, counted, listed
 from omo.work import agents, outcome, requests
-from omo.work.agents import Message, NoAnswer, Review
+from omo.work.agents import AgentMessage, NoAnswer, Review
 from omo.work.outcome import exception
 from omo.work.status import NextStep
 from omo.workflows.ultragoal import receipts
@@ -61,7 +61,7 @@ def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
             said_of_others.update((review["row"], review["digest"]) for review in receipt.get("agents") or [])
     began = goal.started_at or run.require_plan().created_at
     events = [event for event in run.caller.events if event["ts"] >= began]
-    reported: list[Message] = []
+    reported: list[AgentMessage] = []
     for agent in INDEPENDENT:
         said = []
         for message in agents.messages_in(events, [agent]):
@@ -86,7 +86,7 @@ def changed_files(run: PlanRun, plan: Plan, goal: Goal) -> list[str] | None:
     return None if changed is None else sorted(path for path in changed if not path.startswith(agents.EVIDENCE))
 
 
-def _is_clean(message: Message) -> bool | None:
+def _is_clean(message: AgentMessage) -> bool | None:
     """None for words without a verdict."""
     try:
         return read_verdict(message.text, message.agent)[1]
@@ -94,7 +94,7 @@ def _is_clean(message: Message) -> bool | None:
         return None
 
 
-def _are_of_same_files(first: Message, second: Message) -> bool:
+def _are_of_same_files(first: AgentMessage, second: AgentMessage) -> bool:
     return agents.same_files(first.files, second.files)
 
 

@@ -82,7 +82,7 @@ class ToolGoal:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SessionGoalOutcome:
     """What an operation left; `before` is the status it found, `kept` where a damaged journal lies now."""
 
     goal: ToolGoal | None
@@ -152,11 +152,11 @@ class GoalTool:
                 defects=differing,
             )
 
-    def change(self, operation: str, fields: Callable[[ToolGoal | None], ToolRow]) -> Outcome:
+    def change(self, operation: str, fields: Callable[[ToolGoal | None], ToolRow]) -> SessionGoalOutcome:
         """The table first, then `fields`, by which the plan has its say; both under the journal's lock."""
         self.require_whole()
 
-        def decide(rows: list[ToolRow]) -> tuple[Outcome, list[ToolRow]]:
+        def decide(rows: list[ToolRow]) -> tuple[SessionGoalOutcome, list[ToolRow]]:
             goal = fold(rows)
             before = goal.status if goal else NONE
             kind, starts, after = MOVES[operation]
@@ -166,14 +166,14 @@ class GoalTool:
                     stands += f": {clip(goal.objective, 160)}"
                 raise Refused(f"omo goal {operation} is not possible: {stands}", fix=instead, status=before)
             if after == before:
-                return Outcome(goal, before), []
+                return SessionGoalOutcome(goal, before), []
             row: ToolRow = {"kind": kind}
             if goal is not None:
                 row["goal"] = goal.id
             row |= fields(goal)
-            return Outcome(_after(goal, {**row, "ts": stamp(self.caller.now)}), before), [row]
+            return SessionGoalOutcome(_after(goal, {**row, "ts": stamp(self.caller.now)}), before), [row]
 
-        outcome: Outcome = self.append(decide)
+        outcome: SessionGoalOutcome = self.append(decide)
         return outcome
 
     def append(self, decide: Callable[[list[ToolRow]], tuple[Any, list[ToolRow]]]) -> Any:

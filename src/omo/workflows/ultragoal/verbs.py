@@ -26,7 +26,7 @@ from omo.workflows.ultragoal.run import PlanRun, run_of
 from omo.workflows.ultragoal.status import changing, plan_status, publish_status
 
 if TYPE_CHECKING:
-    from omo.workflows.ultragoal.gate.proof import Subject
+    from omo.workflows.ultragoal.gate.proof import GateSubject
 
 LARGEST_BRIEF = 1_000_000
 REVIEW_MODES = ("review-only", "review-start")
@@ -251,7 +251,7 @@ def _gate(arguments: argparse.Namespace, context: Context) -> tuple[object, str]
     return models.load(given, context.cwd), os.path.relpath(os.path.join(context.cwd, given), context.root)
 
 
-def _rerun(context: Context, run: PlanRun, subject: Subject, argv: list[str], settled: Collection[str]) -> None:
+def _rerun(context: Context, run: PlanRun, subject: GateSubject, argv: list[str], settled: Collection[str]) -> None:
     """Run on the files as they are now what is to show the goal: the session's gates, but for those that are `settled`,
     and the given command."""
     from omo.workflows.ultragoal.gate.proof import gate_problem, run_mark_of

@@ -20,7 +20,7 @@ from omo.workflows.ultrawork import gates
 if TYPE_CHECKING:
     from omo.workflows.ultragoal.checkpoint import Done
     from omo.workflows.ultragoal.plan import PlanRow
-    from omo.workflows.ultragoal.review import Review
+    from omo.workflows.ultragoal.review import QaReview
 
 
 MOST_FINDINGS = 50
@@ -128,7 +128,7 @@ def _how_to_close(run: PlanRun) -> str:
     if len(known):
         return f"{GATE_ORDER}Gates: {', '.join(f'{gate.name} ({gates.in_words(gate)})' for gate in known)}."
     caller = run.caller
-    checks = gates.Found(caller.root, ".", caller.session_rows.get(caller.session), known).checks
+    checks = gates.FoundGates(caller.root, ".", caller.session_rows.get(caller.session), known).checks
     pins = [f"/omo:pin {check.name} -- {shlex.join(check.argv)}" for check in checks[:MOST_PINS]]
     return GATE_ORDER + NO_GATE.format(" or ".join(pins) or "/omo:pin NAME -- COMMAND")
 
@@ -176,7 +176,7 @@ def steered(row: PlanRow, step: NextStep, notes: list[str]) -> Result:
     return Result(data, f"{STEERED[row['mutation']].format(**shown)}\nNext: {step.text}", notes=notes)
 
 
-def reviewed(done: Review, mode: str, ids: list[str], following: str) -> Result:
+def reviewed(done: QaReview, mode: str, ids: list[str], following: str) -> Result:
     source, contract = done.source, done.contract
     data = {
         "verdict": done.verdict,

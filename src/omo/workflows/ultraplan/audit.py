@@ -16,10 +16,10 @@ from omo.errors import BadInput, NotEvaluable
 from omo.proof import globs
 from omo.proof.base import is_leftover
 from omo.proof.checks import Check, parse_checks
-from omo.proof.evaluate import Tree, evaluate
+from omo.proof.evaluate import CheckedTree, evaluate
 from omo.text import clip
-from omo.workflows.ultraplan.claims import Claim, claim, wishes
-from omo.workflows.ultraplan.history import Change, Commit, History
+from omo.workflows.ultraplan.claims import CommitClaim, claim, wishes
+from omo.workflows.ultraplan.history import Commit, History, PathChange
 from omo.workflows.ultraplan.models import Document, Manifest, Step, covering
 
 MOST_FINDINGS = 20
@@ -226,7 +226,7 @@ def checks_of(step: Step) -> list[Check]:
     return [check for check in parse_checks(rows, f"step {step.number}") if not isinstance(check, str)]
 
 
-def _judge(step: Step, history: History, own: Claim | None, unclear: str | None) -> StepAudit:
+def _judge(step: Step, history: History, own: CommitClaim | None, unclear: str | None) -> StepAudit:
     manifest = step.manifest
     if manifest is None:
         why = "it has no manifest, so nothing says when it is done"
@@ -278,7 +278,7 @@ def _checked(step: Step, root: Path) -> tuple[list[str], list[str]]:
         checks = checks_of(step)
     except BadInput as error:
         return failed, [error.message]
-    for check in evaluate(checks, Tree(root)).checks if checks else ():
+    for check in evaluate(checks, CheckedTree(root)).checks if checks else ():
         line = f"{check.reason} ({check.observed})" if check.observed else check.reason
         if check.result == "fail":
             failed.append(line)
@@ -287,15 +287,15 @@ def _checked(step: Step, root: Path) -> tuple[list[str], list[str]]:
     return failed, unsettled
 
 
-def _wrong_with_commit(manifest: Manifest, own: Claim, history: History) -> list[str]:
+def _wrong_with_commit(manifest: Manifest, own: CommitClaim, history: History) -> list[str]:
     wanted = wishes(manifest)
     if not own.commit.changes:
         return [f"{own.commit} changes nothing at all"]
     if wanted and not any(wish.is_met_by(own.commit.changes) for wish in wanted):
         return [f"{own.commit} touches none of the expected paths: {_named([wish.glob for wish in wanted])}"]
     first = own.index if own.undone_at is None else own.undone_at + 1
-    since: list[Change] = []
-    ever: list[Change] = []
+    since: list[PathChange] = []
+    ever: list[PathChange] = []
     for index, commit in enumerate(history.commits):
         ever += commit.changes
         if index >= first:
@@ -328,13 +328,13 @@ def _counts(path: str, document: Document, history: History) -> bool:
     return path != document.path and not covering(path, APART) and not is_left_behind
 
 
-def _violations(document: Document, history: History, claims: Mapping[int, Claim]) -> list[Violation]:
+def _violations(document: Document, history: History, claims: Mapping[int, CommitClaim]) -> list[Violation]:
     """One for each path. Outside of touch is told where it is left changed: a slip that was taken back does no harm.
     What is never to be touched is told whatever became of it, even where a later commit took it back."""
     step_of = {own.commit.sha: number for number, own in claims.items()}
     first: dict[str, Commit] = {}
     steps: dict[str, int] = {}  # by path, the step whose commit changed it
-    ever: list[Change] = []
+    ever: list[PathChange] = []
     for commit in history.commits:
         for change in commit.own_changes:
             if _counts(change.path, document, history):

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from omo.proof import patterns
-from omo.workflows.ultraplan.history import Change, Commit, undone
+from omo.workflows.ultraplan.history import Commit, PathChange, undone
 from omo.workflows.ultraplan.models import Manifest, Step
 
 SEARCH_SECONDS = 60.0
@@ -29,7 +29,7 @@ _ABOUT_OTHERS = ('Revert "', 'Reapply "', "fixup! ", "squash! ", "amend! ")
 
 
 @dataclass(frozen=True)
-class Claim:
+class CommitClaim:
     """`index` is the commit's among all of them; `undone_at` that of the commit which reverted it."""
 
     commit: Commit
@@ -46,7 +46,7 @@ class Wish:
     glob: str
     is_absent: bool = False
 
-    def is_met_by(self, changes: Sequence[Change]) -> bool:
+    def is_met_by(self, changes: Sequence[PathChange]) -> bool:
         return any(change.is_deletion == self.is_absent and change.is_about([self.glob]) for change in changes)
 
 
@@ -60,7 +60,7 @@ def wishes(manifest: Manifest) -> list[Wish]:
     return named
 
 
-def claim(steps: Sequence[Step], commits: Sequence[Commit]) -> tuple[dict[int, Claim], dict[int, str]]:
+def claim(steps: Sequence[Step], commits: Sequence[Commit]) -> tuple[dict[int, CommitClaim], dict[int, str]]:
     """By step number, for those that expect a commit: its claim, or why its pattern could not be tried."""
     claiming = _Claiming(commits)
     for step in steps:
@@ -81,7 +81,7 @@ class _Claiming:
     def __init__(self, commits: Sequence[Commit]) -> None:
         self._commits = commits
         self._undone = undone(commits)
-        self._budget = patterns.Budget(SEARCH_SECONDS)
+        self._budget = patterns.SearchTime(SEARCH_SECONDS)
         self._manifests: dict[int, Manifest] = {}
         self._named: dict[int, list[int]] = {}  # by step: commits with its subject
         self._claimed: dict[int, int] = {}
@@ -136,12 +136,14 @@ class _Claiming:
                 self._claimed[number] = index
                 self._shared[number] = tuple(other for other in together if other != number)
 
-    def result(self) -> tuple[dict[int, Claim], dict[int, str]]:
+    def result(self) -> tuple[dict[int, CommitClaim], dict[int, str]]:
         claims = {}
         for number, index in self._claimed.items():
             commit = self._commits[index]
             is_late = any(other > number and before < index for other, before in self._claimed.items())
-            claims[number] = Claim(commit, index, is_late, self._shared.get(number, ()), self._undone.get(commit.sha))
+            claims[number] = CommitClaim(
+                commit, index, is_late, self._shared.get(number, ()), self._undone.get(commit.sha)
+            )
             self._unclear.pop(number, None)
         return claims, self._unclear
 
@@ -164,6 +166,6 @@ class _Claiming:
                 return False
         try:
             return self._budget.found(pattern, line)
-        except (patterns.TooSlow, patterns.Spent):
+        except (patterns.TooSlow, patterns.NoTimeLeft):
             self._unclear[number] = TOO_SLOW
             return False

@@ -48,7 +48,7 @@ def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
     root = Path(caller.root)
     plan = documents.load(path, root)
     name = shlex.quote(plan.path)
-    known = progress.look(caller, plan)
+    known = progress.progress_of(caller, plan)
     parts = sessions.cut(plan, has_remote=preflight.has_remote(root))
     document = _named_session(parts, known, plan.path, number) if number else _next_session(parts, known, plan.path)
     contract = Contract(plan, document, known)

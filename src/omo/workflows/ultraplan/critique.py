@@ -62,7 +62,7 @@ GATE = "manifest-quality"
 MARKS = ("pass", "concern", "fail")
 
 
-class Finding(BaseModel):
+class CriticFinding(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     dimension: Annotated[str, Field(min_length=1, max_length=60)]
@@ -71,7 +71,7 @@ class Finding(BaseModel):
     line: Annotated[int, Field(ge=0)] | None = None
 
 
-class Verdict(BaseModel):
+class CriticVerdict(BaseModel):
     """`plan_digest` ties it to one text: what was said of another text says nothing about this one."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -79,7 +79,7 @@ class Verdict(BaseModel):
     verdict: Literal["clean", "findings"]
     plan_digest: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     dimensions: dict[str, Literal["pass", "concern", "fail"]]
-    findings: Annotated[list[Finding], Field(max_length=MOST_FINDINGS)]
+    findings: Annotated[list[CriticFinding], Field(max_length=MOST_FINDINGS)]
 
     @field_validator("dimensions")
     @classmethod
@@ -111,16 +111,16 @@ class Verdict(BaseModel):
         return reasons
 
 
-def read_verdict(message: str) -> Verdict:
+def read_verdict(message: str) -> CriticVerdict:
     """The last JSON object with a verdict in the message. Raises BadInput with every defect."""
     fix = "omo plan critique PLAN shows the form; let omo:critic answer in it"
     data = _last_object(message)
     if data is None:
         raise BadInput("the critic's message holds no JSON object with a verdict", fix=fix)
-    return validated(Verdict, data, what="the critic's verdict", fix=fix)
+    return validated(CriticVerdict, data, what="the critic's verdict", fix=fix)
 
 
-def _finds_clean(message: agents.Message) -> bool | None:
+def _finds_clean(message: agents.AgentMessage) -> bool | None:
     """None for what is not in the form."""
     try:
         return read_verdict(message.text).is_clean
@@ -165,7 +165,7 @@ def _states(root: str, state: str) -> list[str]:
     return [state, *others]
 
 
-def _said_of(caller: Caller, document: Document) -> list[agents.Message]:
+def _said_of(caller: Caller, document: Document) -> list[agents.AgentMessage]:
     """What a hook saw critics say of a text, to this session, or to one that asked and has not taken it up: the plan
     may be started from another conversation, in another worktree."""
     said = []
@@ -258,7 +258,7 @@ def await_critic(caller: Caller, agent: str | None = CRITIC) -> None:
     agents.expect(caller, agent)
 
 
-def record(caller: Caller, document: Document) -> Verdict | None:
+def record(caller: Caller, document: Document) -> CriticVerdict | None:
     """The critic's last word on this text, as the host reported it, from now on in the journal; None where it said
     nothing. A clean one after a bad one counts only of another text."""
     said = _said_of(caller, document)

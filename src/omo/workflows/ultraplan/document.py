@@ -23,10 +23,10 @@ from omo.workflows.ultraplan.models import (
     KEYS,
     ON_FAILURE,
     REQUIRED,
-    Defect,
     Document,
-    Fence,
+    FenceGlobs,
     Manifest,
+    PlanDefect,
     Session,
     Step,
     forbidden_by,
@@ -85,7 +85,7 @@ def text_of(path: str) -> str | None:
 @lru_cache(maxsize=16)  # a command reads a plan and the pinned copy, mostly with the same text
 def parse(text: str, path: str) -> Document:
     """Never raises for bad content: `defects` has what is wrong."""
-    defects: list[Defect] = []
+    defects: list[PlanDefect] = []
     page = Page(_readable(text, defects))
     every = page.headings()
     headings = [heading for heading in every if not heading.is_nested]
@@ -98,14 +98,14 @@ def parse(text: str, path: str) -> Document:
     return replace(document, defects=tuple(sorted(defects, key=lambda defect: defect.line)))
 
 
-def _readable(text: str, defects: list[Defect]) -> str:
+def _readable(text: str, defects: list[PlanDefect]) -> str:
     """Nobody reads a line that long; what is behind it must not count as read either. Front matter reads like lines
     below the title."""
     lines = re.split(r"\r\n?|\n", text.removeprefix("\ufeff"))
     for index, line in enumerate(lines):
         if len(line) > LONGEST_LINE:
             lines[index] = line[:LONGEST_LINE]
-            defects.append(Defect(index + 1, "length", f"longer than {LONGEST_LINE} characters; break the line"))
+            defects.append(PlanDefect(index + 1, "length", f"longer than {LONGEST_LINE} characters; break the line"))
     if lines[0].rstrip() == "---" and "---" in lines[1:]:
         lines[0] = lines[lines.index("---", 1)] = ""
     return "\n".join(lines)
@@ -114,7 +114,7 @@ def _readable(text: str, defects: list[Defect]) -> str:
 # the head: version, needs, what it is about
 
 
-def _read_head(document: Document, page: Page, headings: Sequence[Heading], defects: list[Defect]) -> Document:
+def _read_head(document: Document, page: Page, headings: Sequence[Heading], defects: list[PlanDefect]) -> Document:
     """What stands near the title; a `plan_version` further down is an example, not a statement."""
     end = next((heading.start for heading in headings if heading.level > 1), len(page.lines))
     described: list[str] = []
@@ -135,7 +135,7 @@ def _read_head(document: Document, page: Page, headings: Sequence[Heading], defe
             versions.append(tuple(map(int, number[1].split("."))))
         else:
             message = f"plan_version {clip(pair[2], 40)!r} is no version; write `plan_version: 1.7`"
-            defects.append(Defect(index + 1, "version", message))
+            defects.append(PlanDefect(index + 1, "version", message))
     section = _section(headings, "context")
     fence = _section(headings, "scope fence")
     return replace(
@@ -149,7 +149,7 @@ def _read_head(document: Document, page: Page, headings: Sequence[Heading], defe
     )
 
 
-def _needs(value: str, line: int, defects: list[Defect]) -> list[str]:
+def _needs(value: str, line: int, defects: list[PlanDefect]) -> list[str]:
     needs = []
     for part in value.strip().strip("[]").split(","):
         need = part.strip().strip("`\"'")
@@ -158,7 +158,7 @@ def _needs(value: str, line: int, defects: list[Defect]) -> list[str]:
         needs.append(need)
         if not _NEED.fullmatch(need):
             message = f"needs: {clip(need, 80)} is none that can be asked for (git_push, network, cmd:NAME, env:NAME)"
-            defects.append(Defect(line, "needs", message))
+            defects.append(PlanDefect(line, "needs", message))
     return needs
 
 
@@ -169,7 +169,7 @@ def _is_step(heading: Heading) -> bool:
     return heading.level == 3 and not heading.is_nested and _STEP.fullmatch(heading.title) is not None
 
 
-def _heading_defects(headings: Sequence[Heading]) -> list[Defect]:
+def _heading_defects(headings: Sequence[Heading]) -> list[PlanDefect]:
     defects = []
     for heading in headings:
         name = _LIKE_STEP.fullmatch(heading.title)
@@ -178,11 +178,11 @@ def _heading_defects(headings: Sequence[Heading]) -> list[Defect]:
         where = ", at the top level" if heading.is_nested else ""
         wanted = f"`### Step {name[1]}: {clip(name[2], 60) or 'Title'}`{where}"
         message = f"{'#' * heading.level} {clip(heading.title, 60)}: a step is headed {wanted}"
-        defects.append(Defect(heading.start + 1, "step-heading", message))
+        defects.append(PlanDefect(heading.start + 1, "step-heading", message))
     return defects
 
 
-def _read_steps(document: Document, page: Page, headings: Sequence[Heading], defects: list[Defect]) -> Document:
+def _read_steps(document: Document, page: Page, headings: Sequence[Heading], defects: list[PlanDefect]) -> Document:
     """A step ends at the next heading as high as its own."""
     blocks = page.yaml_blocks("manifest")
     steps = []
@@ -197,11 +197,11 @@ def _read_steps(document: Document, page: Page, headings: Sequence[Heading], def
         steps.append(_step(page, heading, end, own, defects))
     for line in sorted(unused):
         message = "this manifest belongs to no step, or is the second of one; a step has one below its `### Step N:`"
-        defects.append(Defect(line, "manifest-count", message))
+        defects.append(PlanDefect(line, "manifest-count", message))
     return replace(document, steps=tuple(steps))
 
 
-def _step(page: Page, heading: Heading, end: int, manifest: Fenced | None, defects: list[Defect]) -> Step:
+def _step(page: Page, heading: Heading, end: int, manifest: Fenced | None, defects: list[PlanDefect]) -> Step:
     name = _STEP.fullmatch(heading.title)
     assert name is not None
     number = int(name[1])
@@ -210,12 +210,12 @@ def _step(page: Page, heading: Heading, end: int, manifest: Fenced | None, defec
     for field in page.fields(heading.start, end):
         if field.key in FIELDS and field.key in lines:
             message = f"step {number}: {field.label} is there twice (line {lines[field.key]} is the first); keep one"
-            defects.append(Defect(field.line, "field-repeated", message))
+            defects.append(PlanDefect(field.line, "field-repeated", message))
         if field.key in lines:
             continue
         if len(field.value) > LONGEST_FIELD:
             message = f"step {number}: {field.label} has more than {LONGEST_FIELD} characters; put scripts into files"
-            defects.append(Defect(field.line, "length", message))
+            defects.append(PlanDefect(field.line, "length", message))
         lines[field.key] = field.line
         values[field.key] = field.value[:LONGEST_FIELD]
     failure = values.get("on failure", "")
@@ -240,7 +240,7 @@ def _step(page: Page, heading: Heading, end: int, manifest: Fenced | None, defec
     )
 
 
-def _manifest(block: Fenced, step: int, defects: list[Defect]) -> Manifest | None:
+def _manifest(block: Fenced, step: int, defects: list[PlanDefect]) -> Manifest | None:
     """Read strictly, because a misspelt key must not weaken the contract. None where it cannot be used."""
     where = f"step {step}: manifest"
     try:
@@ -249,12 +249,12 @@ def _manifest(block: Fenced, step: int, defects: list[Defect]) -> Manifest | Non
         line = error.details.get("line")
         offset = line - 1 if isinstance(line, int) else 0
         problem = error.details.get("problem") or error.message
-        defects.append(Defect(block.line + offset, "manifest-yaml", f"{where} is not usable YAML: {problem}"))
+        defects.append(PlanDefect(block.line + offset, "manifest-yaml", f"{where} is not usable YAML: {problem}"))
         return None
     values = data.get("manifest") if isinstance(data, dict) and len(data) == 1 else None
     if not isinstance(values, dict):
         message = f"{where}: its keys stand below `manifest:`, indented, and nothing stands beside it"
-        defects.append(Defect(block.line, "manifest-form", message))
+        defects.append(PlanDefect(block.line, "manifest-form", message))
         return None
     lines: dict[str, int] = {}  # where each key stands
     for number, text in enumerate(block.content.splitlines(), start=block.line):
@@ -269,11 +269,11 @@ def _manifest(block: Fenced, step: int, defects: list[Defect]) -> Manifest | Non
         messages = defects_of(error, Manifest, where=("manifest",))
         for problem, says in zip(error.errors(include_url=False), messages, strict=True):
             message = f"step {step}: {says}"
-            defects.append(Defect(lines.get(str(problem["loc"][0]), block.line), "manifest-value", message))
+            defects.append(PlanDefect(lines.get(str(problem["loc"][0]), block.line), "manifest-value", message))
         return None
 
 
-def _key_defects(where: str, keys: Sequence[str], lines: Mapping[str, int], line: int) -> list[Defect]:
+def _key_defects(where: str, keys: Sequence[str], lines: Mapping[str, int], line: int) -> list[PlanDefect]:
     """Keys that are none of ours, and those of ours that are missing; `line` is where the manifest begins."""
     defects = []
     for key in keys:
@@ -283,12 +283,12 @@ def _key_defects(where: str, keys: Sequence[str], lines: Mapping[str, int], line
         near = difflib.get_close_matches(re.sub(r"[\s-]+", "_", key[:60].lower()), KEYS, n=1, cutoff=0.7)
         hint = f"did you mean {near[0]}?" if near else f"it checks nothing ({', '.join(KEYS)})"
         message = f"{where}.{clip(key, 60)} is no key of ours; {hint}"
-        defects.append(Defect(lines.get(key, line), "manifest-key", message, is_advisory=not near))
+        defects.append(PlanDefect(lines.get(key, line), "manifest-key", message, is_advisory=not near))
     for key in REQUIRED:
         if key not in keys:
             empty = json.dumps(Manifest.model_fields[key].default)
             message = f"{where}.{key} is missing; write it even when empty: `{key}: {empty}`"
-            defects.append(Defect(line, "manifest-key", message))
+            defects.append(PlanDefect(line, "manifest-key", message))
     return defects
 
 
@@ -302,11 +302,11 @@ def _section(headings: Sequence[Heading], title: str) -> Heading | None:
     return None
 
 
-def _fence(page: Page, start: int, end: int) -> Fence | None:
+def _fence(page: Page, start: int, end: int) -> FenceGlobs | None:
     lists = page.values(start, end)
     if "touch" not in lists and "never touch" not in lists:
         return None
-    return Fence(_globs(lists.get("touch", "")), _globs(lists.get("never touch", "")))
+    return FenceGlobs(_globs(lists.get("touch", "")), _globs(lists.get("never touch", "")))
 
 
 def _globs(value: str) -> tuple[str, ...]:
@@ -336,17 +336,17 @@ def touch_of(steps: Sequence[Step]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, usable)))
 
 
-def fence_of_session(document: Document, steps: Sequence[Step]) -> Fence:
+def fence_of_session(document: Document, steps: Sequence[Step]) -> FenceGlobs:
     """The fence that is up while these steps of one session are carried out: the session's lists, else the plan's,
     else the files of its steps. What the plan never touches, no session touches; what a step forbids, none of its
     session does."""
-    own = Fence()
+    own = FenceGlobs()
     for session in document.sessions:
         if session.fence and steps and steps[0].number in session.steps:
             own = session.fence
-    whole = document.fence or Fence()
+    whole = document.fence or FenceGlobs()
     never = dict.fromkeys([*whole.never, *own.never, *forbidden_by(steps)])
-    return Fence(own.touch or whole.touch or touch_of(steps), tuple(never))
+    return FenceGlobs(own.touch or whole.touch or touch_of(steps), tuple(never))
 
 
 def _sessions(document: Document, page: Page, headings: Sequence[Heading]) -> tuple[Session, ...]:

@@ -53,7 +53,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Finished:
+class FinishedSession:
     """`closed` says whether the run is over; `exit_code` is that of the audit."""
 
     status: RunStatus
@@ -66,7 +66,7 @@ class Finished:
     results: list[Verify] = field(default_factory=list)
 
 
-def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = "", handoff: str = "") -> Finished:
+def finish(run: PlanRun, failure: Failure | None = None, *, unverified: str = "", handoff: str = "") -> FinishedSession:
     """Audit, run what the plan verifies with, report. Closes the run where all of it passes, or where a step is
     reported as failed."""
     state = run.require_whole()
@@ -135,7 +135,7 @@ def _pinned_commands(status: RunStatus) -> list[Verify]:
     return [command for command in status.state.verify if command.step not in skipped]
 
 
-def abandon(run: PlanRun, reason: str) -> Finished:
+def abandon(run: PlanRun, reason: str) -> FinishedSession:
     """Give the run up, whatever git shows of it."""
     require_reason(reason, "--abandon", "say why it is given up")
     state, by = run.require_whole(), run.caller.by
@@ -157,7 +157,9 @@ def abandon(run: PlanRun, reason: str) -> Finished:
     return done
 
 
-def _close(status: RunStatus, row: RunRow, ended: Outcome, exit_code: int, results: Sequence[Verify] = ()) -> Finished:
+def _close(
+    status: RunStatus, row: RunRow, ended: Outcome, exit_code: int, results: Sequence[Verify] = ()
+) -> FinishedSession:
     run = status.run
     if status.audit.violations:
         row["violations"] = [str(violation) for violation in status.audit.violations[:MOST_VIOLATIONS]]
@@ -189,7 +191,7 @@ def _answers_for(status: RunStatus, earlier: PlanRun) -> bool:
     return titles.issuperset(step.title for step in given_up.steps)
 
 
-def _not_closed(status: RunStatus, results: Sequence[Verify] = ()) -> Finished:
+def _not_closed(status: RunStatus, results: Sequence[Verify] = ()) -> FinishedSession:
     run = status.run
     if results:
         run.append(_verified_row(status, results))
@@ -204,7 +206,9 @@ def _verified_row(status: RunStatus, results: Sequence[Verify]) -> RunRow:
     return {"kind": "verified", "head": status.audit.head, "verdict": verify.verdict_of(results), "results": rows}
 
 
-def _reported(status: RunStatus, results: Sequence[Verify], step: NextStep, verdict: str, exit_code: int) -> Finished:
+def _reported(
+    status: RunStatus, results: Sequence[Verify], step: NextStep, verdict: str, exit_code: int
+) -> FinishedSession:
     run = status.run
     state = status.state
     lines = [f"run: {state.run}, begun {state.started_at}, reported {stamp(run.caller.now)}"]
@@ -212,14 +216,14 @@ def _reported(status: RunStatus, results: Sequence[Verify], step: NextStep, verd
     title = clip(status.document.title, 120) or state.path
     text = "\n".join([f"# Session report: {title}", "", *(f"- {line}" for line in lines), ""])
     store.replace(report_path(run), text)
-    return Finished(status, text, report_path(run), verdict, bool(state.end), exit_code, step, list(results))
+    return FinishedSession(status, text, report_path(run), verdict, bool(state.end), exit_code, step, list(results))
 
 
 def report_path(run: PlanRun) -> str:
     return os.path.join(run.directory, "report.md")
 
 
-def _again(run: PlanRun) -> Finished:
+def _again(run: PlanRun) -> FinishedSession:
     """The run is over; what a crash kept from the session is told now."""
     status = RunStatus(run)
     step = publish_status(status)
@@ -228,7 +232,7 @@ def _again(run: PlanRun) -> Finished:
     if end == "failed":
         code = EXIT_CODES.get(status.state.finished["audit"], 0) or EXIT_CODES["drift"]
     path = report_path(run)
-    return Finished(status, documents.text_of(path) or "", path, end, True, code, step)
+    return FinishedSession(status, documents.text_of(path) or "", path, end, True, code, step)
 
 
 # how a session that passed its audit ended

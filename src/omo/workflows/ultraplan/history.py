@@ -26,7 +26,7 @@ _REVERTS = re.compile(r"\bThis reverts commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\b"
 
 
 @dataclass(frozen=True)
-class Change:
+class PathChange:
     """One path below the project in one commit. `status` is git's letter: A, M, D or T; `before` and `after` are mode
     and id of what was there and is there."""
 
@@ -48,7 +48,7 @@ class Change:
         return False
 
 
-Changes = tuple[Change, ...]
+Changes = tuple[PathChange, ...]
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class History:
             line.append(commit)
             current = commit.parents[0]
         before: dict[str, str] = {}
-        newest: dict[str, Change] = {}
+        newest: dict[str, PathChange] = {}
         for commit in reversed(line):
             for change in commit.changes:
                 before.setdefault(change.path, change.before)
@@ -125,14 +125,14 @@ class History:
         return tuple(change for path, change in newest.items() if before[path] != change.after)
 
     @property
-    def changed(self) -> list[Change]:
+    def changed(self) -> list[PathChange]:
         """Every path that HEAD or the files have otherwise than the base."""
         paths = {*self.tree.dirty, *self.tree.hidden}
         paths.update(change.path for change in self.net)
         submodules: set[str] = set()
         for commit in self.commits:
             submodules.update(change.path for change in commit.changes if change.is_submodule)
-        return [Change(path, "M", path in submodules) for path in sorted(paths) if not globs.is_own(path)]
+        return [PathChange(path, "M", path in submodules) for path in sorted(paths) if not globs.is_own(path)]
 
     def until(self, head: str, *, is_past: bool) -> History:
         """The same up to an earlier commit: what came after it, committed or not, is left out."""
@@ -150,7 +150,7 @@ class History:
         commits = tuple(commit for commit in self.commits if commit.sha not in before)
         rules = [path for commit in self.commits for path in commit.paths if path.endswith(".gitignore")]
         if len(commits) == len(self.commits) or rules or self.tree.hidden:
-            return look(self.root, base)
+            return history_since(self.root, base)
         return replace(self, base=base, commits=commits)
 
     def _ancestors(self, commit: str) -> set[str]:
@@ -166,7 +166,7 @@ class History:
         return known
 
 
-def look(root: Path, base: str) -> History:
+def history_since(root: Path, base: str) -> History:
     """Of a full id. Raises NotEvaluable: no git, no such base, HEAD not after it, or a history that is cut off."""
     paths = ("--show-prefix", "--path-format=absolute", "--git-path", "shallow", "--git-path", "info/exclude")
     answer = git.run(root, "rev-parse", *paths, "HEAD^{commit}", f"{base}^{{commit}}")
@@ -263,7 +263,7 @@ def _changes(root: Path, asked: Sequence[str], *options: str) -> dict[str, Chang
     return {sha: tuple(_parse(parts)) for sha, parts in by_commit.items()}
 
 
-def _parse(parts: Sequence[str]) -> Iterator[Change]:
+def _parse(parts: Sequence[str]) -> Iterator[PathChange]:
     for about, path in zip(parts[::2], parts[1::2], strict=False):
         fields = [field.lstrip(":") for field in about.split()]
         letters = fields[-1]
@@ -272,7 +272,7 @@ def _parse(parts: Sequence[str]) -> Iterator[Change]:
         before = after = ""
         if len(fields) == 5:
             before, after = f"{fields[0]} {fields[2]}", f"{fields[1]} {fields[3]}"
-        yield Change(path, status, _SUBMODULE in fields, before, after)
+        yield PathChange(path, status, _SUBMODULE in fields, before, after)
 
 
 def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, commits: Sequence[Commit]) -> WorkTree:

@@ -27,7 +27,7 @@ KEYS = (*REQUIRED, *OPTIONAL)
 
 
 @dataclass(frozen=True)
-class Defect:
+class PlanDefect:
     """`line` counts from 1, 0 where no line is to blame. An advisory is told and refuses nothing."""
 
     line: int
@@ -170,7 +170,7 @@ def forbidden_by(steps: Sequence[Step]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Fence:
+class FenceGlobs:
     """Globs: what a session may change, and what it never may."""
 
     touch: tuple[str, ...] = ()
@@ -190,7 +190,7 @@ class Session:
     steps: tuple[int, ...]
     depends_on: tuple[int, ...] = ()
     context: str = ""
-    fence: Fence | None = None
+    fence: FenceGlobs | None = None
     blocks: tuple[int, ...] = ()
     apart: tuple[int, ...] = ()
 
@@ -211,11 +211,11 @@ class Document:
     says_needs: bool = False
     verify: str = ""
     context: str = ""
-    fence: Fence | None = None
+    fence: FenceGlobs | None = None
     steps: tuple[Step, ...] = ()
     sessions: tuple[Session, ...] = ()
     is_legacy_synthesis: bool = False
-    defects: tuple[Defect, ...] = field(default=(), compare=False)
+    defects: tuple[PlanDefect, ...] = field(default=(), compare=False)
 
     @property
     def is_legacy(self) -> bool:
@@ -227,17 +227,17 @@ class Document:
         return sha256(self.text.encode("utf-8", "replace"))
 
     @property
-    def whole_fence(self) -> Fence:
+    def whole_fence(self) -> FenceGlobs:
         """Sessions may touch different places: what one of them may, the plan may. What a step forbids, it forbids to
         its own session."""
-        own = self.fence or Fence()
+        own = self.fence or FenceGlobs()
         touch, never = list(own.touch), list(own.never)
         if len(self.sessions) < 2:
             never += forbidden_by(self.steps)
         for session in self.sessions:
             if session.fence is not None:
                 touch += session.fence.touch
-        return Fence(tuple(dict.fromkeys(touch)), tuple(dict.fromkeys(never)))
+        return FenceGlobs(tuple(dict.fromkeys(touch)), tuple(dict.fromkeys(never)))
 
     def step(self, number: int) -> Step | None:
         for step in self.steps:

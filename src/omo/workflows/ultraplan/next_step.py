@@ -139,7 +139,7 @@ def sessions_left(status: RunStatus) -> dict[int, str]:
         plan = pinned_plan(status.run.caller.state, state)
     except Refused:
         return {}
-    done = progress.look(status.run.caller, plan, status.whole)
+    done = progress.progress_of(status.run.caller, plan, status.whole)
     left = {}
     for session in plan.sessions:
         if session.number != state.number and not done.is_over(session):

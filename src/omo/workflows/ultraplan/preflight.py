@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from omo.errors import NotEvaluable
 from omo.proof import git
-from omo.proof.run import Outcome, run
+from omo.proof.run import CommandOutcome, run
 from omo.text import clip
 
 MISSING = 77  # the exit code that says so
@@ -29,7 +29,7 @@ PUSH_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Need:
+class PreflightNeed:
     """`status` is ok, missing or unknown; `detail` says how that was told, and what would help."""
 
     name: str
@@ -44,11 +44,11 @@ class Need:
 class Preflight:
     """`bypassed_by` is the variable that switched it off; then nothing was asked."""
 
-    needs: tuple[Need, ...]
+    needs: tuple[PreflightNeed, ...]
     bypassed_by: str = ""
 
     @property
-    def missing(self) -> list[Need]:
+    def missing(self) -> list[PreflightNeed]:
         return [need for need in self.needs if need.status != "ok"]
 
     @property
@@ -58,7 +58,7 @@ class Preflight:
         return "bypassed" if self.bypassed_by else "ok"
 
 
-def look(needs: Sequence[str], root: Path, *, environ: Mapping[str, str], by: str) -> Preflight:
+def check(needs: Sequence[str], root: Path, *, environ: Mapping[str, str], by: str) -> Preflight:
     """Every need once, in the order given. Only the user's environment says to skip it: an agent could say so too."""
     for variable in BYPASSES:
         if environ.get(variable) == "1" and by == "user":
@@ -66,7 +66,7 @@ def look(needs: Sequence[str], root: Path, *, environ: Mapping[str, str], by: st
     return Preflight(tuple(_check(need, root, environ) for need in dict.fromkeys(needs)))
 
 
-def _check(need: str, root: Path, environ: Mapping[str, str]) -> Need:
+def _check(need: str, root: Path, environ: Mapping[str, str]) -> PreflightNeed:
     kind, _, value = need.partition(":")
     try:
         if kind == "cmd":
@@ -83,7 +83,7 @@ def _check(need: str, root: Path, environ: Mapping[str, str]) -> Need:
             status, detail = _push(root, environ)
     except NotEvaluable as error:
         status, detail = "unknown", error.message
-    return Need(clip(need, 80), status, clip(detail, 400))
+    return PreflightNeed(clip(need, 80), status, clip(detail, 400))
 
 
 def _network(environ: Mapping[str, str]) -> tuple[str, str]:
@@ -157,7 +157,7 @@ def has_remote(root: Path) -> bool:
     return bool(git.run(root, "remote").text.strip())
 
 
-def _ask(root: Path, environ: Mapping[str, str], *arguments: str) -> Outcome:
+def _ask(root: Path, environ: Mapping[str, str], *arguments: str) -> CommandOutcome:
     """In the caller's own environment, since credentials are found through it; without what would make git speak of
     another place or ask somebody."""
     kept = {}

@@ -55,7 +55,7 @@ class Progress:
         return ""
 
 
-def look(caller: Caller, plan: Document, history: History | None = None) -> Progress:
+def progress_of(caller: Caller, plan: Document, history: History | None = None) -> Progress:
     """Of the text that a plan has now. Where no session of it ever began here, only one of several can have been
     carried out elsewhere, and git alone tells."""
     plan = synthesise(plan)

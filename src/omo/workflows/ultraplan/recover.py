@@ -75,7 +75,7 @@ def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
         caller.forget()
         require_free(caller, run.id)
         history, _ = require_clean(root, document, state.before, is_begun=True)
-        asked = preflight.look(document.needs, root, environ=environ, by=caller.by)
+        asked = preflight.check(document.needs, root, environ=environ, by=caller.by)
         if asked.missing:
             return blocked(run, state.path, asked)
         reasons = []

@@ -78,7 +78,7 @@ def require_clean(
         raise NotEvaluable(
             f"{root} is not a git repository, or has no commit yet", fix="git init, and commit what is there"
         )
-    history = histories.look(root, head)
+    history = histories.history_since(root, head)
     audit = audit_history(document, history, {}, done=done)
     if audit.problems:
         raise NotEvaluable(audit.problems[0], fix="git status; mend that, then start again")

@@ -12,12 +12,12 @@ from omo.errors import BadInput
 from omo.fence.commands import refusals
 from omo.proof import globs, patterns
 from omo.proof.checks import digest_of_check
-from omo.proof.evaluate import Tree, evaluate
+from omo.proof.evaluate import CheckedTree, evaluate
 from omo.text import clip
 from omo.workflows.ultraplan.audit import checks_of
 from omo.workflows.ultraplan.document import fence_of_session
 from omo.workflows.ultraplan.markdown import CODE, code_texts, commit_subjects, is_none, shell_texts
-from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Defect, Document, Manifest, Step, covering
+from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Document, Manifest, PlanDefect, Step, covering
 from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.sessions import structure
 from omo.workflows.ultraplan.verify import commands_of
@@ -51,7 +51,9 @@ UNRELATED = (
 )
 
 
-def validate(document: Document, root: Path, begun: Collection[int] = (), edited: Collection[int] = ()) -> list[Defect]:
+def validate(
+    document: Document, root: Path, begun: Collection[int] = (), edited: Collection[int] = ()
+) -> list[PlanDefect]:
     """By line. What refuses a plan of 1.7 only advises on an older one. `begun` are steps whose work may be there,
     `edited` those that were done and say something else since."""
     whole = synthesise(document)
@@ -73,49 +75,49 @@ def validate(document: Document, root: Path, begun: Collection[int] = (), edited
     return sorted(dict.fromkeys(defects), key=lambda defect: (defect.is_advisory, defect.line))
 
 
-def refusing(defects: Sequence[Defect]) -> list[Defect]:
+def refusing(defects: Sequence[PlanDefect]) -> list[PlanDefect]:
     return [defect for defect in defects if not defect.is_advisory]
 
 
-def _version(document: Document) -> Iterator[Defect]:
+def _version(document: Document) -> Iterator[PlanDefect]:
     ours = ".".join(map(str, STRICT_SINCE))
     version = document.version
     shown = ".".join(map(str, version or ()))
     if version is None and any(step.manifest for step in document.steps):
         message = f"there are manifests but no version; write `plan_version: {ours}` below the title"
-        yield Defect(1, "version", message)
+        yield PlanDefect(1, "version", message)
     elif document.is_legacy:
         named = f"plan_version {shown}" if version else "no plan_version"
         message = f"{named}: an older plan, so manifests are made up from Files and Checkpoint, and prove less"
-        yield Defect(0, "legacy", message, is_advisory=True)
+        yield PlanDefect(0, "legacy", message, is_advisory=True)
     elif version and version[0] > STRICT_SINCE[0]:
-        yield Defect(1, "version", f"plan_version {shown} is newer than this omo knows ({ours}); update omo")
+        yield PlanDefect(1, "version", f"plan_version {shown} is newer than this omo knows ({ours}); update omo")
     elif version and version[:2] > STRICT_SINCE:
         message = f"plan_version {shown} is newer than {ours} and read as that; what is new in it is not checked"
-        yield Defect(1, "version-newer", message, is_advisory=True)
+        yield PlanDefect(1, "version-newer", message, is_advisory=True)
 
 
-def _numbers(document: Document) -> Iterator[Defect]:
+def _numbers(document: Document) -> Iterator[PlanDefect]:
     lines: dict[int, int] = {}
     is_in_order = True
     for wanted, step in enumerate(document.steps, start=1):
         if step.number in lines:
             first = lines[step.number]
             message = f"step {step.number} is there twice (line {first} is the first); number them 1, 2, 3, …"
-            yield Defect(step.line, "step-repeated", message)
+            yield PlanDefect(step.line, "step-repeated", message)
         elif step.number != wanted and is_in_order:  # told once: what follows is off by as much
             is_in_order = False
-            yield Defect(step.line, "numbering", f"step {step.number} stands where step {wanted} belongs")
+            yield PlanDefect(step.line, "numbering", f"step {step.number} stands where step {wanted} belongs")
         lines.setdefault(step.number, step.line)
         if step.manifest is None:
             message = f"step {step.number} has no usable manifest; omo plan critique PLAN proposes one where none is"
-            yield Defect(step.line, "manifest-count", message)
+            yield PlanDefect(step.line, "manifest-count", message)
 
 
 # what every step must say in words
 
 
-def _fields(step: Step) -> Iterator[Defect]:
+def _fields(step: Step) -> Iterator[PlanDefect]:
     if open_part := _open_part("title", step.title):
         yield _left_open(step.line, f"step {step.number}: the title", open_part)
     for label, (example, may_be_none, is_optional) in FIELDS.items():
@@ -124,33 +126,35 @@ def _fields(step: Step) -> Iterator[Defect]:
         where = f"step {step.number}: {label}"
         if line is None:
             if not is_optional:
-                yield Defect(step.line, "field", f"{where} is missing; write `- {label}: {example}`")
+                yield PlanDefect(step.line, "field", f"{where} is missing; write `- {label}: {example}`")
             continue
         if label == "On failure":
             if not step.on_failure:
                 shown = clip(value, 60) or "nothing"
-                yield Defect(line, "on-failure", f"{where} says {shown!r}; begin with one of {', '.join(ON_FAILURE)}")
+                yield PlanDefect(
+                    line, "on-failure", f"{where} says {shown!r}; begin with one of {', '.join(ON_FAILURE)}"
+                )
         elif label != "Files" and (not value or (is_none(value) and not may_be_none)):
-            yield Defect(line, "field", f"{where} is {clip(value, 40)!r}; write such as `{example}`")
+            yield PlanDefect(line, "field", f"{where} is {clip(value, 40)!r}; write such as `{example}`")
         if open_part := _open_part(label, value):
             yield _left_open(line, where, open_part)
 
 
-def _harmless(document: Document, step: Step) -> Iterator[Defect]:
+def _harmless(document: Document, step: Step) -> Iterator[PlanDefect]:
     """What would make a failure go unseen: a Verify that cannot fail, a skip of what others build on."""
     where = f"step {step.number}:"
     commands = commands_of([step])
     if commands and all(command.argv[:1] in ALWAYS_PASSES for command in commands):
         message = f"{where} Verify {clip(step.verify, 60)!r} passes whatever the step did; run what shows it"
-        yield Defect(step.field_lines.get("verify", step.line), "verify", message)
+        yield PlanDefect(step.field_lines.get("verify", step.line), "verify", message)
     for other in document.steps:
         if step.on_failure == "skip" and step.number in other.depends_on:
             message = f"{where} On failure says skip, and step {other.number} depends on it; retry or escalate"
-            yield Defect(step.field_lines.get("on failure", step.line), "on-failure", message)
+            yield PlanDefect(step.field_lines.get("on failure", step.line), "on-failure", message)
 
 
-def _left_open(line: int, where: str, open_part: str) -> Defect:
-    return Defect(line, "placeholder", f"{where} still holds {clip(open_part, 40)!r}; say what it is")
+def _left_open(line: int, where: str, open_part: str) -> PlanDefect:
+    return PlanDefect(line, "placeholder", f"{where} still holds {clip(open_part, 40)!r}; say what it is")
 
 
 # Text that was left to be filled in: what a template leaves open, and notes to oneself. Other names in brackets are
@@ -188,7 +192,7 @@ def _first(text: str, *expressions: re.Pattern[str]) -> str:
     return ""
 
 
-def _commands(document: Document, step: Step, root: Path) -> Iterator[Defect]:
+def _commands(document: Document, step: Step, root: Path) -> Iterator[PlanDefect]:
     """What the fence would deny then is told before the work."""
     limits = fence_of_session(document, document.session_of(step))
     fence = fences.fence_for(limits.touch, limits.never, str(root))
@@ -201,12 +205,12 @@ def _commands(document: Document, step: Step, root: Path) -> Iterator[Defect]:
             reasons = refusals(text, fence, str(root))
             never = [reason for reason in reasons if isinstance(reason, fences.Never)]
             for forbidden in never:
-                yield Defect(line, "command", f"{where} must not be run: {forbidden}; it would be escalated")
+                yield PlanDefect(line, "command", f"{where} must not be run: {forbidden}; it would be escalated")
             if never or is_talk:
                 continue
             for reason in reasons:
                 denied = reason.removesuffix(fences.REMEDY).strip()
-                yield Defect(line, "fence", f"{where} would be denied: {denied} Mend the command or Touch")
+                yield PlanDefect(line, "fence", f"{where} would be denied: {denied} Mend the command or Touch")
 
 
 # the pattern of a commit: usable, and about this step rather than about any commit
@@ -214,23 +218,23 @@ def _commands(document: Document, step: Step, root: Path) -> Iterator[Defect]:
 
 def _commit_pattern(
     document: Document, step: Step, manifest: Manifest, subjects: dict[int, list[str]]
-) -> Iterator[Defect]:
+) -> Iterator[PlanDefect]:
     pattern = manifest.commit_message_pattern
     where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r}"
     line = step.line_of("commit_message_pattern")
     own = subjects[step.number]
     if not pattern and not manifest.skip_commit_check:
         remedy = "name the commit, or write `skip_commit_check: true` for a step without one"
-        yield Defect(line, "pattern", f"step {step.number}: commit_message_pattern is empty; {remedy}")
+        yield PlanDefect(line, "pattern", f"step {step.number}: commit_message_pattern is empty; {remedy}")
     elif pattern and (problem := _pattern_problem(pattern)):
-        yield Defect(line, "pattern", f"{where} {problem}")
+        yield PlanDefect(line, "pattern", f"{where} {problem}")
     elif manifest.expects_commit:
         if is_none(step.checkpoint):
             remedy = f"wants a commit and Checkpoint is {clip(step.checkpoint, 40)!r}; write the git commit there"
-            yield Defect(line, "checkpoint", f"{where} {remedy}")
+            yield PlanDefect(line, "checkpoint", f"{where} {remedy}")
         elif own and not _matches(pattern, own):
             remedy = f"does not match the Checkpoint's own message {clip(own[0], 80)!r}; make them agree"
-            yield Defect(line, "checkpoint", f"{where} {remedy}")
+            yield PlanDefect(line, "checkpoint", f"{where} {remedy}")
         yield from _rivals(document, step, manifest, subjects)
 
 
@@ -248,7 +252,7 @@ def _pattern_problem(pattern: str) -> str:
     return ""
 
 
-def _rivals(document: Document, step: Step, manifest: Manifest, subjects: dict[int, list[str]]) -> Iterator[Defect]:
+def _rivals(document: Document, step: Step, manifest: Manifest, subjects: dict[int, list[str]]) -> Iterator[PlanDefect]:
     """Commits of one session: a shared beginning is told apart by paths, anything else might pass for this step's."""
     pattern = manifest.commit_message_pattern
     mistaken = []
@@ -262,7 +266,7 @@ def _rivals(document: Document, step: Step, manifest: Manifest, subjects: dict[i
         where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r} also matches the commit of step"
         remedy = "begin it with ^, and name what only this commit says"
         message = f"{where} {clip(', '.join(mistaken), 60)}, which could pass for this one's; {remedy}"
-        yield Defect(step.line_of("commit_message_pattern"), "pattern", message)
+        yield PlanDefect(step.line_of("commit_message_pattern"), "pattern", message)
 
 
 def _matches(pattern: str, subjects: Sequence[str]) -> bool:
@@ -276,7 +280,7 @@ def _matches(pattern: str, subjects: Sequence[str]) -> bool:
 # files: inside the fence, not forbidden and expected at once, and not there before the work
 
 
-def _fences(document: Document) -> Iterator[Defect]:
+def _fences(document: Document) -> Iterator[PlanDefect]:
     lines = document.text.splitlines()
     named: list[tuple[str, Sequence[str]]] = []
     for fence in [document.fence, *(session.fence for session in document.sessions)]:
@@ -287,7 +291,7 @@ def _fences(document: Document) -> Iterator[Defect]:
             problem = _glob_problem(label, glob)
             if problem:
                 line = next((number for number, text in enumerate(lines, start=1) if glob in text), 0)
-                yield Defect(line, "fence", f"{label} names {clip(glob, 80)!r}: {problem}")
+                yield PlanDefect(line, "fence", f"{label} names {clip(glob, 80)!r}: {problem}")
 
 
 def _glob_problem(label: str, glob: str) -> str:
@@ -302,15 +306,15 @@ def _glob_problem(label: str, glob: str) -> str:
     return ""
 
 
-def _files(step: Step, manifest: Manifest) -> Iterator[Defect]:
+def _files(step: Step, manifest: Manifest) -> Iterator[PlanDefect]:
     where = f"step {step.number}:"
     if not (manifest.changed_paths or manifest.must_contain):
         remedy = "name the files it writes in Files, or add must_contain or absent_paths"
-        yield Defect(manifest.line, "predicate", f"{where} nothing on disk tells that it is done; {remedy}")
+        yield PlanDefect(manifest.line, "predicate", f"{where} nothing on disk tells that it is done; {remedy}")
     most = len(manifest.expected_paths)
     if manifest.min_file_count > most and not manifest.counts_files:
         message = f"{where} min_file_count {manifest.min_file_count} is more than the {most} expected_paths"
-        yield Defect(step.line_of("min_file_count"), "count", message)
+        yield PlanDefect(step.line_of("min_file_count"), "count", message)
     for key, path in manifest.named_paths:
         if open_part := _first(path, _OPEN, _NO_GLOB):
             yield _left_open(step.line_of(key), f"{where} {key} {clip(path, 80)!r}", open_part)
@@ -320,27 +324,29 @@ def _files(step: Step, manifest: Manifest) -> Iterator[Defect]:
             problem = problem or f"still holds {clip(open_part, 40)!r}"
         if problem:
             message = f"{where} must_contain pattern {clip(entry.pattern, 80)!r} of {entry.path}: {problem}"
-            yield Defect(step.line_of("must_contain"), "pattern", message)
+            yield PlanDefect(step.line_of("must_contain"), "pattern", message)
 
 
-def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[Defect]:
+def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[PlanDefect]:
     fence = fence_of_session(document, document.session_of(step))
     for key, path in manifest.named_paths:
         line = step.line_of(key)
         where = f"step {step.number}: {key} {path}"
         if path in manifest.changed_paths:
             if closed := covering(path, fence.never):
-                yield Defect(line, "fence", f"{where} is under Never touch, or forbidden_paths ({closed})")
+                yield PlanDefect(line, "fence", f"{where} is under Never touch, or forbidden_paths ({closed})")
             elif fence.touch and not covering(path, fence.touch):
-                yield Defect(line, "fence", f"{where} lies outside the fence ({clip(', '.join(fence.touch), 120)})")
+                yield PlanDefect(line, "fence", f"{where} lies outside the fence ({clip(', '.join(fence.touch), 120)})")
         if key in ("expected_paths", "must_contain"):
             for other in document.steps:
                 if other.number >= step.number and other.manifest and covering(path, other.manifest.absent_paths):
                     message = f"{where} is in absent_paths of step {other.number}: no audit could pass"
-                    yield Defect(line, "conflict", message)
+                    yield PlanDefect(line, "conflict", message)
 
 
-def _vacuous(document: Document, step: Step, manifest: Manifest, root: Path, *, is_edited: bool) -> Iterator[Defect]:
+def _vacuous(
+    document: Document, step: Step, manifest: Manifest, root: Path, *, is_edited: bool
+) -> Iterator[PlanDefect]:
     """Whether the tree as it is now, or as earlier steps leave it, meets the step before it begins."""
     before: set[str] = set()
     try:
@@ -351,17 +357,17 @@ def _vacuous(document: Document, step: Step, manifest: Manifest, root: Path, *, 
     except BadInput:
         return  # a path or pattern that cannot be used has its own defect
     left = [check for check in checks if digest_of_check(check) not in before]
-    if not checks or (left and evaluate(left, Tree(root)).verdict != "pass"):
+    if not checks or (left and evaluate(left, CheckedTree(root)).verdict != "pass"):
         return
     where = f"step {step.number}: its manifest already holds before the step"
     remedy = "say in Changes, in backticks, which name is new in its files, or in must_contain what is"
     if is_edited:
         where = f"step {step.number} is done as the plan had it, and was edited since"
-        yield Defect(step.line_of(), "edited", f"{where}; put its text back, or {remedy}")
+        yield PlanDefect(step.line_of(), "edited", f"{where}; put its text back, or {remedy}")
         return
     if manifest.expects_commit and manifest.expected_paths and not (manifest.must_contain or manifest.absent_paths):
         # A bug fix brings no new name: the audit wants a commit that changes its files, and Verify tells the rest.
         message = f"{where}, but for a commit that changes its files; let its Verify fail before the step, or {remedy}"
-        yield Defect(step.line_of(), "weak", message, is_advisory=True)
+        yield PlanDefect(step.line_of(), "weak", message, is_advisory=True)
     else:
-        yield Defect(step.line_of(), "vacuous", f"{where}, so it proves nothing; {remedy}")
+        yield PlanDefect(step.line_of(), "vacuous", f"{where}, so it proves nothing; {remedy}")

@@ -251,7 +251,7 @@ def _started(state: PlanState, row: RunRow) -> PlanState:
         by=row["actor"],
         before={int(number): str(commit) for number, commit in (row.get("done") or {}).items()},
         seen=tuple(map(int, row.get("done") or ())),  # no progress of this session's
-        verify=verify.read(row.get("verify") or []),
+        verify=verify.verify_of_rows(row.get("verify") or []),
         is_legacy=row.get("legacy") is True,
         is_part=bool(row.get("recovery_of")),
         lacks=(),
@@ -300,12 +300,12 @@ def history_of_plan(caller: Caller, path: str, runs: Sequence[PlanRun], sessions
     if not recorded.issuperset(sessions):
         brought_by = git.run(root, "rev-list", "HEAD", "--", path).text.split()
         if brought_by:
-            return histories.look(root, changes.commit_of(root, f"{brought_by[-1]}^") or brought_by[-1])
+            return histories.history_since(root, changes.commit_of(root, f"{brought_by[-1]}^") or brought_by[-1])
     problem = NotEvaluable(f"no session of {path} has a base in the history")
     for run in runs:
         try:
             if run.state is not None:
-                return histories.look(root, run.state.base)
+                return histories.history_since(root, run.state.base)
         except NotEvaluable as error:
             problem = error
     raise problem

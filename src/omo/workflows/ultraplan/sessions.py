@@ -10,7 +10,7 @@ from omo.errors import Refused
 from omo.text import clip, counted
 from omo.workflows.ultraplan.document import fence_of_session
 from omo.workflows.ultraplan.markdown import code, manifest_bullet, yaml_lines
-from omo.workflows.ultraplan.models import Defect, Document, Fence, Session, Step
+from omo.workflows.ultraplan.models import Document, FenceGlobs, PlanDefect, Session, Step
 from omo.workflows.ultraplan.propose import synthesise
 
 
@@ -28,7 +28,7 @@ def cut(plan: Document, *, has_remote: bool = False) -> list[Document]:
             defects=wrong,
         )
     steps: dict[int, tuple[Step, ...]] = {}
-    fences: dict[int, Fence] = {}
+    fences: dict[int, FenceGlobs] = {}
     for session in document.sessions:
         steps[session.number] = tuple(step for step in document.steps if step.number in session.steps)
         fences[session.number] = fence_of_session(document, steps[session.number])
@@ -51,7 +51,7 @@ def cut(plan: Document, *, has_remote: bool = False) -> list[Document]:
     return parts
 
 
-def _among_others(session: Session, needed: dict[int, set[int]], fences: dict[int, Fence]) -> Session:
+def _among_others(session: Session, needed: dict[int, set[int]], fences: dict[int, FenceGlobs]) -> Session:
     """Which it waits for, which wait for it, and which it may never run beside, for they may change the same file."""
     number = session.number
     apart, blocks = [], []
@@ -64,44 +64,46 @@ def _among_others(session: Session, needed: dict[int, set[int]], fences: dict[in
     return replace(session, fence=None, depends_on=waits_for, blocks=tuple(blocks), apart=tuple(apart))
 
 
-def _without_others(number: int, fences: dict[int, Fence]) -> Fence:
+def _without_others(number: int, fences: dict[int, FenceGlobs]) -> FenceGlobs:
     """What other sessions may change, this one may not, unless it may be the same file."""
     own = fences[number]
     foreign: list[str] = []
     for other, its in fences.items():
         if other != number:
             foreign += [glob for glob in its.touch if not overlap(own.touch, [glob])]
-    return Fence(own.touch, tuple(dict.fromkeys([*own.never, *foreign])))
+    return FenceGlobs(own.touch, tuple(dict.fromkeys([*own.never, *foreign])))
 
 
 # what keeps a plan from being cut
 
 
-def structure(document: Document) -> Iterator[Defect]:
+def structure(document: Document) -> Iterator[PlanDefect]:
     """What no sessions can be made of: nothing to do, steps without a session, dependencies that lead nowhere."""
     if not document.steps:
-        yield Defect(1, "no-steps", "invalid plan: no step is headed `### Step 1: Title`, so there is nothing to do")
+        yield PlanDefect(
+            1, "no-steps", "invalid plan: no step is headed `### Step 1: Title`, so there is nothing to do"
+        )
     numbers = {step.number for step in document.steps}
     for step in document.steps:
         for other in step.depends_on:
             depends = f"step {step.number} depends on step {other}"
             if other not in numbers:
-                yield Defect(step.line, "depends-on", f"{depends}, which is not in the plan")
+                yield PlanDefect(step.line, "depends-on", f"{depends}, which is not in the plan")
             elif other >= step.number:
-                yield Defect(step.line, "depends-on", f"{depends}, which does not come before it")
+                yield PlanDefect(step.line, "depends-on", f"{depends}, which does not come before it")
         if not any(step.number in session.steps for session in document.sessions):
             message = f"step {step.number} stands in no session; move it below a `## Session N: …` heading"
-            yield Defect(step.line, "session", message)
+            yield PlanDefect(step.line, "session", message)
     earlier: set[int] = set()
     needed = dependencies(document)
     for session in document.sessions:
         if session.number in earlier:
-            yield Defect(session.line, "session", f"session {session.number} is there twice")
+            yield PlanDefect(session.line, "session", f"session {session.number} is there twice")
         if not session.steps:
-            yield Defect(session.line, "session", f"session {session.number} has no step")
+            yield PlanDefect(session.line, "session", f"session {session.number} has no step")
         for other in sorted(needed[session.number] - earlier):
             message = f"session {session.number} depends on session {other}, which does not come before it"
-            yield Defect(session.line, "session", message)
+            yield PlanDefect(session.line, "session", message)
         earlier.add(session.number)
 
 
@@ -262,7 +264,7 @@ class Recovery:
 def render(plan: Document, document: Document, recovery: Recovery | None = None, *, done: Collection[int] = ()) -> str:
     """The part of a plan that one session carries out, without what is done; or of that what is missing."""
     (session,) = document.sessions
-    fence = document.fence or Fence()
+    fence = document.fence or FenceGlobs()
     steps = [step for step in document.steps if step.number not in done]
     if recovery is not None:
         steps = [step for step in steps if step.number in recovery.missing]
@@ -363,7 +365,7 @@ def _metadata(document: Document, steps: Sequence[Step]) -> str:
 
 
 def _session_manifest(document: Document, steps: Sequence[Step]) -> str:
-    fence = document.fence or Fence()
+    fence = document.fence or FenceGlobs()
     expected: list[str] = []
     patterns: list[str] = []
     scripts: list[str] = []

@@ -14,7 +14,7 @@ from omo.work.status import NextStep
 from omo.workflows.ultraplan import preflight, sessions, verify
 from omo.workflows.ultraplan.contract import Contract, load_contract
 from omo.workflows.ultraplan.history import History
-from omo.workflows.ultraplan.models import Fence
+from omo.workflows.ultraplan.models import FenceGlobs
 from omo.workflows.ultraplan.refusals import (
     require_as_named,
     require_clean,
@@ -55,7 +55,7 @@ def start(caller: Caller, path: Path, number: int = 0, *, environ: Mapping[str, 
         history, audit = require_clean(root, document, contract.done)
         is_named = require_as_named(caller, plan)
         unreviewed = require_reviewed(caller, plan, history, unreviewed)
-        asked = preflight.look(document.needs, root, environ=environ, by=caller.by)
+        asked = preflight.check(document.needs, root, environ=environ, by=caller.by)
         run = Run(PLAN, caller, PLAN.new_id(caller, tags(plan.digest, plan.path)))
         if asked.missing:
             return blocked(run, plan.path, asked, contract.advice)
@@ -106,7 +106,7 @@ def _skipped_rows(contract: Contract) -> list[RunRow]:
 
 def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow:
     session, document = contract.session, contract.document
-    fence = document.fence or Fence()
+    fence = document.fence or FenceGlobs()
     handoffs = []  # what the sessions of the plan left for those after them, oldest first
     left_behind: list[str] = []  # what earlier runs of it committed outside its fence: a new base makes nothing undone
     for state in contract.progress.states:

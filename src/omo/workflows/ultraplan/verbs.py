@@ -20,8 +20,8 @@ from omo.work.run import caller_of
 if TYPE_CHECKING:
     from omo.work.run import Caller
     from omo.work.status import NextStep
-    from omo.workflows.ultraplan.critique import Verdict
-    from omo.workflows.ultraplan.models import Defect, Document
+    from omo.workflows.ultraplan.critique import CriticVerdict
+    from omo.workflows.ultraplan.models import Document, PlanDefect
     from omo.workflows.ultraplan.progress import Progress
     from omo.workflows.ultraplan.propose import Proposals
     from omo.workflows.ultraplan.run import PlanRun, PlanState
@@ -96,7 +96,7 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultraplan import progress, propose, rules
 
     document = _document(arguments, context)
-    filled, every = _filled_in(document, progress.look(caller_of(context, ""), document), Path(context.root))
+    filled, every = _filled_in(document, progress.progress_of(caller_of(context, ""), document), Path(context.root))
     defects = rules.refusing(every)
     advice = [defect for defect in every if defect.is_advisory]
     data = {
@@ -122,12 +122,12 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
     return Result({**data, "error": error}, "", refusal.exit_code)
 
 
-def _refusal(document: Document, defects: Sequence[Defect], named: str) -> Refused:
+def _refusal(document: Document, defects: Sequence[PlanDefect], named: str) -> Refused:
     message = f"{clip(document.path, 200)} has {counted(len(defects), 'defect')}"
     return Refused(message, fix=f"mend the plan, then omo plan critique {shlex.quote(named)}", defects=_shown(defects))
 
 
-def _filled_in(document: Document, known: Progress, root: Path) -> tuple[Proposals, list[Defect]]:
+def _filled_in(document: Document, known: Progress, root: Path) -> tuple[Proposals, list[PlanDefect]]:
     """The plan with what omo fills in, and its defects then, on the lines of the file that is there."""
     from omo.workflows.ultraplan import document as documents
     from omo.workflows.ultraplan import propose, rules
@@ -139,7 +139,7 @@ def _filled_in(document: Document, known: Progress, root: Path) -> tuple[Proposa
     return filled, defects
 
 
-def _shown(defects: Sequence[Defect]) -> list[str]:
+def _shown(defects: Sequence[PlanDefect]) -> list[str]:
     return [clip(str(defect), LONGEST_SHOWN) for defect in defects]
 
 
@@ -152,7 +152,7 @@ def _unplaced(filled: Proposals) -> list[str]:
     return notes
 
 
-def _defect_data(defect: Defect) -> dict[str, Any]:
+def _defect_data(defect: PlanDefect) -> dict[str, Any]:
     return {"line": defect.line, "code": defect.code, "message": clip(defect.message, LONGEST_SHOWN)}
 
 
@@ -168,7 +168,7 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     caller = _caller(arguments, context)
     document = _document(arguments, context)
     notes: list[str] = []
-    known = progress.look(caller, document)
+    known = progress.progress_of(caller, document)
     if not states_of_text(known.runs, document.digest):  # what has begun is not changed any more
         filled, every = _filled_in(document, known, Path(context.root))
         if defects := rules.refusing(every):  # then the plan stays as its author wrote it
@@ -193,7 +193,7 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     return Result({**data, "brief": brief}, f"{following}\n\n{brief}", notes=notes)
 
 
-def _verdict(document: Document, verdict: Verdict, data: dict[str, Any], notes: list[str]) -> Result:
+def _verdict(document: Document, verdict: CriticVerdict, data: dict[str, Any], notes: list[str]) -> Result:
     data |= {
         "verdict": verdict.verdict,
         "clean": verdict.is_clean,

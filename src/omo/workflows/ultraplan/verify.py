@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from omo.proof.outputs import quoted, ran_nothing
-from omo.proof.run import Outcome, run
+from omo.proof.run import CommandOutcome, run
 from omo.text import clip
 from omo.workflows.ultraplan.markdown import code_texts, expectation, shell_texts
 from omo.workflows.ultraplan.models import Step
@@ -105,7 +105,7 @@ def commands_of(steps: Sequence[Step]) -> list[Verify]:
     return commands
 
 
-def read(rows: Sequence[VerifyRow]) -> tuple[Verify, ...]:
+def verify_of_rows(rows: Sequence[VerifyRow]) -> tuple[Verify, ...]:
     """As a `started` row has them."""
     return tuple(Verify(row["step"], row["text"], tuple(row["argv"]), row["exit"]) for row in rows)
 
@@ -140,7 +140,7 @@ def _exit_of(argv: Sequence[str], expected: str) -> int:
 def run_all(root: Path, commands: Sequence[Verify], changed: Collection[str] = ()) -> list[Verify]:
     """Each command once, also where several steps verify with the same one. A program among the files that the session
     has `changed` is its own: that one which is gone cannot be started is no excuse."""
-    outcomes: dict[tuple[str, ...], Outcome] = {}
+    outcomes: dict[tuple[str, ...], CommandOutcome] = {}
     results = []
     for command in commands:
         if command.argv and command.argv not in outcomes:
@@ -150,16 +150,16 @@ def run_all(root: Path, commands: Sequence[Verify], changed: Collection[str] = (
     return results
 
 
-def judge_of(command: Verify) -> Callable[[Outcome], tuple[str, str]]:
+def judge_of(command: Verify) -> Callable[[CommandOutcome], tuple[str, str]]:
     """Whether a run of the command ends as the plan says, for the experiment."""
 
-    def judge(outcome: Outcome) -> tuple[str, str]:
+    def judge(outcome: CommandOutcome) -> tuple[str, str]:
         return ("pass", "") if outcome.exit_code == command.exit else ("fail", "")
 
     return judge
 
 
-def _result(command: Verify, ended: Outcome | None, changed: Collection[str]) -> tuple[str, str]:
+def _result(command: Verify, ended: CommandOutcome | None, changed: Collection[str]) -> tuple[str, str]:
     if ended is None:
         return NOT_RUN, "only a shell can run it"
     output = f"{ended.stdout}\n{ended.stderr}"

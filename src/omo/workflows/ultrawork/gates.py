@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from omo.proof.project_checks import Check
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base, SessionRow
-    from omo.work.citations import Pinned
+    from omo.work.citations import PinnedCommand
 
 
 SHORTEST_REASON = 10
@@ -256,7 +256,7 @@ def with_project_pins(
     return merged + elsewhere
 
 
-class Found:
+class FoundGates:
     """The checks that the project's files name, as they stood when the run began; without one, as committed.
 
     `unlike` are the project gates in the file as it is that were not in it then: whoever wrote them, it was not the
@@ -278,7 +278,7 @@ class Found:
         if head:
             committed = {gate.name: gate.argv for gate in project_checks.project_gates(files)}
         self.unlike: list[str] = []
-        for gate in project_checks.project_gates(project_files.Disk(root)):
+        for gate in project_checks.project_gates(project_files.DiskFiles(root)):
             if committed.get(gate.name) != gate.argv:
                 self.unlike.append(gate.name)
 
@@ -289,12 +289,12 @@ def pin_line(check: Check, cwd: str) -> str:
     return clip(typed(["omo", "gate", "add", *elsewhere, check.name, "--", *check.argv]), 200)
 
 
-def pinned_commands(state: str, session_id: str) -> list[Pinned]:
+def pinned_commands(state: str, session_id: str) -> list[PinnedCommand]:
     """What may be run because it is pinned in a session."""
-    from omo.work.citations import Pinned
+    from omo.work.citations import PinnedCommand
 
     pinned = fold(with_project_pins(state, session_id, runtime.vouched_rows(state, session_id)), None)
-    return [Pinned(gate.argv, gate.cwd, 0, gate.timeout) for gate in pinned]
+    return [PinnedCommand(gate.argv, gate.cwd, 0, gate.timeout) for gate in pinned]
 
 
 def run_of(row: SessionRow | None) -> str | None:

@@ -9,7 +9,7 @@ from functools import cached_property
 from omo.context import Context
 from omo.proof import base, experiment, form, gate_runs, kinds, own_commands, typed_commands
 from omo.proof.experiment import Experiment
-from omo.proof.gate_runs import Run
+from omo.proof.gate_runs import CommandRun
 from omo.proof.project_checks import Check
 from omo.state import paths
 from omo.text import clip
@@ -182,7 +182,7 @@ class Prover:
             self._known[key] = made
         return self._known[key]
 
-    def _run(self, gate: Gate, *, asks: bool = False) -> Run:
+    def _run(self, gate: Gate, *, asks: bool = False) -> CommandRun:
         ran = runs.run_gates(self.context, self.session, gate.name, asks=asks, before=self._whole)
         self._whole = ran.whole
         return gate_runs.run_of(ran.results[0])

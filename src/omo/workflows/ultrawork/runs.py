@@ -194,7 +194,7 @@ def failed_without_work(context: Context, name: str, gate: gates.Gate) -> bool:
     return gate_runs.failed_without(subject_of(context, known, base.look(context.root, known.base)), gate)
 
 
-def seen(gate: gates.Gate, env: str) -> list[gate_runs.Run]:
+def seen(gate: gates.Gate, env: str) -> list[gate_runs.CommandRun]:
     """What this run saw of a gate, with these variables. A run under which files moved is none of any files."""
     runs = []
     for ran in gate.results:

@@ -115,7 +115,7 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
         return NextStep("wait", f"{why}: your answer in the session sets it going")
     if not items:
         cwd = paths.session_directory(viewer.context.environ, viewer.context.cwd)
-        found = gates.Found(viewer.context.root, cwd, viewer.row, pinned).checks
+        found = gates.FoundGates(viewer.context.root, cwd, viewer.row, pinned).checks
         if not found:
             pin = command("omo gate add NAME -- COMMAND")
             return NextStep("pin", "no verification gate is pinned, and no test command was found", (pin,))

@@ -30,7 +30,7 @@ LARGEST_RECORDS = 64 * 1024 * 1024
 ABSENT = object()
 
 
-class Look(NamedTuple):
+class ClaimLook(NamedTuple):
     """What code saw of a claim: pass, fail or unknown."""
 
     verdict: str
@@ -64,7 +64,7 @@ class Claim:
         return f"{counted(self.count, 'record')} of {self.subject} with {self.field}{value}"
 
 
-def look(claim: Claim, root: str) -> Look:
+def look_at_claim(claim: Claim, root: str) -> ClaimLook:
     """What is there now."""
     if claim.kind == "service":
         return _connect(claim)
@@ -78,13 +78,13 @@ def look(claim: Claim, root: str) -> Look:
         check = {"type": "content", "path": claim.subject, "regex": pattern, "absent": lacks, "any": not lacks}
     # The checks bring pydantic along, which showing recorded claims does not need.
     from omo.proof.checks import parse_checks
-    from omo.proof.evaluate import Tree, evaluate
+    from omo.proof.evaluate import CheckedTree, evaluate
 
-    (observation,) = evaluate(parse_checks([check], "claim"), Tree(Path(root))).checks
-    return Look(observation.result, observation.reason, observation.observed)
+    (observation,) = evaluate(parse_checks([check], "claim"), CheckedTree(Path(root))).checks
+    return ClaimLook(observation.result, observation.reason, observation.observed)
 
 
-def _connect(claim: Claim) -> Look:
+def _connect(claim: Claim) -> ClaimLook:
     """One TCP connection, closed at once. Only a refusal shows that nothing answers: silence may be the network."""
     host, _, port = claim.subject.rpartition(":")
     if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 65536:
@@ -96,12 +96,12 @@ def _connect(claim: Claim) -> Look:
         is_up, does = False, "refuses"
     except (OSError, UnicodeError) as error:
         reason = f"{claim.subject} could not be reached from here, which shows neither up nor down"
-        return Look("unknown", reason, clip(str(error) or type(error).__name__, 200))
+        return ClaimLook("unknown", reason, clip(str(error) or type(error).__name__, 200))
     verdict = "pass" if is_up == claim.is_up else "fail"
-    return Look(verdict, f"{claim.subject} {does} connections")
+    return ClaimLook(verdict, f"{claim.subject} {does} connections")
 
 
-def _count(claim: Claim, root: Path) -> Look:
+def _count(claim: Claim, root: Path) -> ClaimLook:
     try:
         files = globs.find_files(root, globs.normal(claim.subject)).paths
         count, what, saw = len(files), "files", ", ".join(files[:5])
@@ -111,9 +111,9 @@ def _count(claim: Claim, root: Path) -> Look:
     except ValueError as error:
         raise BadInput(f"--of {claim.subject!r} {error}", fix="give a path or glob inside the project") from None
     except (NotEvaluable, OSError) as error:
-        return Look("unknown", str(error))
+        return ClaimLook("unknown", str(error))
     verdict = "pass" if count == claim.count else "fail"
-    return Look(verdict, f"{count} {what} counted, {claim.count} claimed", saw)
+    return ClaimLook(verdict, f"{count} {what} counted, {claim.count} claimed", saw)
 
 
 def _count_records(claim: Claim, root: Path, files: list[str]) -> tuple[int, int]:
@@ -150,20 +150,20 @@ class FiledClaim:
     goal: str
     by: str
     ts: str
-    seen: Look
+    seen: ClaimLook
     override: str
 
     def is_about(self, statement: str) -> bool:
         """Word for word, however it is wrapped."""
         return self.statement.split() == statement.split()
 
-    def look_again(self, root: str) -> Look:
+    def look_again(self, root: str) -> ClaimLook:
         """Files as they are now; a service was asked when filed, and what was let stand stands."""
         if self.override:
-            return Look("pass", self.seen.reason)
+            return ClaimLook("pass", self.seen.reason)
         if self.claim.kind == "service":
             return self.seen
-        return look(self.claim, root)
+        return look_at_claim(self.claim, root)
 
     @property
     def let_stand(self) -> str:
@@ -174,7 +174,7 @@ def file_claim(caller: Caller, claim: Claim, statement: str, *, goal: str | None
     """Look at a claim and keep what was seen. `override` counts only where it does not hold."""
     if override:
         require_reason(override, "--override", "say why code is wrong about it")
-    result = look(claim, caller.root)
+    result = look_at_claim(claim, caller.root)
     about = asdict(claim)
     row = {"kind": "claim", "goal": goal, "claim": statement, "type": about.pop("kind"), "about": about}
     row |= {**result._asdict(), "override": None if result.verdict == "pass" else override or None}
@@ -198,7 +198,7 @@ def _filed(row: Json) -> FiledClaim:
         goal=row.get("goal") or "",
         by=row["actor"],
         ts=row["ts"],
-        seen=Look(row["verdict"], row["reason"], row.get("saw", "")),
+        seen=ClaimLook(row["verdict"], row["reason"], row.get("saw", "")),
         override=row.get("override") or "",
     )
 
@@ -220,7 +220,7 @@ def unsettled(caller: Caller, statement: str, *, goal: str, since: str) -> dict[
     for name, words in called.items():
         settled_by = statements.TRIGGERS[name].settled_by
         answering = [claim for claim in filed if claim.claim.kind in settled_by or claim.override]
-        result = Look("unknown", "no claim was filed for this statement")
+        result = ClaimLook("unknown", "no claim was filed for this statement")
         if answering:
             result = answering[-1].look_again(caller.root)
         if result.verdict != "pass":

@@ -106,7 +106,7 @@ class Q1(Strict):
     statement: SomeText
 
 
-class Item(Strict):
+class ChecklistItem(Strict):
     question: SomeText
     dimension: Dimension
     result: Annotated[Literal["pass", "fail", "na"], BeforeValidator(lowered)]
@@ -115,7 +115,7 @@ class Item(Strict):
 
 
 class Q15(Strict):
-    items: Annotated[list[Item], Field(max_length=MOST_ITEMS)]
+    items: Annotated[list[ChecklistItem], Field(max_length=MOST_ITEMS)]
 
 
 class Q2(Strict):
@@ -131,7 +131,7 @@ class Q3(Strict):
     statement: Text = ""
 
 
-class Shown(Strict):
+class ShownOutcome(Strict):
     """An outcome in the goal's own words, and what shows it."""
 
     outcome: SomeText
@@ -140,7 +140,7 @@ class Shown(Strict):
 
 
 class Outcomes(Strict):
-    outcomes: Annotated[list[Shown], Field(max_length=50)]
+    outcomes: Annotated[list[ShownOutcome], Field(max_length=50)]
 
 
 REPLIES: dict[str, type[Strict]] = {

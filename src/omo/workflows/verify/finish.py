@@ -9,7 +9,7 @@ from pathlib import Path
 
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import pins
-from omo.proof.evaluate import EXIT_CODES, Verdict, evaluate
+from omo.proof.evaluate import EXIT_CODES, ChecksVerdict, evaluate
 from omo.text import clip
 from omo.work.bound import files_of_end
 from omo.work.citations import require_cited
@@ -17,7 +17,7 @@ from omo.work.files import Files
 from omo.workflows.ultrawork.pins import hold
 from omo.workflows.verify import claims
 from omo.workflows.verify.begin import checks_of
-from omo.workflows.verify.goal_outcome import Conclusion, Decision, outcome_of
+from omo.workflows.verify.goal_outcome import Conclusion, GoalDecision, outcome_of
 from omo.workflows.verify.goals import (
     FOR_JUDGEMENT,
     OVER,
@@ -34,12 +34,12 @@ from omo.workflows.verify.goals import (
 from omo.workflows.verify.lessons import gap
 from omo.workflows.verify.questions import pinned_commands
 from omo.workflows.verify.statements import hedges
-from omo.workflows.verify.steps import Judgement, Step, judgement_of, steps
+from omo.workflows.verify.steps import GoalJudgement, GoalStep, judgement_of, steps
 
 SHORTEST_SUMMARY, LONGEST_SUMMARY = 10, 200
 
 
-def look(store: GoalStore, goal: Goal, judgement: Judgement | None = None) -> Verdict:
+def evaluate_goal(store: GoalStore, goal: Goal, judgement: GoalJudgement | None = None) -> ChecksVerdict:
     """The goal's checks on the tree as it is now. The goal file, which asks, is not the work."""
     caller = store.caller
     tree = pins.pinned(caller.state).tree(Path(caller.root), goal=goal.id, source=goal.source)
@@ -55,10 +55,10 @@ def look(store: GoalStore, goal: Goal, judgement: Judgement | None = None) -> Ve
     return replace(verdict, checks=checks)
 
 
-def evaluate_now(store: GoalStore, name: str) -> Verdict:
+def evaluate_now(store: GoalStore, name: str) -> ChecksVerdict:
     """Evaluate and record, so that `status` and the session know what is open."""
     goal = store.goal(name)
-    verdict = look(store, goal)
+    verdict = evaluate_goal(store, goal)
     row = _evaluated(goal, verdict)
     with contextlib.suppress(NotEvaluable):
         row["tree"] = Files(store.caller.root).tree
@@ -66,7 +66,7 @@ def evaluate_now(store: GoalStore, name: str) -> Verdict:
     return verdict
 
 
-def _evaluated(goal: Goal, verdict: Verdict) -> Row:
+def _evaluated(goal: Goal, verdict: ChecksVerdict) -> Row:
     return {
         "kind": "checks-evaluated",
         "goal": goal.id,
@@ -78,8 +78,8 @@ def _evaluated(goal: Goal, verdict: Verdict) -> Row:
 
 
 @dataclass
-class Finished:
-    decision: Decision
+class FinishedGoal:
+    decision: GoalDecision
     goal: Goal
     unblocked: list[str] = field(default_factory=list)
     parent_complete: bool = False
@@ -107,7 +107,9 @@ class Finished:
         }
 
 
-def finish(store: GoalStore, name: str, *, summary: str, learned: str = "", hypothesis: str | None = None) -> Finished:
+def finish(
+    store: GoalStore, name: str, *, summary: str, learned: str = "", hypothesis: str | None = None
+) -> FinishedGoal:
     store.require_whole()
     line = _one_line(summary)
     goal = store.goal(name)
@@ -122,7 +124,7 @@ def finish(store: GoalStore, name: str, *, summary: str, learned: str = "", hypo
     files = Files(store.caller.root)
     owed = steps(goal, store.caller, files)  # before the checks run: what their commands write stales no answer
     judgement = judgement_of(goal, store.caller, files)
-    verdict = look(store, goal, judgement)
+    verdict = evaluate_goal(store, goal, judgement)
     decision = _with_hypothesis(goal, decide(goal, verdict, owed, by=store.caller.by), hypothesis)
     end = Conclusion(goal, verdict, decision, line, judgement, learned.strip())
     if decision.is_pass:
@@ -170,25 +172,25 @@ def _one_line(text: str) -> str:
     return line
 
 
-def _close_users_leg(store: GoalStore, goal: Goal, line: str) -> Finished:
+def _close_users_leg(store: GoalStore, goal: Goal, line: str) -> FinishedGoal:
     if store.caller.by != "user":
         raise Refused(
             f"the agent's leg of goal {goal.id} is done; the rest is the user's: {'; '.join(goal.users_leg)}",
             fix=f"the user closes it: omo verify finish {goal.id} --summary TEXT in a terminal of their own",
         )
-    verdict = look(store, goal)
+    verdict = evaluate_goal(store, goal)
     if broken := _broken_checks(verdict):
         raise Refused(f"goal {goal.id} cannot be closed: {'; '.join(broken)}", fix="mend it, then finish again")
-    decision = Decision("pass", "the user closed their leg", "completed")
+    decision = GoalDecision("pass", "the user closed their leg", "completed")
     return _conclude(store, Conclusion(goal, verdict, decision, line))
 
 
-def decide(goal: Goal, verdict: Verdict, owed: Sequence[Step], *, by: str) -> Decision:
+def decide(goal: Goal, verdict: ChecksVerdict, owed: Sequence[GoalStep], *, by: str) -> GoalDecision:
     """A real failure outranks everything unknown; nothing unknown ever passes."""
     broken = _broken_checks(verdict)
     broken += [f"{step.name}: {step.why}" for step in owed if step.state == "failed"]
     if broken:
-        return Decision("fail", "; ".join(broken), "pending")
+        return GoalDecision("fail", "; ".join(broken), "pending")
     unclear = []
     for check in verdict.checks:
         if check.result == "unknown" and check.type not in FOR_JUDGEMENT:
@@ -197,11 +199,11 @@ def decide(goal: Goal, verdict: Verdict, owed: Sequence[Step], *, by: str) -> De
         if step.is_open and step.name not in ("finish", "checks", "judge", "q3"):
             unclear.append(step.text)
     if unclear:
-        return Decision("unknown", "; ".join(unclear))
+        return GoalDecision("unknown", "; ".join(unclear))
     return _passed(goal, verdict, owed, by)
 
 
-def _passed(goal: Goal, verdict: Verdict, owed: Sequence[Step], by: str) -> Decision:
+def _passed(goal: Goal, verdict: ChecksVerdict, owed: Sequence[GoalStep], by: str) -> GoalDecision:
     gaps, notes = [], []
     own = [check.id for check in verdict.checks if check.type in FOR_JUDGEMENT and check.result != "pass"]
     if own:
@@ -213,7 +215,7 @@ def _passed(goal: Goal, verdict: Verdict, owed: Sequence[Step], by: str) -> Deci
     if is_leg_alone and not goal.spec.recurring:
         left = "; ".join(goal.users_leg) or "their confirmation"
         reason = f"the agent's leg is done; the user's is pending: {left}"
-        return Decision("pass", reason, "agent-leg-complete", gaps, notes)
+        return GoalDecision("pass", reason, "agent-leg-complete", gaps, notes)
     facts = []
     passed = sum(check.result == "pass" for check in verdict.checks)
     if passed:
@@ -222,14 +224,14 @@ def _passed(goal: Goal, verdict: Verdict, owed: Sequence[Step], by: str) -> Deci
     if answered:
         facts.append(f"answered: {', '.join(answered)}")
     to = "pending" if goal.spec.recurring else "completed"
-    return Decision("pass", "; ".join(facts), to, gaps, notes)
+    return GoalDecision("pass", "; ".join(facts), to, gaps, notes)
 
 
-def _broken_checks(verdict: Verdict) -> list[str]:
+def _broken_checks(verdict: ChecksVerdict) -> list[str]:
     return [f"check {check.id}: {check.reason}" for check in verdict.checks if check.result == "fail"]
 
 
-def _with_hypothesis(goal: Goal, decided: Decision, result: str | None) -> Decision:
+def _with_hypothesis(goal: Goal, decided: GoalDecision, result: str | None) -> GoalDecision:
     """A hypothesis that is settled is verified like any other goal; one that is not cannot be."""
     if not goal.spec.hypothesis:
         if result is not None:
@@ -237,13 +239,13 @@ def _with_hypothesis(goal: Goal, decided: Decision, result: str | None) -> Decis
         return decided
     about = f"hypothesis {goal.spec.hypothesis['id']}"
     if result == "expired":
-        return Decision("unknown", f"{about} expired", "expired")
+        return GoalDecision("unknown", f"{about} expired", "expired")
     if result in (None, "pending"):
-        return Decision("unknown", f"{about} has not resolved yet", "pending")
+        return GoalDecision("unknown", f"{about} has not resolved yet", "pending")
     return replace(decided, reason=f"{about} {result}; {decided.reason}")
 
 
-def _conclude(store: GoalStore, end: Conclusion) -> Finished:
+def _conclude(store: GoalStore, end: Conclusion) -> FinishedGoal:
     """One append: the evaluation, the summary, the streak, the unblocking. All of it happened, or none of it."""
     caller, goal, decision = store.caller, end.goal, end.decision
     rows = [_evaluated(goal, end.verdict)]
@@ -272,7 +274,7 @@ def _conclude(store: GoalStore, end: Conclusion) -> Finished:
     unblocked = store.change_whole(record)
     after = store.goal(goal.id)
     let_stand = [claim.let_stand for claim in claims.recorded(caller.state, goal=goal.id, overridden=True)]
-    return Finished(decision, after, unblocked, _is_parent_complete(store.goals, after), let_stand)
+    return FinishedGoal(decision, after, unblocked, _is_parent_complete(store.goals, after), let_stand)
 
 
 def _finished(store: GoalStore, end: Conclusion) -> Row:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from omo.clock import seconds
 from omo.proof import base, pins
 from omo.proof.checks import CommandCheck, MetricCheck, digest_of_check, ids_of
-from omo.proof.evaluate import Verdict
+from omo.proof.evaluate import ChecksVerdict
 from omo.text import clip, counted
 from omo.work import outcome, proving
 from omo.work.judge import JUDGE
@@ -18,7 +18,7 @@ from omo.workflows.ultrawork.pins import Held
 from omo.workflows.verify import claims
 from omo.workflows.verify.begin import checks_of, programs_of
 from omo.workflows.verify.goals import FOR_JUDGEMENT, Goal, GoalStore
-from omo.workflows.verify.steps import Judgement
+from omo.workflows.verify.steps import GoalJudgement
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ NO_BASE: Base = {"head": None, "files": {}, "unknown": "no base was recorded for
 
 
 @dataclass(frozen=True)
-class Decision:
+class GoalDecision:
     """What follows from what was seen. `to` is the goal's next state; an unknown verdict leaves it where it is."""
 
     verdict: str
@@ -49,10 +49,10 @@ class Conclusion:
     """All that the end of a goal is decided from. `unseen` are commands that its summary cites and nobody ran."""
 
     goal: Goal
-    verdict: Verdict
-    decision: Decision
+    verdict: ChecksVerdict
+    decision: GoalDecision
     summary: str
-    judgement: Judgement | None = None
+    judgement: GoalJudgement | None = None
     learned: str = ""
     unseen: Sequence[str] = ()
     held: Held = field(default_factory=Held)

@@ -198,7 +198,7 @@ class CheckSeen(NamedTuple):
         return self.result == "pass"
 
 
-class Brief(NamedTuple):
+class GoalBrief(NamedTuple):
     """What a judge was asked: by which session, in which attempt, about which contract and tree."""
 
     nonce: str
@@ -209,7 +209,7 @@ class Brief(NamedTuple):
     tree: str
 
 
-class Output(NamedTuple):
+class GoalOutput(NamedTuple):
     """What a goal leaves to its dependents."""
 
     goal: str
@@ -231,10 +231,10 @@ class Goal:
     source: str = ""
     state: str = "pending"
     blocked_by: list[str] = field(default_factory=list)
-    inputs: dict[str, Output] = field(default_factory=dict)
+    inputs: dict[str, GoalOutput] = field(default_factory=dict)
     answers: dict[str, QuestionAnswer] = field(default_factory=dict)
     found_broken: list[QuestionAnswer] = field(default_factory=list)
-    briefs: list[Brief] = field(default_factory=list)  # of every attempt
+    briefs: list[GoalBrief] = field(default_factory=list)  # of every attempt
     gaps: list[str] = field(default_factory=list)
     checks_seen: list[CheckSeen] = field(default_factory=list)
     checks_seen_on: str = ""  # the tree, where it is known
@@ -287,8 +287,8 @@ class Goal:
         return self.state == "completed" or self.streak.last is not None
 
     @property
-    def output(self) -> Output:
-        return Output(self.id, self.summary, self.receipt, self.completed_at)
+    def output(self) -> GoalOutput:
+        return GoalOutput(self.id, self.summary, self.receipt, self.completed_at)
 
 
 class Goals(dict[str, Goal]):
@@ -354,7 +354,7 @@ def _apply(goals: Goals, goal: Goal, row: Row) -> None:
         goal.checks_seen = [CheckSeen(*(check[name] for name in CheckSeen._fields)) for check in row["checks"]]
         goal.checks_seen_on = row.get("tree", "")
     elif kind == "brief":
-        goal.briefs.append(Brief(*(row[name] for name in Brief._fields)))
+        goal.briefs.append(GoalBrief(*(row[name] for name in GoalBrief._fields)))
     elif kind == "gap":
         goal.gaps.append(row["why"])
     elif kind == "answered" and row["attempt"] == goal.attempt:

@@ -16,12 +16,12 @@ from omo.errors import BadInput, Refused
 from omo.proof import artifacts, changes, git, pins
 from omo.proof.checks import CommandCheck, digest_of_check
 from omo.text import clip, counted
-from omo.work.citations import COMMIT, Pinned, require_cited
+from omo.work.citations import COMMIT, PinnedCommand, require_cited
 from omo.work.files import Files
 from omo.workflows.ultrawork import gates
 from omo.workflows.verify import claims
 from omo.workflows.verify.begin import checks_of
-from omo.workflows.verify.documents import DIMENSIONS, MOST_ITEMS, Item, parse_reply
+from omo.workflows.verify.documents import DIMENSIONS, MOST_ITEMS, ChecklistItem, parse_reply
 from omo.workflows.verify.goals import (
     COMMIT_ARTIFACT,
     Goal,
@@ -144,7 +144,7 @@ class Judging:
         return answering(self.goal.id, self.question).line
 
     @cached_property
-    def commands(self) -> list[Pinned]:
+    def commands(self) -> list[PinnedCommand]:
         return pinned_commands(self.store, self.goal)
 
     def require_statement(self, name: str, text: str) -> None:
@@ -208,13 +208,13 @@ class Judging:
         return commit
 
 
-def pinned_commands(store: GoalStore, goal: Goal) -> list[Pinned]:
+def pinned_commands(store: GoalStore, goal: Goal) -> list[PinnedCommand]:
     """The commands that an answer may cite to have them run: the goal's own, and the gates of the session."""
     commands = gates.pinned_commands(store.caller.state, store.caller.session)
     pinned = pins.pinned(store.caller.state)
     for check in checks_of(goal.spec):
         if isinstance(check, CommandCheck) and digest_of_check(check) in pinned.digests:
-            commands.append(Pinned(check.argv, check.cwd, check.exit, check.timeout))
+            commands.append(PinnedCommand(check.argv, check.cwd, check.exit, check.timeout))
     return commands
 
 
@@ -265,7 +265,7 @@ def _judge_q15(judging: Judging, reply: Any) -> None:
         judging.gaps = covered
 
 
-def _checklist_defects(goal: Goal, items: list[Item]) -> list[str]:
+def _checklist_defects(goal: Goal, items: list[ChecklistItem]) -> list[str]:
     """Does it look at the goal from every side, and say what was seen?"""
     fewest = FEWEST_ROUTINE_ITEMS if goal.spec.routine else FEWEST_ITEMS
     defects = []

@@ -18,7 +18,7 @@ from omo.work.status import UNKNOWN_TREE, USER_RUNS, Item, NextStep, Status, com
 from omo.work.viewer import Viewer
 from omo.workflows.verify import claims
 from omo.workflows.verify.goals import FORMS, VERIFY, Goal, GoalStore, Row
-from omo.workflows.verify.steps import Step, next_step, steps, why_stale
+from omo.workflows.verify.steps import GoalStep, next_step, steps, why_stale
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def status(viewer: Viewer) -> Status | None:
     )
 
 
-def _item(goal: Goal, owed: list[Step], stale: str) -> Item:
+def _item(goal: Goal, owed: list[GoalStep], stale: str) -> Item:
     notes = []
     for step in owed:
         note = f"{step.name}: {step.state}"
@@ -97,7 +97,7 @@ def _item(goal: Goal, owed: list[Step], stale: str) -> Item:
     )
 
 
-def _to_do(goal: Goal, owed: list[Step]) -> str:
+def _to_do(goal: Goal, owed: list[GoalStep]) -> str:
     """What the goal wants, what was found, and what it owes, each with its command."""
     lines = [goal.spec.description] if goal.spec.description else []
     lines += found_lines(goal)
@@ -165,7 +165,7 @@ def brief(goal: Goal) -> Row:
     }
 
 
-def details(store: GoalStore, goal: Goal, owed: list[Step], files: Files) -> Row:
+def details(store: GoalStore, goal: Goal, owed: list[GoalStep], files: Files) -> Row:
     """All that is known of one goal."""
     state = store.caller.state
     answers = {}
@@ -262,7 +262,7 @@ def summarize(caller: Caller, files: Files, held: list[Goal], before: dict[str, 
             unmet = f"goal {goal.id} is {goal.status}, and nothing shows that it is met"
             ended[goal.id] = goal.outcome or outcome.outcome(outcome.ENDED, unmet)
     kept = [*working, *again, *spent, *waiting]
-    all_steps: list[Step] = []
+    all_steps: list[GoalStep] = []
     for goal in held:
         all_steps += owed[goal.id]
     summary: Summary = {

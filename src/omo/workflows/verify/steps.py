@@ -54,7 +54,7 @@ def why_stale(goal: Goal, answer: QuestionAnswer, files: Files) -> str:
 
 
 @dataclass(frozen=True)
-class Step:
+class GoalStep:
     """One thing a goal owes: `done`, `owed`, `stale` or `failed`; q3 is only asked."""
 
     name: str
@@ -78,7 +78,7 @@ class Step:
         return {"name": self.name, "state": self.state, "why": self.why, "command": self.way.text}
 
 
-def steps(goal: Goal, caller: Caller, files: Files) -> list[Step]:
+def steps(goal: Goal, caller: Caller, files: Files) -> list[GoalStep]:
     """Everything a goal in progress has to show, in order. `finish` is the last."""
     if goal.state != "in-progress":
         return []
@@ -92,7 +92,7 @@ def steps(goal: Goal, caller: Caller, files: Files) -> list[Step]:
     if judgement is not None:
         lead = JUDGE_LEADS.get(judgement.state, "")
         ask = command("omo verify brief", goal.id, lead=lead)
-        owed.append(Step("judge", judgement.state, clip(judgement.why, 200), ask))
+        owed.append(GoalStep("judge", judgement.state, clip(judgement.why, 200), ask))
     questions = [step_of(goal, question, files) for question in QUESTIONS]
     # What was found broken is listed whether or not it was asked for.
     broken = [step for step in questions if step.state == "failed"]
@@ -108,10 +108,10 @@ def steps(goal: Goal, caller: Caller, files: Files) -> list[Step]:
         if goal.spec.outcomes:
             owed.append(step_of(goal, "outcomes", files))
     owed += questions
-    return [*owed, Step("finish", "owed", why_finish, command("omo verify finish", goal.id, "--summary", "TEXT"))]
+    return [*owed, GoalStep("finish", "owed", why_finish, command("omo verify finish", goal.id, "--summary", "TEXT"))]
 
 
-def next_step(held: Iterable[Goal], owed: Mapping[str, list[Step]], kept: Collection[str] = ()) -> NextStep:
+def next_step(held: Iterable[Goal], owed: Mapping[str, list[GoalStep]], kept: Collection[str] = ()) -> NextStep:
     """What moves a session on that is held to these goals; `kept` are those that its row says it is held to."""
     for goal in held:
         for step in owed[goal.id]:
@@ -140,18 +140,18 @@ def _failed_on_other_files(goal: Goal, files: Files) -> bool:
     return has_failed and goal.checks_seen_on not in ("", files.tree)
 
 
-def _checks_step(goal: Goal) -> Step:
+def _checks_step(goal: Goal) -> GoalStep:
     if not goal.checks_seen:
-        return Step("checks", "owed", "not evaluated yet", command("omo verify begin", goal.id))
+        return GoalStep("checks", "owed", "not evaluated yet", command("omo verify begin", goal.id))
     bad = []
     for check in goal.checks_seen:
         if not check.is_passed and check.type not in FOR_JUDGEMENT:
             bad.append(f"{check.id}: {check.reason}")
     again = command("omo verify begin", goal.id, lead="mend the work", after="evaluates again")
-    return Step("checks", "owed" if bad else "done", clip("; ".join(bad[:3]), 200), again)
+    return GoalStep("checks", "owed" if bad else "done", clip("; ".join(bad[:3]), 200), again)
 
 
-def step_of(goal: Goal, question: str, files: Files) -> Step:
+def step_of(goal: Goal, question: str, files: Files) -> GoalStep:
     """What was found broken on this tree stands, in this attempt and in every later one."""
     way = answering(goal.id, question)
     answer, is_broken = goal.answers.get(question), False
@@ -159,20 +159,20 @@ def step_of(goal: Goal, question: str, files: Files) -> Step:
         if broken.question == question and broken.tree == files.tree:
             answer, is_broken = broken, True
     if answer is None:
-        return Step(question, ASKED if question == "q3" else "owed", "", way)
+        return GoalStep(question, ASKED if question == "q3" else "owed", "", way)
     if not is_broken and (why := why_stale(goal, answer, files)):
-        return Step(question, "stale", why, way)
+        return GoalStep(question, "stale", why, way)
     why = str(answer.said.get("why", ""))
     if answer.result == "failed":
-        return Step(question, "failed", why, answering(goal.id, question, lead="mend it"))
-    return Step(question, "done", why, way)
+        return GoalStep(question, "failed", why, answering(goal.id, question, lead="mend it"))
+    return GoalStep(question, "done", why, way)
 
 
 # The independent judge
 
 
 @dataclass(frozen=True)
-class Judgement:
+class GoalJudgement:
     """What the judge was seen to say of a goal.
 
     `state` is done or failed, owed where nobody has answered, stale where it spoke of other files, else unknown.
@@ -185,7 +185,7 @@ class Judgement:
     found_broken: list[str]
 
 
-def judgement_of(goal: Goal, caller: Caller, files: Files) -> Judgement | None:
+def judgement_of(goal: Goal, caller: Caller, files: Files) -> GoalJudgement | None:
     """None where no judge was asked. What it found broken on these files stands, in every attempt."""
     if not goal.briefs:
         return None
@@ -204,14 +204,14 @@ def judgement_of(goal: Goal, caller: Caller, files: Files) -> Judgement | None:
     answers = {check: answer for (_, check), answer in judge.match(given, asked)[0].items()}
     unclear = [f"{check}: {answer.evidence}" for check, answer in answers.items() if answer.result != "pass"]
     if failures:
-        return Judgement("failed", "; ".join(failures), answers, found_broken)
+        return GoalJudgement("failed", "; ".join(failures), answers, found_broken)
     if newest.attempt != goal.attempt or not is_of_these_files:
-        return Judgement("stale", "it was asked about other files, or in another attempt", answers, found_broken)
+        return GoalJudgement("stale", "it was asked about other files, or in another attempt", answers, found_broken)
     if given.unread:
-        return Judgement("owed", given.unread, answers, found_broken)
+        return GoalJudgement("owed", given.unread, answers, found_broken)
     if unclear:
-        return Judgement("unknown", clip("; ".join(unclear), 400), answers, found_broken)
-    return Judgement("done", f"{len(answers)} of {len(answers)} questions pass", answers, [])
+        return GoalJudgement("unknown", clip("; ".join(unclear), 400), answers, found_broken)
+    return GoalJudgement("done", f"{len(answers)} of {len(answers)} questions pass", answers, [])
 
 
 def ask_judge(store: GoalStore, name: str) -> str:

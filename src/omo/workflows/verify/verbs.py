@@ -27,10 +27,10 @@ from omo.work.run import caller_of
 from omo.workflows.verify import claims
 from omo.workflows.verify.goals import ANSWERS, HYPOTHESIS_RESULTS, VERIFY, Goal, GoalStore
 from omo.workflows.verify.status import brief, details, found_lines, publish_goals
-from omo.workflows.verify.steps import Step, ask_judge, steps
+from omo.workflows.verify.steps import GoalStep, ask_judge, steps
 
 if TYPE_CHECKING:
-    from omo.workflows.verify.finish import Finished
+    from omo.workflows.verify.finish import FinishedGoal
 
 EXIT_CODES = {"pass": 0, "fail": 3, "unknown": 4}
 MOST_NAMED = 5
@@ -213,7 +213,7 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(data, "\n".join([*lines, *_owed_lines(owed)]), notes=notes)
 
 
-def _owed_lines(owed: list[Step]) -> list[str]:
+def _owed_lines(owed: list[GoalStep]) -> list[str]:
     return ["What it owes:", *(f"  {step.text}" for step in owed)] if owed else []
 
 
@@ -285,7 +285,7 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(done.data, "\n".join(_finish_lines(done)), done.exit_code)
 
 
-def _finish_lines(done: Finished) -> list[str]:
+def _finish_lines(done: FinishedGoal) -> list[str]:
     goal, decision = done.goal, done.decision
     lines = [f"Goal {goal.id}: {decision.verdict}, now {goal.status}. {clip(decision.reason, 1200)}"]
     if decision.verdict == "fail":

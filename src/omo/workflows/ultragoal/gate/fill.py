@@ -21,8 +21,8 @@ from omo.work.agents import Review
 from omo.work.status import command_line
 from omo.workflows.ultragoal import reviewers
 from omo.workflows.ultragoal.gate import proof, replay, rules
-from omo.workflows.ultragoal.gate.models import SURFACES, Defect
-from omo.workflows.ultragoal.gate.proof import Subject
+from omo.workflows.ultragoal.gate.models import SURFACES, GateDefect
+from omo.workflows.ultragoal.gate.proof import GateSubject
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal
 from omo.workflows.ultrawork.gates import Gate
 
@@ -63,7 +63,7 @@ Parts = list[GatePart]
 
 
 @dataclass(frozen=True)
-class Proof:
+class GoalEvidence:
     """Something that shows the goal: its row in artifactRefs, and what was run for it, if anything was.
 
     `scenario` says how it tried to break the work, `surface` on what people would see it, `problem` why it shows
@@ -84,38 +84,38 @@ class Filled:
     stands in the way, where no work can make it pass."""
 
     document: Json
-    missing: list[Defect]
+    missing: list[GateDefect]
     way_out: str
     has_cleaner: bool
 
 
 def fill(
-    goal: Goal, subject: Subject, reviews: Mapping[str, Review], events: list[SessionEvent], words: str = ""
+    goal: Goal, subject: GateSubject, reviews: Mapping[str, Review], events: list[SessionEvent], words: str = ""
 ) -> Filled:
     """`events` are what hooks saw in the session, `words` what whoever closes the goal says of it."""
     recorded = _recorded(subject)
     cited = frozenset(str(shown.row["path"]) for shown in recorded)
     gate_problems = {gate.name: proof.gate_problem(subject, gate, cited) for gate in subject.gates or ()}
     good = [shown for shown in recorded if not shown.problem] + _passing_gates(subject, gate_problems)
-    missing: list[Defect] = []
+    missing: list[GateDefect] = []
     seen: dict[str, Review] = {}
     for agent, place in ((ARCHITECT, "architectReview"), (QA, "executorQa.redTeamStatus")):
         if why := _review_problem(goal, subject, agent, reviews.get(agent), cited):
-            missing.append(Defect(place, why))
+            missing.append(GateDefect(place, why))
         else:
             seen[agent] = reviews[agent]
     executor_qa = _executor_qa(goal, good, seen.get(QA))
     if not executor_qa["surfaceEvidence"]:
         why = _why_not(recorded, is_attack=False) or SHOW.format(goal.id)
-        missing.append(Defect("executorQa.surfaceEvidence", why))
+        missing.append(GateDefect("executorQa.surfaceEvidence", why))
     if not executor_qa["adversarialCases"]:
-        missing.append(Defect("executorQa.adversarialCases", _why_not(recorded, is_attack=True) or ATTACK))
+        missing.append(GateDefect("executorQa.adversarialCases", _why_not(recorded, is_attack=True) or ATTACK))
     commands = list(dict.fromkeys(shown.command for shown in good if shown.command))
     lines = [words] if words else []
     if commands:
         lines.append(f"omo ran on the files as they are: {'; '.join(commands)}")
     elif executor_qa["surfaceEvidence"]:
-        missing.append(Defect("iteration.rerunCommands", RERUN))
+        missing.append(GateDefect("iteration.rerunCommands", RERUN))
     way_out = ""
     for gate in subject.gates or ():
         why = gate_problems[gate.name]
@@ -123,7 +123,7 @@ def fill(
             lines.append(f"gate {gate.name} {why}, as it did before")
         elif why:
             text = f"gate {gate.name} {why}: mend what it says (omo gate run {gate.name})"
-            missing.append(Defect("iteration.status", text))
+            missing.append(GateDefect("iteration.status", text))
             way_out = _way_out_of(gate, goal.id)
     report = cleaner_report(events, goal.started_at or "")
     if report:
@@ -142,7 +142,7 @@ def fill(
     return Filled(document, missing, way_out, bool(report))
 
 
-def _passing_gates(subject: Subject, problems: Mapping[str, str]) -> list[Proof]:
+def _passing_gates(subject: GateSubject, problems: Mapping[str, str]) -> list[GoalEvidence]:
     """Gates of the session that pass now; the last run of one proves one goal."""
     passing = []
     for gate in subject.gates or ():
@@ -150,16 +150,16 @@ def _passing_gates(subject: Subject, problems: Mapping[str, str]) -> list[Proof]
             command = shlex.join(gate.argv)
             row: GatePart = {"id": f"gate-{gate.name}", "kind": "gate-result", "gate": gate.name}
             row["description"] = command
-            passing.append(Proof(row, command))
+            passing.append(GoalEvidence(row, command))
     return passing
 
 
-def _may_fail(subject: Subject, gate: Gate) -> bool:
+def _may_fail(subject: GateSubject, gate: Gate) -> bool:
     """It failed before the work, the user let it through, or it never passed and goals are left that may mend it."""
     return bool(gate.recorded or gate.allowed) or (not subject.is_final and not gate.has_passed)
 
 
-def _review_problem(goal: Goal, subject: Subject, agent: str, review: Review | None, cited: frozenset[str]) -> str:
+def _review_problem(goal: Goal, subject: GateSubject, agent: str, review: Review | None, cited: frozenset[str]) -> str:
     """Why the word of a reviewer is missing; empty where it was seen to find the files as they are now clean."""
     if review is None:
         brief = f"omo ultragoal brief {reviewers.INDEPENDENT[agent]}"
@@ -175,7 +175,7 @@ def _review_problem(goal: Goal, subject: Subject, agent: str, review: Review | N
     return ""
 
 
-def _executor_qa(goal: Goal, good: list[Proof], review: Review | None) -> Json:
+def _executor_qa(goal: Goal, good: list[GoalEvidence], review: Review | None) -> Json:
     """The reviewer's own rows where it returned some; all others from what was recorded."""
     report, verdict, evidence, seen = {}, "", "", []
     if review is not None:
@@ -204,7 +204,7 @@ def _executor_qa(goal: Goal, good: list[Proof], review: Review | None) -> Json:
     }
 
 
-def _why_not(recorded: list[Proof], *, is_attack: bool) -> str:
+def _why_not(recorded: list[GoalEvidence], *, is_attack: bool) -> str:
     """What was recorded and shows nothing any more."""
     problems = [shown.problem for shown in recorded if shown.problem and bool(shown.scenario) == is_attack]
     return "; ".join(dict.fromkeys(problems))
@@ -223,7 +223,7 @@ def _coverage(goal: Goal, contract: str, surfaces: Parts, cases: Parts, own: Par
     return coverage
 
 
-def _surfaces(contract: str, good: list[Proof]) -> Parts:
+def _surfaces(contract: str, good: list[GoalEvidence]) -> Parts:
     """Each surface that was used, with what shows it: commands, a page with its picture, a terminal; else the gates.
     An attack shows the command line only where nothing else does."""
     cited: dict[str, Parts] = {}
@@ -253,7 +253,7 @@ def _surfaces(contract: str, good: list[Proof]) -> Parts:
     return rows
 
 
-def _cases(contract: str, good: list[Proof]) -> Parts:
+def _cases(contract: str, good: list[GoalEvidence]) -> Parts:
     rows: Parts = []
     for shown in good:
         if shown.scenario:
@@ -263,7 +263,7 @@ def _cases(contract: str, good: list[Proof]) -> Parts:
     return rows
 
 
-def _recorded(subject: Subject) -> list[Proof]:
+def _recorded(subject: GateSubject) -> list[GoalEvidence]:
     """What was recorded or added for the goal, the newest at each path."""
     newest = {}
     for artifact in artifacts.list_artifacts(subject.state, subject.goal):
@@ -272,7 +272,7 @@ def _recorded(subject: Subject) -> list[Proof]:
     for number, (path, artifact) in enumerate(newest.items(), start=1):
         row: GatePart = {"id": f"evidence-{number}", "kind": "test-report", "path": path, "description": path}
         if not artifacts.is_unchanged(subject.root, path, artifact.digest):
-            shown = Proof(row, problem=f"{clip(path, 100)} is not as it was recorded")
+            shown = GoalEvidence(row, problem=f"{clip(path, 100)} is not as it was recorded")
         elif artifact.files is None:
             shown = _file(subject, row)
         else:
@@ -285,20 +285,20 @@ def _recorded(subject: Subject) -> list[Proof]:
     return proofs
 
 
-def _run(subject: Subject, row: GatePart) -> Proof:
+def _run(subject: GateSubject, row: GatePart) -> GoalEvidence:
     """A command that omo ran. Only an attempt to break the work may end as it likes."""
     try:
         record = replay.parse_replay(documents.load(subject.root / row["path"]))
     except BadInput as error:
-        return Proof(row, problem=error.message)
+        return GoalEvidence(row, problem=error.message)
     command, problem = shlex.join(record.command), ""
     if record.exit_code and not record.scenario:
         problem = f"{clip(command, 100)} ended with exit {record.exit_code}, which is no success"
     row |= {"kind": "cli-replay", "description": command}
-    return Proof(row, command, "cli", record.scenario, record.expected, problem)
+    return GoalEvidence(row, command, "cli", record.scenario, record.expected, problem)
 
 
-def _file(subject: Subject, row: GatePart) -> Proof:
+def _file(subject: GateSubject, row: GatePart) -> GoalEvidence:
     """A file that somebody added: what it is is told by its content."""
     path, surface = subject.root / row["path"], ""
     if path.suffix.lower() in PICTURES:
@@ -314,7 +314,7 @@ def _file(subject: Subject, row: GatePart) -> Proof:
             row["kind"], surface = "cli-replay", "cli"
     elif ESCAPE in safe_open.read_start(str(path), LONGEST_EVIDENCE)[0]:
         row["kind"], surface = "terminal-capture", "tui"
-    return Proof(row, surface=surface if surface in SURFACES else "")
+    return GoalEvidence(row, surface=surface if surface in SURFACES else "")
 
 
 def _architect_review(review: Review | None) -> Json:

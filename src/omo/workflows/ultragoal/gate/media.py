@@ -210,7 +210,7 @@ def _time(value: object) -> object:
     return value
 
 
-class Step(BaseModel):
+class TranscriptStep(BaseModel):
     """Of a transcript. What else the driver writes down is its own business."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
@@ -222,7 +222,7 @@ class Step(BaseModel):
         return isinstance(value, str) and bool(value.strip())
 
 
-class Action(Step):
+class Action(TranscriptStep):
     type: Written
 
     @model_validator(mode="after")
@@ -233,11 +233,11 @@ class Action(Step):
         return self
 
 
-class Assertion(Step):
+class Assertion(TranscriptStep):
     status: Literal["passed"]
 
 
-class Transcript(BaseModel):
+class DriverTranscript(BaseModel):
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
     schemaVersion: Annotated[int, Field(ge=1, le=1)]
@@ -247,7 +247,7 @@ class Transcript(BaseModel):
     assertions: Annotated[list[Assertion], Field(min_length=1, max_length=MOST_ROWS)] | None = None
 
     @property
-    def rows(self) -> list[tuple[str, Step]]:
+    def rows(self) -> list[tuple[str, TranscriptStep]]:
         """All there is in the order of time, by name: assertions come after actions."""
         actions = [(f"actions[{number}]", row) for number, row in enumerate(self.actions)]
         return [*actions, *((f"assertions[{number}]", row) for number, row in enumerate(self.assertions or ()))]
@@ -256,11 +256,11 @@ class Transcript(BaseModel):
 def transcript_defects(path: Path, family: str, since: float = 0.0) -> list[str]:
     """Why the file is no transcript of a run on a surface of that family ("": any), after `since`."""
     try:
-        transcript = Transcript.model_validate(documents.load(path))
+        transcript = DriverTranscript.model_validate(documents.load(path))
     except BadInput as error:
         return [error.message]
     except ValidationError as error:
-        defects = defects_of(error, Transcript, "the transcript")
+        defects = defects_of(error, DriverTranscript, "the transcript")
     else:
         defects = list(_contradictions(transcript, family, since))
     lines = [f"{clip(path.name, 100)}: {defect}" for defect in defects[:MOST_DEFECTS]]
@@ -269,7 +269,7 @@ def transcript_defects(path: Path, family: str, since: float = 0.0) -> list[str]
     return lines
 
 
-def _contradictions(transcript: Transcript, family: str, since: float) -> Iterator[str]:
+def _contradictions(transcript: DriverTranscript, family: str, since: float) -> Iterator[str]:
     surface = transcript.surface
     if family and surface is not None and FAMILIES[surface] != family:
         yield f"surface: {surface!r} is a {FAMILIES[surface]} surface; here {family} is to be shown"

@@ -34,7 +34,7 @@ APPLIES, NOT_APPLICABLE = TAGS = ("applies", "not_applicable")
 
 
 @dataclass(frozen=True)
-class Defect:
+class GateDefect:
     """`path` is where in the gate it stands."""
 
     path: str
@@ -44,10 +44,10 @@ class Defect:
         return f"{self.path}: {self.message}"
 
 
-def defects_at(path: str, messages: Iterable[str]) -> list[Defect]:
+def defects_at(path: str, messages: Iterable[str]) -> list[GateDefect]:
     defects = []
     for message in messages:
-        defects.append(Defect(path, message))
+        defects.append(GateDefect(path, message))
     return defects
 
 
@@ -99,11 +99,11 @@ Yes = Annotated[bool, AfterValidator(_yes), Field(json_schema_extra={"const": Tr
 NoBlockers = Annotated[list[Any], AfterValidator(_no_blockers), Field(json_schema_extra={"maxItems": 0})]
 
 
-class Section(BaseModel):
+class GateSection(BaseModel):
     model_config = ConfigDict(strict=True, extra="allow")
 
 
-class ArchitectReview(Section):
+class ArchitectReview(GateSection):
     """What the architect said in three lanes. Only CLEAR and APPROVE are clean."""
 
     architectureStatus: Literal["CLEAR"]
@@ -115,7 +115,7 @@ class ArchitectReview(Section):
     blockers: NoBlockers
 
 
-class Iteration(Section):
+class Iteration(GateSection):
     """The full verification, run again after the last change. The cleaner's report is carried in `evidence`."""
 
     status: Literal["passed"]
@@ -125,7 +125,7 @@ class Iteration(Section):
     blockers: NoBlockers
 
 
-class Named(Section):
+class Named(GateSection):
     """A row of executorQa; `place` is where in the gate it stands."""
 
     id: Written
@@ -136,7 +136,7 @@ class Named(Section):
         return self._place
 
 
-class TypedReceipt(Section):
+class TypedReceipt(GateSection):
     """What another system says it has verified: what it is, which one, and that it passed."""
 
     type: Written
@@ -144,7 +144,7 @@ class TypedReceipt(Section):
     status: Literal["passed", "verified"]
 
 
-class Artifact(Named):
+class GateArtifact(Named):
     """One piece of evidence. What proves is the file at `path`, a gate of the session, or a typed receipt."""
 
     kind: Written
@@ -239,7 +239,7 @@ SurfaceRow = Annotated[Annotated[SurfaceEvidence, Tag(APPLIES)] | OutOfScope, Di
 CoverageRow = Annotated[Annotated[Coverage, Tag(APPLIES)] | OutOfScope, Discriminator(_tag)]
 
 
-class ExecutorQa(Section):
+class ExecutorQa(GateSection):
     """What the QA and red-team lane says."""
 
     status: Literal["passed"]
@@ -248,7 +248,7 @@ class ExecutorQa(Section):
     evidence: Written
     e2eCommands: Texts
     redTeamCommands: Texts
-    artifactRefs: Rows[Artifact]
+    artifactRefs: Rows[GateArtifact]
     surfaceEvidence: Rows[SurfaceRow]
     adversarialCases: Rows[AdversarialCase]
     contractCoverage: Rows[CoverageRow]
@@ -275,7 +275,7 @@ class ExecutorQa(Section):
         return self
 
 
-class Gate(BaseModel):
+class QualityGate(BaseModel):
     """A quality gate of omo. Rules across rows are in docs/quality-gate.md."""
 
     model_config = ConfigDict(strict=True, extra="forbid")
@@ -285,13 +285,13 @@ class Gate(BaseModel):
     iteration: Iteration
 
 
-S = TypeVar("S", bound=Section)
+S = TypeVar("S", bound=GateSection)
 
 
-def read(model: type[S], document: dict[str, Any], name: str) -> tuple[S | None, list[Defect]]:
+def read_section(model: type[S], document: dict[str, Any], name: str) -> tuple[S | None, list[GateDefect]]:
     """One section of a gate, or all that is wrong with it."""
     if name not in document:
-        return None, [Defect(name, "is missing")]
+        return None, [GateDefect(name, "is missing")]
     defects = []
     try:
         return model.model_validate(document[name]), []
@@ -303,5 +303,5 @@ def read(model: type[S], document: dict[str, Any], name: str) -> tuple[S | None,
                 message = "must not be empty"
             elif problem["type"] not in ("missing", "too_long"):
                 message += f", not {shown(problem['input'])}"
-            defects.append(Defect(field_name((name, *place)), message))
+            defects.append(GateDefect(field_name((name, *place)), message))
     return None, defects

@@ -1,6 +1,6 @@
 """What a gate cites, opened: files are read, pictures decoded, replays run. Nothing is written.
 
-First each cited artifact is looked at (`examine`), then it is proven for what it is cited for (`Prover.prove`).
+First each cited artifact is looked at (`examine`), then it is proven for what it is cited for (`GateProver.prove`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from omo.proof.gate_runs import Plain
 from omo.text import clip
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate import media, replay
-from omo.workflows.ultragoal.gate.models import Artifact, Defect, ExecutorQa, Named, defects_at, shown
+from omo.workflows.ultragoal.gate.models import ExecutorQa, GateArtifact, GateDefect, Named, defects_at, shown
 from omo.workflows.ultragoal.gate.replay import Record
 from omo.workflows.ultrawork.gates import Gate, Gates
 
@@ -63,7 +63,7 @@ def shape_of(kind: str) -> str:
 
 
 @dataclass(frozen=True)
-class Subject:
+class GateSubject:
     """The goal a gate is to close. `goal` is the name its artifacts are registered under, `name` the plan's."""
 
     root: Path
@@ -83,7 +83,7 @@ class Subject:
 
 @dataclass
 class Inspection:
-    defects: list[Defect] = field(default_factory=list)
+    defects: list[GateDefect] = field(default_factory=list)
     cited: list[str] = field(default_factory=list)  # files that prove, each once
     exemptions: list[Exemption] = field(default_factory=list)
     replays: list[Replay] = field(default_factory=list)
@@ -98,18 +98,18 @@ class Evidence:
     """One artifact as it was found. `path` is its file, where there is one to look into, however old; `defects` say why
     it proves nothing, whatever it is cited for."""
 
-    artifact: Artifact
+    artifact: GateArtifact
     shape: str
     basis: str
     path: Path | None = None
-    defects: list[Defect] = field(default_factory=list)
+    defects: list[GateDefect] = field(default_factory=list)
 
     @property
     def id(self) -> str:
         return self.artifact.id
 
 
-def examine(artifact: Artifact, subject: Subject) -> Evidence:
+def examine(artifact: GateArtifact, subject: GateSubject) -> Evidence:
     shape, basis = shape_of(artifact.kind), NOTHING
     if shape == REPLAY and artifact.replayExempt is not None:
         basis = EXEMPT
@@ -133,7 +133,7 @@ def examine(artifact: Artifact, subject: Subject) -> Evidence:
             spent=receipts.used_files(subject.used),
         )
     except OmoError as error:  # also where git or the evidence ledger cannot be read: no proof either way
-        evidence.defects.append(Defect(f"{artifact.place}.path", f"{error.message}: {error.fix}"))
+        evidence.defects.append(GateDefect(f"{artifact.place}.path", f"{error.message}: {error.fix}"))
         is_there = error.details.get("why") in STILL_THERE
     problems: list[str] = []
     if is_there:
@@ -146,11 +146,11 @@ def examine(artifact: Artifact, subject: Subject) -> Evidence:
     return evidence
 
 
-def _shows_nothing(evidence: Evidence, problems: Iterable[str]) -> list[Defect]:
+def _shows_nothing(evidence: Evidence, problems: Iterable[str]) -> list[GateDefect]:
     defects = []
     for why in problems:
         text = f"is no {evidence.shape} that proves anything: {why}"
-        defects.append(Defect(f"{evidence.artifact.place}.path", text))
+        defects.append(GateDefect(f"{evidence.artifact.place}.path", text))
     return defects
 
 
@@ -162,11 +162,11 @@ def defects_of(error: OmoError) -> list[str]:
     return [error.message]
 
 
-class Prover:
+class GateProver:
     """Looks at all that the rows cite before anything is run, which may write files; then proves one by one, and notes
     in `inspection` what does."""
 
-    def __init__(self, qa: ExecutorQa, subject: Subject, inspection: Inspection) -> None:
+    def __init__(self, qa: ExecutorQa, subject: GateSubject, inspection: Inspection) -> None:
         self.qa = qa
         self.subject = subject
         self.inspection = inspection
@@ -193,7 +193,7 @@ class Prover:
                 cited.append((place, self.evidence[name]))
         return cited
 
-    def prove(self, evidence: Evidence, family: str) -> list[Defect]:
+    def prove(self, evidence: Evidence, family: str) -> list[GateDefect]:
         """Why it does not prove a surface of this family; "" is any."""
         defects = list(evidence.defects)
         artifact = evidence.artifact
@@ -210,7 +210,7 @@ class Prover:
             self.inspection.cited.append(artifact.path)
         return defects
 
-    def _replay(self, evidence: Evidence, path: Path) -> list[Defect]:
+    def _replay(self, evidence: Evidence, path: Path) -> list[GateDefect]:
         place = evidence.artifact.place
         if evidence.id not in self.outcomes:
             try:
@@ -241,22 +241,24 @@ class Prover:
         pins = [gate for gate in subject.gates or () if gate.is_users]
         return replay.replay(record, subject.root, pins, os.environ)
 
-    def _gate(self, evidence: Evidence) -> list[Defect]:
+    def _gate(self, evidence: Evidence) -> list[GateDefect]:
         name, place = evidence.artifact.gate, f"{evidence.artifact.place}.gate"
         gate = self.subject.gates.get(name) if self.subject.gates is not None else None
         if gate is None:
             return [
-                Defect(place, f"{shown(name)} is no gate of this session: omo gate add NAME -- COMMAND, omo gate run")
+                GateDefect(
+                    place, f"{shown(name)} is no gate of this session: omo gate add NAME -- COMMAND, omo gate run"
+                )
             ]
         if why := gate_problem(self.subject, gate, self.cited_files):
-            return [Defect(place, f"{shown(name)} {why}: omo gate run {name}")]
+            return [GateDefect(place, f"{shown(name)} {why}: omo gate run {name}")]
         self.inspection.commands.append(Plain(gate.argv, gate.cwd, gate.sealed, gate.timeout))
         return self._spend(evidence, run_mark_of(gate))
 
-    def _spend(self, evidence: Evidence, mark: str) -> list[Defect]:
+    def _spend(self, evidence: Evidence, mark: str) -> list[GateDefect]:
         if mark in self.subject.used:
             text = "proves another goal of this run already: cite what is about this goal"
-            return [Defect(evidence.artifact.place, f"{shown(evidence.id)} {text}")]
+            return [GateDefect(evidence.artifact.place, f"{shown(evidence.id)} {text}")]
         if mark not in self.inspection.proofs:
             self.inspection.proofs.append(mark)
         return []
@@ -267,7 +269,7 @@ def refs_of(row: Named, key: str) -> list[tuple[str, str]]:
     return [(f"{row.place}.{key}[{index}]", name) for index, name in enumerate(getattr(row, key))]
 
 
-def changed_since(subject: Subject, files: Base | None, cited: Collection[str]) -> str:
+def changed_since(subject: GateSubject, files: Base | None, cited: Collection[str]) -> str:
     """A file of the work that is another one now; empty where none is."""
     changed = base.look(str(subject.root), files).changed
     if changed is None:
@@ -277,7 +279,7 @@ def changed_since(subject: Subject, files: Base | None, cited: Collection[str]) 
     return clip(left[0], 120) if left else ""
 
 
-def gate_problem(subject: Subject, gate: Gate, cited: Collection[str]) -> str:
+def gate_problem(subject: GateSubject, gate: Gate, cited: Collection[str]) -> str:
     """Why a gate of the session shows nothing; empty where omo saw it pass on these very files since the goal began."""
     last = gate.last
     if last is None or seconds(last.row["ts"]) < subject.started_at:

@@ -18,8 +18,8 @@ from pydantic import AfterValidator, Field
 from omo.errors import BadInput, Refused
 from omo.proof import globs, own_commands
 from omo.proof.checks import Argv
-from omo.proof.gate_runs import Command
-from omo.proof.run import Outcome, child_environment, run
+from omo.proof.gate_runs import GateCommand
+from omo.proof.run import CommandOutcome, child_environment, run
 from omo.strict import Strict, Written, validated
 from omo.text import clip
 from omo.workflows.ultragoal.gate.media import plain
@@ -190,7 +190,7 @@ def record(argv: Sequence[str], root: Path, cwd: str, timeout: float, environ: M
     }
 
 
-def replay(record: Record, root: Path, pins: Sequence[Command], environ: Mapping[str, str]) -> list[str]:
+def replay(record: Record, root: Path, pins: Sequence[GateCommand], environ: Mapping[str, str]) -> list[str]:
     """Run it and compare: what differs, all of it. Nothing is run but one of `pins`, in its own directory."""
     where = os.path.normpath(record.cwd)
     if not any(list(pin.argv) == record.command and os.path.normpath(pin.cwd) == where for pin in pins):
@@ -207,7 +207,7 @@ def replay(record: Record, root: Path, pins: Sequence[Command], environ: Mapping
     return list(_differences(record, outcome, places))
 
 
-def _run(argv: Sequence[str], cwd: Path, timeout: float, environ: Mapping[str, str]) -> Outcome:
+def _run(argv: Sequence[str], cwd: Path, timeout: float, environ: Mapping[str, str]) -> CommandOutcome:
     """As the user would run it, with the tools of the project that are on their PATH, such as a virtual environment;
     but nothing is found by the directory it runs in."""
     directories = [entry for entry in environ.get("PATH", "").split(os.pathsep) if os.path.isabs(entry)]
@@ -215,7 +215,7 @@ def _run(argv: Sequence[str], cwd: Path, timeout: float, environ: Mapping[str, s
     return run(argv, cwd=cwd, timeout=timeout, output_limit=OUTPUT_LIMIT, env=environment)
 
 
-def _differences(record: Record, outcome: Outcome, places: Mapping[str, str]) -> Iterator[str]:
+def _differences(record: Record, outcome: CommandOutcome, places: Mapping[str, str]) -> Iterator[str]:
     if outcome.not_found:
         yield f"command: {record.command[0]!r} could not be started: {clip(outcome.stderr, 200)}"
         return

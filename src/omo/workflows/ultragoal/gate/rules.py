@@ -15,14 +15,14 @@ from omo.workflows.ultragoal.gate.models import (
     SURFACES,
     AdversarialCase,
     ArchitectReview,
-    Defect,
     ExecutorQa,
-    Gate,
+    GateDefect,
     Iteration,
     NotApplicable,
+    QualityGate,
     SurfaceEvidence,
     defects_at,
-    read,
+    read_section,
     shown,
 )
 from omo.workflows.ultragoal.gate.proof import (
@@ -33,14 +33,14 @@ from omo.workflows.ultragoal.gate.proof import (
     RECEIPT,
     REPLAY,
     Evidence,
+    GateProver,
+    GateSubject,
     Inspection,
-    Prover,
-    Subject,
     refs_of,
 )
 from omo.workflows.ultragoal.plan import Exemption
 
-SECTIONS = tuple(Gate.model_fields)
+SECTIONS = tuple(QualityGate.model_fields)
 REPORT = "AI SLOP CLEANUP REPORT"
 NO_CLEANER = (
     "no cleaner looked at it, which the end will name: start omo:critic, its whole prompt what omo ultragoal brief "
@@ -90,27 +90,27 @@ SUITE = {
 PROSE = (".md", ".markdown", ".mdx", ".txt", ".rst", ".adoc")
 
 
-def inspect(document: object, subject: Subject) -> Inspection:
+def inspect(document: object, subject: GateSubject) -> Inspection:
     """Every defect of a gate, and what of its evidence proves the goal."""
     inspection = Inspection()
     if not isinstance(document, dict):
         text = f"must be an object with {', '.join(SECTIONS)}, not {shown(document)}"
-        inspection.defects.append(Defect("gate", text))
+        inspection.defects.append(GateDefect("gate", text))
         return inspection
     for key in document:
         if key not in SECTIONS:
             text = f"is no part of a gate, which has only {', '.join(SECTIONS)}: put it inside one of them"
-            inspection.defects.append(Defect(clip(str(key), 80), text))
-    inspection.defects += read(ArchitectReview, document, "architectReview")[1]
+            inspection.defects.append(GateDefect(clip(str(key), 80), text))
+    inspection.defects += read_section(ArchitectReview, document, "architectReview")[1]
     _inspect_qa(document, subject, inspection)
-    iteration, defects = read(Iteration, document, "iteration")
+    iteration, defects = read_section(Iteration, document, "iteration")
     inspection.defects += defects
     if iteration is not None:
         _check_cleaner_report(iteration.evidence, inspection)
     return inspection
 
 
-def inspect_qa(executor_qa: object, subject: Subject) -> Inspection:
+def inspect_qa(executor_qa: object, subject: GateSubject) -> Inspection:
     """Only executorQa, by the same rules."""
     inspection = Inspection()
     _inspect_qa({"executorQa": executor_qa}, subject, inspection)
@@ -125,13 +125,13 @@ def _check_cleaner_report(evidence: str, inspection: Inspection) -> None:
             "carries a cleaner's report that does not say Gate Result: PASS: mend its blocking findings, run the "
             "cleaner again, and carry the report that says PASS alone"
         )
-        inspection.defects.append(Defect("iteration.evidence", text))
+        inspection.defects.append(GateDefect("iteration.evidence", text))
     elif not has_report:
         inspection.notes.append(f"{NO_CLEANER}; then the same checkpoint again")
 
 
-def _inspect_qa(document: dict[str, object], subject: Subject, inspection: Inspection) -> None:
-    qa, defects = read(ExecutorQa, document, "executorQa")
+def _inspect_qa(document: dict[str, object], subject: GateSubject, inspection: Inspection) -> None:
+    qa, defects = read_section(ExecutorQa, document, "executorQa")
     inspection.defects += defects
     if subject.control_globs and subject.changed is None:
         inspection.notes.append("which files changed is not known here, so nobody asked for the computer-control suite")
@@ -142,11 +142,11 @@ def _inspect_qa(document: dict[str, object], subject: Subject, inspection: Inspe
     is_covered = any(named.search(f"{row.contractRef} {row.obligation}") for row in qa.coverage)
     if subject.name and qa.coverage and not is_covered:
         text = f"has no covered row about {subject.name}: name it in the contractRef of an obligation of its own"
-        inspection.defects.append(Defect("executorQa.contractCoverage", text))
-    inspection.defects += dict.fromkeys(_evidence_defects(Prover(qa, subject, inspection)))
+        inspection.defects.append(GateDefect("executorQa.contractCoverage", text))
+    inspection.defects += dict.fromkeys(_evidence_defects(GateProver(qa, subject, inspection)))
 
 
-def _link_defects(qa: ExecutorQa) -> list[Defect]:
+def _link_defects(qa: ExecutorQa) -> list[GateDefect]:
     """Every name leads to a row, every row it leads to was a success, and not everything is out of scope."""
     defects = []
     for row in qa.citing:
@@ -157,28 +157,28 @@ def _link_defects(qa: ExecutorQa) -> list[Defect]:
             for place, name in refs_of(row, key):
                 if name not in rows:
                     there = shown(sorted(rows)[:10], 120)
-                    defects.append(Defect(place, f"{shown(name)} is no id in {target}: there are {there}"))
+                    defects.append(GateDefect(place, f"{shown(name)} is no id in {target}: there are {there}"))
                 elif isinstance(rows[name], NotApplicable):
                     text = f"{shown(name)} is a row of {target} that does not apply, which covers nothing"
-                    defects.append(Defect(place, f"{text}: link one that passed"))
+                    defects.append(GateDefect(place, f"{text}: link one that passed"))
     for name, successes in (("contractCoverage", qa.coverage), ("surfaceEvidence", qa.surfaces)):
         if not successes:
             text = "says of every row that it does not apply: at least one has to have passed"
-            defects.append(Defect(f"executorQa.{name}", text))
+            defects.append(GateDefect(f"executorQa.{name}", text))
     return defects
 
 
-def _evidence_defects(prover: Prover) -> list[Defect]:
+def _evidence_defects(prover: GateProver) -> list[GateDefect]:
     """What proves what."""
     qa = prover.qa
-    defects: list[Defect] = []
+    defects: list[GateDefect] = []
     for surface in qa.surfaces:
         defects += _kind_defects(prover, surface)
     for row in qa.citing:
         family = SURFACES[row.surface] if isinstance(row, SurfaceEvidence) else ""
         for place, cited in prover.cited_by(row):
             if cited.basis not in BASES[family]:
-                defects.append(Defect(place, f"{shown(cited.id)} {REFUSALS[cited.basis]}"))
+                defects.append(GateDefect(place, f"{shown(cited.id)} {REFUSALS[cited.basis]}"))
             elif cited.basis == EXEMPT:
                 defects += _exemption_defects(prover, cited)
             else:
@@ -186,7 +186,7 @@ def _evidence_defects(prover: Prover) -> list[Defect]:
     return defects + _suite_defects(prover)
 
 
-def _kind_defects(prover: Prover, row: SurfaceEvidence) -> list[Defect]:
+def _kind_defects(prover: GateProver, row: SurfaceEvidence) -> list[GateDefect]:
     """By kind alone: whether each of them is what its kind says is told at the artifact itself."""
     family = SURFACES[row.surface]
     cited = [artifact for _, artifact in prover.cited_by(row)]
@@ -194,7 +194,7 @@ def _kind_defects(prover: Prover, row: SurfaceEvidence) -> list[Defect]:
         return []
     kinds = ", ".join(shown(artifact.artifact.kind) for artifact in cited)
     text = f"of kind {kinds} do not prove a {row.surface} surface: it needs {WANTED[family]}"
-    return [Defect(f"{row.place}.artifactRefs", text)]
+    return [GateDefect(f"{row.place}.artifactRefs", text)]
 
 
 def _is_enough(family: str, shapes: set[str]) -> bool:
@@ -207,7 +207,7 @@ def _is_enough(family: str, shapes: set[str]) -> bool:
     return bool(shapes.intersection((proof.REPORT, REPLAY)))
 
 
-def _exemption_defects(prover: Prover, cited: Evidence) -> list[Defect]:
+def _exemption_defects(prover: GateProver, cited: Evidence) -> list[GateDefect]:
     """Why a command need not be replayed, who says so, and what shows the run instead; one that stands is noted."""
     path = f"{cited.artifact.place}.replayExempt"
     try:
@@ -220,16 +220,16 @@ def _exemption_defects(prover: Prover, cited: Evidence) -> list[Defect]:
         place = f"{path}.fallbackArtifactRefs[{index}]"
         fallback = prover.evidence.get(name)
         if fallback is None:
-            defects.append(Defect(place, f"{shown(name)} is no id in artifactRefs"))
+            defects.append(GateDefect(place, f"{shown(name)} is no id in artifactRefs"))
         elif fallback.basis != FILE:
             text = f"{shown(name)} is no file that shows the run: name a screenshot, terminal capture or transcript"
-            defects.append(Defect(place, text))
+            defects.append(GateDefect(place, text))
         else:
             defects += prover.prove(fallback, "cli")
             shapes.add(fallback.shape)
     if not defects and not shapes.intersection(proof.STRUCTURAL):
         text = "names no screenshot, terminal capture or automation transcript of the run: add one"
-        defects.append(Defect(f"{path}.fallbackArtifactRefs", text))
+        defects.append(GateDefect(f"{path}.fallbackArtifactRefs", text))
     exemption: Exemption = {
         "artifact": cited.id,
         "reasonCode": claim.reasonCode,
@@ -242,7 +242,7 @@ def _exemption_defects(prover: Prover, cited: Evidence) -> list[Defect]:
     return defects
 
 
-def suite_triggers(subject: Subject) -> list[str]:
+def suite_triggers(subject: GateSubject) -> list[str]:
     """Changed files that the project declared as computer control. What only talks about it is none."""
     patterns = []
     for glob in subject.control_globs:
@@ -257,7 +257,7 @@ def suite_triggers(subject: Subject) -> list[str]:
     return triggers
 
 
-def _suite_defects(prover: Prover) -> list[Defect]:
+def _suite_defects(prover: GateProver) -> list[GateDefect]:
     """Each case of the suite is there, belongs to an obligation, and cites one valid picture, capture or transcript."""
     changed = suite_triggers(prover.subject)
     if not changed:
@@ -271,19 +271,19 @@ def _suite_defects(prover: Prover) -> list[Defect]:
     for name, attack in SUITE.items():
         if name not in cases:
             text = f"has no case {name} ({attack}), and {because}: try it, and add a row with that id"
-            defects.append(Defect("executorQa.adversarialCases", text))
+            defects.append(GateDefect("executorQa.adversarialCases", text))
             continue
         case = cases[name]
         if name not in linked:
             text = f"{name} is in adversarialCaseRefs of no row of contractCoverage: name it where it belongs"
-            defects.append(Defect(f"{case.place}.id", text))
+            defects.append(GateDefect(f"{case.place}.id", text))
         if not _shows_the_computer(prover, case):
             wanted = "a screenshot, terminal capture or automation transcript of the computer under control"
-            defects.append(Defect(f"{case.place}.artifactRefs", f"{name} cites nothing that is {wanted}"))
+            defects.append(GateDefect(f"{case.place}.artifactRefs", f"{name} cites nothing that is {wanted}"))
     return defects
 
 
-def _shows_the_computer(prover: Prover, case: AdversarialCase) -> bool:
+def _shows_the_computer(prover: GateProver, case: AdversarialCase) -> bool:
     for _, cited in prover.cited_by(case):
         if cited.basis == FILE and cited.shape in proof.STRUCTURAL and not prover.prove(cited, "native"):
             return True
