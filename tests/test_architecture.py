@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import omo
@@ -50,9 +51,15 @@ def package_of(module: str) -> str:
     return ".".join(parts[: 2 if parts[:1] == ["workflows"] else 1])
 
 
+@cache
+def nodes(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@cache
 def imports(path: Path) -> list[str]:
     found = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module == "omo":
@@ -139,14 +146,10 @@ NOT_THE_KIND = {
 
 def literals(path: Path) -> list[str]:
     """Every string of a module but its docstrings."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    docstrings = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Expr):
-            docstrings.add(node.value)
+    docstrings = {node.value for node in nodes(path) if isinstance(node, ast.Expr)}
     return [
         node.value
-        for node in ast.walk(tree)
+        for node in nodes(path)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in docstrings
     ]
 
@@ -158,10 +161,10 @@ def test_no_other_module_names_a_workflow() -> None:
         relative = str(path.relative_to(SRC))
         if relative == "table.py":
             continue
+        strings = literals(path)
         for kind, pattern in NAMED.items():
-            if relative.startswith(f"workflows/{kind}/"):
-                continue
-            named |= {(relative, literal) for literal in literals(path) if pattern.search(literal)}
+            if not relative.startswith(f"workflows/{kind}/"):
+                named |= {(relative, literal) for literal in strings if pattern.search(literal)}
     assert named == NOT_THE_KIND
 
 
@@ -286,8 +289,7 @@ def test_a_class_is_the_only_one_of_its_name() -> None:
     """Who looks a type up by its name finds one idea."""
     names: Counter[str] = Counter()
     for path in modules():
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        names.update(node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name[0] != "_")
+        names.update(node.name for node in nodes(path) if isinstance(node, ast.ClassDef) and node.name[0] != "_")
     assert {name for name, count in names.items() if count > 1} == SHARED_CLASS_NAMES
 
 
