@@ -160,8 +160,6 @@ def gate_commands(value: object) -> dict[str, str]:
 class Knob:
     """`variable` is the user's own; a host may give the same as an option of the plugin, in others of `variables`."""
 
-    __slots__ = ("default", "name", "parse", "variable", "variables")
-
     def __init__(self, name: str, default: Any, parse: Callable[[object], Any]) -> None:
         self.name = name
         self.default = default
@@ -196,8 +194,6 @@ OF_THE_PROJECT = {COMPUTER_CONTROL: project_globs, GATES: gate_commands}
 
 class Settings:
     """The values in force, where each comes from, and what was refused on the way."""
-
-    __slots__ = ("of_the_project", "origins", "problems", "values")
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {knob.name: knob.default for knob in KNOBS}

@@ -49,41 +49,6 @@ class Workflow:
     verbs of `omo state KIND`.
     """
 
-    __slots__ = (
-        "asked",
-        "briefs",
-        "cannot_go_on",
-        "claims",
-        "commands",
-        "damage",
-        "denies",
-        "facts_have_task",
-        "files_checks",
-        "folder",
-        "has_session_goal",
-        "has_states",
-        "home",
-        "in_words",
-        "instead",
-        "journal",
-        "keeps",
-        "kind",
-        "leaders",
-        "leaders_with",
-        "looks",
-        "name",
-        "needs_files",
-        "offered",
-        "open_unit",
-        "says_so_again",
-        "skill",
-        "title",
-        "typed",
-        "unit",
-        "without_run",
-        "words",
-    )
-
     def __init__(
         self,
         kind: str,

@@ -63,8 +63,6 @@ REMEDY = "Keep to the fence; if the step cannot be done within it, stop, report 
 class Write:
     """A path, as written, and what is done to it."""
 
-    __slots__ = ("detail", "kind", "path")
-
     def __init__(self, path: str, kind: str = FILE, detail: str = "") -> None:
         self.path = path
         self.kind = kind
@@ -79,8 +77,6 @@ class Never(str):
 
 class Fence:
     """`touch` empty: the plan names no limits, so the project is the fence."""
-
-    __slots__ = ("has_begun", "home", "never", "root", "scratch", "spec", "state", "touch", "uncommitted")
 
     def __init__(self, touch: list[str], never: list[str], root: str, spec: str, environ: Mapping[str, str]) -> None:
         self.touch = touch
@@ -230,8 +226,6 @@ class Fence:
 
 class StateFence(Fence):
     """Around omo's state and the settings alone, for a session with work open: all else is none of its business."""
-
-    __slots__ = ("kept",)
 
     def __init__(self, kept: Sequence[str], root: str, environ: Mapping[str, str]) -> None:
         super().__init__([], [], root, "", environ)

@@ -79,8 +79,6 @@ COMPANIES = ("Inc", "Ltd", "LLC", "GmbH", "Corp", "AG")
 class Reading:
     """What a prompt asks for. `names` are the workflows that a stop or a continue names; "omo" is all of them."""
 
-    __slots__ = ("action", "names", "rule", "span", "trail")
-
     def __init__(
         self, action: str, rule: str, span: Span = (0, 0), trail: Trail | None = None, names: tuple[str, ...] = ()
     ) -> None:

@@ -41,8 +41,6 @@ HANDLERS = {
 class World:
     """What a handler may know besides the event: time, environment, where the state is, and the session's row in it."""
 
-    __slots__ = ("client", "environ", "now", "root", "session", "state", "unreadable")
-
     def __init__(self, event: Event, environ: Mapping[str, str], cwd: str, now: float) -> None:
         self.environ = environ
         self.now = now

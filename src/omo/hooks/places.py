@@ -27,8 +27,6 @@ class Place:
     `opening` is how the sentence is typed up to it.
     """
 
-    __slots__ = ("asks", "before", "behind", "clause", "leads", "left", "opening", "rest", "right", "said")
-
     def __init__(self, text: str, span: Span) -> None:
         first = max(0, span[0] - LONGEST_CLAUSE)
         text = text[first : span[1] + LONGEST_CLAUSE]

@@ -22,8 +22,6 @@ MARKUP = '\n`"“„«「>'  # where one of these is, what was found may stand i
 class Clause:
     """`kind` is what it says: stop, wait, go, work, other, or filler. `names` are the workflows it speaks of."""
 
-    __slots__ = ("asks", "end", "has_more", "is_later", "kind", "names", "start", "words")
-
     def __init__(self, text: str, start: int, end: int) -> None:
         self.start, self.end = start, end
         self.words = _as_listed(words_in(text[start:end]))

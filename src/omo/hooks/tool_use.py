@@ -64,8 +64,6 @@ OF_GOAL = ("pause", "complete")  # of `omo goal`: refused to the leader too, whi
 class Denial:
     """`gate` names who refuses, `reason` is for the model, `question` for the user when the run comes to wait."""
 
-    __slots__ = ("gate", "message", "question", "reason")
-
     def __init__(self, gate: str, reason: str, question: str = "", message: str = "") -> None:
         self.gate = gate
         self.reason = clip(reason, LONGEST_REASON)
@@ -415,8 +413,6 @@ def _opened(*names: str) -> dict[str, str]:
 
 class ToolGate:
     """`asks` looks at one call. `until`: for each name it denies under, what opens it; for `omo explain tool`."""
-
-    __slots__ = ("asks", "name", "until", "what")
 
     def __init__(
         self, name: str, what: str, asks: Callable[[Event, World], Denial | None], until: dict[str, str]

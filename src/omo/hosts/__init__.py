@@ -74,8 +74,6 @@ ALLOW, KEEP_GOING, END_PROMPT, DENY, PERMIT = "allow", "keep-going", "end-prompt
 class ToolCall:
     """One tool call of the model: what it does, and the text of a shell's."""
 
-    __slots__ = ("command", "kind")
-
     def __init__(self, kind: str, command: str = "") -> None:
         self.kind = kind
         self.command = command
@@ -86,8 +84,6 @@ class Refusal:
 
     `is_denied`: a rule of the user's forbids it, whatever else allows it.
     """
-
-    __slots__ = ("is_denied", "rules", "tool", "what")
 
     def __init__(self, tool: str, what: str, rules: list[str], *, is_denied: bool = False) -> None:
         self.tool = tool
@@ -102,8 +98,6 @@ class Usage:
     A call is entered several times under one `key`, and of each kind the largest count is right. Without a key they
     come on top; a `is_sum` is what the host has counted since the record began, with what it enters nowhere else.
     """
-
-    __slots__ = ("at", "counts", "is_sum", "key")
 
     def __init__(self, key: str, at: str, counts: tuple[int, ...], *, is_sum: bool = False) -> None:
         self.key = key
@@ -248,8 +242,6 @@ class Answer:
 
     With an `alert` the message is worth a notification of the terminal. One without anything lets things happen.
     """
-
-    __slots__ = ("alert", "context", "decision", "line", "message", "reason")
 
     def __init__(
         self,

@@ -59,8 +59,6 @@ class Look:
     `now` is what differs from the commit alone, and `base` what was compared with, for `mark`.
     """
 
-    __slots__ = ("base", "changed", "now", "tree", "unknown", "untracked")
-
     def __init__(self, tree: str, changed: Files | None, untracked: frozenset[str], unknown: str = "") -> None:
         self.tree = tree
         self.changed = changed
@@ -354,8 +352,6 @@ class _Listing:
 
     `view` is the same while git looks at the same files in the same way.
     """
-
-    __slots__ = ("head", "paths", "untracked", "view")
 
     def __init__(self, paths: Iterable[str], untracked: list[str]) -> None:
         self.head: str | None = None

@@ -69,8 +69,6 @@ DIFF = (
 class GitAnswer:
     """What git printed. `code` is None where it could not be started, gave no answer in time, or too much of one."""
 
-    __slots__ = ("code", "errors", "output")
-
     def __init__(self, code: int | None, output: bytes, errors: bytes) -> None:
         self.code = code
         self.output = output
@@ -197,8 +195,6 @@ class GitSettings:
     (git-lfs, git-crypt) then differ from the commit, and are told apart by what they hold.
     """
 
-    __slots__ = ("as_they_are", "file_mode")
-
     def __init__(self, entries: Sequence[str]) -> None:
         self.file_mode = "true"
         drivers = {}
@@ -248,8 +244,6 @@ def make_repository(directory: str) -> None:
 
 class Process:
     """A git at work. The library for it would cost a hook 8 ms to load."""
-
-    __slots__ = ("_answer", "_deadline", "_pid", "_pipes")
 
     def __init__(self, argv: list[str], environ: Mapping[str, str], seconds: float, stdin: bytes) -> None:
         self._answer: GitAnswer | None = None

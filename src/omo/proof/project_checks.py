@@ -119,8 +119,6 @@ class Check:
     what is for all of them.
     """
 
-    __slots__ = ("argv", "cwd", "file", "key", "kind", "language", "line", "name")
-
     def __init__(
         self, argv: list[str], file: str, language: str, kind: str = "", *, key: str = "", line: int = 0
     ) -> None:
@@ -233,8 +231,6 @@ def _targets(files: Files, directory: str) -> list[Check]:
 
 class Recipe:
     """What a target stands for, line by line, which targets come before it, and where it begins."""
-
-    __slots__ = ("line", "lines", "needs")
 
     def __init__(self, line: int) -> None:
         self.line = line

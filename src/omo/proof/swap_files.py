@@ -54,11 +54,6 @@ Arrangement = Mapping[str, File]
 class Listed:
     """One path of the list: its original, and how to know again what we put there."""
 
-    __slots__ = (
-        *("aside", "fresh", "full", "inode", "original", "ours", "owner", "path", "permissions", "stage", "stood"),
-        *("version", "waiting"),
-    )
-
     def __init__(self, path: str, root: str, stage: str, number: int) -> None:
         self.path = path
         self.full = os.path.join(root, path)

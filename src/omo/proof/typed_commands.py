@@ -30,8 +30,6 @@ OF_THE_SHELL = frozenset(
 class TypedPin:
     """`[--timeout TIME] [--sealed GLOB]… [NAME --] COMMAND …` as a person types it. Without a name that is empty."""
 
-    __slots__ = ("argv", "name", "needs_shell", "sealed", "timeout")
-
     def __init__(self, text: str) -> None:
         if len(text) > 2 * LONGEST_COMMAND:
             raise BadInput("the command is too long", fix="put it into a script, and pin the script")

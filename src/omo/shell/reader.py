@@ -32,8 +32,6 @@ KEYWORDS = ("if", "then", "elif", "else", "fi", "while", "until", "do", "done", 
 class Unknown(str):
     """A word as written, because of something in it that only the running shell resolves."""
 
-    __slots__ = ()
-
     @property
     def known_start(self) -> str:
         """What stands before the first expansion."""
@@ -46,8 +44,6 @@ class SimpleCommand:
     `piped_from` is the index among the calls where the pipe into it begins, None without one. `fed` are here-documents
     and here-strings, `inner` the commands whose output is among its words.
     """
-
-    __slots__ = ("directory", "fed", "has_variables", "inner", "piped_from", "words")
 
     def __init__(self, words: list[str], piped_from: int | None = None) -> None:
         self.words = words
@@ -63,8 +59,6 @@ class Script:
 
     `unread` is text that is not shell throughout, too long or too deep.
     """
-
-    __slots__ = ("calls", "functions", "redirects", "unread")
 
     def __init__(self) -> None:
         self.calls: list[SimpleCommand] = []

@@ -18,8 +18,6 @@ class Copies:
     """One that cannot be written is missing later, and the experiment says so: no disk that is full keeps a run from
     being armed. Without a state nothing is kept."""
 
-    __slots__ = ("_directory", "_is_ready", "_state")
-
     def __init__(self, state: str = "") -> None:
         self._state = state
         self._directory = paths.copies_dir(state) if state else ""

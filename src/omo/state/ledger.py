@@ -32,8 +32,6 @@ class Head:
     """The end of a ledger: what the next row continues. `torn` is what a writer that died left behind it. `known` are
     digests of rows by their number: of the first, of those that prove, and of the last ones."""
 
-    __slots__ = ("digest", "known", "row", "seq", "torn")
-
     def __init__(self, seq: int = 0, digest: str = START, row: LedgerRow | None = None, torn: bytes = b"") -> None:
         self.seq = seq
         self.digest = digest
@@ -51,8 +49,6 @@ class Chain:
     """A ledger as it was read: the rows, what is wrong with their chain, and its end. `whole` are those of which it is
     known that they are as they were written; without a mark, those that follow each other from the beginning. Whose
     ledger it is knows the type of its rows."""
-
-    __slots__ = ("head", "problems", "rows", "whole")
 
     def __init__(self, rows: list[Any], problems: list[str], head: Head, whole: list[Any] | None = None) -> None:
         self.rows = rows

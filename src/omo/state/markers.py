@@ -29,8 +29,6 @@ REPLACED = ".replaced"  # behind the state's name, where another was begun in th
 class Marker:
     """`was_replaced`: another state was begun where this one had been removed."""
 
-    __slots__ = ("on", "session", "state", "was_replaced")
-
     def __init__(self, session: str, state: str, on: str, *, was_replaced: bool) -> None:
         self.session = session
         self.state = state

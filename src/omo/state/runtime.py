@@ -38,8 +38,6 @@ class Change:
     """What a decision asks the store to do: the session's new row (None: leave it), and rows for its ledger. `head` is
     the end of another ledger that it has put in the place of the old one."""
 
-    __slots__ = ("answer", "events", "head", "row")
-
     def __init__(
         self,
         answer: Any,

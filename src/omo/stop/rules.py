@@ -29,8 +29,6 @@ GOES_ON_BY_ITSELF = ("background-agent", "wake-up", "background-shell", "prompt-
 class Rule:
     """`why` a session is let go, or not. `then` is what that does to its row; None writes nothing at all."""
 
-    __slots__ = ("blocks", "name", "then", "when", "why")
-
     def __init__(
         self,
         name: str,
@@ -262,8 +260,6 @@ class Decision:
 
     Within the cooldown of the last block no other is given: then nothing changes before the `cooldown` is over.
     """
-
-    __slots__ = ("cooldown", "events", "row", "rule", "text")
 
     def __init__(self, rule: Rule, text: str = "", row: SessionRow | None = None, *events: SessionEvent) -> None:
         self.rule = rule

@@ -27,8 +27,6 @@ class Looks:
     A view has no project whose files it would look at (`root`), or only asks them and waits for nobody.
     """
 
-    __slots__ = ("_changed", "_queued", "event", "root", "wait")
-
     def __init__(self, event: Event, root: str = "", wait: Callable[[float], None] | None = None) -> None:
         self.event = event
         self.root = root
@@ -63,22 +61,6 @@ class Situation:
 
     `reopened` and `doubts` are what came of a look at the files that ends speak of, by kind of work.
     """
-
-    __slots__ = (
-        "_loop",
-        "_message",
-        "_refusals",
-        "disabled",
-        "doubts",
-        "event",
-        "limits",
-        "looks",
-        "now",
-        "patience",
-        "reopened",
-        "row",
-        "unreadable",
-    )
 
     def __init__(
         self,

@@ -34,21 +34,6 @@ LONGEST = 300
 class Work:
     """One kind of work, as the session's row sums it up for the hooks."""
 
-    __slots__ = (
-        "changed",
-        "ended_by",
-        "is_answered",
-        "kind",
-        "next",
-        "open",
-        "outcome",
-        "question",
-        "run",
-        "state",
-        "total",
-        "why",
-    )
-
     def __init__(self, kind: str, summary: Summary) -> None:
         self.kind = kind
         self.state = clip(str(summary.get("state") or ""), 20)  # gates that no run holds have none
@@ -92,8 +77,6 @@ class View:
 
     `is_vouched`: its ledger was asked whether it says the same of what is done.
     """
-
-    __slots__ = ("is_vouched", "name", "now", "rule", "work")
 
     def __init__(self, name: str, now: Situation, *, is_vouched: bool = True) -> None:
         self.name = name

@@ -43,8 +43,6 @@ def files_of_end(root: str, events: Iterable[SessionEvent], seen: Look | None = 
 class Since:
     """What became of the files of an end: the names of those that `changed`, or why that is `unknown`."""
 
-    __slots__ = ("changed", "unknown")
-
     def __init__(self, changed: list[str], unknown: str = "") -> None:
         self.changed = changed
         self.unknown = unknown

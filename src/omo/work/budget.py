@@ -28,8 +28,6 @@ BAR = 10  # letters
 class Meter:
     """One limit that lets a session go, and how much of it is used."""
 
-    __slots__ = ("kind", "most", "used")
-
     def __init__(self, kind: str, used: float, most: float) -> None:
         self.kind = kind
         self.used = used

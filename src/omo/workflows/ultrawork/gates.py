@@ -30,11 +30,6 @@ PINNING = ("gate-added", "gate-removed")
 class GateRun:
     """What a gate said in one run. `row` is how the ledger has it, with all that its runner printed."""
 
-    __slots__ = (
-        *("changed", "env", "exit", "gate", "left_out", "moved", "names_are_whole", "program", "result", "row"),
-        *("seconds", "tail", "timed_out", "tree", "why"),
-    )
-
     def __init__(self, row: SessionEvent) -> None:
         self.row = row
         self.gate = str(row.get("command") or row.get("name"))  # a command is the same gate under any name
@@ -63,8 +58,6 @@ class GateRun:
 
 class Gate:
     """One pinned command, and what it said in the current run, oldest first."""
-
-    __slots__ = ("allowed", "argv", "by", "cwd", "name", "program", "recorded", "results", "sealed", "timeout")
 
     def __init__(self, row: SessionEvent) -> None:
         self.name = row["name"]
@@ -125,8 +118,6 @@ class Gate:
 
 class Gates:
     """What is pinned in a session, and what the current run knows of it."""
-
-    __slots__ = ("allowed_changes", "base", "began_at", "by_name", "dropped", "ran", "repairs")
 
     def __init__(self) -> None:
         self.by_name: dict[str, Gate] = {}
@@ -263,8 +254,6 @@ class FoundGates:
     user who began the run. `head` is the commit that was read.
     """
 
-    __slots__ = ("checks", "head", "unlike")
-
     def __init__(self, root: str, cwd: str, row: SessionRow | None, known: Gates) -> None:
         from omo.proof import git, project_checks, project_files
 
@@ -310,8 +299,6 @@ def begun(before: SessionRow | None, armed: SessionRow, base: Base) -> SessionEv
 
 class SessionGates:
     """The gates of a session, for one who changes them: `by` the user or the agent."""
-
-    __slots__ = ("by", "now", "session", "state", "wait")
 
     def __init__(self, state: str, session_id: str, by: str, now: float, wait: float = store.HOOK_WAIT) -> None:
         self.state = state
