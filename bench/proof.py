@@ -37,7 +37,7 @@ LIMIT = 10
 
 
 def add(a, b):
-    return a - b
+    return a - b - b
 
 
 def scale(a, factor):
@@ -72,13 +72,13 @@ class Calc(unittest.TestCase):
 """
 ADDS = "\n    def test_add(self):\n        self.assertEqual(calc.add(2, 3), 5)\n"
 PYTHON = {"calc.py": CALC, "test_calc.py": TEST}
-FIX = ("return a - b", "return a + b")
+FIX = ("return a - b - b", "return a + b")  # of another size: files of one size are swapped a second apart
 
 LIB = """#include "lib.h"
 
 int add(int a, int b)
 {
-    return a - b;
+    return a - b - b;
 }
 
 int limit(void)
@@ -106,7 +106,7 @@ C_MAKEFILE = "test: test_lib\n\t./test_lib\n\ntest_lib: test_lib.o lib.o\n\ntest
 C = {
     "lib.c": LIB,
     "lib.h": "#define LIMIT 10\nint add(int a, int b);\nint limit(void);\nint spare(int a);\n",
-    "test_lib.c": C_TEST.replace("WANTED_LIMIT", "10").replace("WANTED_SUM", "-1"),
+    "test_lib.c": C_TEST.replace("WANTED_LIMIT", "10").replace("WANTED_SUM", "-4"),
     "Makefile": C_MAKEFILE,
     ".gitignore": "*.o\ntest_lib\n",
 }
@@ -158,7 +158,7 @@ CHANGES = [
         "two lines for one test",
         {"calc.py:7": HELD, "calc.py:3": HELD},
         {
-            "calc.py": calc(("LIMIT = 10", "LIMIT = 20"), ("return a - b", "return min(a + b, LIMIT)")),
+            "calc.py": calc(("LIMIT = 10", "LIMIT = 200"), ("return a - b - b", "return min(a + b, LIMIT)")),
             "test_calc.py": TEST + ADDS + "        self.assertEqual(calc.add(12, 3), 15)\n",
         },
     ),
@@ -191,7 +191,7 @@ CHANGES = [
     Change(
         "no test asks for any of it",
         {"calc.py:7": NOT_HELD, "calc.py:3": NOT_HELD},
-        {"calc.py": calc(FIX, ("LIMIT = 10", "LIMIT = 11"))},
+        {"calc.py": calc(FIX, ("LIMIT = 10", "LIMIT = 110"))},
     ),
     Change(
         "half a change, and no test needs the whole",
@@ -264,7 +264,9 @@ CHANGES = [
         "an import and where it is used",
         {"calc.py:3": HELD, "calc.py:9": HELD},
         {
-            "calc.py": calc(("LIMIT = 10", "import math\n\nLIMIT = 10"), ("return a - b", "return math.fsum([a, b])")),
+            "calc.py": calc(
+                ("LIMIT = 10", "import math\n\nLIMIT = 10"), ("return a - b - b", "return math.fsum([a, b])")
+            ),
             "test_calc.py": TEST + ADDS,
         },
     ),
@@ -309,7 +311,10 @@ CHANGES = [
     Change(
         "as many letters as before, in the same second",
         {"calc.py:7": HELD, "calc.py:13": NOT_HELD},
-        {"calc.py": calc(FIX, ("return a * factor", "return factor * a")), "test_calc.py": TEST + ADDS},
+        {
+            "calc.py": calc(("return a - b - b", "return a + b + 0"), ("return a * factor", "return factor * a")),
+            "test_calc.py": TEST + ADDS,
+        },
         gate=("sh", "-c", "unset PYTHONDONTWRITEBYTECODE; exec python3 -m unittest -q"),
     ),
     Change("C: a fix with its test", {"lib.c:5": HELD}, {"lib.c": lib(FIX), "test_lib.c": c_tests()}, C, MAKE),
@@ -337,7 +342,7 @@ CHANGES = [
         {"lib.c:18-21": BUILD},
         {
             "lib.c": lib(more="\nint twice(int a)\n{\n    return 2 * a;\n}\n"),
-            "test_lib.c": c_tests(total=-1)
+            "test_lib.c": c_tests(total=-4)
             .replace("int main", "int twice(int a);\n\nint main")
             .replace("    printf", "    failed += twice(2) != 4;\n    printf"),
         },
@@ -347,7 +352,7 @@ CHANGES = [
     Change(
         "C: a number in a header",
         {"lib.h:1": HELD},
-        {"lib.h": C["lib.h"].replace("10", "20"), "test_lib.c": c_tests(total=-1, limit=20)},
+        {"lib.h": C["lib.h"].replace("10", "200"), "test_lib.c": c_tests(total=-4, limit=200)},
         C,
         MAKE,
     ),

@@ -23,13 +23,13 @@ def proven(project: Project) -> None:
     project.commit("a check")
     arm(project)
     project.check("gate", "add", "--session", SESSION, "check", "--", "sh", "check.sh", by="user")
-    project.write("value", "new\n")
+    project.write("value", "newer\n")
     assert "Done, proven" in project.check("ulw", "done").out
 
 
 def attested(project: Project) -> None:
     arm(project)
-    project.write("value", "new\n")
+    project.write("value", "newer\n")
     project.check("ulw", "done", "--because", "the value is the new one")
 
 
@@ -41,7 +41,7 @@ def changed_since(project: Project) -> None:
 def put_back(project: Project) -> None:
     """Another file, and back: what counts is how they are now."""
     changed_since(project)
-    project.write("value", "new\n")
+    project.write("value", "newer\n")
 
 
 def committed(project: Project) -> None:

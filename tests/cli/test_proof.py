@@ -8,7 +8,8 @@ import pytest
 
 from tests.project import SESSION, Project
 
-CALC = "LIMIT = 10\n\n\ndef add(a, b):\n    return a - b\n"
+# Of another size in each arrangement: files of one size are swapped a second apart.
+CALC = "LIMIT = 9\n\n\ndef add(a, b):\n    return a - b - b\n"
 FIXED = "LIMIT = 11\n\n\ndef add(a, b):\n    return a + b\n"
 TEST = "import sys\n\nimport calc\n\nassert calc.add(2, 3) == 5\nprint('1 passed')\n"
 GATE = ("--", "python3", "-B", "test_calc.py")
@@ -91,7 +92,7 @@ def test_where_there_is_no_commit_or_no_command_it_says_what_is_missing(project:
 
 
 def test_a_gate_that_holds_nothing_says_so(changed: Project) -> None:
-    changed.write("test_calc.py", TEST.replace("== 5", "in (5, -1)"))
+    changed.write("test_calc.py", TEST.replace("== 5", "in (5, -4)"))
     told = changed.check("proof", *GATE, by="user")
     assert "The gate passes without all of it: it holds nothing of this change. 2 hunks: 2 not held." in told.out
 
@@ -116,6 +117,6 @@ def test_the_report_has_the_lines_while_the_files_are_the_same(changed: Project)
     with open(page, encoding="utf-8") as file:
         html = file.read()
     assert '<h2 id="lines">Lines that no test holds</h2>' in html
-    assert "- LIMIT = 10\n+ LIMIT = 11" in html
+    assert "- LIMIT = 9\n+ LIMIT = 11" in html
     changed.write("calc.py", FIXED + "\n")
     assert "Lines that no test holds" not in changed.check("report", "--md", by="user").out

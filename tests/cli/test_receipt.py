@@ -15,7 +15,7 @@ from tests.project import SESSION, Project, begin_repository, git
 
 Row = dict[str, Any]
 
-CALC = "def add(a, b):\n    return a - b\n"
+CALC = "def add(a, b):\n    return a - b - b\n"
 FIXED = "def add(a, b):\n    return a + b\n"
 TEST = """import unittest
 
@@ -246,7 +246,7 @@ def test_a_command_that_only_the_receipt_names_is_not_run_unasked(
 
 def weakened(project: Project) -> str:
     """A test that accepts both, and work that needs it."""
-    text = TEST.replace("calc.add(2, 3), 5)", "calc.add(2, 3), 6)")
+    text = TEST.replace("calc.add(2, 3), 5)", "calc.add(2, 3), 5 + 1)")
     project.write("test_calc.py", text)
     project.write("calc.py", FIXED.replace("a + b", "a + b + (b == 3)"))
     return text

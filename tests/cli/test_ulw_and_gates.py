@@ -123,7 +123,7 @@ def test_a_refusal_names_a_program_that_came_after_the_pin(project: Project) -> 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", path)
         assert project.agent("gate", "run", env={"PATH": path}).code == 3
-        project.write("value", "new\n")
+        project.write("value", "newer\n")
         project.check("gate", "run", env={"PATH": path})
         refused = project.agent("ulw", "done", env={"PATH": path})
     assert refused.code == 3

@@ -25,7 +25,7 @@ class Place:
         self.root.mkdir()
         self.state = str(self.root / ".sisyphus" / "cc-omo")
         self.runs = directory / "runs"
-        self.write("calc.py", "def add(a, b):\n    return a - b\n")
+        self.write("calc.py", "def add(a, b):\n    return a - b - b\n")
         self.write("test_calc.py", TEST)
         commit = "git -c user.name=t -c user.email=t@example.invalid commit -qm base"
         subprocess.run(["sh", "-c", f"git init -q; git add .; {commit}"], cwd=self.root, check=True)
@@ -71,8 +71,8 @@ def test_other_work_needs_no_second_run_without_it(place: Place) -> None:
 
 
 def test_a_changed_test_is_held_against_the_old_one(place: Place) -> None:
-    place.write("test_calc.py", TEST.replace("!= 5", "!= -1"))
-    place.write("calc.py", "# mended\ndef add(a, b):\n    return a - b\n")
+    place.write("test_calc.py", TEST.replace("!= 5", "!= -4"))
+    place.write("calc.py", "# mended\ndef add(a, b):\n    return a - b - b\n")
     assert (place.prove().verdict, place.count()) == (experiment.PASSES_WITHOUT, 2)
     place.write("test_calc.py", TEST.replace("!= 5", "!= 6"))
     place.write("calc.py", "def add(a, b):\n    return a * b\n")

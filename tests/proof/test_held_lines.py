@@ -17,7 +17,7 @@ from omo.proof import held_lines, swap
 from omo.proof.held_lines import HELD, NOT_HELD, NOT_LOOKED_AT
 from tests.texts import ROOT
 
-BOTH = calc(FIX, ("LIMIT = 10", "LIMIT = 11"))
+BOTH = calc(FIX, ("LIMIT = 10", "LIMIT = 110"))
 OMO = [sys.executable, "-c", "from omo.cli import console; console()"]
 ADDS = "import calc; assert calc.add(2, 3) == 5; print('1 passed')"
 
@@ -106,7 +106,7 @@ def test_what_was_found_counts_while_the_files_are_the_same(project: Path) -> No
     found = held_lines.earlier(state, str(project))
     assert found is not None
     assert [(told.place, told.word) for told in found.hunks] == [("calc.py:3", NOT_HELD), ("calc.py:7", HELD)]
-    assert found.not_held[0].lines == ("- LIMIT = 10", "+ LIMIT = 11")
+    assert found.not_held[0].lines == ("- LIMIT = 10", "+ LIMIT = 110")
     (project / "calc.py").write_text(BOTH + "\n", encoding="utf-8")
     assert held_lines.earlier(state, str(project)) is None
 
@@ -115,7 +115,7 @@ def test_what_was_found_counts_while_the_files_are_the_same(project: Path) -> No
 def test_after_a_kill_the_files_are_as_they_were(project: Path, tmp_path: Path, hunk: str) -> None:
     """The gate says that it runs on swapped files, and waits there to be killed."""
     before = contents(project)
-    reached, swapped = tmp_path / "reached", CALC if hunk == "without the work" else calc(("LIMIT = 10", "LIMIT = 11"))
+    reached, swapped = tmp_path / "reached", CALC if hunk == "without the work" else calc(("LIMIT = 10", "LIMIT = 110"))
     os.mkfifo(tmp_path / "never")
     code = (
         f"text = open('calc.py').read()\nif text == {swapped!r}: open({str(reached)!r}, 'w'); open('../never')\n{ADDS}"

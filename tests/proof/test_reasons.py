@@ -13,7 +13,7 @@ from omo.proof.experiment import Experiment
 from omo.proof.gate_runs import CommandRun, Plain, Subject
 from omo.proof.outputs import Counts
 
-WORK = "def add(a, b):\n    return a - b\n"
+WORK = "def add(a, b):\n    return a - b - b\n"
 TESTS = """import unittest
 
 import calc
@@ -55,7 +55,7 @@ def test_a_change_of_documents_alone_is_none_of_tests(tmp_path: Path) -> None:
 
 def test_files_that_could_not_be_loaded_are_not_counted_as_tests(tmp_path: Path) -> None:
     new_tests = TESTS.replace("import calc\n", "import calc\nfrom calc import total\n").replace("-1", "total([2, 3])")
-    new_work = WORK.replace("a - b", "a + b") + "\n\ndef total(numbers):\n    return sum(numbers)\n"
+    new_work = WORK.replace("a - b - b", "a + b") + "\n\ndef total(numbers):\n    return sum(numbers)\n"
     made = made_of(tmp_path, {"calc.py": new_work, "test_calc.py": new_tests})
     assert made.verdict == experiment.OLD_TESTS_FAIL
     said, _, after = made.reason.partition("; ")
@@ -64,7 +64,7 @@ def test_files_that_could_not_be_loaded_are_not_counted_as_tests(tmp_path: Path)
 
 
 def test_what_fails_only_with_the_work_is_not_said_to_pass_without_it_too(tmp_path: Path) -> None:
-    made = made_of(tmp_path, {"calc.py": WORK.replace("a - b", "a * b")})
+    made = made_of(tmp_path, {"calc.py": WORK.replace("a - b - b", "a * b")})
     assert made.verdict == experiment.FAILS
     assert made.reason.startswith("it fails (2 failed: ")
 

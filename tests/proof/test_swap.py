@@ -116,6 +116,7 @@ def repository(tmp_path: Path) -> Place:
     return Place(tmp_path / "repository")
 
 
+# What was there is of another size: files of one size are swapped a second apart.
 SHAPES: dict[str, tuple[Shape, dict[str, File], Shape]] = {
     "an edit": ({"a.py": b"new"}, {"a.py": file(b"old, longer")}, {"a.py": (b"old, longer", 0o644)}),
     "a new file": ({"a.py": b"new", "b": b""}, {"a.py": NOTHING}, {"b": (b"", 0o644)}),
@@ -123,9 +124,9 @@ SHAPES: dict[str, tuple[Shape, dict[str, File], Shape]] = {
     "an empty file": ({"a": b""}, {"a": file(b"x")}, {"a": (b"x", 0o644)}),
     "line ends": ({"a": b"1\r\n2\r\n"}, {"a": file(b"1\n2\n")}, {"a": (b"1\n2\n", 0o644)}),
     "permissions alone": ({"a": (b"x", 0o755)}, {"a": file(b"x")}, {"a": (b"x", 0o644)}),
-    "a program": ({"a": (b"x", 0o644)}, {"a": File(b"y", "x")}, {"a": (b"y", 0o755)}),
-    "a private program": ({"a": (b"x", 0o600)}, {"a": File(b"y", "x")}, {"a": (b"y", 0o700)}),
-    "a read-only file": ({"a": (b"x", 0o444)}, {"a": file(b"y")}, {"a": (b"y", 0o444)}),
+    "a program": ({"a": (b"x", 0o644)}, {"a": File(b"old", "x")}, {"a": (b"old", 0o755)}),
+    "a private program": ({"a": (b"x", 0o600)}, {"a": File(b"old", "x")}, {"a": (b"old", 0o700)}),
+    "a read-only file": ({"a": (b"x", 0o444)}, {"a": file(b"old")}, {"a": (b"old", 0o444)}),
     "a link for a file": ({"a": b"x"}, {"a": File(b"b", "l")}, {"a": ("->", "b")}),
     "a file for a link": ({"a": ("->", "b")}, {"a": file(b"y")}, {"a": (b"y", 0o644)}),
     "another link": ({"a": ("->", "b")}, {"a": File(b"c", "l")}, {"a": ("->", "c")}),
@@ -173,15 +174,15 @@ SHAPES: dict[str, tuple[Shape, dict[str, File], Shape]] = {
     "another case": ({"foo.py": b"x"}, {"foo.py": NOTHING, "Foo.py": file(b"x")}, {"Foo.py": (b"x", 0o644)}),
     "two cases": (
         {"foo.py": b"x", "Foo.py": b"y"},
-        {"foo.py": file(b"1"), "Foo.py": NOTHING},
-        {"foo.py": (b"1", 0o644)},
+        {"foo.py": file(b"old"), "Foo.py": NOTHING},
+        {"foo.py": (b"old", 0o644)},
     ),
     "odd names": (
         {"ü/\u1100 \n'\".py": b"x", "-rf": b"y"},
-        {"ü/\u1100 \n'\".py": file(b"z"), "-rf": NOTHING},
-        {"ü": ("directory", 0o755), "ü/\u1100 \n'\".py": (b"z", 0o644)},
+        {"ü/\u1100 \n'\".py": file(b"old"), "-rf": NOTHING},
+        {"ü": ("directory", 0o755), "ü/\u1100 \n'\".py": (b"old", 0o644)},
     ),
-    "a name that is no text": ({"a\udcff": b"x"}, {"a\udcff": file(b"y")}, {"a\udcff": (b"y", 0o644)}),
+    "a name that is no text": ({"a\udcff": b"x"}, {"a\udcff": file(b"old")}, {"a\udcff": (b"old", 0o644)}),
 }
 
 

@@ -23,7 +23,7 @@ def begun(tmp_path: Path) -> Project:
     root.mkdir()
     project = Project(root)
     project.git("init", "-q")
-    project.write("value.py", "VALUE = 1\n")
+    project.write("value.py", "VALUE = 10\n")
     project.write("check.py", CHECK)
     project.commit()
     return project
