@@ -156,7 +156,6 @@ class Play:
 
     def finish(self) -> None:
         """As an agent that wants to be let go: the plain word, then whatever the refusal offers."""
-        self.omo("gate run")
         for option in ("", ' --because "the task is done as asked"', ' --skip-verification "it cannot be run here"'):
             if self.omo(f"ulw done{option}") == 0:
                 return

@@ -15,7 +15,11 @@ from omo.work.outcome import JUDGED, PROVEN
 WORKFLOWS = ("ralph", "ultragoal", "ultraplan", "ultrawork", "verify")
 
 
-@pytest.mark.parametrize("which", every_ending(), ids=lambda which: f"{which.workflow}: {which.name}")
+# Of what docs/security.md concedes any word is right: the bench counts those, and a test of one could not fail.
+WITH_A_RIGHT_WORD = [which for which in every_ending() if not which.conceded]
+
+
+@pytest.mark.parametrize("which", WITH_A_RIGHT_WORD, ids=lambda which: f"{which.workflow}: {which.name}")
 def test_the_user_is_told_what_happened(which: Ending, tmp_path: Path) -> None:
     if which.missing:
         pytest.skip(f"{', '.join(which.missing)} is not here")
