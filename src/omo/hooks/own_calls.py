@@ -23,7 +23,7 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("explain", "prompt"): (),
     ("explain", "stop"): (),
     ("explain", "tool"): ("--tool=", "--write=", "--"),
-    ("ledger", "verify"): ("--all",),
+    ("ledger", "verify"): (),
 }
 # Of these, what needs the project's files as they are.
 NEED_THE_FILES: tuple[tuple[str, ...], ...] = ()
