@@ -112,4 +112,3 @@ def test_a_prompt_is_explained_without_quotes_too(project: Project) -> None:
     quoted = project.user("explain", "prompt", "ulw fix it")
     assert quoted.code == 0
     assert project.user("explain", "prompt", "ulw", "fix", "it").out == quoted.out
-    assert project.user("explain", "prompt", "hello", "--session", "nobody").code == 2
