@@ -69,7 +69,7 @@ def runs_found_tests(event: Event, world: World) -> str:
     for gate in known:
         if own_commands.covers(world.root, head, gate.argv, gate.cwd, check):
             return ""
-    return f"{typed_commands.typed(check.argv)} ({check.source})"
+    return f"{typed_commands.typed(check.argv)} ({check.found_in})"
 
 
 def only_looks(words: list[str]) -> bool:
