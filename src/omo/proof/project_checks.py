@@ -33,17 +33,12 @@ NAMES = {
 # A script with one of these is no check: it is not written yet, does not end, or changes what it looks at.
 NO_CHECK = ("no test specified", "--watch", "--fix", "--write")
 PYTHON_MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "conftest.py")
-PYTEST = ("pytest", "python3 -m pytest")
-UNITTEST = ("python3 -m unittest", "python3 -m unittest discover")
-MVN = ("mvn test", "mvn verify", "./mvnw test", "./mvnw verify")
-GRADLE = ("gradle test", "gradle check", "./gradlew test", "./gradlew check")
-MYPY = ("mypy .", "mypy", "python3 -m mypy", "python3 -m mypy .")
-RUFF = ("ruff check .", "ruff check", "python3 -m ruff check .")
+PYTEST, UNITTEST = "pytest", "python3 -m unittest"
 # Language, kind, commands that are plain beside one of the files, and which text in which of these files is the reason
-# to offer the first of them: its being there, or none.
+# to offer the first of them: its being there, or none. `calls.call_of` knows each of them in its other spellings.
 PLAIN: tuple[tuple[str, str, tuple[str, ...], dict[str, str | None]], ...] = (
     (
-        *("python", TESTS, PYTEST),
+        *("python", TESTS, (PYTEST,)),
         {
             "pytest.ini": "",
             "conftest.py": "",
@@ -53,12 +48,12 @@ PLAIN: tuple[tuple[str, str, tuple[str, ...], dict[str, str | None]], ...] = (
             "setup.py": None,
         },
     ),
-    ("python", TESTS, UNITTEST, dict.fromkeys(PYTHON_MANIFESTS)),
+    ("python", TESTS, (UNITTEST,), dict.fromkeys(PYTHON_MANIFESTS)),
     ("python", TESTS, ("python3 manage.py test",), {"manage.py": "django"}),
     ("python", TESTS, ("tox",), {"tox.ini": "[testenv"}),
     ("python", TESTS, ("nox",), {"noxfile.py": ""}),
-    ("python", TYPES, MYPY, {"mypy.ini": "", "pyproject.toml": "[tool.mypy", "setup.cfg": "[mypy"}),
-    ("python", LINT, RUFF, {"ruff.toml": "", ".ruff.toml": "", "pyproject.toml": "[tool.ruff"}),
+    ("python", TYPES, ("mypy .",), {"mypy.ini": "", "pyproject.toml": "[tool.mypy", "setup.cfg": "[mypy"}),
+    ("python", LINT, ("ruff check .",), {"ruff.toml": "", ".ruff.toml": "", "pyproject.toml": "[tool.ruff"}),
     ("rust", TESTS, ("cargo test",), {"Cargo.toml": ""}),
     ("rust", LINT, ("cargo clippy",), {"Cargo.toml": "lints"}),
     ("rust", BUILD, ("cargo build", "cargo check"), {"Cargo.toml": ""}),
@@ -67,8 +62,8 @@ PLAIN: tuple[tuple[str, str, tuple[str, ...], dict[str, str | None]], ...] = (
     ("go", BUILD, ("go build ./...",), {"go.mod": ""}),
     ("node", TESTS, ("node --test",), {"package.json": None}),
     ("node", TYPES, ("npx tsc --noEmit", "npx tsc -p . --noEmit"), {"tsconfig.json": ""}),
-    ("java", TESTS, MVN, {"pom.xml": ""}),
-    ("java", TESTS, GRADLE, {"build.gradle": "", "build.gradle.kts": ""}),
+    ("java", TESTS, ("mvn test", "mvn verify"), {"pom.xml": ""}),
+    ("java", TESTS, ("gradle test", "gradle check"), {"build.gradle": "", "build.gradle.kts": ""}),
     ("elixir", TESTS, ("mix test",), {"mix.exs": ""}),
     ("ruby", TESTS, ("rspec",), {"Gemfile": "rspec", "Rakefile": None}),
     ("ruby", TESTS, ("rake test", "rake", "rails test"), {"Rakefile": "test", "Gemfile": None}),
@@ -337,7 +332,7 @@ def _plain(files: Files, root: str, directory: str, python_test: str) -> list[Ch
     if python_test and not any(check.kind == TESTS and check.language == "python" for check in offered):
         # A project of a few files has no manifest; its tests say what runs them.
         text = files.text(python_test)
-        command = UNITTEST[0] if "unittest" in text and "pytest" not in text else PYTEST[0]
+        command = UNITTEST if "unittest" in text and "pytest" not in text else PYTEST
         argv = _as_run_here(files, root, directory, "python", command.split())
         offered.append(Check(argv, python_test, "python", TESTS))
     return offered + others
