@@ -223,7 +223,7 @@ def test_the_ledger_of_a_run_is_verified_with_the_sessions(project: Project) -> 
     (directory / "ledger.jsonl").write_text(text.replace("part 1", "part 9"))
     ran = project.agent("ledger", "verify", "--json")
     assert ran.code == 3
-    assert [one["ledger"] for one in ran.json["files"] if not one["whole"]] == [f"ralph/{directory.name}"]
+    assert [path for path, found in ran.json["ledgers"].items() if found] == [str(directory / "ledger.jsonl")]
     refused = project.agent("ralph", "judge")
     assert (refused.code, "not as omo wrote it" in refused.err) == (3, True)
     told = project.agent("ralph", "status", "--json").json

@@ -424,10 +424,10 @@ def test_ledger_verify_looks_at_every_ledger_of_the_project(project: Project, na
     journal = Journal(os.path.join(project.state, name), project.state)
     journal.change(lambda rows: (None, [{"kind": "noted"}]), actor="user", now=project.now, wait=5)
     whole = project.agent("ledger", "verify", "--json")
-    assert (whole.code, name in [one["ledger"] for one in whole.json["files"]]) == (0, True)
+    assert (whole.code, whole.json["ledgers"][journal.path]) == (0, [])
     Path(journal.path).write_text(Path(journal.path).read_text().replace("noted", "edited"))
     ran = project.agent("ledger", "verify", "--json")
-    assert (ran.code, [one.split(": ")[0] for one in ran.json["problems"]]) == (3, [name])
+    assert (ran.code, [one.split(": ")[0] for one in ran.json["problems"]]) == (3, [journal.path])
 
 
 def test_a_ledger_of_evidence_that_is_gone_is_told_and_the_user_lets_it_begin_anew(project: Project) -> None:
@@ -436,7 +436,7 @@ def test_a_ledger_of_evidence_that_is_gone_is_told_and_the_user_lets_it_begin_an
     checkpoint(project, "G001")
     shutil.rmtree(os.path.join(project.state, "evidence"))
     ran = project.agent("ledger", "verify")
-    assert (ran.code, "evidence: the ledger is gone" in ran.out) == (3, True)
+    assert (ran.code, "evidence/ledger.jsonl: the ledger is gone" in ran.out) == (3, True)
     project.write("seen.txt", "7 passed")
     add = ("evidence", "add", "seen.txt", "--goal", "other", "--repair")
     refused = project.agent(*add)
@@ -463,25 +463,25 @@ def test_notes_of_a_receipt_are_shown_with_its_goal(project: Project) -> None:
 @pytest.mark.parametrize(
     ("which", "name", "old", "new"),
     [
-        ("ultragoal", "goals.json", "complete", "pending"),
-        ("ultragoal", "ledger.jsonl", "it was seen", "it was not seen"),
-        ("ultragoal", "mark.json", '"seq"', '"Seq"'),
-        ("goal", "goal/ledger.jsonl", "Complete", "Forget"),
-        ("goal", "goal/mark.json", '"seq"', '"Seq"'),
-        ("session", "events.jsonl", "active", "done"),
+        ("ledger.jsonl", "goals.json", "complete", "pending"),
+        ("ledger.jsonl", "ledger.jsonl", "it was seen", "it was not seen"),
+        ("ledger.jsonl", "mark.json", '"seq"', '"Seq"'),
+        ("goal/ledger.jsonl", "goal/ledger.jsonl", "Complete", "Forget"),
+        ("goal/ledger.jsonl", "goal/mark.json", '"seq"', '"Seq"'),
+        ("events.jsonl", "events.jsonl", "active", "done"),
     ],
 )
 def test_an_edited_file_of_the_session_is_exit_3(project: Project, which: str, name: str, old: str, new: str) -> None:
     create(project, ONE)
     finish(project)
-    home = directory(project) if which == "ultragoal" else Path(paths.session_dir(project.state, SESSION))
+    home = directory(project) if which == "ledger.jsonl" else Path(paths.session_dir(project.state, SESSION))
     path = home / name
-    ledger = f"ultragoal/{home.name}" if which == "ultragoal" else which
+    ledger = str(home / which)
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     ran = project.agent("ledger", "verify", "--json")
     assert ran.code == 3
-    assert [one["ledger"] for one in ran.json["files"] if not one["whole"]] == [ledger]
+    assert [damaged for damaged, problems in ran.json["ledgers"].items() if problems] == [ledger]
     assert all(one.startswith(f"{ledger}: ") for one in ran.json["problems"])
 
 
@@ -490,8 +490,10 @@ def test_a_gate_that_is_gone_or_edited_is_exit_3_and_shown(project: Project) -> 
     finish(project)
     whole = project.agent("ledger", "verify", "--json")
     assert (whole.code, whole.json["problems"]) == (0, [])
-    plan = f"ultragoal/{directory(project).name}"
-    assert {"session", "goal", plan, "evidence"} <= {one["ledger"] for one in whole.json["files"]}
+    evidence = os.path.join(project.state, "evidence")
+    homes = [paths.goal_dir(project.state, SESSION), str(directory(project)), evidence]
+    ledgers = {os.path.join(home, "ledger.jsonl") for home in homes}
+    assert ledgers | {paths.events_file(project.state, SESSION)} <= set(whole.json["ledgers"])
     (gate,) = (directory(project) / "gates").iterdir()
     gate.write_text("{}")
     assert "was edited" in project.agent("ledger", "verify").out

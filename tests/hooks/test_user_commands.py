@@ -119,7 +119,7 @@ def test_a_bare_pin_pins_what_the_projects_files_name(host: Host) -> None:
         "when it is complete, omo ulw done, which runs make check; or, where no test can" in host.stop().json["reason"]
     )
     told = reason(host.prompt("/omo:pin"))
-    assert "tests: make check (Makefile, line 1); lint: make lint (Makefile, line 3). /omo:unpin NAME" in told
+    assert "tests: make check (Makefile); lint: make lint (Makefile). /omo:unpin NAME" in told
     assert {gate.name: (gate.by, gate.argv) for gate in known(host)} == {
         "tests": ("user", ["make", "check"]),
         "lint": ("user", ["make", "lint"]),
@@ -176,7 +176,7 @@ def test_a_gate_of_a_file_runs_where_that_file_is(host: Host) -> None:
     below = str(host.project / "pkg" / "src")
     place: Any = {"env": {"CLAUDE_PROJECT_DIR": below}, "cwd": below}
     assert "(the project's tests: make check)" in host.prompt("ulw go", **place).stdout
-    assert "tests: make check (in pkg) (pkg/Makefile, line 1)" in reason(host.prompt("/omo:pin", **place))
+    assert "tests: make check (in pkg) (pkg/Makefile)" in reason(host.prompt("/omo:pin", **place))
     assert agent(host, "gate", "run") == 0
 
 

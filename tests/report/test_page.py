@@ -16,6 +16,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from omo.context import Context
+from omo.errors import BadInput
 from omo.state import paths
 from omo.views.report import attachments as exhibits
 from omo.views.report import gather as whole
@@ -365,7 +366,9 @@ def test_a_run_can_be_reported_alone_also_an_archived_one(tmp_path: Path) -> Non
     second = shop.create("@goal: Another\nDo another thing.", force=True)
     now = gathered(shop)
     assert now.parts[0].view.run == second.run
-    assert now.others == (("ultragoal", first.run),)
+    with pytest.raises(BadInput) as refused:
+        gathered(shop, "unknown")
+    assert refused.value.fix.endswith(f"known: {second.run}, {first.run}")
     alone = gathered(shop, first.run, session="")
     assert (alone.session, alone.parts[0].view.run, alone.verdict.is_proven) == (shop.session, first.run, True)
 

@@ -23,14 +23,14 @@ from pathlib import Path
 from omo import options, progress, safe_open, settings
 from omo.cli import setup
 from omo.context import Context, plugin_root
-from omo.errors import Newer, OmoError, Unreadable
+from omo.errors import OmoError, Unreadable
 from omo.hosts import KEEP_GOING, rehearsal
 from omo.hosts.setups import FAIL, OK, DoctorFinding, Installed, Look, fail, ok, unknown, warn
 from omo.proof.run import CommandOutcome, child_environment, run
 from omo.result import Result
 from omo.state import markers, paths, runtime, store
 from omo.text import clip, counted
-from omo.work import session, times
+from omo.work import session
 
 PATIENCE = 10.0
 LONGEST_SEEN = 400
@@ -323,21 +323,15 @@ def state_directory(probe: Probe) -> DoctorFinding:
 
 
 def runtime_file(probe: Probe) -> DoctorFinding:
-    path = paths.runtime_file(probe.context.state)
-    remedy = (
-        f"nothing to do: the next Stop lets go and keeps the file as {os.path.basename(path)}.corrupt-TIME; "
-        "what was on is off then, type ulw to start again"
-    )
     try:
         stored = runtime.read(probe.context.state)
-    except Newer as error:
-        return fail(f"{error.message}; it is kept as it is, and the hooks let every Stop pass", error.fix)
     except Unreadable as error:
-        return fail(error.message, remedy)
+        return fail(error.message, error.fix)
     sessions = stored["sessions"]
     wrong = [f"session {name} is not an object" for name, row in sessions.items() if not isinstance(row, dict)]
     if wrong:
-        return fail(f"{path} has sessions that cannot be read", remedy, wrong)
+        path = paths.runtime_file(probe.context.state)
+        return fail(f"{path} has sessions that cannot be read", store.MOVE_AWAY, wrong)
     live = sum(runtime.is_held(row) for row in runtime.rows_of(stored).values())
     return ok(f"{counted(len(sessions), 'session')}, {live} live")
 
@@ -350,16 +344,8 @@ def hook_errors(probe: Probe) -> DoctorFinding:
         return warn(error.message, f"remove {path}")
     if not lines:
         return ok("the hooks logged no error")
-    last, details = "at an unknown time", []
-    for line in lines:
-        moment, _, error_text = line.partition(" ")
-        age = ""
-        if moment.isascii() and moment.isdigit() and len(moment) <= 12:
-            age = f"{times.short(probe.context.now - int(moment))} ago"
-        details.append(f"{age}: {error_text}" if age else line)
-        last = age or last
     remedy = f"an error of a hook never holds you up, but is worth a report; then remove {shlex.quote(str(path))}"
-    return warn(f"a hook failed, last {last}", remedy, details)
+    return warn("a hook failed", remedy, lines)
 
 
 # Settings: what is in force, and from where

@@ -8,17 +8,15 @@ import sys
 
 from omo import hosts, options, progress
 from omo.context import Context
-from omo.errors import BadInput, Unreadable
+from omo.errors import BadInput
 from omo.result import Result
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from omo.state.rows import SessionRow
 
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "explain", "which rule decides, what it reads, what would change it")
-    prompt_parser = options.command(verbs, "prompt", "would this prompt turn ultrawork on, and why", prompt)
+    prompt_parser = options.command(
+        verbs, "prompt", "would this prompt turn ultrawork on, and why", prompt, session=False
+    )
     prompt_parser.add_argument("text", metavar="TEXT", nargs="*", help="the prompt; - or nothing reads stdin")
     options.command(verbs, "stop", "what a Stop would do now, rule by rule", explain_stop)
     tool_parser = options.command(verbs, "tool", "would a tool call be denied, by which gate and why", tool)
@@ -31,21 +29,8 @@ def prompt(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.views.explain.decisions import explain_prompt
 
     text = sys.stdin.read() if arguments.text in ([], ["-"]) else " ".join(arguments.text)
-    name, row = _session_if_known(arguments, context)
-    explanation = explain_prompt(text, context.settings, context.environ, name=name, row=row)
+    explanation = explain_prompt(text, context.settings, context.environ)
     return Result(explanation.data, progress.folded(explanation.text, sys.stdout))
-
-
-def _session_if_known(arguments: argparse.Namespace, context: Context) -> tuple[str, SessionRow | None]:
-    """A prompt can be explained without a session; what it would do there then goes unsaid."""
-    if arguments.session:
-        name = context.looked_at(arguments.session)
-        return name, context.row(name)
-    try:
-        name = context.clear_session()
-        return name, context.row(name) if name else None
-    except Unreadable:
-        return "", None
 
 
 def explain_stop(arguments: argparse.Namespace, context: Context) -> Result:

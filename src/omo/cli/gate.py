@@ -10,7 +10,7 @@ from omo import options, settings
 from omo.cli.ulw import waits_for_user
 from omo.context import Context
 from omo.errors import BadInput
-from omo.proof import globs, own_commands, typed_commands
+from omo.proof import globs, typed_commands
 from omo.result import Result
 from omo.state import paths
 from omo.text import clip
@@ -104,14 +104,9 @@ def suggest(arguments: argparse.Namespace, context: Context) -> Result:
         lines.append("The user pins all of them with /omo:pin.")
     else:
         lines.append("No check was found in this project's files: omo gate add NAME -- COMMAND")
-    tests = []
-    for check in own_commands.test_gates(context.root, found.head, cwd):
-        tests.append({"argv": check.argv, "cwd": check.cwd, "found": check.found_in})
-        below = "" if check.cwd == "." else f" in {clip(check.cwd, 80)}"
-        lines.append(f"The project's test gate: {clip(typed_commands.typed(check.argv), 200)}{below}")
     if found.unlike:
         lines.append(f"In {settings.FILE}, and not as committed: {clip(', '.join(found.unlike), 200)}")
-    return Result({"checks": data, "tests": tests, "unlike": found.unlike}, "\n".join(lines))
+    return Result({"checks": data, "unlike": found.unlike}, "\n".join(lines))
 
 
 def show(arguments: argparse.Namespace, context: Context) -> Result:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-from typing import NamedTuple
 
 from omo import options, table
 from omo.context import Context
-from omo.errors import Refused, Unreadable
+from omo.errors import Refused
 from omo.json_text import Json
 from omo.result import Result
 from omo.state import ledger, paths, runtime, store
@@ -23,27 +21,14 @@ if TYPE_CHECKING:
     from omo.state.rows import SessionRow
 
 
-WHOLE = "Every row is there and unchanged."
-END_UNKNOWN = "whole, end unknown"  # no row of the session says any more where it ends
-
-
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "ledger", "the ledgers of a session and the project: verify, repair")
-    about = "is every row of every ledger there and unchanged, the session's and the project's"
-    verify_parser = options.command(verbs, "verify", about, verify)
-    verify_parser.add_argument("--all", action="store_true", help="of every session of the project")
+    about = "is every row of every ledger there and unchanged; with --session of that one's and the project's"
+    options.command(verbs, "verify", about, verify)
     options.command(verbs, "repair", "keep damaged ledgers aside and go on from their whole rows; the user's", repair)
 
 
-def _own_paths(state: str, session: str) -> dict[str, str]:
-    """The ledgers of one session by name, whether they are there or not."""
-    return {
-        "session": paths.events_file(state, session),
-        "goal": os.path.join(paths.goal_dir(state, session), "ledger.jsonl"),
-    }
-
-
-def _shared_paths(state: str) -> dict[str, str]:
+def _shared_journals(state: str) -> dict[str, Journal]:
     """Those that all sessions share, and those of every run, as far as there are any."""
     names = [*paths.SHARED_LEDGERS]
     for workflow in table.with_runs():
@@ -52,18 +37,31 @@ def _shared_paths(state: str) -> dict[str, str]:
         except (FileNotFoundError, NotADirectoryError):
             continue
         names += [f"{workflow.home}/{run}" for run in runs if "." not in run]  # not what was kept aside
-    return {name: _shared_path(state, name) for name in names if os.path.isdir(os.path.join(state, name))}
+    return {name: _shared_journal(state, name) for name in names if os.path.isdir(os.path.join(state, name))}
 
 
-def _shared_path(state: str, name: str) -> str:
-    return os.path.join(state, name, "ledger.jsonl")
+def _shared_journal(state: str, name: str) -> Journal:
+    return Journal(os.path.join(state, name), state)
 
 
-def _looked_at(arguments: argparse.Namespace, context: Context) -> str:
-    """No session where none is known: what the project shares can be looked at without one."""
-    if not arguments.session and not context.named_session and not context.known_sessions():
-        return ""
-    return context.looked_at(arguments.session)
+# verify
+
+
+def verify(arguments: argparse.Namespace, context: Context) -> Result:
+    """Of every session, or of one, and once of what they share."""
+    sessions = [context.looked_at(arguments.session)] if arguments.session else context.known_sessions()
+    problems_by_path: dict[str, list[str]] = {}
+    for name in sessions:
+        goal = Journal(paths.goal_dir(context.state, name), context.state)
+        problems_by_path[paths.events_file(context.state, name)] = _session_problems(context, name)
+        problems_by_path[goal.path] = goal.problems()
+    problems_by_path |= _shared_problems(context, sessions)
+    ledgers = {path: listed for path, listed in problems_by_path.items() if listed or os.path.lexists(path)}
+    problems = []
+    for path, listed in ledgers.items():
+        problems += [f"{clip(path, 1000)}: {clip(problem, 400)}" for problem in listed]
+    text = "\n".join(problems) or f"{counted(len(ledgers), 'ledger')}: every row is there and unchanged."
+    return Result({"problems": problems, "ledgers": ledgers}, text, 3 if problems else 0)
 
 
 def _session_problems(context: Context, name: str) -> list[str]:
@@ -73,76 +71,8 @@ def _session_problems(context: Context, name: str) -> list[str]:
     return runtime.ledger_problems(context.state, name)
 
 
-class Checked(NamedTuple):
-    """One ledger and what is wrong with it."""
-
-    name: str
-    path: str
-    problems: list[str]
-    session: str = ""
-    note: str = ""
-
-    @property
-    def rows(self) -> int:
-        try:
-            return len(ledger.rows(self.path))
-        except Unreadable:
-            return 0
-
-    @property
-    def data(self) -> Json:
-        return {
-            "ledger": self.name,
-            "session": self.session or None,
-            "path": self.path,
-            "rows": self.rows,
-            "whole": not self.problems,
-            "problems": self.problems,
-            "note": "" if self.problems else self.note,
-        }
-
-    @property
-    def line(self) -> str:
-        """Its name, how many rows, whether whole, where."""
-        name = f"{self.name} of {self.session}" if self.session else self.name
-        state = "damaged" if self.problems else self.note or "whole"
-        # Control characters, those that reorder text, and halves of characters, as JSON writes them.
-        path = "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in self.path)
-        return f"{clip(name, 80):48} {counted(self.rows, 'row'):>10}  {state:18}  {path}"
-
-
-def verify(arguments: argparse.Namespace, context: Context) -> Result:
-    """Of one session, or of all, and once of what they share."""
-    session = "" if arguments.all else _looked_at(arguments, context)
-    sessions = [session] if session else context.known_sessions()
-    ledgers: list[Checked] = []
-    for name in sessions:
-        ledgers += _check_session(context, name)
-    ledgers += _check_shared(context, sessions)
-    files = [checked for checked in ledgers if os.path.lexists(checked.path) or checked.problems]
-    problems = []
-    for checked in files:
-        lead = f"{checked.session}: " if checked.session and not session else ""
-        problems += [f"{lead}{checked.name}: {problem}" for problem in checked.problems]
-    lines = [checked.line for checked in files]
-    lines += [clip(problem, 400) for problem in problems] or [WHOLE]
-    data: Json = {"session": session or None, "problems": problems, "files": [checked.data for checked in files]}
-    return Result(data, "\n".join(lines), 3 if problems else 0)
-
-
-def _check_session(context: Context, name: str) -> list[Checked]:
-    """The chains of a session's own ledgers."""
-    own = _own_paths(context.state, name)
-    note = "" if context.row(name) else END_UNKNOWN
-    of_goal = Journal(os.path.dirname(own["goal"]), context.state).problems()
-    return [
-        Checked("session", own["session"], _session_problems(context, name), name, note),
-        Checked("goal", own["goal"], of_goal, name),
-    ]
-
-
-def _check_shared(context: Context, sessions: list[str]) -> list[Checked]:
-    """The ledgers that belong to the project, and those of every run; with what the sessions' work finds in them."""
+def _shared_problems(context: Context, sessions: list[str]) -> dict[str, list[str]]:
+    """By its path, of each ledger that belongs to the project or a run; with what the sessions' work finds in them."""
     from omo.views import works
     from omo.work.viewer import Viewer
 
@@ -156,15 +86,9 @@ def _check_shared(context: Context, sessions: list[str]) -> list[Checked]:
             status = works.look_at(workflow.kind, viewer)
             if status and status.problems:
                 found[f"{workflow.home}/{status.run}"] = list(status.problems)
-    there = _shared_paths(context.state)
-    checked = []
-    for name in [*there, *(name for name in found if name not in there)]:
-        path = _shared_path(context.state, name)
-        problems = []
-        if name in there:
-            problems = Journal(os.path.dirname(path), context.state).problems()
-        checked.append(Checked(name, path, problems or found.get(name, [])))
-    return checked
+    for name, journal in _shared_journals(context.state).items():
+        found[name] = journal.problems() or found.get(name, [])
+    return {_shared_journal(context.state, name).path: problems for name, problems in found.items()}
 
 
 # repair
@@ -188,8 +112,7 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
             repaired.append({"ledger": "session", "session": name, **_repair_session(context, name)})
         goal = Journal(paths.goal_dir(context.state, name), context.state)
         repaired += [{"ledger": "goal", "session": name, **event} for event in _repair_journal(context, goal)]
-    for name, path in _shared_paths(context.state).items():
-        journal = Journal(os.path.dirname(path), context.state)
+    for name, journal in _shared_journals(context.state).items():
         if journal.problems() and (kind := _lost(name, journal)):
             beyond.append(f"{name}: not even its beginning is whole; omo state clear --mode {kind} --force gives it up")
             continue

@@ -7,6 +7,7 @@ import sys
 import time
 
 from omo import hosts, settings
+from omo.clock import stamp
 from omo.errors import OmoError, Unreadable
 from omo.safe_open import regular_file
 from omo.state import paths, runtime, store
@@ -205,7 +206,7 @@ def log(state: str, name: str, error: BaseException) -> None:
         if os.path.exists(path) and os.path.getsize(path) > LONGEST_LOG:
             os.replace(path, path + ".old")
         with open(path, "a", encoding="utf-8", errors="replace", opener=regular_file) as file:
-            file.write(f"{int(time.time())} {name} {type(error).__name__}: {error}\n")
+            file.write(f"{stamp(time.time())} {name} {type(error).__name__}: {error}\n")
     except OSError:
         pass
 

@@ -23,7 +23,7 @@ CALLS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("explain", "prompt"): (),
     ("explain", "stop"): (),
     ("explain", "tool"): ("--tool=", "--write=", "--"),
-    ("ledger", "verify"): ("--all",),
+    ("ledger", "verify"): (),
 }
 # Of these, what needs the project's files as they are.
 NEED_THE_FILES: tuple[tuple[str, ...], ...] = ()
@@ -69,7 +69,7 @@ def runs_found_tests(event: Event, world: World) -> str:
     for gate in known:
         if own_commands.covers(world.root, head, gate.argv, gate.cwd, check):
             return ""
-    return f"{typed_commands.typed(check.argv)} ({check.source})"
+    return f"{typed_commands.typed(check.argv)} ({check.found_in})"
 
 
 def only_looks(words: list[str]) -> bool:

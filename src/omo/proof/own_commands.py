@@ -33,7 +33,7 @@ def where(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
     wanted = calls.call_of(argv, cwd)
     for check in _checks(files, root, wanted.directory):
         if check.argv == list(argv) or calls.call_of(check.argv, check.cwd) == wanted:
-            return check.source
+            return check.found_in
     sources = [_source(files, root, call) for call in calls.unfold(files, wanted)]
     return sources[0] if sources and all(sources) else ""
 
@@ -62,25 +62,22 @@ def _source(files: Files, root: str, call: Call) -> str:
             for own in calls.unfold(files, calls.call_of(check.argv, above)):
                 is_same = own.program == call.program and call.program in calls.RUNNERS
                 if is_same and (not call.chooses or own.given == call.given):
-                    return check.source
+                    return check.found_in
     return ""
 
 
-def test_gates(root: str, head: str | None, cwd: str) -> list[Check]:
-    """The project's own tests, as its files name them at the commit: one for each language, the best first.
+def test_gate(root: str, head: str | None, cwd: str) -> Check | None:
+    """The project's own tests, as its files name them at the commit.
 
-    What the project calls its gates comes before anything else: those of tests, or all where none is. Then it is the
-    nearest directory that names any, a script or a target before the runner called plainly.
+    What the project calls its gates comes before anything else: that of tests, or the first where none is. Then it is
+    the nearest directory that names any, a script or a target before the runner called plainly.
     """
     files = files_at(root, head)
     checks = project_checks.suggest(files, root, calls.below(cwd), (project_checks.TESTS,))
-    of_tests = [check for check in checks if check.kind or _is_of_tests(files, check)]
-    return of_tests or checks
-
-
-def test_gate(root: str, head: str | None, cwd: str) -> Check | None:
-    gates = test_gates(root, head, cwd)
-    return gates[0] if gates else None
+    for check in checks:
+        if check.kind or _is_of_tests(files, check):
+            return check
+    return checks[0] if checks else None
 
 
 def _is_of_tests(files: Files, gate: Check) -> bool:

@@ -33,17 +33,12 @@ NAMES = {
 # A script with one of these is no check: it is not written yet, does not end, or changes what it looks at.
 NO_CHECK = ("no test specified", "--watch", "--fix", "--write")
 PYTHON_MANIFESTS = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "conftest.py")
-PYTEST = ("pytest", "python3 -m pytest")
-UNITTEST = ("python3 -m unittest", "python3 -m unittest discover")
-MVN = ("mvn test", "mvn verify", "./mvnw test", "./mvnw verify")
-GRADLE = ("gradle test", "gradle check", "./gradlew test", "./gradlew check")
-MYPY = ("mypy .", "mypy", "python3 -m mypy", "python3 -m mypy .")
-RUFF = ("ruff check .", "ruff check", "python3 -m ruff check .")
+PYTEST, UNITTEST = "pytest", "python3 -m unittest"
 # Language, kind, commands that are plain beside one of the files, and which text in which of these files is the reason
-# to offer the first of them: its being there, or none.
+# to offer the first of them: its being there, or none. `calls.call_of` knows each of them in its other spellings.
 PLAIN: tuple[tuple[str, str, tuple[str, ...], dict[str, str | None]], ...] = (
     (
-        *("python", TESTS, PYTEST),
+        *("python", TESTS, (PYTEST,)),
         {
             "pytest.ini": "",
             "conftest.py": "",
@@ -53,12 +48,12 @@ PLAIN: tuple[tuple[str, str, tuple[str, ...], dict[str, str | None]], ...] = (
             "setup.py": None,
         },
     ),
-    ("python", TESTS, UNITTEST, dict.fromkeys(PYTHON_MANIFESTS)),
+    ("python", TESTS, (UNITTEST,), dict.fromkeys(PYTHON_MANIFESTS)),
     ("python", TESTS, ("python3 manage.py test",), {"manage.py": "django"}),
     ("python", TESTS, ("tox",), {"tox.ini": "[testenv"}),
     ("python", TESTS, ("nox",), {"noxfile.py": ""}),
-    ("python", TYPES, MYPY, {"mypy.ini": "", "pyproject.toml": "[tool.mypy", "setup.cfg": "[mypy"}),
-    ("python", LINT, RUFF, {"ruff.toml": "", ".ruff.toml": "", "pyproject.toml": "[tool.ruff"}),
+    ("python", TYPES, ("mypy .",), {"mypy.ini": "", "pyproject.toml": "[tool.mypy", "setup.cfg": "[mypy"}),
+    ("python", LINT, ("ruff check .",), {"ruff.toml": "", ".ruff.toml": "", "pyproject.toml": "[tool.ruff"}),
     ("rust", TESTS, ("cargo test",), {"Cargo.toml": ""}),
     ("rust", LINT, ("cargo clippy",), {"Cargo.toml": "lints"}),
     ("rust", BUILD, ("cargo build", "cargo check"), {"Cargo.toml": ""}),
@@ -67,8 +62,8 @@ PLAIN: tuple[tuple[str, str, tuple[str, ...], dict[str, str | None]], ...] = (
     ("go", BUILD, ("go build ./...",), {"go.mod": ""}),
     ("node", TESTS, ("node --test",), {"package.json": None}),
     ("node", TYPES, ("npx tsc --noEmit", "npx tsc -p . --noEmit"), {"tsconfig.json": ""}),
-    ("java", TESTS, MVN, {"pom.xml": ""}),
-    ("java", TESTS, GRADLE, {"build.gradle": "", "build.gradle.kts": ""}),
+    ("java", TESTS, ("mvn test", "mvn verify"), {"pom.xml": ""}),
+    ("java", TESTS, ("gradle test", "gradle check"), {"build.gradle": "", "build.gradle.kts": ""}),
     ("elixir", TESTS, ("mix test",), {"mix.exs": ""}),
     ("ruby", TESTS, ("rspec",), {"Gemfile": "rspec", "Rakefile": None}),
     ("ruby", TESTS, ("rake test", "rake", "rails test"), {"Rakefile": "test", "Gemfile": None}),
@@ -115,29 +110,21 @@ CI_NO_CHECK = frozenset(("install", "ci", "add", "sync", "publish", "deploy", "r
 class Check:
     """A command that a file of the project names. Without a `kind` it is the project's own, and not offered.
 
-    `key` says which entry of the file it is, `line` where in it. `language` is that of its runner, or whoever runs
-    what is for all of them.
+    `key` says which entry of the file it is. `language` is that of its runner, or whoever runs what is for all of them.
     """
 
-    def __init__(
-        self, argv: list[str], file: str, language: str, kind: str = "", *, key: str = "", line: int = 0
-    ) -> None:
+    def __init__(self, argv: list[str], file: str, language: str, kind: str = "", *, key: str = "") -> None:
         self.argv = argv
         self.cwd = "."
         self.file = file
         self.language = language
         self.kind = kind
         self.key = key
-        self.line = line
         self.name = kind
 
     @property
-    def source(self) -> str:
-        return f"{self.file}, {self.key}" if self.key else self.file
-
-    @property
     def found_in(self) -> str:
-        return f"{self.source}, line {self.line}" if self.line else self.source
+        return f"{self.file}, {self.key}" if self.key else self.file
 
 
 def suggest(files: Files, root: str, cwd: str = ".", kinds: Collection[str] = KINDS) -> list[Check]:
@@ -223,17 +210,16 @@ def _targets(files: Files, directory: str) -> list[Check]:
             kinds = _kinds_of(list(recipes))
             if recipes:
                 checks.append(Check([runner], path, TASKS))
-            for name, recipe in recipes.items():
-                checks.append(Check([runner, name], path, TASKS, kinds.get(name, ""), line=recipe.line))
+            for name in recipes:
+                checks.append(Check([runner, name], path, TASKS, kinds.get(name, "")))
             break
     return checks
 
 
 class Recipe:
-    """What a target stands for, line by line, which targets come before it, and where it begins."""
+    """What a target stands for, line by line, and which targets come before it."""
 
-    def __init__(self, line: int) -> None:
-        self.line = line
+    def __init__(self) -> None:
         self.lines: list[str] = []
         self.needs: list[str] = []
 
@@ -241,15 +227,15 @@ class Recipe:
 def recipes_in(text: str) -> dict[str, Recipe]:
     """The targets of a Makefile or a justfile."""
     recipes: dict[str, Recipe] = {}
-    recipe = Recipe(0)
-    for number, line in enumerate(text.splitlines(), start=1):
+    recipe = Recipe()
+    for line in text.splitlines():
         if line[:1] in ("\t", " "):
             command = line.strip().lstrip("@-")
             if "-" in line.strip()[: -len(command)]:
                 command += " || true"  # that is what the sign says
             recipe.lines.append(command)
             continue
-        recipe = Recipe(number)
+        recipe = Recipe()
         head, colon, rest = line.partition(":")
         if not colon or "=" in head or rest.startswith("=") or not head.split():
             continue
@@ -341,13 +327,12 @@ def _plain(files: Files, root: str, directory: str, python_test: str) -> list[Ch
             if command == "mypy ." and any(f"\n{word}" in section for word in ("files", "packages", "modules")):
                 command = "mypy"  # its settings say what to look at
             argv = _as_run_here(files, root, directory, language, command.split())
-            line = text[: text.index(sign)].count("\n") + 1 if sign else 0
-            offered.append(Check(argv, path, language, kind, line=line))
+            offered.append(Check(argv, path, language, kind))
             break
     if python_test and not any(check.kind == TESTS and check.language == "python" for check in offered):
         # A project of a few files has no manifest; its tests say what runs them.
         text = files.text(python_test)
-        command = UNITTEST[0] if "unittest" in text and "pytest" not in text else PYTEST[0]
+        command = UNITTEST if "unittest" in text and "pytest" not in text else PYTEST
         argv = _as_run_here(files, root, directory, "python", command.split())
         offered.append(Check(argv, python_test, "python", TESTS))
     return offered + others
@@ -388,8 +373,8 @@ def _of_ci(files: Files) -> list[Check]:
             continue
         step: list[Check] = []
         is_at_top = True
-        for number, text in enumerate(files.text(path).splitlines(), start=1):
-            text = text.strip()
+        for line in files.text(path).splitlines():
+            text = line.strip()
             if text.startswith("- "):
                 checks += step
                 step, is_at_top = [], True
@@ -397,7 +382,7 @@ def _of_ci(files: Files) -> list[Check]:
             command = text.removeprefix("run:").removeprefix("command:").strip()
             kind = _kind_of(command)
             if kind:
-                step.append(Check(command.split(), path, CI, kind, line=number))
+                step.append(Check(command.split(), path, CI, kind))
             if not is_at_top or text.startswith("working-directory:"):
                 step, is_at_top = [], False
         checks += step

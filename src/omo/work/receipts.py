@@ -162,7 +162,7 @@ def _commands(subject: Subject, proven: Proven) -> Iterator[tuple[str, GateComma
         if check and own_commands.covers(subject.root, proven.base, command.argv, command.cwd, check):
             covered = True
     if check and not covered:
-        yield check.name, gate_runs.Plain(check.argv, check.cwd), check.source
+        yield check.name, gate_runs.Plain(check.argv, check.cwd), check.found_in
 
 
 def _proved(subject: Subject, command: GateCommand) -> Experiment:

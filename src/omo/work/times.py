@@ -15,10 +15,6 @@ def number(stamp: str) -> float | None:
         return None
 
 
-def day(stamp: str) -> str:
-    return _local(stamp, "%Y-%m-%d") or "time unknown"
-
-
 def clock(stamp: str) -> str:
     return _local(stamp, "%H:%M:%S") or clip(stamp, 20) or "–"
 

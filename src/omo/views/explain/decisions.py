@@ -230,9 +230,7 @@ def _open_work(row: SessionRow) -> str:
     return ", ".join(f"{kind} {summary['state']}" for kind, summary in runtime.work_in(row, *runtime.OPEN_STATES))
 
 
-def explain_prompt(
-    text: str, known: settings.Settings, environ: Mapping[str, str], *, name: str = "", row: SessionRow | None = None
-) -> Explanation:
+def explain_prompt(text: str, known: settings.Settings, environ: Mapping[str, str]) -> Explanation:
     """What a prompt asks of ultrawork, by which rule, and which setting had a say in it."""
     from omo.hooks import keyword, user_commands
 
@@ -257,9 +255,4 @@ def explain_prompt(
         read.append(Fact("keyword", known.origins["keyword"], known.values["keyword"]))
         for (start, end), asked in reading.trail:
             trail.append((asked, f"{clip(text[start:end], 60)!r} at {start}: {keyword.RULES[asked][0]}"))
-    if name:
-        state = _open_work(row or EMPTY) or ("on" if runtime.is_live(row or EMPTY) else "nothing is on")
-        read.append(Fact(f"session {clip(name, 60)}", RUNTIME, state))
-    else:
-        read.append(Fact("session", "not named", "assumed to have nothing on"))
     return Explanation(f"prompt: {action}", action, rule, why, read, [change], trail, {**extra, "action": action})

@@ -19,14 +19,14 @@ from omo.state import runtime
 from omo.state.ledger_rows import SessionEvent
 from omo.state.rows import EMPTY
 from omo.table import name_of
-from omo.text import clip
+from omo.text import clip, listed
 from omo.views import project, works
 from omo.views.project import SessionView
 from omo.views.report.notices import is_block, notices, refused, unproven_before
 from omo.views.report.parts import Part, parts_of
 from omo.views.report.verdict import Headline, verdict
 from omo.work import requests, times
-from omo.work.run import Run, tag
+from omo.work.run import Run
 from omo.work.sections import Notice, Sections
 from omo.work.viewer import Viewer
 
@@ -58,7 +58,6 @@ class Report:
     verdict: Headline
     blocks: int
     run: str = ""
-    others: tuple[tuple[str, str], ...] = ()  # other runs of the session: kind and id
     lines: held_lines.EarlierLook | None = None  # what `omo proof` said of these files, if anybody asked
 
     @property
@@ -103,7 +102,6 @@ class Report:
             "notices": [notice.data for notice in self.notices],
             "changed": [path for path, _ in self.changed.files],
             "works": [part.view.data for part in self.parts],
-            "other_runs": [{"kind": kind, "run": run} for kind, run in self.others],
         }
 
 
@@ -125,8 +123,8 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     views = [view for view in works.works_of(viewer) if not run or view.kind == chosen.kind]
     session = session._replace(works=views, problems=_ledger_problems(context.state, session, run))
     events = viewer.events
-    others = _other_runs(viewer, {view.run for view in views} | {run})
-    if not views and not events and not others:
+    has_runs = any(row.module("ledgers").RUNS.names_of(context.state, chosen.session) for row in table.with_runs())
+    if not views and not events and not has_runs:
         raise Refused(f"session {clip(chosen.session, 80)} has nothing to report", fix="omo status --all")
     parts = parts_of(viewer, views)
     begins = [part.whole.began for part in parts if part.whole.began]
@@ -151,7 +149,6 @@ def gather(context: Context, name: str, run: str = "") -> Report:
         verdict(session, run),
         _blocks(events, since, until),
         run=run,
-        others=others,
         lines=_lines(context, changed),
     )
 
@@ -177,18 +174,6 @@ def _blocks(events: Sequence[SessionEvent], since: str, until: str) -> int:
     """How often this run was sent back."""
     blocks = [str(row.get("ts")) for row in events if is_block(row)]
     return len([ts for ts in blocks if since <= ts and (not until or ts <= until)])
-
-
-def _other_runs(viewer: Viewer, shown: set[str]) -> tuple[tuple[str, str], ...]:
-    """Other runs of the session. The id says who began one; who took it over is named by the row."""
-    others = []
-    for row in table.with_runs():
-        kind = row.module("ledgers").RUNS
-        for run in kind.names(viewer.context.state):
-            is_own = tag(viewer.session) in run.split("-")[1:2] or viewer.caller.summary(kind.name).get("run") == run
-            if is_own and run not in shown:
-                others.append((kind.name, clip(run, 80)))
-    return tuple(others)
 
 
 def _task(events: Sequence[SessionEvent], parts: Sequence[Part]) -> str:
@@ -252,15 +237,18 @@ def _ledger_problems(state: str, view: SessionView, run: str) -> tuple[str, ...]
 def find_run(context: Context, run: str, session: str) -> Chosen:
     """A run of any kind by its name, wherever in the project it was."""
     caller = Viewer(context, session).caller
+    known: list[str] = []
     for row in table.with_runs():
         kind = row.module("ledgers").RUNS
-        if run in kind.names(context.state):
+        names = kind.names(context.state)
+        if run in names:
             state = Run(kind, caller, run).state
             return Chosen(state.session if state else session, kind.name, run)
+        known += reversed(names)
     for kind_name, summary in caller.row(session)["work"].items():
         if isinstance(summary, dict) and summary.get("run") == run:
             return Chosen(session, str(kind_name), run)
     raise BadInput(
         f"--run {clip(run, 80)}: there is no such run in this project; of ultrawork a conversation keeps its last",
-        fix="omo report without --run, or with --session ID",
+        fix=f"omo report without --run, or with --session ID; known: {listed(known) or 'none'}",
     )
