@@ -13,7 +13,7 @@ from omo.result import Result
 from omo.state import ledger, paths, runtime, store
 from omo.state.journal import Journal
 from omo.state.rows import EMPTY
-from omo.text import clip, counted
+from omo.text import clip, counted, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,8 +60,12 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     problems = []
     for path, listed in ledgers.items():
         problems += [f"{clip(path, 1000)}: {clip(problem, 400)}" for problem in listed]
+    without_end = [name for name in sessions if context.row(name) is None]
     text = "\n".join(problems) or f"{counted(len(ledgers), 'ledger')}: every row is there and unchanged."
-    return Result({"problems": problems, "ledgers": ledgers}, text, 3 if problems else 0)
+    if without_end and not problems:
+        text += f" Where {listed(without_end, 3)} ended is not known any more, unused for two weeks."
+    data = {"problems": problems, "ledgers": ledgers, "end_unknown": without_end}
+    return Result(data, text, 3 if problems else 0)
 
 
 def _session_problems(context: Context, name: str) -> list[str]:
