@@ -67,3 +67,17 @@ def loads(text: str) -> Any:
 def dumps(value: object) -> str:
     """On one line, letters as they are."""
     return "".join(_encode(value, 0))
+
+
+def without_repeats(pairs: list[tuple[str, Any]]) -> Json:
+    """For json, as its `object_pairs_hook`: in what strangers wrote a repeated key hides the first one."""
+    value_of: Json = {}
+    for key, value in pairs:
+        if key in value_of:
+            raise ValueError(f"the key {key[:60]!r} is there twice")
+        value_of[key] = value
+    return value_of
+
+
+def refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")

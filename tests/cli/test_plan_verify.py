@@ -122,7 +122,7 @@ def test_a_quiet_search_is_to_find_something_though_it_prints_nothing(project: P
     assert ran.code == 3
     assert "src fails (exit 1, 0 needed); mend it" in ran.out
     told = project.row()["work"]["ultraplan"]["next"]
-    assert told.endswith("mend it"), "the command that follows is left out, not cut"
+    assert told.endswith("mend it: omo next"), "the command that follows is left out, not cut"
 
 
 def test_a_command_that_changes_the_work_it_looks_at_shows_nothing(project: Project) -> None:

@@ -11,6 +11,7 @@ import yaml
 
 from omo import safe_open
 from omo.errors import BadInput
+from omo.json_text import refuse_constant, without_repeats
 from omo.text import clip
 
 LARGEST_FILE = 1_000_000
@@ -18,7 +19,8 @@ MOST_YAML_NODES = 50_000
 
 
 def load(path: Path) -> object:
-    return parse(_read(path), str(path))
+    fix = "name a JSON or YAML file, and keep data out of it"
+    return parse(read_text(path, LARGEST_FILE, fix, follow_link=True), str(path))
 
 
 def parse(text: str, name: str) -> object:
@@ -44,35 +46,22 @@ def of_option(given: str, cwd: str | Path, option: str, *, fix: str = "") -> obj
     return load(path)
 
 
-def _read(path: Path) -> str:
+def read_text(path: Path | str, largest: int, fix: str, *, follow_link: bool = False) -> str:
+    """Raises BadInput for a file that is not there, is too large or not UTF-8."""
     try:
-        return safe_open.read_file(path, LARGEST_FILE, follow_link=True).decode("utf-8-sig")
+        return safe_open.read_file(path, largest, follow_link=follow_link).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise BadInput(f"{path} is not UTF-8: {error.reason} at byte {error.start}", fix="save it as UTF-8") from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
-        fix = "name a JSON or YAML file, and keep data out of it"
         raise BadInput(f"{path} cannot be read: {why}", fix=fix) from None
 
 
 def _load_json(text: str, name: str) -> object:
     try:
-        return json.loads(text, object_pairs_hook=_without_repeats, parse_constant=refuse_constant)
+        return json.loads(text, object_pairs_hook=without_repeats, parse_constant=refuse_constant)
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name} is not valid JSON: {clip(str(error), 200)}", fix="mend the file") from None
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value_of: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in value_of:
-            raise ValueError(f"the key {clip(key, 60)!r} is there twice")
-        value_of[key] = value
-    return value_of
-
-
-def refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _load_yaml(text: str, name: str) -> object:

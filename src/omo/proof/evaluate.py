@@ -18,7 +18,8 @@ import yaml
 
 from omo import safe_open, table
 from omo.errors import BadInput, NotEvaluable, OmoError
-from omo.proof import changes, documents, globs, outputs, patterns, reading
+from omo.json_text import refuse_constant
+from omo.proof import changes, globs, outputs, patterns, reading
 from omo.proof.checks import (
     Check,
     CommandCheck,
@@ -291,7 +292,7 @@ def _syntax_problem(root: Path, path: str, language: str) -> str:
                 warnings.simplefilter("ignore")
                 ast.parse(raw)
         elif language == "json":
-            json.loads(raw.decode("utf-8-sig"), parse_constant=documents.refuse_constant)
+            json.loads(raw.decode("utf-8-sig"), parse_constant=refuse_constant)
         else:
             loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
             for _ in yaml.parse(raw, Loader=loader):  # events only: nothing is built, so no alias can blow up

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from omo.errors import Refused, Unreadable
-from omo.json_text import Json
+from omo.json_text import Json, refuse_constant, without_repeats
 from omo.proof import base
 from omo.state import runtime
 from omo.state.ledger import Chain
@@ -156,7 +156,7 @@ def objects(text: str) -> list[Json]:
     Strict: an object with a repeated key or with NaN is none. Inside one that cannot be read nothing is read either,
     so that no part of a broken answer passes for the answer.
     """
-    decoder = json.JSONDecoder(object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
+    decoder = json.JSONDecoder(object_pairs_hook=without_repeats, parse_constant=refuse_constant)
     read: list[Json] = []
     end = tried = 0
     broken: int | None = None  # how far the object that could not be read is indented
@@ -314,14 +314,3 @@ def require_agreement(reviews: Mapping[str, Review], claims: Mapping[str, str], 
             contradicted.append(f"{claim}, and {clip(review.verdict, 40)} was said by {review.message.source}")
     if contradicted:
         raise Refused(contradicted[0], fix=fix, defects=contradicted)
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> Json:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError("a key is there twice")
-    return fields
-
-
-def _refuse_constant(name: str) -> object:
-    raise ValueError(f"{name} is not JSON")

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from omo.errors import BadInput
 from omo.proof import documents, globs
-from omo.safe_open import TooLarge, read_file, regular_file
+from omo.safe_open import regular_file
 from omo.strict import defects_of
 from omo.text import clip
 from omo.workflows.ultraplan.markdown import FIELDS, Fenced, Heading, Page, items_of, numbers_of, removed_of
@@ -62,15 +62,8 @@ def load(path: Path | str, root: Path) -> Document:
     if not globs.is_inside(top, real) or inside.split("/")[0] == ".git" or globs.is_own(inside):
         fix = "keep plans in the project, so that git knows them"
         raise BadInput(f"{path} lies outside the project {root}", fix=fix)
-    try:
-        return parse(read_file(real, LARGEST).decode("utf-8-sig"), inside)
-    except TooLarge:
-        raise BadInput(f"{path} is larger than {LARGEST} bytes", fix="split it into several plans") from None
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path} is not UTF-8: {error.reason} at byte {error.start}", fix="save it as UTF-8") from None
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise BadInput(f"{path} cannot be read: {why}", fix="name a plan in Markdown") from None
+    fix = "name a plan in Markdown; a long one is split into several"
+    return parse(documents.read_text(real, LARGEST, fix), inside)
 
 
 def text_of(path: str) -> str | None:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from omo.state.rows import SessionRow, Summary
     from omo.work.viewer import Viewer
 
-LONGEST_FIRST = 90
 LONGEST_SHOWN = 4000
 # What begins it, by what the user typed.
 BEGINNINGS = {
@@ -179,32 +178,17 @@ def summarize(loaded: RunStatus, step: NextStep) -> Summary:
     open_count = len(left) or int(bool(audit.violations))  # what holds it open though every step passes
     if state.end == "pass":
         open_count = 0
+    if state.end == "failed":  # Stop reads this once the user has answered, and then nobody waits any more
+        step = step._replace(why=f"step {step.item} failed")
     summary: Summary = {
         "run": state.run,
         "open": open_count,
         "total": len({*left, *passed}),
-        "next": _first(loaded, step),
+        "next": None if step.action == "done" else step.short,
     }
     if state.is_open:
         summary["fence"] = state.fence
     return {**summary, **_state(state, step)}
-
-
-def _first(loaded: RunStatus, step: NextStep) -> str | None:
-    """What comes next, in a line. Hooks read it later, when more may be committed: just where it stood."""
-    if step.action == "done":
-        return None
-    if loaded.state.end == "failed":  # Stop reads this once the user has answered, and then nobody waits any more
-        return step._replace(why=f"step {step.item} failed").short
-    if not loaded.state.is_open:
-        return step.short
-    first = step.text
-    planned = loaded.document.step(int(step.item)) if step.item else None
-    if step.action == "execute" and planned is not None:
-        first = f"step {planned.number} {planned.title}"
-    elif len(first) > LONGEST_FIRST:
-        first = step.why  # rather than a command that is cut
-    return clip(first, LONGEST_FIRST)
 
 
 def _state(state: PlanState, step: NextStep) -> Summary:

@@ -8,25 +8,35 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from omo import options
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.result import Result
 from omo.text import clip, counted
-from omo.work.run import caller_of
-
-if TYPE_CHECKING:
-    from omo.work.run import Caller
-    from omo.work.status import NextStep
-    from omo.workflows.ultraplan.critique import CriticVerdict
-    from omo.workflows.ultraplan.models import Document, PlanDefect
-    from omo.workflows.ultraplan.progress import Progress
-    from omo.workflows.ultraplan.propose import Proposals
-    from omo.workflows.ultraplan.run import PlanRun, PlanState
-    from omo.workflows.ultraplan.run_audit import RunStatus
-    from omo.workflows.ultraplan.start import Started
+from omo.work import briefs, requests
+from omo.work.lifecycle import left_elsewhere, require
+from omo.work.publish import reopen_if_changed
+from omo.work.run import Caller, caller_of, require_own
+from omo.work.status import NextStep
+from omo.workflows.ultraplan import critique as critiques
+from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan import finish as finishing
+from omo.workflows.ultraplan import progress, propose, rules
+from omo.workflows.ultraplan import recover as recovering
+from omo.workflows.ultraplan import start as starting
+from omo.workflows.ultraplan.critique import CriticVerdict
+from omo.workflows.ultraplan.models import Document, PlanDefect
+from omo.workflows.ultraplan.next_step import NOT_STARTED, cancelled
+from omo.workflows.ultraplan.preflight import MISSING
+from omo.workflows.ultraplan.progress import Progress
+from omo.workflows.ultraplan.propose import Proposals
+from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, PLAN, PlanRun, PlanState, states_of_text
+from omo.workflows.ultraplan.run_audit import RunStatus, audit_file, load_status
+from omo.workflows.ultraplan.start import Started
+from omo.workflows.ultraplan.status import in_lines, publish_status
+from omo.workflows.ultraplan.verify import by_steps
 
 LONGEST_SHOWN = 600
 
@@ -68,10 +78,6 @@ def _caller(arguments: argparse.Namespace, context: Context, *, looks: bool = Fa
 
 
 def _own_run(arguments: argparse.Namespace, context: Context) -> PlanRun:
-    from omo.work.lifecycle import require
-    from omo.work.run import require_own
-    from omo.workflows.ultraplan.run import PLAN
-
     run = require(PLAN, _caller(arguments, context), arguments.named)
     require_own(run)
     return run
@@ -84,8 +90,6 @@ def _path(arguments: argparse.Namespace, context: Context) -> Path:
 
 
 def _document(arguments: argparse.Namespace, context: Context) -> Document:
-    from omo.workflows.ultraplan import document as documents
-
     return documents.load(_path(arguments, context), Path(context.root))
 
 
@@ -93,8 +97,6 @@ def _document(arguments: argparse.Namespace, context: Context) -> Document:
 
 
 def validate(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultraplan import progress, propose, rules
-
     document = _document(arguments, context)
     filled, every = _filled_in(document, progress.progress_of(caller_of(context, ""), document), Path(context.root))
     defects = rules.refusing(every)
@@ -129,9 +131,6 @@ def _refusal(document: Document, defects: Sequence[PlanDefect], named: str) -> R
 
 def _filled_in(document: Document, known: Progress, root: Path) -> tuple[Proposals, list[PlanDefect]]:
     """The plan with what omo fills in, and its defects then, on the lines of the file that is there."""
-    from omo.workflows.ultraplan import document as documents
-    from omo.workflows.ultraplan import propose, rules
-
     filled = propose.fill_in(document, root, known.done)
     defects = []
     for defect in rules.validate(documents.parse(filled.text, document.path), root, known.done, known.edited):
@@ -159,12 +158,6 @@ def _defect_data(defect: PlanDefect) -> dict[str, Any]:
 def critique(arguments: argparse.Namespace, context: Context) -> Result:
     """One command from the first draft to the verdict: it fills in, tells every defect, then asks, then answers."""
     context.note_missing_agents()
-    from omo.work import briefs, requests
-    from omo.workflows.ultraplan import critique as critiques
-    from omo.workflows.ultraplan import document as documents
-    from omo.workflows.ultraplan import progress, rules
-    from omo.workflows.ultraplan.run import states_of_text
-
     caller = _caller(arguments, context)
     document = _document(arguments, context)
     notes: list[str] = []
@@ -235,8 +228,6 @@ def _facts(state: PlanState) -> dict[str, Any]:
 
 
 def start(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultraplan import start as starting
-
     begun = starting.start(
         _caller(arguments, context),
         _path(arguments, context),
@@ -248,10 +239,6 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def recover(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.work.lifecycle import require
-    from omo.workflows.ultraplan import recover as recovering
-    from omo.workflows.ultraplan.run import PLAN
-
     caller = _caller(arguments, context)
     if arguments.plan is None or arguments.named:
         run = require(PLAN, caller, arguments.named)
@@ -261,10 +248,6 @@ def recover(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _begun(begun: Started, context: Context) -> Result:
-    from omo.workflows.ultraplan.preflight import MISSING
-    from omo.workflows.ultraplan.run import MOST_RECOVERIES
-    from omo.workflows.ultraplan.verify import by_steps
-
     state = begun.state
     if begun.missing:
         blocked = {"run": state.run, "state": "blocked", "missing": begun.missing, "next": _next_data(begun.next)}
@@ -293,8 +276,6 @@ def _begun(begun: Started, context: Context) -> Result:
 
 
 def skip(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultraplan import finish as finishing
-
     run = _own_run(arguments, context)
     step = finishing.skip(run, arguments.step, arguments.reason)
     text = f"Step {arguments.step} is skipped, and the report says so.\nNext: {step.text}"
@@ -302,12 +283,6 @@ def skip(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.work.lifecycle import left_elsewhere
-    from omo.workflows.ultraplan.next_step import NOT_STARTED, cancelled
-    from omo.workflows.ultraplan.run import KIND
-    from omo.workflows.ultraplan.run_audit import load_status
-    from omo.workflows.ultraplan.status import in_lines, publish_status
-
     caller = _caller(arguments, context, looks=True)
     loaded = load_status(caller, arguments.named)
     if loaded is None:
@@ -336,10 +311,6 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def finish(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.work.publish import reopen_if_changed
-    from omo.workflows.ultraplan import finish as finishing
-    from omo.workflows.ultraplan.run import PLAN
-
     if arguments.failed is None and (arguments.error or arguments.tried):
         raise BadInput("--error and --tried belong to --failed STEP", fix="omo plan finish --help")
     if arguments.abandon is None:
@@ -371,8 +342,6 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
-    from omo.workflows.ultraplan.run_audit import audit_file
-
     loaded = audit_file(caller_of(context, ""), _path(arguments, context))
     shown = loaded.audit
     following = _after_audit(loaded, arguments.plan)
