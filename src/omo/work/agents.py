@@ -139,8 +139,8 @@ def messages_in(rows: Iterable[SessionEvent], agents: Collection[str]) -> list[A
         message = AgentMessage(
             agent=str(row["agentType"]),
             text=row["message"],
-            seq=row["seq"],
-            ts=row["ts"],
+            seq=row.get("seq", 0),
+            ts=str(row.get("ts") or ""),
             digest=str(row.get("digest") or ""),
             is_cut=bool(row.get("cut")),
             agent_id=str(row.get("agentId") or ""),

@@ -95,7 +95,7 @@ def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
     if criterion in state.unproven:
         mark, receipt, stale_because = "stale", "stale", "the newest judgement could not tell"
     elif mark == "done" and proof:
-        receipt, stale_because = "fresh", viewer.changed_since(proof.get("tree"))
+        receipt, stale_because = "fresh", viewer.files.why_lapsed(proof.get("tree"))
         if stale_because:
             mark, receipt = "stale", "stale"
     lines = [f"{check['id']}: {method(check)}" for check in criterion.checks]
