@@ -15,6 +15,7 @@ from omo.text import clip
 from omo.views import session
 from omo.work import budget, left_open, outcome
 from omo.work.files import Files
+from omo.work.run import caller_of
 from omo.work.status import NextStep, Status, command
 from omo.work.viewer import Viewer
 
@@ -292,10 +293,11 @@ def look_at(
     """One session; `for_next` with all that its next step needs. `rows`, those of the runtime file, and `files` spare
     reading the same for each of many."""
     known = rows.get(name) if rows else None  # where it is no row, the one place says so that reads the file
-    chain = None
+    caller = caller_of(context, name, rows)
+    head = None
     if closely and known is not None:
         try:
-            chain = runtime.read_chain(context.state, name, known)
+            head = caller.chain.head
         except Unreadable:
             pass  # whoever leans on it says so
     brief = session.session_view(
@@ -305,7 +307,7 @@ def look_at(
         context.now,
         context.environ,
         known=known,
-        head=chain.head if chain else None,
+        head=head,
         asks_ledger=asks_ledger,
         root=context.root if asks_ledger else "",
     )
@@ -314,10 +316,10 @@ def look_at(
     if closely:
         from omo.views.works import works_of as look_at_works
 
-        viewer = Viewer(context, name, brief.row, files=files, for_next=for_next, session_rows=rows, chain=chain)
+        viewer = Viewer(context, name, brief.row, caller=caller, files=files, for_next=for_next)
         works = look_at_works(viewer)
         try:
-            problems += viewer.own_ledger.problems
+            problems += caller.chain.problems
         except Unreadable as error:
             problems.append(error.message)
         for kind in runtime.unvouched(brief.row):

@@ -11,7 +11,6 @@ from omo.proof import globs
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import outcome
-from omo.work.agents import session_events
 from omo.work.files import Files
 from omo.work.run import load
 from omo.work.status import Command, Item, Status, command
@@ -44,7 +43,7 @@ def status(viewer: Viewer) -> Status | None:
     state = run.state or RalphState(run=run.id)
     step = next_step(run)
     if step.action == "round":
-        report = check(run, viewer.files, session_events(run, viewer.own_ledger))
+        report = check(run, viewer.files)
         step = step._replace(commands=(*(Command(lead=line) for line in report.to_do), *step.commands))
     return Status(
         "ralph",
