@@ -80,8 +80,7 @@ class SessionEvent(GateResult, From, total=False):
     reason: str
     run: str | None
     base: Base  # how the files were
-    text: str  # what the user typed, or the name of the file with their criteria
-    criteria: str
+    text: str  # what the user typed
     workflow: str
     head: str | None
     woke: list[str]
