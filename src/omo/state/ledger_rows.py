@@ -115,6 +115,5 @@ class SessionEvent(GateResult, From, total=False):
     kept: str | list[str] | None  # under another name
     mode: str
     forced: bool
-    receipts: list[str]
     ceilings: str
     spent: str
