@@ -33,9 +33,8 @@ class Workflow:
     For people: `offered` is its place among those that they are offered. `words` are the names by which it is stopped
     or taken up again, `in_words` how a prompt asks for it without its command.
 
-    Events of a session: `asked` is the kind of the one that has what the user typed behind its command, and `keeps`
-    has the keys that it needs: there `head`, `base` or `criteria` (a file that is all they typed), in the result of a
-    gate `files` or `fingerprint`.
+    Events of a session: `keeps` has the keys that it needs: in the one that has what the user typed behind its command
+    `head` or `base`, in the result of a gate `files` or `fingerprint`.
 
     For the hooks: `skill` has its rules for the model, `says_so_again` calls it done again once files changed after
     that, `cannot_go_on` is how the agent says so. `looks` are the calls of its commands that only look, each with the
@@ -68,7 +67,6 @@ class Workflow:
         offered: int = 0,
         words: str,
         in_words: tuple[str, ...] = (),
-        asked: str = "asked",
         keeps: tuple[str, ...] = (),
         typed: tuple[str, ...] = (),
         without_run: tuple[str, ...] = (),
@@ -101,7 +99,6 @@ class Workflow:
         self.offered = offered
         self.words = words
         self.in_words = in_words
-        self.asked = asked
         self.keeps = keeps
         self.typed = typed or (self.name,)
         self.without_run = without_run
@@ -207,8 +204,7 @@ ROWS = (
         facts_have_task=True,
         words="ralph",
         in_words=("use ralph", "run ralph", "start ralph", "with ralph"),  # "Ralph" may be somebody
-        asked="ralph-asked",
-        keeps=("criteria", "base", "fingerprint"),  # it compares whole trees
+        keeps=("base", "fingerprint"),  # it compares whole trees
         skill="ralph",
         says_so_again="omo ralph judge",
         cannot_go_on="omo ralph abandon REASON, which the user is told",

@@ -261,6 +261,16 @@ def test_an_agent_gives_up_only_its_own(project: Project) -> None:
     assert project.user("ralph", "abandon", "it is in my way here", "--run", run, "--session", SESSION).code == 0
 
 
+def test_a_run_that_is_named_is_held_to_what_its_own_session_saw(project: Project) -> None:
+    run = start(project).json["run"]
+    project.agent_ends("omo:planner")
+    own = project.agent("ralph", "artifacts", "--json").json
+    assert "PLAN" not in own["missing"]
+    assert project.omo("ralph", "artifacts", "--run", run, "--json", by="user", env=OF_ANOTHER).json == own
+    refused = project.user("ralph", "judge", "--run", run, "--session", "other", "--json").json["error"]
+    assert [line.split(":")[0] for line in refused["details"]] == own["missing"]
+
+
 def test_a_run_that_nobody_knows_is_bad_input_and_a_known_one_is_named(project: Project) -> None:
     run = start(project).json["run"]
     for argv in (("status",), ("brief",), ("artifacts",), ("judge",)):

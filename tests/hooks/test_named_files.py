@@ -11,7 +11,7 @@ NOTE = "@goal: Note\nWrite a note.\n"
 
 
 def asked(project: Project) -> dict[str, object]:
-    return [row for row in project.events() if row["kind"] in ("asked", "ralph-asked")][-1]
+    return [row for row in project.events() if row["kind"] == "asked"][-1]
 
 
 @pytest.mark.parametrize(

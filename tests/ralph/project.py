@@ -17,7 +17,6 @@ from omo.hosts.claude import event_of
 from omo.proof.base import fingerprint
 from omo.state import ledger, paths
 from omo.work import bound, session
-from omo.work.agents import session_events
 from omo.work.files import Files
 from omo.work.lifecycle import require
 from omo.work.run import load
@@ -172,7 +171,7 @@ class Project(AnyProject):
         state = run.require_whole()
         newest = state.brief_about(self.files.tree)
         if newest is None or state.is_taken_up(newest):
-            asking.ask(run, self.files, session_events(run))
+            asking.ask(run, self.files)
         return asking.judge_brief(run)[0]
 
     @property

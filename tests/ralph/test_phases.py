@@ -20,7 +20,7 @@ from omo.hooks import resume
 from omo.proof.base import fingerprint
 from omo.state import paths, runtime
 from omo.work import session
-from omo.work.agents import AgentMessage, session_events
+from omo.work.agents import AgentMessage
 from omo.workflows.ralph import judge, phases
 from omo.workflows.ralph.phases import PHASE_OF, PhaseReport
 from omo.workflows.ralph.rules import PHASES
@@ -40,8 +40,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def look(project: Project, newer_than: str = "") -> PhaseReport:
-    run = project.run()
-    return phases.check(run, project.files, session_events(run), newer_than=newer_than)
+    return phases.check(project.run(), project.files, newer_than=newer_than)
 
 
 def statuses(found: PhaseReport) -> dict[str, str]:
@@ -245,8 +244,7 @@ def test_a_session_with_a_new_id_goes_on(project: Project) -> None:
     resume.resume(project.caller(by="user", session="s9"), "s1")
     for agent in LETTERS.values():
         project.finishes(agent, session="s9")
-    run = project.run(session="s9")
-    found = phases.check(run, project.files, session_events(run))
+    found = phases.check(project.run(session="s9"), project.files)
     assert found.missing == ["SHIP"]
 
 

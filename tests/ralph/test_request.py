@@ -103,8 +103,20 @@ def test_a_request_of_another_session_or_of_a_forged_row_is_none(project: Projec
     project.judged(C1="pass", C2="pass")
     project.types(f"/omo:ralph {TASK}")
     with project.session_ledger.open("a") as file:
-        file.write(json.dumps({"kind": "ralph-asked", "text": "less", "actor": "user", "seq": 99, "ts": "3000"}) + "\n")
+        forged = {"kind": "asked", "workflow": "ralph", "text": "less", "actor": "user", "seq": 99, "ts": "3000"}
+        file.write(json.dumps(forged) + "\n")
     assert project.start(criterion(3)).request == ""
+
+
+def test_a_row_of_the_kind_that_only_ralph_had_is_passed_over(project: Project) -> None:
+    """In the ledger of a session that an earlier omo began."""
+    project.types("/omo:ulw x")
+    for more in ({"text": TASK}, {"criteria": "criteria.json", "digest": "0"}):
+        project.change_row(lambda row: row, {"kind": "ralph-asked", **more}, actor="user")
+    state = project.start()
+    assert (state.request, state.is_confirmed) == ("", False)
+    for command in ("status", "report", "next"):
+        project.check(command)
 
 
 def test_a_very_long_request_is_cut_and_fits(project: Project) -> None:

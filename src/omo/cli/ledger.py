@@ -56,10 +56,10 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
         problems_by_path[paths.events_file(context.state, name)] = _session_problems(context, name)
         problems_by_path[goal.path] = goal.problems()
     problems_by_path |= _shared_problems(context, sessions)
-    ledgers = {path: listed for path, listed in problems_by_path.items() if listed or os.path.lexists(path)}
+    ledgers = {path: found for path, found in problems_by_path.items() if found or os.path.lexists(path)}
     problems = []
-    for path, listed in ledgers.items():
-        problems += [f"{clip(path, 1000)}: {clip(problem, 400)}" for problem in listed]
+    for path, found in ledgers.items():
+        problems += [f"{clip(path, 1000)}: {clip(problem, 400)}" for problem in found]
     without_end = [name for name in sessions if context.row(name) is None]
     text = "\n".join(problems) or f"{counted(len(ledgers), 'ledger')}: every row is there and unchanged."
     if without_end and not problems:

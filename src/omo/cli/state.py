@@ -43,8 +43,5 @@ def clear(arguments: argparse.Namespace, context: Context) -> Result:
     lines = [f"Cleared the {mode} state of session {caller.session}."]
     lines += [f"  kept as {path}" for path in cleared.kept]
     data = {"cleared": True, "kept": cleared.kept, "open": cleared.open, "by": caller.by}
-    if cleared.receipts:
-        data["receipts"] = cleared.receipts
-        lines.append(f"  among the kept bytes: the receipts of {', '.join(cleared.receipts)}")
     notes = ["this is recorded as the agent's, and the user is shown it at the next Stop"] if cleared.is_shown else []
     return Result(data, "\n".join(lines), notes=notes)

@@ -67,13 +67,7 @@ def request(event: Event, world: World, name: str) -> SessionEvent:
         return {"kind": "typed", "workflow": name}
     named = _named_files(event, world, rest)
     workflow = table.BY_TYPED[name]
-    noted: SessionEvent = {"kind": workflow.asked}
-    if workflow.asked == requests.ASKED:
-        noted["workflow"] = name
-    if "criteria" in workflow.keeps and named and rest.removeprefix("@") == named[0]["name"]:
-        noted |= {"criteria": clip(rest, 200), "digest": named[0]["digest"]}
-    else:
-        noted["text"] = block(rest, LONGEST_REQUEST)
+    noted: SessionEvent = {"kind": requests.ASKED, "workflow": name, "text": block(rest, LONGEST_REQUEST)}
     if "head" in workflow.keeps:
         from omo.proof import base
 

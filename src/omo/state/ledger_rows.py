@@ -80,8 +80,7 @@ class SessionEvent(GateResult, From, total=False):
     reason: str
     run: str | None
     base: Base  # how the files were
-    text: str  # what the user typed, or the name of the file with their criteria
-    criteria: str
+    text: str  # what the user typed
     workflow: str
     head: str | None
     woke: list[str]
@@ -116,6 +115,5 @@ class SessionEvent(GateResult, From, total=False):
     kept: str | list[str] | None  # under another name
     mode: str
     forced: bool
-    receipts: list[str]
     ceilings: str
     spent: str

@@ -14,6 +14,8 @@ from omo.stop.sentences import says_so_again, state_was_removed
 from omo.text import clip
 from omo.views import session
 from omo.work import budget, left_open, outcome
+from omo.work.files import Files
+from omo.work.run import caller_of
 from omo.work.status import NextStep, Status, command
 from omo.work.viewer import Viewer
 
@@ -241,12 +243,12 @@ def project_view(context: Context, *, closely: str = "", everything: bool = Fals
         for marker in markers.of_removed(context.state, context.root):
             what = f"session {clip(marker.session, 64)} ended, not proven: {state_was_removed(marker.state, marker.on)}"
             problems.append(Problem(what, "type ulw in a prompt to begin anew", "removed"))
-        trees: dict[str, str] = {}
+        files = Files(context.root)
         close = {meant, *_worth_a_look(rows, context.now)}
         for name in stored["sessions"]:
             is_close = name in close
             asks = is_close or everything
-            views.append(look_at(context, name, closely=is_close, asks_ledger=asks, rows=rows, trees=trees))
+            views.append(look_at(context, name, closely=is_close, asks_ledger=asks, rows=rows, files=files))
     views.sort(key=lambda view: view.last_used, reverse=True)
     views.sort(key=lambda view: (view.name != meant, not view.is_on))
     claims: list[Json] = []
@@ -286,15 +288,16 @@ def look_at(
     asks_ledger: bool = True,
     for_next: bool = False,
     rows: Mapping[str, SessionRow] | None = None,
-    trees: dict[str, str] | None = None,
+    files: Files | None = None,
 ) -> SessionView:
-    """One session; `for_next` with all that its next step needs. `rows`, those of the runtime file, and `trees` spare
+    """One session; `for_next` with all that its next step needs. `rows`, those of the runtime file, and `files` spare
     reading the same for each of many."""
     known = rows.get(name) if rows else None  # where it is no row, the one place says so that reads the file
-    chain = None
+    caller = caller_of(context, name, rows)
+    head = None
     if closely and known is not None:
         try:
-            chain = runtime.read_chain(context.state, name, known)
+            head = caller.chain.head
         except Unreadable:
             pass  # whoever leans on it says so
     brief = session.session_view(
@@ -304,7 +307,7 @@ def look_at(
         context.now,
         context.environ,
         known=known,
-        head=chain.head if chain else None,
+        head=head,
         asks_ledger=asks_ledger,
         root=context.root if asks_ledger else "",
     )
@@ -313,10 +316,10 @@ def look_at(
     if closely:
         from omo.views.works import works_of as look_at_works
 
-        viewer = Viewer(context, name, brief.row, trees=trees, for_next=for_next, session_rows=rows, chain=chain)
+        viewer = Viewer(context, name, brief.row, caller=caller, files=files, for_next=for_next)
         works = look_at_works(viewer)
         try:
-            problems += viewer.own_ledger.problems
+            problems += caller.chain.problems
         except Unreadable as error:
             problems.append(error.message)
         for kind in runtime.unvouched(brief.row):

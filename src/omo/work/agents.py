@@ -16,14 +16,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from omo.errors import Refused, Unreadable
+from omo.errors import Refused
 from omo.json_text import Json, refuse_constant, without_repeats
 from omo.proof import base
 from omo.state import runtime
-from omo.state.ledger import Chain
 from omo.state.rows import EMPTY
 from omo.text import clip
-from omo.work.run import Caller, Run
+from omo.work.run import Caller
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,9 +62,8 @@ class AgentMessage:
         return f"{self.agent} at {self.ts} (row {self.seq} of the session's ledger)"
 
 
-def expect(caller: Caller, agent: str | None, session: str = "") -> None:
+def expect(caller: Caller, agent: str | None) -> None:
     """From now on the hook keeps what that agent says, also where nothing else is open; None: it need not any more."""
-    session = session or caller.session
 
     def decide(row: SessionRow | None) -> runtime.Change:
         old = row or EMPTY
@@ -74,54 +72,9 @@ def expect(caller: Caller, agent: str | None, session: str = "") -> None:
         after: SessionRow = {**old, "awaits": agent}
         return runtime.Change(None, after, [{"kind": "awaits", "agentType": agent}])
 
-    if session:
-        runtime.change_session(caller.state, session, decide, actor=caller.by, now=caller.now, wait=caller.wait)
+    if caller.session:
+        runtime.change_session(caller.state, caller.session, decide, actor=caller.by, now=caller.now, wait=caller.wait)
         caller.forget()
-
-
-@dataclass(frozen=True)
-class SessionEvents:
-    """The row and the ledger of the session that works on a run, read once.
-
-    `damage` says why none of the ledger can be believed.
-    """
-
-    session: str
-    row: SessionRow
-    rows: list[SessionEvent]
-    damage: str = ""
-
-    def messages(self, agent: str) -> list[AgentMessage]:
-        """What a hook saw that agent say last, oldest first."""
-        return messages_in(self.rows, [agent])
-
-
-def session_events(run: Run[Any], own: Chain | None = None) -> SessionEvents:
-    """Of the session that works on the run: the host may have given it a new id since the start.
-
-    `own` is the caller's own ledger, where it was read already.
-    """
-    caller = run.caller
-    session = caller.session
-    if caller.summary(run.kind.name).get("run") != run.id and run.state is not None:
-        session = run.state.session
-    row = caller.row(session)
-    try:
-        chain = own if session == caller.session else None
-        if chain is None:
-            chain = runtime.read_chain(caller.state, session, row)
-    except Unreadable as error:
-        return SessionEvents(session, row, [], error.message)
-    if chain.problems:
-        what = f"the ledger of session {session} is not as omo wrote it, so it proves nothing"
-        return SessionEvents(session, row, [], f"{what}: {clip(chain.problems[0], 200)}")
-    return SessionEvents(session, row, chain.rows)
-
-
-def expect_of(run: Run[Any], events: SessionEvents, agent: str | None) -> None:
-    """A session that was let go hears that agent all the same; a live one hears every agent, so nothing is written."""
-    if (agent and not runtime.is_live(events.row)) or (not agent and events.row.get("awaits")):
-        expect(run.caller, agent, events.session)
 
 
 def messages(state: str, session: str, *agents: str) -> list[AgentMessage]:
@@ -139,8 +92,8 @@ def messages_in(rows: Iterable[SessionEvent], agents: Collection[str]) -> list[A
         message = AgentMessage(
             agent=str(row["agentType"]),
             text=row["message"],
-            seq=row["seq"],
-            ts=row["ts"],
+            seq=row.get("seq", 0),
+            ts=str(row.get("ts") or ""),
             digest=str(row.get("digest") or ""),
             is_cut=bool(row.get("cut")),
             agent_id=str(row.get("agentId") or ""),

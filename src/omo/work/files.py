@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from functools import cached_property
 
+from omo.errors import NotEvaluable
 from omo.proof import base
+from omo.work.status import UNKNOWN_TREE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +24,19 @@ class Files:
     def tree(self) -> str:
         """Their fingerprint."""
         return base.fingerprint(self.root)
+
+    @cached_property
+    def _tree_if_known(self) -> str:
+        try:
+            return self.tree
+        except NotEvaluable:
+            return ""
+
+    def why_lapsed(self, proven_on: object) -> str:
+        """Why something that was proven on a tree may not hold any more; empty while it is the same."""
+        if not proven_on or not self._tree_if_known:
+            return UNKNOWN_TREE
+        return "" if self._tree_if_known == proven_on else "the tree has changed since"
 
     @cached_property
     def now(self) -> Base:

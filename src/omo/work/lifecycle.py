@@ -79,13 +79,11 @@ def left_by_others(kind: str, caller: Caller) -> list[str]:
 
 @dataclass(frozen=True)
 class Cleared:
-    """Where the bytes lie now, how many items were open, whether the user is shown it at the next Stop, and which
-    receipts are in those bytes."""
+    """Where the bytes lie now, how many items were open, and whether the user is shown it at the next Stop."""
 
     kept: list[str]
     open: int
     is_shown: bool
-    receipts: Sequence[str]
 
 
 def clear(
@@ -96,12 +94,11 @@ def clear(
     beside: str = "",
     unfinished: Sequence[str] = (),
     left: int | None = None,
-    receipts: Sequence[str] = (),
 ) -> Cleared | None:
     """Start from nothing: the run's directory is kept under another name. None where there is nothing to clear.
 
     This is also how damage is sealed, which is the user's to do. `beside` is a directory that goes with the run,
-    `unfinished` what the workflow knows to be open besides; `left` and `receipts` as below.
+    `unfinished` what the workflow knows to be open besides; `left` as below.
     """
     run = load(kind, caller)
     summary = caller.summary(kind.name)
@@ -127,7 +124,7 @@ def clear(
     what = f"{kind.what} {name}".rstrip()
     # The directories first: were the row first, a crash would leave a run that no hook knows of.
     kept = [store.keep_as(path, "cleared", caller.now) for path in directories]
-    return forget_summary(caller, kind.name, what, kept, force=force, is_open=is_open, left=left, receipts=receipts)
+    return forget_summary(caller, kind.name, what, kept, force=force, is_open=is_open, left=left)
 
 
 def release(caller: Caller, kind: str, what: str, *, left: int, force: bool) -> Cleared | None:
@@ -154,13 +151,11 @@ def forget_summary(
     force: bool,
     is_open: bool,
     left: int | None = None,
-    receipts: Sequence[str] = (),
 ) -> Cleared:
     """What was open and cleared by the agent is shown to the user, and so is an end that they have not seen: no silent
     way out.
 
     `left` is how many items the workflow itself knows to be open; without it, as many as hooks were last told of.
-    `receipts` are in the bytes that were kept: the session's ledger names them, for the report.
     """
     summary = caller.summary(kind)
     told = summary.get("open")
@@ -185,13 +180,11 @@ def forget_summary(
                 old, str(summary.get("run") or kind), f"{what} was given up with {count} open", "cleared"
             )
         event: SessionEvent = {"kind": "cleared", "mode": kind, "forced": force, "open": count, "kept": kept}
-        if receipts:
-            event["receipts"] = list(receipts)
         after: SessionRow = {**old, "work": work}
         return runtime.Change(None, after if is_shown else disarmed(after, kind), [event])
 
     change_row(caller, caller.session, decide)
-    return Cleared(kept, count, is_shown, receipts)
+    return Cleared(kept, count, is_shown)
 
 
 def disarmed(row: SessionRow, kind: str) -> SessionRow:

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from omo.state.runtime import Works
 
 
-ASKED = "asked"  # after the command of a workflow that has no kind of its own for it
-OF_WORKFLOWS = (ASKED, *[row.asked for row in table.ROWS if row.asked != ASKED])
+ASKED = "asked"  # after the command of a workflow
 ARMED = ("activated", "rearmed")
 TYPED = "typed"  # a workflow's command with nothing behind it
 LONGEST = 8000
@@ -27,7 +26,7 @@ def typed(events: Iterable[SessionEvent], workflow: str, since: str = "") -> lis
     """What a person typed after the workflow's own command, oldest first."""
     rows = []
     for row in events:
-        is_of_it = row.get("kind") in OF_WORKFLOWS and asked_of(row) == workflow
+        is_of_it = row.get("kind") == ASKED and asked_of(row) == workflow
         if is_of_it and str(row.get("ts")) > since:
             rows.append(row)
     return rows
@@ -49,7 +48,7 @@ def of_run(events: Iterable[SessionEvent], kind: str, run: str) -> list[str]:
     names = table.BY_KIND[kind].typed if kind in table.BY_KIND else (kind,)
     texts: list[str] = []
     for row in events:
-        text = str(row.get("text") or row.get("criteria") or "")
+        text = str(row.get("text") or "")
         if not text or row.get("actor") != "user":
             continue
         if kind == "ulw":
@@ -62,14 +61,9 @@ def of_run(events: Iterable[SessionEvent], kind: str, run: str) -> list[str]:
 
 def asked_of(row: SessionEvent) -> str:
     """The workflow whose command a person typed; empty for any other row."""
-    if row.get("actor") != "user":
+    if row.get("actor") != "user" or row.get("kind") not in (ASKED, TYPED):
         return ""
-    if row.get("kind") in (ASKED, TYPED):
-        return str(row.get("workflow"))
-    for workflow in table.ROWS:
-        if row.get("kind") == workflow.asked:
-            return workflow.name
-    return ""
+    return str(row.get("workflow"))
 
 
 def _began(run: str) -> str:
@@ -96,7 +90,7 @@ def task(events: Iterable[SessionEvent], works: Works, longest: int) -> str:
 
 def text_of(row: SessionEvent) -> str:
     """Their words, and of each file that they named its text as it was then."""
-    parts = [str(row.get("text") or row.get("criteria") or "")]
+    parts = [str(row.get("text") or "")]
     for named in files_of(row):
         parts.append(f"{named.get('path')}, as it was when they typed this:\n{named.get('text')}")
     return block("\n\n".join(parts), LONGEST)
@@ -106,6 +100,14 @@ def files_of(row: SessionEvent) -> list[NamedFile]:
     listed = row.get("files")
     named: list[NamedFile] = listed if isinstance(listed, list) else []
     return [file for file in named if isinstance(file, dict)]
+
+
+def file_alone(row: SessionEvent) -> str:
+    """The digest of the file whose name is all that they typed; empty where they typed anything else."""
+    named = files_of(row)
+    if named and str(row.get("text")).removeprefix("@") == named[0].get("name"):
+        return str(named[0].get("digest"))
+    return ""
 
 
 def changed_since_named(rows: Iterable[SessionEvent], path: str, digest: str) -> bool:

@@ -25,6 +25,7 @@ from omo.work.status import USER_RUNS, Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from omo.state.ledger import Chain
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Limits, SessionRow, Summary
 
@@ -78,9 +79,26 @@ class Caller:
         return self.session_rows.get(session or self.session, EMPTY)
 
     @cached_property
+    def chain(self) -> Chain:
+        """This session's ledger with what is wrong with it. Raises Unreadable."""
+        return runtime.read_chain(self.state, self.session, self.row())
+
+    @property
+    def damage(self) -> str:
+        """Why nothing in that ledger can be believed; empty where all of it can."""
+        try:
+            problems = self.chain.problems
+        except Unreadable as error:
+            return error.message
+        if not problems:
+            return ""
+        what = f"the ledger of session {self.session} is not as omo wrote it, so it proves nothing"
+        return f"{what}: {clip(problems[0], 200)}"
+
+    @property
     def events(self) -> list[SessionEvent]:
         """What hooks and gates saw in this session."""
-        return runtime.vouched_rows(self.state, self.session, self.row())
+        return [] if self.damage or not self.session else self.chain.rows
 
     def summary(self, kind: str, session: str = "") -> Summary:
         """What hooks were told of a session's work of one kind."""
@@ -98,7 +116,7 @@ class Caller:
     def forget(self) -> None:
         """The runtime file was written: what was read of it does not count any more."""
         self.__dict__.pop("session_rows", None)
-        self.__dict__.pop("events", None)
+        self.__dict__.pop("chain", None)
 
 
 def caller_of(context: Context, session: str, known_rows: Mapping[str, SessionRow] | None = None) -> Caller:

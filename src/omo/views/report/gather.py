@@ -30,7 +30,7 @@ from omo.work.run import Run
 from omo.work.sections import Notice, Sections
 from omo.work.viewer import Viewer
 
-ASKED = (*requests.ARMED, *requests.OF_WORKFLOWS)
+ASKED = (*requests.ARMED, requests.ASKED)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,9 @@ from __future__ import annotations
 import secrets
 
 from omo.errors import Refused
+from omo.state.runtime import is_live
 from omo.text import block, clip
-from omo.work.agents import SessionEvents, expect_of, session_events
+from omo.work.agents import expect, messages_in
 from omo.work.briefs import quoted
 from omo.work.files import Files
 from omo.work.judge import JUDGE, brief_text, read_messages
@@ -24,7 +25,7 @@ TASKS = {
 }
 
 
-def ask(run: RalphRun, files: Files, events: SessionEvents) -> None:
+def ask(run: RalphRun, files: Files) -> None:
     """Open a brief about these files, which the judge then reads."""
     nonce = secrets.token_hex(16)
 
@@ -35,7 +36,8 @@ def ask(run: RalphRun, files: Files, events: SessionEvents) -> None:
         return None, [{**row, "criteria": asked, "tree": files.tree, "files": files.now}]
 
     run.change_whole(decide)
-    expect_of(run, events, JUDGE)
+    if not is_live(run.caller.row()):  # a session that was let go hears the judge all the same
+        expect(run.caller, JUDGE)
 
 
 def judge_brief(run: RalphRun) -> tuple[str, str]:
@@ -47,7 +49,8 @@ def judge_brief(run: RalphRun) -> tuple[str, str]:
     newest = state.brief_about(Files(run.caller.root).tree)
     if newest is None:
         raise Refused("the files are others than those that the judge was asked about", fix=f"{again} asks anew")
-    if not read_messages(session_events(run).messages(JUDGE), newest.nonce, newest.ts).unread:
+    reported = messages_in(run.caller.events, [JUDGE])
+    if not read_messages(reported, newest.nonce, newest.ts).unread:
         raise Refused(f"{JUDGE} has answered this brief already", fix=again)
     return brief_text("\n\n".join(_asked_for(state)), state.questions, newest.nonce), newest.nonce
 

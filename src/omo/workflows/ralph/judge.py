@@ -16,7 +16,7 @@ from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
 from omo.state.rows import read_base
 from omo.text import clip
 from omo.work import bound, proving
-from omo.work.agents import FULL, AgentMessage, NoAnswer, SessionEvents, expect_of, session_events
+from omo.work.agents import FULL, AgentMessage, NoAnswer, expect, messages_in
 from omo.work.files import Files
 from omo.work.judge import JUDGE, JudgeAnswer, failed, match, read_answer, read_messages
 from omo.work.status import NextStep, command
@@ -86,12 +86,11 @@ def judge(
 ) -> Judgement:
     """Evaluate, apply, record. `result_text` is what was handed in instead of the judge's own message."""
     state = require_open(run)
-    events = session_events(run)
-    report = check(run, files, events)
+    report = check(run, files)
     if not report.ok:
         raise _not_judged(run, state, report)
     before = files.now
-    answers = _answers(run, state, files, events, result_text)
+    answers = _answers(run, state, files, result_text)
     notes = answers.notes
     results = _results(state, Evaluation(run, state, answers.answers, heavy, clock))
     after = Files(files.root)
@@ -107,7 +106,7 @@ def judge(
         _record(run, state, [row], answers.digest)
         has_unknown = any(answer.result == "unknown" for answer in answers.answers.values())
         if has_unknown and after.tree == files.tree:  # an answer counts once: a new judge gets a new brief
-            ask(run, files, events)
+            ask(run, files)
         return Judgement(row, notes, publish(run))
     if verdict == "unknown":
         notes.append(f"iteration {state.iteration} is over: {unknown_calls} calls could not tell; {UNCOUNTED}")
@@ -121,7 +120,7 @@ def judge(
         "challenges": answers.challenges,
     }
     if verdict == "pass":
-        row |= _proof(run, state, report, events)
+        row |= _proof(run, state, report)
     # Unless the run is over, the next iteration is open at once, on the files as they are after it.
     scope = []
     for name, known in states.items():
@@ -132,7 +131,8 @@ def judge(
     if ended is not None and ended["how"] == "pass":
         ended["files"] = bound.files_of_end(run.caller.root, run.caller.events)
     _record(run, state, [row, ended or opens], answers.digest)
-    expect_of(run, events, None)
+    if run.caller.row().get("awaits"):
+        expect(run.caller, None)
     return Judgement(row, notes, publish(run))
 
 
@@ -191,11 +191,11 @@ def _left_behind(files: Files, before: Base) -> list[str]:
     return [LEFT_BEHIND.format(names)]
 
 
-def _proof(run: RalphRun, state: RalphState, report: PhaseReport, events: SessionEvents) -> RalphRow:
+def _proof(run: RalphRun, state: RalphState, report: PhaseReport) -> RalphRow:
     """What the commands show beside the judge's word: why they need not mean that the work was done. Where no judge was
     asked they speak alone, and prove what the user confirmed or the project names."""
     began = read_base(state.started.get("files")) or {"head": None, "files": {}}
-    subject = proving.subject_of(run.caller, began, fold(events.rows, None).allowed_changes)
+    subject = proving.subject_of(run.caller, began, fold(run.caller.events, None).allowed_changes)
     checks = []
     for criterion in state.criteria:
         for number, parsed in enumerate(parse_checks(criterion.checks)):
@@ -250,19 +250,19 @@ def _record(run: RalphRun, state: RalphState, rows: list[RalphRow], digest: str)
 # The judge
 
 
-def _answers(run: RalphRun, state: RalphState, files: Files, events: SessionEvents, given: str | None) -> JudgeAnswer:
+def _answers(run: RalphRun, state: RalphState, files: Files, given: str | None) -> JudgeAnswer:
     """An answer to each question of the run: to the brief about these files, and what others of the iteration found to
     fail. While nobody was asked about these files, or nobody answered, the iteration is not judged.
     """
     if not state.questions:
         ignored = ["--result is ignored: code evaluates every check of this run"] if given is not None else []
         return JudgeAnswer(notes=ignored)
-    reported = events.messages(JUDGE)
+    reported = messages_in(run.caller.events, [JUDGE])
     if not state.briefs:
-        raise _asked(run, files, events, f"iteration {state.iteration} has questions that code cannot answer")
+        raise _asked(run, files, f"iteration {state.iteration} has questions that code cannot answer")
     newest = state.brief_about(files.tree)
     if newest is None:
-        raise _asked(run, files, events, "; ".join([MOVED, *_left_behind(files, state.briefs[-1].files)]))
+        raise _asked(run, files, "; ".join([MOVED, *_left_behind(files, state.briefs[-1].files)]))
     if given is None:
         answers = read_messages(reported, newest.nonce, newest.ts)
     else:
@@ -314,9 +314,9 @@ def _in_file(
     return replace(given, answers=answers, digest=sha256(text.encode("utf-8", "replace")))
 
 
-def _asked(run: RalphRun, files: Files, events: SessionEvents, why: str) -> NotEvaluable:
+def _asked(run: RalphRun, files: Files, why: str) -> NotEvaluable:
     """A brief about these files is open now, and nothing is judged before it is answered."""
-    ask(run, files, events)
+    ask(run, files)
     publish(run)
     return NotEvaluable(f"not judged yet: {why}; {JUDGE} is asked", fix=_ask_first(run))
 

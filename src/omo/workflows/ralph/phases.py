@@ -18,9 +18,10 @@ from omo.proof import base, gate_runs, kinds, own_commands
 from omo.state.rows import read_base
 from omo.state.runtime import part
 from omo.text import clip, counted
-from omo.work.agents import EVIDENCE, AgentMessage, SessionEvents, messages_in, same_files
+from omo.work.agents import EVIDENCE, AgentMessage, messages_in, same_files
 from omo.work.files import Files
 from omo.work.lifecycle import require_reason
+from omo.work.run import Caller
 from omo.workflows.ralph.rules import PHASES, PROVEN_BY, REDUCIBLE, SMALL_CHANGE, JudgedGate, RalphRow
 from omo.workflows.ralph.run import RalphRun, RalphState, require_open
 from omo.workflows.ultrawork import gates as pinned
@@ -130,20 +131,21 @@ def leave_out_refine(run: RalphRun, reason: str) -> None:
     run.change_whole(decide)
 
 
-def check(run: RalphRun, files: Files, events: SessionEvents, *, newer_than: str = "") -> PhaseReport:
+def check(run: RalphRun, files: Files, *, newer_than: str = "") -> PhaseReport:
     """Did the phases of this iteration happen? Writes nothing. `newer_than` leaves out what was seen before."""
     state = require_open(run)
-    if events.damage:
-        nothing = {phase: PhaseProof(MISSING, events.damage) for phase in PHASES}
-        repair = f"omo ledger repair --session {shlex.quote(events.session)}"
+    caller = run.caller
+    if damage := caller.damage:
+        nothing = {phase: PhaseProof(MISSING, damage) for phase in PHASES}
+        repair = f"omo ledger repair --session {shlex.quote(caller.session)}"
         fix = f"look at what was changed with omo ledger verify; only the user can repair it: {repair}"
-        return PhaseReport(state.iteration, nothing, [fix], events.damage)
-    rows = _rows_since(events, state.exec_row, max(newer_than, state.exec_row["ts"]))
+        return PhaseReport(state.iteration, nothing, [fix], damage)
+    rows = _rows_since(caller, state.exec_row, max(newer_than, state.exec_row["ts"]))
     # One that was cut off, with nothing to say, did nothing.
     finished = [message for message in messages_in(rows, PHASE_OF) if message.text.strip()]
     counting = in_order(finished, state.exec_row.get("files"))
-    with_pins = pinned.with_project_pins(run.caller.state, events.session, rows, run.caller.session_rows)
-    gates = list(pinned.fold(with_pins, pinned.run_of(events.row)))
+    with_pins = pinned.with_project_pins(caller.state, caller.session, rows, caller.session_rows)
+    gates = list(pinned.fold(with_pins, pinned.run_of(caller.row())))
     proofs = {phase: _by_agent(phase, agent, counting, finished) for phase, agent in PROVEN_BY.items() if agent}
     if "IMPL" not in counting:
         proofs["IMPL"] = _own_work(files, state, proofs["IMPL"])
@@ -307,7 +309,7 @@ def cannot_fail(argv: Sequence[str]) -> bool:
     return " ".join([program, *command[1:]]) in HOLLOW or (program in PRINTERS and "&&" not in command)
 
 
-def _rows_since(events: SessionEvents, opened: RalphRow, since: str) -> list[SessionEvent]:
+def _rows_since(caller: Caller, opened: RalphRow, since: str) -> list[SessionEvent]:
     """The pins of gates from the beginning on, everything else since the iteration was opened.
 
     By place in the ledger and by time, so that a clock which was set back brings nothing old in
@@ -315,12 +317,12 @@ def _rows_since(events: SessionEvents, opened: RalphRow, since: str) -> list[Ses
     of a session with a new id or one that the user sealed since, only the time can tell.
     """
     first = opened["session_seq"]
-    following = [row["prev"] for row in events.rows if row["seq"] == first + 1]
-    digest = following[0] if following else part(events.row, "ledger").get("digest")
+    following = [row["prev"] for row in caller.events if row["seq"] == first + 1]
+    digest = following[0] if following else part(caller.row(), "ledger").get("digest")
     if digest != opened.get("session_digest"):
         first = 0
     wanted = []
-    for row in events.rows:
+    for row in caller.events:
         if row.get("kind") in GATE_ROWS or (row["seq"] > first and str(row.get("ts")) > since):
             wanted.append(row)
     return wanted

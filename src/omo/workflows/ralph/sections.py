@@ -7,6 +7,7 @@ from omo.state.rows import read_files
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import times
+from omo.work.agents import messages_in
 from omo.work.judge import JUDGE
 from omo.work.run import load
 from omo.work.sections import Attachment, Cell, Notice, Section, Sections, Table, facts, listed, table
@@ -110,12 +111,11 @@ def _section(state: RalphState, criterion: Criterion) -> Section:
 def _judge(viewer: Viewer, state: RalphState) -> list[Attachment]:
     """The judge's own messages to the briefs of the run, as the host reported them."""
     attachments = []
-    for row in viewer.agent_messages(JUDGE):
-        message = str(row.get("message") or "")
+    for message in messages_in(viewer.events, [JUDGE]):
         for brief in state.all_briefs:
-            if brief.nonce in message:
-                about = f"{times.moment(str(row.get('ts')))}, to call {brief.call} of round {brief.iteration}"
-                attachments.append(Attachment("The judge's answer", "", about=about, text=message))
+            if brief.nonce in message.text:
+                about = f"{times.moment(message.ts)}, to call {brief.call} of round {brief.iteration}"
+                attachments.append(Attachment("The judge's answer", "", about=about, text=message.text))
     return attachments
 
 

@@ -135,7 +135,7 @@ def _goes_on(last: RalphState) -> bool:
 
 def _is_confirmed(typed: Sequence[SessionEvent], digest: str) -> bool:
     """The file that the user named last, as it was then: one before it is what they wanted before."""
-    named = [row["digest"] for row in typed if row.get("digest")]
+    named = list(filter(None, map(requests.file_alone, typed)))
     return bool(named) and named[-1] == digest
 
 
@@ -193,7 +193,8 @@ def _request(
     """As the user typed it since the session's last run, or for a run that goes on; else as it was handed in."""
     last = own.state if own is not None else None
     since = str(last.started.get("ts")) if last is not None else ""
-    texts = [str(row["text"]) for row in typed if row.get("text") and str(row.get("ts")) > since]
+    asked = [row for row in typed if str(row.get("ts")) > since and not requests.file_alone(row)]
+    texts = [str(row["text"]) for row in asked if row.get("text")]
     if texts and given.strip() and caller.by != "user":
         # "make add return the sum" was handed on once, where mul, div and a CLI were typed as well.
         raise Refused(

@@ -11,7 +11,6 @@ from omo.proof import globs
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import outcome
-from omo.work.agents import session_events
 from omo.work.files import Files
 from omo.work.run import load
 from omo.work.status import Command, Item, Status, command
@@ -44,7 +43,7 @@ def status(viewer: Viewer) -> Status | None:
     state = run.state or RalphState(run=run.id)
     step = next_step(run)
     if step.action == "round":
-        report = check(run, viewer.files, session_events(run, viewer.own_ledger))
+        report = check(run, viewer.files)
         step = step._replace(commands=(*(Command(lead=line) for line in report.to_do), *step.commands))
     return Status(
         "ralph",
@@ -95,7 +94,7 @@ def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
     if criterion in state.unproven:
         mark, receipt, stale_because = "stale", "stale", "the newest judgement could not tell"
     elif mark == "done" and proof:
-        receipt, stale_because = "fresh", viewer.changed_since(proof.get("tree"))
+        receipt, stale_because = "fresh", viewer.files.why_lapsed(proof.get("tree"))
         if stale_because:
             mark, receipt = "stale", "stale"
     lines = [f"{check['id']}: {method(check)}" for check in criterion.checks]

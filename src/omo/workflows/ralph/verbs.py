@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -22,7 +23,6 @@ from omo.state import paths
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import briefs
-from omo.work.agents import session_events
 from omo.work.files import Files
 from omo.work.lifecycle import left_elsewhere, require
 from omo.work.publish import reopen_if_changed
@@ -108,6 +108,8 @@ def _run(arguments: argparse.Namespace, context: Context, *, looks: bool = False
     run = require(RALPH, caller, arguments.named)
     if not looks:
         require_own(run)
+    if caller.summary(RALPH.name).get("run") != run.id:  # another session's: what was seen in that one counts
+        run.caller = replace(caller, session=run.require_whole().session)
     return run
 
 
@@ -130,7 +132,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
     data = {**_data(state, step), "criteria": [criterion.data for criterion in state.criteria]}
     data |= {"base": state.base, "before": state.started["before"]}
     result = Result(data, "\n".join([*_started(state), f"Next: {step.text}"]))
-    report = phases.check(run, Files(context.root), session_events(run))
+    report = phases.check(run, Files(context.root))
     if "SHIP" in report.missing and not report.gates:
         result.notes.append(f"no gate is pinned in this session, and SHIP needs one: {phases.PIN}")
     return result
@@ -167,7 +169,7 @@ def _started(state: RalphState) -> list[str]:
 
 def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
     run = _run(arguments, context, looks=True)
-    report = phases.check(run, Files(context.root), session_events(run), newer_than=_moment(arguments.newer_than))
+    report = phases.check(run, Files(context.root), newer_than=_moment(arguments.newer_than))
     proven = sum(proof.status == phases.PRESENT for proof in report.proofs.values())
     lines = [f"Iteration {report.iteration}: {proven} of {len(report.proofs)} phases proven"]
     for phase, proof in report.proofs.items():
@@ -266,15 +268,15 @@ def ship(run: RalphRun, context: Context) -> Files:
     """
     from omo.workflows.ultrawork.runs import run_gates
 
-    events, files = session_events(run), Files(context.root)
-    report = phases.check(run, files, events)
+    files = Files(context.root)
+    report = phases.check(run, files)
     is_shipped = report.proofs["SHIP"].status == phases.PRESENT
     if is_shipped or report.missing not in ([], ["SHIP"]) or not report.gates:
         return files
-    ran = run_gates(context, events.session)
+    ran = run_gates(context, run.caller.session)
     run.caller.forget()
     files = Files(context.root)
-    if not phases.check(run, files, session_events(run)).ok:
+    if not phases.check(run, files).ok:
         what = f"iteration {report.iteration} is not judged yet: its gates do not pass; that is not counted against it"
         raise Refused(what, fix="mend that, then omo ralph judge", defects=ran.lines)
     return files

@@ -11,6 +11,7 @@ from omo.proof import documents
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import times
+from omo.work.agents import messages_in
 from omo.work.sections import (
     Attachment,
     Notice,
@@ -171,12 +172,12 @@ def _in_words(shape: str, path: str, raw: bytes) -> str:
 def _last_words(viewer: Viewer, receipt: Receipt) -> list[Attachment]:
     reviews = {str(review.get("digest")): review for review in _objects(receipt.get("agents"))}
     attachments = []
-    for message in viewer.agent_messages("omo:architect", "omo:qa"):
-        review = reviews.get(str(message.get("digest")))
+    for message in messages_in(viewer.events, ["omo:architect", "omo:qa"]):
+        review = reviews.get(message.digest)
         if review is not None:
-            about = f"{times.moment(str(message.get('ts')))}, verdict {review.get('verdict') or 'not read'}"
-            title = f"The last word of {message.get('agentType')}"
-            attachments.append(Attachment(title, "", about=about, text=str(message.get("message"))))
+            about = f"{times.moment(message.ts)}, verdict {review.get('verdict') or 'not read'}"
+            title = f"The last word of {message.agent}"
+            attachments.append(Attachment(title, "", about=about, text=message.text))
     return attachments
 
 

@@ -26,7 +26,7 @@ LONGEST_TAIL = 1200
 def status(viewer: Viewer) -> Status | None:
     summary = viewer.row["work"].get(session.KIND, {})
     is_on = bool(viewer.row["ulw"].get("enabled")) and not viewer.row["work"]
-    chain = viewer.own_ledger
+    chain = viewer.caller.chain
     rows = chain.rows
     run = run_of(viewer, rows)
     if not summary and not is_on and not len(gates.fold(rows, run)):

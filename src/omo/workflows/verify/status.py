@@ -135,14 +135,11 @@ def stale_because(goal: Goal, files: Files) -> str:
         for answer in goal.answers.values():
             if why := why_stale(goal, answer, files):
                 return why
-        is_same = bool(goal.tree) and goal.tree == files.tree
+        return files.why_lapsed(goal.tree)
     except NotEvaluable:
         return UNKNOWN_TREE
     except OmoError as error:
         return clip(error.message, 160)
-    if is_same:
-        return ""
-    return "the tree has changed since" if goal.tree else UNKNOWN_TREE
 
 
 def brief(goal: Goal) -> Row:
