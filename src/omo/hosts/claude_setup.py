@@ -19,14 +19,12 @@ from omo.hosts.setups import (
     Look,
     fail,
     handlers,
-    objects,
     ok,
-    part,
     read_object,
     unknown,
     warn,
 )
-from omo.json_text import Json
+from omo.json_text import Json, objects, part
 from omo.text import clip, counted
 
 VERSION = ("claude", "--version")

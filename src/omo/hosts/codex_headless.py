@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from omo.hosts import codex_setup, headless
 from omo.hosts.headless import INSTALL, Left, objects_in
+from omo.json_text import part
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,13 +21,9 @@ class Headless(headless.Headless):
         for row in objects_in(printed):
             found = str(row.get("thread_id") or found)
             if row.get("type") in ("error", "turn.failed"):
-                given = row.get("error")
-                error = str(row.get("message") or (given.get("message") if isinstance(given, dict) else ""))
-            usage = row.get("usage")
-            if isinstance(usage, dict):
-                tokens += sum(
-                    value for value in map(usage.get, ("input_tokens", "output_tokens")) if isinstance(value, int)
-                )
+                error = str(row.get("message") or part(row, "error").get("message", ""))
+            used = map(part(row, "usage").get, ("input_tokens", "output_tokens"))
+            tokens += sum(value for value in used if isinstance(value, int))
         return Left(found, error if "usage limit" in error else "", error, tokens)
 
     def lacks_login(self) -> str:

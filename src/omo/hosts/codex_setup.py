@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from omo.errors import Unreadable
+from omo.hosts.headless import objects_in
 from omo.hosts.setups import AgentFile, DoctorFinding, HostSetup, Installed, fail, ok, unknown, warn
+from omo.json_text import Json, objects, part
 from omo.safe_open import read_file, regular_file
 from omo.text import clip, counted
 
@@ -106,27 +107,22 @@ def question(project: str) -> bytes:
     return "".join(json.dumps(request) + "\n" for request in requests).encode()
 
 
-def hooks_in(answers: str) -> list[dict[str, Any]]:
+def hooks_in(answers: str) -> list[Json]:
     """The hooks that Codex knows, ours and others; none where it did not say."""
-    for line in answers.splitlines():
-        try:
-            answer = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(answer, dict) and answer.get("id") == 2:
-            hooks = []
-            for project in answer.get("result", {}).get("data", []):
-                hooks += project.get("hooks", [])
-            return hooks
-    return []
+    hooks = []
+    for answer in objects_in(answers):
+        if answer.get("id") == 2:
+            for project in objects(part(answer, "result").get("data")):
+                hooks += objects(project.get("hooks"))
+    return hooks
 
 
-def trust_in(hooks: list[dict[str, Any]]) -> dict[str, str]:
+def trust_in(hooks: list[Json]) -> dict[str, str]:
     """How much Codex trusts each hook of ours, by its event."""
     return {str(hook.get("eventName")): str(hook.get("trustStatus")) for hook in hooks if _is_ours(hook)}
 
 
-def other_stop_hooks(hooks: list[dict[str, Any]]) -> list[str]:
+def other_stop_hooks(hooks: list[Json]) -> list[str]:
     """What else runs at a Stop, with the plugin or file it belongs to."""
     others = []
     for hook in hooks:
@@ -137,7 +133,7 @@ def other_stop_hooks(hooks: list[dict[str, Any]]) -> list[str]:
     return others
 
 
-def _is_ours(hook: dict[str, Any]) -> bool:
+def _is_ours(hook: Json) -> bool:
     return str(hook.get("pluginId")).startswith("omo@")
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from omo.errors import Unreadable
 from omo.hosts import copilot
 from omo.hosts.setups import DoctorFinding, HostSetup, Installed, fail, ok, read_object, unknown, warn
-from omo.json_text import Json
+from omo.json_text import Json, objects, part
 from omo.text import clip, counted
 
 OLDEST_TESTED = (1, 0, 102)
@@ -43,10 +43,9 @@ class Setup(HostSetup):
             settings = self.settings()
         except Unreadable:
             return False
-        plugins, known = settings.get("enabledPlugins"), settings.get("extraKnownMarketplaces")
-        for name, is_on in plugins.items() if isinstance(plugins, dict) else ():
+        for name, is_on in part(settings, "enabledPlugins").items():
             plugin, _, market = name.partition("@")
-            if plugin == "omo" and (is_on or (isinstance(known, dict) and market in known)):
+            if plugin == "omo" and (is_on or market in part(settings, "extraKnownMarketplaces")):
                 return True
         return False
 
@@ -87,8 +86,7 @@ class Setup(HostSetup):
             files[str(path)] = read_object(path) or {}
         others = []
         for name, values in files.items():
-            hooks = values.get("hooks")
-            if isinstance(hooks, dict) and any(hooks.get(event) for event in STOP_EVENTS):
+            if any(part(values, "hooks").get(event) for event in STOP_EVENTS):
                 others.append(name)
         return others
 
@@ -99,7 +97,7 @@ def _ours(printed: str) -> Json | None:
         plugins = json.loads(printed)
     except ValueError:
         return None
-    for plugin in plugins if isinstance(plugins, list) else []:
-        if isinstance(plugin, dict) and plugin.get("name") == "omo":
+    for plugin in objects(plugins):
+        if plugin.get("name") == "omo":
             return plugin
     return None

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from omo import hosts
 from omo.errors import Unreadable
-from omo.json_text import Json
+from omo.json_text import Json, objects, part
 from omo.safe_open import read_file
 from omo.text import counted
 
@@ -186,20 +186,9 @@ def read_object(path: Path) -> Json | None:
     return values
 
 
-def part(values: Mapping[str, Any], key: str) -> Json:
-    value = values.get(key)
-    return value if isinstance(value, dict) else {}
-
-
 def handlers(values: Json, event: str) -> list[Json]:
     """Those of one event, in the form in which hosts register hooks."""
     found: list[Json] = []
     for group in objects(part(values, "hooks").get(event)):
         found += objects(group.get("hooks"))
     return found
-
-
-def objects(value: object) -> list[Json]:
-    if not isinstance(value, list):
-        return []
-    return [item for item in value if isinstance(item, dict)]
