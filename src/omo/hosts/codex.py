@@ -120,7 +120,7 @@ class Codex(Host):
 
         from omo.hosts import codex_setup
 
-        return "" if codex_setup.agents_are_there(Path(plugin), environ) else NO_AGENTS
+        return NO_AGENTS if codex_setup.Setup(environ, "").missing_agents(Path(plugin)) else ""
 
     def spell(self, text: str) -> str:
         return text.replace("/omo:", "$omo:").replace("with the Agent tool", "with spawn_agent")

@@ -148,15 +148,9 @@ class Copilot(Host):
 HOST = Copilot()
 
 
-def directory(environ: Mapping[str, str]) -> str:
-    """Where Copilot CLI keeps its settings and records; empty where there is no home."""
-    home = environ.get("HOME")
-    return environ.get(HOST.home_variable) or (os.path.join(home, HOST.home_name) if home else "")
-
-
 def record_of(session: str, environ: Mapping[str, str]) -> str:
     """Which most events do not name."""
-    place = directory(environ)
+    place = HOST.directory(environ)
     return os.path.join(place, "session-state", session, "events.jsonl") if place and session else ""
 
 
