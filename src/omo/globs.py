@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-SIGNS = "*?["
+SIGNS = "*?"
 
 
 def is_pattern(glob: str) -> bool:
@@ -34,15 +34,28 @@ def leads_to(path: str, glob: str) -> bool:
     return path.count("/") < glob.count("/")
 
 
+def is_shell_pattern(glob: str) -> bool:
+    return is_pattern(glob) or "[" in glob
+
+
+def shell_name_matches(name: str, glob: str) -> bool:
+    """`[…]` is one letter of several to a shell. To a plan or a check it is what it says, as in app/[slug]/page.tsx."""
+    if "[" not in glob:
+        return name_matches(name, glob)
+    from fnmatch import fnmatchcase
+
+    return fnmatchcase(name, glob)
+
+
 def expand(path: str, most: int) -> list[str]:
-    """The entries an absolute glob names on the disk, as a shell finds them."""
+    """The entries a shell's glob names on the disk; the path is absolute."""
     paths = ["/"]
     for wanted in path.strip("/").split("/"):
         longer = []
         for directory in paths:
             names = [wanted]
-            if is_pattern(wanted):
-                names = [name for name in _list(directory) if name_matches(name, wanted)]
+            if is_shell_pattern(wanted):
+                names = [name for name in _list(directory) if shell_name_matches(name, wanted)]
             longer += [os.path.join(directory, name) for name in names]
         paths = longer
     return [path for path in paths[:most] if os.path.lexists(path)]
@@ -54,22 +67,21 @@ def name_matches(name: str, glob: str) -> bool:
         return name == glob
     if glob[0] == "*" and not is_pattern(glob[1:]):
         return name.endswith(glob[1:])  # what nearly all globs are, and an audit asks it of every file
-    tokens = _tokens(glob)
-    position = token = 0
+    position = sign = 0
     star = resume = -1
     while position < len(name):
-        if token < len(tokens) and tokens[token] == "*":
-            star, resume = token, position
-            token += 1
-        elif token < len(tokens) and _is_letter_of(name[position], tokens[token]):
-            token += 1
+        if glob[sign : sign + 1] == "*":
+            star, resume = sign, position
+            sign += 1
+        elif glob[sign : sign + 1] in ("?", name[position]):
+            sign += 1
             position += 1
         elif star >= 0:
             resume += 1
-            token, position = star + 1, resume
+            sign, position = star + 1, resume
         else:
             return False
-    return all(left == "*" for left in tokens[token:])
+    return not glob[sign:].strip("*")
 
 
 def _match_prefixes(parts: Sequence[str], wanted: Sequence[str]) -> list[bool]:
@@ -89,33 +101,3 @@ def _list(directory: str) -> list[str]:
         return os.listdir(directory)
     except OSError:
         return []
-
-
-def _tokens(glob: str) -> list[str]:
-    """Each a letter, `*`, `?`, or a whole bracket; an opening one that nothing closes is a letter."""
-    tokens, start = [], 0
-    while start < len(glob):
-        end = start + 1
-        if glob[start] == "[":
-            first = start + 2 if glob[start + 1 : start + 2] == "!" else start + 1
-            end = glob.find("]", first + 1) + 1 or end
-        tokens.append(glob[start:end])
-        start = end
-    return tokens
-
-
-def _is_letter_of(letter: str, token: str) -> bool:
-    if len(token) == 1:
-        return token in ("?", letter)
-    is_negated = token[1] == "!"
-    inside = token[2:-1] if is_negated else token[1:-1]
-    while inside:
-        if inside[1:2] == "-" and len(inside) > 2:
-            if inside[0] <= letter <= inside[2]:
-                return not is_negated
-            inside = inside[3:]
-        else:
-            if letter == inside[0]:
-                return not is_negated
-            inside = inside[1:]
-    return is_negated

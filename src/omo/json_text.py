@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any, TypeAlias
 
 Json: TypeAlias = "dict[str, Any]"  # an object of JSON, where it is read or written; inside the house things have types
@@ -81,3 +81,16 @@ def without_repeats(pairs: list[tuple[str, Any]]) -> Json:
 
 def refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not JSON")
+
+
+def part(values: Mapping[str, Any], key: str) -> Json:
+    """One object of what was read as JSON, empty where it is missing or something else."""
+    value = values.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def objects(value: object) -> list[Json]:
+    """Those in a list of JSON, none where it is something else."""
+    if not isinstance(value, list):
+        return []
+    return [item for item in value if isinstance(item, dict)]

@@ -16,103 +16,59 @@ from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 
 class Workflow:
-    """`kind` is what a session's row calls its work, `name` what people do, `unit` one of its items.
+    """One row. Each folder has a `lifecycle` with `clear(caller, force=…)`, and where it `has_states` also
+    `register_states`, the verbs of `omo state KIND`."""
 
-    `commands` are those of `omo`, each with the module of the folder that has it and what it is for. `typed` are the
-    names that a user types behind /omo:, and `without_run` those of them that begin no run. `home` is where its runs
-    lie in the state directory; `journal`, where it has no runs, is the one ledger of the project's items, which its
-    sessions share, and `claims` that of the claims about them. `open_unit` is what a session's row counts as open,
-    where that is not `unit`. `has_session_goal`: with its run ends the goal of the session. `damage` is what a report
-    calls a run that is not as omo wrote it, `files_checks` the command that pins a check by filing it. Where its
-    `facts_have_task`, those of its status begin with what the user asked for.
+    kind: str  # what a session's row calls its work
+    name = ""  # what people do, where that is not its kind
+    title: str  # of its items
+    unit: str  # one of its items
+    open_unit = ""  # what a session's row counts as open, where that is not `unit`
+    commands: Mapping[str, tuple[str, str]] = {}  # of `omo`: the module of the folder that has it, and what it is for
+    typed: tuple[str, ...] = ()  # what a user types behind /omo:, where that is not its name
+    without_run: tuple[str, ...] = ()  # those of them that begin no run
+    home = ""  # where its runs lie in the state directory
+    journal = ""  # where it has no runs: the one ledger of the project's items, which its sessions share
+    claims = ""  # that of the claims about them
+    has_session_goal = False  # with its run ends the goal of the session
+    has_states = False
+    damage = "damaged ledger"  # what a report calls a run that is not as omo wrote it
+    files_checks = ""  # the command that pins a check by filing it
+    facts_have_task = False  # those of its status begin with what the user asked for
 
-    For people: `offered` is its place among those that they are offered. `words` are the names by which it is stopped
-    or taken up again, `in_words` how a prompt asks for it without its command.
+    # For people
+    offered = 0  # its place among those that they are offered
+    words: str  # the names by which it is stopped or taken up again
+    in_words: tuple[str, ...] = ()  # how a prompt asks for it without its command
 
-    Events of a session: `keeps` has the keys that it needs: in the one that has what the user typed behind its command
-    `head` or `base`, in the result of a gate `files` or `fingerprint`.
+    # Events of a session
+    # The keys that it needs: in the one that has what the user typed behind its command `head` or `base`, in the result
+    # of a gate `files` or `fingerprint`.
+    keeps: tuple[str, ...] = ()
 
-    For the hooks: `skill` has its rules for the model, `says_so_again` calls it done again once files changed after
-    that, `cannot_go_on` is how the agent says so. `looks` are the calls of its commands that only look, each with the
-    options that leave it so, and `needs_files` those of them that need the project's files as they are; `leaders` are
-    the verbs that only the leader of its work may call, `leaders_with` those that are so with a word behind them.
-    `briefs` has, by agent, the command that prints what it is asked; a word in capitals is a name. `instead` says, by
-    the name of a file of its state, what to call in place of editing it, and `denies`, for what its summary may refuse
-    the session, what opens that.
+    # For the hooks
+    skill = ""  # has its rules for the model
+    says_so_again: str  # calls it done again once files changed after that
+    cannot_go_on = ""  # how the agent says so
+    looks: Mapping[tuple[str, ...], tuple[str, ...]] = {}  # calls that only look, with the options that leave them so
+    needs_files: tuple[tuple[str, ...], ...] = ()  # those of them that need the project's files as they are
+    leaders: Mapping[str, tuple[str, ...]] = {}  # verbs that only the leader of its work may call
+    leaders_with: Mapping[tuple[str, str], str] = {}  # those that are so with a word behind them
+    briefs: Mapping[str, str] = {}  # by agent, the command that prints what it is asked; a word in capitals is a name
+    instead: Mapping[str, str] = {}  # by the name of a file of its state, what to call in place of editing it
+    denies: Mapping[str, str] = {}  # for what its summary may refuse the session, what opens that
 
-    Each folder has a `lifecycle` with `clear(caller, force=…)`, and where it `has_states` also `register_states`, the
-    verbs of `omo state KIND`.
-    """
-
-    def __init__(
-        self,
-        kind: str,
-        title: str,
-        unit: str,
-        commands: dict[str, tuple[str, str]],
-        *,
-        name: str = "",
-        home: str = "",
-        journal: str = "",
-        claims: str = "",
-        open_unit: str = "",
-        has_session_goal: bool = False,
-        damage: str = "damaged ledger",
-        files_checks: str = "",
-        facts_have_task: bool = False,
-        offered: int = 0,
-        words: str,
-        in_words: tuple[str, ...] = (),
-        keeps: tuple[str, ...] = (),
-        typed: tuple[str, ...] = (),
-        without_run: tuple[str, ...] = (),
-        has_states: bool = False,
-        skill: str = "",
-        says_so_again: str,
-        cannot_go_on: str = "",
-        looks: dict[tuple[str, ...], tuple[str, ...]] | None = None,
-        needs_files: tuple[tuple[str, ...], ...] = (),
-        leaders: dict[str, tuple[str, ...]] | None = None,
-        leaders_with: dict[tuple[str, str], str] | None = None,
-        briefs: dict[str, str] | None = None,
-        instead: dict[str, str] | None = None,
-        denies: dict[str, str] | None = None,
-    ) -> None:
-        self.kind = kind
-        self.name = name or kind
-        self.title = title
-        self.unit = unit
+    def __init__(self) -> None:
+        self.name = self.name or self.kind
+        self.typed = self.typed or (self.name,)
+        self.open_unit = self.open_unit or self.unit
         self.folder = f"omo.workflows.{self.name}"
-        self.commands = {command: (f"{self.folder}.{module}", about) for command, (module, about) in commands.items()}
-        self.home = home
-        self.journal = journal
-        self.claims = claims
-        self.open_unit = open_unit or unit
-        self.has_session_goal = has_session_goal
-        self.damage = damage
-        self.files_checks = files_checks
-        self.facts_have_task = facts_have_task
-        self.offered = offered
-        self.words = words
-        self.in_words = in_words
-        self.keeps = keeps
-        self.typed = typed or (self.name,)
-        self.without_run = without_run
-        self.has_states = has_states
-        self.skill = skill
-        self.says_so_again = says_so_again
-        self.cannot_go_on = cannot_go_on
-        self.looks = looks or {}
-        self.needs_files = needs_files
-        self.leaders = leaders or {}
-        self.leaders_with = leaders_with or {}
-        self.briefs = briefs or {}
-        self.instead = instead or {}
-        self.denies = denies or {}
+        self.commands = {name: (f"{self.folder}.{module}", about) for name, (module, about) in self.commands.items()}
 
     def directory(self, state: str) -> str:
         """Of its runs."""
@@ -127,135 +83,148 @@ class Workflow:
         return importlib.import_module(f"{self.folder}.{name}")
 
 
+class UltraplanWorkflow(Workflow):
+    kind, title, unit = "ultraplan", "Steps", "step"
+    commands: Mapping[str, tuple[str, str]] = {
+        "plan": ("verbs", "plans as contracts: validate, critique, sessions, audit, recovery")
+    }
+    home = "plans"
+    damage = "damaged"  # of a plan it may be the spec
+    offered = 3
+    words = "ultraplan plan plans planning plano план 计划 計劃 计画 プラン 計画 계획"
+    in_words = ("ultraplan", "ultraexecute")
+    typed = ("ultraplan", "ultraexecute")
+    without_run = ("ultraplan",)
+    skill = "ultraexecute"
+    says_so_again = "omo plan finish"
+    cannot_go_on = "omo plan finish --failed STEP --error TEXT --tried TEXT"
+    looks: Mapping[tuple[str, ...], tuple[str, ...]] = {
+        ("plan", "validate"): (),
+        ("plan", "status"): ("--run=",),
+        ("plan", "audit"): (),
+    }
+    needs_files = (("plan", "audit"),)
+    leaders: Mapping[str, tuple[str, ...]] = {"plan": ("start", "skip", "recover", "finish")}
+    briefs: Mapping[str, str] = {"omo:critic": "omo plan critique PLAN"}
+
+
+class UltragoalWorkflow(Workflow):
+    kind, title, unit = "ultragoal", "Goals", "goal"
+    commands: Mapping[str, tuple[str, str]] = {
+        "ultragoal": ("verbs", "durable multi-goal plans: goals, gates, receipts, steering, review"),
+        "evidence": ("evidence_verbs", "evidence files: add, replay, list"),
+        "goal": ("goal_verbs", "what this session is after: get, create, complete, …"),
+    }
+    home = "ultragoal"
+    has_session_goal = True
+    offered = 2
+    words = """ultragoal ultragoals goal goals ziel ziele objectif objectifs objetivo objetivos цель цели
+        目标 目標 ゴール 목표"""
+    in_words = ("ultragoal",)
+    keeps = ("head", "files")  # its quality gates may cite a result, as long as these are the files
+    has_states = True
+    skill = "ultragoal"
+    says_so_again = "omo goal complete"
+    cannot_go_on = "omo ultragoal checkpoint --status blocked --evidence TEXT, and take the next goal"
+    looks: Mapping[tuple[str, ...], tuple[str, ...]] = {
+        ("goal", "get"): (),
+        ("evidence", "list"): ("--goal=",),
+        ("ultragoal", "brief"): ("--goal-id=",),
+        ("ultragoal", "status"): (),
+    }
+    leaders: Mapping[str, tuple[str, ...]] = {
+        "ultragoal": (
+            *("create-goals", "complete-goals", "checkpoint", "steer", "classify-blocker"),
+            "record-review-blockers",
+        ),
+        "goal": ("create", "complete", "pause", "resume", "drop"),
+        "state": ("clear", "ultragoal"),
+    }
+    leaders_with: Mapping[tuple[str, str], str] = {("ultragoal", "review"): "review-start"}
+    briefs: Mapping[str, str] = {
+        "omo:architect": "omo ultragoal brief architect",
+        "omo:qa": "omo ultragoal brief qa",
+        "omo:critic": "omo ultragoal brief critic",
+    }
+    instead: Mapping[str, str] = {
+        "goals.json": "omo ultragoal status shows the plan, omo ultragoal steer changes it",
+        "ledger.jsonl": "omo alone writes the ledger: omo ultragoal checkpoint and steer add to it, status shows it",
+    }
+    denies: Mapping[str, str] = {
+        "ask": "no goal is open, the run is handed off, or the setting attended is on where the hook runs",
+        "pause": "a blocker that only a person can remove, recorded just before: omo ultragoal classify-blocker",
+        "complete": "a fresh final receipt that covers the plan: omo ultragoal checkpoint",
+    }
+
+
+class RalphWorkflow(Workflow):
+    kind, title, unit = "ralph", "Criteria", "criterion"
+    commands: Mapping[str, tuple[str, str]] = {
+        "ralph": ("verbs", "rounds of work with an independent judge: start, judge, status")
+    }
+    home = "ralph"
+    offered = 4
+    facts_have_task = True
+    words = "ralph"
+    in_words = ("use ralph", "run ralph", "start ralph", "with ralph")  # "Ralph" may be somebody
+    keeps = ("base", "fingerprint")  # it compares whole trees
+    skill = "ralph"
+    says_so_again = "omo ralph judge"
+    cannot_go_on = "omo ralph abandon REASON, which the user is told"
+    looks: Mapping[tuple[str, ...], tuple[str, ...]] = {
+        ("ralph", "status"): ("--run=",),
+        ("ralph", "artifacts"): ("--run=",),
+        ("ralph", "brief"): ("--run=",),
+        ("ralph", "judge"): ("--run=", "--no-refine="),
+    }
+    needs_files = (("ralph", "artifacts"), ("ralph", "judge"))
+    leaders: Mapping[str, tuple[str, ...]] = {"ralph": ("start", "judge", "abandon")}
+    briefs: Mapping[str, str] = {
+        "omo:judge": "omo ralph brief",
+        "omo:qa": "omo ralph brief qa",
+        "omo:critic": "omo ralph brief critic",
+    }
+
+
+class VerifyWorkflow(Workflow):
+    kind, title, unit = "verify", "Verified goals", "goal"
+    commands: Mapping[str, tuple[str, str]] = {
+        "verify": ("verbs", "goals and the proof that they are met: checks, questions, claims")
+    }
+    journal = "verify/goals"
+    claims = "verify/claims"
+    files_checks = "omo verify add"
+    offered = 1
+    words = """verify verification verifying verifikation prüfung vérification verificación verificação проверку
+        проверка 验证 驗證 検証 검증"""
+    open_unit = "step"
+    skill = "verify"
+    says_so_again = "omo verify finish GOAL --summary TEXT"
+    looks: Mapping[tuple[str, ...], tuple[str, ...]] = {("verify", "brief"): (), ("verify", "status"): ()}
+    leaders: Mapping[str, tuple[str, ...]] = {"verify": ("add", "begin", "answer", "finish")}
+    briefs: Mapping[str, str] = {"omo:judge": "omo verify brief GOAL"}
+
+
+class UltraworkWorkflow(Workflow):
+    kind, title, unit = "ulw", "Gates", "gate"
+    commands: Mapping[str, tuple[str, str]] = {}  # they are the engine's own
+    name = "ultrawork"
+    typed = ("ulw",)
+    words = "ulw ultrawork"
+    says_so_again = "omo ulw done"
+    looks: Mapping[tuple[str, ...], tuple[str, ...]] = {
+        ("gate", "list"): (),
+        ("gate", "run"): (),
+        ("gate", "suggest"): (),
+        ("ulw", "status"): (),
+        ("ulw", "done"): ("--because=",),  # not --skip-verification, which lets something through
+    }
+    needs_files = (("gate", "run"), ("ulw", "done"))
+    leaders: Mapping[str, tuple[str, ...]] = {"ulw": ("start", "done", "blocked")}
+
+
 # What speaks for a session that has several kinds of work comes first.
-ROWS = (
-    Workflow(
-        *("ultraplan", "Steps", "step"),
-        {"plan": ("verbs", "plans as contracts: validate, critique, sessions, audit, recovery")},
-        home="plans",
-        damage="damaged",  # of a plan it may be the spec
-        offered=3,
-        words="ultraplan plan plans planning plano план 计划 計劃 计画 プラン 計画 계획",
-        in_words=("ultraplan", "ultraexecute"),
-        typed=("ultraplan", "ultraexecute"),
-        without_run=("ultraplan",),
-        skill="ultraexecute",
-        says_so_again="omo plan finish",
-        cannot_go_on="omo plan finish --failed STEP --error TEXT --tried TEXT",
-        looks={("plan", "validate"): (), ("plan", "status"): ("--run=",), ("plan", "audit"): ()},
-        needs_files=(("plan", "audit"),),
-        leaders={"plan": ("start", "skip", "recover", "finish")},
-        briefs={"omo:critic": "omo plan critique PLAN"},
-    ),
-    Workflow(
-        *("ultragoal", "Goals", "goal"),
-        {
-            "ultragoal": ("verbs", "durable multi-goal plans: goals, gates, receipts, steering, review"),
-            "evidence": ("evidence_verbs", "evidence files: add, replay, list"),
-            "goal": ("goal_verbs", "what this session is after: get, create, complete, …"),
-        },
-        home="ultragoal",
-        has_session_goal=True,
-        offered=2,
-        words="""ultragoal ultragoals goal goals ziel ziele objectif objectifs objetivo objetivos цель цели
-            目标 目標 ゴール 목표""",
-        in_words=("ultragoal",),
-        keeps=("head", "files"),  # its quality gates may cite a result, as long as these are the files
-        has_states=True,
-        skill="ultragoal",
-        says_so_again="omo goal complete",
-        cannot_go_on="omo ultragoal checkpoint --status blocked --evidence TEXT, and take the next goal",
-        looks={
-            ("goal", "get"): (),
-            ("evidence", "list"): ("--goal=",),
-            ("ultragoal", "brief"): ("--goal-id=",),
-            ("ultragoal", "status"): (),
-        },
-        leaders={
-            "ultragoal": (
-                *("create-goals", "complete-goals", "checkpoint", "steer", "classify-blocker"),
-                "record-review-blockers",
-            ),
-            "goal": ("create", "complete", "pause", "resume", "drop"),
-            "state": ("clear", "ultragoal"),
-        },
-        leaders_with={("ultragoal", "review"): "review-start"},
-        briefs={
-            "omo:architect": "omo ultragoal brief architect",
-            "omo:qa": "omo ultragoal brief qa",
-            "omo:critic": "omo ultragoal brief critic",
-        },
-        instead={
-            "goals.json": "omo ultragoal status shows the plan, omo ultragoal steer changes it",
-            "ledger.jsonl": "omo alone writes the ledger: "
-            "omo ultragoal checkpoint and steer add to it, status shows it",
-        },
-        denies={
-            "ask": "no goal is open, the run is handed off, or the setting attended is on where the hook runs",
-            "pause": "a blocker that only a person can remove, recorded just before: omo ultragoal classify-blocker",
-            "complete": "a fresh final receipt that covers the plan: omo ultragoal checkpoint",
-        },
-    ),
-    Workflow(
-        *("ralph", "Criteria", "criterion"),
-        {"ralph": ("verbs", "rounds of work with an independent judge: start, judge, status")},
-        home="ralph",
-        offered=4,
-        facts_have_task=True,
-        words="ralph",
-        in_words=("use ralph", "run ralph", "start ralph", "with ralph"),  # "Ralph" may be somebody
-        keeps=("base", "fingerprint"),  # it compares whole trees
-        skill="ralph",
-        says_so_again="omo ralph judge",
-        cannot_go_on="omo ralph abandon REASON, which the user is told",
-        looks={
-            ("ralph", "status"): ("--run=",),
-            ("ralph", "artifacts"): ("--run=",),
-            ("ralph", "brief"): ("--run=",),
-            ("ralph", "judge"): ("--run=", "--no-refine="),
-        },
-        needs_files=(("ralph", "artifacts"), ("ralph", "judge")),
-        leaders={"ralph": ("start", "judge", "abandon")},
-        briefs={
-            "omo:judge": "omo ralph brief",
-            "omo:qa": "omo ralph brief qa",
-            "omo:critic": "omo ralph brief critic",
-        },
-    ),
-    Workflow(
-        *("verify", "Verified goals", "goal"),
-        {"verify": ("verbs", "goals and the proof that they are met: checks, questions, claims")},
-        journal="verify/goals",
-        claims="verify/claims",
-        files_checks="omo verify add",
-        offered=1,
-        words="""verify verification verifying verifikation prüfung vérification verificación verificação проверку
-            проверка 验证 驗證 検証 검증""",
-        open_unit="step",
-        skill="verify",
-        says_so_again="omo verify finish GOAL --summary TEXT",
-        looks={("verify", "brief"): (), ("verify", "status"): ()},
-        leaders={"verify": ("add", "begin", "answer", "finish")},
-        briefs={"omo:judge": "omo verify brief GOAL"},
-    ),
-    Workflow(
-        *("ulw", "Gates", "gate"),
-        {},  # it is the engine's own
-        name="ultrawork",
-        typed=("ulw",),
-        words="ulw ultrawork",
-        says_so_again="omo ulw done",
-        looks={
-            ("gate", "list"): (),
-            ("gate", "run"): (),
-            ("gate", "suggest"): (),
-            ("ulw", "status"): (),
-            ("ulw", "done"): ("--because=",),  # not --skip-verification, which lets something through
-        },
-        needs_files=(("gate", "run"), ("ulw", "done")),
-        leaders={"ulw": ("start", "done", "blocked")},
-    ),
-)
+ROWS = (UltraplanWorkflow(), UltragoalWorkflow(), RalphWorkflow(), VerifyWorkflow(), UltraworkWorkflow())
 BY_KIND = {row.kind: row for row in ROWS}
 BY_TYPED = {name: row for row in ROWS for name in row.typed}
 

@@ -469,13 +469,14 @@ def test_only_hosts_that_have_omo_are_spoken_of(machine: Machine) -> None:
         ("GitHub Copilot CLI 1.0.102.", '[{"name": "omo", "enabled": true}]', OK, "Copilot CLI 1.0.102 has omo"),
         ("GitHub Copilot CLI 1.0.99.", '[{"name": "omo", "enabled": true}]', WARN, "older than 1.0.102"),
         ("GitHub Copilot CLI 1.0.102.", '[{"name": "omo", "enabled": false}]', FAIL, "switched off"),
+        ("GitHub Copilot CLI 1.0.99.", '[{"name": "omo", "enabled": false}]', FAIL, "switched off"),
         ("GitHub Copilot CLI 1.0.102.", "[]", UNKNOWN, "did not tell which plugins"),
         ("GitHub Copilot CLI 1.0.102.", "no idea", UNKNOWN, "did not tell which plugins"),
-        ("no idea", "[]", UNKNOWN, "did not tell its version"),
+        ("no idea", "[]", UNKNOWN, "copilot --version tells no version: no idea"),
     ],
 )
 def test_what_is_said_of_copilot(machine: Machine, version: str, plugins: str, result: str, words: str) -> None:
-    printed = {copilot_setup.VERSION: version, copilot_setup.LIST: plugins}
+    printed = {("copilot", "--version"): version, copilot_setup.LIST: plugins}
     setup = copilot_setup.Setup({"COPILOT_HOME": str(machine.directory)}, str(machine.directory))
     asked = setups.Installed(ROOT, machine.environment, 8, lambda command, stdin, environ: printed[tuple(command)])
     expect(setup.look(asked), result, words)

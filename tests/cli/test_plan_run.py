@@ -10,7 +10,7 @@ import pytest
 from tests.cli.sessions import OF_ANOTHER, next_stop
 from tests.kept import copied
 from tests.project import SESSION, Project
-from tests.ultraplan.plans import begin_repository, carry_out, commit, git, path_of, plan_text
+from tests.ultraplan.plans import begin_repository, carry_out, commit, git, path_of, plan_text, subject_of
 
 WHY = "no critic in this test"
 
@@ -49,6 +49,23 @@ def test_a_plan_of_five_steps_that_skips_the_third_is_caught_recovers_and_passes
     assert next_stop(planned) == "done"
     assert planned.agent("plan", "audit", "plan.md").code == 0
     assert git(planned.root, "status", "--porcelain") == ""
+
+
+def test_a_plan_for_a_file_with_brackets_in_its_name_is_carried_out_within_its_fence(tmp_path: Path) -> None:
+    path = "app/[slug]/page.py"
+    manifest = {"expected_paths": [path], "must_contain": [{"path": path, "pattern": "^def part1"}]}
+    verify = f"`python3 '{path}'` → expected: no output, exit 0"
+    step = {"Files": f"`{path}`", "Verify": verify, "manifest": manifest}
+    project = Project(tmp_path)
+    (tmp_path / "plan.md").write_text(plan_text(1, touch=(path,), step1=step))
+    begin_repository(tmp_path)
+    start(project)
+    target = tmp_path / path
+    target.parent.mkdir(parents=True)
+    target.write_text("def part1():\n    return 1\n")
+    commit(tmp_path, subject_of(1))
+    ran = project.agent("plan", "finish", "--json")
+    assert (ran.code, ran.json["verdict"]) == (0, "pass"), ran.out
 
 
 def test_stop_holds_a_session_that_was_called_complete_too_early_or_not_at_all(planned: Project) -> None:

@@ -173,7 +173,7 @@ def test_without_its_agents_whoever_begins_is_told(codex: Codex, tmp_path: Path,
     codex.write("plan.md", plan_text(1))
     words = shlex.split(begins)
     assert "Codex lacks omo's agents" in codex.omo(*words, by="user", env=home).err
-    for agent in codex_setup.agent_files(ROOT, home):
+    for agent in codex_setup.Setup(home, "").agent_files(ROOT):
         agent.path.parent.mkdir(exist_ok=True)
         agent.path.write_text(agent.text, encoding="utf-8")
     assert "Codex lacks omo's agents" not in codex.omo(*words, by="user", env=home).err

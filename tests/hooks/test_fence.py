@@ -52,6 +52,14 @@ def test_edits_stay_inside_the_fence(host: Host, tool: str) -> None:
     write(host, "/tmp/scratch.txt", tool).assert_silent()
 
 
+def test_a_file_with_brackets_in_its_name_is_inside_the_fence_that_names_it(host: Host) -> None:
+    path = "app/[slug]/page.tsx"
+    open_fence(host, fence={"touch": [path], "never": [], "root": str(host.project)})
+    write(host, path).assert_silent()
+    bash(host, f"echo x > '{path}'").assert_silent()
+    assert "outside the plan's fence" in denied(write(host, "app/s/page.tsx"))
+
+
 @pytest.mark.parametrize(
     "path",
     [

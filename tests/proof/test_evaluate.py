@@ -500,11 +500,20 @@ def test_a_glob_that_names_too_much_is_unknown(root: Path, monkeypatch: pytest.M
         ("A", "a", False),
         ("a/b/c/d", "a/**/d", True),
         ("x/a", "a/**", False),
-        ("f1.py", "f[0-9].py", True),
+        ("app/[slug]/page.tsx", "app/[slug]/page.tsx", True),
+        ("app/[slug]/page.tsx", "app/**/page.*", True),
+        ("app/s/page.tsx", "app/[slug]/page.tsx", False),
     ],
 )
 def test_globs(path: str, glob: str, covers: bool) -> None:
     assert globs.covers(path, glob) == covers
+
+
+@pytest.mark.parametrize("glob", ["app/[slug]/page.tsx", "app/[slug]/*.tsx", "app/[s*/page.tsx", "**/[slug]/*"])
+def test_brackets_are_letters_of_a_name(root: Path, glob: str) -> None:
+    write(root, "app/[slug]/page.tsx", "export default 1\n")
+    write(root, "app/s/page.ts", "export default 1\n")
+    assert look(root, {"type": "path", "path": glob}).reason == "1 found, 1 needed"
 
 
 def test_a_glob_made_to_explode_does_not() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from omo.globs import covers, leads_to, name_matches
+from omo.globs import covers, leads_to, shell_name_matches
 from omo.state.runtime import fence_of
 from omo.text import clip
 
@@ -170,7 +170,7 @@ class Fence:
                 count += 1
                 if count > MOST_BELOW:
                     return f"holds more than {MOST_BELOW} entries, too many to be looked at: name a smaller part"
-                is_meant = not only or name_matches(name.lower(), only)
+                is_meant = not only or shell_name_matches(name.lower(), only)
                 if is_meant and (reason := self._why_not(os.path.join(top, name), TREE)):
                     return reason
         return ""

@@ -17,7 +17,7 @@ from omo.fence import (
     shown,
     writes,
 )
-from omo.globs import expand, is_pattern
+from omo.globs import expand, is_shell_pattern
 from omo.shell.programs import stages
 
 TYPE_CHECKING = False
@@ -112,7 +112,7 @@ class _Judge:
 
     def _globbed(self, path: str, directory: str | None) -> list[str]:
         """The files a glob names, or the glob itself where it names none: so does the shell."""
-        if directory is None or isinstance(path, shell.Unknown) or not is_pattern(path):
+        if directory is None or isinstance(path, shell.Unknown) or not is_shell_pattern(path):
             return [path]
         return expand(self.fence.absolute(path, directory), MOST_FOUND) or [path]
 

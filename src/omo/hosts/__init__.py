@@ -306,6 +306,11 @@ class Host:
         """One of the host's own, or of a plugin that it has, which holds this session at a Stop; empty without one."""
         return {}
 
+    def directory(self, environ: Mapping[str, str]) -> str:
+        """Where it keeps its settings and records; empty where nothing says whose home this is."""
+        home = environ.get("HOME")
+        return environ.get(self.home_variable) or (os.path.join(home, self.home_name) if home else "")
+
     def finds_plugin(self) -> str:
         """Shell that prints where its plugin is, the newest first. A session's start has written that into its data."""
         return f'for data in {self.data_directories()}; do\n    [ -r "$data/root" ] && cat "$data/root"\ndone\n'

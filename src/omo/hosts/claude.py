@@ -6,7 +6,7 @@ import os
 
 from omo import hosts
 from omo.hosts import Event, Host, Refusal, ToolCall, Transcript, Usage
-from omo.json_text import Json, dumps, loads
+from omo.json_text import Json, dumps, loads, objects, part
 from omo.safe_open import regular_file
 from omo.text import clip
 
@@ -176,22 +176,22 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
     event.agent_id = text("agent_id")
     event.agent_type = text("agent_type")
     event.is_subagent = bool(fields.get("agent_id"))
-    cost = _dict(fields.get("cost")).get("total_cost_usd")
+    cost = part(fields, "cost").get("total_cost_usd")
     event.cost = cost if isinstance(cost, float | int) else None
     event.in_plan_mode = text("permission_mode") == "plan"
     event.continues_a_block = fields.get("stop_hook_active") is True
     event.last_message = text("last_assistant_message")
     event.limit_notice = limit_notice(event.last_message.strip())
-    for task in _objects(fields.get("background_tasks")):
+    for task in objects(fields.get("background_tasks")):
         if task.get("status") in FINISHED:
             continue
         if task.get("type") in BACKGROUND_SHELLS:
             event.running_shells += 1
         else:
             event.running_agents += 1
-    event.has_wakeup = any(cron.get("recurring") is False for cron in _objects(fields.get("session_crons")))
+    event.has_wakeup = any(cron.get("recurring") is False for cron in objects(fields.get("session_crons")))
     if "tool_name" in fields:
-        _read_tool(event, text("tool_name"), fields.get("tool_input"))
+        _read_tool(event, text("tool_name"), part(fields, "tool_input"))
     event.raw = raw
     event.transcript = HOST.transcript(text("transcript_path"))
     event.shows_messages = bool(environ and environ.get("CLAUDECODE"))
@@ -201,12 +201,11 @@ def event_of(fields: Json, raw: bytes = b"", environ: Mapping[str, str] | None =
 
 def _project_of(fields: Json) -> str:
     """A status line is told where the session was started, and its `cwd` goes along with every cd."""
-    project = _dict(fields.get("workspace")).get("project_dir")
+    project = part(fields, "workspace").get("project_dir")
     return project if isinstance(project, str) else ""
 
 
-def _read_tool(event: Event, name: str, given: object) -> None:
-    arguments = _dict(given)
+def _read_tool(event: Event, name: str, arguments: Json) -> None:
     event.tool = TOOLS.get(name, hosts.OTHER)
     event.tool_title = name
     event.arguments = arguments
@@ -221,7 +220,7 @@ def _read_tool(event: Event, name: str, given: object) -> None:
 def asked_in(arguments: Json, key: str) -> str:
     """The texts of all questions that a call asks, each of which has its own under this key."""
     questions = []
-    for question in _objects(arguments.get("questions")):
+    for question in objects(arguments.get("questions")):
         if isinstance(question.get(key), str):
             questions.append(question[key])
     return " ".join(questions)
@@ -325,18 +324,18 @@ class ClaudeTranscript(Transcript):
                 break
             # But a hook, or the user: tests/hooks/test_refused.py,
             # test_what_the_permissions_refuse_counts_and_nobody_elses_no.
-            if _dict(row.get("permissionDecision")).get("source") != "config":
+            if part(row, "permissionDecision").get("source") != "config":
                 continue
             is_denied = row.get("toolDenialKind") == "permission-rule"
-            for block in _objects(_dict(row.get("message")).get("content")):
+            for block in objects(part(row, "message").get("content")):
                 refusals += self._refused(str(block.get("tool_use_id")), is_denied=is_denied)
         return refusals[::-1]
 
     def _refused(self, call: str, *, is_denied: bool) -> list[Refusal]:
         for row in self._rows(call):
-            for block in _objects(_dict(row.get("message")).get("content")):
+            for block in objects(part(row, "message").get("content")):
                 if block.get("type") == "tool_use" and block.get("id") == call:
-                    name, given = str(block.get("name")), _dict(block.get("input"))
+                    name, given = str(block.get("name")), part(block, "input")
                     what = _command(given) or "".join(_written_paths(name, given)[:1])
                     return [Refusal(name, what, rules_for(name, what), is_denied=is_denied)]
         return []
@@ -344,7 +343,7 @@ class ClaudeTranscript(Transcript):
     def active_goal(self) -> str:
         """As the client itself finds it after a resume: the last row of its goal says how that stands."""
         for row in self._rows("goal_status"):
-            status = _dict(row.get("attachment"))
+            status = part(row, "attachment")
             if row.get("type") == "attachment" and status.get("type") == "goal_status":
                 is_over = bool(status.get("met") or status.get("failed"))
                 return "" if is_over else str(status.get("condition") or "")
@@ -355,7 +354,7 @@ class ClaudeTranscript(Transcript):
         for count, (_, row) in enumerate(self._answers()):
             if count == 2:
                 break
-            for block in _objects(_dict(row.get("message")).get("content")):
+            for block in objects(part(row, "message").get("content")):
                 if message[:KNOWN_BY] in str(block.get("text")):
                     return True
         return False
@@ -426,23 +425,24 @@ def whole_lines(path: str, start: int) -> tuple[list[bytes], int]:
 
 def _usage_in(row: Json, moment: str) -> list[Usage]:
     if row.get("subtype") == "compact_boundary":
-        read = _dict(row.get("compactMetadata")).get("preTokens")
+        read = part(row, "compactMetadata").get("preTokens")
         return [Usage("", moment, counts_of({"read": read}, ("read",)))]
     if row.get("type") == "cost-state":
         return [Usage("", moment, _summed(row), is_sum=True)]
     if row.get("type") != "assistant":
         return []
-    message = _dict(row.get("message"))
+    message = part(row, "message")
     if not isinstance(message.get("id"), str) or not moment:
         raise hosts.OtherForm
-    return [Usage(f"{message['id']} {row.get('requestId')}", moment, counts_of(_dict(message.get("usage")), USED))]
+    return [Usage(f"{message['id']} {row.get('requestId')}", moment, counts_of(part(message, "usage"), USED))]
 
 
 def _summed(row: Json) -> tuple[int, ...]:
     """By kind, over the models that were used."""
     total = [0] * len(SUMMED)
-    for used in _dict(row.get("modelUsage")).values():
-        total = [sum(pair) for pair in zip(total, counts_of(_dict(used), SUMMED), strict=True)]
+    models = part(row, "modelUsage")
+    for model in models:
+        total = [sum(pair) for pair in zip(total, counts_of(part(models, model), SUMMED), strict=True)]
     return tuple(total)
 
 
@@ -490,27 +490,19 @@ def _has_ralph_loop(event: Event) -> bool:
 
 def _calls_in(row: Json) -> list[ToolCall]:
     calls = []
-    for block in _objects(_dict(row.get("message")).get("content")):
+    for block in objects(part(row, "message").get("content")):
         if block.get("type") == "tool_use":
-            command = str(_dict(block.get("input")).get("command") or "")
+            command = str(part(block, "input").get("command") or "")
             calls.append(ToolCall(TOOLS.get(str(block.get("name")), hosts.OTHER), command))
     return calls
 
 
 def _object(line: bytes) -> Json:
     try:
-        return _dict(loads(line.decode("utf-8", "replace")))
+        row = loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return {}
-
-
-def _dict(value: object) -> Json:
-    """An object, empty where there is something else."""
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: object) -> list[Json]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+    return row if isinstance(row, dict) else {}
 
 
 def _notification(answer: Answer, message: str, event: Event, environ: Mapping[str, str]) -> Json:

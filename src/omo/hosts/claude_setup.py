@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
-import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,18 +17,15 @@ from omo.hosts.setups import (
     Look,
     fail,
     handlers,
-    objects,
     ok,
-    part,
+    others_hold,
     read_object,
     unknown,
     warn,
 )
-from omo.json_text import Json
-from omo.text import clip, counted
+from omo.json_text import Json, objects, part
+from omo.text import clip
 
-VERSION = ("claude", "--version")
-OLDEST_TESTED = (2, 1, 197)
 INSTALL = "claude plugin install omo@omo"
 UNINSTALL = "claude plugin uninstall omo@omo"
 OTHERS = "if a session is held though omo let go, switch these off: claude plugin disable NAME, or edit the file"
@@ -64,7 +59,9 @@ class SettingsFile:
 class Setup(HostSetup):
     """What a user and a project have set for Claude Code, a later file over an earlier one."""
 
-    name, title = "claude", "Claude Code"
+    host = claude.HOST
+    name, title = host.name, "Claude Code"
+    oldest_tested = (2, 1, 197)
     reinstall_command = f"{UNINSTALL} && {INSTALL}"
     uninstall_command = f"{UNINSTALL} && claude plugin marketplace remove omo"
     hooks_switch = "disableAllHooks"
@@ -72,7 +69,6 @@ class Setup(HostSetup):
 
     def __init__(self, environ: Mapping[str, str], project: str) -> None:
         super().__init__(environ, project)
-        self.directory = _directory(environ)
         self.files = list(self._read_files())
 
     def has_plugin(self) -> bool:
@@ -164,10 +160,6 @@ class Setup(HostSetup):
                     plugins.append((name, Path(path)))
         return plugins
 
-    def data_directories(self) -> list[Path]:
-        """Where the host lets a plugin of our name keep what it builds."""
-        return [] if self.directory is None else sorted(self.directory.glob("plugins/data/omo-*"))
-
     # What the doctor sees
 
     def looks(self) -> Mapping[str, Look]:
@@ -201,20 +193,6 @@ class Setup(HostSetup):
             f"{INSTALL}; nothing to do if you start claude with --plugin-dir",
         )
 
-    def look_at_version(self, omo: Installed) -> DoctorFinding:
-        program, asked, oldest = VERSION[0], " ".join(VERSION), ".".join(map(str, OLDEST_TESTED))
-        remedy = f"see that {asked} prints {oldest} or newer"
-        if shutil.which(program, path=self.environ.get("PATH", "")) is None:
-            return unknown(f"{program} is not on PATH", remedy)
-        told = omo.ask(VERSION, b"", {})
-        version = re.search(r"(\d+)\.(\d+)\.(\d+)", told)
-        if version is None:
-            return unknown(f"{asked} tells no version: {told.strip() or 'nothing'}", remedy)
-        if tuple(map(int, version.groups())) < OLDEST_TESTED:
-            seen = f"{self.title} {version[0]} is older than {oldest}, the oldest the hooks were tested with"
-            return warn(seen, "claude update")
-        return ok(f"{self.title} {version[0]}")
-
     def look_at_cap(self, omo: Installed) -> DoctorFinding:
         """It has a limit of its own; ours should come first, since it says why."""
         ours = omo.most_blocks
@@ -234,8 +212,7 @@ class Setup(HostSetup):
     def look_at_other_hooks(self, omo: Installed) -> DoctorFinding:
         others, problems = self.other_stop_hooks()
         if others:
-            seen = f"{counted(len(others), 'other hook')} at Stop can hold a session too"
-            return warn(seen, OTHERS, others + problems)
+            return warn(others_hold(others), OTHERS, others + problems)
         if problems:
             return unknown("not every plugin's hooks could be read", "reinstall the plugins named", problems)
         return ok("no other hook runs at Stop")
@@ -318,14 +295,6 @@ def without_status_line(values: Json, ours: str) -> Json:
 
 def is_ours(plugin: str) -> bool:
     return plugin.startswith("omo@")
-
-
-def _directory(environ: Mapping[str, str]) -> Path | None:
-    """The host's own; None where nothing says whose home this is."""
-    user = environ.get("HOME")
-    if named := environ.get("CLAUDE_CONFIG_DIR"):
-        return Path(named)
-    return Path(user) / ".claude" if user else None
 
 
 def _texts(values: Json) -> dict[str, str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from omo import hosts
 from omo.hosts import Event, Host, Refusal, Usage, claude
-from omo.json_text import Json
+from omo.json_text import Json, part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Codex(Host):
 
         from omo.hosts import codex_setup
 
-        return "" if codex_setup.agents_are_there(Path(plugin), environ) else NO_AGENTS
+        return NO_AGENTS if codex_setup.Setup(environ, "").missing_agents(Path(plugin)) else ""
 
     def spell(self, text: str) -> str:
         return text.replace("/omo:", "$omo:").replace("with the Agent tool", "with spawn_agent")
@@ -136,8 +136,7 @@ class Rollout(hosts.Transcript):
         """A turn's other rows are there before its first prompt is asked about, a prompt that was let through is not.
         Nor is what the model used: a provider need not tell that."""
         for row in claude.rows_with(self.path, self.start, "UserMessage"):
-            payload = row.get("payload")
-            return isinstance(payload, dict) and payload.get("turn_id") == turn
+            return bool(part(row, "payload").get("turn_id") == turn)
         return False
 
     def usage(self) -> tuple[list[Usage], int]:
@@ -165,9 +164,7 @@ class Rollout(hosts.Transcript):
             return []
         for line in lines:
             row = (claude.fields_of(line) or {}) if b'"function_call' in line else {}
-            payload = row.get("payload")
-            if not isinstance(payload, dict):
-                continue
+            payload = part(row, "payload")
             call, output = str(payload.get("call_id")), str(payload.get("output"))
             if payload.get("type") == "function_call":
                 calls[call] = payload

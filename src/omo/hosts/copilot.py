@@ -12,7 +12,7 @@ import time
 from omo import hosts
 from omo.clock import seconds
 from omo.hosts import Event, Host, Refusal, ToolCall, Transcript, Usage, claude
-from omo.json_text import Json
+from omo.json_text import Json, objects, part
 from omo.safe_open import regular_file
 
 TYPE_CHECKING = False
@@ -148,15 +148,9 @@ class Copilot(Host):
 HOST = Copilot()
 
 
-def directory(environ: Mapping[str, str]) -> str:
-    """Where Copilot CLI keeps its settings and records; empty where there is no home."""
-    home = environ.get("HOME")
-    return environ.get(HOST.home_variable) or (os.path.join(home, HOST.home_name) if home else "")
-
-
 def record_of(session: str, environ: Mapping[str, str]) -> str:
     """Which most events do not name."""
-    place = directory(environ)
+    place = HOST.directory(environ)
     return os.path.join(place, "session-state", session, "events.jsonl") if place and session else ""
 
 
@@ -232,22 +226,21 @@ class Events(Transcript):
         for kind in ("subagent.completed", "subagent.failed"):
             ended |= {data["agent"] for data in self._rows(kind)}
         for data in self._rows("system.notification"):
-            about = data.get("kind")
-            if isinstance(about, dict) and about.get("type") == "shell_completed":
+            about = part(data, "kind")
+            if about.get("type") == "shell_completed":
                 ended.add(about.get("shellId"))
         agents = {data["agent"] for data in self._rows("subagent.started") if data.get("executionMode") == "background"}
         shells = set()
         for data in self._rows("tool.execution_start"):
-            given = data.get("arguments")
-            if isinstance(given, dict) and given.get("mode") == "async" and given.get("shellId"):
+            given = part(data, "arguments")
+            if given.get("mode") == "async" and given.get("shellId"):
                 shells.add(given["shellId"])
         return len(agents - ended), len(shells - ended)
 
     def has_sent_back(self, prompt: str) -> bool:
         """Whether it is what a Stop hook, ours or another's, has sent the agent back with: that comes as a prompt."""
         for data in self._rows("hook.end"):
-            output = data.get("output")
-            if data.get("hookType") == "agentStop" and isinstance(output, dict) and output.get("reason") == prompt:
+            if data.get("hookType") == "agentStop" and part(data, "output").get("reason") == prompt:
                 return True
         return False
 
@@ -275,10 +268,10 @@ class Events(Transcript):
             is_known = True
             if data["at"] <= moment:
                 break
-            requests = data.get("toolRequests")
-            for request in requests if isinstance(requests, list) and not data["agent"] else []:
-                given = request.get("arguments")
-                command = str(given.get("command") or "") if isinstance(given, dict) else ""
+            if data["agent"]:
+                continue
+            for request in objects(data.get("toolRequests")):
+                command = str(part(request, "arguments").get("command") or "")
                 calls.append(ToolCall(CALLED.get(str(request.get("name")), hosts.OTHER), command))
         return calls if is_known else None
 
@@ -289,8 +282,8 @@ class Events(Transcript):
                 asked[str(data.get("requestId"))] = data["permissionRequest"]
         refusals = []
         for data in self._rows("permission.completed"):
-            result, request = data.get("result"), asked.get(str(data.get("requestId")))
-            kind = str(result.get("kind")) if isinstance(result, dict) else ""
+            request = asked.get(str(data.get("requestId")))
+            kind = str(part(data, "result").get("kind"))
             if data["at"] > moment and request is not None and kind.startswith(REFUSED_BY_ITSELF):
                 refusals.append(_refusal(request))
         return refusals[::-1]

@@ -3,33 +3,38 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 from omo.errors import Unreadable
 from omo.hosts import copilot
-from omo.hosts.setups import DoctorFinding, HostSetup, Installed, fail, ok, read_object, unknown, warn
-from omo.json_text import Json
-from omo.text import clip, counted
+from omo.hosts.setups import (
+    OK,
+    UNKNOWN,
+    DoctorFinding,
+    HostSetup,
+    Installed,
+    fail,
+    ok,
+    others_hold,
+    read_object,
+    unknown,
+    warn,
+)
+from omo.json_text import Json, objects, part
+from omo.text import clip
 
-OLDEST_TESTED = (1, 0, 102)
-VERSION = ("copilot", "--version")
 LIST = ("copilot", "plugin", "list", "--json")
 STOP_EVENTS = ("Stop", "agentStop")
 OTHERS = "if a session is held though omo let go, take these away: copilot plugin disable NAME, or edit the file"
 
 
 class Setup(HostSetup):
-    name, title = copilot.HOST.name, "Copilot CLI"
+    host = copilot.HOST
+    name, title = host.name, "Copilot CLI"
+    oldest_tested = (1, 0, 102)
     reinstall_command = "copilot plugin uninstall omo@omo && copilot plugin install omo@omo"
     uninstall_command = "copilot plugin uninstall omo@omo && copilot plugin marketplace remove omo"
-
     hooks_switch = "disableAllHooks"
-
-    @property
-    def directory(self) -> Path | None:
-        place = copilot.directory(self.environ)
-        return Path(place) if place else None
 
     def settings(self) -> Json:
         """The user's; empty where there are none."""
@@ -43,37 +48,30 @@ class Setup(HostSetup):
             settings = self.settings()
         except Unreadable:
             return False
-        plugins, known = settings.get("enabledPlugins"), settings.get("extraKnownMarketplaces")
-        for name, is_on in plugins.items() if isinstance(plugins, dict) else ():
+        for name, is_on in part(settings, "enabledPlugins").items():
             plugin, _, market = name.partition("@")
-            if plugin == "omo" and (is_on or (isinstance(known, dict) and market in known)):
+            if plugin == "omo" and (is_on or market in part(settings, "extraKnownMarketplaces")):
                 return True
         return False
 
     def switch_hooks_off(self) -> list[str]:
         return [f"{self.directory}/settings.json"] if self.settings().get(self.hooks_switch) is True else []
 
-    def data_directories(self) -> list[Path]:
-        return [] if self.directory is None else sorted(self.directory.glob(copilot.HOST.data_pattern))
-
     def look(self, omo: Installed) -> DoctorFinding:
         settings = self.settings()
-        version = re.search(r"(\d+)\.(\d+)\.(\d+)", omo.ask(VERSION, b"", {}))
-        if version is None:
-            return unknown(f"{self.title} did not tell its version", "see that copilot --version prints one")
+        version = self.look_at_version(omo)
+        if version.result == UNKNOWN:
+            return version
         ours = _ours(omo.ask(LIST, b"", {}))
         if ours is None:
             return unknown(f"{self.title} did not tell which plugins it has", f"see what {' '.join(LIST)} says")
         if not ours.get("enabled"):
             return fail(f"omo is switched off in {self.title}", "copilot plugin enable omo@omo")
-        if tuple(map(int, version.groups())) < OLDEST_TESTED:
-            oldest = ".".join(map(str, OLDEST_TESTED))
-            seen = f"{self.title} {version[0]} is older than {oldest}, the oldest the hooks were tested with"
-            return warn(seen, "copilot update")
-        seen = f"{self.title} {version[0]} has omo, from {clip(str(ours.get('installedFrom')), 200)}"
+        if version.result != OK:
+            return version
+        seen = f"{version.seen} has omo, from {clip(str(ours.get('installedFrom')), 200)}"
         if others := self._other_stop_hooks(settings):
-            too = f"{counted(len(others), 'other hook')} at Stop can hold a session too"
-            return warn(f"{seen}; {too}", OTHERS, others)
+            return warn(f"{seen}; {others_hold(others)}", OTHERS, others)
         return ok(seen)
 
     def _other_stop_hooks(self, settings: Json) -> list[str]:
@@ -87,8 +85,7 @@ class Setup(HostSetup):
             files[str(path)] = read_object(path) or {}
         others = []
         for name, values in files.items():
-            hooks = values.get("hooks")
-            if isinstance(hooks, dict) and any(hooks.get(event) for event in STOP_EVENTS):
+            if any(part(values, "hooks").get(event) for event in STOP_EVENTS):
                 others.append(name)
         return others
 
@@ -99,7 +96,7 @@ def _ours(printed: str) -> Json | None:
         plugins = json.loads(printed)
     except ValueError:
         return None
-    for plugin in plugins if isinstance(plugins, list) else []:
-        if isinstance(plugin, dict) and plugin.get("name") == "omo":
+    for plugin in objects(plugins):
+        if plugin.get("name") == "omo":
             return plugin
     return None

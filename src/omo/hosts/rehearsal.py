@@ -9,7 +9,8 @@ from pathlib import Path
 from omo import hosts
 from omo.errors import Unreadable
 from omo.hosts import Answer
-from omo.hosts.setups import handlers, part, read_object
+from omo.hosts.setups import handlers, read_object
+from omo.json_text import part
 
 HOST = hosts.named(hosts.NAMES[0])
 STOP, PROMPT = "Stop", "UserPromptSubmit"

@@ -7,16 +7,18 @@ is in them, reading them is safe.
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from omo import hosts
 from omo.errors import Unreadable
-from omo.json_text import Json
+from omo.json_text import Json, objects, part
 from omo.safe_open import read_file
 from omo.text import counted
 
@@ -87,8 +89,10 @@ Look = Callable[[Installed], DoctorFinding]
 
 
 class HostSetup:
+    host = hosts.Host()
     name = ""
     title = ""
+    oldest_tested = (0, 0, 0)
     reinstall_command = uninstall_command = ""
     hooks_switch = ""  # the setting that keeps every hook from running
     needs_agents: ClassVar[bool] = False  # it takes none from a plugin, so `omo setup NAME` writes them for it
@@ -97,6 +101,8 @@ class HostSetup:
     def __init__(self, environ: Mapping[str, str], project: str) -> None:
         self.environ = environ
         self.project = project
+        place = self.host.directory(environ)
+        self.directory = Path(place) if place else None
 
     def has_plugin(self) -> bool:
         """Its settings name our plugin."""
@@ -104,7 +110,7 @@ class HostSetup:
 
     def data_directories(self) -> list[Path]:
         """Where it lets a plugin of our name keep what it builds."""
-        raise NotImplementedError
+        return [] if self.directory is None else sorted(self.directory.glob(self.host.data_pattern))
 
     def missing_agents(self, plugin: Path) -> list[AgentFile]:
         """Those of the plugin's that it does not have as they are now."""
@@ -123,6 +129,20 @@ class HostSetup:
     def look(self, omo: Installed) -> DoctorFinding:
         """All there is to say of a host with one line."""
         raise NotImplementedError
+
+    def look_at_version(self, omo: Installed) -> DoctorFinding:
+        asked, oldest = f"{self.host.program} --version", ".".join(map(str, self.oldest_tested))
+        remedy = f"see that {asked} prints {oldest} or newer"
+        told = omo.ask(asked.split(), b"", {}).strip()
+        if not told and shutil.which(self.host.program, path=self.environ.get("PATH", "")) is None:
+            return unknown(f"{self.host.program} is not on PATH", remedy)
+        version = re.search(r"(\d+)\.(\d+)\.(\d+)", told)
+        if version is None:
+            return unknown(f"{asked} tells no version: {told or 'nothing'}", remedy)
+        if tuple(map(int, version.groups())) < self.oldest_tested:
+            seen = f"{self.title} {version[0]} is older than {oldest}, the oldest the hooks were tested with"
+            return warn(seen, f"{self.host.program} update")
+        return ok(f"{self.title} {version[0]}")
 
     def hook_environ(self) -> dict[str, str]:
         """What its hooks are given: this environment, under what its settings put over it."""
@@ -186,9 +206,8 @@ def read_object(path: Path) -> Json | None:
     return values
 
 
-def part(values: Mapping[str, Any], key: str) -> Json:
-    value = values.get(key)
-    return value if isinstance(value, dict) else {}
+def others_hold(others: Sequence[str]) -> str:
+    return f"{counted(len(others), 'other hook')} at Stop can hold a session too"
 
 
 def handlers(values: Json, event: str) -> list[Json]:
@@ -197,9 +216,3 @@ def handlers(values: Json, event: str) -> list[Json]:
     for group in objects(part(values, "hooks").get(event)):
         found += objects(group.get("hooks"))
     return found
-
-
-def objects(value: object) -> list[Json]:
-    if not isinstance(value, list):
-        return []
-    return [item for item in value if isinstance(item, dict)]

@@ -11,14 +11,15 @@ import os
 from omo import table
 from omo.clock import seconds, stamp
 from omo.errors import Newer, Unreadable
-from omo.json_text import Json, dumps
+from omo.json_text import dumps
+from omo.json_text import part as part
 from omo.state import ledger, paths, store
 from omo.state.rows import EMPTY, read_row
 from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from typing import Any
 
     from omo.state.ledger_rows import SessionEvent
@@ -127,12 +128,6 @@ def what_is_on(row: SessionRow) -> str:
     if not is_live(row):
         return "a plan's fence" if is_fenced(row) else ""
     return ", ".join(table.name_of(kind) for kind, _ in work_in(row, *OPEN_STATES)) or "ultrawork"
-
-
-def part(row: Mapping[str, Any], key: str) -> Json:
-    """One object of what was read as JSON, empty where it is missing or something else."""
-    value = row.get(key)
-    return value if isinstance(value, dict) else {}
 
 
 def work_in(row: SessionRow, *states: str) -> Works:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from omo.digest import sha256
+from omo.globs import is_pattern
 from omo.proof import globs
 from omo.text import clip
 
@@ -117,7 +118,7 @@ class Manifest(BaseModel):
     @property
     def counts_files(self) -> bool:
         """Every expected path has to be there, so the count says more only of a single glob."""
-        return len(self.expected_paths) == 1 and any(letter in self.expected_paths[0] for letter in "*?[")
+        return len(self.expected_paths) == 1 and is_pattern(self.expected_paths[0])
 
 
 @dataclass(frozen=True)

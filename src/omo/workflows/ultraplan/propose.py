@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from omo.errors import NotEvaluable
+from omo.globs import is_pattern
 from omo.proof import git, globs
 from omo.proof.kinds import is_test
 from omo.safe_open import TooLarge, read_file
@@ -234,7 +235,7 @@ def _is_shell(step: Step, path: str, root: Path) -> bool:
 def _contents(step: Step, expected: list[str], root: Path, known: set[str], filled: Proposals) -> list[Content]:
     """A name that a file of the step does not have yet has to be there afterwards. What is written like a function, or
     names a test, and is nowhere in the project, has to be defined; anything else may be a parameter or a key."""
-    plain = [path for path in expected if not re.search(r"[*?\[]", path)]
+    plain = [path for path in expected if not is_pattern(path)]
     contents: dict[tuple[str, str], Content] = {}
     for said in (step.changes, step.test_first):
         current = ""

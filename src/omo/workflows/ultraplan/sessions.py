@@ -139,7 +139,7 @@ def may_meet(glob: str, other: str) -> bool:
 
 
 def _stem(glob: str) -> str:
-    return re.split(r"[*?\[]", glob, maxsplit=1)[0]
+    return re.split(r"[*?]", glob, maxsplit=1)[0]
 
 
 # the spec of a session: what its executor reads, and nothing that code reads back
