@@ -14,7 +14,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from omo.errors import Refused
 from omo.json_text import Json, refuse_constant, without_repeats
