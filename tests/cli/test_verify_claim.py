@@ -132,6 +132,13 @@ def test_an_override_lets_it_stand_and_is_recorded_as_whose_it_is(project: Proje
     assert "override: The wheel is there.: let stand by the agent, " in project.agent("status").out
 
 
+def test_status_names_a_claim_that_stands_once_also_beside_its_goal(project: Project) -> None:
+    begun(project)
+    claim = ("verify", "claim", "The wheel is there.", "--count", "1", "--of", "dist/a.whl", "--goal", "G1")
+    project.check(*claim, "--override", "the release job writes it")
+    assert project.agent("status").out.count("the release job writes it") == 1
+
+
 def test_nothing_to_override_is_said_and_not_recorded_as_one(project: Project) -> None:
     ran = project.agent("verify", "claim", "--absent", "gone", "--override", "better safe than sorry")
     assert (ran.code, "there was nothing to override" in ran.err) == (0, True)

@@ -54,17 +54,12 @@ def status(viewer: Viewer) -> Status | None:
         following = NextStep("repair", why, (command("omo ledger repair", lead=USER_RUNS),), who="user")
     ended = [goal.outcome for goal in held if goal.outcome is not None]
     is_over = bool(held) and len(ended) == len(held)
-    overrides = []
-    for filed in claims.recorded(caller.state, overridden=True):
-        if filed.goal in owed:
-            overrides.append(clip(filed.let_stand, 300))
     return Status(
         KIND,
         "goal",
         run=clip(str(summary.get("run") or ""), 60),
         items=tuple(_item(goal, owed[goal.id], stale_because(goal, files)) for goal in held),
         next=following,
-        overrides=tuple(overrides),
         problems=tuple(store.problems),
         outcome=outcome.worst(ended) if is_over else None,
     )
