@@ -15,9 +15,7 @@ from omo.text import clip
 from omo.views import session
 from omo.work import budget, left_open, outcome
 from omo.work.files import Files
-from omo.work.run import caller_of
 from omo.work.status import NextStep, Status, command
-from omo.work.viewer import Viewer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -293,9 +291,12 @@ def look_at(
     """One session; `for_next` with all that its next step needs. `rows`, those of the runtime file, and `files` spare
     reading the same for each of many."""
     known = rows.get(name) if rows else None  # where it is no row, the one place says so that reads the file
-    caller = caller_of(context, name, rows)
-    head = None
-    if closely and known is not None:
+    caller, head = None, None
+    if closely:
+        from omo.work.run import caller_of
+
+        caller = caller_of(context, name, rows)
+    if caller is not None and known is not None:
         try:
             head = caller.chain.head
         except Unreadable:
@@ -313,8 +314,9 @@ def look_at(
     )
     works: list[Status] | None = None
     problems: list[str] = []
-    if closely:
+    if caller is not None:
         from omo.views.works import works_of as look_at_works
+        from omo.work.viewer import Viewer
 
         viewer = Viewer(context, name, brief.row, caller=caller, files=files, for_next=for_next)
         works = look_at_works(viewer)

@@ -12,7 +12,10 @@ from omo.state.rows import EMPTY
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work.status import Command, NextStep, Status, command
-from omo.work.viewer import Viewer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.work.viewer import Viewer
 
 
 class Sign(NamedTuple):
