@@ -42,9 +42,9 @@ def test_by_force_it_is_archived_with_every_byte_and_the_record_says_so(project:
     assert {name: (kept / name).read_bytes() for name in before} == before
     assert project.statuses() == {"G001": "pending"}
     assert project.plan().run != old.run
-    assert project.rows()[0]["replaces"] == {"run": old.run, "open": 3, "trouble": "", "by": "agent"}
     rows = ledger.rows(paths.events_file(project.state, project.session))
-    assert [(row["run"], row["open"]) for row in rows if row["kind"] == "plan-archived"] == [(old.run, 3)]
+    named = [(row["run"], row["what"], row["why"]) for row in rows if row["kind"] == "given-up"]
+    assert named == [(old.run, f"plan {old.run} was given up with 3 open goals", "another was made in its place")]
 
 
 def test_a_finished_plan_makes_room_by_itself_and_is_kept(project: Project) -> None:

@@ -111,16 +111,6 @@ class Repository(TypedDict, total=False):
     files: Base
 
 
-class Replaced(TypedDict, total=False):
-    """A plan that was given up for another one."""
-
-    run: str
-    open: int
-    trouble: str
-    by: str
-    earlier: list[Replaced]
-
-
 class Handoff(TypedDict, total=False):
     by: str
     to: str | None  # the workflow
@@ -140,7 +130,6 @@ class PlanRow(LedgerRow, From, total=False):
     repository: Repository
     requests: list[str]
     leftOut: list[str]
-    replaces: Replaced
     goals: list[NewGoal]
     goalId: str | None
     goalIds: list[str]
@@ -294,7 +283,6 @@ class Plan:
     goals: list[Goal] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)  # what the user asked for, as a hook heard them type it
     left_out: list[str] = field(default_factory=list)  # goals that the user typed, and that are none of these
-    replaced: list[Replaced] = field(default_factory=list)  # plans that were given up for this one
     handoff: Handoff | None = None  # by whom, and to which workflow; None while it is worked on here
     handoffs: list[Handoff] = field(default_factory=list)  # with goals open, also those that were taken back
     repairs: list[LetThrough] = field(default_factory=list)  # of its ledger, by the user
@@ -464,11 +452,6 @@ def fold(rows: Iterable[PlanRow], run: str = "") -> Plan | None:
 
 
 def _created(row: PlanRow) -> Plan:
-    replaces: Replaced = row.get("replaces") or {}
-    replaced: list[Replaced] = []
-    if replaces.get("open") or replaces.get("trouble"):  # unfinished; and what that one had been made in place of
-        own = replaces.copy()
-        replaced = [*(own.pop("earlier", None) or []), own]
     return Plan(
         run=row["run"],
         session=row["session"],
@@ -483,7 +466,6 @@ def _created(row: PlanRow) -> Plan:
         goals=_new_goals(row),
         requests=[str(text) for text in row.get("requests") or []],
         left_out=list(row.get("leftOut") or []),
-        replaced=replaced,
     )
 
 
