@@ -26,9 +26,9 @@ class Workflow:
     names that a user types behind /omo:, and `without_run` those of them that begin no run. `home` is where its runs
     lie in the state directory; `journal`, where it has no runs, is the one ledger of the project's items, which its
     sessions share, and `claims` that of the claims about them. `open_unit` is what a session's row counts as open,
-    where that is not `unit`. `has_session_goal`: with its run ends the goal of the session. `damage` is what a report
-    calls a run that is not as omo wrote it, `files_checks` the command that pins a check by filing it. Where its
-    `facts_have_task`, those of its status begin with what the user asked for.
+    where that is not `unit`. `damage` is what a report calls a run that is not as omo wrote it, `files_checks` the
+    command that pins a check by filing it. Where its `facts_have_task`, those of its status begin with what the user
+    asked for.
 
     For people: `offered` is its place among those that they are offered. `words` are the names by which it is stopped
     or taken up again, `in_words` how a prompt asks for it without its command.
@@ -61,7 +61,6 @@ class Workflow:
         journal: str = "",
         claims: str = "",
         open_unit: str = "",
-        has_session_goal: bool = False,
         damage: str = "damaged ledger",
         files_checks: str = "",
         facts_have_task: bool = False,
@@ -94,7 +93,6 @@ class Workflow:
         self.journal = journal
         self.claims = claims
         self.open_unit = open_unit or unit
-        self.has_session_goal = has_session_goal
         self.damage = damage
         self.files_checks = files_checks
         self.facts_have_task = facts_have_task
@@ -158,7 +156,6 @@ ROWS = (
             "goal": ("goal_verbs", "what this session is after: get, create, complete, …"),
         },
         home="ultragoal",
-        has_session_goal=True,
         offered=2,
         words="""ultragoal ultragoals goal goals ziel ziele objectif objectifs objetivo objetivos цель цели
             目标 目標 ゴール 목표""",

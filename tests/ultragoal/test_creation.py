@@ -29,7 +29,7 @@ def test_the_ledger_is_the_truth_and_the_files_show_it(project: Project) -> None
     ]
     assert (shown["objective"], shown["goalMode"], shown["constraints"]) == (POINTER, "aggregate", "Keep the API.")
     assert (project.directory / "brief.md").read_text(encoding="utf-8") == THREE + "\n"
-    assert project.kinds() == ["plan_created"]
+    assert project.kinds() == ["plan_created", "goal_created"]
     assert project.rows()[0]["goalIds"] == ["G001", "G002", "G003"]
     assert project.run().problems == []
 
@@ -57,7 +57,7 @@ def test_a_finished_plan_makes_room_by_itself_and_is_kept(project: Project) -> N
     new = project.create(TWO)
     assert project.statuses() == {"G001": "pending", "G002": "pending"}
     assert (old.run != new.run, archived(project)) == (True, [])
-    project.directory.rename(project.home / "elsewhere")
+    project.directory.rename(project.root / "elsewhere")
     assert (project.plan().run, project.files()) == (old.run, before), "it is as it was"
 
 

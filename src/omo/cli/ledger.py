@@ -35,14 +35,6 @@ def register(commands: options.Commands) -> None:
     options.command(verbs, "repair", "keep damaged ledgers aside and go on from their whole rows; the user's", repair)
 
 
-def _own_paths(state: str, session: str) -> dict[str, str]:
-    """The ledgers of one session by name, whether they are there or not."""
-    return {
-        "session": paths.events_file(state, session),
-        "goal": os.path.join(paths.goal_dir(state, session), "ledger.jsonl"),
-    }
-
-
 def _shared_paths(state: str) -> dict[str, str]:
     """Those that all sessions share, and those of every run, as far as there are any."""
     names = [*paths.SHARED_LEDGERS]
@@ -117,7 +109,9 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     sessions = [session] if session else context.known_sessions()
     ledgers: list[Checked] = []
     for name in sessions:
-        ledgers += _check_session(context, name)
+        path = paths.events_file(context.state, name)
+        note = "" if context.row(name) else END_UNKNOWN
+        ledgers.append(Checked("session", path, _session_problems(context, name), name, note))
     ledgers += _check_shared(context, sessions)
     files = [checked for checked in ledgers if os.path.lexists(checked.path) or checked.problems]
     problems = []
@@ -128,17 +122,6 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     lines += [clip(problem, 400) for problem in problems] or [WHOLE]
     data: Json = {"session": session or None, "problems": problems, "files": [checked.data for checked in files]}
     return Result(data, "\n".join(lines), 3 if problems else 0)
-
-
-def _check_session(context: Context, name: str) -> list[Checked]:
-    """The chains of a session's own ledgers."""
-    own = _own_paths(context.state, name)
-    note = "" if context.row(name) else END_UNKNOWN
-    of_goal = Journal(os.path.dirname(own["goal"]), context.state).problems()
-    return [
-        Checked("session", own["session"], _session_problems(context, name), name, note),
-        Checked("goal", own["goal"], of_goal, name),
-    ]
 
 
 def _check_shared(context: Context, sessions: list[str]) -> list[Checked]:
@@ -186,8 +169,6 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
     for name in sessions:
         if context.row(name) is not None and runtime.ledger_problems(context.state, name):
             repaired.append({"ledger": "session", "session": name, **_repair_session(context, name)})
-        goal = Journal(paths.goal_dir(context.state, name), context.state)
-        repaired += [{"ledger": "goal", "session": name, **event} for event in _repair_journal(context, goal)]
     for name, path in _shared_paths(context.state).items():
         journal = Journal(os.path.dirname(path), context.state)
         if journal.problems() and (kind := _lost(name, journal)):

@@ -13,6 +13,7 @@ from omo.work import requests
 from omo.work.publish import note_given_up
 from omo.work.run import check_sizes
 from omo.work.status import NextStep
+from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.brief import Brief, has_goals, parse, same_words
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import POINTER, NewGoal, Plan, PlanRow
@@ -49,6 +50,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
         if caller.by != "user" and before is not None and (before.is_open or step is not None):
             _give_up(run, before, step)
         new.append(created)
+        goal_tool.create(new)
     return new
 
 

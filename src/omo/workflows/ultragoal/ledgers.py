@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from omo.work.run import Caller, adopt
-from omo.workflows.ultragoal import goal_tool, receipts
+from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.run import ULTRAGOAL, bring_home, load_plan
 
 RUNS = ULTRAGOAL
 
 
 def take_up(caller: Caller, source: str, run: str) -> None:
-    """With the session's goal."""
     bring_home(caller, source)
     adopt(ULTRAGOAL, caller, source, run)
-    goal_tool.take_over(caller, source)
 
 
 def problems(caller: Caller) -> dict[str, list[str]]:

@@ -61,24 +61,21 @@ def _wanted(text: str) -> str:
 
 
 def clear(caller: Caller, *, force: bool) -> Cleared | None:
-    """The plan and the session's goal. The ledger notes which receipts are in the bytes that were kept, so that
+    """The plan with the session's goal. The ledger notes which receipts are in the bytes that were kept, so that
     somebody can look for them."""
     run = load_plan(caller)
-    unfinished = list(run.tool.problems)
-    if run.tool.status in ("active", "paused"):
-        unfinished.append(f"the session's goal is {run.tool.status}: {clip(run.tool.objective, 80)}")
     left = None
-    receipts = []
+    unfinished, receipts = [], []
     if run.plan is not None:
-        left = len(run.plan.open_goals)
+        left, tool = len(run.plan.open_goals), run.plan.tool
+        if tool.status in ("active", "paused"):
+            unfinished.append(f"the session's goal is {tool.status}: {clip(tool.objective, 80)}")
         for goal in run.plan.goals:
             if not goal.is_closed:
                 unfinished.append(f"{goal.id} {goal.status}: {clip(goal.title, 80)}")
             if goal.receipt_id:
                 receipts.append(f"{goal.id} {goal.receipt_id[:12]}")
-    return lifecycle.clear(
-        ULTRAGOAL, caller, force=force, beside=run.tool.directory, unfinished=unfinished, left=left, receipts=receipts
-    )
+    return lifecycle.clear(ULTRAGOAL, caller, force=force, unfinished=unfinished, left=left, receipts=receipts)
 
 
 def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:

@@ -23,7 +23,6 @@ from omo.text import counted
 from omo.work.run import Caller, Kind, Run, caller_of, load
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.plan import CLASSIFY, Plan, PlanRow, Repository
-from omo.workflows.ultragoal.session_goal import GoalTool
 from omo.workflows.ultrawork import gates
 from omo.workflows.ultrawork.gates import Gates
 
@@ -57,11 +56,6 @@ class PlanRun(Run[Plan]):
     @property
     def plan(self) -> Plan | None:
         return self.state
-
-    @cached_property
-    def tool(self) -> GoalTool:
-        """The session's goal, read once like the plan."""
-        return GoalTool(self.caller)
 
     def require_plan(self) -> Plan:
         """The plan, whole and at home here."""
@@ -127,7 +121,7 @@ class PlanRun(Run[Plan]):
         """Bring goals.json and brief.md up to the ledger. What was edited by hand is kept aside, never believed."""
         if self.state is None or self.problems:
             return
-        shown = {**plans.render(self.state), "ledger": {"seq": self.state.seq, "prev": self.state.last.get("prev")}}
+        shown = {**plans.render(self.state), "ledger": {"seq": self.state.seq, "prev": self.rows[-1].get("prev")}}
         wanted = json.dumps({**shown, "digest": _digest(shown)}, ensure_ascii=False, indent=2) + "\n"
         text = _text(self.snapshot)
         if text is not None and not _is_ours(text):
