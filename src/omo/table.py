@@ -4,8 +4,10 @@ what others ask of it is there under one name:
 - `status.status(viewer)`: how its run stands, and `status.BEGINNINGS`, what begins one, by what the user typed;
 - `sections.sections(viewer, status)`: the evidence behind it, for the report;
 - the modules in `commands`: `register(commands)`;
-- where its runs have a `home`, `ledgers`: `RUNS`, the Kind of them; `take_up(caller, source, run)`, for another
-  session that goes on with one; `problems(caller)`, by ledger, what is wrong in others that its runs lean on.
+- where its runs have a `home`, `run.RUNS`: the Kind of them;
+- where it has no such runs to clear, or where it `has_states`, `lifecycle.clear(caller, force=…)`; with those also
+  `register_states`, the verbs of `omo state KIND`, and `problems(caller)`, by ledger, what is wrong in others that its
+  runs lean on.
 
 Hooks read it, so it imports next to nothing.
 """
@@ -43,10 +45,7 @@ class Workflow:
     the verbs that only the leader of its work may call, `leaders_with` those that are so with a word behind them.
     `briefs` has, by agent, the command that prints what it is asked; a word in capitals is a name. `instead` says, by
     the name of a file of its state, what to call in place of editing it, and `denies`, for what its summary may refuse
-    the session, what opens that.
-
-    Each folder has a `lifecycle` with `clear(caller, force=…)`, and where it `has_states` also `register_states`, the
-    verbs of `omo state KIND`.
+    the session, what opens that. Where it `has_states`, they are verbs of `omo state`.
     """
 
     def __init__(
@@ -120,6 +119,11 @@ class Workflow:
         import os
 
         return os.path.join(state, self.home)
+
+    @property
+    def runs(self) -> Any:
+        """The Kind of its runs."""
+        return self.module("run").RUNS
 
     def module(self, name: str) -> Any:
         """One of its folder, loaded only when it is asked for."""

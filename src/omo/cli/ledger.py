@@ -135,7 +135,8 @@ def _check_shared(context: Context, sessions: list[str]) -> list[Checked]:
         for workflow in table.with_runs():
             if not works.may_have(workflow.kind, viewer):
                 continue
-            found.update(workflow.module("ledgers").problems(viewer.caller))
+            if workflow.has_states:
+                found.update(workflow.module("lifecycle").problems(viewer.caller))
             status = works.look_at(workflow.kind, viewer)
             if status and status.problems:
                 found[f"{workflow.home}/{status.run}"] = list(status.problems)
@@ -230,7 +231,7 @@ def _lost(name: str, journal: Journal) -> str:
 
     home, _, run = name.rpartition("/")
     for workflow in table.with_runs():
-        if workflow.home == home and not can_go_on(workflow.module("ledgers").RUNS, journal.whole(), run):
+        if workflow.home == home and not can_go_on(workflow.runs, journal.whole(), run):
             return workflow.kind
     return ""
 

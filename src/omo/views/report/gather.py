@@ -183,7 +183,7 @@ def _other_runs(viewer: Viewer, shown: set[str]) -> tuple[tuple[str, str], ...]:
     """Other runs of the session. The id says who began one; who took it over is named by the row."""
     others = []
     for row in table.with_runs():
-        kind = row.module("ledgers").RUNS
+        kind = row.runs
         for run in kind.names(viewer.context.state):
             is_own = tag(viewer.session) in run.split("-")[1:2] or viewer.caller.summary(kind.name).get("run") == run
             if is_own and run not in shown:
@@ -253,7 +253,7 @@ def find_run(context: Context, run: str, session: str) -> Chosen:
     """A run of any kind by its name, wherever in the project it was."""
     caller = Viewer(context, session).caller
     for row in table.with_runs():
-        kind = row.module("ledgers").RUNS
+        kind = row.runs
         if run in kind.names(context.state):
             state = Run(kind, caller, run).state
             return Chosen(state.session if state else session, kind.name, run)

@@ -13,6 +13,7 @@ from omo.text import clip
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.run import Caller
+from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import PLANNING
 from omo.workflows.ultragoal.plan import HANDED_OFF, HANDOFF, MARKED, TAKEN_UP, Plan, PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, load_plan, run_of
@@ -65,7 +66,7 @@ def clear(caller: Caller, *, force: bool) -> Cleared | None:
     somebody can look for them."""
     run = load_plan(caller)
     left = None
-    unfinished, receipts = [], []
+    unfinished, kept_receipts = [], []
     if run.plan is not None:
         left, tool = len(run.plan.open_goals), run.plan.tool
         if tool.status in ("active", "paused"):
@@ -74,8 +75,20 @@ def clear(caller: Caller, *, force: bool) -> Cleared | None:
             if not goal.is_closed:
                 unfinished.append(f"{goal.id} {goal.status}: {clip(goal.title, 80)}")
             if goal.receipt_id:
-                receipts.append(f"{goal.id} {goal.receipt_id[:12]}")
-    return lifecycle.clear(ULTRAGOAL, caller, force=force, unfinished=unfinished, left=left, receipts=receipts)
+                kept_receipts.append(f"{goal.id} {goal.receipt_id[:12]}")
+    return lifecycle.clear(ULTRAGOAL, caller, force=force, unfinished=unfinished, left=left, receipts=kept_receipts)
+
+
+def problems(caller: Caller) -> dict[str, list[str]]:
+    """Evidence that receipts cite and its ledger does not know; a goals.json, or gates, that somebody edited."""
+    run = load_plan(caller)
+    listed = {}
+    if gone := receipts.evidence_problem(caller.state, run.rows):
+        listed["evidence"] = [gone]
+    if run.plan is not None:
+        edited = run.edited_view()
+        listed[f"ultragoal/{run.id}"] = [edited] if edited else receipts.forged(run.plan, run.directory)
+    return listed
 
 
 def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:

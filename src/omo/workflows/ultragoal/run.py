@@ -37,6 +37,7 @@ ALTERNATIVES = [
 ]
 ROW = table.BY_KIND["ultragoal"]
 ULTRAGOAL: Kind[Plan] = Kind(ROW.kind, "ultragoal plan", "g", CREATE, ROW.directory, plans.fold)
+RUNS = ULTRAGOAL
 
 
 class PlanRun(Run[Plan]):
@@ -142,7 +143,6 @@ class PlanRun(Run[Plan]):
 
 def load_plan(caller: Caller, named: str = "") -> PlanRun:
     """The plan that was named, else the session's own."""
-    bring_home(caller, caller.session)
     run = load(ULTRAGOAL, caller, named, PlanRun)
     return run if isinstance(run, PlanRun) else PlanRun(ULTRAGOAL, caller, "")
 
@@ -157,15 +157,6 @@ def begin(caller: Caller) -> PlanRun:
     store.make_state_dir(caller.state)
     store.make_dir(ULTRAGOAL.home(caller.state), caller.state)
     return PlanRun(ULTRAGOAL, caller, ULTRAGOAL.new_id(caller))
-
-
-def bring_home(caller: Caller, session: str) -> None:
-    """A plan of an earlier version lies in its session's directory: it moves to where all plans are, once."""
-    run = str(caller.summary(ULTRAGOAL.name, session).get("run") or "")
-    old = os.path.join(paths.session_dir(caller.state, session), "ultragoal")
-    if run and os.path.isdir(old) and not os.path.lexists(ULTRAGOAL.directory(caller.state, run)):
-        store.make_dir(ULTRAGOAL.home(caller.state), caller.state)
-        store.move(old, ULTRAGOAL.directory(caller.state, run))
 
 
 def gates_of(run: PlanRun) -> Gates:
