@@ -4,8 +4,10 @@ what others ask of it is there under one name:
 - `status.status(viewer)`: how its run stands, and `status.BEGINNINGS`, what begins one, by what the user typed;
 - `sections.sections(viewer, status)`: the evidence behind it, for the report;
 - the modules in `commands`: `register(commands)`;
-- where its runs have a `home`, `ledgers`: `RUNS`, the Kind of them; `take_up(caller, source, run)`, for another
-  session that goes on with one; `problems(caller)`, by ledger, what is wrong in others that its runs lean on.
+- where its runs have a `home`, `run.RUNS`: the Kind of them;
+- where it has no such runs to clear, or where it `has_states`, `lifecycle.clear(caller, force=…)`; with those also
+  `register_states`, the verbs of `omo state KIND`, and `problems(caller)`, by ledger, what is wrong in others that its
+  runs lean on.
 
 Hooks read it, so it imports next to nothing.
 """
@@ -21,8 +23,7 @@ if TYPE_CHECKING:
 
 
 class Workflow:
-    """One row. Each folder has a `lifecycle` with `clear(caller, force=…)`, and where it `has_states` also
-    `register_states`, the verbs of `omo state KIND`."""
+    """One row."""
 
     kind: str  # what a session's row calls its work
     name = ""  # what people do, where that is not its kind
@@ -35,8 +36,7 @@ class Workflow:
     home = ""  # where its runs lie in the state directory
     journal = ""  # where it has no runs: the one ledger of the project's items, which its sessions share
     claims = ""  # that of the claims about them
-    has_session_goal = False  # with its run ends the goal of the session
-    has_states = False
+    has_states = False  # which are verbs of `omo state`
     damage = "damaged ledger"  # what a report calls a run that is not as omo wrote it
     files_checks = ""  # the command that pins a check by filing it
     facts_have_task = False  # those of its status begin with what the user asked for
@@ -69,6 +69,11 @@ class Workflow:
         self.open_unit = self.open_unit or self.unit
         self.folder = f"omo.workflows.{self.name}"
         self.commands = {name: (f"{self.folder}.{module}", about) for name, (module, about) in self.commands.items()}
+
+    @property
+    def runs(self) -> Any:
+        """The Kind of its runs."""
+        return self.module("run").RUNS
 
     def directory(self, state: str) -> str:
         """Of its runs."""
@@ -116,7 +121,6 @@ class UltragoalWorkflow(Workflow):
         "goal": ("goal_verbs", "what this session is after: get, create, complete, …"),
     }
     home = "ultragoal"
-    has_session_goal = True
     offered = 2
     words = """ultragoal ultragoals goal goals ziel ziele objectif objectifs objetivo objetivos цель цели
         目标 目標 ゴール 목표"""

@@ -24,7 +24,7 @@ from omo.workflows.ralph import asking, end, judge, phases, rules
 from omo.workflows.ralph import start as starting
 from omo.workflows.ralph.judge import Judgement
 from omo.workflows.ralph.run import RALPH, RalphRun, RalphState, opening
-from omo.workflows.ralph.status import criterion_view
+from omo.workflows.ralph.status import data_of
 from tests.kept import copied, put_back
 from tests.project import Project as AnyProject
 from tests.project import damage
@@ -64,9 +64,7 @@ class Judged:
         self.row, self.notes, self.verdict, self.is_closed = found.row, found.notes, found.verdict, found.is_closed
         self.decision = found.row.get("decision", "")
         self.independence = found.row["independence"]
-        self.criteria = [
-            criterion_view(state, each, result=found.row["results"][each.id]).data for each in state.criteria
-        ]
+        self.criteria = [data_of(state, each, found.row["results"][each.id]) for each in state.criteria]
         self.remaining = [entry for entry in self.criteria if entry["id"] in state.remaining]
 
 

@@ -137,7 +137,8 @@ class Project(AnyProject):
         return plan
 
     def tool(self) -> ToolGoal | None:
-        return self.run().tool.current
+        plan = self.run().plan
+        return plan.tool if plan is not None and plan.tool.id else None
 
     def goal(self, name: str) -> Goal:
         return self.plan().goal(name)
@@ -168,10 +169,7 @@ class Project(AnyProject):
     # What commands do
 
     def create(self, text: str = TWO, mode: str = "aggregate", **more: Any) -> Plan:
-        run = create.create_goals(self.run(), parse(text), mode=mode, **{"force": False, **more})
-        if self.tool() is None:
-            goal_tool.create(self.run())
-        return run.require_plan()
+        return create.create_goals(self.run(), parse(text), mode=mode, **{"force": False, **more}).require_plan()
 
     def hand_out(self, **how: bool) -> Goal | None:
         run = self.run()

@@ -13,7 +13,7 @@ from omo.clock import seconds
 from omo.proof import artifacts
 from omo.state import paths
 from omo.state.journal import Journal
-from omo.workflows.ultragoal import goal_tool, reviewers
+from omo.workflows.ultragoal import reviewers
 from omo.workflows.ultragoal.checkpoint import checkpoint, subject_of
 from tests.ultragoal.gates import valid_gate
 from tests.ultragoal.project import CLEAN, ONE, SEEN, THREE, TWO, Project
@@ -123,17 +123,17 @@ def test_other_words_or_another_gate_issue_a_new_receipt(project: Project) -> No
 
 
 def test_completing_under_another_objective_is_refused(project: Project) -> None:
-    goal_tool.create(project.run(), "Paint the shed")
-    project.create()
+    project.create(mode="per-story")
+    project.steer("revise_pending_wording", goal_id="G001", objective="Read all files.")
     project.hand_out()
-    with project.refused("another goal is active (Paint the shed)", "omo goal drop, then omo goal create"):
+    with project.refused("another goal is active (Read the file.)", "omo goal drop, then omo goal create"):
         project.complete("G001")
 
 
 def live(project: Project) -> dict[str, Any]:
-    found = project.tool()
-    assert found is not None
-    return found.render()
+    shown = project.plan().tool.render()
+    assert shown is not None
+    return shown
 
 
 def test_what_the_evidence_cites_is_looked_at(project: Project) -> None:

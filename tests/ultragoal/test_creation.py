@@ -29,7 +29,7 @@ def test_the_ledger_is_the_truth_and_the_files_show_it(project: Project) -> None
     ]
     assert (shown["objective"], shown["goalMode"], shown["constraints"]) == (POINTER, "aggregate", "Keep the API.")
     assert (project.directory / "brief.md").read_text(encoding="utf-8") == THREE + "\n"
-    assert project.kinds() == ["plan_created"]
+    assert project.kinds() == ["plan_created", "goal_created"]
     assert project.rows()[0]["goalIds"] == ["G001", "G002", "G003"]
     assert project.run().problems == []
 
@@ -42,9 +42,9 @@ def test_by_force_it_is_archived_with_every_byte_and_the_record_says_so(project:
     assert {name: (kept / name).read_bytes() for name in before} == before
     assert project.statuses() == {"G001": "pending"}
     assert project.plan().run != old.run
-    assert project.rows()[0]["replaces"] == {"run": old.run, "open": 3, "trouble": "", "by": "agent"}
     rows = ledger.rows(paths.events_file(project.state, project.session))
-    assert [(row["run"], row["open"]) for row in rows if row["kind"] == "plan-archived"] == [(old.run, 3)]
+    named = [(row["run"], row["what"], row["why"]) for row in rows if row["kind"] == "given-up"]
+    assert named == [(old.run, f"plan {old.run} was given up with 3 open goals", "another was made in its place")]
 
 
 def test_a_finished_plan_makes_room_by_itself_and_is_kept(project: Project) -> None:
@@ -57,7 +57,7 @@ def test_a_finished_plan_makes_room_by_itself_and_is_kept(project: Project) -> N
     new = project.create(TWO)
     assert project.statuses() == {"G001": "pending", "G002": "pending"}
     assert (old.run != new.run, archived(project)) == (True, [])
-    project.directory.rename(project.home / "elsewhere")
+    project.directory.rename(project.root / "elsewhere")
     assert (project.plan().run, project.files()) == (old.run, before), "it is as it was"
 
 

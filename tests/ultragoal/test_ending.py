@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from omo.state import runtime
 from omo.stop import sentences
 from omo.work import times
 from omo.workflows.ultragoal import goal_tool, goals, lifecycle, steering
@@ -52,6 +53,14 @@ def test_goals_that_nobody_reviewed_say_so(project: Project) -> None:
     )
 
 
+def session_exceptions(project: Project) -> list[tuple[str, str]]:
+    """Also what was given up before."""
+    told(project)
+    row = project.row()
+    ended = sentences.whole_outcome(runtime.work_in(row, "done"), row)
+    return [(exception["what"], exception["by"]) for exception in ended["exceptions"]]
+
+
 def finish_again(project: Project) -> None:
     project.create("@goal: Note\nWrite a note.", force=True)
     project.hand_out()
@@ -64,7 +73,7 @@ def test_a_plan_thrown_away_twice_is_still_known(project: Project) -> None:
     first = project.create(TWO).run
     second = project.create("@goal: Between\nDo a little.", force=True).run
     finish_again(project)
-    assert [what for what, _ in exceptions(project)] == [
+    assert [what for what, _ in session_exceptions(project)] == [
         f"plan {first} was given up with 2 open goals",
         f"plan {second} was given up with 1 open goal",
     ]
@@ -75,7 +84,7 @@ def test_a_plan_cleared_away_and_replaced_before_the_user_saw_it_is_an_exception
     project.tell()
     lifecycle.clear(project.caller(), force=True)
     finish_again(project)
-    assert exceptions(project) == [(f"plan {before} was given up with 2 open goals", "agent")]
+    assert session_exceptions(project) == [(f"ultragoal plan {before} was given up with 2 open", "agent")]
 
 
 def test_what_a_trivial_blocker_resolved_has_still_to_be_shown(project: Project) -> None:

@@ -179,15 +179,8 @@ def test_clearing_takes_the_mark_with_it(planned: Project) -> None:
 # Clearing
 
 
-def place_of(project: Project, name: str) -> Path:
-    """A file of the plan, or of the session's goal."""
-    above, _, rest = name.partition("/")
-    return (project.directory if above == "ultragoal" else project.home / above) / rest
-
-
-def kept_bytes(project: Project, name: str) -> list[Path]:
-    home = Path(ULTRAGOAL.home(project.state)) if name == "ultragoal" else project.home / name
-    return sorted(home.glob("*.cleared-*") if name == "ultragoal" else home.parent.glob(f"{name}.cleared-*"))
+def kept_bytes(project: Project) -> list[Path]:
+    return sorted(Path(ULTRAGOAL.home(project.state)).glob("*.cleared-*"))
 
 
 def test_a_finished_run_is_cleared_without_force(planned: Project) -> None:
@@ -198,23 +191,13 @@ def test_a_finished_run_is_cleared_without_force(planned: Project) -> None:
     cleared = lifecycle.clear(planned.caller(), force=False)
     assert cleared is not None
     assert cleared.is_shown, "how it ended was not told yet"
-    (kept,) = kept_bytes(planned, "ultragoal")
+    (kept,) = kept_bytes(planned)
     assert (kept / "ledger.jsonl").read_bytes() == before
-    assert len(kept_bytes(planned, "goal")) == 1
     assert (planned.tool(), planned.run().plan, planned.told()["state"]) == (None, None, "done")
     row = planned.events()[-1]
     assert (row["kind"], row["actor"], row["mode"], row["forced"]) == ("cleared", "agent", "ultragoal", False)
     assert row["kept"] == cleared.kept
     assert lifecycle.clear(planned.caller(), force=False) is None
-
-
-def test_a_goal_without_a_plan_is_unfinished_too(project: Project) -> None:
-    goal_tool.create(project.run(), "Ship the parser")
-    with pytest.raises(Refused, match="not finished"):
-        lifecycle.clear(project.caller(), force=False)
-    assert lifecycle.clear(project.caller(), force=True) is not None
-    assert project.tool() is None
-    assert "cleared the ultragoal plan with" in stopping(project)[1]
 
 
 def test_what_the_agent_gives_up_is_shown_to_the_user_and_clearing_again_does_not_hide_it(planned: Project) -> None:
@@ -252,24 +235,21 @@ def empty(path: Path) -> None:
     path.write_bytes(b"")
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["ultragoal/ledger.jsonl", "ultragoal/goals.json", "ultragoal/mark.json", "goal/ledger.jsonl", "goal/mark.json"],
-)
+@pytest.mark.parametrize("name", ["ledger.jsonl", "goals.json", "mark.json"])
 @pytest.mark.parametrize("corrupt", [garbage, a_directory, odd_rows, empty, Path.unlink])
 def test_the_user_recovers_from_anything_by_force(planned: Project, name: str, corrupt: Callable[[Path], None]) -> None:
     other = planned.other()
-    goal_tool.create(other.run(), "Another one")
-    theirs = {key: text for key, text in planned.state_files().items() if key.startswith("sessions/other")}
-    corrupt(place_of(planned, name))
+    other.create(TWO)
+    theirs = other.files()
+    corrupt(planned.directory / name)
     with pytest.raises(Refused) as refused:
         lifecycle.clear(planned.caller("user"), force=False)
     assert "omo state clear --mode ultragoal --force" in refused.value.fix
     assert lifecycle.clear(planned.caller("user"), force=True) is not None
-    assert {key: text for key, text in planned.state_files().items() if key.startswith("sessions/other")} == theirs
+    assert other.files() == theirs
     assert planned.told() == {}
     planned.create(TWO)
-    assert (planned.run().problems, planned.run().tool.problems) == ([], [])
+    assert planned.run().problems == []
 
 
 @pytest.mark.parametrize("corrupt", [garbage, a_directory, empty])
@@ -282,11 +262,8 @@ def test_force_recovers_from_a_runtime_file_nobody_can_read(planned: Project, co
     assert list(Path(planned.state).glob("runtime.local.json.corrupt-*"))
 
 
-@pytest.mark.parametrize("name", ["ultragoal", "goal"])
-def test_a_file_or_a_link_where_a_directory_should_be_is_moved_as_it_is(
-    planned: Project, name: str, tmp_path: Path
-) -> None:
-    place = place_of(planned, name)
+def test_a_file_or_a_link_where_a_directory_should_be_is_moved_as_it_is(planned: Project) -> None:
+    place = planned.directory
     os.rename(place, planned.root / "outside")
     place.symlink_to(planned.root / "outside")
     lifecycle.clear(planned.caller("user"), force=True)
@@ -294,13 +271,12 @@ def test_a_file_or_a_link_where_a_directory_should_be_is_moved_as_it_is(
     assert not os.path.lexists(place)
     place.write_text("a file")
     assert lifecycle.clear(planned.caller("user"), force=True) is not None
-    assert "a file" in [path.read_text() for path in kept_bytes(planned, name) if path.is_file()]
+    assert "a file" in [path.read_text() for path in kept_bytes(planned) if path.is_file()]
 
 
 def test_a_crash_after_the_move_is_finished_by_the_next_clear(planned: Project) -> None:
-    for name in ("ultragoal", "goal"):
-        place = place_of(planned, name)
-        os.rename(place, place.with_name(f"{place.name}.cleared-1"))
+    place = planned.directory
+    os.rename(place, place.with_name(f"{place.name}.cleared-1"))
     assert lifecycle.clear(planned.caller("user"), force=True) is not None
     assert planned.told() == {}
 

@@ -86,15 +86,20 @@ def test_a_source_that_is_none_is_named_with_those_that_are(project: Project, so
     assert not project.ledger.exists()
 
 
-def test_a_plan_of_an_earlier_version_is_found_in_its_sessions_directory_and_moves_once(project: Project) -> None:
+def test_a_plan_that_an_earlier_version_left_in_its_sessions_directory_is_called_gone_and_kept(
+    project: Project,
+) -> None:
     other = theirs(project)
     old = other.home / "ultragoal"
     other.directory.rename(old)
-    assert (other.run().problems, other.statuses()["G002"]) == ([], "active")
-    assert not old.exists()
-    other.directory.rename(old)
+    assert other.run().problems == [f"{other.run().directory} is gone"]
+    assert (other.step().who, "omo state clear --mode ultragoal --force" in other.step().command) == ("user", True)
     project.now += 3600
-    assert take_up(project).goal("G002").status == "active"
+    with project.refused("not as omo wrote it", "the user runs"):
+        take_up(project)
+    assert (old / "ledger.jsonl").exists()
+    assert other.user("state", "clear", "--mode", "ultragoal", "--force", "--session", other.session).code == 0
+    assert other.create(ONE).open_goals
 
 
 def test_a_cleared_session_leaves_no_plan_to_take_up_and_one_given_a_new_id_takes_it_along(project: Project) -> None:

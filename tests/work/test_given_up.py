@@ -59,3 +59,15 @@ def test_what_the_user_ends_is_nobodys_exception(project: Project) -> None:
     project.check("ralph", "start", "--criteria", str(file))
     project.check("ralph", "abandon", "no longer wanted", "--session", project.session, by="user")
     assert "givenUp" not in project.row()
+
+
+def test_a_plan_that_waits_is_held_to_the_one_it_was_made_in_place_of(project: Project) -> None:
+    project.check("ultragoal", "create-goals", "--brief", "@goal: Pay\nTake payments.")
+    project.check("ultragoal", "create-goals", "--start", "--force", "--brief", "@goal: Note\nWrite a note.")
+    project.check(
+        *("ultragoal", "classify-blocker", "--classification", "human_blocked", "--evidence", "they have to choose")
+    )
+    project.check("goal", "pause")
+    project.stop()
+    project.prompt("ulw go on with it")
+    assert [entry["what"].endswith("was given up with 1 open goal") for entry in project.row()["givenUp"]] == [True]

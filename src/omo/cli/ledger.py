@@ -52,9 +52,7 @@ def verify(arguments: argparse.Namespace, context: Context) -> Result:
     sessions = [context.looked_at(arguments.session)] if arguments.session else context.known_sessions()
     problems_by_path: dict[str, list[str]] = {}
     for name in sessions:
-        goal = Journal(paths.goal_dir(context.state, name), context.state)
         problems_by_path[paths.events_file(context.state, name)] = _session_problems(context, name)
-        problems_by_path[goal.path] = goal.problems()
     problems_by_path |= _shared_problems(context, sessions)
     ledgers = {path: found for path, found in problems_by_path.items() if found or os.path.lexists(path)}
     problems = []
@@ -86,7 +84,8 @@ def _shared_problems(context: Context, sessions: list[str]) -> dict[str, list[st
         for workflow in table.with_runs():
             if not works.may_have(workflow.kind, viewer):
                 continue
-            found.update(workflow.module("ledgers").problems(viewer.caller))
+            if workflow.has_states:
+                found.update(workflow.module("lifecycle").problems(viewer.caller))
             status = works.look_at(workflow.kind, viewer)
             if status and status.problems:
                 found[f"{workflow.home}/{status.run}"] = list(status.problems)
@@ -114,8 +113,6 @@ def repair(arguments: argparse.Namespace, context: Context) -> Result:
     for name in sessions:
         if context.row(name) is not None and runtime.ledger_problems(context.state, name):
             repaired.append({"ledger": "session", "session": name, **_repair_session(context, name)})
-        goal = Journal(paths.goal_dir(context.state, name), context.state)
-        repaired += [{"ledger": "goal", "session": name, **event} for event in _repair_journal(context, goal)]
     for name, journal in _shared_journals(context.state).items():
         if journal.problems() and (kind := _lost(name, journal)):
             beyond.append(f"{name}: not even its beginning is whole; omo state clear --mode {kind} --force gives it up")
@@ -176,7 +173,7 @@ def _lost(name: str, journal: Journal) -> str:
 
     home, _, run = name.rpartition("/")
     for workflow in table.with_runs():
-        if workflow.home == home and not can_go_on(workflow.module("ledgers").RUNS, journal.whole(), run):
+        if workflow.home == home and not can_go_on(workflow.runs, journal.whole(), run):
             return workflow.kind
     return ""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 
 from omo import options, table
 from omo.context import Context
-from omo.errors import BadInput
+from omo.errors import BadInput, Refused
 from omo.result import Result
 from omo.text import clip
+from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.run import caller_of
+from omo.work.session import KIND
 
 
 def register(commands: options.Commands) -> None:
@@ -21,7 +22,7 @@ def register(commands: options.Commands) -> None:
     parser.add_argument("--force", action="store_true", help="also what is unfinished or damaged; recorded")
     for row in table.ROWS:
         if row.has_states:
-            importlib.import_module(f"{row.folder}.lifecycle").register_states(verbs)
+            row.module("lifecycle").register_states(verbs)
 
 
 def _modes() -> list[str]:
@@ -31,13 +32,20 @@ def _modes() -> list[str]:
 def clear(arguments: argparse.Namespace, context: Context) -> Result:
     mode = arguments.mode
     caller = caller_of(context, context.session(arguments.session))
-    if mode not in table.BY_KIND:
+    if mode == KIND:
+        fix = "omo ulw done; the user ends it with omo stop-continuation"
+        raise Refused("a run of ultrawork is not cleared", fix=fix)
+    if mode not in _modes():
         raise BadInput(
             f"--mode {clip(mode, 40)!r} is not cleared by this command",
             fix=f"omo state clear --mode {'|'.join(_modes())}",
         )
-    workflow = importlib.import_module(f"{table.BY_KIND[mode].folder}.lifecycle")
-    cleared: Cleared | None = workflow.clear(caller, force=arguments.force)
+    workflow = table.BY_KIND[mode]
+    cleared: Cleared | None
+    if workflow.home and not workflow.has_states:
+        cleared = lifecycle.clear(workflow.runs, caller, force=arguments.force)
+    else:
+        cleared = workflow.module("lifecycle").clear(caller, force=arguments.force)
     if cleared is None:
         return Result({"cleared": False, "kept": []}, f"There is nothing to clear in session {caller.session}.")
     lines = [f"Cleared the {mode} state of session {caller.session}."]

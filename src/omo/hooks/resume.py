@@ -19,7 +19,7 @@ from omo.stop import sentences
 from omo.text import clip
 from omo.work import budget, left_open, requests, session, spending
 from omo.work.publish import change_row
-from omo.work.run import Caller
+from omo.work.run import Caller, adopt
 from omo.workflows.ultrawork import gates
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _take_up(caller: Caller, source: str, client: str) -> Resumed:
         # What a run has beside its session's row and ledger. Gates are in that, the goals of verify are the project's.
         for workflow in table.with_runs():
             if workflow.kind in runs:
-                workflow.module("ledgers").take_up(caller, source, str(runs[workflow.kind] or ""))
+                adopt(workflow.runs, caller, source, str(runs[workflow.kind] or ""))
         after = session.of_client(session.take_up(own, spending.rested(theirs)), client)
         after = budget.taken_up(after, caller.now)
         if caller.by == "user":

@@ -100,7 +100,7 @@ class _Stop:
             return Change(Answer())
         for kind in situation.reopened:
             summary = situation.row["work"][kind]
-            bound.reopen(self.world.state, event.session, kind, summary, actor="hook", now=now, wait=store.HOOK_WAIT)
+            bound.reopen(self.world.state, kind, summary, actor="hook", now=now, wait=store.HOOK_WAIT)
         after = budget.turn_ended(decision.row)
         if decision.rule.blocks:  # nothing waits in the queue
             after = session.note(after, {"readTo": size})

@@ -111,10 +111,6 @@ def session_lock(state: str, session: str) -> str:
     return os.path.join(session_dir(state, session), "session.lock")
 
 
-def goal_dir(state: str, session: str) -> str:
-    return os.path.join(session_dir(state, session), "goal")
-
-
 def pins_dir(state: str) -> str:
     return os.path.join(state, PINS)
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 REOPENED = "reopened"
-GOAL_REOPENED = "goal_reopened"
 MOST_NAMED = 20
 
 
@@ -55,37 +54,29 @@ def look_again(root: str, summary: Summary) -> Since:
     return Since(changed[:MOST_NAMED], unknown)
 
 
-def reopen(state: str, session: str, kind: str, summary: Summary, *, actor: str, now: float, wait: float) -> None:
-    """The ledgers of a workflow say that its end does not stand. Plain ultrawork has none but the session's own."""
+def reopen(state: str, kind: str, summary: Summary, *, actor: str, now: float, wait: float) -> None:
+    """The ledger of a workflow says that its end does not stand. Plain ultrawork has none but the session's own."""
     from omo.state.journal import Journal
 
-    for directory, rows in _ledgers(state, session, kind, summary):
-        if not os.path.isdir(directory):
-            continue
-        journal = Journal(directory, state)
-
-        def add(_: object, journal: Journal = journal, rows: list[Reopened] = rows) -> tuple[None, list[Reopened]]:
-            # To a damaged ledger nothing is added; the workflow's next command finds the damage.
-            return None, [] if journal.problems() else rows
-
-        journal.change(add, actor=actor, now=now, wait=wait)
-
-
-def _ledgers(state: str, session: str, kind: str, summary: Summary) -> list[tuple[str, list[Reopened]]]:
-    """Where each is, and what is added to it."""
     changed = summary.get("changed")
     row = table.BY_KIND.get(kind)
+    rows: list[Reopened] = []
     if row is not None and row.journal:
-        rows: list[Reopened] = []
+        directory = os.path.join(state, row.journal)
         for goal, ended in part(summary, "ended").items():
             if outcome.of({"outcome": ended})["verdict"] != outcome.ENDED:
                 rows.append({"kind": REOPENED, "goal": goal, "changed": changed})
-        return [(os.path.join(state, row.journal), rows)]
-    if row is None or not row.home:
-        return []
-    run = str(summary.get("run") or "")
-    own = os.path.join(state, row.home, paths.file_name_of(run))
-    ledgers: list[tuple[str, list[Reopened]]] = [(own, [{"kind": REOPENED, "changed": changed}])]
-    if row.has_session_goal:  # it was completed with the plan
-        ledgers.append((paths.goal_dir(state, session), [{"kind": GOAL_REOPENED, "run": run}]))
-    return ledgers
+    elif row is not None and row.home:
+        directory = os.path.join(state, row.home, paths.file_name_of(str(summary.get("run") or "")))
+        rows.append({"kind": REOPENED, "changed": changed})
+    else:
+        return
+    if not os.path.isdir(directory):
+        return
+    journal = Journal(directory, state)
+
+    def add(_: object) -> tuple[None, list[Reopened]]:
+        # To a damaged ledger nothing is added; the workflow's next command finds the damage.
+        return None, [] if journal.problems() else rows
+
+    journal.change(add, actor=actor, now=now, wait=wait)

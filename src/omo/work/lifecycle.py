@@ -91,20 +91,17 @@ def clear(
     caller: Caller,
     *,
     force: bool,
-    beside: str = "",
     unfinished: Sequence[str] = (),
     left: int | None = None,
 ) -> Cleared | None:
     """Start from nothing: the run's directory is kept under another name. None where there is nothing to clear.
 
-    This is also how damage is sealed, which is the user's to do. `beside` is a directory that goes with the run,
-    `unfinished` what the workflow knows to be open besides; `left` as below.
+    This is also how damage is sealed, which is the user's to do. `unfinished` is what the workflow knows to be open
+    besides; `left` as below.
     """
     run = load(kind, caller)
     summary = caller.summary(kind.name)
-    directories = [beside, run.directory] if run is not None else [beside]
-    directories = [path for path in directories if os.path.lexists(path)]
-    if run is None and not summary and not directories:
+    if run is None and not summary:
         return None
     problems = run.problems if run is not None else []
     if problems and caller.by != "user" and run is not None:
@@ -122,8 +119,10 @@ def clear(
         )
     name = run.id if run is not None else str(summary.get("run") or "")
     what = f"{kind.what} {name}".rstrip()
-    # The directories first: were the row first, a crash would leave a run that no hook knows of.
-    kept = [store.keep_as(path, "cleared", caller.now) for path in directories]
+    kept = []
+    if run is not None and os.path.lexists(run.directory):
+        # Before the row: were that first, a crash would leave a run that no hook knows of.
+        kept.append(store.keep_as(run.directory, "cleared", caller.now))
     return forget_summary(caller, kind.name, what, kept, force=force, is_open=is_open, left=left)
 
 

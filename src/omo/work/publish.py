@@ -60,7 +60,7 @@ def _reopened(caller: Caller, kind: str, row: SessionRow | None) -> runtime.Chan
         return runtime.Change(False)
     after = rows.reopened(row, kind, changed)
     summary = after["work"][kind]
-    bound.reopen(caller.state, caller.session, kind, summary, actor=caller.by, now=caller.now, wait=caller.wait)
+    bound.reopen(caller.state, kind, summary, actor=caller.by, now=caller.now, wait=caller.wait)
     return runtime.Change(True, after, [{"kind": bound.REOPENED, "work": kind, "changed": changed}])
 
 

@@ -124,8 +124,8 @@ def taken_up_again(row: SessionRow, run: str) -> SessionRow:
 
 
 def begun_anew(row: SessionRow) -> SessionRow:
-    """The user asks for something where nothing is being worked on: what was given up before, they were told."""
-    return row if work_in(row, "active") else _without_given_up(row)
+    """The user asks for something where nothing is left that could go on: what was given up before, they were told."""
+    return row if not_given_up(row) else _without_given_up(row)
 
 
 def _without_given_up(row: SessionRow) -> SessionRow:

@@ -123,7 +123,7 @@ def gather(context: Context, name: str, run: str = "") -> Report:
     views = [view for view in works.works_of(viewer) if not run or view.kind == chosen.kind]
     session = session._replace(works=views, problems=_ledger_problems(context.state, session, run))
     events = viewer.events
-    has_runs = any(row.module("ledgers").RUNS.names_of(context.state, chosen.session) for row in table.with_runs())
+    has_runs = any(row.runs.names_of(context.state, chosen.session) for row in table.with_runs())
     if not views and not events and not has_runs:
         raise Refused(f"session {clip(chosen.session, 80)} has nothing to report", fix="omo status --all")
     parts = parts_of(viewer, views)
@@ -239,7 +239,7 @@ def find_run(context: Context, run: str, session: str) -> Chosen:
     caller = Viewer(context, session).caller
     known: list[str] = []
     for row in table.with_runs():
-        kind = row.module("ledgers").RUNS
+        kind = row.runs
         names = kind.names(context.state)
         if run in names:
             state = Run(kind, caller, run).state

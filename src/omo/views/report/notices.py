@@ -24,7 +24,7 @@ from omo.work.sections import BY_AGENT, Notice
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
-    from omo.state.rows import Outcome
+    from omo.state.rows import LetThrough, Outcome
 
 
 # What takes the ground from everything else comes first, what may be harmless last.
@@ -49,6 +49,8 @@ def notices(context: Context, session: SessionView, parts: Sequence[Part]) -> li
             names[view.run] = name_of(view.kind)
         elif view.outcome:  # which names the claims about them
             ended_goals.update(item.id for item in view.items)
+    for given_up in session.brief.row.get("givenUp", []):
+        listed.append(_let_through(given_up, given_up["run"]))
     texts = {notice.text for notice in listed}
     damage = _shared_damage(context.state)
     for problem in session.problems:
@@ -76,8 +78,7 @@ def _work_notices(part: Part, ended: Outcome | None) -> list[Notice]:
     damage = table.BY_KIND[view.kind].damage
     listed = [Notice(damage, clip(problem, 300), view.run or view.kind) for problem in view.problems]
     for exception in ended["exceptions"] if ended else []:
-        what, by, why = (clip(str(exception.get(key) or "?"), 200) for key in ("what", "by", "why"))
-        listed.append(Notice(what, f"by the {by}: {why}", view.run))
+        listed.append(_let_through(exception, view.run))
     for name, section in [("", part.whole), *part.sections.of.items()]:
         for notice in section.notices:
             if ended is None or not notice.until_end:
@@ -92,6 +93,11 @@ def _work_notices(part: Part, ended: Outcome | None) -> list[Notice]:
         if item.receipt == "stale":
             listed.append(Notice("stale receipt", item.receipt_why or "what it covers has changed", item.id))
     return listed + [Notice("changed since", change, view.run) for change in view.changed]
+
+
+def _let_through(exception: LetThrough, where: str) -> Notice:
+    what, by, why = (clip(str(exception.get(key) or "?"), 200) for key in ("what", "by", "why"))
+    return Notice(what, f"by the {by}: {why}", where)
 
 
 def _gate_notices(part: Part, *, counts: bool, is_proven: bool) -> list[Notice]:

@@ -318,6 +318,7 @@ def opening(caller: Caller, files: Files, iteration: int, scope: list[str]) -> R
 
 
 RALPH: Kind[RalphState] = Kind(KIND, "ralph run", "r", START, table.BY_KIND[KIND].directory, fold)
+RUNS = RALPH
 RalphRun = Run[RalphState]
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from omo.json_text import Json
 from omo.proof import globs
@@ -23,7 +21,6 @@ from omo.workflows.ralph.rules import (
     AskedBefore,
     Criterion,
     CriterionResult,
-    CriterionState,
     method,
 )
 from omo.workflows.ralph.run import RALPH, START, RalphState
@@ -87,8 +84,7 @@ def overrides(state: RalphState) -> list[str]:
 
 
 def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
-    shown = criterion_view(state, criterion, viewer.files)
-    known = shown.known
+    known, result = state.states[criterion.id], state.last_result(criterion.id)
     mark, receipt, stale_because = MARKS.get(known.status, "open"), "", ""
     proof = part(state.ended or {}, "receipt")
     if criterion in state.unproven:
@@ -99,125 +95,95 @@ def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
             mark, receipt = "stale", "stale"
     lines = [f"{check['id']}: {method(check)}" for check in criterion.checks]
     if known.status != "PASS" or mark == "stale":
-        lines += shown.findings
+        lines += findings(state, criterion, result, viewer.files)
     return Item(
         criterion.id,
         clip(criterion.description, 200),
         known.status,
         mark,
-        tuple(filter(None, [clip(shown.evidence, 200), *known.counts])),
+        tuple(filter(None, [clip(result.get("evidence", ""), 200), *known.counts])),
         receipt,
         stale_because,
         text="\n".join(lines),
     )
 
 
-@dataclass(frozen=True)
-class CriterionView:
-    """A criterion with all that is known of it. `before` is what an earlier run could not do of it.
-
-    `since` and `changed` are of one that broke again: its last pass, and the files that are others since.
-    """
-
-    criterion: Criterion
-    known: CriterionState
-    result: str
-    evidence: str
-    suggested_action: str
-    source: str
-    cached_from: int | None
-    before: AskedBefore | None
-    since: str = ""
-    changed: Sequence[str] = ()
-
-    @property
-    def text(self) -> str:
-        """`C2 FAIL (failed 2 in a row): part 2 is in place`."""
-        notes = self.known.counts
-        if self.known.status == "REGRESSED":
-            notes.append(f"passed in iteration {self.known.last_pass_iteration}")
-        if self.cached_from:
-            notes.append(f"cached@{self.cached_from}")
-        noted = f" ({', '.join(notes)})" if notes else ""
-        return f"{self.criterion.id} {self.known.status}{noted}: {clip(self.criterion.description, 200)}"
-
-    @property
-    def findings(self) -> list[str]:
-        """What was seen of it, what to try and where to look; quoted, so that it reads as data."""
-        lines = []
-        if self.evidence:
-            longest = LONGEST_PASS if self.result == "pass" else LONGEST_SHOWN
-            lines.append(f"seen: {quoted(self.evidence, longest)} ({self.source})")
-        if self.suggested_action and self.known.status != "BLOCKED":  # which is not tried again
-            lines.append(f"try: {quoted(self.suggested_action)}")
-        if self.since:
-            files = ", ".join(map(quoted, self.changed[:MOST_FILES])) or "none"
-            if self.changed[MOST_FILES:]:
-                files += f" and {len(self.changed) - MOST_FILES} more"
-            lines.append(f"changed since {self.since}: {files}")
-        if self.before:
-            was, evidence = clip(str(self.before.get("id")), 8), quoted(str(self.before.get("evidence")))
-            lines.append(f"{was} of an earlier run, which could not: {evidence}")
-        return lines
-
-    @property
-    def data(self) -> Json:
-        data = {
-            "id": self.criterion.id,
-            "description": self.criterion.description,
-            **self.known.data,
-            "result": self.result or None,
-            "evidence": self.evidence,
-            "suggested_action": self.suggested_action,
-            "source": self.source or None,
-            "cached_from": self.cached_from,
-            "before": self.before,
-        }
-        if self.since:
-            files, more = list(self.changed[:MOST_FILES]), len(self.changed[MOST_FILES:])
-            data |= {"since": self.since, "files": files, "more_files": more}
-        return data
+# Of a criterion, with what a judgement said of it: the run's last, or one that could not tell and left no other trace.
 
 
-def criterion_view(
-    state: RalphState, criterion: Criterion, files: Files | None = None, result: CriterionResult | None = None
-) -> CriterionView:
-    """`result` is that of a judgement which could not tell, and therefore left no other trace in the run."""
-    if result is None:
-        result = state.last_result(criterion.id)
-    before = [lesson for lesson in state.lessons if criterion.id in lesson["again"]]
-    view = CriterionView(
-        criterion,
-        state.states[criterion.id],
-        str(result.get("result") or ""),
-        clip(str(result.get("evidence") or ""), 500),
-        clip(str(result.get("suggested_action") or ""), 500),
-        str(result.get("source") or ""),
-        result.get("cached_from"),
-        before[0] if before else None,
-    )
-    if files is None or view.known.status != "REGRESSED":
-        return view
-    return _with_changes(state, view, files)
+def line_of(state: RalphState, criterion: Criterion, result: CriterionResult) -> str:
+    """`C2 FAIL (failed 2 in a row): part 2 is in place`."""
+    known = state.states[criterion.id]
+    notes = known.counts
+    if known.status == "REGRESSED":
+        notes.append(f"passed in iteration {known.last_pass_iteration}")
+    if result.get("cached_from"):
+        notes.append(f"cached@{result['cached_from']}")
+    noted = f" ({', '.join(notes)})" if notes else ""
+    return f"{criterion.id} {known.status}{noted}: {clip(criterion.description, 200)}"
 
 
-def _with_changes(state: RalphState, view: CriterionView, files: Files) -> CriterionView:
-    """The files that are others than right after its last pass, those it declares first."""
-    passed = view.known.last_pass_iteration or 0
+def findings(state: RalphState, criterion: Criterion, result: CriterionResult, files: Files) -> list[str]:
+    """What was seen of it, what to try and where to look; quoted, so that it reads as data."""
+    known = state.states[criterion.id]
+    action = result.get("suggested_action")
+    lines, changes = [], []
+    if result.get("evidence"):
+        longest = LONGEST_PASS if result.get("result") == "pass" else LONGEST_SHOWN
+        lines.append(f"seen: {quoted(result['evidence'], longest)} ({result.get('source')})")
+    if known.status == "REGRESSED":
+        changed = changed_since_pass(state, criterion, files)
+        unknown = " (nobody can tell)" if changed is None else ""
+        named = ", ".join(map(quoted, (changed or [])[:MOST_FILES])) or "none"
+        if changed and len(changed) > MOST_FILES:
+            named += f" and {len(changed) - MOST_FILES} more"
+        changes.append(f"changed since its pass in iteration {known.last_pass_iteration}{unknown}: {named}")
+        action = DIAGNOSE if changed else action
+    if action and known.status != "BLOCKED":  # which is not tried again
+        lines.append(f"try: {quoted(action)}")
+    lines += changes
+    if before := _asked_before(state, criterion):
+        was, evidence = clip(str(before.get("id")), 8), quoted(str(before.get("evidence")))
+        lines.append(f"{was} of an earlier run, which could not: {evidence}")
+    return lines
+
+
+def changed_since_pass(state: RalphState, criterion: Criterion, files: Files) -> list[str] | None:
+    """The files that are others than right after its last pass, those it declares first; None where nobody can tell."""
+    passed = state.states[criterion.id].last_pass_iteration or 0
     changed = None
     for row in state.rows:
         if row.get("kind") == "exec-delegated" and row.get("iteration") == passed + 1:
             changed = files.changed_since(row.get("files"))
-    since = f"its pass in iteration {passed}"
     if changed is None:
-        since += " (nobody can tell)"
-    own: list[str] = []
-    others: list[str] = []
-    for path in changed or []:
-        is_own = any(globs.covers(path, glob) for glob in view.criterion.affected_paths)
-        (own if is_own else others).append(path)
-    action = DIAGNOSE if own or others else view.suggested_action
-    return replace(view, since=since, changed=[*own, *others], suggested_action=action)
+        return None
+
+    def is_others(path: str) -> bool:
+        return not any(globs.covers(path, glob) for glob in criterion.affected_paths)
+
+    return sorted(changed, key=is_others)
+
+
+def data_of(state: RalphState, criterion: Criterion, result: CriterionResult) -> Json:
+    return {
+        "id": criterion.id,
+        "description": criterion.description,
+        **state.states[criterion.id].data,
+        "result": result.get("result"),
+        "evidence": clip(result.get("evidence", ""), 500),
+        "suggested_action": clip(result.get("suggested_action", ""), 500),
+        "source": result.get("source"),
+        "cached_from": result.get("cached_from"),
+        "before": _asked_before(state, criterion),
+    }
+
+
+def _asked_before(state: RalphState, criterion: Criterion) -> AskedBefore | None:
+    """What an earlier run could not do of it."""
+    for lesson in state.lessons:
+        if criterion.id in lesson["again"]:
+            return lesson
+    return None
 
 
 def quoted(text: str, longest: int = LONGEST_SHOWN) -> str:

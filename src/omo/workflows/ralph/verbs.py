@@ -34,11 +34,13 @@ from omo.workflows.ralph.rules import (
     MOST_ITERATIONS,
     PROVEN_BY,
     SMALL_CHANGE,
+    Criterion,
+    CriterionResult,
     RalphRow,
     method,
 )
 from omo.workflows.ralph.run import RALPH, RalphRun, RalphState
-from omo.workflows.ralph.status import LONGEST_SHOWN, CriterionView, criterion_view, facts, overrides, quoted
+from omo.workflows.ralph.status import LONGEST_SHOWN, data_of, facts, findings, line_of, overrides, quoted
 
 LARGEST_MESSAGE = 256 * 1024
 ALL_PHASES = "Five phases, in this order, none abridged; omo sees each happen:"
@@ -223,10 +225,7 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
         end.publish(run)  # a crash may have left the session behind the ledger
         raise
     row, verdict, state, files = judged.row, judged.verdict, run.require_whole(), Files(context.root)
-    views = []
-    for criterion in state.criteria:
-        views.append(criterion_view(state, criterion, files, row["results"][criterion.id]))
-    lines = [f"Iteration {row['iteration']} of {state.max_iterations}: {verdict}", *to_do(state, views)]
+    lines = [f"Iteration {row['iteration']} of {state.max_iterations}: {verdict}", *to_do(state, row["results"], files)]
     lines += [*_judged(row), *_sentences(overrides(state))]
     if not judged.is_closed:
         calls = f"call {row['call']} of {judging.MOST_CALLS} that could not tell"
@@ -236,7 +235,7 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
     lines.append(f"Next: {judged.next.text}")
     data = {
         **_data(state, judged.next),
-        "criteria": [view.data for view in views],
+        "criteria": [data_of(state, criterion, row["results"][criterion.id]) for criterion in state.criteria],
         "ok": verdict == "pass",
         "iteration": row["iteration"],
         "verdict": verdict,
@@ -316,7 +315,8 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         return Result(data, text, notes=data["problems"])
     state = run.state
     lines = [f"Ralph run {run.id}: {state.headline}"]
-    lines += [f"  {criterion_view(state, criterion).text}" for criterion in state.criteria]
+    for criterion in state.criteria:
+        lines.append(f"  {line_of(state, criterion, state.last_result(criterion.id))}")
     return Result(_data(state, step), "\n".join([*lines, *_told(state), f"Next: {step.text}"]))
 
 
@@ -346,7 +346,7 @@ def _data(run: RalphState, step: NextStep) -> Json:
         "request": run.request or None,
         "confirmed": run.is_confirmed,
         "after": run.after or None,
-        "criteria": [criterion_view(run, criterion).data for criterion in run.criteria],
+        "criteria": [data_of(run, criterion, run.last_result(criterion.id)) for criterion in run.criteria],
         "remaining": run.remaining,
         "circumventions": run.circumventions,
         "judge_calls": len(run.briefs),
@@ -358,22 +358,23 @@ def _data(run: RalphState, step: NextStep) -> Json:
     }
 
 
-def to_do(run: RalphState, views: Sequence[CriterionView]) -> list[str]:
+def to_do(run: RalphState, results: dict[str, CriterionResult], files: Files) -> list[str]:
     """The criteria under what there is to do about them; what a judge or a tool said is quoted, so it reads as data."""
-    grouped: dict[str, list[CriterionView]] = {title: [] for title in TITLES.values()}
-    for view in views:
-        status = view.known.status
-        if status == "PASS" and view.result != "pass":
+    grouped: dict[str, list[Criterion]] = {title: [] for title in TITLES.values()}
+    for criterion in run.criteria:
+        status = run.states[criterion.id].status
+        if status == "PASS" and results[criterion.id].get("result") != "pass":
             status = AGAIN
-        grouped[TITLES[status]].append(view)
+        grouped[TITLES[status]].append(criterion)
     lines = []
     for title, group in grouped.items():
         if group:
             again = STILL_JUDGED if title == TITLES["PASS"] and run.is_open else ""
             lines.append(f"{title}{again} ({len(group)})")
-        for view in group:
-            lines.append(f"  {view.text}")
-            lines += [f"     {line}" for line in view.findings]
+        for criterion in group:
+            result = results[criterion.id]
+            lines.append(f"  {line_of(run, criterion, result)}")
+            lines += [f"     {line}" for line in findings(run, criterion, result, files)]
     return lines
 
 

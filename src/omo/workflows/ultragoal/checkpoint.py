@@ -67,7 +67,7 @@ def checkpoint(
         return _complete(run, name, text, goal_json, gate, gate_file, rerun)
     if gate is not None:
         raise BadInput(f"--quality-gate-json belongs to --status complete, not {status}", fix="leave it out")
-    run.tool.require_same(goal_json)
+    run.require_plan().tool.require_same(goal_json)
     changed = set_back(run, name, status, text)
     return Done(run.require_plan().goal(name), changed)
 
@@ -172,10 +172,9 @@ def _complete(
     plan = run.require_plan()
     goal = plan.goal(name)
     goal.move("complete", active=plan.active)
-    run.tool.require_whole()
     if step := tool_step(run, plan, goal):
         raise Refused(f"{goal.id} cannot be completed: {step.why}", fix=step.command)
-    run.tool.require_same(goal_json)
+    plan.tool.require_same(goal_json)
     if stands(run, plan, goal, evidence, gate):
         run.change_plan(lambda plan: (None, []))
         return Done(goal, changed=False)

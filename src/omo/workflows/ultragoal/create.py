@@ -6,20 +6,18 @@ import os
 
 from omo.digest import sha256
 from omo.errors import Refused
-from omo.state import runtime, store
+from omo.state import store
 from omo.state.ledger_rows import SessionEvent
-from omo.state.rows import EMPTY
 from omo.text import clip, counted
 from omo.work import requests
-from omo.work.publish import change_row
+from omo.work.publish import note_given_up
 from omo.work.run import check_sizes
 from omo.work.status import NextStep
+from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.brief import Brief, has_goals, parse, same_words
 from omo.workflows.ultragoal.next_step import next_step
-from omo.workflows.ultragoal.plan import POINTER, NewGoal, PlanRow, Replaced
+from omo.workflows.ultragoal.plan import POINTER, NewGoal, Plan, PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, begin, load_plan, repository
-
-MOST_EARLIER = 5
 
 
 def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanRun:
@@ -39,8 +37,6 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
     new = begin(caller)
     created = plan_row(new, brief, mode)
     typed = _typed(run)
-    if replaced := _replaced(run, step):
-        created["replaces"] = replaced
     if asked_for := _requests(run, brief, typed):
         created["requests"] = asked_for
     if caller.by != "user" and typed and (left_out := _left_out(str(typed[-1].get("text") or ""), brief)):
@@ -51,11 +47,19 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
             raise Refused("another plan was made in this session just now", fix="omo ultragoal status")
         if (before is None or before.is_open) and os.path.lexists(run.directory):
             new.archived = store.keep_as(run.directory, "archived", caller.now)
-            left = len(before.open_goals) if before is not None else 0
-            event: SessionEvent = {"kind": "plan-archived", "run": run.id, "open": left, "kept": new.archived}
-            change_row(caller, caller.session, lambda row: runtime.Change(None, row or EMPTY, [event]))
+        if caller.by != "user" and before is not None and (before.is_open or step is not None):
+            _give_up(run, before, step)
         new.append(created)
+        goal_tool.create(new)
     return new
+
+
+def _give_up(run: PlanRun, plan: Plan, step: NextStep | None) -> None:
+    """Every later end names the plan that another was made in place of. `step` is what it lacked at its end."""
+    why = "another was made in its place"
+    if step is not None:
+        why = f"it was not brought to its end: {step.why}"
+    note_given_up(run, f"plan {run.id} was given up with {counted(len(plan.open_goals), 'open goal')}", why)
 
 
 def _left_to_end(run: PlanRun) -> NextStep | None:
@@ -103,25 +107,6 @@ def _requests(run: PlanRun, brief: Brief, typed: list[SessionEvent]) -> list[str
     if rows:
         return [requests.text_of(rows[-1])]
     return list(run.plan.requests) if run.plan is not None and run.plan.is_open else []
-
-
-def _replaced(run: PlanRun, step: NextStep | None) -> Replaced | None:
-    """What the new plan is made in place of: the one that lies there, or one that the agent cleared away and the user
-    was not shown yet. `step` is what that one lacks at its end."""
-    if run.plan is not None or run.problems:
-        trouble = run.problems[0] if run.problems else ""
-        if step is not None:
-            trouble = f"it was not brought to its end: {step.why}"
-        left = len(run.plan.open_goals) if run.plan is not None else 0
-        replaced: Replaced = {"run": run.id, "open": left, "trouble": trouble, "by": run.caller.by}
-        if run.plan is not None and run.plan.replaced:
-            replaced["earlier"] = run.plan.replaced[-MOST_EARLIER:]
-        return replaced
-    summary = run.caller.summary("ultragoal")
-    if not summary.get("cleared") or summary.get("told") is not False:
-        return None
-    named: Replaced = {"run": str(summary.get("run") or ""), "open": int(summary.get("open") or 0)}
-    return {**named, "trouble": str(summary.get("why") or ""), "by": run.caller.by}
 
 
 def plan_row(run: PlanRun, brief: Brief, mode: str) -> PlanRow:

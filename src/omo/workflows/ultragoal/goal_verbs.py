@@ -15,7 +15,7 @@ from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, run_of
-from omo.workflows.ultragoal.session_goal import SessionGoalOutcome, ToolGoal
+from omo.workflows.ultragoal.session_goal import NO_GOAL, SessionGoalOutcome, ToolGoal
 from omo.workflows.ultragoal.status import changing, publish_status
 
 
@@ -24,7 +24,9 @@ def register(commands: options.Commands) -> None:
     options.command(verbs, "get", "show the session's goal; writes nothing", get)
     parser = options.command(verbs, "create", "make a goal; none may be active or paused", create)
     parser.add_argument(
-        "--objective", metavar="TEXT", help="what is to be reached; without it, what the session's plan needs"
+        "--objective",
+        metavar="TEXT",
+        help="what is to be reached, as the plan says it; without it, what the plan needs",
     )
     options.command(
         verbs, "complete", "call the goal complete; a plan's goal needs the plan's fresh receipts", complete
@@ -35,16 +37,16 @@ def register(commands: options.Commands) -> None:
 
 
 def get(arguments: argparse.Namespace, context: Context) -> Result:
-    tool = run_of(arguments, context, looks=True).tool
-    if tool.problems and tool.newest is None:
-        raise Unreadable(tool.problems[0], fix=tool.recovery)
-    goal = tool.current
-    data: dict[str, Any] = {"goal": goal.render() if goal else None}
+    run = run_of(arguments, context, looks=True)
+    if run.problems and run.plan is None:
+        raise Unreadable(run.problems[0], fix=run.repair.text)
+    goal = run.plan.tool if run.plan is not None else NO_GOAL
+    data: dict[str, Any] = {"goal": goal.render()}
     notes = []
-    if tool.problems:
-        data["problems"] = tool.problems
-        notes = [f"the goal's journal is damaged: {problem}" for problem in tool.problems] + [tool.recovery]
-    text = _line(goal) if goal else f"There is no goal in session {tool.caller.session}."
+    if run.problems:
+        data["problems"] = run.problems
+        notes = [f"the plan's ledger is damaged: {problem}" for problem in run.problems] + [run.repair.text]
+    text = _line(goal) if goal.id else f"There is no goal in session {run.caller.session}."
     return Result(data, text, notes=notes)
 
 
@@ -56,8 +58,7 @@ def complete(arguments: argparse.Namespace, context: Context) -> Result:
     reopen_if_changed(caller_of(context, context.session(arguments.session)), ULTRAGOAL.name)
     run = run_of(arguments, context)
     result = _operate(run, goal_tool.complete)
-    if run.plan is not None:
-        result.notes.append(run.plan.tally)
+    result.notes.append(run.require_plan().tally)
     return result
 
 
@@ -72,8 +73,8 @@ def resume(arguments: argparse.Namespace, context: Context) -> Result:
 def drop(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
     result = _operate(run, goal_tool.drop)
-    if run.plan is not None and run.plan.is_open:
-        left = counted(len(run.plan.open_goals), "goal")
+    if run.require_plan().is_open:
+        left = counted(len(run.require_plan().open_goals), "goal")
         result.notes.append(f"dropping the goal does not end the plan: {left} open, and Stop holds on")
     return result
 
@@ -82,17 +83,13 @@ def _operate(run: PlanRun, operation: Callable[[PlanRun], SessionGoalOutcome]) -
     with changing(run):
         outcome = operation(run)
     goal = outcome.goal
-    data: dict[str, Any] = {"goal": goal.render() if goal else None, "changed": outcome.changed, "by": run.caller.by}
-    text = _line(goal) if goal else f"The damaged journal is kept as {outcome.kept}; there is no goal now."
+    data: dict[str, Any] = {"goal": goal.render(), "changed": outcome.changed, "by": run.caller.by}
+    text = _line(goal)
     if not outcome.changed:
         text = f"Nothing to change. {text}"
-    if outcome.kept:
-        data["kept"] = outcome.kept
-    if run.plan is not None or run.problems:
-        step = publish_status(run)
-        data["next"] = {"action": step.action, "goal": step.item or None, "why": step.why, "command": step.command}
-        text += f"\nNext: {step.text}"
-    return Result(data, text, notes=list(run.notes))
+    step = publish_status(run)
+    data["next"] = {"action": step.action, "goal": step.item or None, "why": step.why, "command": step.command}
+    return Result(data, f"{text}\nNext: {step.text}", notes=list(run.notes))
 
 
 def _line(goal: ToolGoal) -> str:

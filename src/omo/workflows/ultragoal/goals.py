@@ -126,7 +126,7 @@ def record_review_blockers(
 
     def decide(plan: Plan) -> tuple[tuple[str, bool], list[PlanRow]]:
         parent = plan.goal(goal_id)
-        run.tool.require_same(goal_json)
+        plan.tool.require_same(goal_json)
         parent.move("review", active=plan.active)
         blockers = plan.open_blockers_of(parent.id)
         for blocker in blockers:

@@ -13,6 +13,7 @@ from omo.text import clip
 from omo.work import lifecycle
 from omo.work.lifecycle import Cleared
 from omo.work.run import Caller
+from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import PLANNING
 from omo.workflows.ultragoal.plan import HANDED_OFF, HANDOFF, MARKED, TAKEN_UP, Plan, PlanRow
 from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, load_plan, run_of
@@ -61,18 +62,30 @@ def _wanted(text: str) -> str:
 
 
 def clear(caller: Caller, *, force: bool) -> Cleared | None:
-    """The plan and the session's goal."""
+    """The plan with the session's goal."""
     run = load_plan(caller)
-    unfinished = list(run.tool.problems)
-    if run.tool.status in ("active", "paused"):
-        unfinished.append(f"the session's goal is {run.tool.status}: {clip(run.tool.objective, 80)}")
     left = None
+    unfinished = []
     if run.plan is not None:
-        left = len(run.plan.open_goals)
+        left, tool = len(run.plan.open_goals), run.plan.tool
+        if tool.status in ("active", "paused"):
+            unfinished.append(f"the session's goal is {tool.status}: {clip(tool.objective, 80)}")
         for goal in run.plan.goals:
             if not goal.is_closed:
                 unfinished.append(f"{goal.id} {goal.status}: {clip(goal.title, 80)}")
-    return lifecycle.clear(ULTRAGOAL, caller, force=force, beside=run.tool.directory, unfinished=unfinished, left=left)
+    return lifecycle.clear(ULTRAGOAL, caller, force=force, unfinished=unfinished, left=left)
+
+
+def problems(caller: Caller) -> dict[str, list[str]]:
+    """Evidence that receipts cite and its ledger does not know; a goals.json, or gates, that somebody edited."""
+    run = load_plan(caller)
+    listed = {}
+    if gone := receipts.evidence_problem(caller.state, run.rows):
+        listed["evidence"] = [gone]
+    if run.plan is not None:
+        edited = run.edited_view()
+        listed[f"ultragoal/{run.id}"] = [edited] if edited else receipts.forged(run.plan, run.directory)
+    return listed
 
 
 def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:

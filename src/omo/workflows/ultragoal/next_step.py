@@ -42,8 +42,6 @@ def _damaged(run: PlanRun) -> NextStep | None:
     if run.problems:
         why = f"the plan is not as omo wrote it ({clip(run.problems[0], 160)})"
         repair = run.repair
-    elif run.tool.problems:
-        why = "the journal of the session's goal is not as omo wrote it"
     elif run.plan is not None and run.plan.is_open and (problems := artifacts.ledger_problems(run.caller.state)):
         # Without the ledger of evidence no goal can begin and no gate pass.
         why = f"the ledger of evidence is not as omo wrote it ({clip(problems[0], 160)})"
@@ -70,7 +68,7 @@ def _away(run: PlanRun, plan: Plan) -> NextStep | None:
 def tool_step(run: PlanRun, plan: Plan, goal: Goal | None) -> NextStep | None:
     """What the goal tool lacks for a checkpoint of this goal; None where it lacks nothing."""
     name = goal.id if goal else ""
-    tool = run.tool
+    tool = plan.tool
     if tool.status == "paused":
         return NextStep("resume-goal", "the session's goal is paused", (command("omo goal resume"),), item=name)
     if tool.status != "active":
@@ -102,7 +100,7 @@ def _active(run: PlanRun, plan: Plan) -> NextStep | None:
 def _paused(run: PlanRun, plan: Plan) -> NextStep | None:
     """A pause is the whole plan's: Stop lets go while it lasts, so nothing else is next but its end."""
     can_go_on = plan.first("pending", "failed") or any(not goal.human_blocked for goal in plan.stuck)
-    return tool_step(run, plan, None) if run.tool.status == "paused" and can_go_on else None
+    return tool_step(run, plan, None) if plan.tool.status == "paused" and can_go_on else None
 
 
 def _waiting(run: PlanRun, plan: Plan) -> NextStep | None:
@@ -145,13 +143,19 @@ def _unproven(run: PlanRun, plan: Plan) -> NextStep | None:
 
 
 def _complete(run: PlanRun, plan: Plan) -> NextStep | None:
-    tool = run.tool
+    """Every end is written down with the session's goal, so one that was dropped is made again."""
+    tool = plan.tool
     is_the_plans = tool.objective in plan.objectives_of(None) or plan.story_with(tool.objective) is not None
-    if not is_the_plans or tool.status not in ("active", "paused"):
-        return None
-    commands = [command("omo goal complete")]
+    words = ["omo goal complete"]
     if tool.status == "paused":
-        commands = [command("omo goal resume"), command("omo goal complete", lead="then")]
+        words = ["omo goal resume", *words]
+    elif tool.status == "active" and not is_the_plans:
+        words = ["omo goal drop", "omo goal create", *words]
+    elif tool.status != "active":
+        if plan.outcome is not None:
+            return None
+        words = ["omo goal create", *words]
+    commands = [command(words[0]), *(command(each, lead="then") for each in words[1:])]
     return NextStep("complete-goal", ALL_COMPLETE, tuple(commands))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
 from omo.errors import BadInput, Refused, Unreadable
@@ -12,6 +12,8 @@ from omo.state.ledger_rows import From, LedgerRow
 from omo.text import clip, counted
 from omo.work.outcome import repaired
 from omo.work.run import require_objects
+from omo.workflows.ultragoal import session_goal
+from omo.workflows.ultragoal.session_goal import LEADS_TO, NO_GOAL, ToolGoal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,16 +113,6 @@ class Repository(TypedDict, total=False):
     files: Base
 
 
-class Replaced(TypedDict, total=False):
-    """A plan that was given up for another one."""
-
-    run: str
-    open: int
-    trouble: str
-    by: str
-    earlier: list[Replaced]
-
-
 class Handoff(TypedDict, total=False):
     by: str
     to: str | None  # the workflow
@@ -140,7 +132,6 @@ class PlanRow(LedgerRow, From, total=False):
     repository: Repository
     requests: list[str]
     leftOut: list[str]
-    replaces: Replaced
     goals: list[NewGoal]
     goalId: str | None
     goalIds: list[str]
@@ -165,7 +156,9 @@ class PlanRow(LedgerRow, From, total=False):
     outcome: Outcome
     files: FilesAtEnd
     to: str
-    goal: str
+    goal: str  # the session's
+    why: str
+    receipts: list[str | None]
 
 
 VERSION = 1
@@ -290,11 +283,11 @@ class Plan:
     repository: Repository
     created_at: str
     updated_at: str
-    last: PlanRow
+    last: PlanRow  # of the plan itself, not of the session's goal
+    tool: ToolGoal = NO_GOAL  # the session's goal
     goals: list[Goal] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)  # what the user asked for, as a hook heard them type it
     left_out: list[str] = field(default_factory=list)  # goals that the user typed, and that are none of these
-    replaced: list[Replaced] = field(default_factory=list)  # plans that were given up for this one
     handoff: Handoff | None = None  # by whom, and to which workflow; None while it is worked on here
     handoffs: list[Handoff] = field(default_factory=list)  # with goals open, also those that were taken back
     repairs: list[LetThrough] = field(default_factory=list)  # of its ledger, by the user
@@ -446,9 +439,12 @@ def fold(rows: Iterable[PlanRow], run: str = "") -> Plan | None:
     """None where there is no plan; Unreadable where a row does not have the shape of its kind."""
     plan: Plan | None = None
     row: PlanRow = {}
+    last: PlanRow = {}
     for row in rows:
         kind = row.get("kind")
         try:
+            if kind not in LEADS_TO or kind == "goal_resumed":  # after which a blocker is not the latest word any more
+                last = row
             if kind == CREATED:
                 plan = _created(row)
             elif plan is not None:
@@ -459,16 +455,11 @@ def fold(rows: Iterable[PlanRow], run: str = "") -> Plan | None:
         raise Unreadable(f"this is the ledger of plan {clip(plan.run, 60)}")
     if plan is not None:
         seq = row.get("seq")
-        plan.last, plan.seq = row, seq if isinstance(seq, int) else 0
+        plan.last, plan.seq = last, seq if isinstance(seq, int) else 0
     return plan
 
 
 def _created(row: PlanRow) -> Plan:
-    replaces: Replaced = row.get("replaces") or {}
-    replaced: list[Replaced] = []
-    if replaces.get("open") or replaces.get("trouble"):  # unfinished; and what that one had been made in place of
-        own = replaces.copy()
-        replaced = [*(own.pop("earlier", None) or []), own]
     return Plan(
         run=row["run"],
         session=row["session"],
@@ -483,7 +474,6 @@ def _created(row: PlanRow) -> Plan:
         goals=_new_goals(row),
         requests=[str(text) for text in row.get("requests") or []],
         left_out=list(row.get("leftOut") or []),
-        replaced=replaced,
     )
 
 
@@ -533,12 +523,20 @@ def _apply(plan: Plan, row: PlanRow) -> None:
             for goal in plan.goals:
                 if goal.id == name or (not name and goal.status in ("active", *STUCK)):
                     goal.human_blocked = waits_for
-        case "goal_resumed" if plan.active is not None:
-            plan.active.human_blocked = ""  # whoever goes on with what is under way waits for nobody
+        case "goal_created" | "goal_paused" | "goal_completed":
+            plan.tool = session_goal.after(plan.tool, row)
+        case "goal_dropped":
+            plan.tool = NO_GOAL
+        case "goal_resumed":
+            plan.tool = session_goal.after(plan.tool, row)
+            if plan.active is not None:
+                plan.active.human_blocked = ""  # whoever goes on with what is under way waits for nobody
         case "plan_ended":
             plan.outcome, plan.ended_at, plan.files_at_end = row["outcome"], row["ts"], row.get("files")
         case "reopened":
             plan.outcome = None
+            if plan.tool.status == "complete":  # with the plan
+                plan.tool = replace(plan.tool, status="active", updated_at=row["ts"])
         case "handoff_marked" | "handed_off":
             by = str(row.get("actor"))
             if plan.handoff is None and plan.is_open:

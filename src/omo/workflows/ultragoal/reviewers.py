@@ -266,11 +266,6 @@ def exceptions(plan: Plan) -> list[LetThrough]:
     """What the agent let go of the plan as it was made, what of the evidence it did not run again, and which pins of
     theirs the user let through."""
     let_through = list(plan.repairs)
-    for replaced in plan.replaced:
-        if replaced.get("by") == "agent":
-            left = counted(int(replaced.get("open") or 0), "open goal")
-            what = f"plan {replaced.get('run') or 'before'} was given up with {left}"
-            let_through.append(exception(what, "agent", replaced.get("trouble") or "another was made in its place"))
     for handed in plan.handoffs:
         if handed["by"] == "agent":
             what = f"the plan was handed off with {counted(handed['open'], 'open goal')}"

@@ -23,7 +23,6 @@ from omo.text import counted
 from omo.work.run import Caller, Kind, Run, caller_of, load
 from omo.workflows.ultragoal import plan as plans
 from omo.workflows.ultragoal.plan import CLASSIFY, Plan, PlanRow, Repository
-from omo.workflows.ultragoal.session_goal import GoalTool
 from omo.workflows.ultrawork import gates
 from omo.workflows.ultrawork.gates import Gates
 
@@ -38,6 +37,7 @@ ALTERNATIVES = [
 ]
 ROW = table.BY_KIND["ultragoal"]
 ULTRAGOAL: Kind[Plan] = Kind(ROW.kind, "ultragoal plan", "g", CREATE, ROW.directory, plans.fold)
+RUNS = ULTRAGOAL
 
 
 class PlanRun(Run[Plan]):
@@ -57,11 +57,6 @@ class PlanRun(Run[Plan]):
     @property
     def plan(self) -> Plan | None:
         return self.state
-
-    @cached_property
-    def tool(self) -> GoalTool:
-        """The session's goal, read once like the plan."""
-        return GoalTool(self.caller)
 
     def require_plan(self) -> Plan:
         """The plan, whole and at home here."""
@@ -127,7 +122,7 @@ class PlanRun(Run[Plan]):
         """Bring goals.json and brief.md up to the ledger. What was edited by hand is kept aside, never believed."""
         if self.state is None or self.problems:
             return
-        shown = {**plans.render(self.state), "ledger": {"seq": self.state.seq, "prev": self.state.last.get("prev")}}
+        shown = {**plans.render(self.state), "ledger": {"seq": self.state.seq, "prev": self.rows[-1].get("prev")}}
         wanted = json.dumps({**shown, "digest": _digest(shown)}, ensure_ascii=False, indent=2) + "\n"
         text = _text(self.snapshot)
         if text is not None and not _is_ours(text):
@@ -148,7 +143,6 @@ class PlanRun(Run[Plan]):
 
 def load_plan(caller: Caller, named: str = "") -> PlanRun:
     """The plan that was named, else the session's own."""
-    bring_home(caller, caller.session)
     run = load(ULTRAGOAL, caller, named, PlanRun)
     return run if isinstance(run, PlanRun) else PlanRun(ULTRAGOAL, caller, "")
 
@@ -163,15 +157,6 @@ def begin(caller: Caller) -> PlanRun:
     store.make_state_dir(caller.state)
     store.make_dir(ULTRAGOAL.home(caller.state), caller.state)
     return PlanRun(ULTRAGOAL, caller, ULTRAGOAL.new_id(caller))
-
-
-def bring_home(caller: Caller, session: str) -> None:
-    """A plan of an earlier version lies in its session's directory: it moves to where all plans are, once."""
-    run = str(caller.summary(ULTRAGOAL.name, session).get("run") or "")
-    old = os.path.join(paths.session_dir(caller.state, session), "ultragoal")
-    if run and os.path.isdir(old) and not os.path.lexists(ULTRAGOAL.directory(caller.state, run)):
-        store.make_dir(ULTRAGOAL.home(caller.state), caller.state)
-        store.move(old, ULTRAGOAL.directory(caller.state, run))
 
 
 def gates_of(run: PlanRun) -> Gates:

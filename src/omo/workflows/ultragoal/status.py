@@ -10,19 +10,18 @@ from omo.proof import artifacts
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work.agents import FULL
-from omo.work.bound import files_of_end
 from omo.work.publish import publish, publish_damage
 from omo.work.status import LONGEST_SHORT, Command, Item, NextStep, Status, command
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan
-from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, outcome_of, unfinished
+from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, unfinished
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from omo.state.rows import Outcome, Summary
+    from omo.state.rows import Summary
     from omo.workflows.ultragoal.plan import Receipt
 
 
@@ -185,15 +184,13 @@ def summarize(run: PlanRun, plan: Plan, step: NextStep) -> Summary:
         summary["wayOut"] = ""
     if run.base_settings.attended:
         summary["attended"] = True
-    return {**summary, **_state(run, plan, step)}
+    return {**summary, **_state(plan, step)}
 
 
-def _state(run: PlanRun, plan: Plan, step: NextStep) -> Summary:
-    if not plan.is_open and step.action == "done":
-        if plan.outcome is not None:
-            files = plan.files_at_end or {}
-            return {"state": "done", "outcome": plan.outcome, "at": plan.ended_at, "files": files}
-        return _ended_without_goal(run, outcome_of(run, plan))
+def _state(plan: Plan, step: NextStep) -> Summary:
+    if plan.outcome is not None and step.action == "done":
+        files = plan.files_at_end or {}
+        return {"state": "done", "outcome": plan.outcome, "at": plan.ended_at, "files": files}
     if not plan.is_open and step.action in ONE_COMMAND_LEFT:
         return {"state": "active"}
     if not plan.is_open:
@@ -206,23 +203,12 @@ def _state(run: PlanRun, plan: Plan, step: NextStep) -> Summary:
         waits: Summary = {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True}
         waits["damaged"] = True
         return waits
-    if run.tool.status == "paused":
-        why = (run.tool.current.why if run.tool.current else "") or "the session's goal is paused"
+    if plan.tool.status == "paused":
+        why = plan.tool.why or "the session's goal is paused"
         return {"state": "paused", "why": why, "question": TELL, "told": False, "own": True}
     if step.action == "wait":
         return {"state": "blocked", "why": step.why, "question": TELL, "told": False}
     return {"state": "active"}
-
-
-def _ended_without_goal(run: PlanRun, ended: Outcome) -> Summary:
-    """No goal of the session's was completed with the plan, so its ledger has no end: the session's row alone notes
-    the files, when it says so for the first time."""
-    told = run.caller.summary(run.kind.name)
-    is_noted = told.get("state") == "done" and told.get("run") == run.id and told.get("outcome") == ended
-    files = told.get("files", {})
-    if not is_noted:
-        files = files_of_end(run.caller.root, run.caller.events)
-    return {"state": "done", "outcome": ended, "files": files}
 
 
 def denials(run: PlanRun, plan: Plan, step: NextStep) -> dict[str, str]:
@@ -253,9 +239,9 @@ def denials(run: PlanRun, plan: Plan, step: NextStep) -> dict[str, str]:
 
 def complete_denial(run: PlanRun, plan: Plan, step: NextStep) -> str:
     """Why the session's goal cannot be called complete; empty where it can, or where it is not this plan's."""
-    if story := plan.story_with(run.tool.objective):
+    if story := plan.story_with(plan.tool.objective):
         problems = [receipts.problem(plan, story, run.directory)]
-    elif plan.goal_mode == "per-story" or run.tool.objective not in plan.objectives_of(None):
+    elif plan.goal_mode == "per-story" or plan.tool.objective not in plan.objectives_of(None):
         return ""
     else:
         problems = [f"{goal.id} is {goal.status}" for goal in plan.open_goals]

@@ -23,6 +23,7 @@ from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import MODES, STEERING
 from omo.workflows.ultragoal.review_briefs import ROLES, review_brief
 from omo.workflows.ultragoal.run import PlanRun, run_of
+from omo.workflows.ultragoal.session_goal import NONE
 from omo.workflows.ultragoal.status import changing, plan_status, publish_status
 
 if TYPE_CHECKING:
@@ -126,7 +127,6 @@ def create_goals(arguments: argparse.Namespace, context: Context) -> Result:
         run = create.create_goals(run, brief, mode=arguments.goal_mode, force=arguments.force)
     plan = run.require_plan()
     notes = [f"the earlier plan is kept as {run.archived}"] if run.archived else []
-    notes += goal_tool.create_for_plan(run)
     if arguments.start:
         with changing(run):
             goals.hand_out(run)
@@ -171,8 +171,8 @@ def complete_goals(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
     notes = []
     with changing(run):
-        plan, tool = run.require_plan(), run.tool
-        if plan.is_open and tool.status in ("", "complete"):
+        plan, tool = run.require_plan(), run.require_plan().tool
+        if plan.is_open and tool.status in (NONE, "complete"):
             goal_tool.create(run)
             notes.append("the session's goal was created")
         elif plan.is_open and tool.status == "paused" and tool.objective in plan.objectives_of(plan.active):

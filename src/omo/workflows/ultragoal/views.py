@@ -70,7 +70,7 @@ def status(run: PlanRun, plan: Plan, view: Status) -> Result:
         "counts": {name: counts[name] for name in STATUSES},
         "goals": goals,
         "final_receipt": final.id if final else None,
-        "goal_tool": run.tool.status or None,
+        "goal_tool": plan.tool.status if plan.tool.id else None,
         "changed": list(view.changed),
         "problems": notes,
         "next": step_data(step),

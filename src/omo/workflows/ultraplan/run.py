@@ -259,6 +259,7 @@ def _started(state: PlanState, row: RunRow) -> PlanState:
 
 
 PLAN: Kind[PlanState] = Kind(KIND, "plan session", "p", START, paths.plans_dir, fold)
+RUNS = PLAN
 PlanRun = Run[PlanState]
 
 
