@@ -26,7 +26,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 
-from omo.proof.swap import NOTHING, File, Swap, recover
+from omo.proof.swap import Swap, recover
+from omo.proof.swap_files import NOTHING, File
 
 LONGEST_WAIT = 0.3  # seconds until the kill: several rounds of the child, which never waits: no two files are as long
 CALLS = ("open", "write", "fsync", "replace", "rename", "link", "unlink", "symlink", "mkdir", "rmdir", "chmod", "utime")

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from omo.proof.swap import File, Swap
+from omo.proof.swap import Swap
+from omo.proof.swap_files import File
 from omo.state import paths
 from tests.hooks.conftest import Answer, Host
 

@@ -9,7 +9,7 @@ import pytest
 
 from omo.errors import NotMade
 from omo.proof import base, contents
-from omo.proof.swap import NOTHING, File
+from omo.proof.swap_files import NOTHING, File
 from omo.state import paths
 from tests.project import git
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from omo.proof.base import FILE_MODE, LINK_MODE, PROGRAM_MODE
 from omo.proof.hunks import hunks_of
-from omo.proof.swap import NOTHING, File
+from omo.proof.swap_files import NOTHING, File
 
 
 def file(text: str, mode: str = FILE_MODE) -> File:

@@ -17,9 +17,10 @@ from unittest.mock import patch
 
 import pytest
 
-from omo.errors import OmoError
+from omo.errors import NotMade, OmoError
 from omo.proof import git_hold, swap_files
-from omo.proof.swap import NOTHING, File, Kept, NotMade, Swap, is_under_way, recover
+from omo.proof.swap import Swap, is_under_way, recover
+from omo.proof.swap_files import NOTHING, File, Kept
 from omo.state import paths
 from tests.kept import copied, git_init
 
@@ -589,7 +590,8 @@ def test_where_the_state_is_on_another_file_system_originals_wait_beside(tmp_pat
 SWAPS = """
 import os, signal, subprocess, sys, time
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # nohup ignores it, and so would we
-from omo.proof.swap import File, Swap
+from omo.proof.swap import Swap
+from omo.proof.swap_files import File
 root = sys.argv[1]
 with Swap(root, root + "/.sisyphus/cc-omo", {"without": {"a": File(b"base", "f")}}, list) as swap:
     swap.put("without")

@@ -9,7 +9,7 @@ from omo.errors import NotMade
 from omo.proof import base, calls, contents, form, inline_tests, kinds, manifests, own_commands, reading
 from omo.proof.gate_runs import AS_IT_IS, OLD_TESTS, WITHOUT, GateCommand, Subject
 from omo.proof.project_files import files_at
-from omo.proof.swap import File
+from omo.proof.swap_files import File
 from omo.text import listed
 
 

@@ -9,7 +9,7 @@ from omo import safe_open
 from omo.errors import NotMade
 from omo.proof import base, git
 from omo.proof.project_files import commit_at
-from omo.proof.swap import NOTHING, File
+from omo.proof.swap_files import NOTHING, File
 from omo.state import paths
 
 TYPE_CHECKING = False

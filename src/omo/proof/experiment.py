@@ -23,7 +23,7 @@ from omo.errors import NotMade
 from omo.proof import base, contents, gate_runs, outputs, reading, swap
 from omo.proof.arrangements import Arrangements, arrange, files_key, kinds_of
 from omo.proof.gate_runs import AS_IT_IS, MOST_NAMED, OLD_TESTS, WITHOUT, CommandRun, GateCommand, Judge, Subject
-from omo.proof.swap import File
+from omo.proof.swap_files import File
 from omo.text import clip, counted, listed
 
 MANIFESTS = "with the old tests, manifests as they are"

@@ -19,7 +19,7 @@ from omo.proof import base, outputs
 from omo.proof import run as runner
 from omo.proof.outputs import Counts
 from omo.proof.project_files import commit_at
-from omo.proof.swap import File
+from omo.proof.swap_files import File
 from omo.proof.typed_commands import command_id
 from omo.state import paths, store
 from omo.state.journal import Journal

@@ -19,7 +19,7 @@ from omo.proof import base, contents, experiment, gate_runs, swap
 from omo.proof.arrangements import arrange
 from omo.proof.gate_runs import WITHOUT, CommandRun, GateCommand, Subject
 from omo.proof.hunks import Hunk, hunks_of
-from omo.proof.swap import File
+from omo.proof.swap_files import File
 from omo.proof.typed_commands import typed
 from omo.state import paths, store
 from omo.state.journal import Journal

@@ -17,7 +17,7 @@ from omo.text import clip
 
 if TYPE_CHECKING:
     from omo.proof.gate_runs import GateCommand
-    from omo.proof.swap import File
+    from omo.proof.swap_files import File
     from omo.state.rows import Base
 
 # Modules that Python would load in place of the runner's own: "a module in the place of the runner".

@@ -14,14 +14,10 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from omo import safe_open
-from omo.errors import NotMade as NotMade
-from omo.errors import OmoError
+from omo.errors import NotMade, OmoError
 from omo.json_text import dumps, loads
 from omo.proof import git_hold, swap_files
-from omo.proof.swap_files import NOTHING as NOTHING
-from omo.proof.swap_files import Arrangement
-from omo.proof.swap_files import File as File
-from omo.proof.swap_files import Kept as Kept
+from omo.proof.swap_files import Arrangement, Kept
 from omo.state import paths, store
 
 TYPE_CHECKING = False

@@ -24,7 +24,6 @@ from omo.workflows.ultraplan import critique as critiques
 from omo.workflows.ultraplan import document as documents
 from omo.workflows.ultraplan import finish as finishing
 from omo.workflows.ultraplan import progress, propose, rules
-from omo.workflows.ultraplan import recover as recovering
 from omo.workflows.ultraplan import start as starting
 from omo.workflows.ultraplan.critique import CriticVerdict
 from omo.workflows.ultraplan.models import Document, PlanDefect
@@ -239,6 +238,8 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def recover(arguments: argparse.Namespace, context: Context) -> Result:
+    from omo.workflows.ultraplan import recover as recovering  # which leans on nearly all pages of a plan
+
     caller = _caller(arguments, context)
     if arguments.plan is None or arguments.named:
         run = require(PLAN, caller, arguments.named)
