@@ -409,7 +409,9 @@ def test_a_command_is_asked_for_counts_and_names(command: str, asked: str) -> No
 
 
 def test_pytest_is_asked_for_the_names_it_gives_by_default() -> None:
-    assert asking_environment(["make", "test"]) == {"PYTEST_ADDOPTS": "-rfE"}
+    assert asking_environment(["make", "test"]) == {
+        "PYTEST_ADDOPTS": "-rfE --maxfail=0 --continue-on-collection-errors"
+    }
     assert asking_environment([]) == {}
 
 

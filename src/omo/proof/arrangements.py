@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -70,13 +71,17 @@ def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
         words += call.given
     for path in started:  # a script may read a document, and say so only in its text
         words += files.text(path).split()
+    sealed = command.sealed
+    if not getattr(command, "is_users", True):  # "a refactoring, one of its files sealed by the agent"
+        sealed = [glob for glob in sealed if not glob.endswith(kinds.CODE)]
     configuration = [files.text(calls.below(command.cwd, name)) for name in kinds.SAYS_WHAT_IS_COLLECTED]
     return kinds.Kinds(
         started=started,
-        sealed=command.sealed,
+        sealed=sealed,
         is_form=form.is_form(command.argv),
         documents=kinds.documents_named("\n".join(configuration), words),
         present=subject.present,
+        read_by_tests=subject.read_by_tests,
     )
 
 
@@ -86,6 +91,10 @@ def arrange(subject: Subject, command: GateCommand) -> Arrangements:
         raise NotMade(f"what was changed is not known ({subject.look.unknown})")
     if not changed:
         raise NotMade("no file was changed")
+    for path in changed:  # "a comment, and the base in another encoding"
+        if posixpath.basename(path) == ".gitattributes" and subject.allowed.get(path) != changed[path]:
+            asked = f"if the user wants that, they type /omo:allow {path}"
+            raise NotMade(f"{path} was changed, by which git says what files hold; {asked}")
     which = kinds_of(subject, command)
     counting = [path for path in changed if which.of(path) in (kinds.WORK, kinds.REST)]
     before = subject.before
@@ -124,7 +133,8 @@ def arrange(subject: Subject, command: GateCommand) -> Arrangements:
         files[OLD_TESTS] = old_tests
     keys = {name: _key_of(changed, which, put, before) for name, put in files.items()}
     keys[AS_IT_IS] = files_key(changed, which)
-    peeks = reading.peeks(without, {path: after[path] for path in without})
+    unallowed = [path for path in without if subject.allowed.get(path) != changed[path]]
+    peeks = reading.peeks(without, {path: after[path] for path in unallowed})
     others = sorted(set(changed) - set(counting))
     return Arrangements(work, rest, files, keys, adding, peeks, others)
 
@@ -147,7 +157,7 @@ def _has_tests_at_base(subject: Subject, which: kinds.Kinds, old_tests: Mapping[
     if any(held.content is not None for held in old_tests.values()):
         return True
     present = subject.present
-    return any(kinds.is_test(path) or path in which.started for path in present)
+    return any(which.is_test(path) for path in present)
 
 
 def _key_of(changed: Mapping[str, str], which: kinds.Kinds, put: Mapping[str, File], before: Mapping[str, File]) -> str:

@@ -50,6 +50,7 @@ LEFTOVER_DIRECTORIES = frozenset(
 )
 LEFTOVER_NAMES = (".coverage", "coverage.xml", "coverage.json", "lcov.info", "junit.xml", "nohup.out", ".DS_Store")
 LEFTOVER_ENDS = (".log", ".pid", ".pyc", ".tmp", ".swp", ".junit.xml")
+CONVERTS = ("text", "eol", "crlf", "encoding", "ident")  # attributes of git's
 COLLECTED_ENDS = (".js", ".cjs", ".mjs", ".ts")
 
 
@@ -156,7 +157,8 @@ def _look(root: str, base: Base) -> Look:
         raise NotEvaluable(f"the commit {str(head)[:12]} that the run began on is gone")
     if listing.view != base.get("view"):
         raise NotEvaluable(
-            "what git looks at in this clone was changed: a sparse checkout, core.fileMode, or .git itself"
+            "what git looks at in this clone was changed: a sparse checkout, core.fileMode, how it converts contents, "
+            "or .git itself"
         )
     return _compare(root, base, listing)
 
@@ -192,7 +194,7 @@ def mark(root: str, left_out: Iterable[str] = (), seen: Look | None = None) -> F
         except (OmoError, OSError) as error:
             return {"unknown": str(error)}
     assert seen.base is not None
-    now = _without_leftovers(Look("", seen.now, seen.untracked), left_out)
+    now = _without_leftovers(root, seen.base.get("head"), Look("", seen.now, seen.untracked), left_out)
     assert now.changed is not None
     marked: FilesAtEnd = {
         "head": seen.base.get("head"),
@@ -223,7 +225,7 @@ def changed_since(root: str, marked: FilesAtEnd) -> tuple[list[str], str]:
     if why := marked.get("unknown"):
         return [], str(why)
     try:
-        now = _without_leftovers(_look(root, marked), marked["left_out"])
+        now = _without_leftovers(root, marked.get("head"), _look(root, marked), marked["left_out"])
     except (OmoError, OSError) as error:
         return [], str(error)
     except (KeyError, TypeError, AttributeError):
@@ -276,9 +278,15 @@ def changed_at_end(root: str, began: Base | str, marked: FilesAtEnd) -> list[str
     return sorted(path for path in paths if not _is_own(path))
 
 
-def _without_leftovers(look: Look, left_out: Iterable[str]) -> Look:
-    """Also those that git tracks: `git add -A` after an end would otherwise be a change."""
-    return look.without([*left_out, *filter(is_leftover, look.changed or ())])
+def _without_leftovers(root: str, head: str | None, look: Look, left_out: Iterable[str]) -> Look:
+    """Also those that git tracks: `git add -A` after an end would otherwise be a change. Not those that the commit has:
+    "work in a directory called coverage, put back before the Stop"."""
+    leftovers = list(filter(is_leftover, look.changed or ()))
+    if leftovers and head:
+        command = ["ls-tree", "-z", "--name-only", head, "--", *leftovers]
+        committed = git.start(root, command, seconds=git.HOOK_SECONDS).answer().lines
+        leftovers = [path for path in leftovers if path not in committed]
+    return look.without([*left_out, *leftovers])
 
 
 def untracked(root: str) -> frozenset[str]:
@@ -393,11 +401,21 @@ def _list(root: str, head: str | None, exclude: str, *, is_whole: bool = False) 
     listing = _Listing({*differing, *untracked, *_edited(root, commit, overlooked, as_they_are)}, untracked)
     listing.head = commit
     left_out = [path for path in flagged if not os.path.lexists(os.path.join(root, path))]
-    seen_so = [settings.file_mode, *sorted(left_out)]
+    seen_so = [settings.file_mode, *sorted(left_out), *settings.conversions]
+    seen_so += _conversions(root)
     if place != ".":  # in another repository, or another part of one, the commit's paths stand for other files
         seen_so.append(place)
     listing.view = sha256(os.fsencode("\0".join(seen_so)))[:16]
     return listing
+
+
+def _conversions(root: str) -> list[str]:
+    """The lines by which this clone alone has contents converted; filters are looked through."""
+    try:
+        lines = _content(os.path.join(root, ".git", "info", "attributes")).decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    return [line for line in lines if any(word in line for word in CONVERTS)]
 
 
 def _differing(root: str, commit: str, as_they_are: Sequence[str]) -> list[str] | None:

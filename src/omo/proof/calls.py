@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 # The runners, and the options of each that choose nothing: they change what is printed, how fast it is, or add to it.
 # Each has its own list, because a letter means something else to the next: -v prints the version of jest and runs no
-# test, -n runs pytest on many cores and nothing at all with tox, -count=0 no test of go's.
+# test, -n runs pytest on many cores and nothing at all with tox, -count=0 no test of go's, and -qq hides the counts.
 QUIET = r"-q|--quiet|--verbose|--no-color"
 OF_TESTS = {
-    "pytest": r"-[qvxsl]+|-r\w+|-n ?\w+|--(quiet|verbose|no-header|no-cov|strict-markers|strict-config)"
+    "pytest": r"-(?!\w*q\w*q)[qvxsl]+|-r\w+|-n ?\w+|--(quiet|verbose|no-header|no-cov|strict-markers|strict-config)"
     r"|--(tb|maxfail|durations|timeout|cov-report|color)[= ]\S+|--cov([= ][^-]\S*)?",
     "unittest": r"discover|-[vqfb]+|--(verbose|quiet|failfast|buffer)",
     "./manage.py test": r"-v ?\d|--(parallel|keepdb|no-?input|failfast)(=\w+)?",
@@ -210,7 +210,7 @@ def _lines(files: Files | None, call: Call) -> Sequence[str] | None:
     for name in TASK_FILES.get(call.program, ()):
         path = below(call.directory, name)
         if files and files.has(path):
-            recipes = project_checks.recipes_in(files.text(path))
+            recipes = project_checks.recipes_of(files, path)
             targets = [word for word in call.given or list(recipes)[:1] if word in recipes]
             lines = []
             for target in targets:

@@ -15,12 +15,12 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from omo import progress
 from omo.errors import NotMade
-from omo.proof import base, contents, gate_runs, outputs, reading, swap
+from omo.proof import base, contents, gate_runs, kinds, outputs, reading, swap
 from omo.proof.arrangements import Arrangements, arrange, files_key, kinds_of
 from omo.proof.gate_runs import AS_IT_IS, MOST_NAMED, OLD_TESTS, WITHOUT, CommandRun, GateCommand, Judge, Subject
 from omo.proof.swap_files import File
@@ -50,7 +50,8 @@ KILLED = re.compile(r"\bKilled$|\bError 137$|\bSIGKILL\b", re.MULTILINE)
 @dataclass(frozen=True)
 class Experiment:
     """What came of a command. `reason` is one true sentence about it, whatever the `verdict`; `notes` say what was put
-    back, kept, and not compared; `still_failing` are tests that failed before the work and still do."""
+    back, kept, and not compared; `still_failing` are tests that failed before the work and still do, `looks_at_tests`
+    lines of the work that may ask for its tests."""
 
     verdict: str
     reason: str
@@ -58,6 +59,7 @@ class Experiment:
     notes: Sequence[str] = ()
     changed_rest: Sequence[str] = ()
     still_failing: Sequence[str] = ()
+    looks_at_tests: Sequence[str] = ()
 
     @property
     def holds(self) -> bool:
@@ -127,6 +129,8 @@ class _Trial:
         if now is not None and now.result == "fail" and not now.names_are_whole:
             return self._result(FAILS, f"it fails ({now.summary})", runs)
         missing = [name for name in self.arranged.files if name not in runs]
+        if WITHOUT in runs and runs[WITHOUT].result == "pass":
+            missing = []  # it has shown enough
         if missing:
             self._require_time(len(missing) + 1, now)
             runs.update(self._make(missing))
@@ -246,7 +250,7 @@ class _Trial:
             still_failing = _failed_before(without, now)
             if not still_failing:
                 return self._result(FAILS, f"it fails ({now.summary})", runs)
-            if not self._mends_a_changed_test(without, now):
+            if not self._mends_a_new_test(without, old, now):
                 reason = (
                     f"{counted(len(still_failing), 'test')} failed before the work and still "
                     f"{'fails' if len(still_failing) == 1 else 'fail'}: {listed(still_failing, MOST_NAMED)}"
@@ -258,9 +262,8 @@ class _Trial:
             if reason := _fewer(other, now, name):
                 return self._result(FEWER_TESTS, reason, runs)
         if self.arranged.peeks:
-            return self._result(
-                LOOKS_AT_TESTS, f"the work looks at its tests ({listed(self.arranged.peeks, 3, '; ')})", runs
-            )
+            reason = f"the work has words by which code looks at its tests ({listed(self.arranged.peeks, 3, '; ')})"
+            return replace(self._result(LOOKS_AT_TESTS, reason, runs), looks_at_tests=self.arranged.peeks)
         if now.counts is None:
             self.notes.append("how many tests ran is unknown")
         elif old is None and (without.counts is None or without.broke_before_tests):
@@ -270,7 +273,18 @@ class _Trial:
     def _result(
         self, verdict: str, reason: str, runs: Mapping[str, CommandRun], *, still_failing: Sequence[str] = ()
     ) -> Experiment:
-        return Experiment(verdict, reason, runs, self.notes, self.arranged.rest, still_failing=still_failing)
+        return Experiment(verdict, reason, runs, self.notes, self._changed_rest(runs), still_failing=still_failing)
+
+    def _changed_rest(self, runs: Mapping[str, CommandRun]) -> list[str]:
+        """What may make the difference first: a file whose tests no longer hold, before a new one."""
+        put_back = self.arranged.files.get(OLD_TESTS, {})
+        failing = runs[OLD_TESTS].failing if OLD_TESTS in runs else ()
+
+        def weight(path: str) -> tuple[bool, bool, bool, str]:
+            is_new = path in put_back and put_back[path].content is None
+            return not _names_file(failing, path), is_new, not kinds.is_test(path), path
+
+        return sorted(put_back or self.arranged.rest, key=weight)
 
     def _shows_nothing(self, without: CommandRun) -> str:
         """Why a failure is none of the work: nothing was tested. Empty where it is one."""
@@ -297,20 +311,20 @@ class _Trial:
         for path, before in self.arranged.files[WITHOUT].items():
             if last in path.replace(".", "/").split("/"):
                 return True
+            if not path.endswith(kinds.CODE):  # "red by a package that was never there, and its name in a page"
+                continue
             after = contents.now(self.subject.root, path).content or b""
             if last.encode() in after and last.encode() not in (before.content or b""):
                 return True
         return False
 
-    def _mends_a_changed_test(self, without: CommandRun, now: CommandRun) -> bool:
-        """A test that was written or changed for this work fails without it. If only old tests were mended, nobody can
-        tell whether the others that failed beside them were asked for too."""
+    def _mends_a_new_test(self, without: CommandRun, old: CommandRun | None, now: CommandRun) -> bool:
+        """A test that was written for this work fails without it. If only old tests were mended, nobody can tell
+        whether the others that failed beside them were asked for too. A comment in their file makes none new."""
+        if old is not None and not (old.counts and now.counts and old.counts.total < now.counts.total):
+            return False
         mended = set(without.failing) - set(now.failing)
-        for path in self.arranged.rest:
-            module = os.path.splitext(path)[0].replace("/", ".")
-            if any(path in name or f"({module}." in name or f".{module}." in name for name in mended):
-                return True
-        return False
+        return any(_names_file(mended, path) for path in self.arranged.rest)
 
     def _may_fail(self, old: CommandRun, still_failing: Sequence[str]) -> bool:
         """With the old tests nothing fails but what failed before, and what the user allowed. A run without names says
@@ -330,8 +344,10 @@ class _Trial:
             if not separator or changed.get(path) != digest:
                 continue
             module = os.path.splitext(path)[0].replace("/", ".")
-            is_of_unittest = name.split(" ")[0] == test.split("::")[-1] and module.split(".")[-1] in name
-            if name == allowed or is_of_unittest:
+            is_of_module = module.split(".")[-1] in re.split(r"\W+", name)
+            is_of_unittest = name.split(" ")[0] == test.split("::")[-1] and is_of_module
+            is_of_node = name == test  # which prints no file
+            if name == allowed or is_of_unittest or is_of_node:
                 return True
         return False
 
@@ -366,6 +382,12 @@ class _Trial:
         elif now.counts is not None and now.result == "pass":
             text += f" ({now.summary})"
         return text
+
+
+def _names_file(names: Collection[str], path: str) -> bool:
+    """Whether one of the tests is of that file, as pytest and unittest spell them."""
+    module = os.path.splitext(path)[0].replace("/", ".")
+    return any(path in name or f"({module}." in name or f".{module}." in name for name in names)
 
 
 def _could_not_be_built(run: CommandRun) -> bool:

@@ -6,6 +6,7 @@ again.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -15,7 +16,7 @@ from typing import Any, Protocol
 from omo.digest import sha256
 from omo.errors import OmoError
 from omo.json_text import dumps
-from omo.proof import base, outputs
+from omo.proof import base, git, kinds, outputs
 from omo.proof import run as runner
 from omo.proof.outputs import Counts
 from omo.proof.project_files import commit_at
@@ -133,6 +134,29 @@ class Subject:
         """The paths of the base."""
         head = self.began.get("head")
         return frozenset([*self.began["files"], *(commit_at(self.root, head).names if head else ())])
+
+    @cached_property
+    def read_by_tests(self) -> frozenset[str]:
+        """The changed documents and examples that tests of the base name, programs also by their module and directory:
+        "the wrong result in a document that a test reads", "a program in examples/ that a test runs"."""
+        head, plain = self.began.get("head"), kinds.Kinds(present=self.present)
+        words = {}
+        for path in self.look.changed or ():
+            directory, _, name = path.rpartition("/")
+            if plain.of(path) == kinds.NEITHER:
+                words[path] = {name}
+                if name.endswith(kinds.CODE) and directory and not directory.startswith("."):
+                    words[path] |= {os.path.splitext(name)[0], directory.partition("/")[0]}
+        if not head or not words:
+            return frozenset()
+        asked = [part for word in sorted(set().union(*words.values())) for part in ("-e", word)]
+        printed = git.run(self.root, "grep", "-z", "-o", "-w", "-F", "-I", *asked, head, "--").output
+        named = set()
+        for line in os.fsdecode(printed).split("\n"):
+            place, _, word = line.partition("\0")
+            if plain.is_test(place.partition(":")[2]):
+                named.add(word)
+        return frozenset(path for path, wanted in words.items() if wanted & named)
 
     @cached_property
     def base_id(self) -> str:

@@ -50,8 +50,12 @@ ENVIRONMENT = {
     "LC_ALL": "C",
     "XDG_CONFIG_HOME": os.devnull,
 }
-SETTINGS = ("config", "-z", "--get-regexp", r"^(core\.filemode|filter\..*\.(clean|smudge|process|required))$")
-SAYS_MORE = ("filter", "include", "worktreeconfig")  # programs, and other files of configuration
+SETTINGS = (
+    *("config", "-z", "--get-regexp"),
+    r"^(core\.(filemode|autocrlf|eol|attributesfile)|filter\..*\.(clean|smudge|process|required))$",
+)
+# Programs, other files of configuration, and how contents are converted.
+SAYS_MORE = ("filter", "include", "worktreeconfig", "autocrlf", "eol", "attributesfile")
 LARGEST_CONFIGURATION = 1_000_000
 _EMPTY = {
     "HEAD": "ref: refs/heads/none\n",
@@ -190,18 +194,22 @@ def place_of_repository(root: str) -> str:
 class GitSettings:
     """What of a repository's configuration makes git see files otherwise than they are.
 
-    `file_mode` says whether it looks at the executable bit. `as_they_are` are options by which it takes files as they
-    are on the disk and starts no program of a filter: configuration is anybody's to write. Files of such a filter
-    (git-lfs, git-crypt) then differ from the commit, and are told apart by what they hold.
+    `file_mode` says whether it looks at the executable bit, `conversions` how it reads and writes contents ("the base
+    in CRLF, by a setting of the clone"). `as_they_are` are options by which it takes files as they are on the disk and
+    starts no program of a filter: configuration is anybody's to write. Files of such a filter (git-lfs, git-crypt) then
+    differ from the commit, and are told apart by what they hold.
     """
 
     def __init__(self, entries: Sequence[str]) -> None:
         self.file_mode = "true"
+        self.conversions: list[str] = []
         drivers = {}
         for entry in entries:
             name, _, value = entry.partition("\n")
             if name.startswith("filter."):
                 drivers[name.rpartition(".")[0]] = True
+            elif name != "core.filemode":
+                self.conversions.append(entry)
             else:
                 self.file_mode = "true" if value.lower() in ("", "true", "yes", "on", "1") else "false"
         self.as_they_are: list[str] = []

@@ -96,6 +96,7 @@ CODE = tuple(
     .sh .lua .ex .exs .sql .toml .cfg .ini .yml .yaml Makefile
 """)
 )
+PROGRAMS = _words("py js mjs cjs ts tsx rb pl sh go rs c")
 # Where it is said which files a runner collects.
 SAYS_WHAT_IS_COLLECTED = ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini")
 COLLECTS = re.compile(r"^(?:testpaths|addopts|doctest\w*)\s*=.*(?:\n[ \t]+.*)*", re.MULTILINE)
@@ -106,7 +107,8 @@ class Kinds:
 
     `started` are the files that the gate executes, itself, by a recipe or by its runner's configuration; `sealed` globs
     of what the user added to the rest; `documents` globs of documents that a runner reads (`documents_named`);
-    `present` the paths of the project, whose manifests say what is the top of a package.
+    `present` the paths of the project, whose manifests say what is the top of a package; `read_by_tests` documents and
+    examples that tests of the base name.
     """
 
     def __init__(
@@ -117,16 +119,22 @@ class Kinds:
         is_form: bool = False,
         documents: Sequence[str] = (),
         present: Collection[str] = (),
+        read_by_tests: Collection[str] = (),
     ) -> None:
         self.started = frozenset(started)
         self._sealed = sealed
         self._is_form = is_form
         self._documents = documents
+        self._read_by_tests = read_by_tests
+        self._sources = _packages_of_source(present)
         self._tops = {""}
         for path in present:
             directory, _, name = path.rpartition("/")
             if name in MANIFESTS:
                 self._tops.add(directory)
+
+    def is_test(self, path: str) -> bool:
+        return path in self.started or is_test(path, self._tops, self._sources)
 
     def of(self, path: str) -> str:
         *directories, name = path.split("/")
@@ -139,10 +147,12 @@ class Kinds:
             is_configuration = "/".join(directories) in self._tops
         if self._is_form:
             return REST if is_configuration else WORK
-        if is_test(path, self._tops):
+        if self.is_test(path):
             return REST
         if _lies_in(directories, DOCUMENT_DIRECTORIES, self._tops) or _is_document(name):
-            is_read = any(_is_named(path, glob) for glob in self._documents)
+            if path in self._read_by_tests and _suffix(name) in PROGRAMS:
+                return WORK
+            is_read = path in self._read_by_tests or any(_is_named(path, glob) for glob in self._documents)
             is_expected = not EXPECTED_VALUES.isdisjoint(directories)
             return REST if is_read or is_expected else NEITHER
         if is_configuration or _suffix(name) in DATA or path.startswith(PACKAGES_AT_TOP):
@@ -156,9 +166,19 @@ def is_plain_data(path: str) -> bool:
     return _suffix(name) in DATA and not CONFIGURATION.match(name) and not is_test(path)
 
 
-def is_test(path: str, tops: Collection[str] = ("",)) -> bool:
+def is_read_by_runners(path: str) -> bool:
+    return bool(CONFIGURATION.match(posixpath.basename(path))) or is_test(path)
+
+
+def is_text_for_people(path: str) -> bool:
+    """A document, or data: no line of it is a comment to a program."""
+    name = posixpath.basename(path)
+    return _is_document(name) or _suffix(name) in DATA
+
+
+def is_test(path: str, tops: Collection[str] = ("",), sources: Collection[str] = ()) -> bool:
     """Whether a runner collects the name by its defaults, or the file lies below a directory of tests; `tops` are the
-    directories of the project that have a manifest.
+    directories of the project that have a manifest, `sources` packages at its top in spite of their names.
 
     A word in the path alone makes none: `testing/calc.py`, `snapshot.py`, `commands/test.py` are source.
     """
@@ -167,7 +187,7 @@ def is_test(path: str, tops: Collection[str] = ("",)) -> bool:
         return True
     if COLLECTED_AT_TOP.match(name) and "/".join(directories) in tops:
         return True
-    if _lies_in(directories, TEST_DIRECTORIES_AT_TOP, tops):
+    if _lies_in(directories, TEST_DIRECTORIES_AT_TOP, tops) and directories[0] not in sources:
         return True
     return any(directory.lower() in TEST_DIRECTORIES for directory in directories)
 
@@ -181,6 +201,14 @@ def documents_named(configuration: str, words: Sequence[str] = ()) -> list[str]:
         if _is_document(posixpath.basename(name)) or name.partition("/")[0] in DOCUMENT_DIRECTORIES:
             named.append(name)
     return named
+
+
+def _packages_of_source(present: Collection[str]) -> set[str]:
+    """Packages of Python's at the top of a project that has its tests elsewhere: `snapshots`, `benchmarks`, …"""
+    if not any(path.startswith(("tests/", "test/")) for path in present):
+        return set()
+    packages = {path.removesuffix("/__init__.py") for path in present if path.endswith("/__init__.py")}
+    return packages & (TEST_DIRECTORIES_AT_TOP - {"test"})
 
 
 def _suffix(name: str) -> str:

@@ -45,7 +45,9 @@ _NOTHING_TO_BUILD = re.compile(
     r"(?:g?make\S*: )?(?:[`'].*' is up to date|Nothing to be done for |(?:Entering|Leaving) directory )"
     r"|ninja: no work to do"
 )
-_SAYS_WRONG = re.compile(r"error|exception|fail|fatal|panic|assert|cannot|not found|missing|expected", re.IGNORECASE)
+_SAYS_WRONG = re.compile(
+    r"error|exception|fail|\bnot ok\b|fatal|panic|assert|cannot|not found|missing|expected", re.IGNORECASE
+)
 _GO_PLACE = re.compile(r"^\S+\.go:\d+:\d+: ")  # of its compiler and of vet, which do not say that it is an error
 # Frames, farewells, the echo of a command, `make: *** Error 1`: they only pass on that something is wrong.
 _SAYS_LITTLE = re.compile(
@@ -169,11 +171,12 @@ def asking(argv: list[str]) -> list[str]:
 
 
 def asking_environment(argv: list[str]) -> dict[str, str]:
-    """What to add to a variable of the same name, by a space. pytest then names what failed, as it does by default.
+    """What to add to a variable of the same name, by a space. pytest then names what failed, as it does by default, and
+    does not stop at the first, nor at a file that it cannot load.
 
     `addopts = -rs` in the settings takes the names away: this goes over it, and the command's own `-r` over this.
     """
-    return {"PYTEST_ADDOPTS": "-rfE"} if argv else {}
+    return {"PYTEST_ADDOPTS": "-rfE --maxfail=0 --continue-on-collection-errors"} if argv else {}
 
 
 def _page(output: str) -> str:

@@ -11,8 +11,10 @@ import re
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
+from omo import globs
 from omo.proof import calls, project_checks
 from omo.proof.calls import Call
+from omo.proof.kinds import SAYS_WHAT_IS_COLLECTED
 from omo.proof.project_checks import Check
 from omo.proof.project_files import files_at
 
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 # The name of a script that a project keeps for its tests: test.sh, run_tests.py, scripts/check.
 TEST_SCRIPT = re.compile(r"(?:.*[-_./])?(?:tests?|runtests|checks?|verify|spec|ci)(?:[-_.][^/]*)?")
+ONE_TEST = re.compile(r"tests?[-_].+|.+[-_]tests?\.\w+")
+PYTHON_FILES = re.compile(r"^python_files\s*=(.*(?:\n[ \t]+.*)*)", re.MULTILINE)
 # What stands in front of the script that is meant, where its options were not understood.
 STARTERS = re.compile(rf"{calls.INTERPRETER.pattern}|deno|run|source|\.")
 
@@ -55,7 +59,8 @@ def _source(files: Files, root: str, call: Call) -> str:
     if not call.is_certain:
         return ""
     path = calls.below(call.directory, call.program)
-    if "/" in call.program and files.has(path) and TEST_SCRIPT.fullmatch(path) and not call.chooses:
+    is_script = "/" in call.program and files.has(path) and bool(TEST_SCRIPT.fullmatch(path))
+    if is_script and not call.chooses and not _is_one_of_several(files, path):
         return path
     for above in project_checks.upwards(call.directory):
         for check in _checks(files, root, above):
@@ -64,6 +69,15 @@ def _source(files: Files, root: str, call: Call) -> str:
                 if is_same and (not call.chooses or own.given == call.given):
                     return check.found_in
     return ""
+
+
+def _is_one_of_several(files: Files, path: str) -> bool:
+    """`test_add.sh` beside `test_mul.sh`: "one of two test scripts"."""
+    directory, name = posixpath.split(path)
+    if not ONE_TEST.fullmatch(name):
+        return False
+    beside = [other for other in files.in_directory(directory) if ONE_TEST.fullmatch(other)]
+    return len(beside) > 1
 
 
 def test_gate(root: str, head: str | None, cwd: str) -> Check | None:
@@ -113,9 +127,50 @@ def scripts(root: str, head: str | None, argv: Sequence[str], cwd: str, uncommit
     files = files_at(root, head)
     started = set()
     for call in calls.unfold(files, calls.call_of(argv, cwd)):
-        for name in _started(call):
+        for name in [*_started(call), *_taken(files, call), *_looped_over(files, call)]:
             started.add(calls.below(call.directory, name))
     return sorted(path for path in started if files.has(path) or path in uncommitted)
+
+
+def _taken(files: Files, call: Call) -> list[str]:
+    """The files that a runner of tests is told to take: by path, as a module, or by a pattern ("tests that the target
+    names as a module", "tests that the settings find by a pattern"). Not where it takes examples out of source."""
+    words = " ".join(call.given).split()
+    if call.program not in calls.OF_TESTS or any("doctest" in word for word in words):
+        return []
+    taken, patterns, start = [], [], ""
+    for before, word in zip(["", *words], words, strict=False):
+        if before in ("-p", "--pattern"):
+            patterns.append(word)
+        elif before in ("-s", "--start-directory"):
+            start = word.strip("./")
+        elif not word.startswith("-"):
+            module = word.replace(".", "/")
+            taken += [word.partition("::")[0], f"{module}.py", f"{posixpath.dirname(module)}.py"]
+    if call.program == "pytest":
+        for name in SAYS_WHAT_IS_COLLECTED:
+            for listed in PYTHON_FILES.findall(files.text(calls.below(call.directory, name))):
+                patterns += re.findall(r"[\w*?.-]+", listed)
+    if not start:
+        patterns = [pattern for pattern in patterns if pattern != "*.py"]  # which would be the source as well
+    for path in files.names:
+        name = posixpath.relpath(path, call.directory or ".")
+        is_below = not start or name.startswith(f"{start}/")
+        if is_below and any(globs.name_matches(posixpath.basename(path), pattern) for pattern in patterns):
+            taken.append(name)
+    return taken
+
+
+def _looped_over(files: Files, call: Call) -> list[str]:
+    """`for t in t/*.sh; do sh $t; done`: "a script that the target runs in a loop"."""
+    if call.program != "for" or call.given[1:2] != ("in",):
+        return []
+    looped = []
+    for path in files.names:
+        name = posixpath.relpath(path, call.directory or ".")
+        if any(globs.matches(name, glob) for glob in call.given[2:]):
+            looped.append(name)
+    return looped
 
 
 def _started(call: Call) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 
-from omo import settings
+from omo import globs, settings
 from omo.errors import BadInput
 from omo.json_text import loads
 from omo.proof.typed_commands import argv_of
@@ -76,6 +76,7 @@ WRAPPERS = {"mvn": "mvnw", "gradle": "gradlew"}  # a file of the project's that 
 SCRIPT_RUNNERS = {"pnpm-lock.yaml": "pnpm", "yarn.lock": "yarn", "bun.lock": "bun", "bun.lockb": "bun"}
 PYTHON_RUNNERS = {"uv.lock": "uv run", "poetry.lock": "poetry run", "pdm.lock": "pdm run", "Pipfile.lock": "pipenv run"}
 RUBY_RUNNERS = {"Gemfile.lock": "bundle exec"}
+INCLUDES = ("include", "-include", "sinclude")  # of make
 TASK_FILES = {
     "make": ("GNUmakefile", "makefile", "Makefile"),
     "just": ("justfile", "Justfile", ".justfile"),
@@ -206,7 +207,7 @@ def _targets(files: Files, directory: str) -> list[Check]:
         for path in (posixpath.join(directory, name) for name in names):
             if not files.has(path):
                 continue
-            recipes = recipes_in(files.text(path))
+            recipes = recipes_of(files, path)
             kinds = _kinds_of(list(recipes))
             if recipes:
                 checks.append(Check([runner], path, TASKS))
@@ -222,6 +223,21 @@ class Recipe:
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.needs: list[str] = []
+
+
+def recipes_of(files: Files, path: str) -> dict[str, Recipe]:
+    """With those of the files that it includes by their names: its own come first, as they do for make."""
+    recipes = recipes_in(files.text(path))
+    for line in files.text(path).splitlines():
+        words = line.split()
+        if not words or words[0] not in INCLUDES:
+            continue
+        for name in words[1:]:
+            directory, pattern = posixpath.split(posixpath.normpath(posixpath.join(posixpath.dirname(path), name)))
+            for found in files.in_directory(directory):
+                if globs.name_matches(found, pattern):
+                    recipes = {**recipes_in(files.text(posixpath.join(directory, found))), **recipes}
+    return recipes
 
 
 def recipes_in(text: str) -> dict[str, Recipe]:

@@ -26,6 +26,8 @@ MOST_IN_DIRECTORY = 2000
 class DiskFiles:
     """The files as they are; without those that differ from the commit, where there is one."""
 
+    names: frozenset[str] = frozenset()  # of all, which nobody has looked for here
+
     def __init__(self, root: str, differing: Collection[str] | None = None) -> None:
         self._root = root
         self._differing = differing or ()

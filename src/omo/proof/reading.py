@@ -6,6 +6,7 @@ name below stands for an ending of `bench/truth.py`; what no ending needs goes.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from omo import safe_open
 from omo.proof import base
+from omo.proof.kinds import PACKAGES
 from omo.text import clip
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ LOADED_BY_RUNNER = (
     *("linecache", "logging", "opcode", "operator", "pprint", "re", "reprlib", "signal", "textwrap", "token"),
     *("tokenize", "types", "weakref"),
 )
+MODULE_ENDS = (".py", ".pyc", ".so")
 # Words by which source asks whether a test runs it, or changes what an assertion does. "right only where a runner is
 # loaded", "right only when a test calls", "the assertion replaced by the source", "the exit code changed …"
 PEEKS = re.compile(
@@ -50,26 +53,61 @@ def shadows(root: str, began: Base, command: GateCommand, allowed: Mapping[str, 
     They are looked for on the disk, as git may be told to ignore them. Of `began` its commit alone will do; `allowed`
     are changes that the user wants, by the digest of what they saw.
     """
-    directories = {command.cwd}
-    words = " ".join(command.argv).replace(";", " ").split()  # also those of a line for a shell
-    for before, word in zip(["", *words], words, strict=False):
-        if word.endswith(".py"):  # which looks beside itself first
-            directories.add(os.path.join(command.cwd, os.path.dirname(word)))
-        elif before == "cd":
-            directories.add(os.path.join(command.cwd, word))
+    directories = {command.cwd, *_beside_scripts(root, began, command), *_import_roots(root, command.cwd)}
     present = []
     for directory in sorted(directories):
-        for name in (*SHADOWS, *LOADED_BY_RUNNER) if directory == command.cwd else SHADOWS:
-            for file in (f"{name}.py", f"{name}/__init__.py"):
-                path = os.path.normpath(os.path.join(directory, file))
-                is_allowed = path in allowed and allowed[path] == base.digest_of(root, path)
-                if os.path.lexists(os.path.join(root, path)) and path not in began.get("files", ()) and not is_allowed:
-                    present.append(path)
+        for file in _modules_in(os.path.join(root, directory), is_cwd=directory == command.cwd):
+            path = os.path.normpath(os.path.join(directory, file))
+            is_allowed = path in allowed and allowed[path] == base.digest_of(root, path)
+            if path not in began.get("files", ()) and not is_allowed:
+                present.append(path)
     head = began.get("head")
     if not present or not head:
         return present
     committed = base.committed(root, head, present)
     return [path for path in present if committed.get(path) != _content_of(root, path)]
+
+
+def _modules_in(directory: str, *, is_cwd: bool) -> list[str]:
+    """Those of our names that Python would load from there."""
+    try:
+        entries = set(os.listdir(directory))
+    except OSError:
+        return []
+    present = []
+    for name in (*SHADOWS, *LOADED_BY_RUNNER) if is_cwd else SHADOWS:
+        present += [f"{name}{end}" for end in MODULE_ENDS if f"{name}{end}" in entries]
+        if name in entries:
+            files = [f"{name}/__init__{end}" for end in MODULE_ENDS]
+            present += [file for file in files if os.path.lexists(os.path.join(directory, file))]
+    return present
+
+
+def _beside_scripts(root: str, began: Base, command: GateCommand) -> set[str]:
+    """Where the programs of the command start, and where the scripts lie that they are given: Python looks there."""
+    from omo.proof import calls  # which needs to know what commands are; whoever evaluates a check otherwise need not
+    from omo.proof.project_files import files_at
+
+    directories = set()
+    for call in calls.unfold(files_at(root, began.get("head")), calls.call_of(command.argv, command.cwd)):
+        directories.add(call.directory or ".")
+        for word in (call.program, *call.given):
+            if word.endswith(".py"):
+                directories.add(os.path.join(call.directory, os.path.dirname(word)))
+    return directories
+
+
+def _import_roots(root: str, cwd: str) -> list[str]:
+    """The directories below that are no packages: one of them may be on the path, as `src` often is."""
+    roots = []
+    with contextlib.suppress(OSError), os.scandir(os.path.join(root, cwd)) as entries:
+        for entry in entries:
+            is_root = entry.is_dir(follow_symlinks=False) and not os.path.lexists(
+                os.path.join(entry.path, "__init__.py")
+            )
+            if is_root and not entry.name.startswith(".") and entry.name not in PACKAGES:
+                roots.append(os.path.join(cwd, entry.name))
+    return roots
 
 
 def peeks(before: Mapping[str, File], after: Mapping[str, File]) -> list[str]:

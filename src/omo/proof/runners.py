@@ -116,7 +116,9 @@ class Runner:
         return [self._summary(run) for run in runs]
 
     def _summary(self, said: Said) -> RunnerSummary:
-        tests, files = said.get("test", []), said.get("file", [])
+        tests, files, parts = said.get("test", []), said.get("file", []), said.get("part", [])
+        passed_beside = set(parts) - set(tests)  # pytest counts a test as passed whose subtests fail
+        tests = [*tests, *parts]
         failing = frozenset([*tests, *files])
         if "end" not in said:
             return RunnerSummary(None, failing, len(files), "summary" in said and "start" not in said, "")
@@ -125,7 +127,7 @@ class Runner:
             counts = counts._replace(failed=counts.failed + len(set(files)))
         # pytest counts a test twice that passed, and failed while it was torn down.
         twice = len(said.get("teardown", ())) - (len(tests) - len(set(tests)))
-        counts = counts._replace(passed=max(0, counts.passed - max(0, twice)))
+        counts = counts._replace(passed=max(0, counts.passed - max(0, twice) - len(passed_beside)))
         line = said["line"][0]
         if counts.failed == len(failing) == 1 and "error" in said:
             line = f"{min(failing).partition(' ')[0]}: {said['error'][-1]}"
@@ -140,6 +142,7 @@ _PYTEST = Runner(
     r"^_+ (?P<teardown>ERROR at teardown of) ",
     r"^!+ .*(?P<stopped>stopping after) ",
     r"^(?:FAILED|ERROR) (?P<test>[^:\n]+::[^\[\n]+?(?:\[.*?\])?)(?: - .*)?$",
+    r"^SUBFAILED(?:\[.*?\]|\(.*?\))* (?P<part>[^:\n]+::[^\[\n]+?(?:\[.*?\])?)(?: - .*)?$",
     r"^ERROR (?P<file>[^:\n]+?)(?: - .*)?$",
     r"^=* ?(?P<end>(?=.*(?:passed|failed|skipped|selected|errors?)\b)(?:\d+ (?!tests? collected)[a-z ]+(?:, )?)+"
     r"|no tests ran) in [\d.]+s(?: \([\d:, day]+\))? ?=*$",
@@ -197,7 +200,7 @@ def pytest(text: str) -> list[RunnerSummary]:
             nested += 1
         elif nested:
             nested -= kind == "end"
-        elif kind not in ("test", "file") or in_summary:
+        elif kind not in ("test", "part", "file") or in_summary:
             in_failures = kind == "failures" or (in_failures and kind != "end")
             in_summary = kind == "summary" or (in_summary and kind != "end")
             matches.append(match)
@@ -290,6 +293,7 @@ BROKE = lines(
     r"\[(?:build|setup) failed\]|^go: ",
     r"^error(?:\[E\d+\])?: could not (?:compile|find|parse|load)",
     r"^error: (?:no matching package|failed to )",
+    r"^Can't locate \S+ in @INC",  # Perl
     # C, and whatever has a compiler that names the line
     r"^\S+\.(?:c|cc|cpp|cxx|h|hpp|m|mm|swift|kt|java|cs|zig|hs)[:(]\d+[:,)][^\n]*\berror\b",
     r"\bundefined reference to |\b(?:COMPILATION ERROR|Compilation error|could not be resolved|Could not resolve)\b",
@@ -322,7 +326,8 @@ MISSING = lines(
     r"(?:unresolved|unlinked|undeclared) [\w ]+`([\w:]+)`",
     r"[Cc]ould not find `(\w+)` in `([\w:]+)`",
     r"\b(?:cannot find|can't find|file not found for|no) (?:[\w, ]+ )?`([\w-]+)`(?: in `([\w:]+)`)?",
-    # C, shells and make
+    # Perl, C, shells and make
+    r"Can't locate ([\w/]+)(?:\.pm)? in @INC",
     r"fatal error: (\S+): No such file",
     r"(?:undefined reference to|undeclared identifier) [`']([^'\n]+)'|'(\w+)' was not declared",
     r"sh: (?:line \d+: |\d+: )?([\w./@-]+): (?:command )?not found$",

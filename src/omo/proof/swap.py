@@ -117,10 +117,9 @@ class Swap:
         """For the gate: with an index of its own, where git can have one, that knows the swapped files."""
         names: dict[str, str] = {}
         if self._git is not None and self._standing:
-            originals = {listed.path: listed.original for listed in self._entered().files}
-            swapped = [path for path, file in self._standing.items() if file != originals[path]]
-            removed = [path for path in swapped if self._standing[path].content is None]
-            names = self._git.environment(removed, [path for path in swapped if path not in removed])
+            # All of them, as one that stands as it is may have been taken out of the index meanwhile.
+            removed = [path for path, file in self._standing.items() if file.content is None]
+            names = self._git.environment(removed, [path for path in self._standing if path not in removed])
         return {**environ, **names}
 
     def group_started(self, pgid: int) -> None:

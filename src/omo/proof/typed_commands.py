@@ -180,3 +180,11 @@ def resolve(program: str, cwd: str, path: str) -> str | None:
         if os.path.isfile(candidate) and os.access(candidate, os.X_OK):
             return os.path.abspath(candidate)
     return None
+
+
+def is_newer(program: str, than: float) -> bool:
+    """Of a link, whichever of the two is newer: a new link to an old program is a new program."""
+    try:
+        return max(os.lstat(program).st_ctime, os.stat(program).st_ctime) > than
+    except OSError:
+        return True

@@ -12,19 +12,20 @@ from dataclasses import dataclass, field
 
 from omo import settings
 from omo.errors import NotMade
-from omo.proof import base, contents, experiment, own_commands, patterns
+from omo.proof import base, contents, experiment, kinds, own_commands, patterns
 from omo.proof.checks import Check, CommandCheck, ContentCheck, MetricCheck
 from omo.proof.evaluate import judge_of
 from omo.proof.gate_runs import GateCommand, Judge, Plain, Subject
-from omo.proof.kinds import CODE
 from omo.proof.run import child_environment
-from omo.proof.typed_commands import typed
+from omo.proof.typed_commands import is_newer, resolve, typed
 from omo.text import clip, listed
 from omo.work.run import Caller
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
+
+COMMENTS = ("#", "//", "--", ";", "<!--")
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,8 @@ def shown_by_checks(
             candidates.append(Candidate(name, check, owner_of(subject, check, is_users=is_users), judge_of(check)))
         elif is_users and isinstance(check, ContentCheck) and _was_not_so(subject, check):
             held.append(f"{name}: {check.path} has what the user asked for, and had not before the work")
+    if held and (doubted := doubts(subject, [candidate.command for candidate in candidates])):
+        return ProofOrReasons(reasons=doubted)
     if held:
         return ProofOrReasons("; ".join([*held, *allowed_notes(subject)]))
     if not candidates:
@@ -122,7 +125,7 @@ def shown_by_checks(
 def _was_not_so(subject: Subject, check: ContentCheck) -> bool:
     """In code a pattern is met by a comment as well: that is its form, and no proof."""
     changed = subject.look.changed or {}
-    if check.path not in changed or check.path.endswith(CODE):
+    if check.path not in changed or check.path.endswith(kinds.CODE) or _is_met_by_comment(subject, check):
         return False
     try:
         before = contents.at_base(subject.root, subject.state, subject.began, [check.path])[check.path].content
@@ -130,6 +133,15 @@ def _was_not_so(subject: Subject, check: ContentCheck) -> bool:
         return False
     text = (before or b"").decode("utf-8-sig", "replace").replace("\r\n", "\n")
     return patterns.found(check.regex, text) is check.absent
+
+
+def _is_met_by_comment(subject: Subject, check: ContentCheck) -> bool:
+    """Of a Dockerfile, say: "the user's check of a Dockerfile, met by a comment"."""
+    if check.absent or kinds.is_text_for_people(check.path):
+        return False
+    lines = (contents.now(subject.root, check.path).content or b"").decode("utf-8-sig", "replace").splitlines()
+    code = [line for line in lines if not line.lstrip().startswith(COMMENTS)]
+    return not patterns.found(check.regex, "\n".join([*code, ""]))
 
 
 def missing_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: bool = True) -> str:
@@ -164,6 +176,26 @@ def doubts(subject: Subject, commands: Sequence[GateCommand]) -> list[str]:
         if reason := experiment.weakened(subject, command):
             reasons.append(f"{clip(typed(command.argv), 80)}: {reason}")
     return list(dict.fromkeys(reasons))
+
+
+def programs_of(root: str, commands: Sequence[GateCommand]) -> dict[str, str]:
+    """The file that each program stands for now; empty where there is none."""
+    path = os.environ.get("PATH", "")
+    return {each.argv[0]: resolve(each.argv[0], os.path.join(root, each.cwd), path) or "" for each in commands}
+
+
+def other_programs(
+    subject: Subject, commands: Sequence[GateCommand], known: Mapping[str, str], since: float
+) -> list[str]:
+    """What commands ran with that they would not have run with before the work; `known` is what they would have."""
+    reasons = []
+    home = subject.began.get("home")
+    if commands and home and home != base.home_of(os.environ):
+        reasons.append("the commands ran with another HOME than when the run began")
+    for program, found in programs_of(subject.root, commands).items():
+        if found and found != known.get(program) and is_newer(found, since):
+            reasons.append(f"{clip(program, 40)} is {clip(found, 120)}, which is newer than the run")
+    return reasons
 
 
 def allowed_notes(subject: Subject) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from omo.errors import BadInput
 from omo.proof import documents
-from omo.proof.checks import Glob, JudgeCheck, Text, dump, ids_of, parse_checks
+from omo.proof.checks import CommandCheck, Glob, JudgeCheck, MetricCheck, Text, dump, ids_of, parse_checks
 from omo.strict import Strict, defects_of
 from omo.text import clip, counted
 from omo.work.citations import without_quotations
@@ -52,6 +52,15 @@ class CriterionForm(Strict):
 
 class CriteriaFile(Strict):
     criteria: list[CriterionForm]
+
+
+def commands_of(criteria: Sequence[Criterion]) -> list[CommandCheck | MetricCheck]:
+    commands = []
+    for criterion in criteria:
+        for parsed in parse_checks(criterion.checks):
+            if isinstance(parsed, (CommandCheck, MetricCheck)):
+                commands.append(parsed)
+    return commands
 
 
 def load(path: Path) -> list[Criterion]:

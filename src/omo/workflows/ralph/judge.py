@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from omo.clock import seconds
 from omo.digest import sha256
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
+from omo.proof.checks import parse_checks
 from omo.state.rows import read_base
 from omo.text import clip
 from omo.work import bound, proving
@@ -22,6 +23,7 @@ from omo.work.judge import JUDGE, JudgeAnswer, failed, match, read_answer, read_
 from omo.work.status import NextStep, command
 from omo.workflows.ralph import rules
 from omo.workflows.ralph.asking import ask
+from omo.workflows.ralph.criteria import commands_of
 from omo.workflows.ralph.end import end_of, outcome_of, publish
 from omo.workflows.ralph.evaluate_criteria import (
     EARLIER_BRIEF,
@@ -201,12 +203,15 @@ def _proof(run: RalphRun, state: RalphState, report: PhaseReport) -> RalphRow:
         for number, parsed in enumerate(parse_checks(criterion.checks)):
             name = criterion.id if len(criterion.checks) == 1 else f"{criterion.id}.{number + 1}"
             checks.append((name, parsed, state.is_confirmed))
+    commands: list[Any] = [*report.gates, *commands_of(state.criteria)]
+    known, began_at = state.started.get("programs") or {}, seconds(state.started.get("ts", ""))
+    others = proving.other_programs(subject, commands, known, began_at)
+    if others:
+        return {"proof": "", "doubts": others, "allowed": proving.allowed_notes(subject)}
     if not state.questions:
         # The hook permits `omo ralph judge` unasked, because it runs only what is pinned.
         shown = proving.shown_by_checks(subject, checks, report.gates, runs_tests=False)
         return {"proof": shown.proof, "doubts": list(shown.reasons), "allowed": []}
-    commands: list[Any] = [*report.gates]
-    commands += [check for _, check, _ in checks if isinstance(check, (CommandCheck, MetricCheck))]
     return {"proof": "", "doubts": proving.doubts(subject, commands), "allowed": proving.allowed_notes(subject)}
 
 

@@ -127,6 +127,7 @@ class RalphRow(LedgerRow, total=False):
     base: str | None
     files: Base
     changed_since_named: bool
+    programs: dict[str, str]  # what commands of criteria stood for
     max_iterations: int
     reduced_scope: str
     lessons: list[AskedBefore]

@@ -21,7 +21,7 @@ from omo.proof.checks import dump, parse_checks
 from omo.state.rows import read_base
 from omo.state.runtime import part
 from omo.text import block, clip
-from omo.work import requests
+from omo.work import proving, requests
 from omo.work.files import Files
 from omo.work.lifecycle import not_shown, require_reason
 from omo.work.publish import take_up_again
@@ -93,6 +93,7 @@ def start(
             "source_digest": digest,
             "base": head,
             "files": began,
+            "programs": proving.programs_of(caller.root, criteria.commands_of(wanted)),
             "changed_since_named": requests.changed_since_named(typed, source, digest),
             "max_iterations": max_iterations,
             "reduced_scope": clip(reduced_scope.strip(), 1000),

@@ -9,11 +9,12 @@ from functools import cached_property
 
 from omo.clock import seconds
 from omo.errors import BadInput, Refused
-from omo.proof import base, experiment, gate_runs
+from omo.proof import base, experiment, gate_runs, kinds
 from omo.proof.experiment import Experiment
+from omo.proof.typed_commands import is_newer
 from omo.text import clip, listed
 from omo.work import outcome
-from omo.workflows.ultrawork.gates import Gate, GateRun, Gates, is_newer
+from omo.workflows.ultrawork.gates import Gate, GateRun, Gates
 from omo.workflows.ultrawork.prove import Proof
 
 TYPE_CHECKING = False
@@ -179,7 +180,7 @@ class Finish:
             return "was not run in this run"
         made = self._experiment(gate)
         if last.failed and made is not None and made.still_failing:
-            return made.reason
+            return f"failed before the work and still: {listed(made.still_failing, 6)}" if made.holds else made.reason
         if not last.passed:
             return gate_runs.run_of(last.row).failure
         if last.tree == self.look.tree:
@@ -256,9 +257,15 @@ class Finish:
                 reasons += made.notes
         if self.proof.tests_not_run:
             reasons.append(self.proof.tests_not_run)
+        if not self.proof.experiments and (rest := self._changed_rest()):
+            reasons.append(f"changed, and not held against what they were: {listed(rest, 6)}")
         if allowed := self._allowed():
             reasons.append(f"changed as the user allowed: {listed(allowed)}")
         return reasons
+
+    def _changed_rest(self) -> list[str]:
+        which = kinds.Kinds()
+        return [path for path in self.look.changed or () if which.of(path) == kinds.REST]
 
     def _refusal(self, weak: Sequence[str]) -> Refused:
         """The ways on: what would count, what the user can allow, and how to finish on the agent's word."""
@@ -277,6 +284,10 @@ class Finish:
         changed_rest = next((each.changed_rest for each in made if each.verdict in experiment.TESTS_CHANGED), ())
         if changed_rest:
             ways.append(f"if the user wants this change, they type /omo:allow {clip(changed_rest[0], 80)}")
+        for each in made:
+            if each.verdict == experiment.LOOKS_AT_TESTS:
+                path = each.looks_at_tests[0].partition(": + ")[0]
+                ways.append(f"if the user wants this code, they type /omo:allow {clip(path, 80)}")
         ways.append(f"to finish as it is, on your word: {BECAUSE}")
         return Refused(
             f"nothing that omo saw proves the work: {'; '.join(weak) or 'no gate shows it'}", fix="; or ".join(ways)

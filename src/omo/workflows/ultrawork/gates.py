@@ -483,14 +483,6 @@ def more_time(gate: Gate) -> str:
     return f"{pin} --timeout {minutes}m {sealed}{gate.name} -- {clip(typed(gate.argv), LONGEST_COMMAND)}"
 
 
-def is_newer(program: str, than: float) -> bool:
-    """Of a link, whichever of the two is newer: a new link to an old program is a new program."""
-    try:
-        return max(os.lstat(program).st_ctime, os.stat(program).st_ctime) > than
-    except OSError:
-        return True
-
-
 def _is_progress(earlier: Sequence[GateRun], new: GateRun) -> bool:
     """A gate newly passes on changed files: not on some on which it passed before, nor on some that have come back
     (A → B → A)."""

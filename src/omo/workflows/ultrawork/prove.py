@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from omo.context import Context
 from omo.proof import base, experiment, form, gate_runs, kinds, own_commands, typed_commands
 from omo.proof.experiment import Experiment
 from omo.proof.gate_runs import CommandRun
-from omo.proof.project_checks import Check
+from omo.proof.project_checks import SCRIPT_RUNNERS, Check
 from omo.state import paths
 from omo.text import clip
 from omo.work.sections import BY_USER
@@ -18,6 +18,13 @@ from omo.workflows.ultrawork import runs
 from omo.workflows.ultrawork.gates import Gate, Gates
 
 MOST_ROUNDS = 3
+
+
+def _without_manager(argv: list[str]) -> list[str]:
+    """The same tests without the manager of packages that runs them; empty where there is none."""
+    if argv[0] in SCRIPT_RUNNERS.values():
+        return ["npm", *argv[1:]]
+    return argv[2:] if argv[1:2] == ["run"] else []
 
 
 @dataclass
@@ -71,6 +78,7 @@ class Prover:
                 is_of_tests = self._tests is None or self._covers_tests(proof, gate)
                 if made.holds and (is_of_tests or form.is_form(gate.argv)):
                     break
+            self._hold_tests_as_they_were(proof)
         between = self._look()
         for gate in between.gates:
             self._run_unseen(between, gate)
@@ -78,6 +86,19 @@ class Prover:
         after.experiments, after.tests_not_run = proof.experiments, proof.tests_not_run
         after.tests = self._tests_gate(after)
         return after
+
+    def _hold_tests_as_they_were(self, proof: Proof) -> None:
+        """Where another gate proves, and the tests pass without the work too: then nobody has seen the old ones run
+        ("the test emptied, while the linter proves")."""
+        made = proof.experiments.get(self._tests_gate(proof))
+        if made is None or made.verdict != experiment.PASSES_WITHOUT or not made.changed_rest:
+            return
+        if any(other.holds for other in proof.experiments.values()):
+            gate = next(gate for gate in proof.gates if gate.name == self._tests_gate(proof))
+            subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
+            self._whole = None
+            if reason := experiment.weakened(subject, gate):
+                proof.experiments[gate.name] = replace(made, verdict=experiment.OLD_TESTS_FAIL, reason=reason)
 
     def _counting(self, proof: Proof) -> list[Gate]:
         """The gates by which something can be proven, those of tests first. Of the project's own commands one over a
@@ -109,10 +130,21 @@ class Prover:
 
     @cached_property
     def _tests(self) -> Check | None:
-        """The project's own tests as its files named them when the run began."""
-        head = (runs.known_gates(self.context, self.session).base or {}).get("head")
-        cwd = paths.session_directory(self.context.environ, self.context.cwd)
-        return own_commands.test_gate(self.context.root, head, cwd) if head else None
+        """The project's own tests as its files named them when the run began: those of the session's directory, or of
+        one above it that has all of the work. A library that is mended from a service beside it has tests too."""
+        known = runs.known_gates(self.context, self.session)
+        head = (known.base or {}).get("head")
+        if not head:
+            return None
+        own = paths.session_directory(self.context.environ, self.context.cwd)
+        whole = self._whole or base.look(self.context.root, known.base)
+        which = kinds.Kinds()
+        above = own
+        for path in whole.without(known.left_out).changed or ():
+            while which.of(path) == kinds.WORK and above not in ("", ".") and not path.startswith(f"{above}/"):
+                above = os.path.dirname(above)
+        checks = (own_commands.test_gate(self.context.root, head, directory or ".") for directory in (above, own))
+        return next((check for check in checks if check is not None), None)
 
     def _covers_tests(self, proof: Proof, gate: Gate) -> bool:
         head = (proof.gates.base or {}).get("head")
@@ -133,16 +165,14 @@ class Prover:
     def _with_project_tests(self, proof: Proof) -> Proof:
         """Nothing is proven past the project's own tests, so they become a gate, unless only documents were changed."""
         check = self._tests
-        changed = proof.look.changed
-        which = kinds.Kinds()
-        if (
-            check is None
-            or self._tests_gate(proof)
-            or (changed is not None and all(which.of(path) == kinds.NEITHER for path in changed))
-        ):
+        if check is None or self._tests_gate(proof) or self._changed_documents_alone(proof):
             return proof
         directory = os.path.join(self.context.root, check.cwd)
         program = typed_commands.resolve(check.argv[0], directory, os.environ.get("PATH", ""))
+        plainly = _without_manager(check.argv)
+        if program is None and plainly:  # what a lock file has it run by is not here
+            program = typed_commands.resolve(plainly[0], directory, os.environ.get("PATH", ""))
+            check.argv = plainly if program is not None else check.argv
         if program is None:
             command = clip(typed_commands.typed(check.argv), 80)
             proof.tests_not_run = f"the project's tests ({command}) cannot be started here: there is no {check.argv[0]}"
@@ -153,6 +183,12 @@ class Prover:
             name = typed_commands.name_for(check.argv, taken)
         runs.session_gates(self.context, self.session).add(name, check.argv, cwd=check.cwd, program=program)
         return self._look()
+
+    def _changed_documents_alone(self, proof: Proof) -> bool:
+        changed, which = proof.look.changed, kinds.Kinds()
+        if changed is None or any(which.of(path) != kinds.NEITHER for path in changed):
+            return False
+        return not runs.subject_of(self.context, proof.gates, proof.whole).read_by_tests
 
     def _result(self, proof: Proof, gate: Gate) -> str:
         subject = runs.subject_of(self.context, proof.gates, proof.whole)

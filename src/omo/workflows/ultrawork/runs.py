@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from omo import table
 from omo.context import Context
 from omo.errors import Refused
-from omo.proof import arrangements, base, gate_runs, own_commands, reading, typed_commands
+from omo.proof import arrangements, base, gate_runs, kinds, own_commands, reading, typed_commands
 from omo.proof import run as runner
 from omo.proof.kinds import CODE
 from omo.state import runtime, store
@@ -51,13 +51,13 @@ def whose(context: Context, gate: gates.Gate, began: Base | None) -> str:
 
 def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes: bool = True) -> gate_runs.Subject:
     """The files of a run, for the experiment. What gates' runs have written is no work, but where it was there before
-    it counts: the work itself may have a run write what is expected of it ("the expected output, written anew")."""
-    look = whole.without([path for path in known.left_out if path in whole.untracked])
-    return gate_runs.Subject(
+    it counts: the work itself may have a run write what is expected of it ("the expected output, written anew"). So
+    does what runners read: "a gate of the agent's writes a makefile"."""
+    subject = gate_runs.Subject(
         root=context.root,
         state=context.state,
         began=known.base or {"head": None, "files": {}},
-        look=look,
+        look=whole,
         environ=runner.child_environment(os.environ),
         now=context.now,
         minutes=context.settings.proof_minutes,
@@ -65,6 +65,11 @@ def subject_of(context: Context, known: gates.Gates, whole: base.Look, *, makes:
         allowed=known.allowed_changes,
         by=context.actor,
     )
+    written = []
+    for path in known.left_out:
+        if path in whole.untracked and path not in subject.present and not kinds.is_read_by_runners(path):
+            written.append(path)
+    return replace(subject, look=whole.without(written))
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,11 @@ from omo.clock import seconds
 from omo.proof import base, pins
 from omo.proof.checks import CommandCheck, MetricCheck, digest_of_check, ids_of
 from omo.proof.evaluate import ChecksVerdict
+from omo.proof.typed_commands import is_newer
 from omo.text import clip, counted
 from omo.work import outcome, proving
 from omo.work.judge import JUDGE
-from omo.workflows.ultrawork.gates import fold, is_newer
+from omo.workflows.ultrawork.gates import fold
 from omo.workflows.ultrawork.pins import Held
 from omo.workflows.verify import claims
 from omo.workflows.verify.begin import checks_of, programs_of
