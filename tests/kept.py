@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import copy
+import os
 import shutil
 import subprocess
 import tempfile
@@ -36,12 +37,13 @@ def git_init(root: Path) -> None:
 
 _places: dict[Hashable, tuple[Path, Path, object]] = {}
 _users: dict[Path, Path] = {}
+_homes: dict[Path, str] = {}
 
 
 def put_back(tmp_path: Path, make: Callable[[Path], T], *key: Hashable) -> T:
     """What `make` makes of a directory, for state that names its own place and so cannot be copied elsewhere.
 
-    The directory is put back as it was for each test, and a test gets it once.
+    The directory is put back as it was for each test, and a test gets it once, in the home in which it was made.
     """
     name = (make.__module__, make.__qualname__, *key)
     if name not in _places:
@@ -50,12 +52,14 @@ def put_back(tmp_path: Path, make: Callable[[Path], T], *key: Hashable) -> T:
         made = make(place)
         shutil.copytree(place, aside, symlinks=True)
         _places[name] = (place, aside, made)
+        _homes[place] = os.environ["HOME"]
     else:
         place, aside, _ = _places[name]
         assert _users[place] != tmp_path, "the same place twice in one test"
         shutil.rmtree(place)
         shutil.copytree(aside, place, symlinks=True)
     _users[place] = tmp_path
+    os.environ["HOME"] = _homes[place]
     return copy.deepcopy(_places[name][2])  # type: ignore[return-value]
 
 

@@ -143,6 +143,7 @@ def test_three_goals_from_the_brief_to_the_final_receipt(stage: Stage) -> None:
     }
     assert [row["kind"] for row in rows(stage, session)] == [
         "plan_created",
+        "goal_created",
         "goal_started",
         "goal_checkpointed",
         "goal_started",
@@ -153,6 +154,7 @@ def test_three_goals_from_the_brief_to_the_final_receipt(stage: Stage) -> None:
         "goal_checkpointed",
         "goal_started",
         "goal_checkpointed",
+        "goal_completed",
         "plan_ended",
     ]
     kinds = stage.kinds(session)
