@@ -129,8 +129,9 @@ def _hear_what_was_typed(event: Event, world: World, row: SessionRow) -> str:
 
 
 def _await_last_answer(event: Event, row: SessionRow, wait: Callable[[float], None]) -> None:
-    """Where tokens count: the host often writes it down a moment after the Stop."""
-    if not row.get("budget", {}).get(budget.TOKENS) or not is_live(row):
+    """The host often writes it down a moment after the Stop, and with it what it has refused before: by both a Stop
+    decides (tests/e2e/test_run.py, test_a_refused_tool_is_named_after_the_round_that_met_it)."""
+    if not is_live(row) or not event.transcript.size():
         return
     event.transcript.start = _read_to(row)
     for _ in range(hosts.QUEUE_LOOKS):
