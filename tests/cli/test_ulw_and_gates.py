@@ -130,6 +130,19 @@ def test_a_refusal_names_a_program_that_came_after_the_pin(project: Project) -> 
     assert f"gate value ran {project.root}/tools/look, which is newer than the run" in refused.err
 
 
+def test_an_end_on_the_agents_word_names_the_tests_that_changed_in_it(project: Project) -> None:
+    """Later runs are held against them as they are then."""
+    project.write("test_value.sh", "grep -q new value\n")
+    project.commit("a test")
+    project.prompt("ulw tidy the tests")
+    project.prompt("/omo:pin tests -- sh test_value.sh")
+    project.write("test_value.sh", "true\n")
+    project.write("notes.py", "pass\n")
+    project.check("gate", "run")
+    ended = project.check("ulw", "done", "--because", "the tests are tidy and clean now").out
+    assert "changed, and not held against what they were: test_value.sh" in ended
+
+
 def test_passing_gates_alone_do_not_end_the_run(project: Project) -> None:
     """The pass may be stale by the time of the Stop; only `ulw done` looks at the tree."""
     project.agent("ulw", "start")

@@ -75,14 +75,16 @@ def prove(
 ) -> Experiment:
     """Make what was not seen. `seen` are runs of this command that the caller knows of, the newest last; `judge` says
     whether one passed where that is not only its exit code."""
+    changed_rest: Sequence[str] = ()
     try:
         arranged = arrange(subject, command)
+        changed_rest = arranged.rest
         if arranged.why_no_work:
             return Experiment(NO_WORK, arranged.why_no_work, changed_rest=arranged.rest)
         known = [*gate_runs.recorded(subject, command), *seen]
         return _Trial(subject, command, arranged, known, run_as_it_is, judge=judge).experiment()
     except NotMade as error:
-        return Experiment(NOT_MADE, error.message)
+        return Experiment(NOT_MADE, error.message, changed_rest=changed_rest)
 
 
 def weakened(subject: Subject, command: GateCommand) -> str:

@@ -257,15 +257,21 @@ class Finish:
                 reasons += made.notes
         if self.proof.tests_not_run:
             reasons.append(self.proof.tests_not_run)
-        if not self.proof.experiments and (rest := self._changed_rest()):
+        if rest := self._changed_and_not_tried():
             reasons.append(f"changed, and not held against what they were: {listed(rest, 6)}")
         if allowed := self._allowed():
             reasons.append(f"changed as the user allowed: {listed(allowed)}")
         return reasons
 
-    def _changed_rest(self) -> list[str]:
+    def _changed_and_not_tried(self) -> list[str]:
+        """Tests and what they rest on, where no run has held the work against them as they were: a later run begins
+        with them ("weakened in a run that ends on the agent's word, the next one proven")."""
+        made = list(self.proof.experiments.values())
+        if any(each.verdict != experiment.NOT_MADE for each in made):
+            return []
         which = kinds.Kinds()
-        return [path for path in self.look.changed or () if which.of(path) == kinds.REST]
+        changed = {path for path in self.look.changed or () if which.of(path) == kinds.REST}
+        return sorted(changed.union(*(each.changed_rest for each in made)))
 
     def _refusal(self, weak: Sequence[str]) -> Refused:
         """The ways on: what would count, what the user can allow, and how to finish on the agent's word."""
