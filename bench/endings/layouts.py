@@ -487,3 +487,56 @@ def _(run: Play) -> None:
     run.omo("ulw done")
     run.log.append(run.user("/omo:allow daemon.py"))
     run.omo("ulw done")
+
+
+# Several languages, several parts
+
+BOTH = {**NODE, **SRC}
+work(
+    "two languages, the work in the second of them",
+    MEND_SLUG,
+    replacing("tests/test_slugs.py", '("a1", "a1")', '("a1", "a1"), ("a  b", "a-b")'),
+    files=BOTH,
+    needs="node npm pytest",
+)
+work(
+    "two languages, both with their tests",
+    MEND_SLUG,
+    replacing("tests/test_slugs.py", '("a1", "a1")', '("a1", "a1"), ("a  b", "a-b")'),
+    replacing("src/sum.js", "a - b", "a + b"),
+    SUM_TWO,
+    files=BOTH,
+    needs="node npm pytest",
+)
+work(
+    "two languages, and the packages of the other are not installed",
+    MEND_SLUG,
+    replacing("tests/test_slugs.py", '("a1", "a1")', '("a1", "a1"), ("a  b", "a-b")'),
+    files={**BOTH, "package.json": json.dumps({"name": "sums", "scripts": {"test": "jest"}}) + "\n"},
+    needs="node npm pytest",
+)
+PARTS = {
+    "api/pytest.ini": "[pytest]\npythonpath = .. .\n",
+    "api/api.py": "from lib.double import double\n\n\ndef answer():\n    return double(20) + 1\n",
+    "api/test_api.py": "from api import answer\n\n\ndef test_answer():\n    assert answer() > 0\n",
+    "lib/pytest.ini": "[pytest]\npythonpath = ..\n",
+    "lib/double.py": "def double(x):\n    return x + x\n",
+    "lib/test_double.py": "from lib.double import double\n\n\ndef test_double():\n    assert double(4) == 8\n",
+}
+work(
+    "two parts and nothing above them, the work and its tests in both",
+    replacing("api/api.py", "double(20) + 1", "double(20, 1)"),
+    replacing("api/test_api.py", "> 0", "== 41"),
+    replacing("lib/double.py", "def double(x):\n    return x + x", "def double(x, more=0):\n    return x + x + more"),
+    appending("lib/test_double.py", "    assert double(4, 1) == 9\n"),
+    files=PARTS,
+    needs="pytest",
+)
+work(
+    "two parts and nothing above them, the other mended from the session's",
+    replacing("lib/double.py", "x + x", "2 * (x or 0)"),
+    appending("lib/test_double.py", "    assert double(None) == 0\n"),
+    files=PARTS,
+    below="api",
+    needs="pytest",
+)

@@ -54,7 +54,8 @@ def register(commands: options.Commands) -> None:
 def start(arguments: argparse.Namespace, context: Context) -> Result:
     name = context.session(arguments.session)
     limits = context.limits
-    began: Base = {**base.take(context.root, os.environ, context.state), "by": context.actor}
+    directory = paths.session_directory(context.environ, context.cwd)
+    began: Base = {**base.take(context.root, os.environ, context.state), "by": context.actor, "directory": directory}
 
     def decide(row: SessionRow | None) -> runtime.Change:
         if context.is_agent and session.was_released(row):

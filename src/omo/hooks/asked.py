@@ -37,7 +37,8 @@ def activate(event: Event, world: World, reading: Reading, by: str = "user") -> 
         return messages.could_not_turn_on("the host gave no session id")
     from omo.proof import base
 
-    tree: Base = {**base.take(world.root, world.environ, world.state), "by": by}
+    directory = paths.session_directory(world.environ, event.project)
+    tree: Base = {**base.take(world.root, world.environ, world.state), "by": by, "directory": directory}
 
     def decide(row: SessionRow | None) -> runtime.Change:
         return _armed(event, world, reading, by, row, tree)

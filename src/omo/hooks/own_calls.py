@@ -56,20 +56,18 @@ def is_done(words: list[str]) -> bool:
 
 
 def runs_found_tests(event: Event, world: World) -> str:
-    """The project's own test command, if `omo ulw done` would run it and nobody has pinned it yet."""
-    from omo.proof import own_commands, typed_commands
+    """The project's own test commands that `omo ulw done` would run and nobody has pinned yet."""
+    from omo.proof import base, own_commands, typed_commands
     from omo.workflows.ultrawork import gates
 
     known = gates.current(world.state, event.session, world.row())
     head = (known.base or {}).get("head")
-    cwd = paths.session_directory(world.environ, event.project)
-    check = own_commands.test_gate(world.root, head, cwd) if head else None
-    if check is None:
-        return ""
-    for gate in known:
-        if own_commands.covers(world.root, head, gate.argv, gate.cwd, check):
-            return ""
-    return f"{typed_commands.typed(check.argv)} ({check.found_in})"
+    here = paths.session_directory(world.environ, event.project)
+    found = []
+    for check in known.project_tests(world.root, here, base.look(world.root, known.base)):
+        if not any(own_commands.covers(world.root, head, gate.argv, gate.cwd, check) for gate in known):
+            found.append(f"{typed_commands.typed(check.argv)} ({check.found_in})")
+    return ", ".join(found)
 
 
 def only_looks(words: list[str]) -> bool:

@@ -1,7 +1,7 @@
 """Whose a command is: the project's own where its files named it, or the runner in it, before the work began.
 
 `where` says which file did. A command may take a part of the tests by path or name, because "proven" asks for the
-project's whole test gate beside it: `test_gate` is that, and `covers` says whether a command does as much.
+project's whole test gates beside it: `test_gates` are those, and `covers` says whether a command does as much.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from omo import globs
-from omo.proof import calls, project_checks
+from omo.proof import calls, kinds, project_checks
 from omo.proof.calls import Call
-from omo.proof.kinds import SAYS_WHAT_IS_COLLECTED
 from omo.proof.project_checks import Check
 from omo.proof.project_files import files_at
 
@@ -27,6 +26,18 @@ ONE_TEST = re.compile(r"tests?[-_].+|.+[-_]tests?\.\w+")
 PYTHON_FILES = re.compile(r"^python_files\s*=(.*(?:\n[ \t]+.*)*)", re.MULTILINE)
 # What stands in front of the script that is meant, where its options were not understood.
 STARTERS = re.compile(rf"{calls.INTERPRETER.pattern}|deno|run|source|\.")
+# Which files the tests of a language are for. What is for all languages, as a target of make, is for any file.
+ENDS = {
+    "python": (".py", ".pyi"),
+    "node": (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte"),
+    "deno": (".js", ".jsx", ".ts", ".tsx"),
+    "rust": (".rs",),
+    "go": (".go",),
+    "java": (".java", ".kt", ".groovy", ".scala"),
+    "elixir": (".ex", ".exs"),
+    "ruby": (".rb",),
+    "php": (".php",),
+}
 
 
 def where(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
@@ -80,18 +91,43 @@ def _is_one_of_several(files: Files, path: str) -> bool:
     return len(beside) > 1
 
 
-def test_gate(root: str, head: str | None, cwd: str) -> Check | None:
-    """The project's own tests, as its files name them at the commit.
+def test_gates(root: str, head: str | None, directory: str, changed: Collection[str]) -> list[Check]:
+    """The project's own tests that stand beside a proof of what was changed, as its files name them at the commit.
 
-    What the project calls its gates comes before anything else: that of tests, or the first where none is. Then it is
-    the nearest directory that names any, a script or a target before the runner called plainly.
+    They are those of the session's directory, or of one above it that has all of the work: a library that is mended
+    from a service beside it has tests too. Where that names none, or a test elsewhere was changed, it is those nearest
+    to each file; and of several languages those of the changed files.
     """
+    which = kinds.Kinds()
+    work = [path for path in changed if which.of(path) == kinds.WORK]
+    above = calls.below(directory)
+    for path in work:
+        while above and not path.startswith(f"{above}/"):
+            above = posixpath.dirname(above)
+    gates: dict[tuple[str, ...], Check] = {}
+    for path in [*work, *filter(which.is_test, changed)] or [posixpath.join(above, "")]:
+        own = posixpath.dirname(path)
+        is_below = not above or path.startswith(f"{above}/")
+        starts = (above, own, directory) if is_below else (own,)
+        named = next(filter(None, (_tests_named(root, head, start) for start in starts)), [])
+        for check in [each for each in named if path.endswith(ENDS.get(each.language, ""))] or named[:1]:
+            gates.setdefault((check.cwd, *check.argv), check)
+    return list(gates.values())
+
+
+def test_gate(root: str, head: str | None, cwd: str) -> Check | None:
+    """The first of those that this directory, or the nearest one above it, names."""
+    return next(iter(_tests_named(root, head, cwd)), None)
+
+
+def _tests_named(root: str, head: str | None, cwd: str) -> list[Check]:
+    """What the project calls its gates comes before anything else: that of tests, or the first where none is. Then it
+    is the nearest directory that names any, a script or a target before the runner called plainly."""
     files = files_at(root, head)
     checks = project_checks.suggest(files, root, calls.below(cwd), (project_checks.TESTS,))
-    for check in checks:
-        if check.kind or _is_of_tests(files, check):
-            return check
-    return checks[0] if checks else None
+    if all(check.kind for check in checks):
+        return checks
+    return [check for check in checks if _is_of_tests(files, check)][:1] or checks[:1]
 
 
 def _is_of_tests(files: Files, gate: Check) -> bool:
@@ -148,7 +184,7 @@ def _taken(files: Files, call: Call) -> list[str]:
             module = word.replace(".", "/")
             taken += [word.partition("::")[0], f"{module}.py", f"{posixpath.dirname(module)}.py"]
     if call.program == "pytest":
-        for name in SAYS_WHAT_IS_COLLECTED:
+        for name in kinds.SAYS_WHAT_IS_COLLECTED:
             for listed in PYTHON_FILES.findall(files.text(calls.below(call.directory, name))):
                 patterns += re.findall(r"[\w*?.-]+", listed)
     if not start:

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         exclude: str | None  # the rules of git that only this clone has
         view: str | None  # what git looks at in this clone
         by: str  # who armed the run
+        directory: str  # where in the project, as a path below its root
 
     class FilesAtEnd(Base, total=False):
         """Which files an end speaks of: in what they differed from the commit then."""

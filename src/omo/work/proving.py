@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from omo import settings
 from omo.errors import NotMade
-from omo.proof import base, contents, experiment, kinds, own_commands, patterns
+from omo.proof import base, contents, experiment, kinds, own_commands, patterns, project_checks
 from omo.proof.checks import Check, CommandCheck, ContentCheck, MetricCheck
 from omo.proof.evaluate import judge_of
 from omo.proof.gate_runs import GateCommand, Judge, Plain, Subject
@@ -147,22 +147,24 @@ def _is_met_by_comment(subject: Subject, check: ContentCheck) -> bool:
 def missing_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: bool = True) -> str:
     """Why the project's own tests do not stand beside it, where nothing that passes covers them."""
     head = subject.began.get("head")
-    check = own_commands.test_gate(subject.root, head, ".") if head else None
-    if check is None:
-        return ""
-    for command in passing:
-        if own_commands.covers(subject.root, head, command.argv, command.cwd, check):
-            return ""
-    tests = Plain(check.argv, check.cwd)
-    name = f"the project's tests ({clip(typed(check.argv), 80)})"
-    if not runs_tests:
-        return f"{name} were not run"
-    ran = experiment.run_now(subject, tests)
-    if ran.result != "pass":
-        return f"{name} do not pass ({ran.why or ran.summary})"
-    if reason := experiment.weakened(subject, tests):
-        return f"{name}: {reason}"
+    for check in project_tests(subject):
+        if any(own_commands.covers(subject.root, head, each.argv, each.cwd, check) for each in passing):
+            continue
+        tests = Plain(check.argv, check.cwd)
+        name = f"the project's tests ({clip(typed(check.argv), 80)})"
+        if not runs_tests:
+            return f"{name} were not run"
+        ran = experiment.run_now(subject, tests)
+        if ran.result != "pass":
+            return f"{name} do not pass ({ran.why or ran.summary})"
+        if reason := experiment.weakened(subject, tests):
+            return f"{name}: {reason}"
     return ""
+
+
+def project_tests(subject: Subject) -> list[project_checks.Check]:
+    head = subject.began.get("head")
+    return own_commands.test_gates(subject.root, head, ".", subject.look.changed or ()) if head else []
 
 
 def doubts(subject: Subject, commands: Sequence[GateCommand]) -> list[str]:

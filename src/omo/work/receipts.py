@@ -155,14 +155,12 @@ def write(subject: Subject, proven: Proven) -> str:
 
 def _commands(subject: Subject, proven: Proven) -> Iterator[tuple[str, GateCommand, str]]:
     """Those of the user, and the project's own tests: each with its name and the file that names it, if any."""
-    covered = False
-    check = own_commands.test_gate(subject.root, proven.base, ".")
     for name, command in proven.commands:
         yield name, command, own_commands.where(subject.root, proven.base, command.argv, command.cwd)
-        if check and own_commands.covers(subject.root, proven.base, command.argv, command.cwd, check):
-            covered = True
-    if check and not covered:
-        yield check.name, gate_runs.Plain(check.argv, check.cwd), check.found_in
+    for check in proving.project_tests(subject):
+        commands = [command for _, command in proven.commands]
+        if not any(own_commands.covers(subject.root, proven.base, each.argv, each.cwd, check) for each in commands):
+            yield check.name, gate_runs.Plain(check.argv, check.cwd), check.found_in
 
 
 def _proved(subject: Subject, command: GateCommand) -> Experiment:

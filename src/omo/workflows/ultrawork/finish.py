@@ -108,9 +108,10 @@ class Finish:
     def _proven_gate(self) -> Gate | None:
         """The gate whose experiment held. What shows a part of the project shows nothing where its own tests do not
         hold as they were."""
-        tests = self.proof.experiments.get(self.proof.tests)
-        if tests is not None and tests.verdict in experiment.TESTS_CHANGED:
-            return None
+        for name in self.proof.tests:
+            made = self.proof.experiments.get(name)
+            if made is not None and made.verdict in experiment.TESTS_CHANGED:
+                return None
         for gate in self.gates:
             made = self._experiment(gate)
             if made is not None and made.holds and self.proof.owners[gate.name] and self._passes(gate):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from omo.proof.base import Look
     from omo.proof.project_checks import Check
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base, SessionRow
@@ -158,6 +159,16 @@ class Gates:
         if not self.by_name:
             raise Refused("no gate is pinned", fix="omo gate add NAME -- COMMAND")
         return list(self.by_name.values())
+
+    def project_tests(self, root: str, here: str, whole: Look) -> list[Check]:
+        """The project's own tests that stand beside a proof of the run. It began in a directory, which counts wherever
+        the agent calls it done from; a run of an older omo has only `here`."""
+        from omo.proof import own_commands
+
+        began: Base = self.base or {}
+        head = began.get("head")
+        changed = whole.without(self.left_out).changed or ()
+        return own_commands.test_gates(root, head, began.get("directory") or here, changed) if head else []
 
 
 def fold(rows: list[SessionEvent], run: str | None) -> Gates:

@@ -38,7 +38,7 @@ class Proof:
     owners: dict[str, str] = field(default_factory=dict)  # by gate whose it is, empty where the agent chose it
     experiments: dict[str, Experiment] = field(default_factory=dict)
     tests_not_run: str = ""
-    tests: str = ""  # the gate that runs the project's own tests
+    tests: list[str] = field(default_factory=list)  # the gates that run the project's own tests
 
 
 class Prover:
@@ -75,7 +75,7 @@ class Prover:
         if not self._fails(proof):
             for gate in counting:
                 made = proof.experiments[gate.name] = self._experiment(proof, gate)
-                is_of_tests = self._tests is None or self._covers_tests(proof, gate)
+                is_of_tests = not self._tests or self._covers_tests(proof, gate)
                 if made.holds and (is_of_tests or form.is_form(gate.argv)):
                     break
             self._hold_tests_as_they_were(proof)
@@ -84,28 +84,32 @@ class Prover:
             self._run_unseen(between, gate)
         after = self._look()
         after.experiments, after.tests_not_run = proof.experiments, proof.tests_not_run
-        after.tests = self._tests_gate(after)
+        after.tests = [gate.name for gate in after.gates if self._covers_tests(after, gate)]
         return after
 
     def _hold_tests_as_they_were(self, proof: Proof) -> None:
-        """Where another gate proves, and the tests pass without the work too: then nobody has seen the old ones run
-        ("the test emptied, while the linter proves")."""
-        made = proof.experiments.get(self._tests_gate(proof))
-        if made is None or made.verdict != experiment.PASSES_WITHOUT or not made.changed_rest:
+        """Where another gate proves, and the tests pass without the work too, or were not tried: then nobody has seen
+        the old ones run ("the test emptied, while the linter proves")."""
+        proven = next((made for made in proof.experiments.values() if made.holds), None)
+        if proven is None:
             return
-        if any(other.holds for other in proof.experiments.values()):
-            gate = next(gate for gate in proof.gates if gate.name == self._tests_gate(proof))
+        for gate in proof.gates:
+            made = proof.experiments.get(gate.name)
+            is_seen = made is not None and (made.verdict != experiment.PASSES_WITHOUT or not made.changed_rest)
+            if is_seen or not self._covers_tests(proof, gate):
+                continue
             subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
             self._whole = None
             if reason := experiment.weakened(subject, gate):
-                proof.experiments[gate.name] = replace(made, verdict=experiment.OLD_TESTS_FAIL, reason=reason)
+                weak = replace(made or proven, verdict=experiment.OLD_TESTS_FAIL, reason=reason)
+                proof.experiments[gate.name] = weak
 
     def _counting(self, proof: Proof) -> list[Gate]:
         """The gates by which something can be proven, those of tests first. Of the project's own commands one over a
         part of the tests is none, where the whole is a gate too: a test could have been weakened in the other part."""
         counting = []
         for gate in proof.gates:
-            is_whole = self._tests is None or form.is_form(gate.argv) or self._covers_tests(proof, gate)
+            is_whole = not self._tests or form.is_form(gate.argv) or self._covers_tests(proof, gate)
             if gate.is_users or (proof.owners[gate.name] and is_whole):
                 counting.append(gate)
         return sorted(counting, key=lambda gate: (form.is_form(gate.argv), not gate.is_users))
@@ -129,44 +133,36 @@ class Prover:
         return self._owners[gate.command]
 
     @cached_property
-    def _tests(self) -> Check | None:
-        """The project's own tests as its files named them when the run began: those of the session's directory, or of
-        one above it that has all of the work. A library that is mended from a service beside it has tests too."""
+    def _tests(self) -> list[Check]:
+        """The project's own tests as its files named them when the run began."""
         known = runs.known_gates(self.context, self.session)
-        head = (known.base or {}).get("head")
-        if not head:
-            return None
-        own = paths.session_directory(self.context.environ, self.context.cwd)
         whole = self._whole or base.look(self.context.root, known.base)
-        which = kinds.Kinds()
-        above = own
-        for path in whole.without(known.left_out).changed or ():
-            while which.of(path) == kinds.WORK and above not in ("", ".") and not path.startswith(f"{above}/"):
-                above = os.path.dirname(above)
-        checks = (own_commands.test_gate(self.context.root, head, directory or ".") for directory in (above, own))
-        return next((check for check in checks if check is not None), None)
+        here = paths.session_directory(self.context.environ, self.context.cwd)
+        return known.project_tests(self.context.root, here, whole)
+
+    def _covers(self, gate: Gate, check: Check, proof: Proof) -> bool:
+        head = (proof.gates.base or {}).get("head")
+        return own_commands.covers(self.context.root, head, gate.argv, gate.cwd, check)
 
     def _covers_tests(self, proof: Proof, gate: Gate) -> bool:
-        head = (proof.gates.base or {}).get("head")
-        check = self._tests
-        return check is not None and own_commands.covers(self.context.root, head, gate.argv, gate.cwd, check)
+        return any(self._covers(gate, check, proof) for check in self._tests)
 
-    def _tests_gate(self, proof: Proof) -> str:
-        for gate in proof.gates:
-            if self._covers_tests(proof, gate):
-                return gate.name
-        return ""
+    def _tests_without_gate(self, proof: Proof) -> list[Check]:
+        return [check for check in self._tests if not any(self._covers(gate, check, proof) for gate in proof.gates)]
 
     def _name_project_tests(self, proof: Proof) -> None:
-        check = self._tests
-        if check is not None and not self._tests_gate(proof):
+        for check in self._tests_without_gate(proof):
             proof.tests_not_run = f"the project's tests ({clip(typed_commands.typed(check.argv), 80)}) were not run"
 
     def _with_project_tests(self, proof: Proof) -> Proof:
-        """Nothing is proven past the project's own tests, so they become a gate, unless only documents were changed."""
-        check = self._tests
-        if check is None or self._tests_gate(proof) or self._changed_documents_alone(proof):
+        """Nothing is proven past the project's own tests, so they become gates, unless only documents were changed."""
+        if self._changed_documents_alone(proof):
             return proof
+        for check in self._tests_without_gate(proof):
+            proof = self._with_gate_of(check, proof)
+        return proof
+
+    def _with_gate_of(self, check: Check, proof: Proof) -> Proof:
         directory = os.path.join(self.context.root, check.cwd)
         program = typed_commands.resolve(check.argv[0], directory, os.environ.get("PATH", ""))
         plainly = _without_manager(check.argv)
