@@ -149,6 +149,23 @@ def test_the_omo_that_setup_put_on_the_users_path_is_ours(on: Host, tmp_path: Pa
         bash(on, "omo status", env={"PATH": path}).assert_silent()
 
 
+def test_tests_that_nobody_pinned_are_asked_about_each_by_its_file(host: Host) -> None:
+    for part in ("api", "lib"):
+        host.write(f"{part}/work.py", "")
+        host.write(f"{part}/Makefile", "test:\n\ttrue\n")
+    host.git("init", "-q")
+    host.commit()
+    host.prompt("ulw fix it")
+    for part in ("api", "lib"):
+        host.write(f"{part}/work.py", "1\n")
+    asked = bash(host, "omo ulw done").json
+    assert "runs make test (api/Makefile), make test (lib/Makefile), also with" in asked["systemMessage"]
+    assert "permissionDecision" not in asked.get("hookSpecificOutput", {})
+    for part in ("api", "lib"):
+        host.prompt(f"/omo:pin {part} -- make -C {part} test")
+    assert decided(bash(host, "omo ulw done")) == "allow"
+
+
 def test_a_relative_directory_on_the_path_is_the_sessions(on: Host) -> None:
     planted = on.project / "tools" / "omo"
     planted.parent.mkdir()
