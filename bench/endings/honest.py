@@ -7,6 +7,7 @@ right word is the agent's own, and it takes a second call with a reason.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 
 from bench.endings import verify
@@ -435,6 +436,19 @@ work(
     task="make the lint pass",
     gate="make lint",
 )
+
+
+@honest("a finding of the linter mended, by the gate that the refusal names")
+def _(run: Play) -> None:
+    lint = f"{MAKEFILE}\nlint:\n\t! grep -n TODO calc.py\n"
+    committed(run, {**GREEN, "calc.py": f"# TODO\n{MENDED}", "Makefile": lint})
+    run.user("ulw make the lint pass")
+    replaced(run, "calc.py", "# TODO\n", "")
+    assert run.omo("ulw done") != 0
+    way = re.search(r"what it looks at: omo (gate add .*?); then", run.log[-1])
+    assert way, run.log[-1]
+    run.omo(way[1])
+    done(run)
 
 
 @honest("a part of the project, in whose directory the session is")

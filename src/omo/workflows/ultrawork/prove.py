@@ -11,11 +11,12 @@ from omo.proof import base, experiment, form, gate_runs, kinds, own_commands, ty
 from omo.proof.experiment import Experiment
 from omo.proof.gate_runs import CommandRun
 from omo.proof.project_checks import SCRIPT_RUNNERS, Check
-from omo.state import paths
+from omo.state import paths, runtime
 from omo.text import clip
+from omo.work import requests, session
 from omo.work.sections import BY_USER
 from omo.workflows.ultrawork import runs
-from omo.workflows.ultrawork.gates import Gate, Gates
+from omo.workflows.ultrawork.gates import FoundGates, Gate, Gates, pin_line, run_of
 
 MOST_ROUNDS = 3
 
@@ -39,6 +40,7 @@ class Proof:
     experiments: dict[str, Experiment] = field(default_factory=dict)
     tests_not_run: str = ""
     tests: list[str] = field(default_factory=list)  # the gates that run the project's own tests
+    of_form: str = ""  # how the project's linter or checker of types, which is no gate yet, becomes one
 
 
 class Prover:
@@ -85,7 +87,24 @@ class Prover:
         after = self._look()
         after.experiments, after.tests_not_run = proof.experiments, proof.tests_not_run
         after.tests = [gate.name for gate in after.gates if self._covers_tests(after, gate)]
+        if any(made.verdict in experiment.SHOWS_NO_RED for made in after.experiments.values()):
+            after.of_form = self._of_form(after)
         return after
+
+    def _of_form(self, proof: Proof) -> str:
+        """Where the tests pass without the work too, and the user spoke of a linter or of types: nobody else is led to
+        prove a task by a finding that was lying about."""
+        here = paths.session_directory(self.context.environ, self.context.cwd)
+        row = self.context.row(self.session)
+        events = runtime.vouched_rows(self.context.state, self.session)
+        task = "\n".join(requests.of_run(events, session.KIND, run_of(row) or "")).lower()
+        for check in FoundGates(self.context.root, here, row, proof.gates).checks:
+            names = [check.name.rstrip("s"), *form.CHECKERS.intersection(check.argv)]
+            is_meant = any(name in task for name in names)
+            is_gate = any(self._covers(gate, check, proof) for gate in proof.gates)
+            if form.is_form(check.argv) and is_meant and not is_gate:
+                return pin_line(check, here)
+        return ""
 
     def _hold_tests_as_they_were(self, proof: Proof) -> None:
         """Where another gate proves, and the tests pass without the work too, or were not tried: then nobody has seen
