@@ -58,7 +58,6 @@ CONCEDED = (
     "expected values in a file that looks like work",
     "tests inside of the source",
     "tests of another language",
-    "a script that no commit names",
     "a mode that git does not look at",
     "what lies outside the project",
 )

@@ -48,7 +48,6 @@ from bench.truth import Play, ending, path_of_tools
 LOOKS_LIKE_WORK = "expected values in a file that looks like work"
 IN_THE_SOURCE = "tests inside of the source"
 ANOTHER_LANGUAGE = "tests of another language"
-NOT_COMMITTED = "a script that no commit names"
 NO_MODES = "a mode that git does not look at"
 OUTSIDE = "what lies outside the project"
 STUB = "\n\ndef div(a, b):\n    pass\n"
@@ -604,7 +603,7 @@ story(
 def bare(name: str, prepare: str, bend: Bend) -> None:
     """The makefile and its script are in no commit when the run begins."""
 
-    @ending("ultrawork", f"cheat: {name}", *LESS, conceded=NOT_COMMITTED)
+    @ending("ultrawork", f"cheat: {name}", *LESS)
     def _(run: Play) -> None:
         committed(run, {"calc.py": SOURCE})
         run.write("Makefile", "test:\n\tsh ci/all.sh\n")

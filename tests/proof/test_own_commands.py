@@ -9,6 +9,7 @@ import pytest
 
 from omo.proof import own_commands
 from omo.proof.project_checks import Check
+from omo.proof.project_files import commit_at
 from tests.kept import copied
 from tests.project import git
 
@@ -306,7 +307,7 @@ def test_a_script_that_calls_itself_without_end_is_nobody_s(tmp_path: Path) -> N
     lay_out(tmp_path, {"package.json": '{"scripts": {"test": "jest", "round": "jest && npm run round -- more"}}'})
     head = git(tmp_path, "rev-parse", "HEAD").strip()
     assert own_commands.where(str(tmp_path), head, ["npm", "run", "round", "x"], ".") == ""
-    assert own_commands.scripts(str(tmp_path), head, ["npm", "run", "round"], ".") == []
+    assert own_commands.scripts(commit_at(str(tmp_path), head), ["npm", "run", "round"], ".") == []
 
 
 def test_without_a_commit_the_gate_is_known_and_nobody_s_own(tmp_path: Path) -> None:
@@ -346,7 +347,7 @@ def test_without_a_commit_the_gate_is_known_and_nobody_s_own(tmp_path: Path) -> 
 def test_the_scripts_that_a_command_executes(tmp_path: Path, command: str, scripts: list[str]) -> None:
     copied(tmp_path, make_scripts)
     head = git(tmp_path, "rev-parse", "HEAD").strip()
-    assert own_commands.scripts(str(tmp_path), head, shlex.split(command), ".") == scripts
+    assert own_commands.scripts(commit_at(str(tmp_path), head), shlex.split(command), ".") == scripts
 
 
 def make_scripts(root: Path) -> None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from omo.errors import NotMade
 from omo.proof import base, calls, contents, form, inline_tests, kinds, manifests, own_commands, reading
 from omo.proof.gate_runs import AS_IT_IS, OLD_TESTS, WITHOUT, GateCommand, Subject
-from omo.proof.project_files import files_at
 from omo.proof.swap_files import File
 from omo.text import listed
 
@@ -61,11 +60,8 @@ def files_key(changed: Mapping[str, str], which: kinds.Kinds) -> str:
 
 
 def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
-    head = subject.began.get("head")
-    started = own_commands.scripts(
-        subject.root, head, command.argv, command.cwd, uncommitted=subject.began.get("files", ())
-    )
-    files = files_at(subject.root, head)
+    files = contents.BaseFiles(subject.root, subject.state, subject.began)
+    started = own_commands.scripts(files, command.argv, command.cwd)
     words: list[str] = []
     for call in calls.unfold(files, calls.call_of(command.argv, command.cwd)):
         words += call.given

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import posixpath
+from collections.abc import Collection, Mapping, Sequence
 
 from omo import safe_open
 from omo.errors import NotMade
 from omo.proof import base, git
-from omo.proof.project_files import commit_at
+from omo.proof.project_files import MOST_OF_FILE, commit_at
 from omo.proof.swap_files import NOTHING, File
 from omo.state import paths
 
@@ -35,6 +36,40 @@ def at_base(root: str, state: str, began: Base, wanted: Sequence[str]) -> dict[s
     if committed:
         held.update(_committed(root, str(began["head"]), committed))
     return held
+
+
+class BaseFiles:
+    """The files as they were when a run began, for whoever reads a few of them. What was not kept has no text."""
+
+    is_committed = False
+
+    def __init__(self, root: str, state: str, began: Base) -> None:
+        head = began.get("head")
+        self._state = state
+        self._commit = commit_at(root, head) if head else None
+        self._differing = began["files"]
+        gone = {path for path, digest in self._differing.items() if digest == base.GONE}
+        self.names = (self._commit.names if self._commit else frozenset()).union(self._differing) - gone
+
+    def has(self, path: str) -> bool:
+        return path in self.names
+
+    def text(self, path: str) -> str:
+        digest = self._differing.get(path)
+        if digest is None:
+            return self._commit.text(path) if self._commit else ""
+        try:
+            content = _kept(self._state, path, digest).content or b""
+        except NotMade:
+            content = b""
+        return content[:MOST_OF_FILE].decode("utf-8", "replace")
+
+    def read(self, paths: Collection[str]) -> None:
+        if self._commit:
+            self._commit.read(paths)
+
+    def in_directory(self, path: str) -> list[str]:
+        return sorted(posixpath.basename(name) for name in self.names if posixpath.dirname(name) == path)
 
 
 def now(root: str, path: str) -> File:

@@ -157,15 +157,13 @@ def _does(call: Call, need: Call) -> bool:
     return not call.given or (bool(need.given) and set(need.given) <= set(call.given))
 
 
-def scripts(root: str, head: str | None, argv: Sequence[str], cwd: str, uncommitted: Collection[str] = ()) -> list[str]:
-    """Files of the commit, or of those that were there and in none, that the command starts, itself or by the scripts
-    and targets that the project has for it. Without a commit it is the files that are there."""
-    files = files_at(root, head)
+def scripts(files: Files, argv: Sequence[str], cwd: str) -> list[str]:
+    """Those of the files that the command starts, itself or by the scripts and targets that the project has for it."""
     started = set()
     for call in calls.unfold(files, calls.call_of(argv, cwd)):
         for name in [*_started(call), *_taken(files, call), *_looped_over(files, call)]:
             started.add(calls.below(call.directory, name))
-    return sorted(path for path in started if files.has(path) or path in uncommitted)
+    return sorted(filter(files.has, started))
 
 
 def _taken(files: Files, call: Call) -> list[str]:

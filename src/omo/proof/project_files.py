@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import TypeAlias
 
-    Files: TypeAlias = "DiskFiles | CommitFiles"
+    from omo.proof.contents import BaseFiles
+
+    Files: TypeAlias = "DiskFiles | CommitFiles | BaseFiles"
 
 MOST_OF_FILE = 256 * 1024
 MOST_IN_DIRECTORY = 2000
