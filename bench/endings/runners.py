@@ -362,7 +362,38 @@ RUST = {
     "src/lib.rs": LIB,
 }
 TEST_MULTIPLIES = "    #[test]\n    fn multiplies"
+CTEST = {
+    "CMakeLists.txt": """cmake_minimum_required(VERSION 3.10)
+project(sums C)
+enable_testing()
+include(cmake/options.cmake)
+add_executable(test_add sums.c tests/add.c)
+add_test(NAME adds COMMAND test_add)
+if(WITH_MUL)
+  add_executable(test_mul sums.c tests/mul.c)
+  add_test(NAME multiplies COMMAND test_mul)
+endif()
+""",
+    "cmake/options.cmake": "set(WITH_MUL ON)\n",
+    "sums.c": "int add(int a, int b) { return a - b - b; }\nint mul(int a, int b) { return a + b + 1; }\n",
+    "tests/add.c": "int add(int, int);\nint main(void) { return add(2, 3) != 5; }\n",
+    "tests/mul.c": "int mul(int, int);\nint main(void) { return mul(3, 4) != 12; }\n",
+    "Makefile": "test:\n\tcmake -S . -B build && cmake --build build && ctest --test-dir build\n",
+}
 RUNNERS += [
+    Runner(
+        "ctest",
+        CTEST,
+        replacing("sums.c", "a - b - b", "a + b"),
+        replacing("sums.c", "a + b + 1", "a * b"),
+        writing("tests/more.c", "int main(void) { return 0; }\n"),
+        {
+            "is left out by an option": writing("cmake/options.cmake", "set(WITH_MUL OFF)\n"),
+            "asks for less": replacing("tests/mul.c", "12", "8"),
+        },
+        needs="cmake ctest make cc",
+        ignored="build/\n",
+    ),
     Runner(
         "go",
         GO,

@@ -71,6 +71,8 @@ RAN = [
     Ran("make-pytest", 2, (2, 3, 2), FAILING, PYTEST_LINE),
     Ran("tox-failed", 1, (4, 3, 3), FAILING, PYTEST_LINE),
     Ran("nox-failed", 1, (4, 3, 3), FAILING, PYTEST_LINE),
+    Ran("ctest-passed", 0, (1, 0, 2), set(), "100% tests passed, 0 tests failed out of 2"),
+    Ran("ctest-failed", 8, (1, 1, 2), {"b"}, "67% tests passed, 1 tests failed out of 3"),
     Ran("unittest-passed", 0, (1, 0, 1), set(), "Ran 2 tests OK (skipped=1)"),
     Ran("unittest-failed", 1, (1, 3, 1), UNITTEST, "Ran 5 tests FAILED (failures=2, errors=1, skipped=1)"),
     Ran(
@@ -181,7 +183,7 @@ BROKE = [
     ),
     Broke("cargo-resolve", 101, None, {"serde"}, "error: no matching package named `serde` found"),
 ]
-NOTHING = {"pytest-nothing": 5, "jest-nothing": 1, "vitest-nothing": 1}
+NOTHING = {"ctest-nothing": 0, "pytest-nothing": 5, "jest-nothing": 1, "vitest-nothing": 1}
 QUIET = {"mypy-ok": 0}
 
 

@@ -27,7 +27,7 @@ _RAN_NOTHING = runners.lines(
     r"\bno test files\b|\bcouldn't find any files to test\b|\bTests are skipped\b|\ball tests skipped\b|\bNOTESTS\b",
     r"\b(?:ran|running|executed|starting|found|collected|all|with) 0 (?:of \d+ )?(?:tests?|specs?|items)\b",
     r"\b0 (?:pass(?:ed|ing)?|successes|tests? (?:completed|run))\b|\b\d+(?:/\d+)? tests? collected\b",
-    r"\b(?:tests|tests run|cases|passed|succeeded|pass)[:=]? *0\b|\] 0 tests\b",
+    r"\b(?:tests|tests run|cases|passed|succeeded|pass)[:=]? *0\b(?!\.\d)|\] 0 tests\b",
     r"^1\.\.0\b|^ok \d+\b.*# (?:skip|todo)\b",  # TAP
     r"^\s+\d+ skipped$",  # Playwright
     flags=re.IGNORECASE,

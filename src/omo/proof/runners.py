@@ -236,6 +236,27 @@ def go(text: str) -> list[RunnerSummary]:
     return packages
 
 
+_CTEST_END = lines(r"^\d+% tests passed, (?P<failed>\d+) tests? failed out of (?P<total>\d+)$")
+_CTEST_TEST = lines(r"^\s+\d+ - (?P<name>.+) \((?P<result>[\w ]+)\)$")
+
+
+def ctest(text: str) -> list[RunnerSummary]:
+    """Below its numbers it names what failed, what was skipped, which is among them, and what is disabled, which is
+    not."""
+    ends = list(_CTEST_END.finditer(text))
+    if not ends:
+        return []
+    end = ends[-1]
+    named: dict[str, set[str]] = {}
+    for test in _CTEST_TEST.finditer(text, end.end()):
+        named.setdefault(test["result"], set()).add(test["name"])
+    skipped, disabled = len(named.pop("Skipped", ())), len(named.pop("Disabled", ()))
+    failing = frozenset().union(*named.values())
+    failed = int(end["failed"])
+    counts = Counts(int(end["total"]) - failed - skipped, failed, skipped + disabled)
+    return [RunnerSummary(counts, failing, 0, failed <= len(failing), end[0])]
+
+
 # Checkers have no tests, but findings: a path and a message, in one of two orders.
 _FINDINGS = (
     lines(r"^(?P<path>\S+\.pyi?):\d+(?::\d+)?: error: (?P<message>.+)$"),  # mypy
@@ -265,7 +286,7 @@ def summaries(text: str) -> list[RunnerSummary]:
     found = pytest(text)
     for runner in (_UNITTEST, _JEST, _VITEST, _CARGO, _NODE, _OTHERS):
         found.extend(runner.summaries(runner.pattern.finditer(text)))
-    return [*found, *go(text), *checkers(text)]
+    return [*found, *go(text), *ctest(text), *checkers(text)]
 
 
 def counts_of(summaries: Iterable[RunnerSummary]) -> Counts | None:
