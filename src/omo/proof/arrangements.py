@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from omo.errors import NotMade
-from omo.proof import base, calls, contents, form, inline_tests, kinds, manifests, own_commands, reading
+from omo.proof import base, calls, changes, contents, form, inline_tests, kinds, manifests, own_commands, reading
 from omo.proof.gate_runs import AS_IT_IS, OLD_TESTS, WITHOUT, GateCommand, Subject
 from omo.proof.swap_files import File
 from omo.text import listed
@@ -92,6 +93,8 @@ def arrange(subject: Subject, command: GateCommand) -> Arrangements:
             asked = f"if the user wants that, they type /omo:allow {path}"
             raise NotMade(f"{path} was changed, by which git says what files hold; {asked}")
     which = kinds_of(subject, command)
+    if which.is_form:
+        _require_nothing_ignored(subject, changed)
     counting = [path for path in changed if which.of(path) in (kinds.WORK, kinds.REST)]
     before = subject.before
     unread = [path for path in counting if path not in before]
@@ -125,7 +128,9 @@ def arrange(subject: Subject, command: GateCommand) -> Arrangements:
             if not is_allowed:
                 old_tests[path] = with_old_tests
     files = {WITHOUT: without}
-    if old_tests and _has_tests_at_base(subject, which, old_tests):
+    # To a checker the source is what there was to look at: "behind a new .ignore, where there are no tests".
+    looked_at = {**old_tests, **without} if which.is_form else old_tests
+    if old_tests and _has_tests_at_base(subject, which, looked_at):
         files[OLD_TESTS] = old_tests
     keys = {name: _key_of(changed, which, put, before) for name, put in files.items()}
     keys[AS_IT_IS] = files_key(changed, which)
@@ -133,6 +138,20 @@ def arrange(subject: Subject, command: GateCommand) -> Arrangements:
     peeks = reading.peeks(without, {path: after[path] for path in unallowed})
     others = sorted(set(changed) - set(counting))
     return Arrangements(work, rest, files, keys, adding, peeks, others)
+
+
+def _require_nothing_ignored(subject: Subject, changed: Mapping[str, str]) -> None:
+    """Checkers look past what git ignores, and rules are never swapped: "the other finding in a file that is ignored now"."""
+    rules = [path for path in changed if posixpath.basename(path) == ".gitignore"]
+    is_allowed = all(subject.allowed.get(path) == changed[path] for path in rules)
+    is_same_clone = base.has_same_rules(subject.root, subject.began)
+    if is_same_clone and is_allowed:
+        return
+    present = [path for path in subject.present if os.path.lexists(os.path.join(subject.root, path))]
+    hidden = changes.newly_ignored(subject.root, str(subject.began.get("head") or ""), present, is_same_clone)
+    if hidden:
+        asked = f"; if the user wants that, they type /omo:allow {rules[0]}" if rules else ""
+        raise NotMade(f"{hidden[0]} is ignored by a rule of git's that is new, and checkers look past it{asked}")
 
 
 def _parted(path: str, before: File, after: File) -> tuple[File, File] | None:
@@ -148,9 +167,9 @@ def _parted(path: str, before: File, after: File) -> tuple[File, File] | None:
     return File(with_new_tests, after.mode), File(with_old_tests, after.mode)
 
 
-def _has_tests_at_base(subject: Subject, which: kinds.Kinds, old_tests: Mapping[str, File]) -> bool:
+def _has_tests_at_base(subject: Subject, which: kinds.Kinds, looked_at: Mapping[str, File]) -> bool:
     """Whether there was anything to run: one of the changed files itself, or any other test."""
-    if any(held.content is not None for held in old_tests.values()):
+    if any(held.content is not None for held in looked_at.values()):
         return True
     present = subject.present
     return any(which.is_test(path) for path in present)

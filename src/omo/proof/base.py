@@ -123,6 +123,10 @@ def _rules_in(path: str) -> str:
         return ""
 
 
+def has_same_rules(root: str, base: Base) -> bool:
+    return _rules_in(_exclude_file(root)) == base.get("exclude")
+
+
 def look(root: str, base: Base | None) -> Look:
     """The files as they are now against the base. Where that is unknown, a fingerprint of them all."""
     unknown = "no base was recorded for this run" if base is None else str(base.get("unknown") or "")
@@ -151,8 +155,7 @@ def _look(root: str, base: Base) -> Look:
     head = base.get("head")
     exclude = _exclude_file(root)
     # What was agreed on when the run began hides what it hid then; a rule that was written since hides nothing.
-    is_as_before = _rules_in(exclude) == base.get("exclude")
-    listing = _list(root, head, exclude if is_as_before else "")
+    listing = _list(root, head, exclude if has_same_rules(root, base) else "")
     if listing.head != head:
         raise NotEvaluable(f"the commit {str(head)[:12]} that the run began on is gone")
     if listing.view != base.get("view"):

@@ -147,9 +147,7 @@ def hidden_since(root: Path, base: str) -> list[str]:
     ignored = _not_own(git.lines(root, "ls-files", "-z", "--others", "--ignored", "--directory", _RULES))
     if not ignored:
         return []
-    prefix = ""
-    if not os.path.lexists(os.path.join(root, ".git")):
-        prefix = git.ask(root, "rev-parse", "--show-prefix").strip()
+    prefix = _prefix(root)
     with tempfile.TemporaryDirectory() as empty:
         rules = Path(empty)
         _lay_out_rules(root, base, rules)
@@ -161,6 +159,29 @@ def hidden_since(root: Path, base: str) -> list[str]:
             below = globs.find(root, path + "**")
             inside += [name for name in below.paths if not os.path.isdir(os.path.join(root, name))] + below.strays
         return files + _not_ignored(rules, prefix, inside)
+
+
+def newly_ignored(root: str, base: str, paths: Sequence[str], has_same_rules: bool) -> list[str]:
+    """Of paths of the base, those that are ignored now and were not by its rules; `has_same_rules`: `info/exclude` is as
+    it was."""
+    visible = set(_not_ignored(Path(root), "", paths))
+    ignored = [path for path in paths if path not in visible]
+    if not ignored or not base:
+        return ignored
+    with tempfile.TemporaryDirectory() as empty:
+        rules = Path(empty)
+        _lay_out_rules(Path(root), base, rules)
+        exclude = Path(root, ".git", "info", "exclude")
+        if has_same_rules and exclude.is_file():
+            (rules / ".git" / "info").mkdir(exist_ok=True)
+            (rules / ".git" / "info" / "exclude").write_bytes(exclude.read_bytes())
+        return _not_ignored(rules, _prefix(Path(root)), ignored)
+
+
+def _prefix(root: Path) -> str:
+    if os.path.lexists(os.path.join(root, ".git")):
+        return ""
+    return git.ask(root, "rev-parse", "--show-prefix").strip()
 
 
 def _lay_out_rules(root: Path, base: str, rules: Path) -> None:

@@ -123,7 +123,7 @@ class Kinds:
     ) -> None:
         self.started = frozenset(started)
         self._sealed = sealed
-        self._is_form = is_form
+        self.is_form = is_form
         self._documents = documents
         self._read_by_tests = read_by_tests
         self._sources = _packages_of_source(present)
@@ -145,7 +145,7 @@ class Kinds:
         is_configuration = bool(CONFIGURATION.match(name)) or not PACKAGES.isdisjoint(directories)
         if name == "setup.py":  # deeper in a project it is a module like any other
             is_configuration = "/".join(directories) in self._tops
-        if self._is_form:
+        if self.is_form:
             return REST if is_configuration else WORK
         if self.is_test(path):
             return REST
