@@ -13,6 +13,10 @@ from omo.proof.gate_runs import AS_IT_IS, OLD_TESTS, WITHOUT, GateCommand, Subje
 from omo.proof.swap_files import File
 from omo.text import listed
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from omo.proof.project_files import Files
+
 
 @dataclass(frozen=True)
 class Arrangements:
@@ -72,14 +76,31 @@ def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
     if not getattr(command, "is_users", True):  # "a refactoring, one of its files sealed by the agent"
         sealed = [glob for glob in sealed if not glob.endswith(kinds.CODE)]
     configuration = [files.text(calls.below(command.cwd, name)) for name in kinds.SAYS_WHAT_IS_COLLECTED]
+    is_form = form.is_form(command.argv)
+    if not is_form:
+        started += _modules_of_tests(subject, files)
     return kinds.Kinds(
         started=started,
         sealed=sealed,
-        is_form=form.is_form(command.argv),
+        is_form=is_form,
         documents=kinds.documents_named("\n".join(configuration), words),
         present=subject.present,
         read_by_tests=subject.read_by_tests,
     )
+
+
+def _modules_of_tests(subject: Subject, files: Files) -> list[str]:
+    """Changed files of Rust that are compiled for tests alone, then or now: "the other test in a module of its own"."""
+
+    def text_now(path: str) -> str:
+        return (contents.now(subject.root, path).content or b"").decode("utf-8", "replace")
+
+    modules = []
+    for path in subject.look.changed or ():
+        if path.endswith(".rs"):
+            texts = [files.text] if path in subject.present else [files.text, text_now]
+            modules += [path for text_of in texts if inline_tests.is_module_of_tests(path, text_of)]
+    return modules
 
 
 def arrange(subject: Subject, command: GateCommand) -> Arrangements:
@@ -143,7 +164,7 @@ def arrange(subject: Subject, command: GateCommand) -> Arrangements:
 
 
 def _require_nothing_ignored(subject: Subject, changed: Mapping[str, str]) -> None:
-    """Checkers look past what git ignores, and rules are never swapped: "the other finding in a file that is ignored now"."""
+    """Checkers look past what git ignores, and its rules are never swapped: "in a file that is ignored now"."""
     rules = [path for path in changed if posixpath.basename(path) == ".gitignore"]
     is_allowed = all(subject.allowed.get(path) == changed[path] for path in rules)
     is_same_clone = base.has_same_rules(subject.root, subject.began)

@@ -162,8 +162,8 @@ def hidden_since(root: Path, base: str) -> list[str]:
 
 
 def newly_ignored(root: str, base: str, paths: Sequence[str], has_same_rules: bool) -> list[str]:
-    """Of paths of the base, those that are ignored now and were not by its rules; `has_same_rules`: `info/exclude` is as
-    it was."""
+    """Of paths of the base, those that are ignored now and were not by its rules. `has_same_rules` says that
+    `info/exclude` is as it was."""
     visible = set(_not_ignored(Path(root), "", paths))
     ignored = [path for path in paths if path not in visible]
     if not ignored or not base:

@@ -6,7 +6,9 @@ an old assertion went unseen. Doctests are not parted.
 
 from __future__ import annotations
 
+import posixpath
 import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 # What may hold braces that are none: comments, one inside another too, strings, letters. A lifetime ('a) is no letter.
@@ -65,6 +67,26 @@ def with_tests_of(work_file: bytes, tests_file: bytes) -> bytes | None:
             return None  # where it would lie in this file is a guess
         parts.append(f"\n{text}\n")
     return "".join(parts).encode()
+
+
+def is_module_of_tests(path: str, text_of: Callable[[str], str]) -> bool:
+    """Whether a file is compiled for tests alone: the one above it declares it as `#[cfg(test)] mod checks;`, or is
+    itself such a one. `text_of` tells what a file holds, nothing where there is none."""
+    directory, name = posixpath.split(path.removesuffix(".rs"))
+    if name == "mod":
+        directory, name = posixpath.split(directory)
+    above = [posixpath.join(directory, f"{root}.rs") for root in ("lib", "main", "mod")]
+    for other in [*above, f"{directory}.rs"] if name and directory else ():
+        try:
+            text = text_of(other)
+            declared = [block for block in _blocks(text) if text[block.start : block.end].endswith(";")]
+        except ValueError:
+            continue
+        if any(block.name[-2] == name for block in declared):
+            return True
+        if re.search(rf"\bmod\s+{re.escape(name)}\s*;", text) and is_module_of_tests(other, text_of):
+            return True
+    return False
 
 
 def _blocks(text: str) -> list[Block]:
