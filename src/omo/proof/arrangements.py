@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from omo.errors import NotMade
 from omo.proof import base, calls, changes, contents, form, inline_tests, kinds, manifests, own_commands, reading
 from omo.proof.gate_runs import AS_IT_IS, OLD_TESTS, WITHOUT, GateCommand, Subject
+from omo.proof.project_files import commit_at
 from omo.proof.swap_files import File
 from omo.text import listed
 
@@ -78,7 +79,7 @@ def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
     configuration = [files.text(calls.below(command.cwd, name)) for name in kinds.SAYS_WHAT_IS_COLLECTED]
     is_form = form.is_form(command.argv)
     if not is_form:
-        started += _modules_of_tests(subject, files)
+        started += _modules_of_tests(subject, files) + _behind_links(subject)
     return kinds.Kinds(
         started=started,
         sealed=sealed,
@@ -101,6 +102,19 @@ def _modules_of_tests(subject: Subject, files: Files) -> list[str]:
             texts = [files.text] if path in subject.present else [files.text, text_now]
             modules += [path for text_of in texts if inline_tests.is_module_of_tests(path, text_of)]
     return modules
+
+
+def _behind_links(subject: Subject) -> list[str]:
+    """Files of the project to which a name leads that runners collect: "the other test behind a link"."""
+    head = subject.began.get("head")
+    entries = commit_at(subject.root, head).entries if head else None
+    links = []
+    for path, entry in (entries or {}).items():
+        if entry.startswith(contents.LINK) and kinds.COLLECTED.match(posixpath.basename(path)):
+            links.append(path)
+    held = contents.at_base(subject.root, subject.state, subject.began, links)
+    targets = {path: os.fsdecode(file.content or b"") for path, file in held.items() if file.mode == base.LINK_MODE}
+    return [calls.below(posixpath.dirname(path), target) for path, target in targets.items()]
 
 
 def arrange(subject: Subject, command: GateCommand) -> Arrangements:
