@@ -62,7 +62,9 @@ OF_THE_SYSTEM = re.compile(
     r"(?:/usr(?:/local)?/bin/|/bin/|(?:\.{1,2}/)*(?:(?:\.venv|venv|env|vendor)/bin/|node_modules/\.bin/))?[^/]+"
 )
 SHELL = re.compile(r"(?:ba|z|da|k)?sh")
-INTERPRETER = re.compile(rf"py(?:thon)?[\d.]*|{SHELL.pattern}|node|ruby|perl|php|tsx|ts-node")
+INTERPRETER = re.compile(
+    rf"py(?:thon)?[\d.]*|{SHELL.pattern}|node|ruby|perl|php|tsx|ts-node|tclsh[\d.]*|lua[\d.]*|Rscript|julia"
+)
 ALIASES = {"gmake": "make", "./mvnw": "mvn", "./gradlew": "gradle"}
 PACKAGE_RUNNERS = ("npm", *SCRIPT_RUNNERS.values())
 IN_DIRECTORY = frozenset(("-C", "--prefix", "--dir", "--cwd"))

@@ -37,7 +37,7 @@ COLLECTED = _any_of("""
     *_test.go tests.rs *_test.rs *_tests.rs *_test.exs *_test.dart *_spec.rb *_test.rb test_*.rb *_spec.lua
     *Test.php *Test.cs *Tests.cs *Tests.swift *Spec.hs *_test.clj *_SUITE.erl *_test.c *_test.cc *_test.cpp
     test_*.c test_*.cc test_*.cpp
-    *.bats *_test.sh *.t *.robot *.feature
+    *.bats *_test.sh *.t *.robot *.feature *.hurl
 """)
 # Surefire and Gradle take these below any directory but that of the program.
 COLLECTED_IN_JVM = re.compile(
@@ -76,8 +76,11 @@ PACKAGES = _words("node_modules .venv venv site-packages .cargo .mvn .yarn")
 PACKAGES_AT_TOP = ("vendor/", "requirements/")
 DATA = _words("""
     json json5 jsonc jsonl ndjson yaml yml toml ini cfg conf properties csv tsv txt xml dat data pickle pkl npy npz
-    parquet db sqlite snap golden ambr approved expected out har log lock sum pem crt key zip gz tar tgz bin rc
+    parquet db sqlite snap golden ambr approved expected out exp ref har log lock sum pem crt key zip gz tar tgz bin rc
+    list lst md5 sha1 sha256 sha512
 """)
+# What `mul.in` beside it is to give: "the other input changed". `config.h.in` is a template.
+BESIDE_INPUT = ("out", "exp", "expected", "ref", "golden", "ans")
 DOCUMENTS = _words("md markdown rst adoc pdf png jpg jpeg gif svg webp avif ico woff woff2 ttf otf mp3 mp4 webm")
 # In capitals, because `history.py` and bin/todo are programs; and those of CI.
 DOCUMENT_NAMES = _any_of("""
@@ -126,6 +129,7 @@ class Kinds:
         self.is_form = is_form
         self._documents = documents
         self._read_by_tests = read_by_tests
+        self._present = present
         self._sources = _packages_of_source(present)
         self._tops = {""}
         for path in present:
@@ -155,7 +159,8 @@ class Kinds:
             is_read = path in self._read_by_tests or any(_is_named(path, glob) for glob in self._documents)
             is_expected = not EXPECTED_VALUES.isdisjoint(directories)
             return REST if is_read or is_expected else NEITHER
-        if is_configuration or _suffix(name) in DATA or path.startswith(PACKAGES_AT_TOP):
+        is_input = path.endswith(".in") and any(path[:-2] + end in self._present for end in BESIDE_INPUT)
+        if is_configuration or is_input or _suffix(name) in DATA or path.startswith(PACKAGES_AT_TOP):
             return REST
         return WORK
 
