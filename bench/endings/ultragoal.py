@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-from bench.truth import FIXED, HELD, SESSION, Play, ending
+from bench.truth import ADD_TEST, FIXED, HELD, SESSION, TEST, Play, ending
 from omo.work.outcome import ATTESTED, ENDED, JUDGED, WAIVED
 
 TWO = "@goal: Login page\nA user can log in.\n@goal: Payment API\nA card can be charged."
@@ -441,6 +441,19 @@ def _(run: Play) -> None:
     reviewed(run)
     checkpoint(run, **rows)
     run.omo("goal complete")
+
+
+@ending("ultragoal", "a test weakened between the request and the plan", HELD, ATTESTED)
+def _(run: Play) -> None:
+    run.append("test_calc.py", ADD_TEST)
+    run.sh("git commit -qam 'a test that fails'")
+    run.user(f"/omo:pin tests -- {TEST}")
+    asked(run, f"/omo:ultragoal {ONE}")
+    tests = (run.project / "test_calc.py").read_text(encoding="utf-8")
+    run.write("test_calc.py", tests.replace("3), 5)", "3), -4)"))
+    run.sh("git commit -qam 'tidy tests'")
+    planned(run, ONE)
+    judged(run, "G001")
 
 
 @ending("ultragoal", "a gate cited that passed before the work", HELD, ATTESTED)

@@ -47,8 +47,8 @@ class Workflow:
     in_words: tuple[str, ...] = ()  # how a prompt asks for it without its command
 
     # Events of a session
-    # The keys that it needs: in the one that has what the user typed behind its command `head` or `base`, in the result
-    # of a gate `files` or `fingerprint`.
+    # The keys that it needs: in the one that has what the user typed behind its command `base`, in the result of a gate
+    # `files` or `fingerprint`.
     keeps: tuple[str, ...] = ()
 
     # For the hooks
@@ -125,7 +125,7 @@ class UltragoalWorkflow(Workflow):
     words = """ultragoal ultragoals goal goals ziel ziele objectif objectifs objetivo objetivos цель цели
         目标 目標 ゴール 목표"""
     in_words = ("ultragoal",)
-    keeps = ("head", "files")  # its quality gates may cite a result, as long as these are the files
+    keeps = ("base", "files")  # its quality gates may cite a result, as long as these are the files
     has_states = True
     skill = "ultragoal"
     says_so_again = "omo goal complete"

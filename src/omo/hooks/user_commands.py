@@ -68,10 +68,6 @@ def request(event: Event, world: World, name: str) -> SessionEvent:
     named = _named_files(event, world, rest)
     workflow = table.BY_TYPED[name]
     noted: SessionEvent = {"kind": requests.ASKED, "workflow": name, "text": block(rest, LONGEST_REQUEST)}
-    if "head" in workflow.keeps:
-        from omo.proof import base
-
-        noted["head"] = base.take(world.root, world.environ)["head"]
     if "base" in workflow.keeps:
         from omo.proof import base
 

@@ -8,6 +8,7 @@ from omo.digest import sha256
 from omo.errors import Refused
 from omo.state import store
 from omo.state.ledger_rows import SessionEvent
+from omo.state.rows import read_base
 from omo.text import clip, counted
 from omo.work import requests
 from omo.work.publish import note_given_up
@@ -39,6 +40,9 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
     typed = _typed(run)
     if asked_for := _requests(run, brief, typed):
         created["requests"] = asked_for
+    asked = read_base(typed[-1].get("base")) if typed else None
+    if asked and asked != created["repository"]["files"]:
+        created["repository"]["asked"] = asked
     if caller.by != "user" and typed and (left_out := _left_out(str(typed[-1].get("text") or ""), brief)):
         created["leftOut"] = left_out
     check_sizes([created])

@@ -111,6 +111,7 @@ class Repository(TypedDict, total=False):
     git: str
     base: str | None  # the commit its work started from
     files: Base
+    asked: Base  # the files when the user asked for it, if they are others
 
 
 class Handoff(TypedDict, total=False):
