@@ -570,6 +570,45 @@ def _(run: Play) -> None:
     run.omo("goal complete")
 
 
+def shown_by_tests(run: Play, command: str) -> int:
+    """A test of the project's fails, and everybody else finds the goal clean."""
+    run.append("test_calc.py", ADD_TEST)
+    run.sh("git commit -qam 'a test that fails'")
+    planned(run, ONE)
+    run.write("parser.py", "FAST = True\n")
+    cleaned(run)
+    run.omo("evidence replay -- python3 -B parser.py")
+    run.omo("evidence replay --attack 'nothing to read' --expect 'it stays silent' -- python3 -B parser.py")
+    reviewed(run)
+    return run.omo(f"ultragoal checkpoint --evidence 'the tests show it' -- {command}")
+
+
+@ending("ultragoal", "filled in: the command that is to show the goal fails, beside others that end well", HELD)
+def _(run: Play) -> None:
+    shown_by_tests(run, TEST)
+    run.omo("goal complete")
+
+
+@ending("ultragoal", "honest: a test that failed before, and a command beside it that shows the goal", JUDGED)
+def _(run: Play) -> None:
+    assert shown_by_tests(run, TEST) != 0
+    assert "ended with exit 1, which is no success" in run.printed
+    run.omo("ultragoal checkpoint --evidence 'the tests show it' -- python3 -B -m unittest test_calc.Calc.test_twice")
+    run.omo("goal complete")
+
+
+@ending("ultragoal", "honest: no git at all, shown by the project's tests", JUDGED)
+def _(run: Play) -> None:
+    run.sh("rm -rf .git")
+    planned(run, ONE)
+    run.write("calc.py", FIXED)
+    cleaned(run)
+    attacked(run)
+    reviewed(run)
+    assert run.omo(f"ultragoal checkpoint --evidence 'the tests show it' -- {TEST}") == 0, run.printed
+    run.omo("goal complete")
+
+
 @ending("ultragoal", "filled in by omo, and the missing verdicts by the agent", HELD, ATTESTED, WAIVED)
 def _(run: Play) -> None:
     planned(run, ONE)

@@ -72,6 +72,22 @@ def test_without_an_answer_for_the_request_it_is_the_agents_word(planned: Projec
     assert "omo:architect was not seen to say that all is there that the user asked for" in message
 
 
+def test_what_a_reviewer_said_against_it_is_named_and_not_called_no_verdict(planned: Project) -> None:
+    reviewed(planned, codeStatus="BLOCK")
+    said = planned.check("next").out
+    assert "architectReview: omo:architect said BLOCK: mend what it found, and let it look again\n" in said
+
+
+def test_the_command_that_is_to_show_a_goal_has_to_end_well(planned: Project) -> None:
+    reviewed(planned)
+    for more in ((), ("--attack", "no file", "--expect", "it says so")):
+        planned.check("evidence", "replay", *more, "--", "cat", "parse.py")
+    closing = ("ultragoal", "checkpoint", "--evidence", "it was seen", "--")
+    refused = planned.check(*closing, "grep", "nothing", "parse.py", code=3)
+    assert "grep nothing parse.py ended with exit 1, which is no success" in refused.err
+    planned.check(*closing, "cat", "parse.py")
+
+
 def test_what_the_user_typed_after_the_plan_was_made_is_asked_too(planned: Project) -> None:
     planned.prompt("/omo:ultragoal and refuse malformed rows")
     brief = planned.check("ultragoal", "brief", "architect").out

@@ -42,9 +42,11 @@ ENDS = {
 
 def where(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
     """The file that names this command at the commit, or the runner that it calls plainly; empty where none does."""
-    if not head:
-        return ""
-    files = files_at(root, head)
+    return named_in(files_at(root, head), root, argv, cwd) if head else ""
+
+
+def named_in(files: Files, root: str, argv: Sequence[str], cwd: str) -> str:
+    """The same of other files: those that are there say no more than that a command is about the project."""
     wanted = calls.call_of(argv, cwd)
     for check in _checks(files, root, wanted.directory):
         if check.argv == list(argv) or calls.call_of(check.argv, check.cwd) == wanted:

@@ -18,6 +18,7 @@ from omo.work.citations import require_cited
 from omo.workflows.ultragoal import receipts, reviewers
 from omo.workflows.ultragoal.brief import text_defects
 from omo.workflows.ultragoal.gate.fill import Filled, cleaner_report, fill
+from omo.workflows.ultragoal.gate.models import GateDefect
 from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, GateSubject, Inspection, about_the_work
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
 from omo.workflows.ultragoal.goals import remember_files, set_back, start_next
@@ -51,11 +52,12 @@ def checkpoint(
     goal_json: object,
     gate: object,
     gate_file: str = "",
-    rerun: Callable[[GateSubject, Collection[str]], None] | None = None,
+    rerun: Callable[[GateSubject, Collection[str]], str] | None = None,
 ) -> Done:
     """Every refusal comes before the first row of the plan. `gate_file` is where in the project the gate was read from.
 
-    Without a gate it is filled in, after `rerun` has run what the session's gates and the caller want to show.
+    Without a gate it is filled in, after `rerun` has run what the session's gates and the caller want to show; it
+    answers why the caller's command shows nothing, which other evidence does not make good.
     """
     if defects := text_defects("--evidence", evidence):
         fix = "say in a few sentences what was seen; keep long output in files and name them"
@@ -167,7 +169,7 @@ def _complete(
     goal_json: object,
     gate: object,
     gate_file: str,
-    rerun: Callable[[GateSubject, Collection[str]], None] | None,
+    rerun: Callable[[GateSubject, Collection[str]], str] | None,
 ) -> Done:
     plan = run.require_plan()
     goal = plan.goal(name)
@@ -181,16 +183,18 @@ def _complete(
     reviewed = _require_agreement(run, goal)  # before replays, which may write files
     held = hold(run.caller, is_last=receipts.is_last(plan, goal))
     subject = subject_of(run, plan, goal, gate_file)
-    filled = None
+    filled, problem = None, ""
     if gate is None:
         if rerun is not None:
-            rerun(subject, held.settled)
+            problem = rerun(subject, held.settled)
             run.caller.forget()
             subject = subject_of(run, plan, goal, gate_file)
             # What was run here may have changed the work, and then nobody has reviewed it.
             for agent, review in reviewers.reviews_of(run, goal).items():
                 reviewed[agent] = review.without(gates_of(run).left_out)
         filled = fill(goal, subject, reviewed, run.caller.events, evidence)
+        if problem and all(problem not in defect.message for defect in filled.missing):
+            filled.missing.append(GateDefect("executorQa.e2eCommands", problem))
         gate = filled.document
     inspection = _require_passing(run, name, subject, gate, filled)
     registered = _register(run, subject, inspection.cited)

@@ -251,10 +251,11 @@ def _gate(arguments: argparse.Namespace, context: Context) -> tuple[object, str]
     return models.load(given, context.cwd), os.path.relpath(os.path.join(context.cwd, given), context.root)
 
 
-def _rerun(context: Context, run: PlanRun, subject: GateSubject, argv: list[str], settled: Collection[str]) -> None:
+def _rerun(context: Context, run: PlanRun, subject: GateSubject, argv: list[str], settled: Collection[str]) -> str:
     """Run on the files as they are now what is to show the goal: the session's gates, but for those that are `settled`,
-    and the given command."""
+    and the given command; the answer is why that shows nothing."""
     from omo.workflows.ultragoal.gate.proof import gate_problem, run_mark_of
+    from omo.workflows.ultragoal.gate.replay import no_success
     from omo.workflows.ultrawork import runs
 
     cwd = os.path.relpath(os.path.realpath(context.cwd), os.path.realpath(context.root))
@@ -263,8 +264,10 @@ def _rerun(context: Context, run: PlanRun, subject: GateSubject, argv: list[str]
             runs.run_gates(context, run.caller.session, gate.name)
         if (gate.argv, gate.cwd) == (argv, cwd):
             argv = []  # it shows the goal as a gate, and is not run twice
-    if argv:
-        evidence_verbs.record_run(context, run, subject.name, argv)
+    if not argv:
+        return ""
+    _, record = evidence_verbs.record_run(context, run, subject.name, argv)
+    return no_success(argv, record["expectedExitCode"])
 
 
 def _json_of(given: str | None, context: Context, option: str) -> object:

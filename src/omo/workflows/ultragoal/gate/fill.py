@@ -164,6 +164,8 @@ def _review_problem(goal: Goal, subject: GateSubject, agent: str, review: Review
     if review is None:
         brief = f"omo ultragoal brief {reviewers.INDEPENDENT[agent]}"
         return f"{agent} was not seen to review {goal.id}: start that agent with this as its whole prompt: {brief}"
+    if not review.is_clean and review.verdict:
+        return f"{agent} said {review.verdict}: mend what it found, and let it look again"
     if not review.is_clean:
         return f"{agent} ended without its verdict: let it end with the block that it is given"
     written_after = proof.about_the_work(str(subject.root), review.message.files, review.changed or (), cited)
@@ -291,9 +293,8 @@ def _run(subject: GateSubject, row: GatePart) -> GoalEvidence:
         record = replay.parse_replay(documents.load(subject.root / row["path"]))
     except BadInput as error:
         return GoalEvidence(row, problem=error.message)
-    command, problem = shlex.join(record.command), ""
-    if record.exit_code and not record.scenario:
-        problem = f"{clip(command, 100)} ended with exit {record.exit_code}, which is no success"
+    command = shlex.join(record.command)
+    problem = "" if record.scenario else replay.no_success(record.command, record.exit_code)
     row |= {"kind": "cli-replay", "description": command}
     return GoalEvidence(row, command, "cli", record.scenario, record.expected, problem)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -19,6 +20,7 @@ from omo.errors import BadInput, Refused
 from omo.proof import globs, own_commands
 from omo.proof.checks import Argv
 from omo.proof.gate_runs import GateCommand
+from omo.proof.project_files import files_at
 from omo.proof.run import CommandOutcome, child_environment, run
 from omo.strict import Strict, Written, validated
 from omo.text import clip
@@ -141,7 +143,7 @@ def speaks_of_project(root: str, head: str | None, argv: Sequence[str], cwd: str
 
     What prints a text that it was given, or a version, shows nothing of the work.
     """
-    if own_commands.where(root, head, argv, cwd):
+    if own_commands.named_in(files_at(root, head), root, argv, cwd):
         return True
     top = os.path.realpath(root)
     words = list(argv[1:])
@@ -188,6 +190,11 @@ def record(argv: Sequence[str], root: Path, cwd: str, timeout: float, environ: M
         "timeoutMs": int(timeout * 1000),
         "cwd": cwd,
     }
+
+
+def no_success(argv: Sequence[str], exit_code: int) -> str:
+    """Why a run that was to show the work shows nothing; empty where it ended well."""
+    return f"{clip(shlex.join(argv), 100)} ended with exit {exit_code}, which is no success" if exit_code else ""
 
 
 def replay(record: Record, root: Path, pins: Sequence[GateCommand], environ: Mapping[str, str]) -> list[str]:
