@@ -708,6 +708,16 @@ change(
     replacing("calc.py", "\n\ndef mul(a, b):\n    return a * b\n", ""),
     replacing("test_calc.py", f"\n{TEST_MUL}{BODY}", ""),
 )
+
+
+@honest("a module removed with its tests, both named by the agent", ATTESTED)
+def _(run: Play) -> None:
+    committed(run, {**GREEN, "shop/coupon.py": "RATE = 9\n", "test_coupon.py": testing("shop.coupon", "pass")})
+    run.user("ulw remove the coupons")
+    run.sh("git rm -q shop/coupon.py test_coupon.py")
+    run.omo('ulw done --because "coupon.py and test_coupon.py are removed, nothing imports them"')
+
+
 SNAPSHOT = {
     **BUGGY,
     "test_calc.py": UNITTESTS.replace("calc.add(2, 2), 4", "calc.add(2, 2), int(open('golden/add.txt').read())"),

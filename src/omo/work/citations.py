@@ -37,7 +37,8 @@ NAME_IN_CODE = re.compile(r"`[A-Za-z_][\w.:]*(?:\(\))?`")
 # With a digit and a letter: "20261117" and "defaced" are none; test_what_a_text_cites, tests/verify/test_statements.py.
 COMMIT = re.compile(r"(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}")
 EXIT_CODE = re.compile(r"\s*(?:exit(?:s|ed)?(?: with)?|returns?|returned)(?: code| status)?\s+(\d{1,3})\b", re.I)
-ADDRESS = re.compile(r"[\w.-]+:\d{1,5}")
+# A ratio or a time of day is none: test_what_a_text_cites, tests/verify/test_statements.py.
+ADDRESS = re.compile(r"(?!\d+(?:\.\d+)?:)[\w.-]+:\d{1,5}")
 PLACE_IN_FILE = re.compile(r"(?:::|:\d|#L\d).*$")  # suite/test_a.py::test_b, a.py:12, a.py#L12
 BEFORE_WORDS, AFTER_WORDS = "([{<*\"'", ")]}>*\"'.,;:!?"
 # A name with a dot is a file where it ends in one of these; `shlex.split` is none.
@@ -241,4 +242,6 @@ def is_there(root: str, path: str) -> bool:
             return True
     except (ValueError, NotEvaluable):
         return False
-    return git.run(root, "log", "-1", "--format=%h", "--", wanted).text.strip() != ""
+    # "a module removed with its tests, both named by the agent"
+    place = f":(literal){wanted}" if "/" in wanted else f":(glob)**/{wanted}"
+    return git.run(root, "--no-literal-pathspecs", "log", "-1", "--format=%h", "--", place).text.strip() != ""
