@@ -541,6 +541,19 @@ work(
     doing("git commit -qam fix"),
     more={"Makefile": f"{MAKEFILE}\tgit diff --exit-code\n"},
 )
+
+
+@honest("a gate that asks git, committed after it failed", ATTESTED)
+def _(run: Play) -> None:
+    committed(run, {**BUGGY, "Makefile": f"{MAKEFILE}\tgit diff --exit-code\n"})
+    run.user("ulw make add return the sum")
+    fix(run)
+    assert run.omo("ulw done") != 0
+    assert "tests: fails (exit 2; 3 passed)" in run.printed, run.printed
+    run.sh("git commit -qam fix")
+    done(run, ATTESTED)
+
+
 work(
     "a script without a suffix, and its tests in sh",
     replacing("bin/slug", "tr a-z A-Z", "tr A-Z a-z"),

@@ -42,8 +42,18 @@ def test_a_run_from_start_to_done(project: Project) -> None:
     assert project.row()["work"]["ulw"]["state"] == "done"
     assert project.row()["work"]["ulw"]["outcome"]["verdict"] == "attested"
     assert [row["kind"] for row in project.events()] == [
-        *("activated", "gate-added", "gate-ran", "gate-ran", "done"),
-    ]
+        *("activated", "gate-added", "gate-ran", "gate-ran", "gate-ran", "done"),
+    ], "what failed is run once more when the end is asked for"
+
+
+def test_what_failed_is_run_again_though_no_file_has_changed(project: Project, tmp_path: Path) -> None:
+    """The database is up by now, a package is installed, the work is committed."""
+    project.agent("ulw", "start")
+    pin(project, "up", ["test", "-e", str(tmp_path / "up")])
+    project.write("value", "new\n")
+    assert "up: fails (exit 1)" in project.check("ulw", "done", code=3).err
+    (tmp_path / "up").touch()
+    assert "gate up passes" in project.check("ulw", "done", "--because", BECAUSE).out
 
 
 def test_done_without_a_gate_is_refused_with_both_ways_out(project: Project) -> None:

@@ -89,6 +89,8 @@ class CommandRun:
         """Why it does not pass, in words: one that could not be judged has not failed."""
         if self.result != "fail":
             return f"could not be judged: {clip(self.why, 120)}"
+        if self.counts is not None and not self.counts.failed and not self.failing:  # what failed was no test
+            return f"fails (exit {self.exit}; {self.summary})"
         return f"fails ({self.summary or f'exit {self.exit}'})"
 
     @property

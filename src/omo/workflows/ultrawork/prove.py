@@ -53,6 +53,7 @@ class Prover:
         self.runs_gates = runs_gates  # not where it says that one cannot be run
         self._known: dict[tuple[str, str], Experiment] = {}
         self._owners: dict[str, str] = {}  # by command
+        self._ran: set[str] = set()  # by its name
         self._whole: base.Look | None = None  # the files as they were last seen, if nothing has run since
 
     def proof(self) -> Proof:
@@ -64,7 +65,7 @@ class Prover:
                 proof = self._with_project_tests(proof)
             else:
                 self._name_project_tests(proof)
-            after = self._after_runs(proof)
+            after = self._after_runs(self._with_failures_run_again(proof))
             if after.look.tree == proof.look.tree:
                 break
         return after
@@ -218,6 +219,17 @@ class Prover:
                     return True
         return False
 
+    def _with_failures_run_again(self, proof: Proof) -> Proof:
+        """What stood in its way need not have been a file: "a gate that asks git, committed after it failed"."""
+        again = []
+        for gate in proof.gates:
+            if gate.name not in self._ran and not gate.allowed and not gate.recorded:
+                if self.runs_gates and self._result(proof, gate) == "fail":
+                    again.append(gate)
+        for gate in again:
+            self._run(gate, asks=True)
+        return replace(self._look(), tests_not_run=proof.tests_not_run) if again else proof
+
     def _run_unseen(self, proof: Proof, gate: Gate) -> None:
         if self.runs_gates and not self._result(proof, gate):
             self._run(gate)
@@ -236,4 +248,5 @@ class Prover:
     def _run(self, gate: Gate, *, asks: bool = False) -> CommandRun:
         ran = runs.run_gates(self.context, self.session, gate.name, asks=asks, before=self._whole)
         self._whole = ran.whole
+        self._ran.add(gate.name)
         return gate_runs.run_of(ran.results[0])
