@@ -56,6 +56,17 @@ def test_what_failed_is_run_again_though_no_file_has_changed(project: Project, t
     assert "gate up passes" in project.check("ulw", "done", "--because", BECAUSE).out
 
 
+def test_next_has_the_way_on_where_no_test_shows_the_work(project: Project) -> None:
+    project.agent("ulw", "start")
+    pin(project, "passes", ["true"])
+    project.write("value", "new\n")
+    project.check("ulw", "done", code=3)
+    said = project.check("next").out
+    assert (
+        '  $ omo ulw done\n  $ omo ulw done --because "why the work is done"   (or, where no test can show it)' in said
+    )
+
+
 def test_done_without_a_gate_is_refused_with_both_ways_out(project: Project) -> None:
     project.agent("ulw", "start")
     project.write("value", "new\n")

@@ -122,7 +122,9 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
         why = f"nothing has shown the work yet; it runs {clip(typed(found[0].argv), 120)}"
         return NextStep("done", why, (command("omo ulw done", lead="when the work is complete"),))
     if all(item.mark in ("done", "cut") for item in items):
-        return NextStep("done", "no gate is open on the files as they are", (command("omo ulw done"),))
+        # Where it was refused, the same word again is no way on: test_next_has_the_way_on_where_no_test_shows_the_work.
+        own_word = command("omo ulw done --because", "why the work is done", lead="or, where no test can show it")
+        return NextStep("done", "no gate is open on the files as they are", (command("omo ulw done"), own_word))
     why = "; ".join(filter(None, [_named("open", items, "failed", "open"), _named("stale", items, "stale")]))
     if any(item.mark == "failed" for item in items):
         return NextStep("run", why, (RUN,))
