@@ -69,6 +69,14 @@ def test_yaml_and_the_file_beside_the_command(project: Project) -> None:
 TESTS = "import unittest\nclass T(unittest.TestCase):\n    def test_it(self):\n        open('done-1.txt')\n"
 
 
+def test_without_a_file_and_checks_of_the_project_the_request_is_all_there_is(project: Project) -> None:
+    project.git("init", "-q")
+    project.commit()
+    project.prompt("/omo:ralph write down what it is for")
+    ran = project.check("ralph", "start")
+    assert "The project has no checks of its own, and what the user asked for is the only criterion.\nShow" in ran.out
+
+
 def test_without_a_file_the_criteria_are_the_request_and_the_projects_own_checks(project: Project) -> None:
     project.git("init", "-q")
     project.write("test_it.py", TESTS)

@@ -17,7 +17,16 @@ from omo.work.bound import REOPENED
 from omo.work.files import Files
 from omo.work.run import Caller, Kind, Run, require_objects
 from omo.work.status import Command, NextStep, command, units
-from omo.workflows.ralph.rules import OPEN, AskedBefore, Criterion, CriterionResult, CriterionState, RalphRow, RunBefore
+from omo.workflows.ralph.rules import (
+    OPEN,
+    REQUEST,
+    AskedBefore,
+    Criterion,
+    CriterionResult,
+    CriterionState,
+    RalphRow,
+    RunBefore,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -204,6 +213,8 @@ class RalphState:
     def whose_criteria(self) -> str:
         if self.is_confirmed:
             return "the user confirmed the criteria"
+        if not self.source and all(criterion.id == REQUEST for criterion in self.criteria):
+            return "the project has no checks of its own, and what the user asked for is the only criterion"
         if not self.source:
             return "the criteria are the project's own checks, as its files named them at the start"
         if self.started.get("changed_since_named"):

@@ -162,7 +162,7 @@ def _started(state: RalphState) -> list[str]:
         lines.append(f"It left: {clip(statuses, 300)}")
     lines += _told(state)
     if state.source and not state.is_confirmed:
-        lines.append(f"  They confirm them by typing, before the start: /omo:ralph {clip(state.source, 120)}")
+        lines.append(f"  Before a start, and not in this run, they confirm them: /omo:ralph {clip(state.source, 120)}")
     lines.append("Show this to the user. Iteration 1 is open.")
     lines.append(FEWER_PHASES if state.reduced_scope else ALL_PHASES)
     lines += [f"  {phase:7} {HOW_PROVEN.get(phase) or agent}" for phase, agent in PROVEN_BY.items()]
