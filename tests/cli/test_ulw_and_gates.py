@@ -67,6 +67,23 @@ def test_next_has_the_way_on_where_no_test_shows_the_work(project: Project) -> N
     )
 
 
+def test_the_agents_word_does_not_hide_that_the_old_tests_could_not_be_loaded(project: Project) -> None:
+    tests = (
+        "import unittest\n\nimport {0}\n\n\nclass T(unittest.TestCase):\n    def test_one(self):\n        {0}.one()\n"
+    )
+    project.write("cart.py", "def one():\n    return 1\n")
+    project.write("test_it.py", tests.format("cart"))
+    project.commit()
+    project.prompt("ulw rename cart to basket")
+    (project.root / "cart.py").rename(project.root / "basket.py")
+    project.write("test_it.py", tests.format("basket"))
+    why = "with test_it.py as before it does not get to its tests (ModuleNotFoundError: No module named 'cart')"
+    assert why in project.check("ulw", "done", code=3).err
+    said = project.check("ulw", "done", "--because", "a rename, and every import follows").out
+    assert why in said
+    assert "it was not tried" not in said
+
+
 def test_done_without_a_gate_is_refused_with_both_ways_out(project: Project) -> None:
     project.agent("ulw", "start")
     project.write("value", "new\n")
