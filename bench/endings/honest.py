@@ -706,6 +706,23 @@ change("a result that is another now, and the user allows its file", ROUNDED, TO
 change(
     "a result that is another now, and the user allows its test", ROUNDED, TO_STRING, allowed="test_calc.py::test_neg"
 )
+
+
+@honest("a result that is another now, the user asked about it, who allows it")
+def _(run: Play) -> None:
+    committed(run, AS_STRING)
+    run.user("ulw change what neg gives")
+    ROUNDED(run)
+    TO_STRING(run)
+    run.omo("ulw done")
+    assert "(omo ulw blocked --evidence TEXT --question TEXT asks them)" in run.printed, run.printed
+    run.omo('ulw blocked --evidence "test_neg no longer holds as it was" --question "Is that wanted?"')
+    assert "Is that wanted?" in run.stop(), run.told
+    run.user("/omo:allow test_calc.py")
+    run.user("yes, go on")
+    run.omo("ulw done")
+
+
 change(
     "a module renamed with its import in the tests",
     doing("git mv calc.py sums.py; sed -i 's/calc/sums/g' test_calc.py"),

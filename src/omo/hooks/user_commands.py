@@ -225,11 +225,14 @@ def _allow(event: Event, world: World, rest: str) -> str:
     named = rest.strip().strip("\"'`")
     name = named if "::" in named else _one_word(rest, "/omo:allow tests")  # the name of a test may have blanks
     row = world.row() or EMPTY
-    known = gates.current(world.state, event.session, row)
-    if known.get(name) is not None and not runtime.is_live(row):
+    if not runtime.is_live(row):
+        is_gate = gates.current(world.state, event.session, row).get(name) is not None
         raise BadInput(
-            f"nothing is on in this conversation for which gate {clip(name, 60)} could be let through",
-            fix=f"type it when work that it holds up is; /omo:unpin {clip(name, 60)} takes the gate away",
+            f"nothing is on in this conversation for which {'gate ' if is_gate else ''}{clip(name, 60)} could be let "
+            "through",
+            fix=f"type it when work that it holds up is; /omo:unpin {clip(name, 60)} takes the gate away"
+            if is_gate
+            else "type it while the work is on: an end that you were told stays as it is",
         )
     what = _gates(event, world).allow(name, world.root)
     goes_on = "; the work goes on with your next message" if _wake(world) else ""

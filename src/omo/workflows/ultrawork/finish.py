@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 MOST_NAMED = 8
+ASKS = "(omo ulw blocked --evidence TEXT --question TEXT asks them)"
 BECAUSE = 'omo ulw done --because "why the work is done"'
 
 
@@ -292,11 +293,11 @@ class Finish:
                 ways.append(f"if the work is for what it looks at: {self.proof.of_form}; then omo ulw done again")
         changed_rest = next((each.changed_rest for each in made if each.verdict in experiment.TESTS_CHANGED), ())
         if changed_rest:
-            ways.append(f"if the user wants this change, they type /omo:allow {clip(changed_rest[0], 80)}")
+            ways.append(f"if the user wants this change {ASKS}, they type /omo:allow {clip(changed_rest[0], 80)}")
         for each in made:
             if each.verdict == experiment.LOOKS_AT_TESTS:
                 path = each.looks_at_tests[0].partition(": + ")[0]
-                ways.append(f"if the user wants this code, they type /omo:allow {clip(path, 80)}")
+                ways.append(f"if the user wants this code {ASKS}, they type /omo:allow {clip(path, 80)}")
         ways.append(f"to finish as it is, on your word: {BECAUSE}")
         return Refused(
             f"nothing that omo saw proves the work: {'; '.join(weak) or 'no gate shows it'}", fix="; or ".join(ways)
