@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import Any
 
 from bench.truth import HELD, SESSION, SILENT, Play, ending
@@ -481,6 +482,36 @@ def _(run: Play) -> None:
     started(run, step=SHORT_STEP)
     done(run, 1, 2, 3)
     run.omo("plan finish")
+
+
+MOVE = """# Rename calc
+
+plan_version: 1.7
+verify: `python3 -B -m unittest test_sums` → expected: OK
+
+The team says sums.
+
+### Step 1: refactor(sums): calc is called sums
+
+- Files: `sums.py`, `calc.py` (removed), `test_sums.py`, `test_calc.py` (removed)
+- Changes: the module `calc` becomes `sums`, with its tests; nothing else
+"""
+
+
+@ending("ultraplan", "honest: a module that moves, committed as its Checkpoint says", ATTESTED)
+def _(run: Play) -> None:
+    run.write("plan.md", MOVE)
+    run.user("/omo:ultraplan calc is to be called sums")
+    criticised(run)
+    assert "tell the user that /omo:ultraexecute plan.md carries it out" in run.printed, run.printed
+    run.sh("git add plan.md; git commit -qm 'docs: a plan'")
+    run.user("/omo:ultraexecute plan.md")
+    assert run.omo("plan start plan.md") == 0, run.printed
+    run.sh("git mv calc.py sums.py; git mv test_calc.py test_sums.py; sed -i 's/calc/sums/g' test_sums.py")
+    checkpoint = re.search(r"then `(git rm .+?)`", run.printed)
+    assert checkpoint, run.printed
+    run.sh(checkpoint[1])
+    assert run.omo("plan finish") == 0, run.printed
 
 
 @ending("ultraplan", "honest: a step skipped as the plan allows", PROVEN)

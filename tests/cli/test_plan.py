@@ -95,6 +95,17 @@ def test_the_brief_makes_the_host_listen_until_the_verdict_is_recorded(project: 
     assert not project.row()["awaits"]
 
 
+def test_who_was_asked_for_a_plan_alone_is_not_told_to_begin_it(project: Project) -> None:
+    put(project, plan_text())
+    project.prompt("/omo:ultraplan two is better than one")
+    following = "commit it, and tell the user that /omo:ultraexecute plan.md carries it out\n"
+    assert project.check("plan", "critique", "plan.md").out.startswith(f"Send this to omo:critic, then: {following}")
+    project.agent_ends("omo:critic", answer(plan_text()))
+    assert project.check("plan", "critique", "plan.md").out.endswith(f"\nNext: {following}")
+    project.prompt("/omo:ultraexecute plan.md")
+    assert project.check("plan", "critique", "plan.md").out.endswith("\nNext: omo plan start plan.md\n")
+
+
 def test_a_verdict_with_blocking_findings_exits_3_and_lists_them(project: Project) -> None:
     put(project, plan_text())
     finding = {"line": 7, "dimension": "verify", "severity": "blocking", "text": "it would pass anyway"}
@@ -213,7 +224,8 @@ def test_critique_fills_in_what_omo_can_know_and_the_plan_is_held_to_it(project:
     assert not patterns.found(used.pattern, "from dates import problem")
     assert not patterns.found(used.pattern, "x = 1  # problem")
     assert (first.on_failure, second.on_failure) == ("retry", "revert")
-    assert "git add src/app.py src/old.py && git commit -m 'feat(app): refuse such rows'" in second.checkpoint
+    commit = "git add src/app.py && git commit -m 'feat(app): refuse such rows'"
+    assert second.checkpoint == f"`git rm -q --ignore-unmatch src/old.py && {commit}`"
     assert first.verify == "`python3 -m unittest` → expected: OK"
     assert project.agent("plan", "critique", "plan.md").code == 0
     assert (project.root / "plan.md").read_text() == text

@@ -55,6 +55,22 @@ def test_a_name_in_backticks_has_to_be_in_the_code(
         assert not patterns.found(asked.pattern, f"first\n{line}\n"), line
 
 
+def test_a_module_that_moves_is_its_files_and_no_name_in_them(tmp_path: Path) -> None:
+    files = "basket.py`, `cart.py` (removed), `tests/test_basket.py`, `tests/test_cart.py` (removed), `"
+    plan = STEP.format(files.removesuffix(", `"), "cart` becomes `basket`, with `total()").replace(
+        "removed)`", "removed)"
+    )
+    step = parse(fill_in(parse(plan, "plan.md"), tmp_path).text, "plan.md").steps[0]
+    assert step.manifest is not None
+    assert [content.path for content in step.manifest.must_contain] == ["basket.py", "tests/test_basket.py"]
+    assert all("cart" not in content.pattern for content in step.manifest.must_contain)
+    assert step.fields["Files"].startswith("basket.py, cart.py (removed), ")
+    assert step.checkpoint == (
+        "`git rm -q --ignore-unmatch cart.py tests/test_cart.py && git add basket.py tests/test_basket.py && "
+        "git commit -m 'feat: x'`"
+    )
+
+
 @pytest.mark.parametrize("name", ["None", "ValueError", "class", "--force", "a b", "x", "src/b.py", "2026-03-01"])
 def test_what_is_no_name_of_the_projects_asks_nothing(name: str, tmp_path: Path) -> None:
     filled = fill_in(parse(STEP.format("a.py", name), "plan.md"), tmp_path)

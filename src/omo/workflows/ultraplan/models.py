@@ -146,7 +146,7 @@ class Step:
     def fields(self) -> dict[str, str]:
         """What its author says of it, by label."""
         return {
-            "Files": ", ".join(self.files),
+            "Files": ", ".join(f"{path} (removed)" if path in self.removed else path for path in self.files),
             "Changes": self.changes,
             "Reuses": self.reuses,
             "Test first": self.test_first,

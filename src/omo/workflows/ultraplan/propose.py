@@ -138,8 +138,11 @@ def _bullets(
         bullets.append(f"- On failure ({PROPOSED}): {ON_FAILURE}")
     if "checkpoint" not in own:
         subject = re.sub(r"[`*]", "", step.title)
-        paths = shlex.join(step.files) if step.files else "-A"
-        commit = code(f"git add {paths} && git commit -m {shlex.quote(subject)}")
+        kept = [path for path in step.files if path not in step.removed]
+        parts = [f"git add {shlex.join(kept) if kept else '-A'}"] if kept or not step.files else []
+        if step.removed:  # whoever has removed them by git already is not stopped by it
+            parts.insert(0, f"git rm -q --ignore-unmatch {shlex.join(step.removed)}")
+        commit = code(" && ".join([*parts, f"git commit -m {shlex.quote(subject)}"]))
         step = replace(step, checkpoint=commit)
         bullets.append(f"- Checkpoint ({PROPOSED}): {step.checkpoint}")
     if "manifest" not in own:
@@ -236,6 +239,8 @@ def _contents(step: Step, expected: list[str], root: Path, known: set[str], fill
     """A name that a file of the step does not have yet has to be there afterwards. What is written like a function, or
     names a test, and is nowhere in the project, has to be defined; anything else may be a parameter or a key."""
     plain = [path for path in expected if not is_pattern(path)]
+    # "the module `cart` becomes `basket`": those are the files, of which one is gone.
+    modules = {PurePosixPath(path).stem for path in step.files} if step.removed else set()
     contents: dict[tuple[str, str], Content] = {}
     for said in (step.changes, step.test_first):
         current = ""
@@ -243,7 +248,7 @@ def _contents(step: Step, expected: list[str], root: Path, known: set[str], fill
             if span in plain:
                 current = span
                 continue
-            name = _name(span)
+            name = _name(span) if span not in modules else ""
             home = current or _home(name, plain)
             if name and not home:
                 filled.unplaced.setdefault(step.number, []).append(name)

@@ -174,18 +174,31 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
         notes += _shown(every)
     verdict = critiques.record(caller, document)
     data = {"plan": document.path, "digest": document.digest}
+    following = _after_critique(caller, arguments.plan)
     if verdict is not None:
-        return _verdict(document, verdict, data, notes)
+        return _verdict(document, verdict, data, notes, following)
     critiques.await_critic(caller)
     asked = requests.typed(caller.events, "ultraplan")
     brief = critiques.brief(document, requests.text_of(asked[-1]) if asked else "", sorted(known.done))
     briefs.issue(caller, critiques.CRITIC, brief)
-    start = f"omo plan start {shlex.quote(arguments.plan)}"
-    following = f"Send this to {critiques.CRITIC}, then: {start}"
-    return Result({**data, "brief": brief}, f"{following}\n\n{brief}", notes=notes)
+    text = f"Send this to {critiques.CRITIC}, then: {following}\n\n{brief}"
+    return Result({**data, "brief": brief}, text, notes=notes)
 
 
-def _verdict(document: Document, verdict: CriticVerdict, data: dict[str, Any], notes: list[str]) -> Result:
+def _after_critique(caller: Caller, plan: str) -> str:
+    """Whoever was asked for a plan alone does not begin it: then it would not be one that the user named, either."""
+    asked = ""
+    for row in caller.events:
+        if row.get("kind") in requests.ARMED or requests.asked_of(row) in ("ultraplan", "ultraexecute"):
+            asked = requests.asked_of(row)
+    if asked == "ultraplan":
+        return f"commit it, and tell the user that /omo:ultraexecute {shlex.quote(plan)} carries it out"
+    return f"omo plan start {shlex.quote(plan)}"
+
+
+def _verdict(
+    document: Document, verdict: CriticVerdict, data: dict[str, Any], notes: list[str], following: str
+) -> Result:
     data |= {
         "verdict": verdict.verdict,
         "clean": verdict.is_clean,
@@ -202,6 +215,8 @@ def _verdict(document: Document, verdict: CriticVerdict, data: dict[str, Any], n
     for finding in verdict.findings:
         where = f"line {finding.line}: " if finding.line else ""
         lines.append(f"  - {where}{finding.severity}, {finding.dimension}: {clip(finding.text, 300)}")
+    if verdict.is_clean:
+        lines.append(f"Next: {following}")
     return Result(data, "\n".join(lines), 0 if verdict.is_clean else 3, notes=notes)
 
 
