@@ -659,6 +659,20 @@ without("no commit at all", "rm -rf .git; git init -q")
 without("no git at all, under the user's pin", "rm -rf .git")
 
 
+@honest("no git at all, and nothing pinned", ATTESTED)
+def _(run: Play) -> None:
+    committed(run, BUGGY)
+    run.sh("rm -rf .git")
+    assert "nothing is committed, so pin them first: omo gate add tests -- make test" in run.user("ulw mend add")
+    fix(run)
+    run.omo("next")
+    assert "$ omo gate add tests -- make test" in run.printed, run.printed
+    run.omo("gate add tests -- make test")
+    run.omo("ulw done")
+    assert "nothing is committed; one that the user pins would count" in run.printed, run.printed
+    done(run, ATTESTED)
+
+
 @honest("a project begun from nothing, under the user's pin")
 def _(run: Play) -> None:
     committed(run, {"README": "sums\n"})

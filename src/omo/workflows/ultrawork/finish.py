@@ -284,9 +284,8 @@ class Finish:
         elif not len(self.gates):
             ways.append("omo gate add NAME -- COMMAND, if a command shows it")
         elif not any(self.proof.owners.values()):
-            ways.append(
-                "no test command of the project's is known; one that the user pins would count: /omo:pin COMMAND"
-            )
+            why = "no test command of the project's is known" if self._base.get("head") else "nothing is committed"
+            ways.append(f"{why}; one that the user pins would count: /omo:pin COMMAND")
         if any(each.verdict in experiment.SHOWS_NO_RED for each in made):
             ways.append("a test that fails without the work would show it; then omo ulw done again")
             if self.proof.of_form:

@@ -115,7 +115,13 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
         return NextStep("wait", f"{why}: your answer in the session sets it going")
     if not items:
         cwd = paths.session_directory(viewer.context.environ, viewer.context.cwd)
-        found = gates.FoundGates(viewer.context.root, cwd, viewer.row, pinned).checks
+        looked = gates.FoundGates(viewer.context.root, cwd, viewer.row, pinned)
+        found = looked.checks
+        if found and not looked.head:
+            why = (
+                "no gate is pinned; nothing is committed, so that only one of the user's (/omo:pin) can prove the work"
+            )
+            return NextStep("pin", why, (command("omo gate add", found[0].name, "--", *found[0].argv),))
         if not found:
             pin = command("omo gate add NAME -- COMMAND")
             return NextStep("pin", "no verification gate is pinned, and no test command was found", (pin,))
