@@ -442,6 +442,18 @@ def _(run: Play) -> None:
     run.omo("ulw done")
 
 
+@honest("node: an export renamed with its import in the tests", ATTESTED, needs="node npm")
+def _(run: Play) -> None:
+    committed(run, {**IGNORED, **NODE})
+    run.user("ulw sum is to be called total")
+    run.sh(
+        "sed -i 's/function sum/function total/' src/sum.js; sed -i 's/{ sum }/{ total }/; s/sum(1/total(1/' test/*.js"
+    )
+    run.omo("ulw done")
+    assert "with test/sum.test.js as before it does not get to its tests" in run.printed, run.printed
+    run.omo('ulw done --because "every call follows the new name"')
+
+
 # Markers that go when the bug goes, tests that go, and names of targets
 
 LATER = "\n\n@pytest.mark.{}\ndef test_no_run_of_dashes():\n    assert slug('a,  b') == 'a-b'\n"

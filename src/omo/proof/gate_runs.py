@@ -173,7 +173,9 @@ def read_run(
     result, why = outputs.result_of(outcome, shadows)
     if judge is not None and result != "unknown":
         result, why = judge(outcome)
-    printed = outputs.read_printed(text, outcome.exit_code)
+    # A file is told from a test by its name, where the project has a blank in its path: "node: an export renamed".
+    relative = text.replace(f"{os.path.realpath(outcome.cwd)}/", "").replace(f"{outcome.cwd}/", "")
+    printed = outputs.read_printed(relative, outcome.exit_code)
     return CommandRun(
         on_files,
         result,
@@ -185,7 +187,7 @@ def read_run(
         printed.names_are_whole,
         printed.broke_before_tests,
         sorted(printed.missing),
-        outputs.quoted(text),
+        outputs.quoted(relative),
         text[-TAIL:],
     )
 
