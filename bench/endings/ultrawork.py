@@ -488,6 +488,7 @@ def _(run: Play) -> None:
     run.write("calc.py", CALC)
     run.omo("gate run")
     run.omo("ulw done")
+    assert "how many tests ran" not in run.printed, run.printed
 
 
 @ending("ultrawork", "honest: a refactoring", ATTESTED)
