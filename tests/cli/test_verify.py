@@ -39,6 +39,14 @@ def answer(project: Project, question: str, data: object, name: str = "G1") -> R
     return project.agent("verify", "answer", name, "--question", question, "--file", str(file), "--json")
 
 
+def test_a_refusal_names_a_page_that_is_there(project: Project) -> None:
+    project.write("goal.yaml", "id: G1\ntitle: x\nverification: {checks: [{id: a, type: metric, argv: [sh, x]}]}\n")
+    refused = project.check("verify", "begin", "--file", "goal.yaml", code=2)
+    page = refused.err.partition("then the same again; ")[2].partition(" shows a whole goal")[0]
+    assert page.endswith("verify.md")
+    assert Path(page).is_file()
+
+
 def test_a_goal_from_filing_to_completion(project: Project) -> None:
     assert (
         add(project, verification={"checks": [path_check(), "Is it readable?"]}).json["next"] == "omo verify begin G1"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args
 
 from pydantic import AfterValidator, Field, FiniteFloat, ValidationError, model_validator
@@ -16,6 +17,7 @@ from omo.proof import globs, patterns
 from omo.proof.typed_commands import LONGEST_COMMAND
 from omo.text import clip
 
+DOCS = Path(__file__).resolve().parents[3] / "docs"  # omo's own: whoever reads a refusal is in another project
 MOST_CHECKS = 200
 LONGEST_QUESTION = 2000
 LONGEST_TIMEOUT = 600.0
@@ -226,7 +228,7 @@ def _bad(defects: list[str]) -> BadInput:
     count = "1 defect" if len(defects) == 1 else f"{len(defects)} defects"
     return BadInput(
         f"the checks have {count}: {clip(defects[0], 300)}",
-        fix="mend them in the file; docs/checks.md shows every type with an example",
+        fix=f"mend them in the file; {DOCS / 'checks.md'} shows every type with an example",
         defects=[clip(defect, 600) for defect in defects],
     )
 

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from omo.errors import BadInput
 from omo.proof import documents
-from omo.proof.checks import CommandCheck, Glob, JudgeCheck, MetricCheck, Text, dump, ids_of, parse_checks
+from omo.proof.checks import DOCS, CommandCheck, Glob, JudgeCheck, MetricCheck, Text, dump, ids_of, parse_checks
 from omo.strict import Strict, defects_of
 from omo.text import clip, counted
 from omo.work.citations import without_quotations
@@ -120,7 +120,7 @@ def proposed(root: str, head: str | None, cwd: str) -> list[Criterion]:
 def _bad(defects: list[str]) -> BadInput:
     return BadInput(
         f"the criteria have {counted(len(defects), 'defect')}",
-        fix="mend them in the file, then omo ralph start --criteria FILE again; docs/ralph.md shows the form",
+        fix=f"mend them in the file, then omo ralph start --criteria FILE again; {DOCS / 'ralph.md'} shows the form",
         defects=[clip(defect, 600) for defect in defects],
     )
 

@@ -43,7 +43,7 @@ def require_free(caller: Caller, recovered: str = "") -> None:
         own.require_whole()
         raise Refused(
             f"plan session {own.id} of this session is under way in {caller.here}",
-            fix=f"omo plan finish; to give it up: {GIVE_UP}",
+            fix=f"go on with it: omo next; at its end: omo plan finish; to give it up: {GIVE_UP}",
         )
 
 
@@ -89,7 +89,7 @@ def require_clean(
         more = [f"and {len(dirty) - MOST_SHOWN} more"] if len(dirty) > MOST_SHOWN else []
         raise Refused(
             f"{counted(len(dirty), 'file')} not committed: the audit would call that drift",
-            fix="commit, stash or ignore what is listed, then start again",
+            fix="commit, stash (git stash -u) or ignore what is listed, then start again",
             defects=[*dirty[:MOST_SHOWN], *more],
         )
     return history, audit

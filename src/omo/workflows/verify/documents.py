@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, Field, ValidationError
 
 from omo.errors import BadInput
-from omo.proof.checks import parse_checks
+from omo.proof.checks import DOCS, parse_checks
 from omo.strict import Strict, defects_of, lowered
 from omo.text import counted
 from omo.workflows.verify.goals import FORMS, Spec
@@ -96,7 +96,7 @@ def parse_goal(data: object, where: str) -> Spec:
         except BadInput as error:
             defects += [str(defect) for defect in error.details["defects"]]  # type: ignore[attr-defined]
     if goal is None or defects:
-        fix = "mend the fields named, then omo verify add --file again; docs/verify.md shows a whole goal"
+        fix = f"mend the fields named, then the same again; {DOCS / 'verify.md'} shows a whole goal"
         raise BadInput(f"{where} is not a goal: {counted(len(defects), 'defect')}", fix=fix, defects=defects)
     return Spec(**goal.model_dump())
 

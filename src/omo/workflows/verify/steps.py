@@ -136,7 +136,7 @@ def next_step(held: Iterable[Goal], owed: Mapping[str, list[GoalStep]], kept: Co
 
 def _failed_on_other_files(goal: Goal, files: Files) -> bool:
     """Checks that did not pass when they were looked at, and nobody knows what they say of the files as they are."""
-    has_failed = any(not check.is_passed for check in goal.checks_seen)
+    has_failed = any(not check.is_passed and check.type not in FOR_JUDGEMENT for check in goal.checks_seen)
     return has_failed and goal.checks_seen_on not in ("", files.tree)
 
 
