@@ -167,7 +167,7 @@ def arrange(subject: Subject, command: GateCommand) -> Arrangements:
     files = {WITHOUT: without}
     # To a checker the source is what there was to look at: "behind a new .ignore, where there are no tests".
     looked_at = {**old_tests, **without} if which.is_form else old_tests
-    if old_tests and _has_tests_at_base(subject, which, looked_at):
+    if old_tests and _has_tests_at_base(subject, command, which, looked_at):
         files[OLD_TESTS] = old_tests
     keys = {name: _key_of(changed, which, put, before) for name, put in files.items()}
     keys[AS_IT_IS] = files_key(changed, which)
@@ -204,10 +204,15 @@ def _parted(path: str, before: File, after: File) -> tuple[File, File] | None:
     return File(with_new_tests, after.mode), File(with_old_tests, after.mode)
 
 
-def _has_tests_at_base(subject: Subject, which: kinds.Kinds, looked_at: Mapping[str, File]) -> bool:
-    """Whether there was anything to run: one of the changed files itself, or any other test."""
+def _has_tests_at_base(
+    subject: Subject, command: GateCommand, which: kinds.Kinds, looked_at: Mapping[str, File]
+) -> bool:
+    """Whether there was anything to run: one of the changed files itself, or any other test. Not where the command
+    names a new one: "the agent files a command over a test that is not there yet"."""
     if any(held.content is not None for held in looked_at.values()):
         return True
+    if any(calls.below(command.cwd, word.partition("::")[0]) in looked_at for word in command.argv[1:]):
+        return False
     present = subject.present
     return any(which.is_test(path) for path in present)
 
