@@ -11,6 +11,15 @@ from omo.state import paths
 from tests.project import SESSION, Project
 
 LATER = "later-session"
+CASE = """import unittest
+
+import calc
+
+
+class Case(unittest.TestCase):
+    def test_{0}(self):
+        self.assertEqual(calc.{0}(), {1})
+"""
 
 
 def arm(project: Project, session: str = SESSION) -> None:
@@ -25,6 +34,24 @@ def proven(project: Project) -> None:
     project.check("gate", "add", "--session", SESSION, "check", "--", "sh", "check.sh", by="user")
     project.write("value", "newer\n")
     assert "Done, proven" in project.check("ulw", "done").out
+
+
+def failed_before(project: Project) -> None:
+    """A test of the project's own that failed before the work, and still does beside the new one that it mends."""
+    project.write("Makefile", "test:\n\tpython3 -B -m unittest -q\n")
+    project.write("calc.py", "def old():\n    return 1\n")
+    project.write("test_old.py", CASE.format("old", 2))
+    project.commit("a test that fails")
+    arm(project)
+    project.write("calc.py", "def old():\n    return 1\n\n\ndef new():\n    return 3\n")
+    project.write("test_new.py", CASE.format("new", 3))
+    assert "failed before the work and still" in project.check("ulw", "done").out
+
+
+def failed_before_and_again(project: Project) -> None:
+    """What a gate says after the end counts again."""
+    failed_before(project)
+    project.check("gate", "run", code=3)
 
 
 def attested(project: Project) -> None:
@@ -97,9 +124,11 @@ STORIES: list[tuple[Callable[[Project], None], int]] = [
     (committed, 0),
     (older_is_open, 0),
     (only_stopped, 0),
+    (failed_before, 0),
     (arm, 3),
     (attested, 3),
     (changed_since, 3),
+    (failed_before_and_again, 3),
     (cancelled, 3),
     (newer_is_open, 3),
     (nothing, 4),

@@ -125,7 +125,7 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
     def decide(now: SessionRow | None) -> runtime.Change:
         if now is None or now.get("ledger") != row.get("ledger"):
             return runtime.Change(None)
-        event: SessionEvent = {"kind": "done", "outcome": ended, "tree": proof.look.tree}
+        event: SessionEvent = {"kind": "done", "outcome": ended, "tree": proof.look.tree, "run": gates.run_of(now)}
         return runtime.Change(ended, session.finish(now, ended, at=stamp(context.now), files=files), [event])
 
     answer: Outcome | None = change(context, name, decide)

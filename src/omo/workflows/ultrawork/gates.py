@@ -71,6 +71,7 @@ class Gate:
         self.results: list[GateRun] = []
         self.recorded: SessionEvent | None = None
         self.allowed: SessionEvent | None = None
+        self.failed_at_end: GateRun | None = None  # only in tests that failed before the work, as the end says
 
     @property
     def is_users(self) -> bool:
@@ -92,6 +93,8 @@ class Gate:
             return "recorded"
         if self.last is None:
             return "not run"
+        if self.last is self.failed_at_end:
+            return "fails as before"
         if self.last.passed and self.last.changed == {}:
             return "pass, unchanged tree"
         return self.last.result
@@ -220,6 +223,10 @@ def _note(gates: Gates, row: SessionEvent, gate: Gate | None) -> None:
         gate.recorded = row
     elif kind == "gate-allowed" and gate is not None:
         gate.allowed = row
+    elif kind == "done":
+        for each in gates:
+            if not each.is_closed and each.last is not None and each.last.failed:
+                each.failed_at_end = each.last
 
 
 def current(
