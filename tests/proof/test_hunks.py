@@ -39,6 +39,23 @@ def test_new_definitions_are_hunks_of_their_own() -> None:
     assert (new.place, new.reverted) == ("a.py:5", file("def one():\n    a = 2\n\n\n"))
 
 
+BRACES = "fn add() {{\n    {}\n}}\n\n{}fn last() {{\n    9\n}}\n"
+NEW = "fn two() {\n    2\n}\n\nfn three() {\n    3\n}\n\n"
+
+
+@pytest.mark.parametrize("edit", ["a + b", "a - b"])
+def test_a_definition_keeps_its_own_end_where_the_one_behind_it_ends_alike(edit: str) -> None:
+    """Which brace is new nobody can tell from lines alone, and half a definition compiles nowhere."""
+    before, after = BRACES.format("a - b", ""), BRACES.format(edit, NEW)
+    *edited, two, three = hunks_of("a.rs", file(before), file(after))
+    assert [(hunk.place, hunk.reverted) for hunk in edited] == [("a.rs:2", file(BRACES.format("a - b", NEW)))] * (
+        edit == "a + b"
+    )
+    assert (two.place, three.place) == ("a.rs:5-7", "a.rs:9-11")
+    assert two.reverted == file(BRACES.format(edit, "fn three() {\n    3\n}\n\n"))
+    assert three.reverted == file(BRACES.format(edit, "fn two() {\n    2\n}\n\n"))
+
+
 def test_definitions_that_took_the_place_of_others_stay_one_hunk() -> None:
     before = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
     (hunk,) = hunks_of("a.py", file(before), file(before.replace("def", "async def").replace("return", "yield")))

@@ -94,20 +94,29 @@ def _differing(old: list[bytes], new: list[bytes]) -> list[Range]:
                 differing[-1] = (first_start, end, first_old, old_end)
                 continue
         differing.append((start, end, old_start, old_end))
-    return [part for found in differing for part in _parted(found, old, new)]
-
-
-def _parted(found: Range, old: list[bytes], new: list[bytes]) -> list[Range]:
-    """What was there before is the first part's: where that was more than one definition, nobody can tell which of the
-    new ones took its place."""
-    start, end, old_start, old_end = found
-    if _definitions(old, old_start, old_end):
-        return [found]
-    cuts = _definitions(new, start, end)
     parts: list[Range] = []
-    for first, last in zip([start, *cuts], [*cuts, end], strict=True):
-        parts.append((first, last, old_end if parts else old_start, old_end))
+    for number, found in enumerate(differing):
+        behind = differing[number + 1][0] if differing[number + 1 :] else len(new)
+        parts += _parted(found, old, new, behind)
     return parts
+
+
+def _parted(found: Range, old: list[bytes], new: list[bytes], behind: int) -> list[Range]:
+    """What was there before is the first part's: where that was more than one definition, nobody can tell which of the
+    new ones took its place. Up to `behind` no other line differs."""
+    start, end, old_start, old_end = found
+    cuts = _definitions(new, start, end)
+    if not cuts or _definitions(old, old_start, old_end):
+        return [found]
+    # The end of what stands before the new definitions was taken for theirs: a brace is like another.
+    alike = min(cuts[0] - start, behind - end)
+    while new[cuts[0] - alike : cuts[0]] != new[end : end + alike]:
+        alike -= 1
+    parts = [(start, cuts[0] - alike, old_start, old_end)]
+    old_end += alike
+    for first, last in zip(cuts, [*cuts[1:], end + alike], strict=True):
+        parts.append((first, last, old_end, old_end))
+    return [part for part in parts if part[0] < part[1] or part[2] < part[3]]
 
 
 def _definitions(lines: list[bytes], start: int, end: int) -> list[int]:
