@@ -188,7 +188,56 @@ def test_what_was_in_no_commit_when_the_run_began_is_named(project: Project, tmp
     out = tmp_path / "receipt.json"
     written(project, out)
     clone = cloned(project, tmp_path / "a clone")
-    assert "extra.py was there and in no commit" in clone.check("receipt", "verify", str(out), by="user").out
+    assert "note     by its word extra.py was there" in clone.check("receipt", "verify", str(out), by="user").out
+
+
+def test_commits_of_the_branch_before_the_base_are_named(project: Project, tmp_path: Path) -> None:
+    """Else tests that were weakened in a commit before the run would be nobody's."""
+    for name, text in {"calc.py": CALC, "test_calc.py": TEST, "test_more.py": TEST, "Makefile": MAKEFILE}.items():
+        project.write(name, text)
+    project.commit("base")
+    project.git("switch", "-q", "-c", "feature")
+    (project.root / "test_more.py").unlink()
+    project.commit("fewer tests")
+    project.prompt("ulw mend add")
+    project.write("calc.py", FIXED)
+    project.check("ulw", "done")
+    project.commit("the work")
+    out = tmp_path / "receipt.json"
+    written(project, out)
+    clone = cloned(project, tmp_path / "a clone")
+    note = "1 commit before it, since this branch left origin/main, is none of its work"
+    assert note in clone.check("receipt", "verify", str(out), by="user").out
+    project.git("branch", "-q", "-f", "main", "HEAD~1")
+    clone.git("fetch", "-q")
+    assert "  note" not in clone.check("receipt", "verify", str(out), by="user").out
+
+
+def test_tests_that_do_not_hold_are_in_no_line_that_does(receipt: tuple[Project, Path]) -> None:
+    clone, out = receipt
+    weakened(clone)
+    head = clone.commit("weaker")
+    tree = clone.git("rev-parse", "HEAD^{tree}")
+    about = [{"name": "commit", "digest": {"gitCommit": head}}, {"name": "tree", "digest": {"gitTree": tree}}]
+    sealed_anew(out, lambda statement: statement.update(subject=about))
+    assert "the project's own tests are not weakened" in wrong_lines(clone, out)
+
+
+def test_a_file_in_the_runners_place_is_no_matter_of_the_machine(receipt: tuple[Project, Path]) -> None:
+    clone, out = receipt
+    clone.write("unittest.py", "print('Ran 2 tests')\n")
+    head = clone.commit("a runner")
+    tree = clone.git("rev-parse", "HEAD^{tree}")
+    about = [{"name": "commit", "digest": {"gitCommit": head}}, {"name": "tree", "digest": {"gitTree": tree}}]
+    sealed_anew(out, lambda statement: statement.update(subject=about))
+    told = clone.check("receipt", "verify", str(out), by="user", code=3)
+    assert "unittest.py stands in the place of the runner" in told.out
+
+
+def test_where_there_is_no_repository_nobody_can_tell(receipt: tuple[Project, Path], tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    told = Project(tmp_path / "elsewhere").check("receipt", "verify", str(receipt[1]), by="user", code=4)
+    assert "there is no git repository here" in told.out
 
 
 def test_where_the_runner_is_missing_nobody_can_tell(

@@ -138,6 +138,6 @@ def _exit_code(lines: list[ReceiptLine]) -> int:
 
 
 def _in_words(line: ReceiptLine) -> str:
-    word = {True: "holds", False: "not so", None: "unknown"}[line.holds]
+    word = "note" if line.is_note else {True: "holds", False: "not so", None: "unknown"}[line.holds]
     why = f" ({clip(line.why, 300)})" if line.why and not line.holds else ""
     return f"  {word:8} {clip(line.what, 300)}{why}"

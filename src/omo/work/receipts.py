@@ -20,13 +20,13 @@ from omo import __version__, strict
 from omo.digest import sha256
 from omo.errors import Refused
 from omo.json_text import Json
-from omo.proof import base, changes, experiment, gate_runs, git, own_commands
+from omo.proof import base, changes, experiment, gate_runs, git, outputs, own_commands, reading
 from omo.proof.experiment import Experiment
 from omo.proof.gate_runs import CommandRun, GateCommand, Subject
 from omo.proof.run import child_environment
 from omo.proof.typed_commands import resolve, typed
 from omo.state import store
-from omo.text import clip, listed
+from omo.text import clip, counted, listed
 from omo.work import outcome, proving
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -204,15 +204,17 @@ def digest_of(statement: Json) -> str:
 
 @dataclass(frozen=True)
 class ReceiptLine:
-    """One line of a receipt, and whether it holds here; None where nobody can tell, and `why` says what is missing."""
+    """One line of a receipt, and whether it holds here; None where nobody can tell, and `why` says what is missing. A
+    note is for whoever reads: nothing was looked at for it."""
 
     what: str
     holds: bool | None
     why: str = ""
+    is_note: bool = False
 
     @property
     def data(self) -> Json:
-        return {"line": self.what, "holds": self.holds, "why": self.why}
+        return {"line": self.what, "holds": self.holds, "why": self.why, "note": self.is_note}
 
 
 def read_receipt(raw: bytes) -> tuple[Statement | None, list[ReceiptLine]]:
@@ -250,14 +252,19 @@ def verify(statement: Statement, root: str, state: str, now: float, *, trusts_us
         why = "" if trusts_user else ONLY_SAID
         yield ReceiptLine(f"{clip(path, 200)} changed as the user allowed", trusts_user or None, why)
     for path in sorted(statement.predicate.exceptions.uncommitted):
-        yield ReceiptLine(
-            f"{clip(path, 200)} was there and in no commit when the run began, and counts as its work here", True
-        )
-    gates = statement.predicate.gates
-    for gate in gates:
-        yield from _gate_again(subject, gate, trusts_user=trusts_user)
-    missing = proving.missing_tests(subject, [gate_command(gate) for gate in gates])
-    yield ReceiptLine("the project's own tests pass, and are not weakened", not missing, missing)
+        what = f"by its word {clip(path, 200)} was there and in no commit when the run began; it counts as work here"
+        yield ReceiptLine(what, True, is_note=True)
+    passing, not_started = [], []
+    for gate in statement.predicate.gates:
+        lines = list(_gate_again(subject, gate, trusts_user=trusts_user))
+        yield from lines
+        if all(line.holds for line in lines):
+            passing.append(gate_command(gate))
+        elif gate.by == PROJECT and lines[-1].holds is None:
+            not_started.append(gate_command(gate))
+    missing = proving.missing_tests(subject, [*passing, *not_started])
+    if missing or not not_started:
+        yield ReceiptLine("the project's own tests are not weakened", not missing, missing)
 
 
 def _about_commits(statement: Statement, root: Path) -> Iterator[ReceiptLine]:
@@ -276,6 +283,12 @@ def _about_commits(statement: Statement, root: Path) -> Iterator[ReceiptLine]:
     yield _known(root, "base", before)
     is_before = before != commit and changes.joint(root, before, commit) == before
     yield ReceiptLine("base before commit", is_before, f"{before[:12]} is no commit that came before {commit[:12]}")
+    left = changes.branch_base(root, commit, own=changes.current_branch(root))
+    earlier = int(git.ask(root, "rev-list", "--count", f"{left[1]}..{before}", "--")) if left and is_before else 0
+    if left and earlier:
+        verb = "is" if earlier == 1 else "are"
+        since = f"{counted(earlier, 'commit')} before it, since this branch left {left[0]}, {verb} none of its work"
+        yield ReceiptLine(f"base {before[:12]}: {since}", True, is_note=True)
 
 
 def _known(root: Path, what: str, commit: str) -> ReceiptLine:
@@ -283,8 +296,11 @@ def _known(root: Path, what: str, commit: str) -> ReceiptLine:
     name = f"{what} {commit[:12]}"
     if commit and changes.commit_of(root, commit) == commit:
         return ReceiptLine(name, True)
-    if git.run(root, "rev-parse", "--is-shallow-repository").text.strip() == "true":
+    is_shallow = git.run(root, "rev-parse", "--is-shallow-repository").text.strip()
+    if is_shallow == "true":
         return ReceiptLine(name, None, "this clone does not go back so far: git fetch --unshallow")
+    if not is_shallow:
+        return ReceiptLine(name, None, "there is no git repository here")
     return ReceiptLine(name, False, "this repository has no such commit")
 
 
@@ -298,6 +314,9 @@ def _gate_again(subject: Subject, gate: ReceiptGate, *, trusts_user: bool) -> It
             return
     elif not source and not trusts_user:
         yield ReceiptLine(name, None, f"{ONLY_SAID}; it was not run")
+        return
+    if shadows := reading.shadows(subject.root, subject.began, command, subject.allowed):
+        yield ReceiptLine(name, False, outputs.IN_PLACE_OF_RUNNER.format(shadows[0]))
         return
     made = _proved(subject, _as_run_here(subject, command))
     now = made.runs.get(gate_runs.AS_IT_IS)
