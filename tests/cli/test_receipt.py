@@ -345,6 +345,28 @@ def test_a_receipt_needs_a_proof_and_a_commit(project: Project) -> None:
     assert "and this is NOT proven any more" in project.check("receipt", "write", by="user", code=3).err
 
 
+def test_where_the_base_was_amended_it_begins_at_the_commit_before(project: Project, tmp_path: Path) -> None:
+    for name, text in {"calc.py": CALC, "test_calc.py": TEST, "Makefile": MAKEFILE}.items():
+        project.write(name, text)
+    first = project.commit("base")
+    project.write("notes.md", "mend add\n")
+    project.commit("notes")
+    project.prompt("ulw mend add")
+    project.write("calc.py", FIXED)
+    project.check("ulw", "done")
+    project.git("commit", "-q", "--amend", "-a", "-m", "notes, and the work")
+    out = tmp_path / "receipt.json"
+    assert written(project, out)["predicate"]["base"] == {"gitCommit": first}
+    cloned(project, tmp_path / "a clone").check("receipt", "verify", str(out), by="user")
+
+
+def test_where_nothing_is_left_of_the_base_there_is_no_receipt(project: Project) -> None:
+    work(project, commits=False)
+    project.git("commit", "-q", "--amend", "-a", "-m", "all of it")
+    told = project.check("receipt", "write", by="user", code=3)
+    assert "has no commit in common with what is checked out" in told.err
+
+
 def test_an_agents_word_is_no_receipt(project: Project) -> None:
     project.commit("base")
     project.prompt("ulw mend it")

@@ -70,6 +70,12 @@ def receipt_of(context: Context, name: str) -> str:
         raise Refused(
             "the run began on no commit, so that nobody else has what it began with", fix="commit before the work"
         )
+    # A commit that was amended since is nobody else's: what came before it is the base, and all of it the work.
+    joint = changes.joint(Path(context.root), began, "HEAD")
+    if not joint:
+        what = f"{began[:12]}, on which the run began, has no commit in common with what is checked out"
+        raise Refused(what, fix="check out the branch on which it was done")
+    began = joint
     known = runs.known_gates(context, name)
     owned = [(gate.name, gate) for gate in known if gate.is_users]
     started = base.of_commit(context.root, began)
