@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bench.endings.bound import ultraplan_ended, verify_ended
+from bench.truth import SESSION as PLAYED
+from bench.truth import Play, make_project
 from omo.work import receipts
 from tests.kept import copied
 from tests.project import SESSION, Project, begin_repository, git
@@ -365,6 +369,21 @@ def test_where_nothing_is_left_of_the_base_there_is_no_receipt(project: Project)
     project.git("commit", "-q", "--amend", "-a", "-m", "all of it")
     told = project.check("receipt", "write", by="user", code=3)
     assert "has no commit in common with what is checked out" in told.err
+
+
+@pytest.mark.parametrize("end", [verify_ended, ultraplan_ended])
+def test_what_another_workflow_has_proven_has_a_receipt_too(end: Callable[[Play], None], tmp_path: Path) -> None:
+    """By the user's checks, or the Verify commands of a plan, which the project's whole tests need not show."""
+    run = Play(make_project(tmp_path))
+    end(run)
+    assert "done, proven" in run.stop()
+    run.sh("git add -A; git commit -q --allow-empty -m 'the work'")
+    out = tmp_path / "receipt.json"
+    assert run.terminal(f"receipt write --session {PLAYED} --out {shlex.quote(str(out))}") == 0, run.printed
+    clone = cloned(Project(run.project), tmp_path / "a clone")
+    assert "the project's own tests are not weakened" in clone.check("receipt", "verify", str(out), by="user").out
+    assert run.terminal(f"report --session {PLAYED} --md") == 0
+    assert "Files changed, " in run.printed
 
 
 def test_an_agents_word_is_no_receipt(project: Project) -> None:

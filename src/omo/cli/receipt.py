@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from omo import options, progress, safe_open
@@ -18,6 +19,7 @@ from omo.state import store
 from omo.text import clip, listed
 from omo.views.report.gather import Report, gather
 from omo.work import outcome, receipts
+from omo.work.proving import NamedCommand
 from omo.work.receipts import Proven, ReceiptLine
 from omo.workflows.ultrawork import runs
 
@@ -65,7 +67,7 @@ def receipt_of(context: Context, name: str) -> str:
         )
     if differing := receipts.uncommitted(context.root):
         raise Refused(f"a receipt speaks of a commit, and these are in none: {listed(differing, 6)}", fix="commit them")
-    began, before = _began(report)
+    began, before, commands = _began(report)
     if not began:
         raise Refused(
             "the run began on no commit, so that nobody else has what it began with", fix="commit before the work"
@@ -77,7 +79,6 @@ def receipt_of(context: Context, name: str) -> str:
         raise Refused(what, fix="check out the branch on which it was done")
     began = joint
     known = runs.known_gates(context, name)
-    owned = [(gate.name, gate) for gate in known if gate.is_users]
     started = base.of_commit(context.root, began)
     subject = Subject(
         context.root,
@@ -90,18 +91,19 @@ def receipt_of(context: Context, name: str) -> str:
         allowed=known.allowed_changes,
         by=context.actor,
     )
-    return receipts.write(subject, Proven(began, report.task, owned, known.allowed_changes, before))
+    named = [*((gate.name, gate, gate.is_users) for gate in known), *commands]
+    return receipts.write(subject, Proven(began, report.task, named, known.allowed_changes, before))
 
 
-def _began(report: Report) -> tuple[str, list[str]]:
-    """The commit that the work which leads began on, and what was there and in no commit."""
+def _began(report: Report) -> tuple[str, list[str], Sequence[NamedCommand]]:
+    """The commit that the work which leads began on, what was there and in no commit, and what its checks run."""
     for part in report.parts:
-        started = part.sections.base
+        started, commands = part.sections.base, part.sections.commands
         if isinstance(started, str) and started:
-            return started, []
+            return started, [], commands
         if isinstance(started, dict) and started.get("head"):
-            return str(started["head"]), sorted(started.get("files") or ())
-    return "", []
+            return str(started["head"]), sorted(started.get("files") or ()), commands
+    return "", [], ()
 
 
 def _place(context: Context, out: str | None, text: str) -> str:

@@ -25,6 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
 
+NamedCommand = tuple[str, GateCommand, bool]  # and whether it is the user's
 COMMENTS = ("#", "//", "--", ";", "<!--")
 
 
@@ -120,6 +121,15 @@ def shown_by_checks(
     if not candidates:
         return ProofOrReasons(reasons=["nothing that runs showed it: its checks look at the form of files"])
     return shown(subject, candidates, others, runs_tests=runs_tests)
+
+
+def by_exit_code(checks: Sequence[tuple[str, Check | str, bool]]) -> list[NamedCommand]:
+    """The commands among checks of which no more is asked than that they succeed."""
+    commands: list[NamedCommand] = []
+    for name, check, is_users in checks:
+        if isinstance(check, CommandCheck) and not check.exit and check.stdout is None:
+            commands.append((name, check, is_users))
+    return commands
 
 
 def _was_not_so(subject: Subject, check: ContentCheck) -> bool:

@@ -112,11 +112,11 @@ class Statement(strict.Strict):
 
 @dataclass(frozen=True)
 class Proven:
-    """What a session has proven: since which commit, on whose word, by which commands that are the user's."""
+    """What a session has proven: since which commit, on whose word, by which commands."""
 
     base: str
     task: str
-    commands: Sequence[tuple[str, GateCommand]]
+    commands: Sequence[proving.NamedCommand]
     allowed: Mapping[str, str] = field(default_factory=dict)
     uncommitted: Sequence[str] = ()
 
@@ -127,7 +127,9 @@ def write(subject: Subject, proven: Proven) -> str:
     root = subject.root
     gates: list[ReceiptGate] = []
     reasons: list[str] = []
-    for name, command, owner in _commands(subject, proven):
+    for name, command, owner, is_needed in _commands(subject, proven):
+        if gates and not is_needed:
+            continue
         made = _proved(subject, command)
         if made.holds:
             gates.append(_gate(name, command, owner, made))
@@ -153,14 +155,21 @@ def write(subject: Subject, proven: Proven) -> str:
     return json.dumps(statement, indent=2, ensure_ascii=False) + "\n"
 
 
-def _commands(subject: Subject, proven: Proven) -> Iterator[tuple[str, GateCommand, str]]:
-    """Those of the user, and the project's own tests: each with its name and the file that names it, if any."""
-    for name, command in proven.commands:
-        yield name, command, own_commands.where(subject.root, proven.base, command.argv, command.cwd)
+def _commands(subject: Subject, proven: Proven) -> Iterator[tuple[str, GateCommand, str, bool]]:
+    """Those of the user, and the project's own tests: each with its name and the file that names it, if any. Of others
+    that the project names one will do, where none of these shows the work."""
+    users, others = [], []
+    for name, command, is_users in proven.commands:
+        owner = own_commands.where(subject.root, proven.base, command.argv, command.cwd)
+        if is_users:
+            users.append(command)
+            yield name, command, owner, True
+        elif owner:
+            others.append((name, command, owner, False))
     for check in proving.project_tests(subject):
-        commands = [command for _, command in proven.commands]
-        if not any(own_commands.covers(subject.root, proven.base, each.argv, each.cwd, check) for each in commands):
-            yield check.name, gate_runs.Plain(check.argv, check.cwd), check.found_in
+        if not any(own_commands.covers(subject.root, proven.base, each.argv, each.cwd, check) for each in users):
+            yield check.name, gate_runs.Plain(check.argv, check.cwd), check.found_in, True
+    yield from others
 
 
 def _proved(subject: Subject, command: GateCommand) -> Experiment:

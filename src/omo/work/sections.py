@@ -14,6 +14,7 @@ from omo.work import times
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
+    from omo.work.proving import NamedCommand
 
 
 MOST_ROWS = 60
@@ -112,6 +113,7 @@ class Sections:
     base: Base | str | None = None  # what the files are held against: a commit, or as the row of an arming has it
     left_out: Sequence[str] = ()  # files that are no part of the work
     changed: Sequence[str] | None = None  # the files it had changed when it ended, where that is known
+    commands: Sequence[NamedCommand] = ()  # of its checks, those that anybody can run again
 
 
 def table(title: str, head: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:

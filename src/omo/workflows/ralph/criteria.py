@@ -12,7 +12,18 @@ from pydantic import AfterValidator, Field, ValidationError
 
 from omo.errors import BadInput
 from omo.proof import documents
-from omo.proof.checks import DOCS, CommandCheck, Glob, JudgeCheck, MetricCheck, Text, dump, ids_of, parse_checks
+from omo.proof.checks import (
+    DOCS,
+    Check,
+    CommandCheck,
+    Glob,
+    JudgeCheck,
+    MetricCheck,
+    Text,
+    dump,
+    ids_of,
+    parse_checks,
+)
 from omo.strict import Strict, defects_of
 from omo.text import clip, counted
 from omo.work.citations import without_quotations
@@ -61,6 +72,15 @@ def commands_of(criteria: Sequence[Criterion]) -> list[CommandCheck | MetricChec
             if isinstance(parsed, (CommandCheck, MetricCheck)):
                 commands.append(parsed)
     return commands
+
+
+def named_checks(criteria: Sequence[Criterion], *, is_users: bool) -> list[tuple[str, Check | str, bool]]:
+    checks = []
+    for criterion in criteria:
+        for number, parsed in enumerate(parse_checks(criterion.checks)):
+            name = criterion.id if len(criterion.checks) == 1 else f"{criterion.id}.{number + 1}"
+            checks.append((name, parsed, is_users))
+    return checks
 
 
 def load(path: Path) -> list[Criterion]:

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 from omo.clock import seconds
 from omo.digest import sha256
 from omo.errors import BadInput, NotEvaluable, Refused
-from omo.proof.checks import parse_checks
 from omo.state.rows import read_base
 from omo.text import clip
 from omo.work import bound, proving
@@ -23,7 +22,7 @@ from omo.work.judge import JUDGE, JudgeAnswer, failed, match, read_answer, read_
 from omo.work.status import NextStep, command
 from omo.workflows.ralph import rules
 from omo.workflows.ralph.asking import ask
-from omo.workflows.ralph.criteria import commands_of
+from omo.workflows.ralph.criteria import commands_of, named_checks
 from omo.workflows.ralph.end import end_of, outcome_of, publish
 from omo.workflows.ralph.evaluate_criteria import (
     EARLIER_BRIEF,
@@ -198,11 +197,7 @@ def _proof(run: RalphRun, state: RalphState, report: PhaseReport) -> RalphRow:
     asked they speak alone, and prove what the user confirmed or the project names."""
     began = read_base(state.started.get("files")) or {"head": None, "files": {}}
     subject = proving.subject_of(run.caller, began, fold(run.caller.events, None).allowed_changes)
-    checks = []
-    for criterion in state.criteria:
-        for number, parsed in enumerate(parse_checks(criterion.checks)):
-            name = criterion.id if len(criterion.checks) == 1 else f"{criterion.id}.{number + 1}"
-            checks.append((name, parsed, state.is_confirmed))
+    checks = named_checks(state.criteria, is_users=state.is_confirmed)
     commands: list[Any] = [*report.gates, *commands_of(state.criteria)]
     known, began_at = state.started.get("programs") or {}, seconds(state.started.get("ts", ""))
     others = proving.other_programs(subject, commands, known, began_at)

@@ -9,10 +9,12 @@ from omo.text import clip
 from omo.work import times
 from omo.work.agents import messages_in
 from omo.work.judge import JUDGE
+from omo.work.proving import by_exit_code
 from omo.work.run import load
 from omo.work.sections import Attachment, Cell, Notice, Section, Sections, Table, facts, listed, table
 from omo.work.status import Status
 from omo.work.viewer import Viewer
+from omo.workflows.ralph.criteria import named_checks
 from omo.workflows.ralph.rules import Criterion, RalphRow, method
 from omo.workflows.ralph.run import RALPH, RalphRun, RalphState
 
@@ -39,7 +41,8 @@ def sections(viewer: Viewer, view: Status) -> Sections:
     changed = None
     if state.base:
         changed = base.changed_at_end(viewer.context.root, state.base, read_files(ended.get("files")))
-    return Sections(of_criteria, whole, base=state.base, changed=changed)
+    commands = by_exit_code(named_checks(state.criteria, is_users=state.is_confirmed))
+    return Sections(of_criteria, whole, base=state.base, changed=changed, commands=commands)
 
 
 def _covers(state: RalphState) -> tuple[tuple[str, str], ...]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from omo.errors import Refused
 from omo.proof import base
+from omo.proof.gate_runs import Plain
 from omo.state.rows import read_files
 from omo.state.runtime import part
 from omo.text import clip
+from omo.work.proving import NamedCommand
 from omo.work.run import load
 from omo.work.sections import Attachment, Notice, Section, Sections, Table, facts, listed, table
 from omo.work.status import Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan.run import PLAN, PlanState, pinned_plan
+from omo.workflows.ultraplan.verify import SECONDS
 
 
 def sections(viewer: Viewer, view: Status) -> Sections:
@@ -46,7 +49,12 @@ def sections(viewer: Viewer, view: Status) -> Sections:
     for number in state.steps:
         of_steps[str(number)] = Section(covers=facts(("skipped because", state.skipped.get(number))))
     changed = base.changed_at_end(viewer.context.root, state.base, read_files(state.finished.get("files")))
-    return Sections(of_steps, whole, base=state.base, changed=changed)
+    commands: list[NamedCommand] = []
+    for command in state.verify:
+        if command.argv and not command.exit:
+            plain = Plain(command.argv, timeout=SECONDS)
+            commands.append((f"Verify of step {command.step}", plain, state.is_named))
+    return Sections(of_steps, whole, base=state.base, changed=changed, commands=commands)
 
 
 def _tables(viewer: Viewer, state: PlanState) -> list[Table]:

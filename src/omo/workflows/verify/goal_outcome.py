@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from omo.clock import seconds
 from omo.proof import base, pins
-from omo.proof.checks import CommandCheck, MetricCheck, digest_of_check, ids_of
+from omo.proof.checks import Check, CommandCheck, MetricCheck, digest_of_check, ids_of
 from omo.proof.evaluate import ChecksVerdict
 from omo.proof.typed_commands import is_newer
 from omo.text import clip, counted
@@ -129,14 +129,19 @@ def _by_code(store: GoalStore, end: Conclusion) -> tuple[list[str], list[str]]:
         return proving.allowed_notes(subject), [*against, *proving.doubts(subject, _commands(goal))]
     if against:
         return [], against
-    pinned = pins.pinned(caller.state)
+    shown = proving.shown_by_checks(subject, named_checks(caller.state, goal), end.held.passing)
+    return [shown.proof] if shown.proof else [], list(shown.reasons)
+
+
+def named_checks(state: str, goal: Goal) -> list[tuple[str, Check | str, bool]]:
+    """Each with its id, and whether it is the user's."""
+    pinned = pins.pinned(state)
     checks = checks_of(goal.spec)
     named = []
     for name, check in zip(ids_of(checks), checks, strict=True):
         is_users = goal.by == "user" and pinned.of(digest_of_check(check), goal.id).by == "user"
         named.append((name, check, is_users))
-    shown = proving.shown_by_checks(subject, named, end.held.passing)
-    return [shown.proof] if shown.proof else [], list(shown.reasons)
+    return named
 
 
 def _commands(goal: Goal) -> list[CommandCheck | MetricCheck]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 
+from omo.proof import base
+from omo.state.rows import read_files
 from omo.text import clip
+from omo.work.proving import NamedCommand, by_exit_code
 from omo.work.sections import Attachment, Cell, Notice, Section, Sections, Table, facts, table
 from omo.work.status import Status
 from omo.work.viewer import Viewer
 from omo.workflows.verify import claims
 from omo.workflows.verify.claims import FiledClaim
+from omo.workflows.verify.goal_outcome import named_checks
 from omo.workflows.verify.goals import Goal, GoalStore
 
 MARKS = {"pass": "done", "fail": "failed", "unknown": "waiting"}
@@ -17,11 +21,18 @@ MARKS = {"pass": "done", "fail": "failed", "unknown": "waiting"}
 
 def sections(viewer: Viewer, view: Status) -> Sections:
     store = GoalStore(viewer.caller)
-    of_goals = {}
-    for item in view.items:
-        if item.id in store.goals:
-            of_goals[item.id] = _section(viewer, store.goals[item.id])
-    return Sections(of_goals)
+    goals = [store.goals[item.id] for item in view.items if item.id in store.goals]
+    of_goals = {goal.id: _section(viewer, goal) for goal in goals}
+    based = sorted([goal for goal in goals if goal.base], key=lambda goal: goal.filed_at)
+    if not based:
+        return Sections(of_goals)
+    changed = None
+    if len(based) == 1 and based[0].base:
+        changed = base.changed_at_end(viewer.context.root, based[0].base, read_files(based[0].files))
+    commands: list[NamedCommand] = []
+    for goal in based:
+        commands += by_exit_code(named_checks(viewer.context.state, goal))
+    return Sections(of_goals, base=based[0].base, changed=changed, commands=commands)
 
 
 def _section(viewer: Viewer, goal: Goal) -> Section:
