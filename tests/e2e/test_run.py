@@ -98,6 +98,16 @@ def test_a_refused_tool_is_named_after_the_round_that_met_it(night: Stage) -> No
     assert "Allow Bash(curl *) in the permissions of the host" in night.omo("status").stdout
 
 
+def test_what_the_agent_asked_is_told_by_whoever_ends_stuck(night: Stage) -> None:
+    """Nobody was there to read it when the round ended."""
+    asks = bash("omo ulw blocked --evidence 'two servers answer to that name' --question 'Which of them?'")
+    night.model.script(*[asks, say("I wait.")] * 2)
+    ended = run(night)
+    assert (ended.returncode, "stuck" in ended.stdout) == (3, True), ended.stdout
+    assert "two servers answer to that name. Which of them?" in ended.stdout
+    assert "it waits for you" in ended.stderr
+
+
 def test_a_limit_ends_it_for_now_unless_it_is_to_be_waited_out(night: Stage) -> None:
     limit = fail(429, "rate_limit_error", "This request would exceed your account's rate limit.")
     once = {**night.limits, "CLAUDE_CODE_MAX_RETRIES": "0"}

@@ -369,7 +369,7 @@ class Rounds:
         failure = self._experiment(context) if _is_open(row) else ""
         told = self._verdict()
         if not told.is_proven:
-            failure = failure or "; ".join(told.reasons)
+            failure = "; ".join(filter(None, [_waits(row), failure or "; ".join(told.reasons)]))
         known = runs.known_gates(context, self.session)
         look = base.look(context.root, known.base).without(known.left_out)
         refused: list[str] = []
@@ -415,7 +415,7 @@ class Rounds:
         if len(self.rounds) > 1:
             before = self.rounds[-2]
             if not before.limit and (before.tree, before.failure) == (last.tree, last.failure):
-                return "stuck: the files and the failure are those of the round before"
+                return f"stuck: the files and the failure are those of the round before: {last.failure}"
         return ""
 
     # The end
@@ -482,6 +482,14 @@ class Rounds:
 def _is_open(row: Any) -> bool:
     """Whether a session has work that /omo:resume takes up."""
     return row is not None and bool(runtime.left_open(row))
+
+
+def _waits(row: Any) -> str:
+    """What the agent wants to know before it goes on."""
+    for _, summary in runtime.work_in(row, "waiting", "blocked"):
+        asked = filter(None, [str(summary.get("why") or "").rstrip("."), str(summary.get("question") or "")])
+        return f"it waits for you: {'. '.join(asked)}"
+    return ""
 
 
 def _how(ended: Any, left: Left) -> str:
