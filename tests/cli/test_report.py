@@ -185,6 +185,28 @@ def test_a_gate_of_the_agents_own_is_an_exception_in_plain_sight(project: Projec
     assert "<li>test &#39;a b&#39; = &#39;a b&#39;</li>" in page_text
 
 
+def test_of_a_run_that_was_called_off_the_task_and_the_files_are_told(project: Project) -> None:
+    project.commit("base")
+    project.prompt("ulw make it new")
+    project.write("value", "new\n")
+    project.prompt("/omo:stop-continuation")
+    told = project.check("report", "--md", by="user").out
+    assert "> ulw make it new" in told
+    assert "Files changed, 1: value" in told
+    assert "the user called it off." in told
+    assert "has not ended" not in told
+
+
+def test_nobody_is_told_that_an_agents_word_was_judged(project: Project) -> None:
+    project.commit("base")
+    project.prompt("ulw make it new")
+    project.write("value", "new\n")
+    project.check("ulw", "done", "--because", "the value is the new one")
+    told = project.check("report", "--md", by="user").out
+    assert "that it is done is the agent's word" in told
+    assert "nobody judged their own work" not in told
+
+
 def test_a_gate_that_fails_beside_the_work_is_named(project: Project) -> None:
     goal = {"id": "G1", "title": "New", "verification": {"checks": [{"id": "new", "type": "path", "path": "made"}]}}
     project.write("goal.json", json.dumps(goal))
