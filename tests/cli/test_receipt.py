@@ -217,6 +217,26 @@ def test_commits_of_the_branch_before_the_base_are_named(project: Project, tmp_p
     assert "  note" not in clone.check("receipt", "verify", str(out), by="user").out
 
 
+def test_a_run_that_only_the_writers_own_files_asked_for_is_noted(project: Project, tmp_path: Path) -> None:
+    """What is ignored since is in no clone: nothing of the tests differs there."""
+    for name, text in {"calc.py": CALC, "test_calc.py": TEST, "Makefile": MAKEFILE}.items():
+        project.write(name, text)
+    project.commit("base")
+    project.prompt("ulw mend add")
+    project.write("calc.py", FIXED)
+    project.write(".gitignore", "local.db\n")
+    project.write("local.db", "rows\n")
+    project.check("ulw", "done")
+    project.commit("the work")
+    out = tmp_path / "receipt.json"
+    gates = written(project, out)["predicate"]["gates"]
+    assert [sorted(gate["runs"]) for gate in gates] == [["as it is", "with the old tests", "without the work"]]
+    clone = cloned(project, tmp_path / "a clone")
+    assert (
+        "  note     gate tests (make test), with the old" in clone.check("receipt", "verify", str(out), by="user").out
+    )
+
+
 def test_tests_that_do_not_hold_are_in_no_line_that_does(receipt: tuple[Project, Path]) -> None:
     clone, out = receipt
     weakened(clone)

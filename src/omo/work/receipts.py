@@ -167,6 +167,7 @@ def _commands(subject: Subject, proven: Proven) -> Iterator[tuple[str, GateComma
         elif owner:
             others.append((name, command, owner, False))
     for check in proving.project_tests(subject):
+        others = [other for other in others if (list(other[1].argv), other[1].cwd) != (check.argv, check.cwd)]
         if not any(own_commands.covers(subject.root, proven.base, each.argv, each.cwd, check) for each in users):
             yield check.name, gate_runs.Plain(check.argv, check.cwd), check.found_in, True
     yield from others
@@ -335,6 +336,9 @@ def _gate_again(subject: Subject, gate: ReceiptGate, *, trusts_user: bool) -> It
     yield ReceiptLine(f"{name}: {made.reason}" if made.holds else name, made.holds, made.reason)
     for arrangement in sorted({*gate.runs, *made.runs}):
         said, run = gate.runs.get(arrangement), made.runs.get(arrangement)  # type: ignore[call-overload]
+        if run is None and arrangement == gate_runs.OLD_TESTS and made.holds:
+            yield ReceiptLine(f"{name}, {arrangement}: no test differs from the base here", True, is_note=True)
+            continue
         there = said.in_words if said else "no such run"
         here = _ran(run).in_words if run else "no such run"
         yield ReceiptLine(f"{name}, {arrangement}: {there}", there == here, f"here it is {here}")
