@@ -167,3 +167,14 @@ def test_stop_refusals_and_a_compaction_point_to_it(project: Project) -> None:
     assert refused.code == 3
     assert refused.err.endswith("  omo next says what comes after\n")
     assert "omo next" not in project.user("ulw", "done", "--session", SESSION).err
+
+
+def test_without_a_commit_it_names_what_would_count(project: Project) -> None:
+    """`omo ulw done` runs nothing by itself there: no file names a command before the work."""
+    project.write("Makefile", "test:\n\tgrep -q new value\n")
+    project.prompt("ulw make it new")
+    assert "omo gate add tests -- make test" in project.agent("next").out
+    project.write("value", "new\n")
+    project.check("ulw", "done", code=3)
+    project.check("gate", "add", "tests", "--", "make", "test")
+    assert "omo ulw done" in project.agent("next").out

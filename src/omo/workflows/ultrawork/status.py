@@ -125,6 +125,9 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
         if not found:
             pin = command("omo gate add NAME -- COMMAND")
             return NextStep("pin", "no verification gate is pinned, and no test command was found", (pin,))
+        if not (pinned.base or {}).get("head"):
+            why = "no verification gate is pinned, and where the run began on no commit none is the project's own"
+            return NextStep("pin", why, (command(gates.pin_line(found[0], cwd)),))
         why = f"nothing has shown the work yet; it runs {clip(typed(found[0].argv), 120)}"
         return NextStep("done", why, (command("omo ulw done", lead="when the work is complete"),))
     if all(item.mark in ("done", "cut") for item in items):
