@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from bench.endings.ultraplan import done, planned, unreviewed
+from bench.truth import SESSION as PLAYED
+from bench.truth import Play, make_project
 from omo.state import paths
 from tests.project import SESSION, Project
 
@@ -158,6 +161,19 @@ def test_another_session_is_named_in_full_and_one_that_nobody_knows_proves_nothi
     for name, code in ((SESSION, 0), (LATER, 3), (SESSION[:-1], 4), ("nobody", 4)):
         assert project.omo("status", "--exit-code", "--session", name, by="script").code == code
         assert project.omo("report", "--exit-code", "--session", name, by="script").code == code
+
+
+def test_what_was_cleared_away_since_ended_as_it_was_told(tmp_path: Path) -> None:
+    run = Play(make_project(tmp_path))
+    planned(run)
+    unreviewed(run)
+    done(run, 1, 2, 3)
+    run.omo("plan finish")
+    run.omo("state clear --mode ultraplan")
+    assert "ended with exceptions: no clean critique" in run.stop()
+    for command in ("status", "report --md"):
+        assert run.terminal(f"{command} --exit-code --session {PLAYED}") == 3, run.printed
+        assert "ended with exceptions: no clean critique" in run.printed
 
 
 def test_watching_has_no_end_to_judge(project: Project) -> None:

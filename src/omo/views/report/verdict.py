@@ -82,13 +82,15 @@ def verdict(session: SessionView, run: str = "") -> Headline:
         reasons.insert(0, damage)
     mode = session.brief.mode
     is_damaged = bool(damage) or mode == "unreadable" or any(view.problems for view in counting)
+    told = session.brief.outcome
+    if not counting and not is_damaged and told is not None and not outcome.is_done(told):
+        return _ended(told, counting)  # its ledger was cleared away since
     if is_damaged or not counting or len(ends) < len(counting):
         if mode in MODES and (mode == "unreadable" or not run):
             reasons.append(MODES[mode])
         reasons = reasons or ["there is nothing that could prove it"]
         return Headline(UNPROVEN, NOT, tuple(reasons), is_known=not is_damaged and bool(counting or mode in MODES))
     whole = outcome.worst(ends)
-    told = session.brief.outcome
     if told is not None and not run and not outcome.is_worse(whole, told):
         whole = told  # as Stop has it, who also knows of gates beside the work and of what was given up
     if any(_gone(view, session) for view in counting):
