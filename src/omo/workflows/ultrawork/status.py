@@ -115,18 +115,14 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
         return NextStep("wait", f"{why}: your answer in the session sets it going")
     if not items:
         cwd = paths.session_directory(viewer.context.environ, viewer.context.cwd)
-        looked = gates.FoundGates(viewer.context.root, cwd, viewer.row, pinned)
-        found = looked.checks
-        if found and not looked.head:
-            why = (
-                "no gate is pinned; nothing is committed, so that only one of the user's (/omo:pin) can prove the work"
-            )
-            return NextStep("pin", why, (command("omo gate add", found[0].name, "--", *found[0].argv),))
+        found = gates.FoundGates(viewer.context.root, cwd, viewer.row, pinned).checks
         if not found:
             pin = command("omo gate add NAME -- COMMAND")
             return NextStep("pin", "no verification gate is pinned, and no test command was found", (pin,))
         if not (pinned.base or {}).get("head"):
-            why = "no verification gate is pinned, and where the run began on no commit none is the project's own"
+            why = (
+                "no gate is pinned; the run began on no commit, so that only one of the user's (/omo:pin) can prove it"
+            )
             return NextStep("pin", why, (command(gates.pin_line(found[0], cwd)),))
         why = f"nothing has shown the work yet; it runs {clip(typed(found[0].argv), 120)}"
         return NextStep("done", why, (command("omo ulw done", lead="when the work is complete"),))
