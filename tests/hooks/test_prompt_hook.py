@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -40,6 +41,13 @@ def test_the_instructions_are_given_once_to_a_conversation_and_again_where_it_ha
     assert INSTRUCTIONS in host.prompt("ulw and the docs").stdout  # it is on, and the model has forgotten how
     host.prompt("ulw and the rest").assert_silent()
     assert INSTRUCTIONS in host.prompt("ulw fix it", session_id="cleared").stdout
+
+
+def test_a_task_of_many_words_in_one_line_costs_no_time(host: Host) -> None:
+    began = time.process_time()
+    host.prompt("ulw fix what this says: " + "a word and another " * 600)
+    assert time.process_time() - began < 2
+    assert host.kinds() == ["activated:leading"]
 
 
 def test_ulw_beside_other_work_gives_the_instructions(host: Host) -> None:

@@ -59,6 +59,18 @@ def test_a_stop_pauses(language: str) -> None:
     assert misread(prompts.STOPS[language], "pause") == []
 
 
+@pytest.mark.parametrize(
+    ("prompt", "action"),
+    [
+        *(("stop\n", "pause"), ("Stop.\n\nI will look at it tomorrow.\n", "pause"), ("go on\n", "resume")),
+        *(("stop ulw\n", "cancel"), ("what is this?\n```\nstop\n```\n", "none")),
+    ],
+)
+def test_lines_may_end_as_on_any_system(prompt: str, action: str) -> None:
+    for end in ("\n", "\r\n", "\r"):
+        assert read_prompt(prompt.replace("\n", end)).action == action
+
+
 @pytest.mark.parametrize("language", prompts.CONTINUES)
 def test_a_continue_resumes(language: str) -> None:
     assert misread(prompts.CONTINUES[language], "resume") == []

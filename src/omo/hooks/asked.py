@@ -91,9 +91,11 @@ def _armed(event: Event, world: World, reading: Reading, by: str, row: SessionRo
 
 
 def _names_task(prompt: str, reading: Reading) -> bool:
-    """Whether it says anything beside the word and a "go on"."""
-    from omo.hooks.stop_words import clauses_of
+    """Whether it says anything beside the word and a "go on". A clause is read in the square of its words."""
+    from omo.hooks.stop_words import LONGEST_READ, clauses_of
 
+    if len(prompt) > LONGEST_READ:
+        return True
     start, end = reading.span
     rest = f"{prompt[:start]} {prompt[end:]}"
     return any(clause.words and clause.kind not in ("go", "filler") for clause in clauses_of(rest))

@@ -61,9 +61,7 @@ def is_machine_text(prompt: str) -> bool:
 
 def split(prompt: str) -> tuple[str, list[Span]]:
     """The prompt with everything but prose blanked, and what was blanked: start, end and the rule, in order."""
-    # As long as it was: tests/ultrawork/test_keyword.py,
-    # test_the_trail_names_each_occurrence_up_to_the_one_that_decides.
-    text = prompt.replace("\r\n", " \n").replace("\r", "\n").replace("’", "'")
+    text = with_plain_ends(prompt)
     blanked: list[Span] = []
     last_read = len(text) - LONGEST_READ
     if last_read > LONGEST_READ + 1:
@@ -79,6 +77,13 @@ def split(prompt: str) -> tuple[str, list[Span]]:
         text = "".join([*pieces, text[done:]])
         blanked += spans
     return text, sorted(blanked)
+
+
+def with_plain_ends(prompt: str) -> str:
+    """Lines that end with a newline, and one kind of apostrophe."""
+    # As long as it was: tests/ultrawork/test_keyword.py,
+    # test_the_trail_names_each_occurrence_up_to_the_one_that_decides.
+    return prompt.replace("\r\n", " \n").replace("\r", "\n").replace("’", "'")
 
 
 def rule_at(blanked: list[Span], place: int) -> str:

@@ -8,7 +8,7 @@ if nothing about the work is said with it. What is missed here the rule `quote-m
 from __future__ import annotations
 
 from omo.hooks import wordlists
-from omo.hooks.prose import HOLE, is_unspaced, split
+from omo.hooks.prose import HOLE, is_unspaced, split, with_plain_ends
 
 LONGEST_READ = 400  # no one writes a longer clause; behind it a stop at the end is no answer to the agent any more
 LONGEST_PHRASE = 7
@@ -121,9 +121,9 @@ def meaning(words: list[str]) -> tuple[str, list[str]]:
             torn += [word for word in words[place : place + (size or 1)] if word not in wordlists.SMALL]
         place += size or 1
     if is_known:
-        return together(kinds, "ulw" in names), names
+        return together(kinds, names), names
     if " ".join(torn) in wordlists.PHRASES:
-        return together([*marks, wordlists.PHRASES[" ".join(torn)]], "ulw" in names), names
+        return together([*marks, wordlists.PHRASES[" ".join(torn)]], names), names
     return "other", []
 
 
@@ -137,7 +137,7 @@ def _longest(words: list[str], place: int) -> tuple[int, str]:
     return 0, ""
 
 
-def together(kinds: list[str], names_ultrawork: bool) -> str:
+def together(kinds: list[str], names: list[str]) -> str:
     """What phrases say in this order. "not" turns the next one round; a "go" of the first person takes over."""
     meanings, subject, is_negated = set(), "", False
     for kind in kinds:
@@ -154,7 +154,7 @@ def together(kinds: list[str], names_ultrawork: bool) -> str:
                 meanings.add(kind)
             is_negated = False
         elif kind == "off" and not is_negated:
-            meanings.add("stop" if names_ultrawork else "other")
+            meanings.add("other" if {"ulw", "omo"}.isdisjoint(names) else "stop")
         elif kind in ("stop", "wait", "off"):
             meanings.add("other" if is_negated else kind)
             is_negated = False
@@ -189,7 +189,7 @@ def _meaning_unspaced(clause: str) -> tuple[str, list[str]]:
         if kind in wordlists.NAMES.values():
             names.append(kind)
         place += size
-    return together(kinds, "ulw" in names), names
+    return together(kinds, names), names
 
 
 def clauses_of(text: str) -> list[Clause]:
@@ -253,7 +253,7 @@ def _as_listed(words: list[str]) -> list[str]:
 
 def stop_or_go(prompt: str) -> tuple[str, str, tuple[int, int], tuple[str, ...]] | None:
     """Action, rule, span and named workflows of a stop, a wait or a continue; None where it is none of them."""
-    text = prompt[:LONGEST_READ].replace("’", "'")
+    text = with_plain_ends(prompt[:LONGEST_READ])
     if text.lstrip()[:1] in NOT_PROSE:
         return None
     clauses = clauses_of(text)

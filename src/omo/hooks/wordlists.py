@@ -34,7 +34,7 @@ STOP = {
         call it a day|call off|call it|wrap up|shut up|take a break|hold off|leave things as they are|leave alone|
         full stop|shut down|hands off|put on hold|suspend|exit|interrupt|i'm cancelling|don't need anymore|
         don't want anymore|no longer want|stop changes|stop files|stop code|stop commands|stop tokens|stop circles|
-        no more changes|no more edits|no more code""",
+        no more changes|no more edits|no more code|stop loop|cancel loop|end loop|exit loop|kill loop|abort loop""",
     "de": """stopp|stoppe|halt|halte an|anhalten|aufhören|aufzuhören|hör auf|höre auf|abbrechen|abbruch|brich ab|beende|
         beenden|schluss|feierabend|nicht mehr nötig|pause|pausiere|mach pause|unterbrich|gib auf|mach schluss|
         lass die finger davon|finger weg|ändere nichts|mach nichts|fass nichts mehr an""",
@@ -52,7 +52,7 @@ STOP = {
         приостанови|не надо продолжать|не нужно продолжать|больше не надо|больше не нужно|ничего не делай|сделай паузу|
         ты остановился|ты остановилась|ничего не трогай|ничего не меняй""",
 }
-# An end of a mode: a stop where the clause names ulw.
+# An end of a mode: a stop where the clause names ulw or omo.
 OFF = """off|turn off|turning off|switch off|shut off|disable|deactivate|stop using|get out of|come out of|enough of|
     i'm done with|we're done with|kein mehr|aus|ausschalten|abschalten|deaktiviere|deaktivieren|schalte aus|schalt aus|
     désactive|désactivez|plus de|desactiva|desativa|desative|apaga|desliga|desligue|no más|chega de|отключи|выключи"""
@@ -247,7 +247,7 @@ for word in words("don't doesn't needn't won't can't that's there's what's let's
     APOSTROPHES[word.replace("'", "")] = word
 CONTRACTIONS = {  # typed in full
     "do not": "don't", "does not": "doesn't", "that is": "that's", "this is": "it's", "it is": "it's",
-    "you are": "you're", "we are": "we're", "i am": "i'm", "i will": "i'll", "any more": "anymore",
+    "that will": "that'll", "you are": "you're", "we are": "we're", "i am": "i'm", "i will": "i'll", "any more": "anymore",
 }  # fmt: skip
 PHRASES: dict[str, str] = {}
 PHRASES_BY_KIND = {**MARKS, "own work": OWN_WORK, "go": "|".join(GO.values()), "wait": "|".join(WAIT.values())}
