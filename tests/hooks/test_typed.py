@@ -11,7 +11,7 @@ import pytest
 
 from omo import settings
 from omo.state import runtime
-from omo.work import session
+from omo.work import outcome, session
 from tests.hooks.conftest import SESSION, Host, put, summary
 
 IN_PROCESS = True  # but for what the launcher has to let through
@@ -127,7 +127,8 @@ def test_an_end_that_was_not_told_yet_is_told_all_the_same(host: Host) -> None:
     ended = {"verdict": "attested", "why": "all is said", "exceptions": []}
     put(host, verify=summary("verify", state="done", outcome=ended))
     host.prompt("/omo:ralph and now this")
-    assert "all is said" in host.stop().message
+    assert host.stop().blocks
+    assert "all is said" in host.stop(stop_hook_active=True).message
 
 
 def test_what_stood_still_wakes_with_any_of_them_but_for_what_was_stopped_by_its_name(host: Host) -> None:
@@ -163,6 +164,56 @@ def test_a_turn_that_begins_nothing_of_it_is_sent_back_once_and_then_told(host: 
         f"omo: {name} is not begun yet, so nothing holds this session. Answer the agent, or type /omo:{name} again."
     )
     host.stop().assert_silent()
+
+
+@pytest.mark.usefixtures("through_the_shell")
+@pytest.mark.parametrize("words", ["stop", "never mind", "stop ralph"])
+def test_a_stop_before_anything_was_begun_calls_it_off(host: Host, words: str) -> None:
+    host.prompt("/omo:ralph make add right")
+    line, context = told(host.prompt(words))
+    assert (
+        line
+        == "omo: understood as a stop: nothing of ralph was begun, and nothing will be. /omo:ralph asks for it again."
+    )
+    assert "do nothing for /omo:ralph" in context
+    host.stop().assert_silent()
+    assert "Nothing is on in this session." in host.agent("next").out
+    assert "/omo:ralph, and" not in host.agent("next").out
+    host.prompt("/omo:ralph make add right")
+    assert host.stop().blocks
+
+
+def test_a_stop_of_what_is_not_begun_leaves_the_rest_on(host: Host) -> None:
+    host.prompt("ulw fix it")
+    host.prompt("/omo:ralph make add right")
+    assert "nothing of ralph was begun" in host.prompt("stop ralph").message
+    assert host.stop().json["reason"].startswith("Ultrawork active")
+    host.prompt("/omo:ralph make add right")
+    assert "ultrawork is paused" in host.prompt("stop").message
+    host.stop().assert_silent()
+
+
+def test_what_is_asked_for_beside_other_work_is_not_forgotten(host: Host) -> None:
+    host.prompt("ulw fix it")
+    host.prompt("/omo:ralph make add right")
+    assert (
+        "Beside it, the user typed /omo:ralph, and nothing of it was begun: omo ralph start" in host.agent("next").out
+    )
+    ended = outcome.outcome(outcome.ATTESTED, "it is so")
+    change(host, lambda row: session.finish(row, ended, at="2026-11-17T15:00:00.000Z", files={}))
+    assert "/omo:ralph, and nothing of it was begun" in host.stop().json["reason"]
+    line = host.stop(stop_hook_active=True, last_assistant_message="Which one?").message
+    assert "ralph is not begun yet" in line
+    assert "finished on the agent's word: it is so" in line
+    host.prompt("thanks")
+    host.stop().assert_silent()
+
+
+def test_what_is_asked_for_is_not_forgotten_beside_what_was_called_off(host: Host) -> None:
+    begin(host, "ultragoal")
+    host.prompt("/omo:stop-continuation")
+    host.prompt("/omo:verify that add is right")
+    assert "/omo:verify, and nothing of it was begun" in host.stop().json["reason"]
 
 
 def test_what_is_begun_is_not_called_unbegun(host: Host) -> None:

@@ -34,14 +34,15 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         return _nothing(context.named_session or "", rows)
     view = project.look_at(context, context.looked_at(arguments.session), for_next=True, rows=rows)
     if view.brief.mode == "off":
-        return _nothing(view.name, rows, _asked_for(context.state, view.name))
+        return _nothing(view.name, rows, _asked_for(context.state, view))
     work = view.leading or Status("", "")
     step = view.next
     # What the step is about: the one item that it names, else every one that is open.
     items = [item for item in work.items if step.item == item.id or (not step.item and item.is_open)]
     waiting = [summary for summary in view.brief.work if summary.state in WAITING and not summary.is_answered]
-    if not waiting and not step.commands and step.action in ("", "done"):
-        step = _asked_for(context.state, view.name) or step
+    asked = _asked_for(context.state, view) if not waiting else None
+    if asked and not step.commands and step.action in ("", "done"):
+        step, asked = asked, None
     others = _beside(view)
     task = ""
     if work.kind not in table.BY_KIND or not table.BY_KIND[work.kind].facts_have_task:
@@ -60,10 +61,13 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         "questions": [summary.question for summary in waiting if summary.question],
         "problems": lines.problems(view),
         "beside": {other.kind: other.next.data for other in others},
+        "asked": asked.data if asked else None,
         "outcome": view.brief.outcome,
     }
     text = [*_standing(view, work, task), *_to_do(work, items), *_going_on(waiting, step)]
     text += [f"Beside it, {name_of(other.kind)}: {other.next.text}" for other in others]
+    if asked:
+        text.append(f"Beside it, {asked.text}")
     return Result(data, "\n".join(text))
 
 
@@ -130,12 +134,12 @@ def _in_words(step: NextStep) -> list[str]:
     return text
 
 
-def _asked_for(state: str, name: str) -> NextStep | None:
-    """The workflow that the user typed last, where nothing was begun of it since. A plan is begun with its critique."""
-    begun: set[str] = set()
-    for row in reversed(runtime.vouched_rows(state, name)):
+def _asked_for(state: str, view: SessionView) -> NextStep | None:
+    """The workflow that the user typed last, where nothing was begun of it. A plan is begun with its critique."""
+    begun = {kind for kind, _ in runtime.left_open(view.brief.row)}
+    for row in reversed(runtime.vouched_rows(state, view.name)):
         kind = str(row.get("kind"))
-        if kind in ("cancelled", *requests.ARMED):  # their newer word
+        if kind in ("cancelled", "paused", *requests.ARMED):  # their newer word
             break
         asked = requests.asked_of(row)
         if asked in table.BY_TYPED:

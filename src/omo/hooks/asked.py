@@ -205,10 +205,21 @@ def _with_way_out(event: Event, answer: Answer) -> Answer:
 
 
 def _pause(event: Event, world: World, reading: Reading) -> Answer | None:
-    """All that is on, or the workflows that were named, while others go on."""
+    """All that is on, or the workflows that were named, while others go on. What they asked for, and nothing was begun
+    of, they do not want any more."""
     told = event.shows_messages  # elsewhere the user reads it at the next Stop
 
-    def decide(row: SessionRow) -> runtime.Change:
+    def decide(row: SessionRow | None) -> runtime.Change:
+        if row is None or session.is_cancelled(row):
+            return runtime.Change(None)
+        asked = str(row.get("asked") or "")
+        is_named = asked in table.BY_TYPED and table.BY_TYPED[asked].kind in reading.names
+        if asked and (is_named or not runtime.is_live(row)):
+            called_off: SessionEvent = {"kind": "paused", "rule": reading.rule, "named": [asked]}
+            return runtime.Change(messages.called_off(asked), session.without_request(row), [called_off])
+        return of_live(row) if runtime.is_live(row) else runtime.Change(None)
+
+    def of_live(row: SessionRow) -> runtime.Change:
         named = [(kind, summary) for kind, summary in session.not_given_up(row) if kind in reading.names]
         noted: SessionEvent = {"kind": "paused", "rule": reading.rule}
         if named:
@@ -224,7 +235,7 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer | None:
         after = session.shown_on(session.pause(row, why=messages.FOR_NOW, told=told))
         return runtime.Change(messages.paused(work), after, [noted])
 
-    answer: Answer | None = world.change_live(decide, actor="user")
+    answer: Answer | None = world.change(decide, actor="user") if world.row() else None
     return _with_way_out(event, answer) if answer else None
 
 

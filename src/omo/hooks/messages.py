@@ -120,6 +120,15 @@ def paused(work: Works, others: Works | None = None) -> Answer:
     return Answer(context=PAUSED.format(work=names), message=line)
 
 
+def called_off(name: str) -> Answer:
+    """When a prompt was understood as a stop before anything of the workflow was begun that it is about."""
+    line = (
+        f"omo: understood as a stop: nothing of {name} was begun, and nothing will be. /omo:{name} asks for it again."
+    )
+    context = f"[omo] The user asked to stop: do nothing for /omo:{name}, of which nothing was begun, and answer them."
+    return Answer(context=context, message=line)
+
+
 def continued(work: Works) -> Answer:
     """When a prompt was understood as "continue"."""
     names = work_names(work)

@@ -247,7 +247,8 @@ for word in words("don't doesn't needn't won't can't that's there's what's let's
     APOSTROPHES[word.replace("'", "")] = word
 CONTRACTIONS = {  # typed in full
     "do not": "don't", "does not": "doesn't", "that is": "that's", "this is": "it's", "it is": "it's",
-    "that will": "that'll", "you are": "you're", "we are": "we're", "i am": "i'm", "i will": "i'll", "any more": "anymore",
+    "you are": "you're", "we are": "we're", "i am": "i'm", "i will": "i'll", "any more": "anymore",
+    "that will": "that'll",
 }  # fmt: skip
 PHRASES: dict[str, str] = {}
 PHRASES_BY_KIND = {**MARKS, "own work": OWN_WORK, "go": "|".join(GO.values()), "wait": "|".join(WAIT.values())}

@@ -67,8 +67,8 @@ def _is_invalid(s: Situation) -> bool:
 
 
 def _is_asked_for(s: Situation) -> bool:
-    """The user typed the command of a workflow, of which nothing was begun since."""
-    return bool(s.row.get("asked")) and not is_live(s.row) and not session.is_cancelled(s.row)
+    """The user typed the command of a workflow, of which nothing was begun since, and no other work goes on."""
+    return bool(s.row.get("asked")) and not s.active() and not session.is_cancelled(s.row)
 
 
 def _was_reminded(s: Situation) -> bool:
@@ -106,6 +106,12 @@ def _stays(s: Situation, rule: str) -> SessionRow:
     return s.row
 
 
+def _not_begun(s: Situation, rule: str) -> SessionRow:
+    """What is over beside it is told with it."""
+    row = session.without_request(s.row)
+    return row if work_in(row, *OPEN_STATES) else session.close(row)
+
+
 def _exhausted(s: Situation, rule: str) -> SessionRow:
     return session.exhaust(s.row, rule=rule, why=sentences.cause(rule, s.row, s.limits))
 
@@ -138,7 +144,7 @@ RULES = (
         "not-begun",
         "you typed the command of a workflow, and the turn ends before anything of it was begun",
         _is_asked_for,
-        lambda s, rule: session.without_request(s.row),
+        _not_begun,
     ),
     Rule("not-active", "nothing is on in this session", _is_idle),
     Rule("cancelled", "the user said stop", lambda s: session.is_cancelled(s.row)),

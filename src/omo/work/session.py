@@ -378,7 +378,7 @@ def pause(row: SessionRow, *, why: str, told: bool) -> SessionRow:
     work: Work = {kind: {**_active(summary), **paused} for kind, summary in can_be_paused(row)}
     for kind, summary in bound_ends(row):  # the user's word comes before that of the files
         work[kind] = {**summary, "stopped": True}
-    return _with_work(row, work)
+    return _with_work(without_request(row), work)
 
 
 def stop_by_name(row: SessionRow, kind: str, *, why: str, told: bool) -> SessionRow:
