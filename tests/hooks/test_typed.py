@@ -150,6 +150,37 @@ def test_continue_goes_on_after_a_breaker(host: Host, prompt: str) -> None:
     assert host.stop().blocks
 
 
+def test_what_was_stopped_by_its_name_is_shown_so_and_keeps_nothing_from_its_end(host: Host) -> None:
+    host.prompt("ulw fix it")
+    begin(host, "ralph")
+    host.prompt("stop ralph")
+    assert "ultrawork active, ralph paused" in host.user("status").out
+    assert "Beside it" not in host.agent("next").out
+    because = ("--because", "the flag is documented in README.md, and nothing runs it")
+    host.write("README.md")
+    ran = host.agent("ulw", "done", *because)
+    assert (ran.code, ran.err) == (0, "")
+    assert "finished on the agent's word" in host.stop().message
+    assert "ralph paused" in host.user("status").out
+    host.prompt("continue")
+    assert host.stop().blocks
+
+
+@each_workflow
+def test_nobody_is_told_to_go_on_with_what_is_paused(host: Host, name: str) -> None:
+    begin(host, WORKFLOWS[name])
+    host.prompt("stop")
+    going_on = '"continue" in the session sets it going'
+    assert f"you asked to stop for now: {going_on}" in host.user("status").out
+    said = host.agent("next").out
+    assert "End the turn: only they set it going again." in said
+    assert "$ omo" not in said
+    host.prompt("/omo:stop-continuation")
+    said = host.agent("next").out
+    assert "Next, for the user: it stays off until you type ulw" in said
+    assert "waits for the user" not in said
+
+
 # Not begun, not on
 
 

@@ -39,7 +39,9 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     step = view.next
     # What the step is about: the one item that it names, else every one that is open.
     items = [item for item in work.items if step.item == item.id or (not step.item and item.is_open)]
-    waiting = [summary for summary in view.brief.work if summary.state in WAITING and not summary.is_answered]
+    waiting = []
+    if view.brief.mode != "cancelled":
+        waiting = [summary for summary in view.brief.work if summary.state in WAITING and not summary.is_answered]
     asked = _asked_for(context.state, view) if not waiting else None
     if asked and not step.commands and step.action in ("", "done"):
         step, asked = asked, None
@@ -72,8 +74,8 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _beside(view: SessionView) -> list[Status]:
-    """Other work of the session that is open as well, and has a step of its own."""
-    open_kinds = {work.kind for work in view.brief.work if work.state in runtime.OPEN_STATES}
+    """Other work of the session that is open as well, and has a step of its own. What is paused is the user's."""
+    open_kinds = {work.kind for work in view.brief.work if work.state in runtime.OPEN_STATES and work.state != "paused"}
     others = []
     for other in view.works or []:
         if other is not view.leading and other.kind in open_kinds and other.next.commands:

@@ -142,8 +142,12 @@ def require_proof(context: Context, name: str) -> None:
 
 def _refuse_with_other_work(row: SessionRow) -> None:
     """What else the session holds is not done because plain ultrawork says so. What was given up holds nothing: the
-    user is told so, and nobody can end it."""
-    others = [(kind, summary) for kind, summary in session.not_given_up(row) if kind != session.KIND]
+    user is told so, and nobody can end it. Nor does what the user stopped by its name: the agent is to do no more of
+    it, and they were told that it is paused."""
+    others = []
+    for kind, summary in session.not_given_up(row):
+        if kind != session.KIND and not summary.get("stoppedByName"):
+            others.append((kind, summary))
     if others:
         raise Refused(
             "other work of this session is open: " + sentences.listed(others),

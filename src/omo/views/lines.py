@@ -132,18 +132,21 @@ def _title(view: SessionView) -> Line:
 
 
 def headline(view: SessionView) -> str:
-    """ultragoal and ultrawork active; ultrawork finished on the agent's word; off. And what else has to be known with
-    that: what was proven is not any more, a fence is up."""
+    """ultragoal and ultrawork active; ultrawork active, ralph paused; ultrawork finished on the agent's word; off. And
+    what else has to be known with that: what was proven is not any more, a fence is up."""
     brief = view.brief
     words = brief.mode
     if brief.mode not in ("off", "unreadable"):
         works = [work for work in brief.work if work.state in OPEN_STATES]
+        apart = [work for work in works if brief.mode in OPEN_STATES and work.state != brief.mode]
+        works = [work for work in works if work not in apart]
         if not works and brief.leading is not None:
             works = [brief.leading]
         names = " and ".join(name_of(work.kind) for work in works) or name_of("ulw")
         if brief.mode == "done" and brief.outcome is not None:
             words = OPENINGS[brief.outcome["verdict"]]
         words = f"{names} {WORDS.get(words, words)}"
+        words = ", ".join([words, *(f"{name_of(work.kind)} {work.state}" for work in apart)])
     since = view.lapsed
     if not since and brief.is_fenced and not view.is_live:
         since = FENCE

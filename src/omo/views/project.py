@@ -117,7 +117,7 @@ class SessionView(NamedTuple):
     def next(self) -> NextStep:
         """The one thing that moves this session on: its leading work's, as its own ledger says.
 
-        After a breaker or a cancel it is the user's word alone.
+        After a breaker, a cancel or a pause it is the user's word alone.
         """
         for work in self.brief.work:
             if work.changed and work.state == "done":
@@ -129,7 +129,11 @@ class SessionView(NamedTuple):
         if why and self.brief.is_fenced:
             return NextStep("arm", why + FENCED, (command("omo plan status"),))
         if why:
-            return NextStep("arm", why)
+            return NextStep("arm", why, who="user")
+        leads = self.brief.leading
+        if leads is not None and leads.state == "paused" and leads.outcome is None and not leads.is_answered:
+            why = f'{leads.why or "it is paused"}: "continue" in the session sets it going'
+            return NextStep("wait", why, who="user")
         return self.leading.next if self.leading else NextStep()
 
     @property

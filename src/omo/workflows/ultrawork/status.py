@@ -110,8 +110,6 @@ def _next(viewer: Viewer, summary: Summary, items: tuple[Item, ...], pinned: gat
         return NextStep()
     if summary.get("state") in ("waiting", "paused", "blocked"):
         why = clip(str(summary.get("why") or "it waits"), 200)
-        if summary["state"] == "paused":
-            return NextStep("wait", f'{why}: "continue" in the session sets it going')
         return NextStep("wait", f"{why}: your answer in the session sets it going")
     if not items:
         cwd = paths.session_directory(viewer.context.environ, viewer.context.cwd)
