@@ -91,12 +91,16 @@ TABLE: dict[str, Callable[[Material], str]] = {
     "could not be turned on": lambda m: line(messages.could_not_turn_on(m.text)),
     "paused": lambda m: line(messages.paused(m.work)),
     "one paused by its name": lambda m: line(messages.paused(m.work[1:2], m.work[:1])),
+    "called off before it was begun": lambda m: line(messages.called_off("ralph")),
     "continued": lambda m: line(messages.continued(m.work)),
     "continued, and spent": lambda m: messages.needs_budget(m.spent),
     "answered": lambda m: messages.answered(m.work),
     "answered after an end": lambda m: line(messages.answered_end(m.work[1:2])),
     "off": lambda m: line(messages.cancel_answer(m.row, was_on=True, passes_on=False)),
     "off, at work": lambda m: line(messages.cancel_answer(m.row, was_on=True, passes_on=True)) + " " + messages.ESC,
+    "off, to the model": lambda m: messages.of_cancelled(
+        messages.WAS_CANCELLED, session.cancel(m.row, reason="user", now=NOW)
+    ),
     "answered, at work": lambda m: line(messages.answered_at_work("omo: gate tests is gone")),
     "off already": lambda m: line(messages.cancel_answer(m.row, was_on=False, passes_on=False)),
     "off in another terminal": lambda m: sentences.cancelled(

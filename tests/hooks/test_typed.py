@@ -87,6 +87,36 @@ def test_after_a_cancel_the_command_of_a_workflow_takes_up_that_one_alone(host: 
     assert "ultragoal: 2 of 3 open" in host.stop().json["reason"]
 
 
+def test_after_a_cancel_what_a_breaker_had_let_go_stays_off_too(host: Host) -> None:
+    begin(host, "ultragoal")
+    exhaust(host)
+    host.prompt("/omo:stop-continuation")
+    assert "takes your cancel back" in host.prompt("/omo:ralph make add right").message
+    assert "/omo:ralph, and nothing of it was begun" in host.stop().json["reason"]
+    assert "goes on: ultragoal" in host.prompt("/omo:ultragoal go on").message
+
+
+def test_the_model_is_told_what_was_cancelled(host: Host) -> None:
+    begin(host, "ultragoal")
+    host.prompt("/omo:stop-continuation")
+    assert "the user cancelled ultragoal: " in host.prompt("what now?").stdout
+    host.prompt("/omo:ralph go on")
+    begin(host, "ralph")
+    _, context = told(host.prompt("stop ulw and show me the diff"))
+    assert "The user cancelled ultragoal and ralph with this message" in context
+
+
+def test_a_cancel_where_nothing_was_on_says_nothing_of_ultrawork(host: Host) -> None:
+    host.prompt("/omo:stop-continuation")
+    assert f"session {SESSION}: off, next stop let go" in host.user("status", "--all").out
+    host.prompt("ulw fix it")
+    ended = outcome.outcome(outcome.ATTESTED, "it is so")
+    change(host, lambda row: session.finish(row, ended, at="2026-11-17T15:00:00.000Z", files={}))
+    host.stop()
+    host.prompt("/omo:stop-continuation")
+    assert "ultrawork finished on the agent's word" in host.user("status", "--all").out
+
+
 @each_workflow
 @pytest.mark.parametrize("let_go", ["breaker", "stop", "stop by name"])
 def test_a_breaker_or_a_pause_does_not_stand_in_its_way(host: Host, name: str, let_go: str) -> None:

@@ -79,7 +79,7 @@ NOTHING_AND_MORE = (
 )
 CANCELLED_AND_MORE = (
     "[omo] The user cancelled ultrawork with this message: nothing continues by itself any more, and no further "
-    "ultrawork step is requested. Do only what else the message asks, and end the turn."
+    "step of it is requested. Do only what else the message asks, and end the turn."
 )
 ON = f"on: a turn that ends too early is sent back. {STOP} ends it."
 ESC = "The agent reads this at its next step; Esc stops it now."
@@ -341,7 +341,14 @@ def cancel_answer(row: SessionRow, *, was_on: bool, passes_on: bool) -> Answer:
         text = f"{CANCELLED if is_ulw else CANCELLED_OTHER} Not proven: {more}."
     if not passes_on:
         return Answer(END_PROMPT, text)
-    return Answer(context=CANCELLED_AND_MORE if was_on else NOTHING_AND_MORE, message=text)
+    return Answer(context=of_cancelled(CANCELLED_AND_MORE, row) if was_on else NOTHING_AND_MORE, message=text)
+
+
+def of_cancelled(text: str, row: SessionRow) -> str:
+    """What the model is told of a cancel, with the names of what was on."""
+    kinds = row["stopContinuation"].get("ended")
+    names = " and ".join(table.name_of(str(kind)) for kind in kinds) if isinstance(kinds, list) else ""
+    return text.replace(ULTRAWORK, clip(names, 80)) if names else text
 
 
 def answered_at_work(text: str) -> Answer:

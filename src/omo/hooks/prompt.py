@@ -221,6 +221,6 @@ def _tell_of_cancel(world: World) -> Answer:
         if row is None or cancel.get("told") is not False:
             return runtime.Change("")
         told: SessionRow = {**row, "stopContinuation": {**cancel, "told": True}}
-        return runtime.Change(messages.WAS_CANCELLED, told, [{"kind": "cancel-told"}])
+        return runtime.Change(messages.of_cancelled(messages.WAS_CANCELLED, row), told, [{"kind": "cancel-told"}])
 
     return Answer(context=world.change(decide, actor="user"))

@@ -112,7 +112,7 @@ class View:
         """One word: off, active, waiting, paused, blocked, exhausted, done, cancelled; or unreadable."""
         if self.now.unreadable:
             return "unreadable"
-        if session.is_cancelled(self.row):
+        if session.is_cancelled(self.row) and not self._had_nothing_to_cancel():
             return "cancelled"
         is_live = runtime.is_live(self.row)
         states = [work.state for work in self.work]
@@ -120,6 +120,10 @@ class View:
             if state in states:
                 return state
         return "active" if is_live else "off"
+
+    def _had_nothing_to_cancel(self) -> bool:
+        """Nothing was on when the user cancelled, and nothing was begun since: what there is had ended before."""
+        return self.row["stopContinuation"].get("ended") == [] and not runtime.left_open(self.row)
 
     @property
     def leading(self) -> Work | None:

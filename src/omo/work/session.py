@@ -75,7 +75,7 @@ def arm(
         if not summary.get("cleared") and (kind == named or not summary.get("stoppedByName")):
             work[kind] = _active(summary)
     if is_cancelled(old) and named != KIND:
-        for kind, _ in work_in(old, *OPEN_STATES):
+        for kind, _ in work_in(old, *OPEN_STATES, "exhausted"):
             if kind != named:
                 work[kind] = stop_by_name(old, kind, why=CALLED_OFF, told=True)["work"][kind]
     others = [kind for kind in (*work, *dict(work_in(old, "active"))) if kind != KIND]
@@ -235,7 +235,8 @@ def cancel(
 ) -> SessionRow:
     """The user's word: nothing in this session holds a Stop any more, until the next explicit arming.
 
-    `told`: the model knows. `shown`: the user sees it as they say it; else the next Stop shows it, once.
+    `told`: the model knows. `shown`: the user sees it as they say it; else the next Stop shows it, once. What had ended
+    before stays as it ended.
     """
     old = row or EMPTY
     off: StopContinuation = {
@@ -244,11 +245,12 @@ def cancel(
         "disabledAt": stamp(now),
         "told": told,
         "shown": shown,
-        "ended": [kind for kind, _ in work_in(old, *OPEN_STATES)],
+        "ended": [kind for kind, _ in work_in(old, *OPEN_STATES, "exhausted")],
         "cancelledFor": event,
     }
     ulw: Ulw = {**forget_message(old)["ulw"], "enabled": False}
-    return {**without_request(old), "ulw": ulw, "stopContinuation": off, "work": _other_work(old)}
+    work = old["work"] if old["work"].get(KIND, {}).get("state") == "done" else _other_work(old)
+    return {**without_request(old), "ulw": ulw, "stopContinuation": off, "work": work}
 
 
 def withdraw(row: SessionRow) -> SessionRow:
