@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from omo.work import left_open
 from omo.work.status import LONGEST_SHORT, NextStep, command
 from tests.project import SESSION, Project
 from tests.ultragoal.project import TWO
@@ -95,9 +96,12 @@ def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Proj
 
 def test_what_another_conversation_left_open_is_offered(project: Project) -> None:
     project.check("ultragoal", "create-goals", "--brief", TWO, session="other")
+    assert "left open" not in project.agent("next").out  # somebody may be at it, and would not have it taken away
+    project.now += left_open.IDLE_FOR
     out = project.agent("next").out
     assert "left open by session other: ultragoal g" in out
     assert "\n  $ omo resume other\n" in out
+    project.check("resume", "other")
 
 
 def test_a_red_gate_is_shown_with_its_command_and_what_it_printed(project: Project) -> None:

@@ -50,6 +50,20 @@ def test_a_task_of_many_words_in_one_line_costs_no_time(host: Host) -> None:
     assert host.kinds() == ["activated:leading"]
 
 
+def test_no_run_is_promised_that_the_end_does_not_make(host: Host) -> None:
+    """The end runs by itself what a commit names, and nothing where there is none."""
+    host.write("Makefile", "test:\n\tpython3 -m unittest\n")
+    host.prompt("ulw fix it")
+    assert "omo gate add NAME -- COMMAND, then omo ulw done" in host.stop().json["reason"]
+    said = host.agent("next").out
+    assert "the run began on no commit" in said
+    assert "$ omo gate add tests -- make test" in said
+    host.prompt("/omo:stop-continuation")
+    host.commit()
+    host.prompt("ulw fix it")
+    assert "omo ulw done, which runs make test" in host.stop().json["reason"]
+
+
 def test_ulw_beside_other_work_gives_the_instructions(host: Host) -> None:
     open_run(host)
     assert INSTRUCTIONS in host.prompt("ulw fix it").stdout

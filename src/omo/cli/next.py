@@ -31,10 +31,10 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     """Reads only: what `omo status` and Stop read, and of each item all that it says."""
     rows = runtime.sessions(context.state)
     if not rows and not arguments.session:
-        return _nothing(context.named_session or "", rows)
+        return _nothing(context, context.named_session or "", rows)
     view = project.look_at(context, context.looked_at(arguments.session), for_next=True, rows=rows)
     if view.brief.mode == "off":
-        return _nothing(view.name, rows, _asked_for(context.state, view))
+        return _nothing(context, view.name, rows, _asked_for(context.state, view))
     work = view.leading or Status("", "")
     step = view.next
     # What the step is about: the one item that it names, else every one that is open.
@@ -157,14 +157,16 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
     return None
 
 
-def _nothing(name: str, rows: Json, asked: NextStep | None = None) -> Result:
-    """How one starts, or takes up what another conversation left open."""
+def _nothing(context: Context, name: str, rows: Json, asked: NextStep | None = None) -> Result:
+    """How one starts, or takes up what another conversation left open, and nobody is at."""
     step = NextStep("start", "nothing is on in this session")
     text = ["Nothing is on in this session."]
     if asked is not None:
         data: Json = {"session": name, "mode": "off", "next": asked.data, "items": []}
         return Result(data, "\n".join([*text, *_in_words(asked)]))
     for other, row in left_open.of_others(rows, name).items():
+        if not left_open.may_be_taken(row, "", context.now):
+            continue
         works = sentences.listed(runtime.left_open(row))
         why = f"left open by session {clip(other, lines.LONGEST_NAME)}: {works}"
         step = NextStep("resume", why, (Command(("omo", "resume", other)),))

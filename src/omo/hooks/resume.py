@@ -96,7 +96,7 @@ def resume(caller: Caller, wanted: str = "", client: str = "") -> Resumed:
         if not runtime.can_be_resumed(row):
             name = clip(source, 64)
             raise Refused(f"the user cancelled it in session {name}", fix=f"they can type /omo:resume {name}")
-    if not (wanted and caller.by == "user") and not _may_be_taken(row, client, caller.now):
+    if not (wanted and caller.by == "user") and not left_open.may_be_taken(row, client, caller.now):
         raise _at_work(source, row)
     return _take_up(caller, source, client)
 
@@ -134,17 +134,11 @@ def newest(caller: Caller, client: str) -> str:
         if left_open.is_gone(row, client, caller.now):
             return name
     for name, row in others.items():
-        if _may_be_taken(row, client, caller.now):
+        if left_open.may_be_taken(row, client, caller.now):
             return name
     for name, row in others.items():
         raise _at_work(name, row)
     raise Refused(NOTHING, fix="omo status shows every session")
-
-
-def _may_be_taken(row: SessionRow, client: str, now: float) -> bool:
-    """Nobody is at it. What waits, or was let go, is nobody's work just now."""
-    is_idle = left_open.idle_for(row, now) >= left_open.IDLE_FOR
-    return is_idle or not runtime.work_in(row, "active") or left_open.is_gone(row, client, now)
 
 
 def _at_work(source: str, row: SessionRow) -> Refused:

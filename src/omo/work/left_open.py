@@ -48,6 +48,11 @@ def idle_for(row: SessionRow, now: float) -> float:
         return float("inf")
 
 
+def may_be_taken(row: SessionRow, client: str, now: float) -> bool:
+    """Nobody is at it. What waits, or was let go, is nobody's work just now."""
+    return idle_for(row, now) >= IDLE_FOR or not runtime.work_in(row, "active") or is_gone(row, client, now)
+
+
 def is_gone(row: SessionRow, client: str, now: float) -> bool:
     """`client` is the program of the conversation that asks: what was in the same one before was cleared away."""
     idle = idle_for(row, now)
