@@ -199,7 +199,7 @@ def test_a_conversation_that_was_handed_over_is_live_nowhere(project: Project) -
     assert "took ultrawork over" not in shown.out
     assert f"session {NEXT}, the newest, none is live" in shown.err
     before = {name: project.row(name) for name in (SESSION, NEXT)}
-    assert project.user("stop-continuation", "--all").out == "No session of this project is live.\n"
+    assert project.user("stop-continuation", "--all").out == f"No session of this project is live: {project.root}.\n"
     assert {name: project.row(name) for name in (SESSION, NEXT)} == before
     assert "took ultrawork over" in project.stop().message, "who comes back there is told"
     project.stop().assert_silent()

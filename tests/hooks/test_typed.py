@@ -343,6 +343,9 @@ def test_a_full_disk_is_told_to_whoever_types_a_workflow(host: Host, monkeypatch
     assert "ralph could not be turned on" in host.prompt("/omo:ralph it").message
     monkeypatch.undo()
     assert host.stop().blocks
+    monkeypatch.setattr(os, "replace", full)
+    cancel = host.prompt("/omo:stop-continuation").json["reason"]
+    assert "No space left on device. Free some space on that disk, and type it again, or start" in cancel
 
 
 # Agents are seen

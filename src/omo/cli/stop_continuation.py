@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         sentences.append(f"Nothing holds {', '.join(ended)} any more.")
     if idle:
         sentences.append(f"Nothing was on in {', '.join(idle)}; it stays off until somebody types ulw there.")
-    return Result({"sessions": names}, " ".join(sentences) or "No session of this project is live.")
+    return Result({"sessions": names}, " ".join(sentences) or f"No session of this project is live: {context.root}.")
 
 
 def _cancel(context: Context, name: str) -> bool:

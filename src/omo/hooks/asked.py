@@ -191,7 +191,8 @@ def _cancel(event: Event, world: World, reading: Reading) -> Answer:
     except OmoError as error:
         if not is_alone:
             raise
-        text = f"omo: the cancel could not be recorded: {error.message}. Type it again, or start with OMO_DISABLE=1."
+        mend = f"{error.fix[:1].upper()}{error.fix[1:]}, and type it again" if error.fix else "Type it again"
+        text = f"omo: the cancel could not be recorded: {error.message}. {mend}, or start with OMO_DISABLE=1."
         return Answer(hosts.END_PROMPT, text)
 
 

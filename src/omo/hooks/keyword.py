@@ -187,7 +187,8 @@ def _name_rule(text: str, span: Span) -> str:
     if before[-1:] == "`" or behind[:1] == "`":
         return "in-code"
     # "do it in ulw-mode", "im Ultrawork-Modus bitte": in tests/ultrawork/prompts.txt and heard.txt.
-    is_mode = text[span[1] : span[1] + 5].lower() in ("-mode", "-modu")
+    mode, beyond = text[span[1] : span[1] + 5].lower(), text[span[1] + 5 : span[1] + 7]
+    is_mode = mode in ("-mode", "-modu") and not (beyond[:1] == "." and joins(beyond[1:] or " "))
     is_name = _makes_a_name(before[::-1], NAME_BEFORE) or (_makes_a_name(behind, NAME_BEHIND) and not is_mode)
     company, _, _ = text[span[1] + 1 : span[1] + 8].partition(" ")
     return "part-of-name" if is_name or company.rstrip(".,:") in COMPANIES else ""
