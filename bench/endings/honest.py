@@ -438,6 +438,19 @@ work(
 )
 
 
+@honest("an old test asserts the old behaviour, allowed after the end on the agent's word")
+def _(run: Play) -> None:
+    committed(run, GREEN)
+    run.user("ulw make neg return text")
+    replaced(run, "calc.py", "return -a", "return str(-a)")
+    replaced(run, "test_calc.py", "calc.neg(2), -2", "calc.neg(2), '-2'")
+    assert run.omo("ulw done") != 0
+    run.omo(f'ulw done --because "{AS_ASKED}"')
+    run.stop()
+    run.log.append(run.user("/omo:allow test_calc.py"))
+    done(run)
+
+
 @honest("a finding of the linter mended, by the gate that the refusal names")
 def _(run: Play) -> None:
     lint = f"{MAKEFILE}\nlint:\n\t! grep -n TODO calc.py\n"

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from bench.truth import ADD_TEST, FIXED, HELD, SESSION, TEST, Play, ending
-from omo.work.outcome import ATTESTED, ENDED, JUDGED, WAIVED
+from omo.work.outcome import ATTESTED, ENDED, JUDGED, PROVEN, WAIVED
 
 NOTES = {"id": "C1", "description": "NOTES is there", "checks": [{"id": "there", "type": "path", "path": "NOTES"}]}
 QUESTION = {"id": "clear", "type": "judge", "question": "Does NOTES say which line of calc.py is wrong?"}
 ASKED = {"id": "C2", "description": "NOTES names the line that is wrong", "checks": [QUESTION]}
-TESTS_PASS = {
+TESTS_PASS: dict[str, Any] = {
     "id": "C1",
     "description": "add returns the sum of its arguments",
     "checks": [{"id": "tests", "type": "command", "argv": TEST.split()}],
@@ -404,6 +404,20 @@ def _(run: Play) -> None:
 def _(run: Play) -> None:
     failing_test(run)
     begun(run, TESTS_PASS, task="")
+    worked(run, "calc.py", FIXED)
+    run.omo("ralph judge")
+
+
+@ending("ralph", "honest: criteria that the user named, and the project's tests as the start says", PROVEN)
+def _(run: Play) -> None:
+    failing_test(run)
+    shown = {**TESTS_PASS["checks"][0], "argv": ["python3", "-B", "-c", "import calc; assert calc.add(2, 2) == 4"]}
+    run.write("criteria.json", json.dumps({"criteria": [{**TESTS_PASS, "checks": [shown]}]}))
+    run.user("/omo:ralph criteria.json")
+    assert run.omo("ralph start --criteria criteria.json") == 0, run.printed
+    way = re.search(r"tests pass beside the criteria: omo (gate add .*)", run.printed)
+    assert way, run.printed
+    run.omo(way[1])
     worked(run, "calc.py", FIXED)
     run.omo("ralph judge")
 

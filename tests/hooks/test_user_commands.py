@@ -336,13 +336,16 @@ def test_the_users_failing_gate_waits_for_the_user_and_only_they_let_it_through(
     assert told.startswith("omo: ended with exceptions: gate tests fails (exit 1) (by the user: /omo:allow); ")
 
 
-def test_after_an_end_no_change_is_let_through(on: Host) -> None:
+def test_a_change_is_let_through_after_an_end_on_the_agents_word_which_is_taken_up_again(on: Host) -> None:
     assert agent(on, "ulw", "done", "--because", "there was nothing to change") == 0
     on.stop()
     assert reason(on.prompt("/omo:allow value")) == (
-        "omo: /omo:allow did nothing: nothing is on in this conversation for which value could be let through; type it "
-        "while the work is on: an end that you were told stays as it is"
+        "omo: the change of value, as it is now, is let through by you; the work is on again, and is to be called done "
+        "anew"
     )
+    assert "omo ulw done" in reason(on.stop())
+    on.prompt("/omo:stop-continuation")
+    assert "did nothing: nothing is on in this conversation for which value" in reason(on.prompt("/omo:allow value"))
 
 
 def test_what_waited_for_a_leave_goes_on_with_the_next_message_and_calls_no_failure_a_pass(on: Host) -> None:

@@ -225,18 +225,28 @@ def _allow(event: Event, world: World, rest: str) -> str:
     named = rest.strip().strip("\"'`")
     name = named if "::" in named else _one_word(rest, "/omo:allow tests")  # the name of a test may have blanks
     row = world.row() or EMPTY
-    if not runtime.is_live(row):
-        is_gate = gates.current(world.state, event.session, row).get(name) is not None
+    is_gate = gates.current(world.state, event.session, row).get(name) is not None
+    is_over = not runtime.is_live(row)
+    if is_over and (is_gate or not session.ended_on_word(row)):
+        which, way = clip(name, 60), ""
+        if is_gate:
+            which, way = f"gate {which}", f"; /omo:unpin {which} takes the gate away"
         raise BadInput(
-            f"nothing is on in this conversation for which {'gate ' if is_gate else ''}{clip(name, 60)} could be let "
-            "through",
-            fix=f"type it when work that it holds up is; /omo:unpin {clip(name, 60)} takes the gate away"
-            if is_gate
-            else "type it while the work is on: an end that you were told stays as it is",
+            f"nothing is on in this conversation for which {which} could be let through",
+            fix=f"type it when work that it holds up is{way}",
         )
     what = _gates(event, world).allow(name, world.root)
+    if is_over:
+        world.change(_on_again, actor="user")
+        return f"{what} is let through by you; the work is on again, and is to be called done anew"
     goes_on = "; the work goes on with your next message" if _wake(world) else ""
     return f"{what} is let through by you, and the end will say so{goes_on}"
+
+
+def _on_again(row: SessionRow | None) -> runtime.Change:
+    if row is None or not session.ended_on_word(row):
+        return runtime.Change(None)
+    return runtime.Change(None, session.on_again(row), [{"kind": "resumed"}])
 
 
 def _one_word(rest: str, form: str) -> str:

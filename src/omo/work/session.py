@@ -515,6 +515,18 @@ def finish(row: SessionRow, ended: Outcome, *, at: str, files: FilesAtEnd) -> Se
     return _with_work(row, {KIND: {**run, "state": "done", "outcome": ended, "at": at, "files": files}})
 
 
+def ended_on_word(row: SessionRow) -> bool:
+    """Whether plain ultrawork is over on the agent's word alone, and nobody called it off."""
+    run = row["work"].get(KIND, {})
+    return run.get("state") == "done" and outcome.of(run)["verdict"] == outcome.ATTESTED and not is_cancelled(row)
+
+
+def on_again(row: SessionRow) -> SessionRow:
+    """The user allowed what stood against an end on the agent's word: the same run is on, to be called done anew."""
+    active = _with_work(row, {KIND: {**_active(row["work"].get(KIND, {})), "next": None}})
+    return note(active, {"enabled": True, "stopBlocks": 0})
+
+
 def bound_ends(row: SessionRow) -> Works:
     """What ended, is bound to the files it speaks of, and was not told yet."""
     return [(kind, summary) for kind, summary in work_in(row, "done") if is_bound_end(summary)]

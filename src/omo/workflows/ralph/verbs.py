@@ -20,6 +20,7 @@ from omo.errors import BadInput, Refused
 from omo.json_text import Json
 from omo.result import Result
 from omo.state import paths
+from omo.state.rows import read_base
 from omo.state.runtime import part
 from omo.text import clip, counted
 from omo.work import briefs
@@ -29,6 +30,8 @@ from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of, load, require_own
 from omo.work.status import NextStep, units
 from omo.workflows.ralph import end, phases
+from omo.workflows.ralph.criteria import commands_of
+from omo.workflows.ralph.phases import PhaseReport
 from omo.workflows.ralph.rules import (
     DEFAULT_ITERATIONS,
     MOST_ITERATIONS,
@@ -137,7 +140,25 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
     report = phases.check(run, Files(context.root))
     if "SHIP" in report.missing and not report.gates:
         result.notes.append(f"no gate is pinned in this session, and SHIP needs one: {phases.PIN}")
+    if pin := _tests_to_pin(context, state, report):
+        result.notes.append(f"it is proven only if the project's own tests pass beside the criteria: {pin}")
     return result
+
+
+def _tests_to_pin(context: Context, state: RalphState, report: PhaseReport) -> str:
+    """How the project's tests become a gate, where code alone decides and none of its commands runs them: the end does
+    not run by itself what nobody pinned."""
+    from omo.proof import own_commands
+    from omo.workflows.ultrawork.gates import pin_line
+
+    head = (read_base(state.started.get("files")) or {}).get("head")
+    check = own_commands.test_gate(context.root, head, ".") if head and not state.questions else None
+    if check is None:
+        return ""
+    for each in [*report.gates, *commands_of(state.criteria)]:
+        if own_commands.covers(context.root, head, each.argv, each.cwd, check):
+            return ""
+    return pin_line(check, paths.session_directory(context.environ, context.cwd))
 
 
 def _started(state: RalphState) -> list[str]:
