@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from omo.errors import NotMade
-from omo.proof import base, calls, changes, contents, form, inline_tests, kinds, manifests, own_commands, reading
+from omo.proof import base, calls, changes, contents, form, git, inline_tests, kinds, manifests, own_commands, reading
 from omo.proof.gate_runs import AS_IT_IS, OLD_TESTS, WITHOUT, GateCommand, Subject
 from omo.proof.project_files import commit_at
 from omo.proof.swap_files import File
@@ -94,7 +94,10 @@ def _modules_of_tests(subject: Subject, files: Files) -> list[str]:
     """Changed files of Rust that are compiled for tests alone, then or now: "the other test in a module of its own"."""
 
     def text_now(path: str) -> str:
-        return (contents.now(subject.root, path).content or b"").decode("utf-8", "replace")
+        try:
+            return (contents.now(subject.root, path).content or b"").decode("utf-8", "replace")
+        except NotMade:
+            return ""
 
     modules = []
     for path in subject.look.changed or ():
@@ -108,13 +111,14 @@ def _behind_links(subject: Subject) -> list[str]:
     """Files of the project to which a name leads that runners collect: "the other test behind a link"."""
     head = subject.began.get("head")
     entries = commit_at(subject.root, head).entries if head else None
-    links = []
+    links = {}
     for path, entry in (entries or {}).items():
         if entry.startswith(contents.LINK) and kinds.COLLECTED.match(posixpath.basename(path)):
-            links.append(path)
-    held = contents.at_base(subject.root, subject.state, subject.began, links)
-    targets = {path: os.fsdecode(file.content or b"") for path, file in held.items() if file.mode == base.LINK_MODE}
-    return [calls.below(posixpath.dirname(path), target) for path, target in targets.items()]
+            links[path] = entry.split(" ")[2]
+    targets = git.blobs(subject.root, list(links.values())) if links else []
+    return [
+        calls.below(posixpath.dirname(path), os.fsdecode(to or b"")) for path, to in zip(links, targets, strict=True)
+    ]
 
 
 def arrange(subject: Subject, command: GateCommand) -> Arrangements:
