@@ -225,6 +225,7 @@ class Told:
     log: list[str]
     commands: int
     has_pin: bool
+    code: int  # of `omo status --exit-code`
 
 
 ENDINGS: list[Ending] = []
@@ -300,7 +301,8 @@ def played(which: Ending, directory: Path) -> Told:
     with run.environment(PATH=path_of_tools()):
         which.play(run)
         said = run.stop() or run.told
-    return Told(word_of(said), said, run.log, run.commands, run.has_pin)
+        code = run.terminal(f"status --exit-code --session {SESSION}")
+    return Told(word_of(said), said, run.log, run.commands, run.has_pin, code)
 
 
 def word_of(said: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.truth import ROOT, Ending, every_ending, played
+from bench.truth import DONE, ROOT, Ending, every_ending, played
 from omo.work.outcome import JUDGED, PROVEN
 
 WORKFLOWS = ("ralph", "ultragoal", "ultraplan", "ultrawork", "verify")
@@ -25,6 +25,7 @@ def test_the_user_is_told_what_happened(which: Ending, tmp_path: Path) -> None:
         pytest.skip(f"{', '.join(which.missing)} is not here")
     told = played(which, tmp_path)
     assert which.is_right(told.word), told.sentence + "\n" + "\n".join(told.log)
+    assert (told.code == 0) is (told.word in DONE), "whoever reads no sentences is told the same\n" + told.log[-1]
 
 
 def test_every_ending_is_there_once() -> None:

@@ -71,7 +71,7 @@ class Gate:
         self.results: list[GateRun] = []
         self.recorded: SessionEvent | None = None
         self.allowed: SessionEvent | None = None
-        self.failed_at_end: GateRun | None = None  # only in tests that failed before the work, as the end says
+        self.at_end: GateRun | None = None  # what the run ended on; a failure is of tests that failed before the work
 
     @property
     def is_users(self) -> bool:
@@ -83,7 +83,8 @@ class Gate:
 
     @property
     def last(self) -> GateRun | None:
-        return self.results[-1] if self.results else None
+        """What counts: what the run has ended on, until it is run again."""
+        return self.at_end or (self.results[-1] if self.results else None)
 
     @property
     def status(self) -> str:
@@ -93,7 +94,7 @@ class Gate:
             return "recorded"
         if self.last is None:
             return "not run"
-        if self.last is self.failed_at_end:
+        if self.at_end is not None and self.at_end.failed:
             return "fails as before"
         if self.last.passed and self.last.changed == {}:
             return "pass, unchanged tree"
@@ -217,6 +218,7 @@ def _note(gates: Gates, row: SessionEvent, gate: Gate | None) -> None:
         gates.ran.append(ran)
         if gate is not None and row.get("command", gate.command) == gate.command:
             gate.results.append(ran)
+            gate.at_end = None
             if ran.passed:
                 gate.recorded = None
     elif kind == "gate-recorded" and gate is not None:
@@ -225,8 +227,8 @@ def _note(gates: Gates, row: SessionEvent, gate: Gate | None) -> None:
         gate.allowed = row
     elif kind == "done":
         for each in gates:
-            if not each.is_closed and each.last is not None and each.last.failed:
-                each.failed_at_end = each.last
+            ended_on = [ran for ran in each.results if ran.tree == row.get("tree")]
+            each.at_end = ended_on[-1] if ended_on else None
 
 
 def current(

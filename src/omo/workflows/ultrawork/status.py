@@ -73,7 +73,7 @@ def _item(gate: gates.Gate, now: base.Look | None, whose: str) -> Item:
         overrides = [f"a failure recorded as pre-existing: {clip(str(gate.recorded.get('evidence')), 200)}"]
     if gate.allowed:
         overrides = ["let through by the user"]
-    if last is not None and (last.passed or last is gate.failed_at_end):
+    if last is not None and (last.passed or gate.status == "fails as before"):
         is_same = now is not None and last.tree == now.tree
         mark, receipt = ("done", "fresh") if is_same else ("stale", "stale")
         if not is_same:
