@@ -1,9 +1,9 @@
 """What each hook costs, as ratios against bare programs measured in the same run.
 
-    python3 bench/hooks.py [--rounds N]        exits 1 when a bound is missed
+    python3 bench/hooks.py [--rounds N] [--others N]        exits 1 when a bound is missed
 
 Every hook runs as the host runs it: its command string from hooks.json in `sh -c`, the event on stdin, while 10,000
-sessions are on in other projects.
+sessions are on in other projects, or as many as `--others` says.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class StatusLine(Case):
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=40)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--others", type=int, default=OTHERS)
+    arguments = parser.parse_args()
     home = Path(os.environ.get("OMO_ENV_HOME") or Path.home() / ".cache" / "omo")
     ensure = ["sh", str(ROOT / "hooks" / "environment.sh"), "ensure", str(home), str(ROOT / "requirements.txt")]
     subprocess.run(ensure, check=True, stdout=subprocess.DEVNULL)
@@ -66,7 +67,8 @@ def main() -> int:
         own.mkdir()
         (own / "environment").write_text(environment, encoding="utf-8")
         (own / "root").write_text(f"{ROOT}\n", encoding="utf-8")
-        return report(measure(Path(directory), own, environment.splitlines()[0], rounds))
+        begin_elsewhere(Path(directory), arguments.others)
+        return report(measure(Path(directory), own, environment.splitlines()[0], arguments.rounds))
 
 
 def measure(directory: Path, home: Path, python: str, rounds: int) -> list[tuple[Case, float, float]]:
@@ -86,7 +88,6 @@ def measure(directory: Path, home: Path, python: str, rounds: int) -> list[tuple
         "node -e 0": [shutil.which("node") or "node", "-e", "0"],
     }
     prepare(cases, environ)
-    begin_elsewhere(directory)
     times: dict[str, list[tuple[float, float]]] = {case.name: [] for case in cases}
     for _ in range(rounds):
         for case in cases:  # each next to its own baseline, so that a busy moment counts for both
@@ -201,9 +202,9 @@ def prepare(cases: list[Case], environ: dict[str, str]) -> None:
             add_work(state, "ultraplan", {**run, "fence": fence})
 
 
-def begin_elsewhere(directory: Path) -> None:
+def begin_elsewhere(directory: Path, others: int) -> None:
     """As omo.state.markers writes it, for projects that are there."""
-    for number in range(OTHERS):
+    for number in range(others):
         project = directory / "elsewhere" / str(number)
         project.mkdir(parents=True)
         live = directory / ".local/state/omo/live" / project.relative_to("/") / ".sisyphus/cc-omo"

@@ -202,7 +202,7 @@ def source_of(place: str) -> str:
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("hooks.py", ["--rounds", "1"]),
+        ("hooks.py", ["--rounds", "1", "--others", "100"]),
         ("ledger.py", ["--rows", "200", "--sessions", "200", "--rounds", "1"]),
     ],
 )
