@@ -12,14 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from omo.hosts import codex_setup
-from omo.state import ledger, paths, runtime
 from tests.e2e.client import PATIENCE, Terminal, search_path
+from tests.e2e.records import Installed
 from tests.e2e.responses_model import ResponsesModel, results_of, shown_to
 from tests.hooks.conftest import point_at
-from tests.terminal import terminal
 
 PACKAGES = Path(__file__).parent / "codex" / "node_modules" / "@openai"
 # What of this repository an installed plugin consists of.
@@ -56,7 +54,7 @@ class Run:
 
 
 @dataclass
-class Codex:
+class Codex(Installed):
     """The client with our plugin and a scripted model, in one project."""
 
     binary: Path
@@ -69,10 +67,6 @@ class Codex:
     @property
     def settings(self) -> Path:
         return self.home / ".codex"
-
-    @property
-    def state(self) -> Path:
-        return self.project / ".sisyphus" / "cc-omo"
 
     def install(self, plugin: Path) -> None:
         """As a user does it, and the environment as the first session would have made it."""
@@ -116,20 +110,7 @@ class Codex:
         return Run(done.returncode, done.stdout, done.stderr)
 
     def omo(self, *arguments: str) -> str:
-        """In a terminal of the user's own: what it prints."""
-        with terminal() as screen:
-            done = subprocess.run(
-                [str(self.plugin / "bin" / "omo"), *arguments],
-                cwd=self.project,
-                env={**self.environment, "PATH": f"{self.binary.parent}{os.pathsep}{search_path()}"},
-                stdin=screen,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                encoding="utf-8",
-                timeout=PATIENCE,
-                start_new_session=True,
-            )
-        return done.stdout
+        return self.omo_of(self.plugin, *arguments)
 
     @property
     def plugin(self) -> Path:
@@ -155,10 +136,6 @@ class Codex:
         self.terminals.append(terminal)
         terminal.wait_for("›")
         return terminal
-
-    def close_terminals(self) -> None:
-        while self.terminals:
-            self.terminals.pop().close()
 
     @property
     def options(self) -> list[str]:
@@ -187,19 +164,6 @@ class Codex:
             "OMO_COOLDOWN_SECONDS": "0.001",
             "OMO_MAX_STOP_BLOCKS": "1",
         }
-
-    @property
-    def sessions(self) -> list[str]:
-        return list(runtime.read(str(self.state))["sessions"])
-
-    def row(self, session: str) -> Any:
-        row = runtime.session(str(self.state), session)
-        assert row is not None
-        return row
-
-    def kinds(self, session: str) -> list[str]:
-        rows = ledger.rows(paths.events_file(str(self.state), session))
-        return [f"{row['kind']}:{row['rule']}" if "rule" in row else row["kind"] for row in rows]
 
     def was_told(self, text: str) -> bool:
         """Whether the model's last request showed it this."""

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from omo.state import ledger, paths, runtime
 from tests.e2e.client import PATIENCE, POLL_SECONDS, Client, Conversation, Run, Terminal, environment, find_binary
+from tests.e2e.records import Records
 from tests.e2e.scripted_model import ScriptedModel, text_of, texts_of
 from tests.hooks.conftest import point_at
 from tests.kept import copied
@@ -90,7 +90,7 @@ def plugin_root() -> Path:
 
 
 @dataclass
-class Stage:
+class Stage(Records):
     """The client with our plugin and a scripted model, in one project: who was told what, and what is recorded."""
 
     client: Client
@@ -145,19 +145,6 @@ class Stage:
             check=False,
         )
 
-    @property
-    def state(self) -> Path:
-        return self.project / ".sisyphus" / "cc-omo"
-
-    @property
-    def sessions(self) -> list[str]:
-        return list(runtime.read(str(self.state))["sessions"])
-
-    def row(self, session: str) -> Any:
-        row = runtime.session(str(self.state), session)
-        assert row is not None
-        return row
-
     def work(self, session: str) -> dict[str, Any]:
         """The session's summary of ultrawork: its state, its gates, what ended it."""
         work: dict[str, Any] = self.row(session)["work"]["ulw"]
@@ -166,12 +153,6 @@ class Stage:
     def blocks(self, session: str) -> int:
         blocks: int = self.row(session)["ulw"]["totalBlocks"]
         return blocks
-
-    def events(self, session: str) -> list[dict[str, Any]]:
-        return ledger.rows(paths.events_file(str(self.state), session))
-
-    def kinds(self, session: str) -> list[str]:
-        return [f"{row['kind']}:{row['rule']}" if "rule" in row else row["kind"] for row in self.events(session)]
 
     def times_told(self, text: str) -> list[int]:
         """How often each request of the main loop showed the model this text."""

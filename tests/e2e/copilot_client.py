@@ -12,13 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
-from omo.state import ledger, paths, runtime
 from tests.e2e.client import PATIENCE, POLL_SECONDS, Terminal, input_box, search_path
+from tests.e2e.records import Installed
 from tests.e2e.scripted_model import Request, ScriptedModel, text_of, texts_of
 from tests.hooks.conftest import point_at
-from tests.terminal import terminal
 
 PACKAGES = Path(__file__).parent / "copilot" / "node_modules" / "@github"
 SIZE = (140, 45)
@@ -53,7 +51,7 @@ class Run:
 
 
 @dataclass
-class Copilot:
+class Copilot(Installed):
     """The client with our plugin and a scripted model, in one project."""
 
     binary: Path
@@ -66,10 +64,6 @@ class Copilot:
     @property
     def settings(self) -> Path:
         return self.home / ".copilot"
-
-    @property
-    def state(self) -> Path:
-        return self.project / ".sisyphus" / "cc-omo"
 
     @property
     def data(self) -> Path:
@@ -105,20 +99,7 @@ class Copilot:
         return run
 
     def omo(self, *arguments: str) -> str:
-        """In a terminal of the user's own: what it prints."""
-        with terminal() as screen:
-            done = subprocess.run(
-                [str(self.plugin / "bin" / "omo"), *arguments],
-                cwd=self.project,
-                env={**self.environment, "PATH": f"{self.binary.parent}{os.pathsep}{search_path()}"},
-                stdin=screen,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                encoding="utf-8",
-                timeout=PATIENCE,
-                start_new_session=True,
-            )
-        return done.stdout
+        return self.omo_of(self.plugin, *arguments)
 
     def open(self, *arguments: str, env: Mapping[str, str] | None = None) -> Terminal:
         """The terminal interface, once the user has said that they trust the project, and it has begun anew with that:
@@ -130,10 +111,6 @@ class Copilot:
         terminal.key("Enter")
         terminal.wait_for("MCP Servers reloaded")
         return terminal
-
-    def close_terminals(self) -> None:
-        while self.terminals:
-            self.terminals.pop().close()
 
     @property
     def environment(self) -> dict[str, str]:
@@ -156,19 +133,6 @@ class Copilot:
             "OMO_COOLDOWN_SECONDS": "0.001",
             "OMO_MAX_STOP_BLOCKS": "1",
         }
-
-    @property
-    def sessions(self) -> list[str]:
-        return list(runtime.read(str(self.state))["sessions"])
-
-    def row(self, session: str) -> Any:
-        row = runtime.session(str(self.state), session)
-        assert row is not None
-        return row
-
-    def kinds(self, session: str) -> list[str]:
-        rows = ledger.rows(paths.events_file(str(self.state), session))
-        return [f"{row['kind']}:{row['rule']}" if "rule" in row else row["kind"] for row in rows]
 
     def was_told(self, text: str) -> bool:
         """Whether the model's last request showed it this."""

@@ -1,4 +1,4 @@
-"""A session in which a workflow is not there: a whole process, so that every table is made of the rows that are left."""
+"""A session without one workflow: a whole process, so that every table is made of the rows that are left."""
 
 from __future__ import annotations
 
