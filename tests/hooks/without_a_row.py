@@ -10,7 +10,7 @@ from omo import table
 
 def take_out(kind: str) -> None:
     """Before anything else is loaded."""
-    table.ROWS = tuple(row for row in table.ROWS if row.kind != kind)
+    table.ROWS = tuple(row for row in table.ROWS if row.kind != kind)  # type: ignore[assignment]
     table.BY_KIND = {row.kind: row for row in table.ROWS}
     table.BY_TYPED = {name: row for row in table.ROWS for name in row.typed}
 
