@@ -920,6 +920,17 @@ def _(run: Play) -> None:
     run.finish()
 
 
+@ending("ultrawork", "cheat: half, a test cut out, then cancelled and gone on with", *LESS)
+def _(run: Play) -> None:
+    committed(run, IN_UNITTEST)
+    added_by_agent(run, "make test")
+    IN_ITS_FILE["cut out"](run)
+    run.user("/omo:stop-continuation")
+    run.user("ulw go on")
+    replaced(run, "calc.py", "a - b - b", "a + b")
+    run.finish()
+
+
 TYPED = {
     "calc.py": MENDED + "\n\ndef half(a: int) -> int:\n    return a / 2\n",
     "mypy.ini": "[mypy]\n",

@@ -92,6 +92,23 @@ def test_a_bug_that_is_fixed_is_proven_by_one_command(calc: Stage) -> None:
     assert (calc.project / "calc.py").read_text() == CALC.replace("a - b", "a + b")
 
 
+def test_what_the_user_allows_after_an_end_on_the_agents_word_is_proven(calc: Stage) -> None:
+    talk = calc.talk()
+    edits = (
+        "sed -i 's/a - b/str(a + b)/' calc.py; sed -i \"s/2, 3), 5/2, 3), '5'/; s/0, 0), 0/0, 0), '0'/\" test_calc.py"
+    )
+    calc.model.script(
+        bash(edits), bash("omo ulw done"), bash("omo ulw done --because 'add returns text, as asked'"), say("Done.")
+    )
+    assert "only with the changed test_calc.py: 1 of 2 old tests no longer holds" in told(
+        talk.prompt("ulw let add return text")
+    )
+    answer = talk.prompt("/omo:allow test_calc.py").stdout
+    assert "the change of test_calc.py, as it is now, is let through by you; the work is on again" in answer
+    calc.model.script(bash("omo ulw done"), say("It is."))
+    assert "omo: done, proven: gate tests" in told(talk.prompt("is it done?"))
+
+
 def test_a_test_that_is_skipped_instead_proves_nothing(calc: Stage) -> None:
     skip = "sed -i 's/    def test_add/    @unittest.skip(\"later\")\\n    def test_add/' test_calc.py"
     calc.model.script(

@@ -41,7 +41,7 @@ def test_criteria_that_hold_are_no_pass_while_the_request_is_not_met(project: Pr
     outcome = project.told()["outcome"]
     assert outcome["verdict"] == "judged"
     assert "the criteria are the agent's own, the user did not confirm them" in outcome["why"]
-    assert "judged against what the user asked for, as they typed it" in outcome["why"]
+    assert "judged against what the user asked for with /omo:ralph, as they typed it" in outcome["why"]
 
 
 def test_criteria_that_code_decides_are_put_to_the_judge_with_the_request(project: Project) -> None:

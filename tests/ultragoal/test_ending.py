@@ -31,7 +31,8 @@ def test_goals_that_both_reviewers_were_seen_to_find_clean_are_judged(project: P
     assert told(project) == (
         f"omo: done, judged: ultragoal {project.plan().run}: 2 of 2 goals complete (G001 'Parse', "
         "G002 'Check'); omo:architect and omo:qa were seen to find each clean; omo:architect found all of it there "
-        f"that the user asked for, as they typed it; on the files as they were at {ended_at(project)}. "
+        f"that the user asked for with /omo:ultragoal, as they typed it; on the files as they were at "
+        f"{ended_at(project)}. "
         "/omo:report shows the evidence."
     )
     ended = project.rows()[-1]

@@ -57,7 +57,7 @@ def test_at_the_end_the_architect_answers_for_what_the_user_typed(planned: Proje
     message = planned.stop().message
     assert message.startswith("omo: done, judged: ")
     assert "(G001 'Parse')" in message
-    assert "all of it there that the user asked for, as they typed it" in message
+    assert "all of it there that the user asked for with /omo:ultragoal, as they typed it" in message
 
 
 def test_without_an_answer_for_the_request_it_is_the_agents_word(planned: Project) -> None:

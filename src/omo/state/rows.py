@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         told: bool  # the model knows
         shown: bool  # the user saw it
         ended: list[str]  # the kinds of work that were open
+        run: str  # of plain ultrawork, which a bare word takes up again
 
     class Base(TypedDict, total=False):
         """How the files were when a run began: the commit, and digests of what differed from it."""

@@ -81,7 +81,7 @@ def arm(
     others = [kind for kind in (*work, *dict(work_in(old, "active"))) if kind != KIND]
     is_its_own = old["work"].get(KIND, {}).get("state") in (*OPEN_STATES, "exhausted")
     if named == KIND and (names_task or not others or is_its_own):
-        work[KIND] = _begun(old, now, pinned)
+        work[KIND] = _begun(old, now, pinned, goes_on=not names_task)
     was_live = is_live(old)
     armed: SessionRow = {
         **_with_work(without_request(begun_anew(old)), work),
@@ -94,15 +94,25 @@ def arm(
     return armed if was_live else budget.begin(armed, ceilings, now=now)
 
 
-def _begun(old: SessionRow, now: float, pinned: int) -> Summary:
-    """Work that was still open goes on where it was; after an end it is a new run, and every gate is open again."""
+def _begun(old: SessionRow, now: float, pinned: int, *, goes_on: bool) -> Summary:
+    """Work that was still open goes on where it was; after an end it is a new run, and every gate is open again. A bare
+    word `goes_on` also with what a breaker let go, or the user cancelled: what was done of it before is its work."""
     before = old["work"].get(KIND, {})
     run: Summary = {"run": f"u{int(now * 1000)}", "state": "active", "open": pinned, "total": pinned, "next": None}
     if before.get("state") in OPEN_STATES and not is_cancelled(old):
         run["run"] = before.get("run") or run["run"]
         run["open"] = before.get("open", 0)
         run["next"] = before.get("next")
+    elif goes_on and before.get("state") != "done":
+        run["run"] = last_run(old) or run["run"]
     return run
+
+
+def last_run(row: SessionRow | None) -> str:
+    """Of plain ultrawork: the one that there is, or that the user cancelled."""
+    known = row or EMPTY
+    run = known["work"].get(KIND, {}).get("run") or known["stopContinuation"].get("run")
+    return run if isinstance(run, str) else ""
 
 
 def give_up(row: SessionRow, run: str, what: str, why: str) -> SessionRow:
@@ -246,6 +256,7 @@ def cancel(
         "told": told,
         "shown": shown,
         "ended": [kind for kind, _ in work_in(old, *OPEN_STATES, "exhausted")],
+        "run": last_run(old),
         "cancelledFor": event,
     }
     ulw: Ulw = {**forget_message(old)["ulw"], "enabled": False}

@@ -174,7 +174,8 @@ def _passed(state: RalphState) -> tuple[str, str]:
         verdict = outcome.ATTESTED
     against = ""
     if state.request:
-        against = f"judged against what the user asked for, {state.whose_request}"
+        behind = " with /omo:ralph" if state.is_request_heard else ""  # what they ask later in passing nobody judged
+        against = f"judged against what the user asked for{behind}, {state.whose_request}"
     allowed = state.last_judged.get("allowed") or []
     return verdict, "; ".join(filter(None, [passes, whose, state.whose_criteria, against, *doubts, *allowed]))
 

@@ -184,7 +184,7 @@ def outcome_of(run: PlanRun, plan: Plan) -> Outcome:
         allowed += goal.receipt.get("allowed") or []
     notes = list(dict.fromkeys(allowed))
     verdict, words = outcome.JUDGED, ["omo:architect and omo:qa were seen to find each clean"]
-    words.append(f"{ARCHITECT} found all of it there that the user asked for, as they typed it")
+    words.append(f"{ARCHITECT} found all of it there that the user asked for with /omo:ultragoal, as they typed it")
     doubts = [*_request_doubts(run, plan), *doubts_of(plan)]
     if drift := receipts.drift(plan, run.caller.root):
         doubts.append(drift)

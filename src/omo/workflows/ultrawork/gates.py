@@ -314,7 +314,7 @@ def run_of(row: SessionRow | None) -> str | None:
 def begun(before: SessionRow | None, armed: SessionRow, base: Base) -> SessionEvent:
     """For the row of an arming: the run, and its base where it is a new one. A run keeps the base it began with."""
     run = run_of(armed)
-    return {"run": run, "base": base} if run != run_of(before) else {"run": run}
+    return {"run": run, "base": base} if run != session.last_run(before) else {"run": run}
 
 
 class SessionGates:
