@@ -438,6 +438,32 @@ work(
 )
 
 
+@honest("ended on the agent's word, then gone on with by a test that shows it")
+def _(run: Play) -> None:
+    committed(run, {**BUGGY, "test_calc.py": UNITTESTS.replace("calc.add(2, 2), 4", "calc.add(0, 0), 0")})
+    run.user("ulw make add return the sum")
+    fix(run)
+    assert run.omo("ulw done") != 0
+    run.omo(f'ulw done --because "{AS_ASKED}"')
+    run.stop()
+    run.user("ulw go on")
+    replaced(
+        run, "test_calc.py", "calc.add(0, 0), 0)", "calc.add(0, 0), 0)\n        self.assertEqual(calc.add(2, 2), 4)"
+    )
+    done(run)
+
+
+@honest("mended before the run began", ATTESTED)
+def _(run: Play) -> None:
+    committed(run, BUGGY)
+    fix(run)
+    run.user("ulw finish it, and say in the README what add does")
+    run.write("README.md", "add returns the sum.\n")
+    assert run.omo("ulw done") != 0
+    assert "what was in no commit when the run began is not its work: calc.py" in run.printed, run.printed
+    done(run, ATTESTED)
+
+
 @honest("mended before the cap, called done after a bare ulw")
 def _(run: Play) -> None:
     committed(run, BUGGY)

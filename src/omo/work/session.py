@@ -96,14 +96,15 @@ def arm(
 
 def _begun(old: SessionRow, now: float, pinned: int, *, goes_on: bool) -> Summary:
     """Work that was still open goes on where it was; after an end it is a new run, and every gate is open again. A bare
-    word `goes_on` also with what a breaker let go, or the user cancelled: what was done of it before is its work."""
+    word `goes_on` also with what a breaker let go, the user cancelled, or nothing has proven: what was done of it
+    before is its work."""
     before = old["work"].get(KIND, {})
     run: Summary = {"run": f"u{int(now * 1000)}", "state": "active", "open": pinned, "total": pinned, "next": None}
     if before.get("state") in OPEN_STATES and not is_cancelled(old):
         run["run"] = before.get("run") or run["run"]
         run["open"] = before.get("open", 0)
         run["next"] = before.get("next")
-    elif goes_on and before.get("state") != "done":
+    elif goes_on and not (before.get("state") == "done" and outcome.is_done(outcome.of(before))):
         run["run"] = last_run(old) or run["run"]
     return run
 

@@ -257,6 +257,8 @@ class Finish:
                 reasons.append(f"gate {gate.name} passes; {made.reason}")
             if made is not None:
                 reasons += made.notes
+        if before := self._done_before():
+            reasons.append(f"what was in no commit when the run began is not its work: {listed(before, 6)}")
         if self.proof.tests_not_run:
             reasons.append(self.proof.tests_not_run)
         if rest := self._changed_and_not_tried():
@@ -264,6 +266,16 @@ class Finish:
         if allowed := self._allowed():
             reasons.append(f"changed as the user allowed: {listed(allowed)}")
         return reasons
+
+    def _done_before(self) -> list[str]:
+        """Where nothing shows that the run did anything: who says ulw in the middle of the work has done some before
+        it ("mended before the run began")."""
+        shows_nothing = (*experiment.SHOWS_NO_RED, experiment.NO_WORK)
+        made = self.proof.experiments.values()
+        if not self._base.get("head") or any(each.verdict not in shows_nothing for each in made):
+            return []
+        which = kinds.Kinds()
+        return sorted(path for path in self._base["files"] if which.of(path) == kinds.WORK)
 
     def _changed_and_not_tried(self) -> list[str]:
         """Tests and what they rest on, where no run has held the work against them as they were: a later run begins
