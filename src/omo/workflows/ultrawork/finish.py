@@ -271,8 +271,9 @@ class Finish:
         """Where nothing shows that the run did anything: who says ulw in the middle of the work has done some before
         it ("mended before the run began")."""
         shows_nothing = (*experiment.SHOWS_NO_RED, experiment.NO_WORK)
-        made = self.proof.experiments.values()
-        if not self._base.get("head") or any(each.verdict not in shows_nothing for each in made):
+        made = [each.verdict in shows_nothing for each in self.proof.experiments.values()]
+        has_shown = not all(made) if made else bool(len(self.gates) and self.look.changed)
+        if has_shown or not self._base.get("head"):
             return []
         which = kinds.Kinds()
         return sorted(path for path in self._base["files"] if which.of(path) == kinds.WORK)
