@@ -44,7 +44,7 @@ FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "prompt-queued": ("event.queued", ("the prompt is taken back from the queue",)),
     "waiting": ("work", ("your answer, where it waits or is blocked", "you say continue, where it is paused")),
-    "done": ("work", (f"{TYPE_ULW}, which begins a new run",)),
+    "done": ("work", (f"{TYPE_ULW}; with a task behind it that is a new run",)),
     "duplicate": (
         f"{COOLDOWN} ulw.lastStop event.fingerprint event.continues",
         ("register the hook once: omo doctor says where it is registered twice",),

@@ -30,7 +30,6 @@ from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of, load, require_own
 from omo.work.status import NextStep, units
 from omo.workflows.ralph import end, phases
-from omo.workflows.ralph.criteria import commands_of
 from omo.workflows.ralph.phases import PhaseReport
 from omo.workflows.ralph.rules import (
     DEFAULT_ITERATIONS,
@@ -149,6 +148,7 @@ def _tests_to_pin(context: Context, state: RalphState, report: PhaseReport) -> s
     """How the project's tests become a gate, where code alone decides and none of its commands runs them: the end does
     not run by itself what nobody pinned."""
     from omo.proof import own_commands
+    from omo.workflows.ralph.criteria import commands_of
     from omo.workflows.ultrawork.gates import pin_line
 
     head = (read_base(state.started.get("files")) or {}).get("head")
