@@ -100,9 +100,8 @@ def test_what_the_user_allows_after_an_end_on_the_agents_word_is_proven(calc: St
     calc.model.script(
         bash(edits), bash("omo ulw done"), bash("omo ulw done --because 'add returns text, as asked'"), say("Done.")
     )
-    assert "only with the changed test_calc.py: 1 of 2 old tests no longer holds" in told(
-        talk.prompt("ulw let add return text")
-    )
+    ended = told(talk.prompt("ulw let add return text"))
+    assert "only with the changed test_calc.py: 2 of 2 old tests no longer hold" in ended
     answer = talk.prompt("/omo:allow test_calc.py").stdout
     assert "the change of test_calc.py, as it is now, is let through by you; the work is on again" in answer
     calc.model.script(bash("omo ulw done"), say("It is."))
