@@ -485,6 +485,56 @@ def _(run: Play) -> None:
     done(run)
 
 
+def let_go(run: Play) -> None:
+    while run.stop() == HELD:
+        pass
+
+
+def typed_again(name: str, gone: Bend, prompt: str) -> None:
+    @honest(name)
+    def _(run: Play) -> None:
+        committed(run, BUGGY)
+        run.user("ulw make add return the sum")
+        fix(run)
+        gone(run)
+        run.user(prompt)
+        done(run)
+
+
+typed_again("mended before the cap, the same task typed again", let_go, "ulw make add return the sum")
+typed_again("mended before the cap, gone on with and more asked", let_go, "ulw go on, and then tidy up")
+typed_again(
+    "mended before a cancel, the same task typed again",
+    lambda run: run.user("/omo:stop-continuation"),
+    "ulw make add return the sum",
+)
+
+
+@honest("another task after the cap is a run of its own")
+def _(run: Play) -> None:
+    committed(run, {**BUGGY, "calc.py": BUG.replace("a * b", "a + b + 1")})
+    run.user("ulw make add return the sum")
+    fix(run)
+    let_go(run)
+    run.user("ulw mend mul")
+    replaced(run, "calc.py", "a + b + 1", "a * b")
+    done(run)
+    assert "fails without the work (1 failed, 2 passed: test_mul" in run.printed, run.printed
+
+
+@honest("documents on the agent's word, and a feature typed before that was told", ATTESTED)
+def _(run: Play) -> None:
+    committed(run, GREEN)
+    run.user("ulw say in the README what calc does")
+    run.write("README.md", "calc adds\n")
+    run.omo('ulw done --because "the README says it, which no test shows"')
+    run.user("ulw add a div function")
+    run.append("calc.py", DIV)
+    run.write("test_div.py", DIV_TESTS)
+    done(run)
+    assert "Done, proven" in run.printed, run.printed
+
+
 @honest("an old test asserts the old behaviour, allowed after the end on the agent's word")
 def _(run: Play) -> None:
     committed(run, GREEN)

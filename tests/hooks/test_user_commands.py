@@ -348,6 +348,15 @@ def test_a_change_is_let_through_after_an_end_on_the_agents_word_which_is_taken_
     assert "did nothing: nothing is on in this conversation for which value" in reason(on.prompt("/omo:allow value"))
 
 
+def test_an_end_that_was_not_told_is_told_with_that_of_the_next_task(on: Host) -> None:
+    assert agent(on, "ulw", "done", "--because", "there was nothing to change") == 0
+    on.prompt("ulw make the value newer")
+    assert agent(on, "ulw", "done", "--because", "it is new enough already") == 0
+    on.prompt("ulw go on")
+    assert agent(on, "ulw", "done", "--because", "it is as new as can be") == 0
+    assert on.row()["work"]["ulw"]["earlier"]["why"].startswith("“there was nothing to change”")
+
+
 def test_what_waited_for_a_leave_goes_on_with_the_next_message_and_calls_no_failure_a_pass(on: Host) -> None:
     on.prompt("/omo:pin tests -- grep -q new value")
     agent(on, "gate", "run")

@@ -58,6 +58,7 @@ def _armed(event: Event, world: World, reading: Reading, by: str, row: SessionRo
     if row is not None and is_on and row["ulw"].get("armedFor") == event.fingerprint:
         return runtime.Change(Answer())  # the same prompt, delivered twice
     in_force = settings.load(world.environ, world.root)
+    names_task = _names_task(event.prompt, reading)
     pinned = list(gates.current(world.state, event.session, row))
     armed = session.arm(
         row,
@@ -66,7 +67,8 @@ def _armed(event: Event, world: World, reading: Reading, by: str, row: SessionRo
         now=world.now,
         ceilings=in_force.budget if by == "user" else None,
         pinned=len(pinned),
-        names_task=_names_task(event.prompt, reading),
+        names_task=names_task,
+        goes_on=names_task and _is_task_of_before(event, world, reading, row),
     )
     armed = session.note(_counting(event, world, row, armed), {"armedFor": event.fingerprint})
     is_ulw = bool(armed["work"].get(session.KIND, {}).get("state"))
@@ -87,18 +89,48 @@ def _armed(event: Event, world: World, reading: Reading, by: str, row: SessionRo
     elif is_ulw and not is_on:
         text = messages.ON_AGAIN
     answer = messages.turned_on(text, woken, armed, in_force.problems) if text or woken else Answer()
+    if answer.message and not names_task and not session.last_run(row) and not woken:
+        answer.message += _left_elsewhere(event, world)
     return runtime.Change(answer, armed, [noted])
 
 
+def _left_elsewhere(event: Event, world: World) -> str:
+    """A bare word in a conversation that has nothing to go on with: it may be meant for what another one left open,
+    but as well for what was spoken of in this one."""
+    from omo.work import left_open
+
+    others = left_open.offered(runtime.sessions(world.state), event.session, event.client, world.now)
+    return messages.LEFT_ELSEWHERE if others else ""
+
+
 def _names_task(prompt: str, reading: Reading) -> bool:
-    """Whether it says anything beside the word and a "go on". A clause is read in the square of its words."""
+    """Whether it says anything beside the word and a "go on"."""
+    return any(kind != "go" for kind in _clauses(prompt, reading))
+
+
+def _clauses(prompt: str, reading: Reading) -> list[str]:
+    """Of what kinds are those beside the word. A clause is read in the square of its words."""
     from omo.hooks.stop_words import LONGEST_READ, clauses_of
 
     if len(prompt) > LONGEST_READ:
-        return True
+        return ["work"]
     start, end = reading.span
     rest = f"{prompt[:start]} {prompt[end:]}"
-    return any(clause.words and clause.kind not in ("go", "filler") for clause in clauses_of(rest))
+    return [clause.kind for clause in clauses_of(rest) if clause.words and clause.kind != "filler"]
+
+
+def _is_task_of_before(event: Event, world: World, reading: Reading, row: SessionRow | None) -> bool:
+    """A "go on" before others, or, where the run was let go or cancelled, the same words typed once more."""
+    if not (run := session.last_run(row)):
+        return False
+    if _clauses(event.prompt, reading)[:1] == ["go"]:
+        return True
+    if row is None or row["work"].get(session.KIND, {}).get("state") == "done":
+        return False  # "ulw do the next item" is another item every time
+    from omo.work import requests
+
+    events = runtime.vouched_rows(world.state, event.session, row)
+    return block(event.prompt, LONGEST_TASK) in requests.of_run(events, session.KIND, run)
 
 
 def _counting(event: Event, world: World, before: SessionRow | None, armed: SessionRow) -> SessionRow:

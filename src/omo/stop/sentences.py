@@ -255,6 +255,8 @@ def whole_outcome(ended: Works, row: SessionRow) -> Outcome:
         outcomes.append(_named_outcome(kind, summary, alone=len(ended) == 1))
         if "earlier" in summary:
             earlier = _named_outcome(kind, {"outcome": summary["earlier"]}, alone=False)
+            if kind == session.KIND:  # its words name no run
+                earlier = {**earlier, "why": f"before that, {earlier['why']}"}
             if outcome.is_worse(earlier, outcomes[-1]):
                 outcomes.append(earlier)
     gates = row["work"].get(session.KIND, {})

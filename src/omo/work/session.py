@@ -58,6 +58,7 @@ def arm(
     pinned: int = 0,
     named: str = KIND,
     names_task: bool = True,
+    goes_on: bool = False,
 ) -> SessionRow:
     """A person asked for it: all blocks again, and no earlier cancel or release stands in the way.
 
@@ -67,7 +68,7 @@ def arm(
     command, and until then nothing new is held. What is spent is counted from here, unless the run was on: then it
     goes on with what is left of its `ceilings`. `pinned` is how many gates there are. A bare word that `names_task`
     none sets going what there is, and begins no run beside it: at the cap of a plan the user is told to type it, and
-    owes nothing for that.
+    owes nothing for that. `goes_on`: the task is that of the run before.
     """
     old = row or EMPTY
     work: Work = {}
@@ -81,7 +82,7 @@ def arm(
     others = [kind for kind in (*work, *dict(work_in(old, "active"))) if kind != KIND]
     is_its_own = old["work"].get(KIND, {}).get("state") in (*OPEN_STATES, "exhausted")
     if named == KIND and (names_task or not others or is_its_own):
-        work[KIND] = _begun(old, now, pinned, goes_on=not names_task)
+        work[KIND] = _begun(old, now, pinned, goes_on=goes_on or not names_task)
     was_live = is_live(old)
     armed: SessionRow = {
         **_with_work(without_request(begun_anew(old)), work),
@@ -97,7 +98,7 @@ def arm(
 def _begun(old: SessionRow, now: float, pinned: int, *, goes_on: bool) -> Summary:
     """Work that was still open goes on where it was; after an end it is a new run, and every gate is open again. A bare
     word `goes_on` also with what a breaker let go, the user cancelled, or nothing has proven: what was done of it
-    before is its work."""
+    before is its work. Typed before the Stop that would have told an end, that end is told with the next."""
     before = old["work"].get(KIND, {})
     run: Summary = {"run": f"u{int(now * 1000)}", "state": "active", "open": pinned, "total": pinned, "next": None}
     if before.get("state") in OPEN_STATES and not is_cancelled(old):
@@ -106,7 +107,7 @@ def _begun(old: SessionRow, now: float, pinned: int, *, goes_on: bool) -> Summar
         run["next"] = before.get("next")
     elif goes_on and not (before.get("state") == "done" and outcome.is_done(outcome.of(before))):
         run["run"] = last_run(old) or run["run"]
-    return run
+    return with_earlier(before, run)
 
 
 def last_run(row: SessionRow | None) -> str:
