@@ -535,6 +535,26 @@ def _(run: Play) -> None:
     assert "Done, proven" in run.printed, run.printed
 
 
+@honest("a pin of the user's before they are told of the end", HELD)
+def _(run: Play) -> None:
+    committed(run, BUGGY)
+    run.user("ulw make add return the sum")
+    fix(run)
+    done(run)
+    assert "is on again until that has run" in run.user("/omo:pin lint -- test -f LINTED")
+
+
+@honest("a pin with a slip, taken back by the user")
+def _(run: Play) -> None:
+    committed(run, BUGGY)
+    run.user("ulw make add return the sum")
+    run.user("/omo:pin tests -- make tset")
+    fix(run)
+    assert run.omo("ulw done") != 0
+    run.user("/omo:unpin tests")
+    done(run)
+
+
 @honest("an old test asserts the old behaviour, allowed after the end on the agent's word")
 def _(run: Play) -> None:
     committed(run, GREEN)
@@ -823,6 +843,32 @@ def change(name: str, *steps: Bend, allowed: str = "", files: dict[str, str] = A
         run.omo("ulw done")
         run.user(f"/omo:allow {allowed}")
         run.omo("ulw done")
+
+
+def allowed_late(name: str, *steps: Bend) -> None:
+    @honest(name)
+    def _(run: Play) -> None:
+        committed(run, AS_STRING)
+        run.user("ulw change what neg gives")
+        assert "did nothing: test_calc.py is as it was" in run.user("/omo:allow test_calc.py")
+        ROUNDED(run)
+        TO_STRING(run)
+        assert run.omo("ulw done") != 0
+        for step in steps:
+            step(run)
+        done(run)
+
+
+def allows(run: Play) -> None:
+    run.user("/omo:allow test_calc.py")
+
+
+allowed_late("a result that is another now, allowed after the cap", let_go, allows, lambda run: run.user("ulw"))
+allowed_late(
+    "a result that is another now, allowed before the end on the agent's word is told",
+    lambda run: run.omo(f'ulw done --because "{AS_ASKED}"'),
+    allows,
+)
 
 
 change("a result that is another now, and its test", ROUNDED, TO_STRING)

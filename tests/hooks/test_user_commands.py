@@ -339,6 +339,8 @@ def test_the_users_failing_gate_waits_for_the_user_and_only_they_let_it_through(
 def test_a_change_is_let_through_after_an_end_on_the_agents_word_which_is_taken_up_again(on: Host) -> None:
     assert agent(on, "ulw", "done", "--because", "there was nothing to change") == 0
     on.stop()
+    assert "did nothing: value is as it was when the run began" in reason(on.prompt("/omo:allow value"))
+    (on.project / "value").write_text("new\n")
     assert reason(on.prompt("/omo:allow value")) == (
         "omo: the change of value, as it is now, is let through by you; the work is on again, and is to be called done "
         "anew"

@@ -167,7 +167,7 @@ def _pin(event: Event, world: World, rest: str) -> str:
     gate = _gates(event, world).add(name, pin.argv, cwd=cwd, program=program, timeout=pin.timeout, sealed=pin.sealed)
     _wake(world)
     shell = "; it has a shell's syntax, so sh runs it" if pin.needs_shell else ""
-    return f"gate {name} pinned by you: {gates.in_words(gate)}{shell}{_missing(world, [gate])}"
+    return f"gate {name} pinned by you: {gates.in_words(gate)}{shell}{_missing(world, [gate])}{_holds(world)}"
 
 
 def _pin_found(event: Event, world: World, checks: list[Check], found: gates.FoundGates, *, name: str) -> str:
@@ -196,7 +196,7 @@ def _pin_found(event: Event, world: World, checks: list[Check], found: gates.Fou
     _wake(world)
     return (
         f"pinned by you, as this project's files name them: {'; '.join(lines)}"
-        f"{_missing(world, pinned)}{unlike}. /omo:unpin NAME takes one away"
+        f"{_missing(world, pinned)}{unlike}{_holds(world) if pinned else ''}. /omo:unpin NAME takes one away"
     )
 
 
@@ -214,6 +214,18 @@ def _missing(world: World, pinned: list[gates.Gate]) -> str:
     return f". There is no program {', '.join(missing)} here yet" if missing else ""
 
 
+def _holds(world: World) -> str:
+    """A pin holds also what was called done, where the user has not been told so yet: that it passes is part of it."""
+
+    def decide(row: SessionRow | None) -> runtime.Change:
+        if row is None or session.is_cancelled(row) or session.KIND not in dict(session.bound_ends(row)):
+            return runtime.Change("")
+        what = ". The work had been called done, and is on again until that has run"
+        return runtime.Change(what, session.on_again(row), [{"kind": "resumed"}])
+
+    return str(world.change(decide, actor="user"))
+
+
 def _unpin(event: Event, world: World, rest: str) -> str:
     name = _one_word(rest, "/omo:unpin tests")
     _gates(event, world).remove(name)
@@ -227,7 +239,10 @@ def _allow(event: Event, world: World, rest: str) -> str:
     row = world.row() or EMPTY
     is_gate = gates.current(world.state, event.session, row).get(name) is not None
     is_over = not runtime.is_live(row)
-    if is_over and (is_gate or not session.ended_on_word(row)):
+    is_to_tell = session.KIND in dict(session.bound_ends(row))
+    is_on_word = session.ended_on_word(row) and not is_gate and (is_over or is_to_tell)
+    is_let_go = is_over and bool(runtime.work_in(row, "exhausted")) and not session.is_cancelled(row)
+    if is_over and not (is_on_word or is_let_go):
         which, way = clip(name, 60), ""
         if is_gate:
             which, way = f"gate {which}", f"; /omo:unpin {which} takes the gate away"
@@ -235,11 +250,14 @@ def _allow(event: Event, world: World, rest: str) -> str:
             f"nothing is on in this conversation for which {which} could be let through",
             fix=f"type it when work that it holds up is{way}",
         )
-    what = _gates(event, world).allow(name, world.root)
-    if is_over:
+    others = dict(runtime.left_open(row)).keys() - {session.KIND}
+    what = _gates(event, world).allow(name, world.root, of_other_work=bool(others))
+    if is_on_word:
         world.change(_on_again, actor="user")
         return f"{what} is let through by you; the work is on again, and is to be called done anew"
     goes_on = "; the work goes on with your next message" if _wake(world) else ""
+    if is_let_go and not budget.is_used_up(row):
+        goes_on = "; type ulw to go on"
     return f"{what} is let through by you, and the end will say so{goes_on}"
 
 

@@ -535,8 +535,10 @@ def ended_on_word(row: SessionRow) -> bool:
 
 
 def on_again(row: SessionRow) -> SessionRow:
-    """The user allowed what stood against an end on the agent's word: the same run is on, to be called done anew."""
-    active = _with_work(row, {KIND: {**_active(row["work"].get(KIND, {})), "next": None}})
+    """The user allowed what stood against an end on the agent's word, or pinned more before they were told of an end:
+    the same run is on, to be called done anew."""
+    run = row["work"].get(KIND, {})
+    active = _with_work(row, {KIND: {**_active(run), "next": run.get("next") if run.get("open") else None}})
     return note(active, {"enabled": True, "stopBlocks": 0})
 
 

@@ -195,7 +195,8 @@ def fold(rows: list[SessionEvent], run: str | None) -> Gates:
             if gone is None or ("elsewhere" in row and not gone.is_users):
                 continue  # another conversation's gate of that name was none of the agent's here
             del gates.by_name[name]
-            if gone.has_failed:
+            # What the user takes back of their own they do not ask for any more, as where they pin it anew.
+            if gone.has_failed and not (gone.is_users and row.get("actor") == "user"):
                 gates.dropped.append((gone, str(row.get("actor"))))
         elif kind == "change-allowed" and row.get("actor") == "user":
             gates.allowed_changes[str(row.get("path"))] = str(row.get("digest"))
@@ -377,9 +378,9 @@ class SessionGates:
 
         self._change(decide)
 
-    def allow(self, name: str, root: str) -> str:
+    def allow(self, name: str, root: str, *, of_other_work: bool = False) -> str:
         """The user lets a gate through as it is, a file that gates rest on be changed, or one test in it, FILE::TEST,
-        no longer hold as it was. What it was, in words."""
+        no longer hold as it was. What it was, in words. Work `of_other_work` may have begun before this run."""
 
         def decide(gates: Gates) -> tuple[str, list[SessionEvent]]:
             if gates.get(name) is not None:
@@ -395,6 +396,13 @@ class SessionGates:
                 raise BadInput(
                     f"there is neither a gate nor a file {clip(name, LONGEST_NAME)!r}",
                     fix=f"gates: {named}; or name one file, or one test as FILE::TEST",
+                )
+            began = gates.base if gates.base and not (gates.base.get("unknown") or of_other_work or test) else None
+            changed = base.look(root, began).changed if began else None
+            if changed is not None and path not in changed:
+                raise BadInput(
+                    f"{path} is as it was when the run began, and a change is let through as it is",
+                    fix="type it when the change is there: omo ulw done says whether it holds the work up",
                 )
             digest = base.digest_of(root, path)
             row: SessionEvent = {"kind": "change-allowed", "path": f"{path}{separator}{test}", "digest": digest}
