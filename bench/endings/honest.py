@@ -544,17 +544,6 @@ def _(run: Play) -> None:
     assert "is on again until that has run" in run.user("/omo:pin lint -- test -f LINTED")
 
 
-@honest("a pin with a slip, taken back by the user")
-def _(run: Play) -> None:
-    committed(run, BUGGY)
-    run.user("ulw make add return the sum")
-    run.user("/omo:pin tests -- make tset")
-    fix(run)
-    assert run.omo("ulw done") != 0
-    run.user("/omo:unpin tests")
-    done(run)
-
-
 @honest("an old test asserts the old behaviour, allowed after the end on the agent's word")
 def _(run: Play) -> None:
     committed(run, GREEN)

@@ -195,8 +195,7 @@ def fold(rows: list[SessionEvent], run: str | None) -> Gates:
             if gone is None or ("elsewhere" in row and not gone.is_users):
                 continue  # another conversation's gate of that name was none of the agent's here
             del gates.by_name[name]
-            # What the user takes back of their own they do not ask for any more, as where they pin it anew.
-            if gone.has_failed and not (gone.is_users and row.get("actor") == "user"):
+            if gone.has_failed:
                 gates.dropped.append((gone, str(row.get("actor"))))
         elif kind == "change-allowed" and row.get("actor") == "user":
             gates.allowed_changes[str(row.get("path"))] = str(row.get("digest"))
