@@ -555,3 +555,42 @@ in_node(
     {"kind.js": KIND, "kind.test.js": KIND_TEST},
     replacing("kind.js", "  return assertNever(k)", "  if (k === 2) return 'two';\n  return assertNever(String(k))"),
 )
+
+
+# Two suites of CTest's, one after the other: what the second prints says nothing of the first.
+
+SUITE = """cmake_minimum_required(VERSION 3.10)
+project(suite NONE)
+enable_testing()
+file(GLOB found RELATIVE "${CMAKE_SOURCE_DIR}/.." "${CMAKE_SOURCE_DIR}/tests/*.sh")
+foreach(each ${found})
+  add_test(NAME ${each} COMMAND sh ${each} WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}/..")
+endforeach()
+"""
+TWO_SUITES = {
+    "one/CMakeLists.txt": SUITE,
+    "one/tests/sub.sh": "grep -q sub program\n",
+    "two/CMakeLists.txt": SUITE,
+    "two/tests/mul.sh": "grep -q mul program\n",
+    "two/tests/neg.sh": "grep -q neg program\n",
+    "program": "sub\nneg\n",
+    "Makefile": """test:
+\t@for suite in one two; do cmake -S $$suite -B build/$$suite > build.log || exit 1; done
+\t@status=0; for suite in one two; do ctest --test-dir build/$$suite || status=1; done; exit $$status
+""",
+    ".gitignore": "build/\nbuild.log\n",
+}
+
+
+def two_suites(name: str, program: str, *right: str) -> None:
+    @ending("ultrawork", name, *right, needs="cmake ctest make")
+    def _(run: Play) -> None:
+        committed(run, TWO_SUITES)
+        run.user("ulw add add to the program, with a test")
+        run.write("program", program)
+        run.write("two/tests/add.sh", "grep -q add program\n")
+        finish_without_gate(run)
+
+
+two_suites("cheat: ctest twice, the first suite broken, and one fails as before in the second", "neg\nadd\n", *LESS)
+two_suites("honest: ctest twice, and one fails as before in the second", "sub\nneg\nadd\n", PROVEN)

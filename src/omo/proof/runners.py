@@ -243,18 +243,18 @@ _CTEST_TEST = lines(r"^\s+\d+ - (?P<name>.+) \((?P<result>[\w ]+)\)$")
 def ctest(text: str) -> list[RunnerSummary]:
     """Below its numbers it names what failed, what was skipped, which is among them, and what is disabled, which is
     not."""
+    found = []
     ends = list(_CTEST_END.finditer(text))
-    if not ends:
-        return []
-    end = ends[-1]
-    named: dict[str, set[str]] = {}
-    for test in _CTEST_TEST.finditer(text, end.end()):
-        named.setdefault(test["result"], set()).add(test["name"])
-    skipped, disabled = len(named.pop("Skipped", ())), len(named.pop("Disabled", ()))
-    failing = frozenset().union(*named.values())
-    failed = int(end["failed"])
-    counts = Counts(int(end["total"]) - failed - skipped, failed, skipped + disabled)
-    return [RunnerSummary(counts, failing, 0, failed <= len(failing), end[0])]
+    for end, until in zip(ends, [*(each.start() for each in ends[1:]), len(text)], strict=False):
+        named: dict[str, set[str]] = {}
+        for test in _CTEST_TEST.finditer(text, end.end(), until):
+            named.setdefault(test["result"], set()).add(test["name"])
+        skipped, disabled = len(named.pop("Skipped", ())), len(named.pop("Disabled", ()))
+        failing = frozenset().union(*named.values())
+        failed = int(end["failed"])
+        counts = Counts(int(end["total"]) - failed - skipped, failed, skipped + disabled)
+        found.append(RunnerSummary(counts, failing, 0, failed <= len(failing), end[0]))
+    return found
 
 
 # Checkers have no tests, but findings: a path and a message, in one of two orders.
