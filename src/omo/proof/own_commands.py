@@ -98,16 +98,20 @@ def test_gates(root: str, head: str | None, directory: str, changed: Collection[
 
     They are those of the session's directory, or of one above it that has all of the work: a library that is mended
     from a service beside it has tests too. Where that names none, or a test elsewhere was changed, it is those nearest
-    to each file; and of several languages those of the changed files.
+    to each file, and to that directory; and of several languages those of the changed files.
     """
     which = kinds.Kinds()
     work = [path for path in changed if which.of(path) == kinds.WORK]
+    values = [path for path in changed if which.is_test(path) or kinds.is_plain_data(path)]
     above = calls.below(directory)
     for path in work:
         while above and not path.startswith(f"{above}/"):
             above = posixpath.dirname(above)
+    paths = [*work, *(path for path in values if which.of(path) == kinds.REST)]
+    if not paths or not (above == calls.below(directory) or _tests_named(root, head, above)):
+        paths.append(posixpath.join(directory, ""))
     gates: dict[tuple[str, ...], Check] = {}
-    for path in [*work, *filter(which.is_test, changed)] or [posixpath.join(above, "")]:
+    for path in paths:
         own = posixpath.dirname(path)
         is_below = not above or path.startswith(f"{above}/")
         starts = (above, own, directory) if is_below else (own,)
