@@ -456,6 +456,30 @@ def _(run: Play) -> None:
     judged(run, "G001")
 
 
+@ending("ultragoal", "asked for twice, and a test weakened between", HELD, ATTESTED)
+def _(run: Play) -> None:
+    run.append("test_calc.py", ADD_TEST)
+    run.sh("git commit -qam 'a test that fails'")
+    run.user(f"/omo:pin tests -- {TEST}")
+    asked(run, f"/omo:ultragoal {ONE}")
+    tests = (run.project / "test_calc.py").read_text(encoding="utf-8")
+    run.write("test_calc.py", tests.replace("3), 5)", "3), -4)"))
+    run.sh("git commit -qam 'tidy tests'")
+    asked(run, f"/omo:ultragoal {ONE}")
+    planned(run, ONE)
+    judged(run, "G001")
+
+
+@ending("ultragoal", "reviewed, and a module changed in a directory called like that of bytecode", HELD, ATTESTED)
+def _(run: Play) -> None:
+    planned(run, ONE)
+    run.write("old__pycache__/parser.py", "FAST = True\n")
+    reviewed(run)
+    checkpoint(run)
+    run.write("old__pycache__/parser.py", "FAST = not True\n")
+    run.omo("goal complete")
+
+
 @ending("ultragoal", "a gate cited that passed before the work", HELD, ATTESTED)
 def _(run: Play) -> None:
     planned(run, ONE)

@@ -40,7 +40,7 @@ def create_goals(run: PlanRun, brief: Brief, *, mode: str, force: bool) -> PlanR
     typed = _typed(run)
     if asked_for := _requests(run, brief, typed):
         created["requests"] = asked_for
-    asked = read_base(typed[-1].get("base")) if typed else None
+    asked = read_base(_first_asked(run, typed).get("base")) if typed else None
     if asked and asked != created["repository"]["files"]:
         created["repository"]["asked"] = asked
     if caller.by != "user" and typed and (left_out := _left_out(str(typed[-1].get("text") or ""), brief)):
@@ -77,6 +77,13 @@ def _left_to_end(run: PlanRun) -> NextStep | None:
 def _typed(run: PlanRun) -> list[SessionEvent]:
     """What the user typed after /omo:ultragoal, where no plan was made of it yet."""
     return requests.typed(run.caller.events, "ultragoal", since=_made_at(run))
+
+
+def _first_asked(run: PlanRun, typed: list[SessionEvent]) -> SessionEvent:
+    """Since the user last called anything off: "asked for twice, and a test weakened between"."""
+    stops = [str(row.get("ts")) for row in run.caller.events if row.get("kind") in ("cancelled", "paused")]
+    wanted = [row for row in typed if str(row.get("ts")) > max(stops, default="")]
+    return [*wanted, typed[-1]][0]
 
 
 def _made_at(run: PlanRun) -> str:
