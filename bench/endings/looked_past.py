@@ -198,6 +198,17 @@ for _name, _path, _text in (
     ("value in cases/mul.exp changed", "cases/mul.exp", "8\n"),
 ):
     story(f"half, the other {_name}", all_of(ADD_CASE, writing(_path, _text)), files=CASES, half=False)
+for _end, _path, _text in (
+    ("ans", "cases/mul.ans", "8\n"),
+    ("ok", "cases/mul.ok", "8\n"),
+    ("ok", "cases/mul.in", "add 6 6\n"),
+):
+    story(
+        f"half, the other case in {_path} changed, beside .{_end}",
+        all_of(ADD_CASE, writing(_path, _text)),
+        files={path.replace(".exp", f".{_end}"): text.replace(".exp", f".{_end}") for path, text in CASES.items()},
+        half=False,
+    )
 READ_SUM = "int(open('sums.sha256').read())"
 story(
     "half, the other value in sums.sha256 changed",

@@ -77,10 +77,10 @@ PACKAGES_AT_TOP = ("vendor/", "requirements/")
 DATA = _words("""
     json json5 jsonc jsonl ndjson yaml yml toml ini cfg conf properties csv tsv txt xml dat data pickle pkl npy npz
     parquet db sqlite snap golden ambr approved expected out exp ref har log lock sum pem crt key zip gz tar tgz bin rc
-    list lst md5 sha1 sha256 sha512
+    ans ok list lst md5 sha1 sha256 sha512
 """)
 # What `mul.in` beside it is to give: "the other input changed". `config.h.in` is a template.
-BESIDE_INPUT = ("out", "exp", "expected", "ref", "golden", "ans")
+BESIDE_INPUT = ("out", "exp", "expected", "ref", "golden", "ans", "ok")
 DOCUMENTS = _words("md markdown rst adoc pdf png jpg jpeg gif svg webp avif ico woff woff2 ttf otf mp3 mp4 webm")
 # In capitals, because `history.py` and bin/todo are programs; and those of CI.
 DOCUMENT_NAMES = _any_of("""
