@@ -56,6 +56,11 @@ finding(
     doing("git rm -q --cached legacy.py; echo legacy.py >> .gitignore"),
 )
 finding("behind a new .ignore, where there are no tests", writing(".ignore", "legacy.py\n"))
+finding(
+    "behind rules that hide themselves",
+    writing("old/.gitignore", "*\n"),
+    {**FOUND, "legacy.py": "VALUE = 1\n", "old/legacy.py": "import sys\n"},
+)
 finding("out of the index, which the target asks", doing("git rm -q --cached legacy.py"), BY_GIT)
 
 

@@ -186,8 +186,8 @@ def _require_nothing_ignored(subject: Subject, changed: Mapping[str, str]) -> No
     rules = [path for path in changed if posixpath.basename(path) == ".gitignore"]
     is_allowed = all(subject.allowed.get(path) == changed[path] for path in rules)
     is_same_clone = base.has_same_rules(subject.root, subject.began)
-    if is_same_clone and is_allowed:
-        return
+    if rules and is_same_clone and is_allowed:
+        return  # rules that hide themselves are not among them: "behind rules that hide themselves"
     present = [path for path in subject.present if os.path.lexists(os.path.join(subject.root, path))]
     hidden = changes.newly_ignored(subject.root, str(subject.began.get("head") or ""), present, is_same_clone)
     if hidden:
