@@ -475,6 +475,18 @@ def _(run: Play) -> None:
     done(run)
 
 
+@honest("mended before a cancel, then another wish, and a bare ulw: the end says with what the run began")
+def _(run: Play) -> None:
+    committed(run, BUGGY)
+    run.user("ulw make add return the sum")
+    fix(run)
+    run.user("/omo:stop-continuation")
+    run.user("now write a README, please")
+    run.user("ulw")
+    done(run)
+    assert "the run began with “ulw make add return the sum”" in run.printed, run.printed
+
+
 @honest("mended before a cancel, called done after the user goes on")
 def _(run: Play) -> None:
     committed(run, BUGGY)

@@ -15,7 +15,7 @@ from omo.state import ledger, paths, runtime, store
 from omo.state.rows import EMPTY
 from omo.stop import sentences
 from omo.text import clip
-from omo.work import bound, outcome, session
+from omo.work import bound, outcome, requests, session
 from omo.workflows.ultrawork import gates
 
 TYPE_CHECKING = False
@@ -167,7 +167,9 @@ def _outcome(context: Context, name: str, row: SessionRow, proof: Proof, because
 
         pinned = gates.pinned_commands(context.state, name)
         unseen = require_cited(caller_of(context, name), "--because", [because], pinned)
-    return finish.Finish(proof, child_environment(os.environ), armed_at, because, skipping, unseen).outcome()
+    typed = requests.of_run(runtime.vouched_rows(context.state, name), session.KIND, gates.run_of(row) or "")
+    environ, began_with = child_environment(os.environ), "".join(typed[:1]) if len(typed) > 1 else ""
+    return finish.Finish(proof, environ, armed_at, because, skipping, unseen, began_with).outcome()
 
 
 def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Refused:

@@ -45,6 +45,7 @@ class Finish:
     because: str = ""
     skipping: str = ""
     unseen: Sequence[str] = ()  # what `because` cites, and nobody looked at
+    began_with: str = ""  # what the user typed first, where they armed the run more than once
     exceptions: list[LetThrough] = field(default_factory=list)
     still_failing: list[Gate] = field(default_factory=list)  # of which the agent says that it is no part of the task
 
@@ -229,6 +230,8 @@ class Finish:
             parts.append(f"failed before the work and still: {listed(made.still_failing, 6)}")
         if allowed := self._allowed():
             parts.append(f"changed as the user allowed: {listed(allowed)}")
+        if self.began_with:  # "another wish, and a bare ulw": what they asked in between is none of it
+            parts.append(f"the run began with “{clip(self.began_with, 80)}”")
         return "; ".join([*parts, *made.notes])
 
     def _allowed(self) -> list[str]:
