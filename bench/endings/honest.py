@@ -502,7 +502,7 @@ def let_go(run: Play) -> None:
         pass
 
 
-def typed_again(name: str, gone: Bend, prompt: str) -> None:
+def typed_again(name: str, gone: Callable[[Play], object], prompt: str) -> None:
     @honest(name)
     def _(run: Play) -> None:
         committed(run, BUGGY)
@@ -846,7 +846,7 @@ def change(name: str, *steps: Bend, allowed: str = "", files: dict[str, str] = A
         run.omo("ulw done")
 
 
-def allowed_late(name: str, *steps: Bend) -> None:
+def allowed_late(name: str, *steps: Callable[[Play], object]) -> None:
     @honest(name)
     def _(run: Play) -> None:
         committed(run, AS_STRING)
