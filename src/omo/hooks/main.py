@@ -50,6 +50,7 @@ class World:
         self.root = paths.project_root(environ, event.project or cwd)
         self.state = paths.state_dir(self.root, environ)
         self.unreadable: Unreadable | None = None  # why the row is not known
+        self.found_tests: str | None = None  # what `own_calls.runs_found_tests` has found, once somebody asked
 
     def row(self) -> SessionRow | None:
         """The session's row; None also where it cannot be read: whoever writes next keeps the bytes aside."""

@@ -57,6 +57,12 @@ def is_done(words: list[str]) -> bool:
 
 def runs_found_tests(event: Event, world: World) -> str:
     """The project's own test commands that `omo ulw done` would run and nobody has pinned yet."""
+    if world.found_tests is None:
+        world.found_tests = _found_tests(event, world)
+    return world.found_tests
+
+
+def _found_tests(event: Event, world: World) -> str:
     from omo.proof import base, own_commands, typed_commands
     from omo.workflows.ultrawork import gates
 

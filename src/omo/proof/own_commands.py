@@ -111,11 +111,17 @@ def test_gates(root: str, head: str | None, directory: str, changed: Collection[
     if not paths or not (above == calls.below(directory) or _tests_named(root, head, above)):
         paths.append(posixpath.join(directory, ""))
     gates: dict[tuple[str, ...], Check] = {}
+    by_start: dict[str, list[Check]] = {}
     for path in paths:
         own = posixpath.dirname(path)
         is_below = not above or path.startswith(f"{above}/")
-        starts = (above, own, directory) if is_below else (own,)
-        named = next(filter(None, (_tests_named(root, head, start) for start in starts)), [])
+        named: list[Check] = []
+        for start in (above, own, directory) if is_below else (own,):
+            if start not in by_start:
+                by_start[start] = _tests_named(root, head, start)
+            named = by_start[start]
+            if named:
+                break
         for check in [each for each in named if path.endswith(ENDS.get(each.language, ""))] or named[:1]:
             gates.setdefault((check.cwd, *check.argv), check)
     return list(gates.values())
