@@ -582,6 +582,17 @@ def _(run: Play) -> None:
     done(run)
 
 
+@honest("a linter that the user pinned, without git")
+def _(run: Play) -> None:
+    run.sh("rm -rf .git; mkdir -p .sisyphus/cc-omo")
+    run.write("calc.py", f"# TODO\n{MENDED}")
+    run.write("Makefile", "lint:\n\t! grep -n TODO calc.py\n")
+    run.user("ulw make the lint pass")
+    run.user("/omo:pin make lint")
+    replaced(run, "calc.py", "# TODO\n", "")
+    done(run)
+
+
 @honest("a part of the project, in whose directory the session is")
 def _(run: Play) -> None:
     committed(run, IN_API)
