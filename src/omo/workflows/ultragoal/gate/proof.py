@@ -198,7 +198,7 @@ class GateProver:
         defects = list(evidence.defects)
         artifact = evidence.artifact
         if evidence.shape == AUTOMATION and evidence.path:
-            problems = media.transcript_defects(evidence.path, family, self.subject.started_at)
+            problems = media.transcript_defects(evidence.path, family)
             defects += _shows_nothing(evidence, problems)
         elif evidence.basis == REPLAY and evidence.path:
             defects += self._replay(evidence, evidence.path)
