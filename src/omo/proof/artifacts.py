@@ -7,7 +7,7 @@ import hashlib
 import math
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -81,13 +81,12 @@ def register(
     now: float,
     wait: float,
     repair: bool = False,
-    spent: Collection[str] = (),
     files: Base | None = None,
 ) -> Artifact:
     """Record a file as evidence for a goal that began at `started_at`; Refused where it cannot be that.
 
-    `spent` are digests that prove other goals, whatever the ledger says. `repair` keeps a damaged ledger aside, and
-    takes one that was begun anew for the right one: only the user can say so. `files` come with what omo recorded.
+    `repair` keeps a damaged ledger aside, and takes one that was begun anew for the right one: only the user can say
+    so. `files` come with what omo recorded.
     """
     if repair and by != "user":
         raise Refused("only the user can repair the ledger of evidence", fix=REPAIR)
@@ -100,7 +99,7 @@ def register(
         if repair:
             events += journal.repair(now) or [ANEW]
             rows = journal.whole()
-        answer = _judge(rows, claim, spent)
+        answer = _judge(rows, claim)
         if isinstance(answer, Refused):
             if answer.details["why"] == "old" and not claim.committed_before:
                 seen: ArtifactRow = {"kind": "seen", "contents": {file.name: (file.digest, file.since)}}
@@ -121,17 +120,9 @@ def register(
     return recorded
 
 
-def check(
-    state: str,
-    root: str | Path,
-    path: str | Path,
-    *,
-    goal: str,
-    started_at: float | None,
-    spent: Collection[str] = (),
-) -> None:
+def check(state: str, root: str | Path, path: str | Path, *, goal: str, started_at: float | None) -> None:
     """Refused exactly where `register` would refuse; nothing is written."""
-    answer = _judge(_whole_journal(state).read()[0], _claim(root, path, goal, started_at), spent)
+    answer = _judge(_whole_journal(state).read()[0], _claim(root, path, goal, started_at))
     if isinstance(answer, Refused):
         raise answer
 
@@ -257,7 +248,7 @@ def _was_committed(root: str, name: str, digest: str, moment: float) -> bool:
     return changes.was_committed_before(Path(root), name, moment)
 
 
-def _judge(rows: Sequence[ArtifactRow], claim: _Claim, spent: Collection[str]) -> Artifact | Refused | None:
+def _judge(rows: Sequence[ArtifactRow], claim: _Claim) -> Artifact | Refused | None:
     """The record of it that already stands, why it cannot be evidence, or None: it can be recorded."""
     file, started_at = claim.file, claim.started_at or -math.inf
     if claim.committed_before:
@@ -268,10 +259,8 @@ def _judge(rows: Sequence[ArtifactRow], claim: _Claim, spent: Collection[str]) -
         if artifact.goal != claim.goal:
             return _reused(file.name, f"goal {clip(artifact.goal, 60)} ({artifact.path})")
         is_fresh = seconds(artifact.at) >= started_at - GRACE
-        if artifact.path == file.name and is_fresh and file.digest not in spent:
+        if artifact.path == file.name and is_fresh:
             return artifact
-    if file.digest in spent:
-        return _reused(file.name, "another goal of this run")
     # A touch changes the file's own times and nothing else.
     since = min(file.since, _known_from(rows).get(file.digest, math.inf))
     if since < started_at - GRACE:

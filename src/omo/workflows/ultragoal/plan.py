@@ -96,7 +96,6 @@ class Receipt(TypedDict, total=False):
     cleaned: bool
     exemptions: list[Exemption]
     artifacts: dict[str, str]  # by path, the digests of what the gate cites
-    proofs: list[str]
     replays: list[Replay]
     weakened: list[str]
     allowed: list[str]

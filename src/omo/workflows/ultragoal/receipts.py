@@ -20,7 +20,6 @@ from omo.text import clip
 from omo.workflows.ultragoal.plan import Goal, Plan
 
 if TYPE_CHECKING:
-    from omo.workflows.ultragoal.gate.models import TypedReceipt
     from omo.workflows.ultragoal.plan import PlanRow, Receipt
 
 
@@ -161,31 +160,6 @@ def keep_gate(directory: str, state: str, gate: object) -> str:
     store.make_dir(os.path.join(directory, "gates"), state)
     store.replace(gate_file(directory, digest), json.dumps(gate, ensure_ascii=False, indent=2) + "\n")
     return digest
-
-
-# What can prove a goal has a mark, a word for what it is and a digest, so that it proves no second one.
-
-
-def receipt_mark(receipt: TypedReceipt) -> str:
-    return f"receipt:{canonical_digest(['-'.join(receipt.type.lower().split()), '-'.join(receipt.id.lower().split())])}"
-
-
-def used(rows: Sequence[PlanRow], goal: str) -> frozenset[str]:
-    """Marks of every file, typed receipt and gate run in a receipt of another goal, also in one issued anew."""
-    marks: set[str] = set()
-    for receipt in issued(rows):
-        if receipt.get("goalId") == goal:
-            continue
-        marks.update(f"file:{digest}" for digest in _files(receipt))
-        proofs = receipt.get("proofs")
-        if isinstance(proofs, list):
-            marks.update(map(str, proofs))
-    return frozenset(marks)
-
-
-def used_files(marks: frozenset[str]) -> frozenset[str]:
-    """The digests of the files among them."""
-    return frozenset(mark.removeprefix("file:") for mark in marks if mark.startswith("file:"))
 
 
 def evidence_problem(state: str, rows: Sequence[PlanRow]) -> str:

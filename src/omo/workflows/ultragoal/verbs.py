@@ -254,13 +254,13 @@ def _gate(arguments: argparse.Namespace, context: Context) -> tuple[object, str]
 def _rerun(context: Context, run: PlanRun, subject: GateSubject, argv: list[str], settled: Collection[str]) -> str:
     """Run on the files as they are now what is to show the goal: the session's gates, but for those that are `settled`,
     and the given command; the answer is why that shows nothing."""
-    from omo.workflows.ultragoal.gate.proof import gate_problem, run_mark_of
+    from omo.workflows.ultragoal.gate.proof import gate_problem
     from omo.workflows.ultragoal.gate.replay import no_success
     from omo.workflows.ultrawork import runs
 
     cwd = os.path.relpath(os.path.realpath(context.cwd), os.path.realpath(context.root))
     for gate in subject.gates or ():
-        if gate.name not in settled and (gate_problem(subject, gate, ()) or run_mark_of(gate) in subject.used):
+        if gate.name not in settled and gate_problem(subject, gate, ()):
             runs.run_gates(context, run.caller.session, gate.name)
         if (gate.argv, gate.cwd) == (argv, cwd):
             argv = []  # it shows the goal as a gate, and is not run twice

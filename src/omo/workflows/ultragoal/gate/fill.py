@@ -143,10 +143,10 @@ def fill(
 
 
 def _passing_gates(subject: GateSubject, problems: Mapping[str, str]) -> list[GoalEvidence]:
-    """Gates of the session that pass now; the last run of one proves one goal."""
+    """Gates of the session that pass now."""
     passing = []
     for gate in subject.gates or ():
-        if not problems[gate.name] and proof.run_mark_of(gate) not in subject.used:
+        if not problems[gate.name]:
             command = shlex.join(gate.argv)
             row: GatePart = {"id": f"gate-{gate.name}", "kind": "gate-result", "gate": gate.name}
             row["description"] = command

@@ -18,7 +18,6 @@ from omo.errors import BadInput, OmoError
 from omo.proof import artifacts, base, documents, own_commands, typed_commands
 from omo.proof.gate_runs import Plain
 from omo.text import clip
-from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate import media, replay
 from omo.workflows.ultragoal.gate.models import ExecutorQa, GateArtifact, GateDefect, Named, defects_at, shown
 from omo.workflows.ultragoal.gate.replay import Record
@@ -72,7 +71,6 @@ class GateSubject:
     started_at: float
     changed: list[str] | None  # None: not known, the project is in no repository
     control_globs: tuple[str, ...]
-    used: frozenset[str] = frozenset()  # marks of what proved other goals of the run
     name: str = ""  # empty: a review, which is about no goal
     head: str | None = None
     gates: Gates | None = None  # what the session's own gates said
@@ -88,7 +86,6 @@ class Inspection:
     exemptions: list[Exemption] = field(default_factory=list)
     replays: list[Replay] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    proofs: list[str] = field(default_factory=list)  # marks of the receipts and gate runs that prove
     commands: list[Plain] = field(default_factory=list)  # that omo ran for it, and that are checks of the project's own
     has_cleaner: bool = False  # it carries the cleaner's report
 
@@ -124,14 +121,7 @@ def examine(artifact: GateArtifact, subject: GateSubject) -> Evidence:
         return evidence
     is_there = True
     try:
-        artifacts.check(
-            subject.state,
-            subject.root,
-            artifact.path,
-            goal=subject.goal,
-            started_at=subject.started_at,
-            spent=receipts.used_files(subject.used),
-        )
+        artifacts.check(subject.state, subject.root, artifact.path, goal=subject.goal, started_at=subject.started_at)
     except OmoError as error:  # also where git or the evidence ledger cannot be read: no proof either way
         evidence.defects.append(GateDefect(f"{artifact.place}.path", f"{error.message}: {error.fix}"))
         is_there = error.details.get("why") in STILL_THERE
@@ -204,8 +194,6 @@ class GateProver:
             defects += self._replay(evidence, evidence.path)
         elif evidence.basis == GATE:
             defects += self._gate(evidence)
-        elif evidence.basis == RECEIPT and artifact.receipt is not None:
-            defects += self._spend(evidence, receipts.receipt_mark(artifact.receipt))
         if not defects and artifact.path and artifact.path not in self.inspection.cited:
             self.inspection.cited.append(artifact.path)
         return defects
@@ -253,14 +241,6 @@ class GateProver:
         if why := gate_problem(self.subject, gate, self.cited_files):
             return [GateDefect(place, f"{shown(name)} {why}: omo gate run {name}")]
         self.inspection.commands.append(Plain(gate.argv, gate.cwd, gate.sealed, gate.timeout))
-        return self._spend(evidence, run_mark_of(gate))
-
-    def _spend(self, evidence: Evidence, mark: str) -> list[GateDefect]:
-        if mark in self.subject.used:
-            text = "proves another goal of this run already: cite what is about this goal"
-            return [GateDefect(evidence.artifact.place, f"{shown(evidence.id)} {text}")]
-        if mark not in self.inspection.proofs:
-            self.inspection.proofs.append(mark)
         return []
 
 
@@ -282,18 +262,14 @@ def changed_since(subject: GateSubject, files: Base | None, cited: Collection[st
 def gate_problem(subject: GateSubject, gate: Gate, cited: Collection[str]) -> str:
     """Why a gate of the session shows nothing; empty where omo saw it pass on these very files since the goal began."""
     last = gate.last
-    if last is None or seconds(last.row["ts"]) < subject.started_at:
+    # The command that closes a goal runs the gates and starts the next one, all at one moment.
+    if last is None or seconds(last.row["ts"]) <= subject.started_at:
         return "was not run since the goal began"
     if not last.passed:
         return f"did not pass ({last.result})"
     if changed := changed_since(subject, last.row.get("files"), cited):
         return f"passed before {changed} changed"
     return ""
-
-
-def run_mark_of(gate: Gate) -> str:
-    """Of its last run, which proves one goal."""
-    return f"gate-run:{gate.last.row['seq']}" if gate.last else ""
 
 
 def about_the_work(root: str, files: Base | None, changed: Iterable[str], cited: Collection[str]) -> set[str]:
