@@ -117,7 +117,7 @@ class UltragoalWorkflow(Workflow):
     kind, title, unit = "ultragoal", "Goals", "goal"
     commands: Mapping[str, tuple[str, str]] = {
         "ultragoal": ("verbs", "durable multi-goal plans: goals, gates, receipts, steering, review"),
-        "evidence": ("evidence_verbs", "evidence files: add, replay, list"),
+        "evidence": ("evidence_verbs", "evidence files: add, replay"),
         "goal": ("goal_verbs", "what this session is after: get, create, complete, …"),
     }
     home = "ultragoal"
@@ -132,7 +132,6 @@ class UltragoalWorkflow(Workflow):
     cannot_go_on = "omo ultragoal checkpoint --status blocked --evidence TEXT, and take the next goal"
     looks: Mapping[tuple[str, ...], tuple[str, ...]] = {
         ("goal", "get"): (),
-        ("evidence", "list"): ("--goal=",),
         ("ultragoal", "brief"): ("--goal-id=",),
         ("ultragoal", "status"): (),
     }

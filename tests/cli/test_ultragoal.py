@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -420,22 +419,6 @@ def test_ledger_verify_looks_at_every_ledger_of_the_project(project: Project, na
     Path(journal.path).write_text(Path(journal.path).read_text().replace("noted", "edited"))
     ran = project.agent("ledger", "verify", "--json")
     assert (ran.code, [one.split(": ")[0] for one in ran.json["problems"]]) == (3, [journal.path])
-
-
-def test_a_ledger_of_evidence_that_is_gone_is_told_and_the_user_lets_it_begin_anew(project: Project) -> None:
-    create(project)
-    project.agent("ultragoal", "complete-goals")
-    checkpoint(project, "G001")
-    shutil.rmtree(os.path.join(project.state, "evidence"))
-    ran = project.agent("ledger", "verify")
-    assert (ran.code, "evidence/ledger.jsonl: the ledger is gone" in ran.out) == (3, True)
-    project.write("seen.txt", "7 passed")
-    add = ("evidence", "add", "seen.txt", "--goal", "other", "--repair")
-    refused = project.agent(*add)
-    assert (refused.code, "let the user" in refused.err) == (3, True)
-    assert project.agent("ledger", "verify").code == 3
-    assert project.user(*add).code == 0
-    assert project.agent("ledger", "verify").code == 0
 
 
 def test_notes_of_a_receipt_are_shown_with_its_goal(project: Project) -> None:

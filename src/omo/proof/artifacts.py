@@ -19,7 +19,7 @@ from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import base, changes, globs
 from omo.state import paths
 from omo.state.journal import Journal
-from omo.state.ledger_rows import LedgerRow, Repaired
+from omo.state.ledger_rows import LedgerRow
 from omo.text import clip
 
 TYPE_CHECKING = False
@@ -43,11 +43,6 @@ MOST_BYTES_REMEMBERED = 256_000_000
 PER_ROW = 25  # the longest path has 4,096 bytes
 # Kernels stamp files with a clock that may be a tick behind the one we read.
 GRACE = 0.05
-REPAIR = "let the user look at it, then run in a terminal of their own: omo evidence add PATH --goal ID --repair"
-
-
-# What the user says of a ledger that is not damaged and yet not the one there was.
-ANEW: Repaired = {"kind": "repaired", "kept": None, "digest": None}
 
 
 @dataclass(frozen=True)
@@ -80,38 +75,28 @@ def register(
     by: str,
     now: float,
     wait: float,
-    repair: bool = False,
     files: Base | None = None,
 ) -> Artifact:
     """Record a file as evidence for a goal that began at `started_at`; Refused where it cannot be that.
 
-    `repair` keeps a damaged ledger aside, and takes one that was begun anew for the right one: only the user can say
-    so. `files` come with what omo recorded.
+    `files` come with what omo recorded.
     """
-    if repair and by != "user":
-        raise Refused("only the user can repair the ledger of evidence", fix=REPAIR)
-    journal = _journal(state) if repair else _whole_journal(state)
+    journal = _whole_journal(state)
     claim = _claim(root, path, goal, started_at)
     file = claim.file
 
     def decide(rows: list[ArtifactRow]) -> tuple[Artifact | Refused, list[LedgerRow]]:
-        events: list[LedgerRow] = []
-        if repair:
-            events += journal.repair(now) or [ANEW]
-            rows = journal.whole()
         answer = _judge(rows, claim)
-        if isinstance(answer, Refused):
-            if answer.details["why"] == "old" and not claim.committed_before:
-                seen: ArtifactRow = {"kind": "seen", "contents": {file.name: (file.digest, file.since)}}
-                events.append(seen)
-            return answer, events
+        if isinstance(answer, Refused) and answer.details["why"] == "old" and not claim.committed_before:
+            seen: ArtifactRow = {"kind": "seen", "contents": {file.name: (file.digest, file.since)}}
+            return answer, [seen]
         if answer is not None:
-            return answer, events
+            return answer, []
         row: ArtifactRow = {"kind": "artifact", "path": file.name, "digest": file.digest, "size": file.size}
         row["goal"] = goal
         if files is not None:
             row["files"] = files
-        return Artifact(file.name, file.digest, file.size, goal, stamp(now), by, files), [*events, row]
+        return Artifact(file.name, file.digest, file.size, goal, stamp(now), by, files), [row]
 
     answer = journal.change(decide, actor=by, now=now, wait=wait)
     if isinstance(answer, Refused):
@@ -184,19 +169,6 @@ def recording(state: str, root: str | Path, path: str, goal: str) -> Artifact | 
         if artifact.files is not None and (artifact.path, artifact.digest, artifact.goal) == wanted:
             return artifact
     return None
-
-
-def knows(state: str, named: Sequence[tuple[str, str]]) -> bool:
-    """Whether each digest was recorded by the time that is named with it, or the user let the ledger begin anew."""
-    if not named:
-        return True
-    rows = _journal(state).read()[0]
-    if any(row.get("kind") == "repaired" and row.get("actor") == "user" for row in rows):
-        return True
-    first: dict[str, str] = {}
-    for artifact in _artifacts(rows):
-        first.setdefault(artifact.digest, artifact.at)
-    return all(digest in first and first[digest] <= moment for digest, moment in named)
 
 
 def is_unchanged(root: str | Path, path: str, digest: str) -> bool:

@@ -1,4 +1,4 @@
-"""`omo evidence`: files as evidence for a goal, records of commands that omo runs, and whether they still hold."""
+"""`omo evidence`: files as evidence for a goal, and records of commands that omo runs."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ LONGEST_TIMEOUT = 600.0
 
 
 def register(commands: options.Commands) -> None:
-    verbs = options.group(commands, "evidence", "evidence files: add, replay, list")
+    verbs = options.group(commands, "evidence", "evidence files: add, replay")
     add_parser = options.command(verbs, "add", "register a file as evidence for a goal", add, session=False)
     add_parser.add_argument("path", metavar="PATH", help="a file inside the project, made by the work it proves")
     add_parser.add_argument("--goal", required=True, metavar="ID", help="the goal it belongs to")
-    add_parser.add_argument("--repair", action="store_true", help="keep a damaged ledger of evidence aside first")
     about = "run a command, and write down what it said as a replay record for a goal of the plan"
     replay_parser = options.command(verbs, "replay", about, replay)
     replay_parser.add_argument("--goal", metavar="G", help="the goal it shows (default: the one under way)")
@@ -39,8 +38,6 @@ def register(commands: options.Commands) -> None:
     replay_parser.add_argument("--attack", metavar="TEXT", help="how this run tries to break the work")
     replay_parser.add_argument("--expect", metavar="TEXT", help="with --attack: what the contract wants to happen then")
     replay_parser.add_argument("argv", nargs="+", metavar="COMMAND", help="after --; run as it is, without a shell")
-    list_parser = options.command(verbs, "list", "what is registered, and whether it still holds", show, session=False)
-    list_parser.add_argument("--goal", metavar="ID", help="of this goal only")
 
 
 def add(arguments: argparse.Namespace, context: Context) -> Result:
@@ -57,7 +54,6 @@ def add(arguments: argparse.Namespace, context: Context) -> Result:
         by=context.actor,
         now=context.now,
         wait=store.CLI_WAIT,
-        repair=arguments.repair,
     )
     data = {name: getattr(artifact, name) for name in ("path", "digest", "size", "goal", "at")}
     path = clip(artifact.path, 200)
@@ -160,18 +156,3 @@ def write(context: Context, goal: str, name: str, document: Any, *, force: bool 
             raise Refused(f"{typed} is there already", fix="fill that one in; or replace it with --force") from None
         raise BadInput(f"{typed} cannot be written: {error.strerror}", fix=f"make {HOME} writable") from None
     return typed
-
-
-def show(arguments: argparse.Namespace, context: Context) -> Result:
-    rows, lines = [], []
-    for artifact in artifacts.list_artifacts(context.state):
-        if arguments.goal not in (None, artifact.goal, artifact.goal.rpartition("/")[2]):
-            continue
-        holds = artifacts.is_unchanged(Path(context.root), artifact.path, artifact.digest)
-        row = {**vars(artifact), "holds": holds}
-        del row["files"]
-        rows.append(row)
-        about = f"[{artifact.by}] {artifact.size} bytes, {artifact.at}"
-        status = "holds" if holds else "CHANGED"
-        lines.append(f"{status:8}{clip(artifact.goal, 60)}  {clip(artifact.path, 200)}  {about}")
-    return Result({"artifacts": rows}, "\n".join(lines) or "No evidence is registered. omo evidence add PATH --goal ID")

@@ -77,15 +77,12 @@ def clear(caller: Caller, *, force: bool) -> Cleared | None:
 
 
 def problems(caller: Caller) -> dict[str, list[str]]:
-    """Evidence that receipts cite and its ledger does not know; a goals.json, or gates, that somebody edited."""
+    """A goals.json, or gates, that somebody edited."""
     run = load_plan(caller)
-    listed = {}
-    if gone := receipts.evidence_problem(caller.state, run.rows):
-        listed["evidence"] = [gone]
-    if run.plan is not None:
-        edited = run.edited_view()
-        listed[f"ultragoal/{run.id}"] = [edited] if edited else receipts.forged(run.plan, run.directory)
-    return listed
+    if run.plan is None:
+        return {}
+    edited = run.edited_view()
+    return {f"ultragoal/{run.id}": [edited] if edited else receipts.forged(run.plan, run.directory)}
 
 
 def write_phase(run: PlanRun, wanted: str) -> tuple[str, str]:

@@ -74,7 +74,6 @@ class Exemption(TypedDict):
 class Replay(TypedDict):
     artifact: str
     command: str
-    executable: str | None  # what ran: the meaning of a name is up to the search path
 
 
 class Receipt(TypedDict, total=False):

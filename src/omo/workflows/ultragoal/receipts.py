@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from omo.digest import sha256
 from omo.errors import NotEvaluable, Unreadable
-from omo.proof import artifacts
 from omo.state import store
 from omo.text import clip
 from omo.workflows.ultragoal.plan import Goal, Plan
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 FINAL, PER_GOAL = "final-aggregate", "per-goal"
-EVIDENCE_GONE = "the ledger is gone or was begun anew: it does not know the files that receipts of this plan name"
 
 
 def canonical_digest(value: object) -> str:
@@ -162,24 +160,11 @@ def keep_gate(directory: str, state: str, gate: object) -> str:
     return digest
 
 
-def evidence_problem(state: str, rows: Sequence[PlanRow]) -> str:
-    """Why the ledger of evidence is not the one the receipts were issued on; empty where it is."""
-    named = []
-    for receipt in issued(rows):
-        named += [(digest, str(receipt.get("verifiedAt"))) for digest in _files(receipt)]
-    return "" if artifacts.knows(state, named) else EVIDENCE_GONE
-
-
 def issued(rows: Sequence[PlanRow]) -> Iterator[Receipt]:
     for row in rows:
         receipt = row.get("completionVerification")
         if row.get("kind") == "goal_checkpointed" and isinstance(receipt, dict):
             yield receipt
-
-
-def _files(receipt: Receipt) -> list[str]:
-    named = receipt.get("artifacts")
-    return [str(digest) for digest in named.values()] if isinstance(named, dict) else []
 
 
 def drift(plan: Plan, root: str) -> str:
