@@ -178,16 +178,10 @@ def _blankness(image: Image.Image) -> str:
 
 # Surfaces by the family whose evidence they need; a transcript may name its surface.
 FAMILIES = {
-    "gui": "web",
-    "web": "web",
-    "native": "native",
-    "desktop": "native",
-    "tui": "native",
+    **dict.fromkeys(("gui", "web"), "web"),
+    **dict.fromkeys(("native", "desktop", "tui"), "native"),
     "cli": "cli",
-    "api": "api-package",
-    "package": "api-package",
-    "algorithm": "algorithm-math",
-    "math": "algorithm-math",
+    **dict.fromkeys(("api", "package", "algorithm", "math"), "library"),
 }
 # What an action must name, one of each; an action of any other type names what it likes.
 MUST_NAME = {

@@ -48,8 +48,6 @@ FILE, EXEMPT, RECEIPT, GATE, NOTHING = "file", "exempt", "receipt", "gate", "not
 LONGEST_NOTE = 300  # of what a receipt keeps in words
 EVIDENCE_ENDS = (".txt", ".log", ".out", ".json", ".md", ".xml", ".html", ".png", ".jpg", ".jpeg", ".pty", ".cast")
 EVIDENCE = ".sisyphus/evidence/"  # where omo records it, and writes it anew
-# A file that is old or borrowed can still be looked at; one that is missing or elsewhere cannot.
-STILL_THERE = ("old", "reused")
 
 
 def shape_of(kind: str) -> str:
@@ -91,8 +89,8 @@ class Inspection:
 
 @dataclass
 class Evidence:
-    """One artifact as it was found. `path` is its file, where there is one to look into, however old; `defects` say why
-    it proves nothing, whatever it is cited for."""
+    """One artifact as it was found. `path` is its file, where that can be evidence; `defects` say why it proves
+    nothing, whatever it is cited for."""
 
     artifact: GateArtifact
     shape: str
@@ -118,20 +116,16 @@ def examine(artifact: GateArtifact, subject: GateSubject) -> Evidence:
     evidence = Evidence(artifact, shape, basis)
     if not artifact.path:
         return evidence
-    is_there = True
     try:
         artifacts.check(subject.state, subject.root, artifact.path, goal=subject.goal, started_at=subject.started_at)
     except OmoError as error:  # also where git or the evidence ledger cannot be read: no proof either way
         evidence.defects.append(GateDefect(f"{artifact.place}.path", f"{error.message}: {error.fix}"))
-        is_there = error.details.get("why") in STILL_THERE
-    problems: list[str] = []
-    if is_there:
-        evidence.path = Path(os.path.realpath(os.path.join(subject.root, artifact.path)))
-        if shape == SCREENSHOT:
-            problems = media.screenshot_defects(evidence.path)
-        elif shape == CAPTURE:
-            problems = media.capture_defects(evidence.path)
-    evidence.defects += _shows_nothing(evidence, problems)
+        return evidence
+    evidence.path = Path(os.path.realpath(os.path.join(subject.root, artifact.path)))
+    if shape == SCREENSHOT:
+        evidence.defects += _shows_nothing(evidence, media.screenshot_defects(evidence.path))
+    elif shape == CAPTURE:
+        evidence.defects += _shows_nothing(evidence, media.capture_defects(evidence.path))
     return evidence
 
 
@@ -152,8 +146,8 @@ def defects_of(error: OmoError) -> list[str]:
 
 
 class GateProver:
-    """Looks at all that the rows cite before anything is run, which may write files; then proves one by one, and notes
-    in `inspection` what does."""
+    """Looks at all artifacts before anything is run, which may write files; then proves one by one what rows cite, and
+    notes in `inspection` what does."""
 
     def __init__(self, qa: ExecutorQa, subject: GateSubject, inspection: Inspection) -> None:
         self.qa = qa
@@ -161,18 +155,7 @@ class GateProver:
         self.inspection = inspection
         self.cited_files = frozenset(os.path.normpath(artifact.path) for artifact in qa.artifactRefs if artifact.path)
         self.outcomes: dict[str, list[str]] = {}  # of each replay: it runs once
-        self.evidence: dict[str, Evidence] = {}
-        by_id = {artifact.id: artifact for artifact in qa.artifactRefs}
-        names: list[str] = []
-        for row in qa.citing:
-            names += row.artifactRefs
-        while names:  # what no row cites is not opened; an exemption cites its fallbacks
-            name = names.pop(0)
-            if name in by_id and name not in self.evidence:
-                self.evidence[name] = examine(by_id[name], subject)
-                fallbacks = (by_id[name].replayExempt or {}).get("fallbackArtifactRefs")
-                if isinstance(fallbacks, list):
-                    names += [fallback for fallback in fallbacks if isinstance(fallback, str)]
+        self.evidence = {artifact.id: examine(artifact, subject) for artifact in qa.artifactRefs}
 
     def cited_by(self, row: Any) -> list[tuple[str, Evidence]]:
         """What a row cites, with the place where it does."""

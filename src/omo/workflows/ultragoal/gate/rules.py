@@ -6,6 +6,7 @@ Each section is read by itself. What the rows of executorQa name and cite is fol
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from omo.errors import BadInput
 from omo.proof import globs
@@ -55,27 +56,44 @@ LINKS = {
     "adversarialCaseRefs": "adversarialCases",
     "artifactRefs": "artifactRefs",
 }
-# What may stand behind an artifact, by the family of what it is cited for; "" is a case or an obligation.
-BASES = {
-    "web": (FILE, REPLAY),
-    "cli": (FILE, REPLAY, EXEMPT),
-    "native": (FILE, REPLAY),
-    "api-package": (FILE, REPLAY, GATE, RECEIPT),
-    "algorithm-math": (FILE, REPLAY, GATE, RECEIPT),
-    "": (FILE, REPLAY, GATE),
+
+
+class Demand(NamedTuple):
+    """What proves a surface: what may stand behind an artifact that is cited for it, and of which shapes one has to be
+    cited, of each group; `in_words` says so."""
+
+    bases: tuple[str, ...]
+    shapes: tuple[tuple[str, ...], ...] = ()
+    in_words: str = ""
+
+
+# By the family of the surface; "" is a case or an obligation.
+DEMANDS = {
+    "web": Demand(
+        (FILE, REPLAY),
+        ((proof.AUTOMATION,), (proof.SCREENSHOT,)),
+        "a browser automation transcript and a screenshot",
+    ),
+    "cli": Demand(
+        (FILE, REPLAY, EXEMPT),
+        ((REPLAY,),),
+        "a replay record (cli-replay) that passes, or one with a valid replayExempt",
+    ),
+    "native": Demand(
+        (FILE, REPLAY), (proof.STRUCTURAL,), "a screenshot, a terminal capture or an automation transcript"
+    ),
+    "library": Demand(
+        (FILE, REPLAY, GATE, RECEIPT),
+        ((proof.REPORT, REPLAY),),
+        "a report, a replay, a gate's result or a typed receipt",
+    ),
+    "": Demand((FILE, REPLAY, GATE)),
 }
 REFUSALS = {
     NOTHING: "is text in the row, which proves nothing: save what was seen to a file, and name it in path",
     GATE: "is a gate's result, which shows no surface that people see or type at: show that surface",
     RECEIPT: "is a receipt alone, which stands only for api, package, algorithm and math surfaces",
     EXEMPT: "is exempt from replay, which counts only for a cli surface: cite its fallback here",
-}
-WANTED = {
-    "web": "a browser automation transcript and a screenshot",
-    "cli": "a replay record (cli-replay) that passes, or one with a valid replayExempt",
-    "native": "a screenshot, a terminal capture or an automation transcript",
-    "api-package": "a report, a replay, a gate's result or a typed receipt",
-    "algorithm-math": "a report, a replay, a gate's result or a typed receipt",
 }
 # The red-team suite for changes to computer control, each case shown by what the computer really did.
 SUITE = {
@@ -177,7 +195,7 @@ def _evidence_defects(prover: GateProver) -> list[GateDefect]:
     for row in qa.citing:
         family = SURFACES[row.surface] if isinstance(row, SurfaceEvidence) else ""
         for place, cited in prover.cited_by(row):
-            if cited.basis not in BASES[family]:
+            if cited.basis not in DEMANDS[family].bases:
                 defects.append(GateDefect(place, f"{shown(cited.id)} {REFUSALS[cited.basis]}"))
             elif cited.basis == EXEMPT:
                 defects += _exemption_defects(prover, cited)
@@ -188,23 +206,14 @@ def _evidence_defects(prover: GateProver) -> list[GateDefect]:
 
 def _kind_defects(prover: GateProver, row: SurfaceEvidence) -> list[GateDefect]:
     """By kind alone: whether each of them is what its kind says is told at the artifact itself."""
-    family = SURFACES[row.surface]
+    demand = DEMANDS[SURFACES[row.surface]]
     cited = [artifact for _, artifact in prover.cited_by(row)]
-    if len(cited) < len(row.artifactRefs) or _is_enough(family, {artifact.shape for artifact in cited}):
+    shapes = {artifact.shape for artifact in cited}
+    if len(cited) < len(row.artifactRefs) or all(shapes.intersection(group) for group in demand.shapes):
         return []
     kinds = ", ".join(shown(artifact.artifact.kind) for artifact in cited)
-    text = f"of kind {kinds} do not prove a {row.surface} surface: it needs {WANTED[family]}"
+    text = f"of kind {kinds} do not prove a {row.surface} surface: it needs {demand.in_words}"
     return [GateDefect(f"{row.place}.artifactRefs", text)]
-
-
-def _is_enough(family: str, shapes: set[str]) -> bool:
-    if family == "web":
-        return {proof.AUTOMATION, proof.SCREENSHOT} <= shapes
-    if family == "cli":
-        return REPLAY in shapes
-    if family == "native":
-        return bool(shapes.intersection(proof.STRUCTURAL))
-    return bool(shapes.intersection((proof.REPORT, REPLAY)))
 
 
 def _exemption_defects(prover: GateProver, cited: Evidence) -> list[GateDefect]:
