@@ -22,8 +22,8 @@ from omo.state import paths
 from omo.work.status import NextStep
 from omo.workflows.ultragoal import create, goal_tool, receipts, steering
 from omo.workflows.ultragoal.brief import parse
-from omo.workflows.ultragoal.checkpoint import Done, checkpoint
-from omo.workflows.ultragoal.goals import Recorded, classify, hand_out, record_review_blockers
+from omo.workflows.ultragoal.checkpoint import Done, complete
+from omo.workflows.ultragoal.goals import Recorded, classify, hand_out, record_review_blockers, set_back
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow
 from omo.workflows.ultragoal.run import PlanRun, load_plan
@@ -185,10 +185,10 @@ class Project(AnyProject):
 
     def complete(self, name: str, evidence: str = SEEN, *, gate: object = None, by: str = "agent") -> Done:
         given = self.gate(name) if gate is None else gate
-        return checkpoint(self.run(by), name, status="complete", evidence=evidence, goal_json=None, gate=given)
+        return complete(self.run(by), name, evidence, gate=given)
 
-    def set_back(self, name: str, status: str, evidence: str = "it does not work yet") -> Done:
-        return checkpoint(self.run(), name, status=status, evidence=evidence, goal_json=None, gate=None)
+    def set_back(self, name: str, status: str, evidence: str = "it does not work yet") -> bool:
+        return set_back(self.run(), name, status, evidence)
 
     def finish(self) -> None:
         """Every goal that can be handed out is done."""

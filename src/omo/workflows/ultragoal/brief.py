@@ -106,18 +106,21 @@ def title_of(text: str) -> str:
     return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 3] + "..."
 
 
-def text_defects(option: str, text: object, *, longest: int = LONGEST, shortest: int = 1) -> list[str]:
+def text_defects(option: str, text: str, *, longest: int = LONGEST, shortest: int = 1) -> list[str]:
     """Why this cannot be kept as somebody's words; none for most."""
-    if text is None:
-        return [f"{option} is missing"]
-    if not isinstance(text, str):
-        return [f"{option} is {clip(repr(text), 60)}, not a text"]
     if not is_visible(text):
         return [f"{option} is blank"]
     size = len(text.strip())
     if not shortest <= size <= longest:
         return [f"{option} has {size} characters ({clip(text, 40)!r}), of {shortest} to {longest}"]
     return [f"{option}: {why}" for why in defects_of(text)]
+
+
+def require_text(option: str, text: str, fix: str, *, longest: int = LONGEST, shortest: int = 1) -> str:
+    """Somebody's words without the blanks around them; BadInput where they cannot be kept."""
+    if defects := text_defects(option, text, longest=longest, shortest=shortest):
+        raise BadInput(defects[0], fix=fix, defects=defects)
+    return text.strip()
 
 
 def same_words(text: str) -> str:

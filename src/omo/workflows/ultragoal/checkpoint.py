@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from omo.clock import seconds, stamp
-from omo.errors import BadInput, NotEvaluable, Refused
+from omo.errors import NotEvaluable, Refused
 from omo.proof import artifacts, base, changes
 from omo.proof.gate_runs import GateCommand
 from omo.text import clip, counted
@@ -16,12 +16,12 @@ from omo.work import agents, proving
 from omo.work.agents import Review
 from omo.work.citations import require_cited
 from omo.workflows.ultragoal import receipts, reviewers
-from omo.workflows.ultragoal.brief import text_defects
+from omo.workflows.ultragoal.brief import require_text
 from omo.workflows.ultragoal.gate.fill import Filled, cleaner_report, fill
 from omo.workflows.ultragoal.gate.models import GateDefect
 from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, GateSubject, Inspection, about_the_work
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
-from omo.workflows.ultragoal.goals import remember_files, set_back, start_next
+from omo.workflows.ultragoal.goals import SAY_WHAT_WAS_SEEN, remember_files, start_next
 from omo.workflows.ultragoal.next_step import tool_step
 from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt, applied
 from omo.workflows.ultragoal.run import PlanRun, gates_of
@@ -41,37 +41,6 @@ class Done:
     started: str | None = None
     notes: list[str] = field(default_factory=list)
     is_progress: bool = False
-
-
-def checkpoint(
-    run: PlanRun,
-    name: str,
-    *,
-    status: str,
-    evidence: str,
-    goal_json: object,
-    gate: object,
-    gate_file: str = "",
-    rerun: Callable[[GateSubject, Collection[str]], str] | None = None,
-) -> Done:
-    """Every refusal comes before the first row of the plan. `gate_file` is where in the project the gate was read from.
-
-    Without a gate it is filled in, after `rerun` has run what the session's gates and the caller want to show; it
-    answers why the caller's command shows nothing, which other evidence does not make good.
-    """
-    if defects := text_defects("--evidence", evidence):
-        fix = "say in a few sentences what was seen; keep long output in files and name them"
-        raise BadInput(defects[0], fix=fix, defects=defects)
-    text = evidence.strip()
-    run.require_plan().goal(name)  # which has to be one of its
-    if status == "complete":
-        require_cited(run.caller, "--evidence", [text])
-        return _complete(run, name, text, goal_json, gate, gate_file, rerun)
-    if gate is not None:
-        raise BadInput(f"--quality-gate-json belongs to --status complete, not {status}", fix="leave it out")
-    run.require_plan().tool.require_same(goal_json)
-    changed = set_back(run, name, status, text)
-    return Done(run.require_plan().goal(name), changed)
 
 
 def _require_agreement(run: PlanRun, goal: Goal) -> dict[str, Review]:
@@ -159,17 +128,25 @@ def missing_parts(run: PlanRun, plan: Plan, goal: Goal) -> list[str]:
     return parts + [str(defect) for defect in filled.missing if defect.path in BY_OTHERS]
 
 
-def _complete(
+def complete(
     run: PlanRun,
     name: str,
     evidence: str,
-    goal_json: object,
-    gate: object,
-    gate_file: str,
-    rerun: Callable[[GateSubject, Collection[str]], str] | None,
+    *,
+    goal_json: object = None,
+    gate: object = None,
+    gate_file: str = "",
+    rerun: Callable[[GateSubject, Collection[str]], str] | None = None,
 ) -> Done:
+    """Every refusal comes before the first row of the plan. `gate_file` is where in the project the gate was read from.
+
+    Without a gate it is filled in, after `rerun` has run what the session's gates and the caller want to show; it
+    answers why the caller's command shows nothing, which other evidence does not make good.
+    """
+    evidence = require_text("--evidence", evidence, SAY_WHAT_WAS_SEEN)
     plan = run.require_plan()
     goal = plan.goal(name)
+    require_cited(run.caller, "--evidence", [evidence])
     goal.move("complete", active=plan.active)
     if step := tool_step(run, plan, goal):
         raise Refused(f"{goal.id} cannot be completed: {step.why}", fix=step.command)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from omo.clock import stamp
-from omo.errors import BadInput, Refused
+from omo.errors import Refused
 from omo.text import clip
 from omo.work.bound import files_of_end
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.brief import text_defects
+from omo.workflows.ultragoal.brief import require_text
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import Plan, PlanRow
 from omo.workflows.ultragoal.reviewers import outcome_of
@@ -21,11 +21,10 @@ LONGEST_OBJECTIVE = 4000
 
 def create(run: PlanRun, objective: str | None = None) -> SessionGoalOutcome:
     """A new goal; without an objective, the one the plan needs now."""
-    given = None
+    given = objective
     if objective is not None:
-        given = objective.strip()
-        if defects := text_defects("--objective", objective, longest=LONGEST_OBJECTIVE):
-            raise BadInput(defects[0], fix="omo goal create: without --objective it takes the plan's", defects=defects)
+        fix = "omo goal create: without --objective it takes the plan's"
+        given = require_text("--objective", objective, fix, longest=LONGEST_OBJECTIVE)
 
     def fields(plan: Plan) -> PlanRow:
         return {"goal": f"t{int(run.caller.now * 1000)}", "objective": _objective_for(plan, given)}

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from omo.errors import BadInput, Refused
+from omo.errors import Refused
 from omo.proof import artifacts
-from omo.workflows.ultragoal.brief import LONGEST_OBJECTIVE, LONGEST_TITLE, same_words, text_defects, title_of
+from omo.workflows.ultragoal.brief import LONGEST_OBJECTIVE, LONGEST_TITLE, require_text, same_words, title_of
 from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow
 from omo.workflows.ultragoal.run import PlanRun
 
 SHORTEST_BLOCKER = 10
 MOST_OPEN_BLOCKERS = 3
+SAY_WHAT_WAS_SEEN = "say in a few sentences what was seen; keep long output in files and name them"
 
 
 def hand_out(run: PlanRun, *, retry_failed: bool = False, retry_blocked: bool = False) -> bool:
@@ -54,15 +55,17 @@ def remember_files(run: PlanRun) -> None:
     artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
 
 
-def set_back(run: PlanRun, name: str, status: str, evidence: str) -> bool:
+def set_back(run: PlanRun, name: str, status: str, evidence: str, goal_json: object = None) -> bool:
     """A goal failed or is blocked; False where the plan says so already."""
+    text = require_text("--evidence", evidence, SAY_WHAT_WAS_SEEN)
 
     def decide(plan: Plan) -> tuple[bool, list[PlanRow]]:
         goal = plan.goal(name)
-        if (goal.status, goal.evidence) == (status, evidence):
+        plan.tool.require_same(goal_json)
+        if (goal.status, goal.evidence) == (status, text):
             return False, []
         goal.move(status, active=plan.active)
-        return True, [{"kind": "goal_checkpointed", "goalId": name, "status": status, "evidence": evidence}]
+        return True, [{"kind": "goal_checkpointed", "goalId": name, "status": status, "evidence": text}]
 
     changed: bool = run.change_plan(decide)
     return changed
@@ -70,14 +73,12 @@ def set_back(run: PlanRun, name: str, status: str, evidence: str) -> bool:
 
 def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str | None = None) -> PlanRow:
     """The row. Nothing of the plan changes by it; a pause is allowed while it is the latest and says human_blocked."""
-    if defects := text_defects("--evidence", evidence, shortest=SHORTEST_BLOCKER):
-        raise BadInput(
-            defects[0],
-            fix="omo ultragoal classify-blocker --classification human_blocked|resolvable --evidence "
-            '"what is missing, and who can do it"',
-            defects=defects,
-        )
-    row: PlanRow = {"kind": "blocker_classified", "classification": classification, "evidence": evidence.strip()}
+    fix = (
+        "omo ultragoal classify-blocker --classification human_blocked|resolvable --evidence "
+        '"what is missing, and who can do it"'
+    )
+    text = require_text("--evidence", evidence, fix, shortest=SHORTEST_BLOCKER)
+    row: PlanRow = {"kind": "blocker_classified", "classification": classification, "evidence": text}
     if goal_id is not None:
         row["goalId"] = goal_id
 
@@ -111,18 +112,14 @@ def record_review_blockers(
     run: PlanRun, goal_id: str, *, objective: str, evidence: str, title: str | None, goal_json: object = None
 ) -> Recorded:
     """A goal that resolves what a review found; its parent waits for it. Every refusal comes before the first write."""
-    defects = text_defects("--evidence", evidence) + text_defects("--objective", objective, longest=LONGEST_OBJECTIVE)
+    fix = (
+        f"omo ultragoal record-review-blockers --goal-id {goal_id} "
+        '--objective "what has to hold" --evidence "what the review found"'
+    )
+    review_evidence = require_text("--evidence", evidence, fix)
+    finding = require_text("--objective", objective, fix, longest=LONGEST_OBJECTIVE)
     if title is not None:
-        defects += text_defects("--title", title, longest=LONGEST_TITLE)
-    if defects:
-        raise BadInput(
-            defects[0],
-            fix=f"omo ultragoal record-review-blockers --goal-id {goal_id} "
-            '--objective "what has to hold" --evidence "what the review found"',
-            defects=defects,
-        )
-
-    finding, review_evidence = objective.strip(), evidence.strip()
+        title = " ".join(require_text("--title", title, fix, longest=LONGEST_TITLE).split())
 
     def decide(plan: Plan) -> tuple[tuple[str, bool], list[PlanRow]]:
         parent = plan.goal(goal_id)
@@ -150,7 +147,7 @@ def record_review_blockers(
 def _blocker_row(parent: Goal, name: str, title: str | None, finding: str, evidence: str) -> PlanRow:
     goal: NewGoal = {
         "id": name,
-        "title": " ".join(title.split()) if title else title_of(f"Resolve for {parent.id}: {finding}"),
+        "title": title or title_of(f"Resolve for {parent.id}: {finding}"),
         "objective": finding,
         "steering": {"kind": "review_blocker", "blockedGoalId": parent.id, "evidence": evidence},
     }

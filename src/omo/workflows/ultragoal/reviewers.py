@@ -66,9 +66,12 @@ def reviews_of(run: PlanRun, goal: Goal) -> dict[str, Review]:
         said = []
         for message in agents.messages_in(events, [agent]):
             closed_another = (message.seq, message.digest) in said_of_others
-            if not closed_another and _goal_asked(message.text) in ("", goal.id):
+            about = last_report(message.text).get("goal")  # as the form of the brief has it
+            if not closed_another and about in (None, "", goal.id):
                 said.append(message)
-        counting = agents.words_that_count(said, _is_clean, _are_of_same_files)
+        counting = agents.words_that_count(
+            said, _is_clean, lambda first, second: agents.same_files(first.files, second.files)
+        )
         reported += counting
         verdicts = [message for message in counting if _is_clean(message) is not None]
         if verdicts and not _is_clean(verdicts[-1]):
@@ -94,24 +97,10 @@ def _is_clean(message: AgentMessage) -> bool | None:
         return None
 
 
-def _are_of_same_files(first: AgentMessage, second: AgentMessage) -> bool:
-    return agents.same_files(first.files, second.files)
-
-
-def _goal_asked(text: str) -> str:
-    """The goal that the report says it is about, as the form of the brief has it."""
-    try:
-        return str(last_report(text).get("goal") or "")
-    except NoAnswer:
-        return ""
-
-
 def last_report(text: str) -> Json:
-    """The last report of a message, also where that is inside its section of a gate; NoAnswer where there is none."""
+    """The last report of a message, also where that is inside its section of a gate; empty where there is none."""
     reports = agents.objects(text)
-    if not reports:
-        raise NoAnswer("no report")
-    report = reports[-1]
+    report = reports[-1] if reports else {}
     for section in SECTIONS:
         if isinstance(report.get(section), dict):
             report = report[section]
@@ -136,10 +125,7 @@ def read_verdict(text: str, agent: str) -> tuple[str, bool]:
 
 def request_status(text: str) -> str:
     """What a report says of the user's request; empty where it says nothing."""
-    try:
-        return clip(str(last_report(text).get(REQUEST) or ""), 40)
-    except NoAnswer:
-        return ""
+    return clip(str(last_report(text).get(REQUEST) or ""), 40)
 
 
 def requests_of(run: PlanRun, plan: Plan) -> list[str]:
@@ -226,39 +212,24 @@ def doubts_of(plan: Plan) -> list[str]:
             parts = ", ".join(f"{name} {clip(plan.goal(name).title, 40)!r}" for name in steering["replacementGoalIds"])
             doubts.append(f"that {goal.id} {clip(goal.title, 40)!r} is the same as {parts} is the agent's word")
     for goal in plan.required:
-        reviews = _expected_reviews(goal)
+        seen = {str(review["role"]): review for review in goal.receipt.get("agents") or []}
         unseen = []
-        for agent, review in reviews.items():
+        for agent, role in INDEPENDENT.items():
+            review = seen.get(role, {})
+            changed = review.get("changed")
             if not review.get("clean"):
                 unseen.append(agent)
+            elif changed is None:
+                doubts.append(f"on which files {agent} found {goal.id} clean is not known")
+            elif changed:
+                files = ", ".join(clip(path, 60) for path in changed[:MOST_FILES])
+                doubts.append(f"{agent} found {goal.id} clean before a change of {files}")
         if unseen:
             silent.setdefault(" or ".join(unseen), []).append(goal.id)
-        doubts += _changed_after(goal, reviews)
-        for reason in goal.receipt.get("weakened") or ():
-            doubts.append(f"{goal.id}: {reason}")
+        doubts += [f"{goal.id}: {reason}" for reason in goal.receipt.get("weakened") or ()]
     for agents_named, goals in silent.items():
         named = ", ".join(goals[:MOST_NAMED])
         doubts.insert(0, f"{NOT_REVIEWED}, no verdict of {agents_named} was seen for {named}")
-    return doubts
-
-
-def _expected_reviews(goal: Goal) -> dict[str, SeenReview]:
-    """By agent, what the receipt has of each that the gate asks for; nothing of one that was not seen."""
-    seen = {str(review["role"]): review for review in goal.receipt.get("agents") or []}
-    return {agent: seen.get(role, {}) for agent, role in INDEPENDENT.items()}
-
-
-def _changed_after(goal: Goal, reviews: dict[str, SeenReview]) -> list[str]:
-    doubts = []
-    for agent, review in reviews.items():
-        changed = review.get("changed")
-        if not review.get("clean"):
-            continue
-        if changed is None:
-            doubts.append(f"on which files {agent} found {goal.id} clean is not known")
-        elif changed:
-            files = ", ".join(clip(path, 60) for path in changed[:MOST_FILES])
-            doubts.append(f"{agent} found {goal.id} clean before a change of {files}")
     return doubts
 
 

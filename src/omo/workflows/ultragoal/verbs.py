@@ -213,20 +213,27 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
 
     run = run_of(arguments, context)
     name = _goal_id(arguments, run)
+    goal_json = _json_of(arguments.goal_json, context, "--goal-json")
     gate, gate_file = _gate(arguments, context)
-    if arguments.argv and (gate is not None or arguments.status != "complete"):
+    is_complete = arguments.status == "complete"
+    if arguments.argv and (gate is not None or not is_complete):
         raise BadInput("a COMMAND shows a goal that is complete, in the gate that omo fills in", fix="leave it out")
+    if gate is not None and not is_complete:
+        raise BadInput("--quality-gate-json belongs to --status complete", fix="leave it out")
     with changing(run):
-        done = checkpoints.checkpoint(
-            run,
-            name,
-            status=arguments.status,
-            evidence=arguments.evidence,
-            goal_json=_json_of(arguments.goal_json, context, "--goal-json"),
-            gate=gate,
-            gate_file=gate_file,
-            rerun=lambda subject, settled: _rerun(context, run, subject, arguments.argv, settled),
-        )
+        if is_complete:
+            done = checkpoints.complete(
+                run,
+                name,
+                arguments.evidence,
+                goal_json=goal_json,
+                gate=gate,
+                gate_file=gate_file,
+                rerun=lambda subject, settled: _rerun(context, run, subject, arguments.argv, settled),
+            )
+        else:
+            changed = goals.set_back(run, name, arguments.status, arguments.evidence, goal_json)
+            done = checkpoints.Done(run.require_plan().goal(name), changed)
     step = publish_status(run, progressed=done.is_progress)
     return views.checkpointed(run, done, step)
 
