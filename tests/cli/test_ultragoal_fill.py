@@ -190,7 +190,6 @@ def test_files_that_were_added_show_the_surface_that_they_are_of(started: Projec
     terminal(folder / "session.txt")
     for name in ("page.png", "drive.json", "session.txt"):
         assert started.agent("evidence", "add", f".sisyphus/evidence/G001/{name}", "--goal", "G001").code == 0
-    assert len(started.agent("evidence", "list", "--goal", "G001", "--json").json["artifacts"]) == 3
     started.agent("gate", "add", "tests", "--", "python3", "greet.py")
     attacked(started)
     reviewed(started)

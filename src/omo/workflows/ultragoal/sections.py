@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from functools import partial
-
-from omo.errors import BadInput
 from omo.json_text import Json
-from omo.proof import documents
 from omo.state.runtime import part
 from omo.text import clip
 from omo.work import times
@@ -29,14 +24,31 @@ from omo.work.status import Item, Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.gate import media, proof
-from omo.workflows.ultragoal.gate.replay import parse_replay
 from omo.workflows.ultragoal.plan import Goal, Receipt
 from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, exceptions_of, independence_of
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
 MOST_ARTIFACTS = 60
-REVIEWS = {"architectReview": "Architect's review", "executorQa": "Tests and attacks", "iteration": "Last full run"}
 KINDS = {receipts.FINAL: "final: the whole plan", receipts.PER_GOAL: "this goal"}
+# By list of executorQa: the title of its table, and its columns with the fields that may fill them.
+TABLES = {
+    "contractCoverage": (
+        "What the contract asks",
+        {"contract": ("contractRef",), "obligation": ("obligation", "reason"), "status": ("status",)},
+    ),
+    "surfaceEvidence": (
+        "Surfaces that were used",
+        {
+            "surface": ("surface", "contractRef"),
+            "how": ("invocation", "reason"),
+            "verdict": ("verdict", "result", "status"),
+        },
+    ),
+    "adversarialCases": (
+        "Attempts to break it",
+        {"scenario": ("scenario",), "expected": ("expectedBehavior",), "verdict": ("verdict", "result")},
+    ),
+}
 
 
 def sections(viewer: Viewer, view: Status) -> Sections:
@@ -61,7 +73,7 @@ def _section(viewer: Viewer, run: PlanRun, goal: Goal, item: Item | None) -> Sec
         said=clip(goal.evidence, 1000),
         covers=_covers(goal, receipt) if receipt else facts(("objective", goal.objective), *_first_wording(goal)),
         tables=tuple(_tables(qa)),
-        attachments=(*_reviews(gate), *_artifacts(viewer, qa, receipt), *_last_words(viewer, receipt)),
+        attachments=(*_artifacts(viewer, qa, receipt), *_last_words(viewer, receipt)),
         notices=tuple(_notices(goal, item, problem)),
     )
 
@@ -92,81 +104,37 @@ def _objects(value: object) -> list[Json]:
 
 
 def _tables(qa: Json) -> list[Table]:
-    coverage, surfaces, attacks = [], [], []
-    for row in _objects(qa.get("contractCoverage")):
-        coverage.append((row.get("contractRef"), row.get("obligation") or row.get("reason"), row.get("status")))
-    for row in _objects(qa.get("surfaceEvidence")):
-        surface, how = row.get("surface") or row.get("contractRef"), row.get("invocation") or row.get("reason")
-        surfaces.append((surface, how, row.get("verdict") or row.get("result") or row.get("status")))
-    for row in _objects(qa.get("adversarialCases")):
-        attacks.append((row.get("scenario"), row.get("expectedBehavior"), row.get("verdict") or row.get("result")))
     tables = []
-    if coverage:
-        tables.append(table("What the contract asks", ("contract", "obligation", "status"), coverage))
-    if surfaces:
-        tables.append(table("Surfaces that were used", ("surface", "how", "verdict"), surfaces))
-    if attacks:
-        tables.append(table("Attempts to break it", ("scenario", "expected", "verdict"), attacks))
+    for name, (title, columns) in TABLES.items():
+        rows = []
+        for row in _objects(qa.get(name)):
+            rows.append([next(filter(None, map(row.get, keys)), None) for keys in columns.values()])
+        if rows:
+            tables.append(table(title, tuple(columns), rows))
     return tables
-
-
-def _reviews(gate: Json) -> list[Attachment]:
-    attachments = []
-    for name, title in REVIEWS.items():
-        review = part(gate, name)
-        if not review:
-            continue
-        lines = [str(review.get("evidence") or "")]
-        commands = []
-        for key, value in review.items():
-            if key != "evidence" and isinstance(value, (str, bool)):
-                lines.append(f"{key}: {value}")
-            elif key.lower().endswith("commands"):
-                commands += [f"$ {line}" for line in listed(value)]
-        attachments.append(Attachment(title, "", text="\n".join([*lines, *commands])))
-    return attachments
 
 
 def _artifacts(viewer: Viewer, qa: Json, receipt: Receipt) -> list[Attachment]:
     recorded = part(receipt, "artifacts")
-    replays = {str(replay.get("artifact")): replay for replay in _objects(receipt.get("replays"))}
     rows = _objects(qa.get("artifactRefs"))
     attachments = []
     for row in rows[:MOST_ARTIFACTS]:
-        attachments.append(_artifact(viewer, row, recorded, replays.get(str(row.get("id") or ""))))
+        name, kind, about, path = (str(row.get(key) or "") for key in ("id", "kind", "description", "path"))
+        if path:
+            digest = recorded.get(path) or recorded.get(name_in(viewer.context.root, path))
+            shape = proof.shape_of(kind)
+            attachments.append(Attachment(name, shape, about, path=path, digest=digest, in_words=_without_escapes))
+        else:
+            text = str(row.get("receipt") or f"gate {row.get('gate')}")
+            attachments.append(Attachment(name, clip(kind, 60), about, text))
     if len(rows) > MOST_ARTIFACTS:
         attachments.append(Attachment(f"and {len(rows) - MOST_ARTIFACTS} more", "artifacts", text=""))
     return attachments
 
 
-def _artifact(viewer: Viewer, row: Json, recorded: dict[str, str], replay: Json | None) -> Attachment:
-    name, kind, about = (str(row.get(key) or "") for key in ("id", "kind", "description"))
-    path = str(row.get("path") or "")
-    if replay is not None:
-        about += f" (run by omo: {clip(str(replay.get('command')), 120)})"
-    if path:
-        digest = recorded.get(path) or recorded.get(name_in(viewer.context.root, path))
-        shape = proof.shape_of(kind)
-        return Attachment(name, shape, about, path=path, digest=digest, in_words=partial(_in_words, shape, path))
-    text = row.get("receipt") or f"gate {row.get('gate')}"
-    return Attachment(name, clip(kind, 60), about, str(text))
-
-
-def _in_words(shape: str, path: str, raw: bytes) -> str:
-    """A capture without its escapes; of a replay the command as it would be typed, and what came out."""
-    text = decoded(raw)
-    if shape == proof.CAPTURE:
-        return media.ESCAPES.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
-    if shape != proof.REPLAY:
-        return text
-    try:
-        record = parse_replay(documents.parse(text, path))
-    except BadInput:
-        return text
-    lines = [f"$ {shlex.join(record.command)}", media.plain(record.stdout).rstrip("\n")]
-    if record.stderr:
-        lines.append(f"stderr: {media.plain(record.stderr)}")
-    return "\n".join([*lines, f"exit {record.exit_code}"])
+def _without_escapes(raw: bytes) -> str:
+    """Of a terminal's capture what a person would read."""
+    return media.plain(decoded(raw))
 
 
 def _last_words(viewer: Viewer, receipt: Receipt) -> list[Attachment]:
