@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 
 from omo.clock import stamp
 from omo.errors import Refused
@@ -19,44 +19,12 @@ from omo.workflows.ultragoal.session_goal import MOVES, REFUSALS, SessionGoalOut
 LONGEST_OBJECTIVE = 4000
 
 
-def create(run: PlanRun, objective: str | None = None) -> SessionGoalOutcome:
-    """A new goal; without an objective, the one the plan needs now."""
-    given = objective
+def operate(operation: str, run: PlanRun, objective: str | None = None) -> SessionGoalOutcome:
+    """One of MOVES, by the table first and then as far as the plan agrees. Where that brings the plan to its end, both
+    are written down together. A new goal without an objective takes the one that the plan needs now."""
     if objective is not None:
         fix = "omo goal create: without --objective it takes the plan's"
-        given = require_text("--objective", objective, fix, longest=LONGEST_OBJECTIVE)
-
-    def fields(plan: Plan) -> PlanRow:
-        return {"goal": f"t{int(run.caller.now * 1000)}", "objective": _objective_for(plan, given)}
-
-    return _change(run, "create", fields)
-
-
-def pause(run: PlanRun) -> SessionGoalOutcome:
-    return _change(run, "pause", lambda plan: {"why": run.why_it_may_rest("omo goal pause")})
-
-
-def resume(run: PlanRun) -> SessionGoalOutcome:
-    return _change(run, "resume", lambda plan: {})
-
-
-def complete(run: PlanRun) -> SessionGoalOutcome:
-    return _change(run, "complete", lambda plan: {"receipts": _proof(run, plan)}, lambda plan: _end(run, plan))
-
-
-def drop(run: PlanRun) -> SessionGoalOutcome:
-    """For a goal that is active or paused, by anyone."""
-    return _change(run, "drop", lambda plan: {})
-
-
-def _change(
-    run: PlanRun,
-    operation: str,
-    fields: Callable[[Plan], PlanRow],
-    following: Callable[[Plan], list[PlanRow]] = lambda plan: [],
-) -> SessionGoalOutcome:
-    """The table first, then `fields`, by which the plan has its say; both under its lock. `following` are rows that
-    come with this one: both happened, or neither did."""
+        objective = require_text("--objective", objective, fix, longest=LONGEST_OBJECTIVE)
 
     def decide(plan: Plan) -> tuple[SessionGoalOutcome, list[PlanRow]]:
         goal = plan.tool
@@ -68,12 +36,26 @@ def _change(
             raise Refused(f"omo goal {operation} is not possible: {stands}", fix=instead, status=goal.status)
         if status == goal.status:
             return SessionGoalOutcome(goal, status), []
-        row: PlanRow = {"kind": kind, "goal": goal.id, **fields(plan)}
+        row: PlanRow = {"kind": kind, "goal": goal.id}
+        end: list[PlanRow] = []
+        if operation == "create":
+            row["goal"], row["objective"] = f"t{int(run.caller.now * 1000)}", _objective_for(plan, objective)
+        elif operation == "pause":
+            row["why"] = run.why_it_may_rest("omo goal pause")
+        elif operation == "complete":
+            row["receipts"], end = _proof(run, plan), _end(run, plan)
         left = after(goal, {**row, "ts": stamp(run.caller.now)})
-        return SessionGoalOutcome(left, goal.status), [row, *following(plan)]
+        return SessionGoalOutcome(left, goal.status), [row, *end]
 
     outcome: SessionGoalOutcome = run.change_plan(decide)
     return outcome
+
+
+create = partial(operate, "create")
+pause = partial(operate, "pause")
+resume = partial(operate, "resume")
+complete = partial(operate, "complete")
+drop = partial(operate, "drop")
 
 
 def _end(run: PlanRun, plan: Plan) -> list[PlanRow]:
@@ -101,7 +83,11 @@ def _proof(run: PlanRun, plan: Plan) -> list[str | None]:
     """The receipts that prove the goal; Refused with what is missing."""
     objective = plan.tool.objective
     if objective in plan.objectives_of(None):
-        return _receipts_of_all(run, plan)
+        missing = [why for _, why in receipts.unproven(plan, run.directory)]
+        if missing:
+            raise Refused("no fresh receipt covers the whole plan", fix=next_step(run).text, defects=missing)
+        carrier = receipts.final(plan, run.directory)
+        return [carrier.receipt_id] if carrier is not None else [goal.receipt_id for goal in plan.required]
     story = plan.story_with(objective)
     if story is None:
         raise Refused(
@@ -112,11 +98,3 @@ def _proof(run: PlanRun, plan: Plan) -> list[str | None]:
         fix = next_step(run).text if story.is_required else "omo goal drop: other goals took its place"
         raise Refused(f"goal {story.id} has no fresh receipt", fix=fix, defects=[why])
     return [story.receipt_id]
-
-
-def _receipts_of_all(run: PlanRun, plan: Plan) -> list[str | None]:
-    missing = [why for _, why in receipts.unproven(plan, run.directory)]
-    if missing:
-        raise Refused("no fresh receipt covers the whole plan", fix=next_step(run).text, defects=missing)
-    carrier = receipts.final(plan, run.directory)
-    return [carrier.receipt_id] if carrier is not None else [goal.receipt_id for goal in plan.required]

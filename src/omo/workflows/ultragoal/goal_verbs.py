@@ -3,37 +3,39 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import Any
 
 from omo import options
 from omo.context import Context
 from omo.errors import Unreadable
+from omo.json_text import Json
 from omo.result import Result
 from omo.text import clip, counted
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import goal_tool
-from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, run_of
-from omo.workflows.ultragoal.session_goal import NO_GOAL, SessionGoalOutcome, ToolGoal
+from omo.workflows.ultragoal.run import ULTRAGOAL, run_of
+from omo.workflows.ultragoal.session_goal import NO_GOAL, ToolGoal
 from omo.workflows.ultragoal.status import changing, publish_status
+from omo.workflows.ultragoal.views import step_data
+
+OPERATIONS = {
+    "create": "make a goal; none may be active or paused",
+    "complete": "call the goal complete; a plan's goal needs the plan's fresh receipts",
+    "pause": "let the goal rest; with goals open, only for what a person has to do",
+    "resume": "go on with a paused goal",
+    "drop": "give the goal up; the plan stays as it is",
+}
+OBJECTIVE = "what is to be reached, as the plan says it; without it, what the plan needs"
 
 
 def register(commands: options.Commands) -> None:
     verbs = options.group(commands, "goal", "what this session is after: get, create, complete, …")
     options.command(verbs, "get", "show the session's goal; writes nothing", get)
-    parser = options.command(verbs, "create", "make a goal; none may be active or paused", create)
-    parser.add_argument(
-        "--objective",
-        metavar="TEXT",
-        help="what is to be reached, as the plan says it; without it, what the plan needs",
-    )
-    options.command(
-        verbs, "complete", "call the goal complete; a plan's goal needs the plan's fresh receipts", complete
-    )
-    options.command(verbs, "pause", "let the goal rest; with goals open, only for what a person has to do", pause)
-    options.command(verbs, "resume", "go on with a paused goal", resume)
-    options.command(verbs, "drop", "give the goal up; the plan stays as it is", drop)
+    for name, about in OPERATIONS.items():
+        parser = options.command(verbs, name, about, operate)
+        parser.set_defaults(objective=None)
+        if name == "create":
+            parser.add_argument("--objective", metavar="TEXT", help=OBJECTIVE)
 
 
 def get(arguments: argparse.Namespace, context: Context) -> Result:
@@ -41,7 +43,7 @@ def get(arguments: argparse.Namespace, context: Context) -> Result:
     if run.problems and run.plan is None:
         raise Unreadable(run.problems[0], fix=run.repair.text)
     goal = run.plan.tool if run.plan is not None else NO_GOAL
-    data: dict[str, Any] = {"goal": goal.render()}
+    data: Json = {"goal": goal.render()}
     notes = []
     if run.problems:
         data["problems"] = run.problems
@@ -50,46 +52,22 @@ def get(arguments: argparse.Namespace, context: Context) -> Result:
     return Result(data, text, notes=notes)
 
 
-def create(arguments: argparse.Namespace, context: Context) -> Result:
-    return _operate(run_of(arguments, context), lambda run: goal_tool.create(run, arguments.objective))
-
-
-def complete(arguments: argparse.Namespace, context: Context) -> Result:
-    reopen_if_changed(caller_of(context, context.session(arguments.session)), ULTRAGOAL.name)
+def operate(arguments: argparse.Namespace, context: Context) -> Result:
+    if arguments.verb == "complete":
+        reopen_if_changed(caller_of(context, context.session(arguments.session)), ULTRAGOAL.name)
     run = run_of(arguments, context)
-    result = _operate(run, goal_tool.complete)
-    result.notes.append(run.require_plan().tally)
-    return result
-
-
-def pause(arguments: argparse.Namespace, context: Context) -> Result:
-    return _operate(run_of(arguments, context), goal_tool.pause)
-
-
-def resume(arguments: argparse.Namespace, context: Context) -> Result:
-    return _operate(run_of(arguments, context), goal_tool.resume)
-
-
-def drop(arguments: argparse.Namespace, context: Context) -> Result:
-    run = run_of(arguments, context)
-    result = _operate(run, goal_tool.drop)
-    if run.require_plan().is_open:
-        left = counted(len(run.require_plan().open_goals), "goal")
-        result.notes.append(f"dropping the goal does not end the plan: {left} open, and Stop holds on")
-    return result
-
-
-def _operate(run: PlanRun, operation: Callable[[PlanRun], SessionGoalOutcome]) -> Result:
     with changing(run):
-        outcome = operation(run)
-    goal = outcome.goal
-    data: dict[str, Any] = {"goal": goal.render(), "changed": outcome.changed, "by": run.caller.by}
-    text = _line(goal)
-    if not outcome.changed:
-        text = f"Nothing to change. {text}"
+        outcome = goal_tool.operate(arguments.verb, run, arguments.objective)
     step = publish_status(run)
-    data["next"] = {"action": step.action, "goal": step.item or None, "why": step.why, "command": step.command}
-    return Result(data, f"{text}\nNext: {step.text}", notes=list(run.notes))
+    plan, notes = run.require_plan(), list(run.notes)
+    if arguments.verb == "complete":
+        notes.append(plan.tally)
+    if arguments.verb == "drop" and plan.is_open:
+        left = counted(len(plan.open_goals), "goal")
+        notes.append(f"dropping the goal does not end the plan: {left} open, and Stop holds on")
+    data = {"goal": outcome.goal.render(), "changed": outcome.changed, "by": run.caller.by, "next": step_data(step)}
+    stood = "" if outcome.changed else "Nothing to change. "
+    return Result(data, f"{stood}{_line(outcome.goal)}\nNext: {step.text}", notes=notes)
 
 
 def _line(goal: ToolGoal) -> str:
