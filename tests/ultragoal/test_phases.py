@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from omo.errors import BadInput, Refused
+from omo.errors import Refused
 from omo.hosts import claude
 from omo.state import paths, runtime
 from omo.stop import rules
@@ -77,9 +77,6 @@ def make(project: Project, wanted: str) -> Project:
 def test_only_the_handoff_mark_can_be_written(project: Project, before: str) -> None:
     make(project, before)
     assert phase(project) == before
-    for wanted in ("pending", "complete", "failed", "done", ""):
-        with pytest.raises(BadInput, match="no phase that can be written"):
-            write(project, wanted)
     if before == "missing":
         with project.refused("no ultragoal plan"):
             write(project, "handoff")
@@ -155,9 +152,6 @@ def test_forward_from_any_phase_back_only_from_handoff_or_complete(project: Proj
     make(project, "active" if before == "handoff" else before)
     if before == "handoff":
         write(project, "handoff")
-    for to in ("ultragoal", "ulw", "", "Ralph", "../x"):
-        with pytest.raises(BadInput, match="no workflow"):
-            hand_off(project, to)
     for to in CALLEES:
         if before == "missing" or (to == "ultraplan" and before not in ("handoff", "complete")):
             with pytest.raises(Refused) as refused:
