@@ -118,7 +118,7 @@ class UltragoalWorkflow(Workflow):
     commands: Mapping[str, tuple[str, str]] = {
         "ultragoal": ("verbs", "durable multi-goal plans: goals, gates, receipts, steering, review"),
         "evidence": ("evidence_verbs", "evidence files: add, replay"),
-        "goal": ("goal_verbs", "what this session is after: get, create, complete, …"),
+        "goal": ("goal_tool", "what this session is after: get, create, complete, …"),
     }
     home = "ultragoal"
     offered = 2

@@ -81,7 +81,7 @@ def test_status_shows_goals_counts_paths_receipts_and_the_next_step(project: Pro
         ("G001", "fresh", ["not reviewed independently"]),
         ("G002", None, []),
     ]
-    assert (shown["next"]["action"], shown["next"]["goal_id"]) == ("execute-goal", "G002")
+    assert (shown["next"]["action"], shown["next"]["item"]) == ("execute-goal", "G002")
     assert (shown["final_receipt"], shown["goal_tool"], shown["problems"]) == (None, "active", [])
     text = project.agent("ultragoal", "status").out
     assert "2 goals, 1 active, 1 complete" in text
@@ -623,6 +623,6 @@ def test_the_goal_that_needs_no_person_is_tried_again_first(project: Project) ->
     project.agent("ultragoal", "classify-blocker", *human)
     project.agent("ultragoal", "complete-goals")
     checkpoint(project, "G002", "blocked")
-    assert status(project)["next"]["goal_id"] == "G002"
+    assert status(project)["next"]["item"] == "G002"
     handed = project.agent("ultragoal", "complete-goals", "--retry-blocked", "--json").json
     assert handed["goal_id"] == "G002"

@@ -75,15 +75,6 @@ def test_one_command_closes_a_goal_that_was_shown_attacked_and_reviewed(started:
     assert gate["iteration"]["evidence"].endswith("Gate Result: PASS\n")
 
 
-def test_starting_a_goal_says_what_only_the_user_can_pin(project: Project) -> None:
-    project.write("package.json", '{"scripts": {"test": "node --test"}}')
-    project.commit()
-    said = project.agent("ultragoal", "create-goals", "--start", "--brief", BRIEF).out
-    assert "only the user can make a check theirs, with /omo:pin tests -- npm test" in said, said
-    project.user("gate", "add", "mine", "--", "npm", "test")
-    assert "Gates: mine (npm test)." in project.agent("ultragoal", "complete-goals").out
-
-
 def test_what_is_missing_is_named_with_what_brings_it_and_nothing_is_written(started: Project) -> None:
     before = status(started)
     ran = closed(started)

@@ -167,14 +167,15 @@ MODES = ("aggregate", "per-story")
 HANDOFF = "handoff"  # the phase of a plan that is marked for another workflow, or was given to it
 STATUSES = ("pending", "active", "complete", "failed", "blocked", "review_blocked", "superseded")
 STUCK = ("blocked", "review_blocked")
-STEERING = (
-    "add_subgoal",
-    "split_subgoal",
-    "reorder_pending",
-    "revise_pending_wording",
-    "annotate_ledger",
-    "mark_blocked_superseded",
-)
+# The ways to steer, and what each says of the row it left.
+STEERING = {
+    "add_subgoal": "Added {goalIds}",
+    "split_subgoal": "{goalId} is superseded by {replacementGoalIds}",
+    "reorder_pending": "Pending goals in order: {pendingGoalIds}",
+    "revise_pending_wording": "{goalId} has a new {changedFields}; the first wording stays on record",
+    "annotate_ledger": "Noted in the ledger; no goal changed",
+    "mark_blocked_superseded": "{goalId} is superseded without a replacement",
+}
 POINTER = (
     "Complete every goal of this session's ultragoal plan (its goals.json), goals accepted later included, under the "
     "constraints of its brief; its ledger.jsonl is the record."

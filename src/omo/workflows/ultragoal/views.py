@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from omo.text import block, clip, counted
 from omo.work.status import LONGEST_TEXT, NextStep, Status
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.next_step import ALL_COMPLETE
-from omo.workflows.ultragoal.plan import STATUSES, Plan, render_goal
+from omo.workflows.ultragoal.plan import STATUSES, STEERING, Plan, render_goal
 from omo.workflows.ultragoal.reviewers import independence_of
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 from omo.workflows.ultrawork import gates
@@ -24,26 +23,13 @@ if TYPE_CHECKING:
 
 
 MOST_FINDINGS = 50
-MOST_PINS = 2
 GATE_ORDER = (
     "Before it is complete: verify; run the cleaner (omo:critic, with what omo ultragoal brief critic prints); verify "
     "again; let omo:architect and omo:qa review it, each with its line as the whole prompt: omo ultragoal brief "
     "architect, omo ultragoal brief qa. "
     "The checkpoint runs the gates and the command that shows it, which nobody has to pin. "
 )
-NO_GATE = "No gate is pinned: only the user can make a check theirs, with {}."
-STEERED = {
-    "add_subgoal": "Added {goalIds}",
-    "split_subgoal": "{goalId} is superseded by {replacementGoalIds}",
-    "reorder_pending": "Pending goals in order: {pendingGoalIds}",
-    "revise_pending_wording": "{goalId} has a new {changedFields}; the first wording stays on record",
-    "annotate_ledger": "Noted in the ledger; no goal changed",
-    "mark_blocked_superseded": "{goalId} is superseded without a replacement",
-}
-
-
-def step_data(step: NextStep) -> Json:
-    return {"action": step.action, "why": step.why, "command": step.command, "goal_id": step.item or None}
+NO_GATE = "No gate is pinned: only the user can make a check theirs, with /omo:pin NAME -- COMMAND."
 
 
 def status(run: PlanRun, plan: Plan, view: Status) -> Result:
@@ -70,10 +56,8 @@ def status(run: PlanRun, plan: Plan, view: Status) -> Result:
         "counts": {name: counts[name] for name in STATUSES},
         "goals": goals,
         "final_receipt": final.id if final else None,
-        "goal_tool": plan.tool.status if plan.tool.id else None,
-        "changed": list(view.changed),
         "problems": notes,
-        "next": step_data(step),
+        "next": step.data,
     }
     numbers = [counted(len(plan.goals), "goal")]
     numbers += [f"{counts[name]} {name}" for name in STATUSES if counts[name] and name != "superseded"]
@@ -123,14 +107,9 @@ def handout(run: PlanRun, started: bool, step: NextStep, notes: list[str]) -> Re
 
 
 def _how_to_close(run: PlanRun) -> str:
-    """Who has to look at the goal, and which commands omo runs for it; what only the user can pin is said at once."""
-    known = gates_of(run)
-    if len(known):
-        return f"{GATE_ORDER}Gates: {', '.join(f'{gate.name} ({gates.in_words(gate)})' for gate in known)}."
-    caller = run.caller
-    checks = gates.FoundGates(caller.root, ".", caller.session_rows.get(caller.session), known).checks
-    pins = [f"/omo:pin {check.name} -- {shlex.join(check.argv)}" for check in checks[:MOST_PINS]]
-    return GATE_ORDER + NO_GATE.format(" or ".join(pins) or "/omo:pin NAME -- COMMAND")
+    """Who has to look at the goal, and which commands omo runs for it."""
+    known = [f"{gate.name} ({gates.in_words(gate)})" for gate in gates_of(run)]
+    return GATE_ORDER + (f"Gates: {', '.join(known)}." if known else NO_GATE)
 
 
 def checkpointed(run: PlanRun, done: Done, step: NextStep) -> Result:
@@ -173,7 +152,7 @@ def steered(row: PlanRow, step: NextStep, notes: list[str]) -> Result:
     for key, value in row.items():
         if isinstance(value, list) and key.endswith(("Ids", "Fields")):
             shown[key] = ", ".join(value)
-    return Result(data, f"{STEERED[row['mutation']].format(**shown)}\nNext: {step.text}", notes=notes)
+    return Result(data, f"{STEERING[row['mutation']].format(**shown)}\nNext: {step.text}", notes=notes)
 
 
 def reviewed(done: QaReview, mode: str, ids: list[str], following: str) -> Result:
