@@ -23,7 +23,7 @@ from omo.workflows.ultragoal.gate.proof import LONGEST_NOTE, GateSubject, Inspec
 from omo.workflows.ultragoal.gate.rules import NO_CLEANER, inspect
 from omo.workflows.ultragoal.goals import SAY_WHAT_WAS_SEEN, remember_files, start_next
 from omo.workflows.ultragoal.next_step import tool_step
-from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt, applied
+from omo.workflows.ultragoal.plan import Goal, Plan, PlanRow, Receipt, apply
 from omo.workflows.ultragoal.run import PlanRun, gates_of
 from omo.workflows.ultrawork.pins import hold
 
@@ -201,8 +201,8 @@ def _close(run: PlanRun, name: str, evidence: str, gate: str, facts: Receipt) ->
             "qualityGateHash": gate,
             "completionVerification": receipts.mint(plan, goal, gate=gate, now=now, facts=facts),
         }
-        after = applied(plan, {**closed, "ts": now})
-        following = [] if after.active is not None else start_next(after)
+        apply(plan, {**closed, "ts": now})
+        following = [] if plan.active is not None else start_next(plan)
         return (following[0]["goalId"] if following else None), [closed, *following]
 
     started: str | None = run.change_plan(decide)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
@@ -448,7 +447,7 @@ def fold(rows: Iterable[PlanRow], run: str = "") -> Plan | None:
             if kind == CREATED:
                 plan = _created(row)
             elif plan is not None:
-                _apply(plan, row)
+                apply(plan, row)
         except (LookupError, TypeError, ValueError, AttributeError, BadInput):
             raise Unreadable(f"row {row.get('seq')} of the plan's ledger does not have the shape of {kind}") from None
     if plan is not None and run not in ("", plan.run):
@@ -477,13 +476,6 @@ def _created(row: PlanRow) -> Plan:
     )
 
 
-def applied(plan: Plan, row: PlanRow) -> Plan:
-    """The plan as it will be with one more row; `plan` stays as it is."""
-    after = copy.deepcopy(plan)
-    _apply(after, row)
-    return after
-
-
 def _new_goals(row: PlanRow) -> list[Goal]:
     goals = []
     for new in row["goals"]:
@@ -492,7 +484,7 @@ def _new_goals(row: PlanRow) -> list[Goal]:
     return goals
 
 
-def _apply(plan: Plan, row: PlanRow) -> None:
+def apply(plan: Plan, row: PlanRow) -> None:
     """What one row changes; a newer omo may write kinds that change nothing here."""
     match row.get("kind"):
         case "goal_started":

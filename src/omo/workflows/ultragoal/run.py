@@ -27,7 +27,6 @@ from omo.workflows.ultrawork import gates
 from omo.workflows.ultrawork.gates import Gates
 
 CREATE = 'omo ultragoal create-goals --brief "…" (goals begin with @goal: TITLE at the start of a line)'
-LARGEST_SETTINGS = 100_000
 ALTERNATIVES = [
     "change the plan: omo ultragoal steer --kind KIND --evidence TEXT --rationale TEXT",
     "hand a part to an executor agent",
@@ -43,12 +42,12 @@ RUNS = ULTRAGOAL
 class PlanRun(Run[Plan]):
     """A plan of a session, shown in goals.json and brief.md; without an id one that nobody has begun."""
 
-    def __init__(
-        self, kind: Kind[Plan], caller: Caller, run_id: str, *, directory: str = "", named: bool = False
-    ) -> None:
-        self.notes: list[str] = []  # what a command did besides, for its reader
-        self.archived = ""  # where a plan lies that this one was made in place of, unfinished
-        super().__init__(kind, caller, run_id, directory=directory, named=named)
+    archived = ""  # where a plan lies that this one was made in place of, unfinished
+
+    @cached_property
+    def notes(self) -> list[str]:
+        """What a command did besides, for its reader."""
+        return []
 
     def _load(self) -> None:
         if self.id:
@@ -173,8 +172,6 @@ def settings_at(root: str, commit: str | None) -> Settings:
     name = Path(paths.settings_file(root)).relative_to(root).as_posix()
     try:
         text = git.ask(Path(root), "cat-file", "blob", f"{commit}:./{name}")
-        if len(text) > LARGEST_SETTINGS:
-            return Settings()
         return all_settings.of({}, store.parse(store.encode(text), name))
     except (NotEvaluable, Unreadable):
         return Settings()

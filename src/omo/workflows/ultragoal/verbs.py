@@ -209,11 +209,16 @@ def brief(arguments: argparse.Namespace, context: Context) -> Result:
 
 def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultragoal import checkpoint as checkpoints
+    from omo.workflows.ultragoal.gate import models
 
     run = run_of(arguments, context)
     name = _goal_id(arguments, run)
-    goal_json = _json_of(arguments.goal_json, context, "--goal-json")
-    gate, gate_file = _gate(arguments, context)
+    goal_json = _goal_json(arguments, context)
+    gate, gate_file = None, ""
+    if arguments.quality_gate_json is not None:
+        gate = models.load(arguments.quality_gate_json, context.cwd)
+        # Its path in the project: it tells of the work, and is none of it.
+        gate_file = os.path.relpath(os.path.join(context.cwd, arguments.quality_gate_json), context.root)
     is_complete = arguments.status == "complete"
     if arguments.argv and (gate is not None or not is_complete):
         raise BadInput("a COMMAND shows a goal that is complete, in the gate that omo fills in", fix="leave it out")
@@ -247,16 +252,6 @@ def _goal_id(arguments: argparse.Namespace, run: PlanRun) -> str:
     return plan.active.id
 
 
-def _gate(arguments: argparse.Namespace, context: Context) -> tuple[object, str]:
-    """The gate that was handed in, and its path in the project: it tells of the work and is none of it."""
-    from omo.workflows.ultragoal.gate import models
-
-    given = arguments.quality_gate_json
-    if given is None:
-        return None, ""
-    return models.load(given, context.cwd), os.path.relpath(os.path.join(context.cwd, given), context.root)
-
-
 def _rerun(context: Context, run: PlanRun, subject: GateSubject, argv: list[str], settled: Collection[str]) -> str:
     """Run on the files as they are now what is to show the goal: the session's gates, but for those that are `settled`,
     and the given command; the answer is why that shows nothing."""
@@ -276,12 +271,12 @@ def _rerun(context: Context, run: PlanRun, subject: GateSubject, argv: list[str]
     return no_success(argv, record["expectedExitCode"])
 
 
-def _json_of(given: str | None, context: Context, option: str) -> object:
-    if given is None:
+def _goal_json(arguments: argparse.Namespace, context: Context) -> object:
+    if arguments.goal_json is None:
         return None
     from omo.proof import documents  # a YAML parser is behind it, which a status does not need
 
-    return documents.of_option(given, context.cwd, option)
+    return documents.of_option(arguments.goal_json, context.cwd, "--goal-json")
 
 
 def steer(arguments: argparse.Namespace, context: Context) -> Result:
@@ -323,7 +318,7 @@ def record_review_blockers(arguments: argparse.Namespace, context: Context) -> R
             objective=arguments.objective,
             evidence=arguments.evidence,
             title=arguments.title,
-            goal_json=_json_of(arguments.goal_json, context, "--goal-json"),
+            goal_json=_goal_json(arguments, context),
         )
     step = publish_status(run)
     data = {
@@ -358,6 +353,7 @@ def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
 
 def review(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultragoal import review as reviews
+    from omo.workflows.ultragoal.gate import models
     from omo.workflows.ultragoal.source import find_source
 
     is_start = arguments.mode == "review-start"
@@ -365,12 +361,13 @@ def review(arguments: argparse.Namespace, context: Context) -> Result:
         arguments.session = arguments.session or context.named_session or "review"
     run = run_of(arguments, context)
     root = Path(context.root)
-    done = reviews.review(
-        run,
-        find_source(root, pr=arguments.pr, branch=arguments.branch, environ=context.environ),
-        spec=None if arguments.spec is None else reviews.read_spec(root, arguments.spec, context.cwd),
-        executor_qa=_json_of(arguments.executor_qa_json, context, "--executor-qa-json"),
-    )
+    source = find_source(root, pr=arguments.pr, branch=arguments.branch, environ=context.environ)
+    spec = executor_qa = None
+    if arguments.spec is not None:
+        spec = reviews.read_spec(root, arguments.spec, context.cwd)
+    if arguments.executor_qa_json is not None:
+        executor_qa = models.load(arguments.executor_qa_json, context.cwd, "--executor-qa-json")
+    done = reviews.review(run, source, spec=spec, executor_qa=executor_qa)
     ids: list[str] = []
     following = ""
     if is_start:

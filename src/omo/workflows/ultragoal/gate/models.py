@@ -21,6 +21,7 @@ from pydantic import (
     model_validator,
 )
 
+from omo import strict
 from omo.errors import BadInput
 from omo.proof import documents
 from omo.strict import field_name, lowered, message_of
@@ -56,22 +57,15 @@ def shown(value: object, longest: int = 80) -> str:
     return clip(json.dumps(value, ensure_ascii=False, default=str), longest)
 
 
-def load(given: str, cwd: str | Path) -> object:
-    """A gate as it is handed in: JSON itself, or the name of a file that holds it."""
-    document = documents.of_option(given, cwd, "--quality-gate-json", fix=INIT)
+def load(given: str, cwd: str | Path, option: str = "--quality-gate-json") -> object:
+    """A gate, or its part, as it is handed in: JSON itself, or the name of a file that holds it."""
+    document = documents.of_option(given, cwd, option, fix=INIT)
     try:
         json.dumps(document, sort_keys=True, ensure_ascii=False, allow_nan=False).encode("utf-8")
     except (TypeError, ValueError, RecursionError):
         what = f"the quality gate holds values, or halves of characters, that no JSON file can: {clip(given, 200)}"
         raise BadInput(what, fix=INIT) from None
     return document
-
-
-def _written(text: str) -> str:
-    text.encode("utf-8")  # half a character is refused: no file can hold it
-    if not text.strip():
-        raise ValueError("must not be blank")
-    return text
 
 
 def _yes(value: bool) -> bool:
@@ -87,7 +81,7 @@ def _no_blockers(blockers: list[Any]) -> list[Any]:
     return blockers
 
 
-Written = Annotated[str, AfterValidator(_written), Field(json_schema_extra={"pattern": r"\S"})]
+Written = Annotated[strict.Written, Field(json_schema_extra={"pattern": r"\S"})]
 Success = Annotated[Literal["covered", "passed", "verified"], BeforeValidator(lowered)]
 Surface = Annotated[
     Literal["gui", "web", "native", "desktop", "tui", "cli", "api", "package", "algorithm", "math"],
