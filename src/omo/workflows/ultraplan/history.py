@@ -27,14 +27,11 @@ _REVERTS = re.compile(r"\bThis reverts commit ([0-9a-f]{40}(?:[0-9a-f]{24})?)\b"
 
 @dataclass(frozen=True)
 class PathChange:
-    """One path below the project in one commit. `status` is git's letter: A, M, D or T; `before` and `after` are mode
-    and id of what was there and is there."""
+    """One path below the project in one commit. `status` is git's letter: A, M, D or T."""
 
     path: str
     status: str
     is_submodule: bool = False
-    before: str = ""
-    after: str = ""
 
     @property
     def is_deletion(self) -> bool:
@@ -105,24 +102,10 @@ class History:
 
     @cached_property
     def net(self) -> Changes:
-        """What HEAD has otherwise than the base, whatever happened in between. Along the first parents the commits say
-        it themselves; git is asked where these do not lead back to the base."""
-        by_id = {commit.sha: commit for commit in self.commits}
-        line: list[Commit] = []
-        current = self.head
-        while current != self.base:
-            commit = by_id.get(current)
-            if commit is None or not commit.parents:
-                return tuple(_parse(git.ask(self.root, "diff-tree", *_RAW, self.base, self.head, "--").split("\0")))
-            line.append(commit)
-            current = commit.parents[0]
-        before: dict[str, str] = {}
-        newest: dict[str, PathChange] = {}
-        for commit in reversed(line):
-            for change in commit.changes:
-                before.setdefault(change.path, change.before)
-                newest[change.path] = change
-        return tuple(change for path, change in newest.items() if before[path] != change.after)
+        """What HEAD has otherwise than the base, whatever happened in between."""
+        if not self.commits:
+            return ()
+        return tuple(_parse(git.ask(self.root, "diff-tree", *_RAW, self.base, self.head, "--").split("\0")))
 
     @property
     def changed(self) -> list[PathChange]:
@@ -136,34 +119,17 @@ class History:
 
     def until(self, head: str, *, is_past: bool) -> History:
         """The same up to an earlier commit: what came after it, committed or not, is left out."""
-        kept = self._ancestors(head)
+        parents = {commit.sha: commit.parents for commit in self.commits}
+        kept = {head}
+        waiting = [head]
+        while waiting:
+            new = set(parents.get(waiting.pop(), ())) - kept
+            kept |= new
+            waiting += new
         commits = tuple(commit for commit in self.commits if commit.sha in kept)
         if not commits:
             return self
         return replace(self, head=head, commits=commits, tree=WorkTree(), is_past=is_past)
-
-    def since(self, base: str) -> History:
-        """The same from a later commit on. Where rules to ignore files have changed, git is asked anew."""
-        if base == self.base:
-            return self
-        before = self._ancestors(base)
-        commits = tuple(commit for commit in self.commits if commit.sha not in before)
-        rules = [path for commit in self.commits for path in commit.paths if path.endswith(".gitignore")]
-        if len(commits) == len(self.commits) or rules or self.tree.hidden:
-            return history_since(self.root, base)
-        return replace(self, base=base, commits=commits)
-
-    def _ancestors(self, commit: str) -> set[str]:
-        """The commit and what it is based on, as far as the history reaches."""
-        parents = {each.sha: each.parents for each in self.commits}
-        known = {commit}
-        waiting = [commit]
-        while waiting:
-            for parent in parents.get(waiting.pop(), ()):
-                if parent not in known:
-                    known.add(parent)
-                    waiting.append(parent)
-        return known
 
 
 def history_since(root: Path, base: str) -> History:
@@ -269,10 +235,7 @@ def _parse(parts: Sequence[str]) -> Iterator[PathChange]:
         letters = fields[-1]
         # A merge has one letter for each parent; what it deletes is deleted from each.
         status = "D" if set(letters) == {"D"} else letters[:1].replace("D", "M")
-        before = after = ""
-        if len(fields) == 5:
-            before, after = f"{fields[0]} {fields[2]}", f"{fields[1]} {fields[3]}"
-        yield PathChange(path, status, _SUBMODULE in fields, before, after)
+        yield PathChange(path, status, _SUBMODULE in fields)
 
 
 def _work_tree(root: Path, prefix: str, exclude: Path, base: str, head: str, commits: Sequence[Commit]) -> WorkTree:

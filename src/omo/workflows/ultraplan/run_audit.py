@@ -107,7 +107,7 @@ def audit_run(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
         with suppress(NotEvaluable):
             whole = history_of_plan(caller, state.path, runs_of_repository(caller, state.path), state.order)
     try:
-        history = whole.since(state.base) if whole else histories.history_since(Path(caller.here), state.base)
+        history = histories.history_since(Path(caller.here), state.base)
         if state.end == "pass":
             history = history.until(str(state.finished.get("head") or ""), is_past=state.sessions > 1)
     except NotEvaluable as error:
