@@ -11,8 +11,6 @@ import pytest
 
 from omo.errors import NotEvaluable
 from omo.work.lifecycle import require
-from omo.work.publish import publish
-from omo.work.run import Run
 from omo.workflows.ultraplan import recover
 from omo.workflows.ultraplan.run import PLAN
 from omo.workflows.ultraplan.run_audit import audit_file
@@ -218,22 +216,3 @@ def test_a_copy_never_audits_the_original(tmp_path: Path) -> None:
     for command in (there.finish, there.start, there.abandon):
         refused(command, "belongs to")
     assert here.finish().exit_code == 0
-
-
-def test_a_recovery_that_an_older_omo_began_as_a_run_of_its_own_is_given_up_and_its_session_goes_on(
-    tmp_path: Path,
-) -> None:
-    here = left_out(tmp_path)
-    parent = require(PLAN, here.caller())
-    parent.append({"kind": "recovered", "depth": 1, "missing": [2], "reasons": []})
-    caller = here.caller()
-    child = Run(PLAN, caller, PLAN.new_id(caller, parent.id.rpartition("-")[2]))
-    began = dict(parent.rows[-2], base=here.git("rev-parse", "HEAD"), steps=[2], depth=1, recovery_of=parent.id)
-    child.append({key: began[key] for key in began if key not in ("seq", "ts", "actor", "prev")})
-    publish(child, {"run": child.id, "state": "active", "open": 1, "total": 1, "next": None}, session="s1")
-    status, following = here.status()
-    assert (following.action, "older omo" in status.broken) == ("abandon", True)
-    here.abandon()
-    here.show()
-    begun = recover.recover(Run(PLAN, here.caller(), parent.id, named=True), environ={})
-    assert (begun.state.run, begun.state.depth) == (parent.id, 2)

@@ -50,7 +50,6 @@ class RunRow(LedgerRow, From, total=False):
     unreviewed: str
     is_named: bool
     legacy: bool
-    recovery_of: str
     needs: list[object]
     missing: Any  # the steps; of a preflight the names of what it missed
     result: str
@@ -117,7 +116,6 @@ class PlanState:
     left_behind: tuple[str, ...] = ()  # what an earlier session of the lineage changed outside the fence
     handoffs: tuple[str, ...] = ()  # what earlier sessions of the plan left for this one
     is_legacy: bool = False  # of a plan before 1.7: no critic looked, and manifests may have been made up
-    is_part: bool = False  # an older omo recovered a session by a run of its missing steps
     preflight: RunRow = field(default_factory=NO_ROW.copy)
     lacks: tuple[str, ...] = ()  # what the last preflight missed; nothing began since, nor ended
     skipped: Mapping[int, str] = field(default_factory=dict)
@@ -253,7 +251,6 @@ def _started(state: PlanState, row: RunRow) -> PlanState:
         seen=tuple(map(int, row.get("done") or ())),  # no progress of this session's
         verify=verify.verify_of_rows(row.get("verify") or []),
         is_legacy=row.get("legacy") is True,
-        is_part=bool(row.get("recovery_of")),
         lacks=(),
     )
 
@@ -346,8 +343,6 @@ def pinned_plan(caller_state: str, state: PlanState) -> Document:
 
 def pinned_part(caller_state: str, state: PlanState) -> Document:
     """What a session is held to, as its plan had it at the start."""
-    if state.is_part:
-        raise Refused(f"plan session {state.run} was begun by an older omo, for some steps of a session")
     for document in sessions.cut(pinned_plan(caller_state, state)):
         if document.sessions[0].number == state.number:
             return document
