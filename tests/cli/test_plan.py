@@ -262,7 +262,6 @@ def test_what_was_proposed_follows_the_step_until_somebody_makes_it_their_own(pr
         ),
         ("- Changes: `load`", "- Change: `load`", "line 13: step 2: Changes is missing"),
         ("verify: `python3 -m unittest` → expected: OK\n", "", "line 7: step 1: Verify is missing"),
-        ("`src/dates.py`,", "`src/dates.py`, `src/more.py`,", "step 1: which file has problem?"),
         (
             "- On failure: revert",
             "- Manifest:\n  ```yaml\n  manifest: unusable\n  ```\n- On failure: revert",

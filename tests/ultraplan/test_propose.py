@@ -74,7 +74,8 @@ def test_a_module_that_moves_is_its_files_and_no_name_in_them(tmp_path: Path) ->
 @pytest.mark.parametrize("name", ["None", "ValueError", "class", "--force", "a b", "x", "src/b.py", "2026-03-01"])
 def test_what_is_no_name_of_the_projects_asks_nothing(name: str, tmp_path: Path) -> None:
     filled = fill_in(parse(STEP.format("a.py", name), "plan.md"), tmp_path)
-    assert filled.unplaced == {}
+    manifest = parse(filled.text, "plan.md").steps[0].manifest
+    assert (manifest and manifest.must_contain) == ()
 
 
 ODD = ["", "---", "```", "> x", "  - a", "<!--", "\t", "- Manifest (proposed):", "  ```yaml", "  manifest:", "\x0c"]

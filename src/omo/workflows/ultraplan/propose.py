@@ -11,7 +11,7 @@ import keyword
 import re
 import shlex
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from omo.errors import NotEvaluable
@@ -28,25 +28,23 @@ from omo.workflows.ultraplan.markdown import (
     commit_subjects,
     is_none,
     manifest_bullet,
-    shell_texts,
 )
 from omo.workflows.ultraplan.models import Content, Document, Manifest, Step
 
 ON_FAILURE = "retry — once, by another way; then stop and report it"
 LARGEST = 2_000_000
 
-# What a definition begins with, by the file's suffix; a file without one is a script.
-_SCRIPT = "class|const|enum|function\\*?|interface|let|type|var"
-_C_LIKE = "class|enum|fun|func|interface|record|struct|type|val|var|#define"
-DEFINES = {
-    **dict.fromkeys((".py", ".pyi"), "async def|def|class"),
-    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx"), _SCRIPT),
-    **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".java", ".kt", ".php", ".scala", ".swift"), _C_LIKE),
-    **dict.fromkeys(("", ".sh", ".bash"), "function"),
-    ".go": r"const|func|func \([^)]*\)|type|var",
-    ".lua": "function|local",
-    ".rb": "class|def|module",
-    ".rs": "const|enum|fn|mod|static|struct|trait|type",
+# What a definition begins with, in any of the languages that follow.
+_DEFINES = (
+    r"async def|class|const|def|enum|fn|fun|func|func \([^)]*\)|function\*?|interface|let|local|mod|module|record|"
+    r"static|struct|trait|type|val|var|#define"
+)
+# Where a comment begins, by the file's suffix; a file without one is a script, any other is a text.
+_COMMENTS = {
+    **dict.fromkeys(("", ".py", ".pyi", ".rb", ".sh", ".bash"), "#"),
+    **dict.fromkeys((".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".php"), "//"),
+    **dict.fromkeys((".c", ".h", ".cc", ".cpp", ".hpp", ".cs", ".java", ".kt", ".scala", ".swift"), "//"),
+    ".lua": "--",
 }
 SHELL_SUFFIXES = (".sh", ".bash")
 # A test file that is new has a test in it, whatever else is known of it.
@@ -59,17 +57,15 @@ TESTS = {
 }
 _NAME = re.compile(r"(?:[A-Za-z_]\w*(?:\.|::))*([A-Za-z_]\w{2,})(\([^`]*\))?")
 _NO_NAMES = frozenset(["null", "true", "false", "self", "this", "void", "string", "number", "undefined", "HEAD"])
-_HASH_SUFFIXES = ("", ".py", ".pyi", ".rb", ".sh", ".bash")  # where a comment begins with #
 
 
-@dataclass
+@dataclass(frozen=True)
 class Proposals:
     """The plan's text with what was filled in. `lines` has the line of the plan for each line of it; for what is new
-    that of its step. `unplaced` are by step names that may be in several of its files: nothing is asked of those."""
+    that of its step."""
 
     text: str
     lines: list[int]
-    unplaced: dict[int, list[str]] = field(default_factory=dict)
 
 
 NumberedLine = tuple[int, str]
@@ -79,9 +75,9 @@ def fill_in(document: Document, root: Path, done: Collection[int] = ()) -> Propo
     """What the steps leave to omo. A plan before 1.7 stays as it is, and so does a step that is done: what is new by
     it is there now."""
     lines = list(enumerate(re.split(r"\r\n?|\n", document.text), start=1))
-    filled = Proposals(document.text, [number for number, _ in lines])
+    as_it_is = Proposals(document.text, [number for number, _ in lines])
     if document.is_legacy:
-        return filled
+        return as_it_is
     page = Page("\n".join(text for _, text in lines))
     known = _known_names(document, root)
     output: list[NumberedLine] = []
@@ -94,7 +90,7 @@ def fill_in(document: Document, root: Path, done: Collection[int] = ()) -> Propo
             known |= _names_in(step)
             continue
         body, own = _own_lines(page, lines, start, end)
-        body += [(step.line, text) for text in _bullets(document, step, own, root, known, filled)]
+        body += [(step.line, text) for text in _bullets(document, step, own, root, known)]
         output += [*lines[copied:start], *body]
         copied = end
         known |= _names_in(step)
@@ -104,10 +100,8 @@ def fill_in(document: Document, root: Path, done: Collection[int] = ()) -> Propo
     for step in parse(text, document.path).steps:
         if not wanted.get(step.number, set()) <= step.field_lines.keys():
             # A fence that is never closed, say, hides what would be written: that is for the author to mend first.
-            return filled
-    filled.text = text
-    filled.lines = [number for number, _ in output]
-    return filled
+            return as_it_is
+    return Proposals(text, [number for number, _ in output])
 
 
 def _own_lines(page: Page, lines: list[NumberedLine], start: int, end: int) -> tuple[list[NumberedLine], set[str]]:
@@ -126,9 +120,7 @@ def _own_lines(page: Page, lines: list[NumberedLine], start: int, end: int) -> t
     return body, own
 
 
-def _bullets(
-    document: Document, step: Step, own: set[str], root: Path, known: set[str], filled: Proposals
-) -> list[str]:
+def _bullets(document: Document, step: Step, own: set[str], root: Path, known: set[str]) -> list[str]:
     """The fields that the step does not have itself."""
     bullets = []
     if "verify" not in own and document.verify:
@@ -146,15 +138,14 @@ def _bullets(
         step = replace(step, checkpoint=commit)
         bullets.append(f"- Checkpoint ({PROPOSED}): {step.checkpoint}")
     if "manifest" not in own:
-        manifest = proposed_manifest(step, root, known, filled)
-        bullets += manifest_bullet(manifest, f"Manifest ({PROPOSED})")
+        bullets += manifest_bullet(_proposed_manifest(step, root, known), f"Manifest ({PROPOSED})")
     return bullets
 
 
-def proposed_manifest(step: Step, root: Path, known: set[str], filled: Proposals) -> Manifest:
+def _proposed_manifest(step: Step, root: Path, known: set[str]) -> Manifest:
     """What the step's own words ask for."""
     expected, absent = _paths(step)
-    contents = _contents(step, expected, root, known, filled)
+    contents = _contents(step, expected, root, known)
     for path in expected:
         is_new = not (root / path).exists() and not any(content.path == path for content in contents)
         if is_test(path) and is_new and (suffix := PurePosixPath(path).suffix[:3]) in TESTS:
@@ -163,7 +154,7 @@ def proposed_manifest(step: Step, root: Path, known: set[str], filled: Proposals
         expected_paths=tuple(expected),
         min_file_count=len(expected),
         commit_message_pattern=_pattern_of(step),
-        bash_syntax_check=tuple(path for path in expected if _is_shell(step, path, root)),
+        bash_syntax_check=tuple(path for path in expected if _is_shell(path, root)),
         must_contain=tuple(contents),
         absent_paths=tuple(absent),
         skip_commit_check=is_none(step.checkpoint),
@@ -222,22 +213,17 @@ def _pattern_of(step: Step) -> str:
     return f"^{re.escape(known)}".replace(r"\ ", " ") + ends
 
 
-def _is_shell(step: Step, path: str, root: Path) -> bool:
-    if path.endswith(SHELL_SUFFIXES):
-        return True
-    for text in shell_texts(step.verify):
-        words = text.split()
-        if words[:2] in (["bash", "-n"], ["sh", "-n"]) and path in words:
-            return True
-    return re.match(r"#!.*\b(?:ba)?sh\b", _text(root, path)) is not None
+def _is_shell(path: str, root: Path) -> bool:
+    return path.endswith(SHELL_SUFFIXES) or re.match(r"#!.*\b(?:ba)?sh\b", _text(root, path)) is not None
 
 
 # names: what a step says in backticks, and which file it belongs in
 
 
-def _contents(step: Step, expected: list[str], root: Path, known: set[str], filled: Proposals) -> list[Content]:
+def _contents(step: Step, expected: list[str], root: Path, known: set[str]) -> list[Content]:
     """A name that a file of the step does not have yet has to be there afterwards. What is written like a function, or
-    names a test, and is nowhere in the project, has to be defined; anything else may be a parameter or a key."""
+    names a test, and is nowhere in the project, has to be defined; anything else may be a parameter or a key. Of a
+    name that may belong in several files nothing is asked."""
     plain = [path for path in expected if not is_pattern(path)]
     # "the module `cart` becomes `basket`": those are the files, of which one is gone.
     modules = {PurePosixPath(path).stem for path in step.files} if step.removed else set()
@@ -248,12 +234,11 @@ def _contents(step: Step, expected: list[str], root: Path, known: set[str], fill
             if span in plain:
                 current = span
                 continue
-            name = _name(span) if span not in modules else ""
+            name = _name(span)
             home = current or _home(name, plain)
-            if name and not home:
-                filled.unplaced.setdefault(step.number, []).append(name)
-            is_there = bool(name and home) and re.search(rf"\b{name}\b", _text(root, home)) is not None
-            if not name or not home or is_there or (home, name) in contents:
+            if not name or span in modules or not home or (home, name) in contents:
+                continue
+            if re.search(rf"\b{name}\b", _text(root, home)):
                 continue
             is_known = name in known or any(name == other for _, other in contents)
             is_defined = not is_known and (span.endswith(")") or name.lower().startswith("test"))
@@ -285,13 +270,11 @@ def _home(name: str, paths: list[str]) -> str:
 def _pattern(name: str, path: str, *, is_defined: bool) -> str:
     """Found in code, not in a comment nor in an import; in a text it is enough that it is there."""
     suffix = PurePosixPath(path).suffix
-    if suffix not in DEFINES:
+    if suffix not in _COMMENTS:
         return rf"\b{name}\b"
-    is_hash = suffix in _HASH_SUFFIXES
     if not is_defined:
-        comment = "#" if is_hash else "//"
-        return rf"^(?!\s*(?:import|from|use|require)\b)(?:(?!{comment}).)*\b{name}\b"
-    forms = [rf"(?:[\w()]+ )*(?:{DEFINES[suffix]}) {name}\b", rf"(?:[\w.]+[ ,]+)*{name}\s*(?::.*)?=(?!=)"]
+        return rf"^(?!\s*(?:import|from|use|require)\b)(?:(?!{_COMMENTS[suffix]}).)*\b{name}\b"
+    forms = [rf"(?:[\w()]+ )*(?:{_DEFINES}) {name}\b", rf"(?:[\w.]+[ ,]+)*{name}\s*(?::.*)?=(?!=)"]
     if suffix not in (".py", ".pyi", ".rb"):  # a name, its parameters and a body
         forms.append(rf"(?!return\b)(?:[\w:<>,*&]+ )*{name}\s*\([^;=]*(?:\{{|$)")
     return "|".join(rf"^\s*{form}" for form in forms)

@@ -115,7 +115,7 @@ def validate(arguments: argparse.Namespace, context: Context) -> Result:
         text = f"{clip(document.path, 200)}: {len(document.steps)} steps, no defect"
         if not data["is_complete"]:
             text += f"; omo plan critique {shlex.quote(arguments.plan)} fills in what the steps leave to omo"
-        return Result(data, text, notes=[*_shown(advice), *_unplaced(filled)])
+        return Result(data, text, notes=_shown(advice))
     refusal = _refusal(document, defects, arguments.plan)
     if not arguments.json:
         raise refusal
@@ -141,15 +141,6 @@ def _shown(defects: Sequence[PlanDefect]) -> list[str]:
     return [clip(str(defect), LONGEST_SHOWN) for defect in defects]
 
 
-def _unplaced(filled: Proposals) -> list[str]:
-    """Names of which nothing is asked, because nobody can tell where they belong."""
-    notes = []
-    for number, names in filled.unplaced.items():
-        said = ", ".join(dict.fromkeys(names))
-        notes.append(f"step {number}: which file has {said}? Write its path in backticks before it, to have it checked")
-    return notes
-
-
 def _defect_data(defect: PlanDefect) -> dict[str, Any]:
     return {"line": defect.line, "code": defect.code, "message": clip(defect.message, LONGEST_SHOWN)}
 
@@ -165,7 +156,6 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
         filled, every = _filled_in(document, known, Path(context.root))
         if defects := rules.refusing(every):  # then the plan stays as its author wrote it
             raise _refusal(document, defects, arguments.plan)
-        notes += _unplaced(filled)
         if filled.text != document.text:
             before, document = document.digest, documents.parse(filled.text, document.path)
             Path(context.root, document.path).write_bytes(document.text.encode())
