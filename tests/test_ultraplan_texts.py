@@ -26,7 +26,7 @@ def test_the_plan_of_the_page_is_valid_and_the_template_is_to_be_filled_in(tmp_p
     for place in ("the title", "Files", "Changes", "Verify", "Checkpoint"):
         assert place in wrong
     keys = text(MANIFESTS)
-    assert [key for key in models.KEYS if f"| `{key}` |" not in keys] == []
+    assert [key for key in models.Manifest.model_fields if f"| `{key}` |" not in keys] == []
 
 
 def test_what_the_critic_is_shown_to_return_can_be_recorded() -> None:

@@ -90,7 +90,7 @@ def step(number: int, *expected: str, pattern: str | None = None, on_failure: st
         min_file_count=keys.pop("min_file_count", len(expected)),
         commit_message_pattern=rf"^feat\(s{number}\):" if pattern is None else pattern,
         must_contain=contains,
-        **keys,
+        **{"bash_syntax_check": (), "forbidden_paths": (), **keys},
     )
     return Step(
         number, f"Part {number}", 1, f"### Step {number}: Part {number}", on_failure=on_failure, manifest=manifest

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import difflib
-import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -20,9 +18,7 @@ from omo.strict import defects_of
 from omo.text import clip
 from omo.workflows.ultraplan.markdown import FIELDS, Fenced, Heading, Page, items_of, numbers_of, removed_of
 from omo.workflows.ultraplan.models import (
-    KEYS,
     ON_FAILURE,
-    REQUIRED,
     Document,
     FenceGlobs,
     Manifest,
@@ -194,7 +190,7 @@ def _read_steps(document: Document, page: Page, headings: Sequence[Heading], def
     return replace(document, steps=tuple(steps))
 
 
-def _step(page: Page, heading: Heading, end: int, manifest: Fenced | None, defects: list[PlanDefect]) -> Step:
+def _step(page: Page, heading: Heading, end: int, block: Fenced | None, defects: list[PlanDefect]) -> Step:
     name = _STEP.fullmatch(heading.title)
     assert name is not None
     number = int(name[1])
@@ -228,8 +224,9 @@ def _step(page: Page, heading: Heading, end: int, manifest: Fenced | None, defec
         on_failure_text=on_failure[2].strip() if on_failure else failure,
         checkpoint=values.get("checkpoint", ""),
         depends_on=numbers_of(values.get("depends on", "")),
-        manifest=_manifest(manifest, number, defects) if manifest else None,
+        manifest=_manifest(block, number, defects) if block else None,
         field_lines=lines,
+        manifest_lines=_key_lines(block) if block else {},
     )
 
 
@@ -249,40 +246,27 @@ def _manifest(block: Fenced, step: int, defects: list[PlanDefect]) -> Manifest |
         message = f"{where}: its keys stand below `manifest:`, indented, and nothing stands beside it"
         defects.append(PlanDefect(block.line, "manifest-form", message))
         return None
-    lines: dict[str, int] = {}  # where each key stands
-    for number, text in enumerate(block.content.splitlines(), start=block.line):
-        name = re.match(r"\s*[\"']?([\w-]+)[\"']?\s*:", text)
-        if name and name[1] in values:
-            lines.setdefault(name[1], number)
-    defects += _key_defects(where, [str(key) for key in values], lines, block.line)
-    known = {key: values[key] for key in KEYS if key in values}
+    lines = _key_lines(block)
+    for key in values:
+        if key not in Manifest.model_fields:
+            message = f"{where}.{clip(str(key), 60)} is no key of ours ({', '.join(Manifest.model_fields)})"
+            defects.append(PlanDefect(lines.get(key, block.line), "manifest-key", message, is_advisory=True))
     try:
-        return Manifest(**known, line=block.line, lines=lines)
+        return Manifest.model_validate(values)
     except ValidationError as error:
         messages = defects_of(error, Manifest, where=("manifest",))
         for problem, says in zip(error.errors(include_url=False), messages, strict=True):
-            message = f"step {step}: {says}"
-            defects.append(PlanDefect(lines.get(str(problem["loc"][0]), block.line), "manifest-value", message))
+            line = lines.get(str(problem["loc"][0]), block.line)
+            defects.append(PlanDefect(line, "manifest-value", f"step {step}: {says}"))
         return None
 
 
-def _key_defects(where: str, keys: Sequence[str], lines: Mapping[str, int], line: int) -> list[PlanDefect]:
-    """Keys that are none of ours, and those of ours that are missing; `line` is where the manifest begins."""
-    defects = []
-    for key in keys:
-        if key in KEYS:
-            continue
-        # A misspelt key leaves its check out; one that is nothing like ours may belong to a newer tool.
-        near = difflib.get_close_matches(re.sub(r"[\s-]+", "_", key[:60].lower()), KEYS, n=1, cutoff=0.7)
-        hint = f"did you mean {near[0]}?" if near else f"it checks nothing ({', '.join(KEYS)})"
-        message = f"{where}.{clip(key, 60)} is no key of ours; {hint}"
-        defects.append(PlanDefect(lines.get(key, line), "manifest-key", message, is_advisory=not near))
-    for key in REQUIRED:
-        if key not in keys:
-            empty = json.dumps(Manifest.model_fields[key].default)
-            message = f"{where}.{key} is missing; write it even when empty: `{key}: {empty}`"
-            defects.append(PlanDefect(line, "manifest-key", message))
-    return defects
+def _key_lines(block: Fenced) -> dict[str, int]:
+    lines = {"": block.line}
+    for number, text in enumerate(block.content.splitlines(), start=block.line):
+        if key := re.match(r"\s*[\"']?([\w-]+)[\"']?\s*:", text):
+            lines.setdefault(key[1], number)
+    return lines
 
 
 # sessions and fences

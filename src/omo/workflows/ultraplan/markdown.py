@@ -251,8 +251,9 @@ def _span(token: Token) -> tuple[int, int]:
 def manifest_bullet(manifest: Manifest, label: str) -> list[str]:
     """The manifest as a field of a step."""
     lines = ["manifest:"]
-    for key, value in manifest.written.items():
-        lines += yaml_lines(key, value)
+    for key, value in manifest.model_dump().items():
+        if value or Manifest.model_fields[key].is_required():
+            lines += yaml_lines(key, value)
     return [f"- {label}:", *(f"  {line}" for line in ("```yaml", *lines, "```"))]
 
 

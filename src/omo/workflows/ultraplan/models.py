@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
@@ -16,15 +16,6 @@ from omo.text import clip
 STRICT_SINCE = (1, 7)
 ON_FAILURE = ("revert", "retry", "skip", "escalate")
 MOST_ITEMS = 100
-
-# The first six keys of a manifest must be there, even when empty: what was left out cannot be told from what was
-# forgotten.
-REQUIRED = (
-    *("expected_paths", "min_file_count", "commit_message_pattern"),
-    *("bash_syntax_check", "forbidden_paths", "must_contain"),
-)
-OPTIONAL = ("absent_paths", "skip_commit_check")
-KEYS = (*REQUIRED, *OPTIONAL)
 
 
 @dataclass(frozen=True)
@@ -74,30 +65,19 @@ class Content(BaseModel):
 
 
 class Manifest(BaseModel):
-    """When a step is done, as code can see it. `is_synthesised`: made up for an older plan.
+    """When a step is done, as code can see it. The first six must be there, even when empty: what was left out cannot
+    be told from what was forgotten. A key that is none of these may belong to a newer tool."""
 
-    `lines` has the line of each key.
-    """
+    model_config = ConfigDict(frozen=True, extra="ignore")
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    expected_paths: Paths = ()
-    min_file_count: Annotated[int, Field(strict=True, ge=0, le=10_000)] = 0
-    commit_message_pattern: Text = ""
-    bash_syntax_check: Paths = ()
-    forbidden_paths: Paths = ()
-    must_contain: Annotated[tuple[Content, ...], Field(max_length=MOST_ITEMS)] = ()
+    expected_paths: Paths
+    min_file_count: Annotated[int, Field(strict=True, ge=0, le=10_000)]
+    commit_message_pattern: Text
+    bash_syntax_check: Paths
+    forbidden_paths: Paths
+    must_contain: Annotated[tuple[Content, ...], Field(max_length=MOST_ITEMS)]
     absent_paths: Paths = ()
     skip_commit_check: Flag = False
-    is_synthesised: bool = False
-    line: int = 0
-    lines: dict[str, int] = Field(default_factory=dict)
-
-    @property
-    def written(self) -> dict[str, Any]:
-        """The keys of a plan; an optional one only where it says something."""
-        values = self.model_dump(exclude={"is_synthesised", "line", "lines"})
-        return {key: value for key, value in values.items() if value or key not in OPTIONAL}
 
     @property
     def expects_commit(self) -> bool:
@@ -123,7 +103,8 @@ class Manifest(BaseModel):
 
 @dataclass(frozen=True)
 class Step:
-    """`text` is the step as it was written, heading included."""
+    """`text` is the step as it was written, heading included. `manifest_lines` has the line of each key of its
+    manifest, and under "" that of the manifest itself; none where omo made it up for an older plan."""
 
     number: int
     title: str
@@ -141,6 +122,7 @@ class Step:
     depends_on: tuple[int, ...] = ()
     manifest: Manifest | None = None
     field_lines: dict[str, int] = field(default_factory=dict, compare=False)
+    manifest_lines: dict[str, int] = field(default_factory=dict)
 
     @property
     def fields(self) -> dict[str, str]:
@@ -155,11 +137,13 @@ class Step:
             "Checkpoint": self.checkpoint,
         }
 
+    @property
+    def is_synthesised(self) -> bool:
+        return self.manifest is not None and not self.manifest_lines
+
     def line_of(self, key: str = "") -> int:
         """The line of a key of the manifest; without one, the manifest's own."""
-        if self.manifest is None or self.manifest.is_synthesised:
-            return self.line
-        return self.manifest.lines.get(key, self.manifest.line)
+        return self.manifest_lines.get(key, self.manifest_lines.get("", self.line))
 
 
 def forbidden_by(steps: Sequence[Step]) -> list[str]:

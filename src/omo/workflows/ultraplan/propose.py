@@ -155,6 +155,7 @@ def _proposed_manifest(step: Step, root: Path, known: set[str]) -> Manifest:
         min_file_count=len(expected),
         commit_message_pattern=_pattern_of(step),
         bash_syntax_check=tuple(path for path in expected if _is_shell(path, root)),
+        forbidden_paths=(),
         must_contain=tuple(contents),
         absent_paths=tuple(absent),
         skip_commit_check=is_none(step.checkpoint),
@@ -176,10 +177,11 @@ def synthesise(document: Document) -> Document:
                 expected_paths=tuple(expected),
                 min_file_count=len(expected),
                 commit_message_pattern=_pattern_of(step),
-                is_synthesised=True,
-                line=step.line,
+                bash_syntax_check=(),
+                forbidden_paths=(),
+                must_contain=(),
             )
-            step = replace(step, manifest=made_up)
+            step = replace(step, manifest=made_up, manifest_lines={})
         steps.append(step)
     return replace(document, steps=tuple(steps), is_legacy_synthesis=is_made_up)
 

@@ -310,7 +310,7 @@ def _files(step: Step, manifest: Manifest) -> Iterator[PlanDefect]:
     where = f"step {step.number}:"
     if not (manifest.changed_paths or manifest.must_contain):
         remedy = "name the files it writes in Files, or add must_contain or absent_paths"
-        yield PlanDefect(manifest.line, "predicate", f"{where} nothing on disk tells that it is done; {remedy}")
+        yield PlanDefect(step.line_of(), "predicate", f"{where} nothing on disk tells that it is done; {remedy}")
     most = len(manifest.expected_paths)
     if manifest.min_file_count > most and not manifest.counts_files:
         message = f"{where} min_file_count {manifest.min_file_count} is more than the {most} expected_paths"

@@ -271,7 +271,7 @@ def render(plan: Document, document: Document, recovery: Recovery | None = None,
     verbatim, verified = [], []
     for step in steps:
         text = [step.text]
-        if step.manifest is not None and step.manifest.is_synthesised:  # what was made up for an older plan follows
+        if step.manifest is not None and step.is_synthesised:  # what was made up for an older plan follows
             text += manifest_bullet(step.manifest, "Manifest")
         verbatim.append("\n".join(text))
         says = step.verify or "its manifest holds"
