@@ -253,27 +253,3 @@ def test_a_directory_leads_to_what_is_below_it(path: list[str], below: list[str]
     assert globs.leads_to(directory, "/".join([*path, *below]))
     assert globs.leads_to(directory, f"{directory}/*/x")
     assert not globs.leads_to(directory, "other")
-
-
-# Other shells.
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *("pwsh -c 'Get-Date'", "pwsh -c 'Set-Content README.md x'"),
-        *('powershell.exe -NoProfile -Command "Remove-Item src/a.py"', "powershell -enc aQBlAHgA", "cmd /c dir"),
-        *("cmd /c del README.md", "cmd.exe /K dir", "timeout 5 pwsh -Command Get-Date"),
-    ],
-)
-def test_what_another_shell_is_given_to_run_is_refused_unread(text: str, fence: Fence) -> None:
-    (reason,) = commands.refusals(text, fence, fence.root)
-    assert "reads POSIX shell only" in reason
-    assert "omo plan finish" in reason
-
-
-@pytest.mark.parametrize(
-    "text", ["pwsh ./build.ps1", "pwsh -File build.ps1", "pwsh --version", "echo pwsh -c x", "cmd"]
-)
-def test_a_script_of_another_shell_runs_as_any_script_does(text: str, fence: Fence) -> None:
-    assert commands.refusals(text, fence, fence.root) == []

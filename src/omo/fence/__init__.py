@@ -54,7 +54,7 @@ NOBODYS = tuple(f"/dev/{name}" for name in DEVICES if name != "shm")
 SECURITY = "No plan may change that: if the step needs it, stop and report it to the user."
 UNLISTED = "What was there before the session began is not known (too much to be listed), so nothing is removed. "
 POSIX_ONLY = (
-    "The plan's fence reads POSIX shell only, so PowerShell and cmd are not run while it is up: "
+    "The plan's fence reads POSIX shell only, so PowerShell is not run while it is up: "
     "use Bash, where omo plan finish takes the fence down."
 )
 REMEDY = "Keep to the fence; if the step cannot be done within it, stop, report it and let the user change the plan."

@@ -8,7 +8,6 @@ from omo import hosts, shell
 from omo.fence import (
     ARRIVES,
     DIRECTORY,
-    POSIX_ONLY,
     REMEDY,
     Never,
     StateFence,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 MOST_UPSTREAM = 200
 MOST_FOUND = 2000
 HOLE = "{}"
-OTHER_SHELLS = {"pwsh": ("-c", "-en"), "powershell": ("-c", "-en"), "cmd": ("/c", "/k")}  # and how text is given them
 PATCH = "which files a patch changes is not read: make the change with the edit tools"
 PIPED = "is given what to write by a pipe that does not say what: name the files, or the directory inside the fence"
 UNREAD = "cannot be read as a shell reads it: say it in plain commands"
@@ -83,8 +81,6 @@ class _Judge:
             command = f"`{shown(' '.join(words))}`"
             if self.is_plan and writes.is_patch(words):
                 yield f"{command}: {PATCH}. {REMEDY}"
-            if self.is_plan and _is_for_another_shell(words):
-                yield f"{command}: {POSIX_ONLY}"
             written = writes.written(words)
             if shell.name(words) in ("apply_patch", "applypatch"):
                 written = list(map(Write, hosts.patched_files("\n".join([*words[1:], *call.fed]))))
@@ -136,9 +132,3 @@ class _Judge:
         if directory is None and not write.path.startswith(("/", "~")):
             return self.fence.refusal_by_name(write.path, write.path)
         return self.fence.refusal_of(write, directory or "")
-
-
-def _is_for_another_shell(words: list[str]) -> bool:
-    """PowerShell or cmd with the text to run. A script file is run unseen, as any other script is."""
-    options = OTHER_SHELLS.get(shell.name(words).removesuffix(".exe"), ())
-    return any(word.lower().startswith(options) for word in words[1:])
