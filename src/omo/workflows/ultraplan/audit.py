@@ -8,8 +8,7 @@ forgotten. Nothing is said against a step because git could not be asked: that i
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from omo.errors import BadInput, NotEvaluable
@@ -140,10 +139,8 @@ class Audit:
 def unknown(document: Document, error: NotEvaluable) -> Audit:
     """What is left where git cannot be asked."""
     reason = clip("; ".join(filter(None, (error.message, error.fix))), 500)
-    audit = Audit(None, None, [], problems=[reason])
-    for step in document.steps:
-        audit.steps.append(StepAudit(step.number, "unknown", None, [reason], step.title))
-    return audit
+    steps = [_audited(step, "unknown", None, [reason]) for step in document.steps]
+    return Audit(None, None, steps, problems=[reason])
 
 
 def audit_history(
@@ -163,22 +160,23 @@ def audit_history(
         if not is_skipped and step.number not in before:
             to_do.append(step)
     claims, unclear = claim(to_do, history.commits)
+    every = _violations(document, history, claims)
+    not_allowed = [violation for violation in every if violation.path not in allowed]
+    violations = [violation for violation in not_allowed if violation.rule == NEVER or violation.step]
     steps = []
     for step in document.steps:
+        number = step.number
         if step in to_do:
-            steps.append(_judge(step, history, claims.get(step.number), unclear.get(step.number)))
-        elif step.number in before:
-            steps.append(_judge_done(step, history, before[step.number]))
+            outside = [violation.path for violation in violations if violation.step == number]
+            steps.append(_judge(step, history, claims.get(number), unclear.get(number), outside))
+        elif number in before:
+            failed, unsettled = _checked(step, history)
+            remark = "done before the session began"
+            steps.append(_audited(step, _status(failed, unsettled), before[number], [*failed, *unsettled, remark]))
         else:
-            reason = clip(skipped[step.number], 300)
-            steps.append(StepAudit(step.number, "skipped", None, [reason], step.title))
-    every = _violations(document, history, claims)
-    violations = [violation for violation in every if violation.rule == NEVER or violation.step]
-    violations = [violation for violation in violations if violation.path not in allowed]
-    left_alone = [violation for violation in every if violation not in violations and violation.path not in allowed]
-    outside = {violation.path for violation in every}
-    dirty = [path for path in history.tree.dirty if _counts(path, document, history) and path not in outside]
-    steps = [_with_violations(step, violations) for step in steps]
+            steps.append(_audited(step, "skipped", None, [skipped[number]]))
+    paths = {violation.path for violation in every}
+    dirty = [path for path in history.tree.dirty if _counts(path, document, history) and path not in paths]
     claimed = {own.commit.sha for own in claims.values()}
     unclaimed = []
     for commit in history.commits:
@@ -191,8 +189,8 @@ def audit_history(
         history.head,
         steps,
         violations,
-        left_alone,
-        allowed=[clip(path, 300) for path in sorted({*outside, *dirty}) if path in allowed],
+        left_alone=[violation for violation in not_allowed if violation not in violations],
+        allowed=[clip(path, 300) for path in sorted({*paths, *dirty}) if path in allowed],
         dirty=[clip(path, 300) for path in dirty if path not in allowed],
         unclaimed=unclaimed,
         problems=[history.tree.problem] if history.tree.problem else [],
@@ -226,51 +224,46 @@ def checks_of(step: Step) -> list[Check]:
     return [check for check in parse_checks(rows, f"step {step.number}") if not isinstance(check, str)]
 
 
-def _judge(step: Step, history: History, own: CommitClaim | None, unclear: str | None) -> StepAudit:
+def _judge(
+    step: Step, history: History, own: CommitClaim | None, unclear: str | None, outside: Sequence[str]
+) -> StepAudit:
+    """`outside` is what its own commit must not have changed: one that leaves the fence carries no step out."""
     manifest = step.manifest
     if manifest is None:
-        why = "it has no manifest, so nothing says when it is done"
-        return StepAudit(step.number, "unknown", None, [why], step.title)
-    failed: list[str] = []
-    unsettled: list[str] = []
-    if not history.is_past:
-        failed, unsettled = _checked(step, history.root)
-    status: StepStatus = "pass"
-    if own is not None:
-        failed = [*_wrong_with_commit(manifest, own, history), *failed]
-    elif unclear:
-        unsettled.append(unclear)
-    elif manifest.expects_commit:
-        status = "missing"
+        return _audited(step, "unknown", None, ["it has no manifest, so nothing says when it is done"])
+    failed, unsettled = _checked(step, history)
+    if own is None and manifest.expects_commit and not unclear:
         pattern = clip(manifest.commit_message_pattern, 100)
         count, since = len(history.commits), history.base[:12]
         none = f"none of {count} commits since {since} is its own, with a subject like /{pattern}/"
         if not failed:
             none += "; its files are as they should be, but nothing says whose work they are"
-        failed.insert(0, none)
-    if failed and status == "pass":
-        status = "drift"
-    elif unsettled and status == "pass":
-        status = "unknown"
+        return _audited(step, "missing", None, [none, *failed, *unsettled])
+    if unclear:
+        unsettled.append(unclear)
+    if own is None:
+        return _audited(step, _status(failed, unsettled), None, [*failed, *unsettled])
+    failed = [*_wrong_with_commit(manifest, own, history), *failed]
+    if outside:
+        failed.insert(0, f"its commit changes what it must not: {_named(outside)}")
     findings = [*failed, *unsettled]
-    if own is not None and own.shared_with:
+    if own.shared_with:
         findings.append(f"shared: {own.commit} also carries step {', '.join(map(str, own.shared_with))}")
-    if own is not None and own.is_out_of_order:
-        findings.append(f"out of order: {own.commit} does not follow the commits of the steps before it")
+    return _audited(step, _status(failed, unsettled), own.commit.sha, findings)
+
+
+def _audited(step: Step, status: StepStatus, commit: str | None, findings: Sequence[str]) -> StepAudit:
     shown = [clip(finding, 500) for finding in findings[:MOST_FINDINGS]]
-    return StepAudit(step.number, status, own.commit.sha if own else None, shown, step.title)
+    return StepAudit(step.number, status, commit or None, shown, step.title)
 
 
-def _judge_done(step: Step, history: History, commit: str) -> StepAudit:
-    failed, unsettled = _checked(step, history.root) if not history.is_past else ([], [])
-    status: StepStatus = "pass"
-    if failed or unsettled:
-        status = "drift" if failed else "unknown"
-    findings = [*failed, *unsettled, "done before the session began"]
-    return StepAudit(step.number, status, commit or None, [clip(each, 500) for each in findings], step.title)
+def _status(failed: Sequence[str], unsettled: Sequence[str]) -> StepStatus:
+    if failed:
+        return "drift"
+    return "unknown" if unsettled else "pass"
 
 
-def _checked(step: Step, root: Path) -> tuple[list[str], list[str]]:
+def _checked(step: Step, history: History) -> tuple[list[str], list[str]]:
     """What does not hold, and what could not be settled."""
     failed: list[str] = []
     unsettled: list[str] = []
@@ -278,7 +271,9 @@ def _checked(step: Step, root: Path) -> tuple[list[str], list[str]]:
         checks = checks_of(step)
     except BadInput as error:
         return failed, [error.message]
-    for check in evaluate(checks, CheckedTree(root)).checks if checks else ():
+    if history.is_past or not checks:
+        return failed, unsettled
+    for check in evaluate(checks, CheckedTree(history.root)).checks:
         line = f"{check.reason} ({check.observed})" if check.observed else check.reason
         if check.result == "fail":
             failed.append(line)
@@ -352,12 +347,3 @@ def _violations(document: Document, history: History, claims: Mapping[int, Commi
         if fence.touch and not change.is_about(fence.touch):
             rules.setdefault(change.path, OUTSIDE)
     return [Violation(path, rule, first.get(path), steps.get(path, 0)) for path, rule in rules.items()]
-
-
-def _with_violations(step: StepAudit, violations: Sequence[Violation]) -> StepAudit:
-    """A commit that leaves the fence does not carry its step out."""
-    paths = [violation.path for violation in violations if violation.step == step.step]
-    if not paths or step.status not in ("pass", "drift"):
-        return step
-    finding = clip(f"its commit changes what it must not: {_named(paths)}", 500)
-    return replace(step, status="drift", findings=[finding, *step.findings])

@@ -34,7 +34,6 @@ class CommitClaim:
 
     commit: Commit
     index: int
-    is_out_of_order: bool = False
     shared_with: tuple[int, ...] = ()
     undone_at: int | None = None
 
@@ -140,10 +139,7 @@ class _Claiming:
         claims = {}
         for number, index in self._claimed.items():
             commit = self._commits[index]
-            is_late = any(other > number and before < index for other, before in self._claimed.items())
-            claims[number] = CommitClaim(
-                commit, index, is_late, self._shared.get(number, ()), self._undone.get(commit.sha)
-            )
+            claims[number] = CommitClaim(commit, index, self._shared.get(number, ()), self._undone.get(commit.sha))
             self._unclear.pop(number, None)
         return claims, self._unclear
 
