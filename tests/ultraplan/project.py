@@ -129,5 +129,5 @@ def started(tmp_path: Path, steps: int = 3, done: tuple[int, ...] = (), **change
 def record_critique(here: Project) -> None:
     """As the journal has it once a critic found nothing; what makes a verdict clean is tested where it is decided."""
     digest = documents.load(here.root / "plan.md", here.root).digest
-    row = {"kind": "critique", "digest": digest, "clean": True, "independence": "full"}
+    row = {"kind": "critique", "digest": digest, "clean": True}
     critique.reviews(here.state).change(lambda rows: (None, [row]), actor="agent", now=here.now, wait=5.0)

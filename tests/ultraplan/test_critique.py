@@ -13,6 +13,7 @@ from omo.hooks import subagents
 from omo.hooks.main import World
 from omo.hosts.claude import event_of
 from omo.state import paths
+from omo.work import agents
 from omo.work.run import Caller
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan.document import parse
@@ -52,7 +53,7 @@ def hear(root: Path, message: str, agent: str = "omo:critic", session: str = SES
 
 
 def said_by_critic(root: Path, place: Caller, message: str, document: Document = PLAN) -> critique.CriticVerdict:
-    critique.await_critic(place)
+    agents.expect(place, critique.CRITIC)
     hear(root, message)
     verdict = critique.record(place, document)
     assert verdict is not None
@@ -60,7 +61,7 @@ def said_by_critic(root: Path, place: Caller, message: str, document: Document =
 
 
 def test_another_agents_word_is_no_critique(root: Path, place: Caller) -> None:
-    critique.await_critic(place)
+    agents.expect(place, critique.CRITIC)
     for agent in ("omo:explorer", "critic", "general-purpose"):
         hear(root, answer(), agent)
     assert critique.record(place, PLAN) is None
@@ -70,14 +71,14 @@ def test_the_critic_of_a_conversation_that_asked_and_is_over_counts_for_the_next
     other = Caller(place.state, str(root), "other", "agent", NOW, 5.0)
     hear(root, answer(), session="other")
     assert critique.record(place, PLAN) is None, "nobody asked it there"
-    critique.await_critic(other)
+    agents.expect(other, critique.CRITIC)
     hear(root, answer(), session="other")
     assert critique.record(place, PLAN) is not None
     assert critique.record(place, EDITED) is None
 
 
 def test_a_ledger_that_was_edited_vouches_for_nothing(root: Path, place: Caller) -> None:
-    critique.await_critic(place)
+    agents.expect(place, critique.CRITIC)
     hear(root, answer(verdict="findings", findings=[BLOCKING]))
     events = Path(paths.events_file(place.state, SESSION))
     events.write_text(events.read_text().replace("an empty file would do", "nothing"))
@@ -94,7 +95,7 @@ def test_the_newest_verdict_on_a_text_counts(root: Path, place: Caller) -> None:
 
 
 def test_an_earlier_word_of_the_critic_cannot_be_picked(root: Path, place: Caller) -> None:
-    critique.await_critic(place)
+    agents.expect(place, critique.CRITIC)
     hear(root, answer())
     hear(root, answer(verdict="findings", findings=[BLOCKING]))
     verdict = critique.record(place, PLAN)
@@ -119,7 +120,7 @@ def test_asking_another_critic_about_the_same_text_unsays_nothing(root: Path, pl
     assert not said_by_critic(root, place, answer()).is_clean
     assert not critique.is_clean(critique.latest(str(place.root), place.state, PLAN.digest))
     other = Caller(place.state, str(root), "other", "agent", NOW, 5.0)
-    critique.await_critic(other)
+    agents.expect(other, critique.CRITIC)
     hear(root, answer(), session="other")
     critique.record(other, PLAN)
     assert not critique.is_clean(critique.latest(str(place.root), place.state, PLAN.digest))

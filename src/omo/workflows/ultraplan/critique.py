@@ -18,7 +18,6 @@ from omo.state.ledger_rows import LedgerRow
 from omo.strict import validated
 from omo.text import counted
 from omo.work import agents
-from omo.work.agents import FULL
 from omo.work.briefs import quoted
 from omo.work.run import Caller
 from omo.workflows.ultraplan.models import Document
@@ -35,7 +34,6 @@ class CritiqueRow(LedgerRow, total=False):
     dimensions: object
     findings: list[Json]
     reasons: list[str]
-    independence: str
     agent: str
     message: str  # by its digest
     session: str
@@ -92,6 +90,18 @@ class CriticVerdict(BaseModel):
     @property
     def concerns(self) -> list[str]:
         return [name for name, mark in self.dimensions.items() if mark == "concern"]
+
+    @property
+    def data(self) -> CritiqueRow:
+        """As it is kept and printed."""
+        findings = [finding.model_dump(exclude_none=True) for finding in self.findings]
+        return {
+            "verdict": self.verdict,
+            "clean": self.is_clean,
+            "reasons": self.reasons,
+            "dimensions": self.dimensions,
+            "findings": findings,
+        }
 
     @property
     def is_clean(self) -> bool:
@@ -217,7 +227,7 @@ def texts_of(root: str, state: str, digest: str) -> list[str]:
 
 
 def is_clean(row: CritiqueRow | None) -> bool:
-    return row is not None and row.get("clean") is True and row.get("independence") == FULL
+    return row is not None and row.get("clean") is True
 
 
 def brief(document: Document, request: str = "", done: Sequence[int] = ()) -> str:
@@ -253,11 +263,6 @@ End your final message with one JSON object in this form. The verdict is clean o
 ```"""
 
 
-def await_critic(caller: Caller, agent: str | None = CRITIC) -> None:
-    """From now on the host's word about the critic is kept, also in a session without open work."""
-    agents.expect(caller, agent)
-
-
 def record(caller: Caller, document: Document) -> CriticVerdict | None:
     """The critic's last word on this text, as the host reported it, from now on in the journal; None where it said
     nothing. A clean one after a bad one counts only of another text."""
@@ -267,21 +272,10 @@ def record(caller: Caller, document: Document) -> CriticVerdict | None:
         return None
     message = counting[-1]
     verdict = read_verdict(message.text)
-    row: CritiqueRow = {
-        "kind": "critique",
-        "plan": document.path,
-        "digest": document.digest,
-        "clean": verdict.is_clean,
-        "verdict": verdict.verdict,
-        "dimensions": verdict.dimensions,
-        "findings": [finding.model_dump(exclude_none=True) for finding in verdict.findings],
-        "reasons": verdict.reasons,
-        "independence": FULL,
-        "agent": message.agent_id,
-        "message": sha256(message.text.encode("utf-8", "replace")),
-        "session": caller.session,
-    }
+    row = verdict.data
+    row |= {"kind": "critique", "plan": document.path, "digest": document.digest, "session": caller.session}
+    row |= {"agent": message.agent_id, "message": sha256(message.text.encode("utf-8", "replace"))}
     if (latest(caller.root, caller.state, document.digest) or {}).get("message") != row["message"]:
         _note(caller, row)
-    await_critic(caller, None)
+    agents.expect(caller, None)
     return verdict

@@ -127,27 +127,19 @@ def require_reviewed(caller: Caller, plan: Document, history: History, unreviewe
     review = critique.latest(caller.root, caller.state, plan.digest)
     if critique.is_clean(review):
         return ""
-    theirs = f"omo plan start {name} --unreviewed REASON --session {shlex.quote(caller.session)}"
-    if unreviewed and caller.by != "user":
-        # Not asking the critic was cheaper than asking: after its no only the user could go on, before it the agent.
-        why = "no critic has found this text sound"
-        if review is not None:
-            why = f"{critique.CRITIC} has found it not to be sound"
-        raise Refused(
-            f"--unreviewed starts {plan.path} over a missing review ({why}), and that is the user's alone",
-            fix=f"have it reviewed: omo plan critique {name}; or they type, in a terminal of their own: {theirs}",
-        )
-    if unreviewed:
+    if unreviewed and caller.by == "user":
         return require_reason(unreviewed, "--unreviewed", "say why no critic looked")
     is_committed = plan.path not in history.tree.dirty and not history.tree.is_untracked(plan.path)
-    if plan.is_legacy and is_committed:
+    if plan.is_legacy and is_committed and not unreviewed:
         return ""
-    reviewed = ""
+    why = "no critic has found this text sound"
     if review is not None:
-        reviewed = f": {clip('; '.join(map(str, review.get('reasons') or ())), 300)}"
+        reasons = "; ".join(map(str, review.get("reasons") or ()))
+        why = clip(f"{critique.CRITIC} has found it not to be sound: {reasons}", 300)
     elif plan.is_legacy:
-        reviewed = ", nor was it there before: of an older plan only what is committed needs none"
+        why += ", and of an older plan only what is committed needs none"
+    theirs = f"omo plan start {name} --unreviewed REASON --session {shlex.quote(caller.session)}"
     raise Refused(
-        f"{plan.path} has no clean critique of the text it has now (digest {plan.digest[:12]}){reviewed}",
+        f"{plan.path} has no clean critique of the text it has now (digest {plan.digest[:12]}): {why}",
         fix=f"omo plan critique {name}; or the user, in a terminal of their own: {theirs}",
     )

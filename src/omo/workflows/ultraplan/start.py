@@ -1,20 +1,23 @@
-"""Beginning a plan session: what is asked first, in order, and what is written then."""
+"""Beginning a plan session: which it is, what is asked first, in order, and what is written then."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from omo.errors import Refused
 from omo.proof import base, changes
 from omo.state import store
-from omo.text import clip
+from omo.text import clip, counted
 from omo.work.run import Caller, Run
 from omo.work.status import NextStep
-from omo.workflows.ultraplan import preflight, sessions, verify
-from omo.workflows.ultraplan.contract import Contract, load_contract
+from omo.workflows.ultraplan import document as documents
+from omo.workflows.ultraplan import preflight, progress, rules, sessions, verify
 from omo.workflows.ultraplan.history import History
-from omo.workflows.ultraplan.models import FenceGlobs
+from omo.workflows.ultraplan.models import Document, FenceGlobs, Session
+from omo.workflows.ultraplan.progress import Progress
 from omo.workflows.ultraplan.refusals import (
     require_as_named,
     require_clean,
@@ -22,13 +25,38 @@ from omo.workflows.ultraplan.refusals import (
     require_reviewed,
     require_shown,
 )
-from omo.workflows.ultraplan.run import PLAN, PlanRun, PlanState, RunRow, depth_of, pinned_path, tags
+from omo.workflows.ultraplan.run import PLAN, PlanRun, PlanState, RunRow, depth_of, pinned_path, states_of_text, tags
 from omo.workflows.ultraplan.run_audit import RunStatus
 from omo.workflows.ultraplan.status import publish_end
 
 MOST_SHOWN = 10
 MOST_UNCOMMITTED = 200
 LONGEST_UNCOMMITTED = 8000
+
+
+@dataclass(frozen=True)
+class Contract:
+    """One session of a plan, `document` the part that it is held to, and what is done of the plan already. `advice` is
+    what the rules have to say of the plan and refuse nothing for."""
+
+    plan: Document
+    document: Document
+    progress: Progress
+    advice: list[str]
+
+    @property
+    def session(self) -> Session:
+        return self.document.sessions[0]
+
+    @property
+    def done(self) -> dict[int, str]:
+        """The steps of the session that need not be carried out."""
+        return {step: commit for step, commit in self.progress.done.items() if step in self.session.steps}
+
+    def runs(self) -> list[PlanState]:
+        """The earlier runs of the same session of the same text."""
+        same = states_of_text(self.progress.runs, self.plan.digest)
+        return [state for state in same if state.number == self.session.number]
 
 
 @dataclass(frozen=True)
@@ -65,7 +93,65 @@ def start(caller: Caller, path: Path, number: int = 0, *, environ: Mapping[str, 
         row = {**_started_row(caller, contract, history), "unreviewed": clip(unreviewed, 1000), "is_named": is_named}
         run.append(preflight_row(caller, plan.path, asked), row, *_skipped_rows(contract))
     step = publish_end(RunStatus(run, document, audit), session=caller.session)
-    return Started(run.require_whole(), step, spec, notes=list(contract.advice))
+    return Started(run.require_whole(), step, spec, notes=contract.advice)
+
+
+def load_contract(caller: Caller, path: Path, number: int = 0) -> Contract:
+    """Refused where there is nothing to begin, where something else comes first, and with every defect of the plan."""
+    root = Path(caller.root)
+    plan = documents.load(path, root)
+    name = shlex.quote(plan.path)
+    known = progress.progress_of(caller, plan)
+    document = _chosen(sessions.cut(plan, has_remote=preflight.has_remote(root)), known, number)
+    contract = Contract(plan, document, known, [])
+    _require_dependencies(contract)
+    unfinished = [state for state in contract.runs() if state.end != "pass" and state.root == caller.here]
+    if unfinished and contract.done:
+        steps = ", ".join(map(str, contract.done))
+        raise Refused(
+            f"step {steps} of {plan.path} is done, by plan session {unfinished[-1].run}",
+            fix=f"omo plan recover {name} goes on with the rest",
+        )
+    of_others = {step.number for step in plan.steps if step.number not in contract.session.steps}
+    defects = rules.validate(plan, root, begun={*of_others, *known.done}, edited=known.edited)
+    if wrong := rules.refusing(defects):
+        fix = f"mend them; omo plan critique {name} fills in what omo can know"
+        raise Refused(f"{plan.path} has {counted(len(wrong), 'defect')}", fix=fix, defects=list(map(str, wrong)))
+    contract.advice.extend(map(str, defects))
+    return contract
+
+
+def _chosen(parts: Sequence[Document], known: Progress, number: int) -> Document:
+    """The session that is named; else the first that is neither over nor in another worktree's hands."""
+    path = parts[0].path
+    audit = f"omo plan audit {shlex.quote(path)}"
+    named = [document for document in parts if number in (0, document.sessions[0].number)]
+    left = [document for document in named if not known.is_over(document.sessions[0])]
+    if not named:
+        raise Refused(f"{path} has no session {number}", fix=f"name one of 1 to {len(parts)}, or none")
+    if not left:
+        what = f"session {number}" if number else "every session"
+        raise Refused(f"{what} of {path} has passed", fix=audit)
+    elsewhere = []
+    for document in left:
+        where = known.elsewhere(document.sessions[0].number)
+        if number or not where:
+            return document
+        elsewhere.append(where)
+    raise Refused("; ".join(elsewhere), fix=f"merge what has passed, then {audit}")
+
+
+def _require_dependencies(contract: Contract) -> None:
+    """Met are those whose work is on this branch, wherever it was done."""
+    session, plan = contract.session, contract.plan
+    for other in plan.sessions:
+        if other.number not in session.depends_on or contract.progress.is_over(other):
+            continue
+        fix = f"omo plan start {shlex.quote(plan.path)} {other.number} begins that one"
+        if where := contract.progress.elsewhere(other.number):
+            fix = f"{where}: merge its branch once it has passed"
+        depends = f"session {session.number} depends on session {other.number} of {plan.path}"
+        raise Refused(f"{depends}, and not every step of that passes the audit on this branch", fix=fix)
 
 
 def write(run: PlanRun, name: str, text: str) -> str:
@@ -134,7 +220,7 @@ def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow
         "steps": [step.number for step in document.steps],
         "verify": [command.row for command in verify.commands_of(document.steps)],
         "done": {str(step): commit for step, commit in contract.done.items()},
-        "depth": depth_of(contract.runs),
+        "depth": depth_of(contract.runs()),
         "left_behind": list(dict.fromkeys(left_behind))[:MOST_SHOWN],
         "handoffs": handoffs[-MOST_SHOWN:],
         "legacy": contract.plan.is_legacy,

@@ -15,7 +15,7 @@ from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.result import Result
 from omo.text import clip, counted
-from omo.work import briefs, requests
+from omo.work import agents, briefs, requests
 from omo.work.lifecycle import left_elsewhere, require
 from omo.work.publish import reopen_if_changed
 from omo.work.run import Caller, caller_of, require_own
@@ -167,7 +167,7 @@ def critique(arguments: argparse.Namespace, context: Context) -> Result:
     following = _after_critique(caller, arguments.plan)
     if verdict is not None:
         return _verdict(document, verdict, data, notes, following)
-    critiques.await_critic(caller)
+    agents.expect(caller, critiques.CRITIC)
     asked = requests.typed(caller.events, "ultraplan")
     brief = critiques.brief(document, requests.text_of(asked[-1]) if asked else "", sorted(known.done))
     briefs.issue(caller, critiques.CRITIC, brief)
@@ -189,13 +189,6 @@ def _after_critique(caller: Caller, plan: str) -> str:
 def _verdict(
     document: Document, verdict: CriticVerdict, data: dict[str, Any], notes: list[str], following: str
 ) -> Result:
-    data |= {
-        "verdict": verdict.verdict,
-        "clean": verdict.is_clean,
-        "reasons": verdict.reasons,
-        "dimensions": verdict.dimensions,
-        "findings": [finding.model_dump(exclude_none=True) for finding in verdict.findings],
-    }
     word = "clean" if verdict.is_clean else "not clean"
     lines = [f"{word}: {clip(document.path, 200)} at {document.digest[:12]}"]
     if verdict.reasons:
@@ -207,7 +200,7 @@ def _verdict(
         lines.append(f"  - {where}{finding.severity}, {finding.dimension}: {clip(finding.text, 300)}")
     if verdict.is_clean:
         lines.append(f"Next: {following}")
-    return Result(data, "\n".join(lines), 0 if verdict.is_clean else 3, notes=notes)
+    return Result({**data, **verdict.data}, "\n".join(lines), 0 if verdict.is_clean else 3, notes=notes)
 
 
 # carrying a session out
