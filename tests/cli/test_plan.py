@@ -200,8 +200,6 @@ def test_critique_fills_in_what_omo_can_know_and_the_plan_is_held_to_it(project:
     assert (ran.code, "was filled in" in ran.err) == (0, True), ran.err
     text = (project.root / "plan.md").read_text()
     first, second = parse(text, "plan.md").steps
-    assert first.manifest is not None
-    assert second.manifest is not None
     assert first.manifest.expected_paths == ("src/dates.py", "tests/test_dates.py")
     asked = {content.path: content.pattern for content in first.manifest.must_contain}
     for line, holds in {
@@ -244,7 +242,7 @@ def test_what_was_proposed_follows_the_step_until_somebody_makes_it_their_own(pr
     put(project, own)
     project.agent("plan", "critique", "plan.md")
     first, second = parse((project.root / "plan.md").read_text(), "plan.md").steps
-    assert (first.manifest and first.manifest.min_file_count) == 1
+    assert first.manifest.min_file_count == 1
     assert "Manifest (proposed)" not in first.text
     assert "Manifest (proposed)" in second.text
 

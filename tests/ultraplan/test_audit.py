@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from omo.workflows.ultraplan.audit import NEVER
-from omo.workflows.ultraplan.models import FenceGlobs, Session, Step
+from omo.workflows.ultraplan.models import NO_MANIFEST, FenceGlobs, Session, Step
 from tests.ultraplan.repos import Repo, document, findings, repo, run_git, statuses, step, subject
 
 FENCE = FenceGlobs(("src/**",), ("infra/**",))
@@ -90,7 +90,7 @@ HISTORIES: dict[str, tuple[list[tuple[str, ...]], list[Step], str, str]] = {
         "",
     ),
     "a plan that allows skipping, nothing skipped": ([], [step(1, "src/a", on_failure="skip")], "missing", ""),
-    "no manifest": ([], [replace(ONE, manifest=None)], "unknown", ""),
+    "no manifest": ([], [replace(ONE, manifest=NO_MANIFEST)], "unknown", ""),
 }  # fmt: skip
 
 

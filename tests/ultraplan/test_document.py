@@ -44,7 +44,6 @@ def test_a_plan_is_read_with_steps_fields_and_manifests() -> None:
     assert third.on_failure_text == "read the error and write the function again"
     assert third.line == line_with(text, "### Step 3")
     assert third.text == step_text(3)
-    assert third.manifest is not None
     assert third.line_of() == third.line + text.splitlines()[third.line :].index("  manifest:") + 1
     assert third.manifest.must_contain == (Content(path="src/part3.py", pattern=r"^def part3\("),)
     assert third.manifest.commit_message_pattern == r"^feat\(part3\):"
@@ -206,21 +205,21 @@ def test_a_manifest_is_read_strictly_and_says_which_line(key: str, line: str, co
 @pytest.mark.parametrize(
     ("written", "defects", "expected"),
     [
-        ("manifest:\n  expected_paths: [a.py]", [("manifest-value", False)] * 5, None),
+        ("manifest:\n  expected_paths: [a.py]", [("manifest-value", False)] * 5, ()),
         ({"owner": "someone"}, [("manifest-key", True)], ("src/part1.py",)),
-        ({"expected_paths": None, "expected_path": []}, [("manifest-value", False), ("manifest-key", True)], None),
-        ({"expected_paths": ["/a", "src/b.py", "../c"]}, [("manifest-value", False)] * 2, None),
-        ("manifest:\nexpected_paths: []", [("manifest-form", False)], None),
+        ({"expected_paths": None, "expected_path": []}, [("manifest-value", False), ("manifest-key", True)], ()),
+        ({"expected_paths": ["/a", "src/b.py", "../c"]}, [("manifest-value", False)] * 2, ()),
+        ("manifest:\nexpected_paths: []", [("manifest-form", False)], ()),
     ],
     ids=["keys that are missing", "a key of another tool", "a misspelt key", "one bad entry", "not indented"],
 )
 def test_what_is_wrong_with_a_manifest_is_told_and_the_rest_is_read(
-    written: object, defects: list[tuple[str, bool]], expected: tuple[str, ...] | None
+    written: object, defects: list[tuple[str, bool]], expected: tuple[str, ...]
 ) -> None:
     plan = read(plan_text(1, step1={"manifest": written}))
     assert [(defect.code, defect.is_advisory) for defect in plan.defects] == defects
     manifest = plan.steps[0].manifest
-    assert (manifest and manifest.expected_paths) == expected
+    assert manifest.expected_paths == expected
 
 
 def test_a_second_manifest_and_one_outside_a_step_are_defects() -> None:
@@ -322,9 +321,7 @@ def test_reading_a_plan_loads_neither_git_nor_the_network() -> None:
 def made_up(**fields: str) -> Manifest:
     document = synthesise(parse(plan_text(1, version=None, step1={"manifest": None, **fields}), "plan.md"))
     assert document.is_legacy_synthesis
-    manifest = document.steps[0].manifest
-    assert manifest is not None
-    return manifest
+    return document.steps[0].manifest
 
 
 def test_paths_come_from_files_and_the_pattern_from_the_checkpoint() -> None:
@@ -365,7 +362,7 @@ def test_only_what_is_known_of_the_message_is_taken(checkpoint: str, pattern: st
 
 def test_a_strict_plan_gets_nothing_made_up_and_a_manifest_that_is_there_is_kept() -> None:
     strict = synthesise(parse(plan_text(2, step1={"manifest": None}), "plan.md"))
-    assert (strict.steps[0].manifest, strict.is_legacy_synthesis) == (None, False)
+    assert (strict.steps[0].has_manifest, strict.is_legacy_synthesis) == (False, False)
     document = parse(plan_text(2, version="1.6", step1={"manifest": None}), "plan.md")
     first, second = synthesise(document).steps
     assert second == document.steps[1]

@@ -46,7 +46,6 @@ def test_a_name_in_backticks_has_to_be_in_the_code(
 ) -> None:
     filled = fill_in(parse(STEP.format(path, name), "plan.md"), tmp_path)
     manifest = parse(filled.text, "plan.md").steps[0].manifest
-    assert manifest is not None
     (asked,) = manifest.must_contain
     assert patterns.defect(asked.pattern) is None
     for line in met_by:
@@ -61,7 +60,6 @@ def test_a_module_that_moves_is_its_files_and_no_name_in_them(tmp_path: Path) ->
         "removed)`", "removed)"
     )
     step = parse(fill_in(parse(plan, "plan.md"), tmp_path).text, "plan.md").steps[0]
-    assert step.manifest is not None
     assert [content.path for content in step.manifest.must_contain] == ["basket.py", "tests/test_basket.py"]
     assert all("cart" not in content.pattern for content in step.manifest.must_contain)
     assert step.fields["Files"].startswith("basket.py, cart.py (removed), ")
@@ -75,7 +73,7 @@ def test_a_module_that_moves_is_its_files_and_no_name_in_them(tmp_path: Path) ->
 def test_what_is_no_name_of_the_projects_asks_nothing(name: str, tmp_path: Path) -> None:
     filled = fill_in(parse(STEP.format("a.py", name), "plan.md"), tmp_path)
     manifest = parse(filled.text, "plan.md").steps[0].manifest
-    assert (manifest and manifest.must_contain) == ()
+    assert manifest.must_contain == ()
 
 
 ODD = ["", "---", "```", "> x", "  - a", "<!--", "\t", "- Manifest (proposed):", "  ```yaml", "  manifest:", "\x0c"]

@@ -207,8 +207,6 @@ def checks_of(step: Step) -> list[Check]:
     Raises BadInput where a path or a pattern cannot be used.
     """
     manifest = step.manifest
-    if manifest is None:
-        return []
     count = max(1, manifest.min_file_count) if manifest.counts_files else 1
     rows: list[dict[str, Any]] = []
     for path in manifest.expected_paths:
@@ -229,7 +227,7 @@ def _judge(
 ) -> StepAudit:
     """`outside` is what its own commit must not have changed: one that leaves the fence carries no step out."""
     manifest = step.manifest
-    if manifest is None:
+    if not step.has_manifest:
         return _audited(step, "unknown", None, ["it has no manifest, so nothing says when it is done"])
     failed, unsettled = _checked(step, history)
     if own is None and manifest.expects_commit and not unclear:

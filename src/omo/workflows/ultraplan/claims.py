@@ -63,7 +63,7 @@ def claim(steps: Sequence[Step], commits: Sequence[Commit]) -> tuple[dict[int, C
     """By step number, for those that expect a commit: its claim, or why its pattern could not be tried."""
     claiming = _Claiming(commits)
     for step in steps:
-        if step.manifest is not None and step.manifest.expects_commit:
+        if step.manifest.expects_commit:
             claiming.add(step.number, step.manifest)
     for least in (ALL, SOME, NONE, UNDONE):
         for number in claiming.open:

@@ -18,6 +18,7 @@ from omo.strict import defects_of
 from omo.text import clip
 from omo.workflows.ultraplan.markdown import FIELDS, Fenced, Heading, Page, items_of, numbers_of, removed_of
 from omo.workflows.ultraplan.models import (
+    NO_MANIFEST,
     ON_FAILURE,
     Document,
     FenceGlobs,
@@ -224,14 +225,14 @@ def _step(page: Page, heading: Heading, end: int, block: Fenced | None, defects:
         on_failure_text=on_failure[2].strip() if on_failure else failure,
         checkpoint=values.get("checkpoint", ""),
         depends_on=numbers_of(values.get("depends on", "")),
-        manifest=_manifest(block, number, defects) if block else None,
+        manifest=_manifest(block, number, defects) if block else NO_MANIFEST,
         field_lines=lines,
         manifest_lines=_key_lines(block) if block else {},
     )
 
 
-def _manifest(block: Fenced, step: int, defects: list[PlanDefect]) -> Manifest | None:
-    """Read strictly, because a misspelt key must not weaken the contract. None where it cannot be used."""
+def _manifest(block: Fenced, step: int, defects: list[PlanDefect]) -> Manifest:
+    """Read strictly, because a misspelt key must not weaken the contract. None at all where it cannot be used."""
     where = f"step {step}: manifest"
     try:
         data = documents.parse(block.content, "manifest.yaml")
@@ -240,12 +241,12 @@ def _manifest(block: Fenced, step: int, defects: list[PlanDefect]) -> Manifest |
         offset = line - 1 if isinstance(line, int) else 0
         problem = error.details.get("problem") or error.message
         defects.append(PlanDefect(block.line + offset, "manifest-yaml", f"{where} is not usable YAML: {problem}"))
-        return None
+        return NO_MANIFEST
     values = data.get("manifest") if isinstance(data, dict) and len(data) == 1 else None
     if not isinstance(values, dict):
         message = f"{where}: its keys stand below `manifest:`, indented, and nothing stands beside it"
         defects.append(PlanDefect(block.line, "manifest-form", message))
-        return None
+        return NO_MANIFEST
     lines = _key_lines(block)
     for key in values:
         if key not in Manifest.model_fields:
@@ -258,7 +259,7 @@ def _manifest(block: Fenced, step: int, defects: list[PlanDefect]) -> Manifest |
         for problem, says in zip(error.errors(include_url=False), messages, strict=True):
             line = lines.get(str(problem["loc"][0]), block.line)
             defects.append(PlanDefect(line, "manifest-value", f"step {step}: {says}"))
-        return None
+        return NO_MANIFEST
 
 
 def _key_lines(block: Fenced) -> dict[str, int]:
@@ -302,8 +303,7 @@ def touch_of(steps: Sequence[Step]) -> tuple[str, ...]:
     paths: list[str] = []
     for step in steps:
         paths += step.files
-        if step.manifest is not None:
-            paths += [path for key, path in step.manifest.named_paths if key != "forbidden_paths"]
+        paths += [path for key, path in step.manifest.named_paths if key != "forbidden_paths"]
     usable = []
     for path in paths:
         try:

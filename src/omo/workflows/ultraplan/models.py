@@ -101,6 +101,16 @@ class Manifest(BaseModel):
         return len(self.expected_paths) == 1 and is_pattern(self.expected_paths[0])
 
 
+NO_MANIFEST = Manifest(
+    expected_paths=(),
+    min_file_count=0,
+    commit_message_pattern="",
+    bash_syntax_check=(),
+    forbidden_paths=(),
+    must_contain=(),
+)
+
+
 @dataclass(frozen=True)
 class Step:
     """`text` is the step as it was written, heading included. `manifest_lines` has the line of each key of its
@@ -120,7 +130,7 @@ class Step:
     on_failure_text: str = ""
     checkpoint: str = ""
     depends_on: tuple[int, ...] = ()
-    manifest: Manifest | None = None
+    manifest: Manifest = NO_MANIFEST
     field_lines: dict[str, int] = field(default_factory=dict, compare=False)
     manifest_lines: dict[str, int] = field(default_factory=dict)
 
@@ -138,8 +148,12 @@ class Step:
         }
 
     @property
+    def has_manifest(self) -> bool:
+        return self.manifest is not NO_MANIFEST
+
+    @property
     def is_synthesised(self) -> bool:
-        return self.manifest is not None and not self.manifest_lines
+        return self.has_manifest and not self.manifest_lines
 
     def line_of(self, key: str = "") -> int:
         """The line of a key of the manifest; without one, the manifest's own."""
@@ -147,11 +161,7 @@ class Step:
 
 
 def forbidden_by(steps: Sequence[Step]) -> list[str]:
-    forbidden: list[str] = []
-    for step in steps:
-        if step.manifest is not None:
-            forbidden += step.manifest.forbidden_paths
-    return forbidden
+    return [path for step in steps for path in step.manifest.forbidden_paths]
 
 
 @dataclass(frozen=True)
@@ -199,13 +209,16 @@ class Document:
     fence: FenceGlobs | None = None
     steps: tuple[Step, ...] = ()
     sessions: tuple[Session, ...] = ()
-    is_legacy_synthesis: bool = False
     defects: tuple[PlanDefect, ...] = field(default=(), compare=False)
 
     @property
     def is_legacy(self) -> bool:
         """Before 1.7, or without a version: advised, not blocked."""
         return self.version is None or self.version < STRICT_SINCE
+
+    @property
+    def is_legacy_synthesis(self) -> bool:
+        return any(step.is_synthesised for step in self.steps)
 
     @property
     def digest(self) -> str:

@@ -29,7 +29,7 @@ from omo.workflows.ultraplan.markdown import (
     is_none,
     manifest_bullet,
 )
-from omo.workflows.ultraplan.models import Content, Document, Manifest, Step
+from omo.workflows.ultraplan.models import NO_MANIFEST, Content, Document, Manifest, Step
 
 ON_FAILURE = "retry — once, by another way; then stop and report it"
 LARGEST = 2_000_000
@@ -168,22 +168,14 @@ def synthesise(document: Document) -> Document:
     if not document.is_legacy:
         return document
     steps = []
-    is_made_up = False
     for step in document.steps:
-        if step.manifest is None:
-            is_made_up = True
-            expected, _ = _paths(replace(step, removed=()))
-            made_up = Manifest(
-                expected_paths=tuple(expected),
-                min_file_count=len(expected),
-                commit_message_pattern=_pattern_of(step),
-                bash_syntax_check=(),
-                forbidden_paths=(),
-                must_contain=(),
-            )
-            step = replace(step, manifest=made_up, manifest_lines={})
+        if not step.has_manifest:
+            expected, absent = _paths(step)
+            made_up = {"expected_paths": tuple(expected), "absent_paths": tuple(absent)}
+            made_up |= {"min_file_count": len(expected), "commit_message_pattern": _pattern_of(step)}
+            step = replace(step, manifest=NO_MANIFEST.model_copy(update=made_up), manifest_lines={})
         steps.append(step)
-    return replace(document, steps=tuple(steps), is_legacy_synthesis=is_made_up)
+    return replace(document, steps=tuple(steps))
 
 
 def _paths(step: Step) -> tuple[list[str], list[str]]:

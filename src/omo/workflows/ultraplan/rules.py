@@ -17,7 +17,7 @@ from omo.text import clip
 from omo.workflows.ultraplan.audit import checks_of
 from omo.workflows.ultraplan.document import fence_of_session
 from omo.workflows.ultraplan.markdown import CODE, code_texts, commit_subjects, is_none, shell_texts
-from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Document, Manifest, PlanDefect, Step, covering
+from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Document, PlanDefect, Step, covering
 from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.sessions import structure
 from omo.workflows.ultraplan.verify import commands_of
@@ -62,13 +62,13 @@ def validate(
         defects += _fields(step)
         defects += _harmless(document, step)
         defects += _commands(document, step, root)
-        if step.manifest is None:
+        if not step.has_manifest:
             continue
-        defects += _commit_pattern(step, step.manifest)
-        defects += _files(step, step.manifest)
-        defects += _conflicts(whole, step, step.manifest)
+        defects += _commit_pattern(step)
+        defects += _files(step)
+        defects += _conflicts(whole, step)
         if step.number not in begun and not document.is_legacy:  # of an older plan the manifest is only made up
-            defects += _vacuous(whole, step, step.manifest, root, is_edited=step.number in edited)
+            defects += _vacuous(whole, step, root, is_edited=step.number in edited)
     if document.is_legacy:
         defects = [replace(defect, is_advisory=defect.code not in ALWAYS) for defect in defects]
     return sorted(dict.fromkeys(defects), key=lambda defect: (defect.is_advisory, defect.line))
@@ -82,7 +82,7 @@ def _version(document: Document) -> Iterator[PlanDefect]:
     ours = ".".join(map(str, STRICT_SINCE))
     version = document.version
     shown = ".".join(map(str, version or ()))
-    if version is None and any(step.manifest for step in document.steps):
+    if version is None and any(step.has_manifest for step in document.steps):
         message = f"there are manifests but no version; write `plan_version: {ours}` below the title"
         yield PlanDefect(1, "version", message)
     elif document.is_legacy:
@@ -105,7 +105,7 @@ def _numbers(document: Document) -> Iterator[PlanDefect]:
             is_in_order = False
             yield PlanDefect(step.line, "numbering", f"step {step.number} stands where step {wanted} belongs")
         lines.setdefault(step.number, step.line)
-        if step.manifest is None:
+        if not step.has_manifest:
             message = f"step {step.number} has no usable manifest; omo plan critique PLAN proposes one where none is"
             yield PlanDefect(step.line, "manifest-count", message)
 
@@ -212,7 +212,8 @@ def _commands(document: Document, step: Step, root: Path) -> Iterator[PlanDefect
 # the pattern of a commit: usable, and about this step rather than about any commit
 
 
-def _commit_pattern(step: Step, manifest: Manifest) -> Iterator[PlanDefect]:
+def _commit_pattern(step: Step) -> Iterator[PlanDefect]:
+    manifest = step.manifest
     pattern = manifest.commit_message_pattern
     where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r}"
     line = step.line_of("commit_message_pattern")
@@ -282,7 +283,8 @@ def _glob_problem(label: str, glob: str) -> str:
     return ""
 
 
-def _files(step: Step, manifest: Manifest) -> Iterator[PlanDefect]:
+def _files(step: Step) -> Iterator[PlanDefect]:
+    manifest = step.manifest
     where = f"step {step.number}:"
     if not (manifest.changed_paths or manifest.must_contain):
         remedy = "name the files it writes in Files, or add must_contain or absent_paths"
@@ -303,26 +305,24 @@ def _files(step: Step, manifest: Manifest) -> Iterator[PlanDefect]:
             yield PlanDefect(step.line_of("must_contain"), "pattern", message)
 
 
-def _conflicts(document: Document, step: Step, manifest: Manifest) -> Iterator[PlanDefect]:
+def _conflicts(document: Document, step: Step) -> Iterator[PlanDefect]:
     fence = fence_of_session(document, document.session_of(step))
-    for key, path in manifest.named_paths:
+    for key, path in step.manifest.named_paths:
         line = step.line_of(key)
         where = f"step {step.number}: {key} {path}"
-        if path in manifest.changed_paths:
+        if path in step.manifest.changed_paths:
             if closed := covering(path, fence.never):
                 yield PlanDefect(line, "fence", f"{where} is under Never touch, or forbidden_paths ({closed})")
             elif fence.touch and not covering(path, fence.touch):
                 yield PlanDefect(line, "fence", f"{where} lies outside the fence ({clip(', '.join(fence.touch), 120)})")
         if key in ("expected_paths", "must_contain"):
             for other in document.steps:
-                if other.number >= step.number and other.manifest and covering(path, other.manifest.absent_paths):
+                if other.number >= step.number and covering(path, other.manifest.absent_paths):
                     message = f"{where} is in absent_paths of step {other.number}: no audit could pass"
                     yield PlanDefect(line, "conflict", message)
 
 
-def _vacuous(
-    document: Document, step: Step, manifest: Manifest, root: Path, *, is_edited: bool
-) -> Iterator[PlanDefect]:
+def _vacuous(document: Document, step: Step, root: Path, *, is_edited: bool) -> Iterator[PlanDefect]:
     """Whether the tree as it is now, or as earlier steps leave it, meets the step before it begins."""
     before: set[str] = set()
     try:
@@ -341,6 +341,7 @@ def _vacuous(
         where = f"step {step.number} is done as the plan had it, and was edited since"
         yield PlanDefect(step.line_of(), "edited", f"{where}; put its text back, or {remedy}")
         return
+    manifest = step.manifest
     if manifest.expects_commit and manifest.expected_paths and not (manifest.must_contain or manifest.absent_paths):
         # A bug fix brings no new name: the audit wants a commit that changes its files, and Verify tells the rest.
         message = f"{where}, but for a commit that changes its files; let its Verify fail before the step, or {remedy}"

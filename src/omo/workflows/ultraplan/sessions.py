@@ -271,7 +271,7 @@ def render(plan: Document, document: Document, recovery: Recovery | None = None,
     verbatim, verified = [], []
     for step in steps:
         text = [step.text]
-        if step.manifest is not None and step.is_synthesised:  # what was made up for an older plan follows
+        if step.is_synthesised:  # what was made up for an older plan follows
             text += manifest_bullet(step.manifest, "Manifest")
         verbatim.append("\n".join(text))
         says = step.verify or "its manifest holds"
@@ -344,10 +344,7 @@ def _bullets(label: str, globs: Sequence[str]) -> list[str]:
 
 def _metadata(document: Document, steps: Sequence[Step]) -> str:
     """The size is by how much there is to keep in mind at once, steps and files; with the model that suits it."""
-    paths: set[str] = set()
-    for step in steps:
-        if step.manifest is not None:
-            paths.update(step.manifest.expected_paths)
+    paths = {path for step in steps for path in step.manifest.expected_paths}
     size = len(steps) + len(paths)
     level, model = "high", "opus — many steps or files at once"
     if size <= 6:
@@ -370,8 +367,6 @@ def _session_manifest(document: Document, steps: Sequence[Step]) -> str:
     patterns: list[str] = []
     scripts: list[str] = []
     for step in steps:
-        if step.manifest is None:
-            continue
         expected += step.manifest.expected_paths
         scripts += step.manifest.bash_syntax_check
         if step.manifest.expects_commit:
