@@ -171,7 +171,7 @@ def synthesise(document: Document) -> Document:
     for step in document.steps:
         if not step.has_manifest:
             expected, absent = _paths(step)
-            made_up = {"expected_paths": tuple(expected), "absent_paths": tuple(absent)}
+            made_up: dict[str, object] = {"expected_paths": tuple(expected), "absent_paths": tuple(absent)}
             made_up |= {"min_file_count": len(expected), "commit_message_pattern": _pattern_of(step)}
             step = replace(step, manifest=NO_MANIFEST.model_copy(update=made_up), manifest_lines={})
         steps.append(step)

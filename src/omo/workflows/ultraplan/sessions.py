@@ -27,51 +27,41 @@ def cut(plan: Document, *, has_remote: bool = False) -> list[Document]:
             fix=f"mend the plan, then omo plan validate {document.path}",
             defects=wrong,
         )
+    needs = document.needs
+    if has_remote and (needs or not document.says_needs):  # a plan that declares none has none
+        needs = tuple(dict.fromkeys(["git_push", *needs]))
+    needed = dependencies(document)
     steps: dict[int, tuple[Step, ...]] = {}
     fences: dict[int, FenceGlobs] = {}
     for session in document.sessions:
         steps[session.number] = tuple(step for step in document.steps if step.number in session.steps)
         fences[session.number] = fence_of_session(document, steps[session.number])
-    needed = dependencies(document)
-    needs = document.needs
-    if has_remote and (needs or not document.says_needs):  # a plan that declares none has none
-        needs = tuple(dict.fromkeys(["git_push", *needs]))
     parts = []
     for session in document.sessions:
+        number, own = session.number, fences[session.number]
+        others = {other: fence for other, fence in fences.items() if other != number}
+        # What other sessions may change, this one may not, unless it may be the same file.
+        never = list(own.never)
+        for fence in others.values():
+            never += [glob for glob in fence.touch if not overlap(own.touch, [glob])]
+        among_others = replace(
+            session,
+            fence=None,
+            depends_on=tuple(sorted(needed[number])),
+            blocks=tuple(other for other in others if number in needed[other]),
+            apart=tuple(other for other, fence in others.items() if overlap(own.touch, fence.touch)),
+        )
         part = replace(
             document,
             title=session.title or document.title,
-            steps=steps[session.number],
-            sessions=(_among_others(session, needed, fences),),
-            fence=_without_others(session.number, fences),
+            steps=steps[number],
+            sessions=(among_others,),
+            fence=FenceGlobs(own.touch, tuple(dict.fromkeys(never))),
             needs=needs,
             context="\n\n".join(filter(None, (session.context, document.context))),
         )
         parts.append(part)
     return parts
-
-
-def _among_others(session: Session, needed: dict[int, set[int]], fences: dict[int, FenceGlobs]) -> Session:
-    """Which it waits for, which wait for it, and which it may never run beside, for they may change the same file."""
-    number = session.number
-    apart, blocks = [], []
-    for other, its in fences.items():
-        if other != number and overlap(fences[number].touch, its.touch):
-            apart.append(other)
-        if other != number and number in needed[other]:
-            blocks.append(other)
-    waits_for = tuple(sorted(needed[number]))
-    return replace(session, fence=None, depends_on=waits_for, blocks=tuple(blocks), apart=tuple(apart))
-
-
-def _without_others(number: int, fences: dict[int, FenceGlobs]) -> FenceGlobs:
-    """What other sessions may change, this one may not, unless it may be the same file."""
-    own = fences[number]
-    foreign: list[str] = []
-    for other, its in fences.items():
-        if other != number:
-            foreign += [glob for glob in its.touch if not overlap(own.touch, [glob])]
-    return FenceGlobs(own.touch, tuple(dict.fromkeys([*own.never, *foreign])))
 
 
 # what keeps a plan from being cut
