@@ -88,9 +88,9 @@ def test_status_shows_everything_that_counts(planned: Project) -> None:
     planned.agent("plan", "skip", "5", "--reason", "the last part is not needed")
     ran = planned.agent("plan", "status", "--json")
     shown = ran.json
-    assert (ran.code, shown["state"], shown["verdict"]) == (0, "active", "drift")
-    assert [step["status"] for step in shown["steps"]] == ["pass", "missing", "missing", "missing", "skipped"]
-    assert (shown["seen"], shown["depth"], list(shown["skipped"])) == ([1], 0, ["5"])
+    assert (ran.code, shown["state"], shown["audit"]["verdict"], shown["depth"]) == (0, "active", "drift", 0)
+    statuses = [step["status"] for step in shown["audit"]["steps"]]
+    assert statuses == ["pass", "missing", "missing", "missing", "skipped"]
     assert shown["base"] == git(planned.root, "rev-parse", "HEAD~1")
     assert any(WHY in override for override in shown["overrides"])
     assert shown["fence"]["touch"] == ["src/**", "tests/**"]
@@ -283,7 +283,7 @@ def test_the_end_of_a_session_leads_to_the_next_which_is_not_held_against_it(pla
     carry_out(planned.root, 2)
     ran = planned.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["next"]["action"], ran.json["next"]["command"]) == (0, "done", "")
-    assert planned.agent("plan", "status", "--run", first["run"], "--json").json["violations"] == []
+    assert planned.agent("plan", "status", "--run", first["run"], "--json").json["audit"]["session"]["scope_violations"] == []
     assert planned.agent("plan", "audit", "plan.md").code == 0
 
 

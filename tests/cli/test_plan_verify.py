@@ -219,7 +219,7 @@ def test_the_next_session_may_change_what_the_one_before_made(project: Project) 
     (project.root / path_of(1)).write_text("def first_part():\n    return 1\n")
     carry_out(project.root, 2)
     assert project.agent("plan", "finish").code == 0
-    steps = project.agent("plan", "status", "--run", first, "--json").json["steps"]
+    steps = project.agent("plan", "status", "--run", first, "--json").json["audit"]["steps"]
     assert [step["status"] for step in steps] == ["pass"], "a sibling does not turn it red"
     assert project.agent("plan", "audit", "plan.md").code == 3
     (_, exception) = ended(project)["exceptions"]

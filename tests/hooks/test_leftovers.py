@@ -103,7 +103,7 @@ def test_what_the_user_allows_is_let_through_as_it_is_and_no_further(host: Host,
     shell.write(path, "by the user\n")
     assert f"the change of {path}, as it is now, is let through by you" in shell.prompt(f"/omo:allow {path}").stdout
     shell.write(path, "and then by somebody\n")
-    assert shell.agent("plan", "status", "--json").json["allowed"] == []
+    assert shell.agent("plan", "status", "--json").json["audit"]["session"]["allowed"] == []
     shell.write(path, "by the user\n")
     ran = shell.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["closed"]) == (0, True)

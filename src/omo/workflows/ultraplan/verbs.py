@@ -210,10 +210,12 @@ def _next_data(step: NextStep) -> dict[str, Any]:
     return {**step.data, "step": int(step.item) if step.item else None}
 
 
-def _facts(state: PlanState) -> dict[str, Any]:
+def _data(state: PlanState, step: NextStep) -> dict[str, Any]:
+    """What every command says of a session."""
     return {
         "run": state.run,
         "plan": state.path,
+        "state": state.word,
         "base": state.base,
         "depth": state.depth,
         "legacy": state.is_legacy,
@@ -221,6 +223,7 @@ def _facts(state: PlanState) -> dict[str, Any]:
         "overrides": state.overrides,
         "session": {"number": state.number, "of": state.sessions},
         "handoffs": list(state.handoffs),
+        "next": _next_data(step),
     }
 
 
@@ -249,9 +252,9 @@ def recover(arguments: argparse.Namespace, context: Context) -> Result:
 def _begun(begun: Started, context: Context) -> Result:
     state = begun.state
     if begun.missing:
-        blocked = {"run": state.run, "state": "blocked", "missing": begun.missing, "next": _next_data(begun.next)}
         lines = ["Blocked: nothing was begun.", *(f"  {need}" for need in begun.missing), f"Next: {begun.next.text}"]
-        return Result(blocked, "\n".join(lines), MISSING, notes=begun.notes)
+        data = {**_data(state, begun.next), "missing": begun.missing}
+        return Result(data, "\n".join(lines), MISSING, notes=begun.notes)
     of = f" (session {state.number} of {state.sessions})" if state.sessions > 1 else ""
     if state.recovering:
         of += f", recovery {state.depth} of {MOST_RECOVERIES}"
@@ -270,8 +273,8 @@ def _begun(begun: Started, context: Context) -> Result:
         *(f"  handed over  {note}" for note in state.handoffs),
         f"Next: {begun.next.text}",
     ]
-    data = {**_facts(state), "state": "active", "spec": spec, "verify": [command.row for command in state.verify]}
-    return Result({**data, "next": _next_data(begun.next)}, "\n".join(lines), notes=begun.notes)
+    data = {**_data(state, begun.next), "spec": spec, "verify": [command.row for command in state.verify]}
+    return Result(data, "\n".join(lines), notes=begun.notes)
 
 
 def skip(arguments: argparse.Namespace, context: Context) -> Result:
@@ -289,22 +292,8 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         return Result({"run": None, "state": "none", "next": _next_data(step)}, f"No plan session. Next: {step.text}")
     step = publish_status(loaded)
     step = cancelled(loaded) or step
-    state, shown = loaded.state, loaded.audit
-    data = {
-        **_facts(state),
-        "state": state.word,
-        "verdict": shown.verdict if state.is_open else None,
-        "steps": shown.to_json()["steps"],
-        "skipped": {str(number): why for number, why in state.skipped.items()},
-        "seen": sorted({*state.seen, *shown.passed}),
-        "violations": list(map(str, shown.violations)),
-        "left_alone": list(map(str, shown.left_alone)),
-        "allowed": shown.allowed,
-        "dirty": shown.dirty,
-        "edited": loaded.edited,
-        "problems": loaded.problems,
-        "next": _next_data(step),
-    }
+    state = loaded.state
+    data = {**_data(state, step), "audit": loaded.audit.to_json(), "edited": loaded.edited, "problems": loaded.problems}
     lines = [f"Plan session {state.run}: {state.word}", *(f"  {line}" for line in in_lines(loaded))]
     return Result(data, "\n".join([*lines, f"Next: {step.text}"]), notes=loaded.problems)
 
@@ -324,14 +313,13 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
         done = finishing.finish(run, failure, unverified=arguments.unverified, handoff=arguments.handoff)
     ended = done.status
     data = {
-        **_facts(ended.state),
+        **_data(ended.state, done.next),
         "verdict": done.verdict,
         "closed": done.closed,
         "report": done.path,
         "audit": ended.audit.to_json() if ended.audit.steps else None,
         "verify": [result.row for result in done.results],
         "edited": ended.edited,
-        "next": _next_data(done.next),
     }
     end = f"Closed as {done.verdict}." if done.closed else "Not closed: the session is still under way."
     return Result(data, f"{done.report}\n{end} Report: {os.path.relpath(done.path, context.root)}", done.exit_code)
