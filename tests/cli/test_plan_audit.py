@@ -45,20 +45,21 @@ def test_pass_drift_and_unknown_have_their_exit_codes_and_the_text_says_the_same
     code, shown = audit(project)
     assert (code, shown["ok"], shown["verdict"], shown["base"]) == (3, False, "drift", base)
     assert [step["status"] for step in shown["steps"]] == ["pass", "missing", "missing"]
-    assert shown["next"] == "omo plan status"
+    assert (shown["next"]["action"], shown["next"]["step"]) == ("execute", 2)
     lines = project.agent("plan", "audit", "plan.md").out.splitlines()
     assert lines[:2] == [f"pass    Step 1: Add part 1 ({first[:12]})", "missing Step 2: Add part 2"]
     assert lines[2].startswith("          none of 1 commits")
-    assert lines[-2:] == [f"Verdict: drift since {base[:12]}, 1 of 3 steps pass", "Next: omo plan status"]
+    assert lines[-2] == f"Verdict: drift since {base[:12]}, 1 of 3 steps pass"
+    assert lines[-1].startswith("Next: step 2 Add part 2")
     carry_out(project.root, 2)
     carry_out(project.root, 3)
     code, shown = audit(project)
-    assert (code, shown["ok"], shown["verdict"], shown["next"]) == (0, True, "pass", "")
+    assert (code, shown["ok"], shown["verdict"], "next" in shown) == (0, True, "pass", False)
     git(project.root, "checkout", "-q", "--orphan", "elsewhere")
     commit(project.root, "chore: another history")
     code, shown = audit(project)
     assert (code, shown["ok"], shown["verdict"]) == (4, False, "unknown")
-    text = project.agent("plan", "audit", "plan.md").out
+    text = project.agent("plan", "audit", "plan.md").out.partition("Next:")[0]
     assert text.count("is no ancestor of HEAD") == 1, "a reason that is about everything is said once"
 
 
@@ -69,7 +70,7 @@ def test_a_violation_goes_to_the_user_and_not_to_recovery(project: Project) -> N
     commit(project.root, "chore: quick")
     _, shown = audit(project)
     assert shown["session"]["scope_violations"][0].startswith("infra/x: changed by")
-    assert "tell the user" in shown["next"]
+    assert shown["next"]["why"].endswith("a person decides")
 
 
 def test_a_step_that_was_reverted_since_is_no_pass(project: Project) -> None:

@@ -283,7 +283,8 @@ def test_the_end_of_a_session_leads_to_the_next_which_is_not_held_against_it(pla
     carry_out(planned.root, 2)
     ran = planned.agent("plan", "finish", "--json")
     assert (ran.code, ran.json["next"]["action"], ran.json["next"]["command"]) == (0, "done", "")
-    assert planned.agent("plan", "status", "--run", first["run"], "--json").json["audit"]["session"]["scope_violations"] == []
+    shown = planned.agent("plan", "status", "--run", first["run"], "--json").json["audit"]
+    assert shown["session"]["scope_violations"] == []
     assert planned.agent("plan", "audit", "plan.md").code == 0
 
 

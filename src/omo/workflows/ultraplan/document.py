@@ -27,6 +27,7 @@ from omo.workflows.ultraplan.models import (
     Session,
     Step,
     forbidden_by,
+    normal,
 )
 
 LARGEST = 500_000
@@ -289,41 +290,21 @@ def _fence(page: Page, start: int, end: int) -> FenceGlobs | None:
 
 def _globs(value: str) -> tuple[str, ...]:
     """As they are compared; what is no path is told by the rules, which know the line."""
-    listed = []
-    for item in items_of(value):
-        try:
-            listed.append(globs.normal(item) or item)
-        except ValueError:
-            listed.append(item)
-    return tuple(listed)
+    return tuple(normal(item) or item for item in items_of(value))
 
 
-def touch_of(steps: Sequence[Step]) -> tuple[str, ...]:
-    """What the steps say they change, for a plan that has no touch list."""
-    paths: list[str] = []
-    for step in steps:
-        paths += step.files
-        paths += [path for key, path in step.manifest.named_paths if key != "forbidden_paths"]
-    usable = []
-    for path in paths:
-        try:
-            usable.append(globs.normal(path))
-        except ValueError:
-            continue
-    return tuple(dict.fromkeys(filter(None, usable)))
-
-
-def fence_of_session(document: Document, steps: Sequence[Step]) -> FenceGlobs:
-    """The fence that is up while these steps of one session are carried out: the session's lists, else the plan's,
-    else the files of its steps. What the plan never touches, no session touches; what a step forbids, none of its
-    session does."""
-    own = FenceGlobs()
-    for session in document.sessions:
-        if session.fence and steps and steps[0].number in session.steps:
-            own = session.fence
+def fence_of_session(document: Document, session: Session) -> FenceGlobs:
+    """The fence that is up while a session is carried out: its own lists, else the plan's, else what its steps say
+    they change. What the plan never touches, no session touches; what a step forbids, none of its session does."""
+    steps = document.steps_of(session)
+    own = session.fence or FenceGlobs()
     whole = document.fence or FenceGlobs()
-    never = dict.fromkeys([*whole.never, *own.never, *forbidden_by(steps)])
-    return FenceGlobs(own.touch or whole.touch or touch_of(steps), tuple(never))
+    named: list[str] = []
+    for step in steps:
+        named += map(normal, step.files)
+        named += [path for key, path in step.manifest.named_paths if key != "forbidden_paths"]
+    touch = own.touch or whole.touch or tuple(dict.fromkeys(filter(None, named)))
+    return FenceGlobs(touch, tuple(dict.fromkeys([*whole.never, *own.never, *forbidden_by(steps)])))
 
 
 def _sessions(document: Document, page: Page, headings: Sequence[Heading]) -> tuple[Session, ...]:

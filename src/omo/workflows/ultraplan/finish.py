@@ -14,7 +14,7 @@ from omo.proof import base
 from omo.proof.gate_runs import Plain, Subject
 from omo.proof.run import child_environment
 from omo.state import store
-from omo.text import block, clip, counted
+from omo.text import block, clip, counted, listed
 from omo.work import bound, outcome, proving
 from omo.work.citations import require_cited
 from omo.work.lifecycle import require_reason
@@ -309,8 +309,7 @@ def _verified(status: RunStatus, results: Sequence[Verify]) -> tuple[list[str], 
         facts += proving.allowed_notes(subject)
         doubts += proving.doubts(subject, [Plain(command.argv, timeout=verify.SECONDS) for command in passing])
     if not_run:
-        more = f" and {len(not_run) - MOST_NAMED} more" if len(not_run) > MOST_NAMED else ""
-        doubts.append(f"not run by omo: {'; '.join(not_run[:MOST_NAMED])}{more}")
+        doubts.append(f"not run by omo: {listed(not_run, MOST_NAMED, '; ')}")
     return facts, doubts
 
 

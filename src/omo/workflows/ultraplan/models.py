@@ -39,6 +39,14 @@ def covering(path: str, patterns: Sequence[str]) -> str:
     return ""
 
 
+def normal(text: str) -> str:
+    """A path of the project as it is compared; empty for what is none."""
+    try:
+        return globs.normal(text)
+    except ValueError:
+        return ""
+
+
 def _project_path(text: str) -> str:
     try:
         path = globs.normal(text)
@@ -243,9 +251,11 @@ class Document:
                 return step
         return None
 
-    def session_of(self, step: Step) -> list[Step]:
-        """The steps of the same session, this one included."""
+    def session_of(self, step: Step) -> Session:
         for session in self.sessions:
             if step.number in session.steps:
-                return [other for other in self.steps if other.number in session.steps]
-        return [step]
+                return session
+        return Session(0, "", step.line, (step.number,))
+
+    def steps_of(self, session: Session) -> tuple[Step, ...]:
+        return tuple(step for step in self.steps if step.number in session.steps)

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 
 from omo.errors import NotEvaluable
 from omo.globs import is_pattern
-from omo.proof import git, globs
+from omo.proof import git
 from omo.proof.kinds import is_test
 from omo.safe_open import TooLarge, read_file
 from omo.workflows.ultraplan.document import parse
@@ -29,7 +29,7 @@ from omo.workflows.ultraplan.markdown import (
     is_none,
     manifest_bullet,
 )
-from omo.workflows.ultraplan.models import NO_MANIFEST, Content, Document, Manifest, Step
+from omo.workflows.ultraplan.models import NO_MANIFEST, Content, Document, Manifest, Step, normal
 
 ON_FAILURE = "retry — once, by another way; then stop and report it"
 LARGEST = 2_000_000
@@ -183,10 +183,7 @@ def _paths(step: Step) -> tuple[list[str], list[str]]:
     expected: list[str] = []
     absent: list[str] = []
     for text in step.files:
-        try:
-            path = globs.normal(text)
-        except ValueError:
-            continue
+        path = normal(text)
         if not path or re.search(r"\s", text):  # words about files
             continue
         listed = absent if text in step.removed else expected

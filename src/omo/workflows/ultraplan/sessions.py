@@ -31,11 +31,7 @@ def cut(plan: Document, *, has_remote: bool = False) -> list[Document]:
     if has_remote and (needs or not document.says_needs):  # a plan that declares none has none
         needs = tuple(dict.fromkeys(["git_push", *needs]))
     needed = dependencies(document)
-    steps: dict[int, tuple[Step, ...]] = {}
-    fences: dict[int, FenceGlobs] = {}
-    for session in document.sessions:
-        steps[session.number] = tuple(step for step in document.steps if step.number in session.steps)
-        fences[session.number] = fence_of_session(document, steps[session.number])
+    fences = {session.number: fence_of_session(document, session) for session in document.sessions}
     parts = []
     for session in document.sessions:
         number, own = session.number, fences[session.number]
@@ -54,7 +50,7 @@ def cut(plan: Document, *, has_remote: bool = False) -> list[Document]:
         part = replace(
             document,
             title=session.title or document.title,
-            steps=steps[number],
+            steps=document.steps_of(session),
             sessions=(among_others,),
             fence=FenceGlobs(own.touch, tuple(dict.fromkeys(never))),
             needs=needs,

@@ -27,12 +27,12 @@ from omo.workflows.ultraplan import progress, propose, rules
 from omo.workflows.ultraplan import start as starting
 from omo.workflows.ultraplan.critique import CriticVerdict
 from omo.workflows.ultraplan.models import Document, PlanDefect
-from omo.workflows.ultraplan.next_step import NOT_STARTED, cancelled
+from omo.workflows.ultraplan.next_step import NOT_STARTED, cancelled, next_step
 from omo.workflows.ultraplan.preflight import MISSING
 from omo.workflows.ultraplan.progress import Progress
 from omo.workflows.ultraplan.propose import Proposals
 from omo.workflows.ultraplan.run import KIND, MOST_RECOVERIES, PLAN, PlanRun, PlanState, states_of_text
-from omo.workflows.ultraplan.run_audit import RunStatus, audit_file, load_status
+from omo.workflows.ultraplan.run_audit import audit_file, load_status
 from omo.workflows.ultraplan.start import Started
 from omo.workflows.ultraplan.status import in_lines, publish_status
 from omo.workflows.ultraplan.verify import by_steps
@@ -331,8 +331,7 @@ def finish(arguments: argparse.Namespace, context: Context) -> Result:
 def audit(arguments: argparse.Namespace, context: Context) -> Result:
     loaded = audit_file(caller_of(context, ""), _path(arguments, context))
     shown = loaded.audit
-    following = _after_audit(loaded, arguments.plan)
-    data = {**shown.to_json(), "document": loaded.state.path, "edited": loaded.edited, "next": following}
+    data = {**shown.to_json(), "document": loaded.state.path, "edited": loaded.edited}
     lines = []
     for step in shown.steps:
         commit = f" ({step.commit[:12]})" if step.commit else ""
@@ -343,18 +342,8 @@ def audit(arguments: argparse.Namespace, context: Context) -> Result:
     lines += shown.remarks(is_ended=bool(loaded.state.end))
     since = f" since {shown.base[:12]}" if shown.base else ""
     lines.append(f"Verdict: {shown.words}{since}, {len(shown.passed)} of {len(shown.steps)} steps pass")
-    if following:
-        lines.append(f"Next: {following}")
+    if shown.verdict != "pass":
+        following = next_step(loaded)
+        data["next"] = _next_data(following)
+        lines.append(f"Next: {following.text}")
     return Result(data, "\n".join(lines), shown.exit_code)
-
-
-def _after_audit(loaded: RunStatus, name: str) -> str:
-    """The one thing to do now; empty where nothing is left. A session that is under way just goes on."""
-    shown = loaded.audit
-    if shown.verdict == "pass":
-        return ""
-    if shown.violations:
-        return "tell the user what was changed that must not be; only they decide how it is undone"
-    if shown.missing and shown.verdict == "drift" and not loaded.state.is_open:
-        return f"omo plan recover {shlex.quote(name)}"
-    return "omo plan status"
