@@ -12,13 +12,12 @@ from omo.text import clip
 from omo.work.lifecycle import require
 from omo.work.run import Caller, Run, load
 from omo.workflows.ultraplan import preflight, sessions
-from omo.workflows.ultraplan.next_step import GIVE_UP, failed_command
+from omo.workflows.ultraplan.next_step import GIVE_UP, next_step
 from omo.workflows.ultraplan.refusals import require_clean, require_free, require_shown, under_way
 from omo.workflows.ultraplan.run import (
     MOST_RECOVERIES,
     PLAN,
     PlanRun,
-    PlanState,
     RunRow,
     depth_of,
     from_top,
@@ -36,14 +35,13 @@ def chosen(caller: Caller, path: Path) -> PlanRun:
     """The current run where it is one of that plan, else the last of the plan that is left, whoever began it."""
     name = from_top(caller, path)
     runs = [run for run in runs_of_repository(caller, name) if run.caller is caller]
-    current = load(PLAN, caller)
-    names = [run.id for run in runs]
-    if current is not None and current.id in names:
-        return require(PLAN, caller)
     if not runs:
         raise Refused(f"no session of {name} began here, so nothing is missing of it", fix=f"omo plan start {name}")
-    left = [run.id for run in runs if run.state is not None and run.state.end != "pass"] or names
-    return Run(PLAN, caller, left[-1], named=True)
+    current = load(PLAN, caller)
+    if current is not None and current.id in [run.id for run in runs]:
+        return require(PLAN, caller)
+    left = [run for run in runs if run.state is not None and run.state.end != "pass"] or runs
+    return Run(PLAN, caller, left[-1].id, named=True)
 
 
 def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
@@ -60,8 +58,13 @@ def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
     elif (holder := caller.holder(PLAN.name, run.id)) != caller.session:
         raise under_way(caller, run.id, holder)
     status = audit_run(run)
-    if status.is_revised:
-        raise _revised(state)
+    if status.is_revised:  # a recovery goes by the text of the start; whoever edited the plan means another
+        name = shlex.quote(state.path)
+        anew = f"{GIVE_UP}, then omo plan critique {name}, and omo plan start {name}"
+        raise Refused(
+            f"{name} was edited since plan session {state.run} began, and a recovery would carry out the old text",
+            fix=f"put the text back; or {anew}: what is done stays done",
+        )
     same = states_of_text(runs_of_repository(caller, state.path), state.plan)
     depth = depth_of([other for other in same if other.number == state.number]) + 1
     again = state.recovering and state.is_open and state.recovered_at == status.audit.head
@@ -92,42 +95,18 @@ def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
     return Started(run.require_whole(), publish_end(replace(status, run=run), session=caller.session), spec)
 
 
-def _revised(state: PlanState) -> Refused:
-    """A recovery goes by the text of the start; whoever edited the plan means another."""
-    name = shlex.quote(state.path)
-    first = f"{GIVE_UP}, then " if state.is_open else ""
-    anew = f"{first}omo plan critique {name}, and omo plan start {name}"
-    return Refused(
-        f"{state.path} was edited since plan session {state.run} began, and a recovery would carry out the old text",
-        fix=f"put the text back; or {anew}: what is done stays done",
-    )
-
-
 def _missing(status: RunStatus, depth: int) -> list[int]:
-    """The steps to carry out; refused where no recovery helps."""
-    state = status.state
+    """The steps to carry out; refused, with the way on that is left, where no recovery helps."""
     status.require_evaluable()
-    missing = status.audit.missing
-    report = "revise the plan, then omo plan critique, and start it"
-    if state.is_open:
-        report = failed_command(missing[0] if missing else "STEP").line
-    if status.audit.violations:
-        raise Refused(
-            "what lies outside the fence is never recovered automatically",
-            fix=f"a person decides: {report}",
-            defects=[clip(str(violation), 200) for violation in status.audit.violations],
-        )
-    if not missing:
-        left = f"; not committed: {clip(', '.join(status.audit.dirty), 200)}" if status.audit.dirty else ""
-        way = f"omo plan audit {state.path} shows each; {GIVE_UP} closes what was reported as failed"
-        if state.is_open:
-            way = "commit or remove what is left, then omo plan finish"
-        raise Refused(f"no step of plan session {state.run} is missing{left}", fix=way)
-    if depth > MOST_RECOVERIES:
-        raise Refused(
-            f"this session was recovered {MOST_RECOVERIES} times already: what is missing needs a person, or a "
-            "better plan",
-            fix=report,
-            defects=[f"step {step} is missing" for step in missing],
-        )
-    return missing
+    audit = status.audit
+    defects: list[str] = []
+    if audit.violations:
+        why = "what lies outside the fence is never recovered automatically"
+        defects = [clip(str(violation), 200) for violation in audit.violations]
+    elif not audit.missing:
+        why = f"no step of plan session {status.run.id} is missing"
+    elif depth > MOST_RECOVERIES:
+        why = f"this session was recovered {MOST_RECOVERIES} times already: the rest needs a person, or a better plan"
+    else:
+        return audit.missing
+    raise Refused(why, fix=next_step(status).text, defects=defects)
