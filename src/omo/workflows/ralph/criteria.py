@@ -167,13 +167,12 @@ def _checks(value: object, where: str, defects: list[str]) -> list[Any]:
 
 def _opinions(description: str, checks: list[Any], where: str) -> list[str]:
     """What of a criterion is a matter of opinion: its description, and the questions it puts to the judge."""
-    decided_by = {check["type"] for check in checks if check["type"] != "judge"}
-    if "metric" in decided_by:
+    types = {check["type"] for check in checks if check["type"] != "judge"}
+    decided_by = {"code"} if types else set()
+    if types & {"command", "metric"}:
         decided_by.add("command")
-    if decided_by:
-        decided_by.add("code")
     if not checks:  # without them only taste is surely no fact
-        decided_by = {"code", "command", "metric"}
+        decided_by = {"code", "command"}
     defects = []
     opinion = subjective(description, decided_by)
     if opinion:
@@ -185,79 +184,60 @@ def _opinions(description: str, checks: list[Any], where: str) -> list[str]:
     return defects
 
 
-_MEASURE = re.compile(
-    r"\d\s*(?:%|[mµn]?s\b|sec|min|hours?\b|[kmg]i?b\b|bytes|px\b|lines?\b|requests?\b|points?\b)"
-    r"|(?:<=?|>=?|≤|≥|\b(?:at most|at least|less than|more than|fewer than|under|over|below|above|within|exactly))"
-    r"\s*\d",
-    re.I,
-)
-
-# Words that nobody can check, with how to say instead what would be seen; then what makes a fact of it all the same.
-# Nothing does of taste and of claims over everything; a command decides what is vague or absolute, a metric or a
-# number what is a degree. A conclusion is decided where code checks something, and only asks a judge for an opinion.
+# Words that nobody can check, how to say instead what would be seen, and what makes a fact of it all the same. Nothing
+# does of taste and of claims over everything; a command or a number decides what is vague, absolute or a degree; a
+# conclusion is decided where code checks something, and only asks a judge for an opinion.
 _CONCLUDING = r"(?:nice|clear|correct|complete|clean|fine|comprehensive|consistent|well[- ]written|done)"
 _QUALITY = r"(?:robust|secure|reliable|stable|simple|easy|maintainable|readable|flexible|extensible)"
 OPINIONS: tuple[tuple[str, str, str], ...] = (
     (r"looks?(?: and feels?)? (?:good|great|nice|right|fine|ok(?:ay)?|professional|modern|polished|clean)|"
      r"(?:beautiful|pretty|elegant|attractive|stylish)(?:ly)?\b|good[- ]looking|(?:is|are|be) (?:modern|sensible)\b|"
-     r"nicer\b",
-     "say what can be seen, such as: at 390 px width no text is cut off", ""),
-    (r"(?:clean|good|nice|high[- ]quality|beautiful|elegant|idiomatic|readable|maintainable|well[- ]structured) code\b|"
-     r"code (?:is|looks) (?:clean|good|nice|readable|maintainable|elegant)|code quality (?:is|improves|must be)",
-     "name the command that tells, such as: ruff check src exits 0, or no function is longer than 40 lines", ""),
-    (r"user[- ]friendly|easy to use|intuitive|(?:good|great|nice|pleasant|better) (?:user experience|ux|ui)\b",
-     "say what a user does and what then happens, such as: an empty form shows a message beside each field", ""),
-    (r"best practices?|industry standards?|production[- ](?:ready|grade|quality)|state of the art|professional quality",
-     "name the practice and the command or file that shows it", ""),
-    (r"(?:is|are|be|works?) (?:good|great|nice|perfect|excellent|satisfactory|acceptable)\b|makes? sense\b|"
+     r"nicer\b|"
+     r"(?:clean|good|nice|high[- ]quality|beautiful|elegant|idiomatic|readable|maintainable|well[- ]structured) code\b|"
+     r"code (?:is|looks) (?:clean|good|nice|readable|maintainable|elegant)|code quality (?:is|improves|must be)|"
+     r"user[- ]friendly|easy to use|intuitive|(?:good|great|nice|pleasant|better) (?:user experience|ux|ui)\b|"
+     r"best practices?|industry standards?|production[- ](?:ready|grade|quality)|state of the art|"
+     r"professional quality|"
+     r"(?:is|are|be|works?) (?:good|great|nice|perfect|excellent|satisfactory|acceptable)\b|makes? sense\b|"
      r"makes? (?:it|this|them) better\b|feels? \w+|"
-     r"(?:is|are) (?:the |this |its? )(?:[\w.-]+ ){1,5}?(?:good|great|nice|excellent)\s*(?:$|[.,;:!?])",
-     "say what is true then and was not before, such as: omo status prints the session's id", ""),
-    (r"(?:the )?(?:user|customer|client|team|stakeholders?) (?:is|are|will be) (?:happy|satisfied|pleased)",
-     "say what they asked for, and the check that shows it", ""),
-    (r"(?:completely|fully|100 ?%|totally|perfectly) (?:secure|safe|tested|correct|reliable)",
-     "name the attacks or cases that are tried, and the command that tries them", ""),
-    (r"\b(?:and so on|and more|as (?:appropriate|needed|necessary))\b|\betc\b",
-     "list what is meant; what is not named cannot be checked", ""),
+     r"(?:is|are) (?:the |this |its? )(?:[\w.-]+ ){1,5}?(?:good|great|nice|excellent)\s*(?:$|[.,;:!?])|"
+     r"(?:the )?(?:user|customer|client|team|stakeholders?) (?:is|are|will be) (?:happy|satisfied|pleased)|"
+     r"(?:completely|fully|100 ?%|totally|perfectly) (?:secure|safe|tested|correct|reliable)|"
+     r"\b(?:and so on|and more|as (?:appropriate|needed|necessary))\b|\betc\b",
+     "say each thing that is meant, as it can be seen or run, such as: at 390 px width no text is cut off", ""),
     (r"(?:no|zero|without(?: any)?) (?:more |known )?(?:bugs|defects)\b|"
      r"(?:there (?:is|are)|has|have|with) (?:no|zero) (?:more )?(?:errors|issues|problems)\s*(?:$|[.,;!]|left|at all)|"
-     r"(?:bug|error|defect)[- ]free|never (?:fails|crashes|breaks)",
-     "name the cases that must hold and the test that shows each", "command"),
-    (r"(?:works?|behaves?|functions?|performs?|runs?) (?:as (?:expected|intended|desired|it should)|"
-     r"(?:correctly|properly|well|fine|smoothly|perfectly|flawlessly)\s*(?:$|[.,;!]))|everything works|gracefully\b",
-     "say what is expected: the input, the command, and the output or exit code", "command"),
-    (rf"(?:is|are|be) (?:very |really |more |much |reasonably )?{_QUALITY}\b|{_QUALITY} (?:and|or|enough)\b|"
-     r"well[- ](?:tested|documented)",
-     "name what shows it: the attack that is refused, the case that is caught, the page that says it", "command"),
-    (r"(?:fast|quick|responsive|performant|snappy|efficient|scalable|lightweight|small|short|thorough|comprehensive|"
+     r"(?:bug|error|defect)[- ]free|never (?:fails|crashes|breaks)|"
+     r"(?:works?|behaves?|functions?|performs?|runs?) (?:as (?:expected|intended|desired|it should)|"
+     r"(?:correctly|properly|well|fine|smoothly|perfectly|flawlessly)\s*(?:$|[.,;!]))|everything works|gracefully\b|"
+     rf"(?:is|are|be) (?:very |really |more |much |reasonably )?{_QUALITY}\b|{_QUALITY} (?:and|or|enough)\b|"
+     r"well[- ](?:tested|documented)|"
+     r"(?:fast|quick|responsive|performant|snappy|efficient|scalable|lightweight|small|short|thorough|comprehensive|"
      r"sufficient|adequate|reasonable)(?:ly)? enough|"
      r"(?:is|are|be|loads?|runs?|responds?|starts?|feels?) (?:very |really |more |much |reasonably )?"
      r"(?:fast(?:er)?|quick(?:ly|er)?|slow|responsive|performant|efficient(?:ly)?|scalable|lightweight)\b|"
      r"improves? (?:the )?(?:performance|speed|quality|readability)|"
      r"(?:good|better|improved|acceptable|reasonable|high) (?:\w+ )?(?:performance|coverage|quality|speed|latency|"
      r"readability)",
-     "give the number and how it is measured, such as: the p95 of 100 requests is under 200 ms (a metric check)",
-     "metric"),
+     "name the cases that must hold and the command that shows each, or the number and how it is measured", "command"),
     (rf"(?:is|are|be) (?:\w+ ){{0,2}}?{_CONCLUDING}\s*(?:$|[.,;:!?]|and\b|or\b|enough\b)|"
-     rf"(?:is|are) (?:the |this |it |its |all )(?:[\w.-]+ ){{0,5}}?{_CONCLUDING}\s*(?:$|[.,;:!?]|and\b)",
+     rf"(?:is|are) (?:the |this |it |its |all )(?:[\w.-]+ ){{0,5}}?{_CONCLUDING}\s*(?:$|[.,;:!?]|and\b)|"
+     r"(?:it|the app|app|the feature|feature|everything|all) (?:now )?works?\s*(?:$|[.,;:!?])|"
+     r"does (?:it|the app|the feature|everything) work\s*(?:$|[.,;:!?])|"
+     r"all (?:the |possible )?edge[- ]cases|(?:done|handled|implemented) (?:properly|correctly)",
      "say what somebody would find there, such as: the section Use says which command to run first", "code"),
-    (r"(?:it|the app|app|the feature|feature|everything|all) (?:now )?works?\s*(?:$|[.,;:!?])|"
-     r"does (?:it|the app|the feature|everything) work\s*(?:$|[.,;:!?])",
-     "say what is done and what then happens: the input, the command, and the output or exit code", "code"),
-    (r"all (?:the |possible )?edge[- ]cases|(?:done|handled|implemented) (?:properly|correctly)",
-     "list the cases, each with what has to happen", "code"),
 )  # fmt: skip
 
 
 def subjective(text: str, decided_by: Collection[str] = ("code",)) -> str:
     """What of a text cannot be checked, and what to write instead; empty where all of it can.
 
-    `decided_by` is what decides it beside a judge: code, and of that a command or a metric.
+    `decided_by` is what decides it beside a judge: code, and of that a command.
     """
     plain = without_quotations(text)
     facts = {*decided_by}
-    if _MEASURE.search(plain):
-        facts.add("metric")
+    if re.search(r"\b\d", plain):
+        facts.add("command")
     for pattern, instead, fact in OPINIONS:
         match = re.search(rf"\b(?:{pattern})", plain, re.I)
         if match and fact not in facts:
