@@ -54,8 +54,7 @@ TOO_EARLY = {
     "REFINE": "omo:critic finished before omo:qa had seen the work",
 }
 SHELLS = ("sh", "bash", "dash", "zsh")
-HOLLOW = ("true", ":", "exit 0", "test 1", "[ 1 ]", "test 1 = 1", "test -d .", "test -e .")
-PRINTERS = ("echo", "printf", "true", ":", "sleep")
+HOLLOW = ("true", ":", "echo", "printf", "sleep")
 
 
 @dataclass(frozen=True)
@@ -294,19 +293,13 @@ def ship(gates: Sequence[Gate], tree: str) -> PhaseProof:
 
 
 def cannot_fail(argv: Sequence[str]) -> bool:
-    """The plainest commands that only ever exit 0, also inside a shell. Others are for people to see through."""
-    # The last command says it, unless `set -e` or `&&` do: each form is in tests/ralph/test_phases.py,
-    # test_a_gate_of_the_agent_that_cannot_fail_ships_nothing.
+    """The plainest programs that only ever exit 0, also as the last of a shell's commands. Others are for people to see
+    through."""
     command = list(argv)
-    is_shell = len(command) == 3 and command[0].rsplit("/", 1)[-1] in SHELLS and re.fullmatch(r"-\w*c", command[1])
-    if is_shell and "set -" in command[2]:
-        return False
-    if is_shell:
+    is_shell = len(command) == 3 and command[0].rsplit("/", 1)[-1] in SHELLS and command[1].endswith("c")
+    if is_shell and "set -" not in command[2]:
         command = re.split(r"[;\n]|\|\|", command[2].strip(" ;\n"))[-1].split()
-    if not command:
-        return False
-    program = command[0].rsplit("/", 1)[-1]
-    return " ".join([program, *command[1:]]) in HOLLOW or (program in PRINTERS and "&&" not in command)
+    return bool(command) and command[0].rsplit("/", 1)[-1] in HOLLOW and "&&" not in command
 
 
 def _rows_since(caller: Caller, opened: RalphRow, since: str) -> list[SessionEvent]:
