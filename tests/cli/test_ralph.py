@@ -169,7 +169,7 @@ def test_a_round_costs_two_calls(project: Project) -> None:
     assert [(entry["id"], entry["status"]) for entry in ran.json["criteria"]] == [("C1", "PASS"), ("C2", "FAIL")]
     assert ran.json["remaining"] == ["C2"]
     opened = rows(project)[-1]
-    assert (opened["kind"], opened["iteration"], opened["scope"]) == ("exec-delegated", 2, ["C2"])
+    assert (opened["kind"], opened["iteration"]) == ("exec-delegated", 2)
     shown = project.agent("next").out
     assert 'seen: "clear: README.md names `2 of 3`"' in shown
     assert "C1" not in shown
@@ -208,11 +208,9 @@ def test_the_last_iteration_is_a_forced_honest_stop(project: Project) -> None:
     assert "C2" in project.agent("ralph", "status").out
 
 
-def test_an_edited_file_is_said_and_the_criteria_are_those_of_the_start(project: Project) -> None:
+def test_the_criteria_are_those_of_the_start(project: Project) -> None:
     start(project)
     criteria(project, criterion(1, {"type": "path", "path": "value"}))
-    ran = project.agent("ralph", "status")
-    assert "criteria.json was edited after start" in ran.out
     told = project.agent("ralph", "status", "--json").json
     assert (told["ok"], told["iteration"], told["max_iterations"]) == (True, 1, 5)
     assert (told["verdict"], told["decision"], told["judged"]) == ("fail", "replan", False)

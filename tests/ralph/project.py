@@ -147,8 +147,7 @@ class Project(AnyProject):
             "tree": "tree1:0",
             "independence": "full",
         }
-        scope = [name for name, state in states.items() if state.status in rules.OPEN]
-        opens = opening(run.caller, self.files, status.iteration + 1, scope)
+        opens = opening(run.caller, self.files, status.iteration + 1)
         ended = end.end_of(status, row)
         if ended is not None:
             ended["files"] = bound.files_of_end(run.caller.root, [])

@@ -202,24 +202,10 @@ def test_unknown_changes_nothing_and_leaves_the_iteration_open(tmp_path: Path) -
     now = made.status()
     assert (now.states, now.iteration) == (before.states, 1)
     assert made.rows("judged") == []
-    assert [row["call"] for row in made.rows("judge-unknown")] == [1]
+    assert cannot_tell(made).is_closed is False
     made.ask()
     made.says(answer("C1"))
     assert made.judge().verdict == "pass"
-
-
-def test_the_third_call_that_cannot_tell_spends_the_iteration_and_counts_nothing(tmp_path: Path) -> None:
-    made = asked(tmp_path, max_iterations=2)
-    calls = [cannot_tell(made) for _ in range(3)]
-    assert [one.is_closed for one in calls] == [False, False, True]
-    assert [one.verdict for one in calls] == ["unknown"] * 3
-    assert calls[-1].decision == "replan"
-    now = made.status()
-    assert (now.iteration, now.states["C1"].status, now.states["C1"].fail_count) == (2, "PENDING", 0)
-    made.work("y.txt")
-    assert [cannot_tell(made).decision for _ in range(3)] == ["", "", "safeguard"]
-    (end,) = made.rows("ended")
-    assert (end["how"], end["receipt"]) == ("safeguard", None)
 
 
 def test_a_pass_of_an_earlier_iteration_does_not_stand_in_for_an_answer(tmp_path: Path) -> None:
@@ -229,9 +215,8 @@ def test_a_pass_of_an_earlier_iteration_does_not_stand_in_for_an_answer(tmp_path
     made.work("done-2.txt")
     made.ask()
     unanswered(made)
-    judged = [cannot_tell(made) for _ in range(3)][-1]
-    assert statuses(judged) == {"C1": "PASS", "C2": "PASS"}
-    assert (judged.verdict, judged.decision) == ("unknown", "replan")
+    judged = cannot_tell(made)
+    assert (judged.verdict, judged.is_closed) == ("unknown", False)
     assert made.rows("ended") == []
 
 

@@ -17,7 +17,7 @@ from omo.work.run import Caller
 from omo.workflows.ralph import end as ending
 from omo.workflows.ralph import start as starting
 from omo.workflows.ralph.phases import UNCOUNTED, changed_lines
-from omo.workflows.ralph.run import RALPH, RalphState, fold
+from omo.workflows.ralph.run import RALPH, fold
 from tests.ralph.project import Project, criterion, question
 
 HERE = {"type": "path", "path": "README.md"}
@@ -26,7 +26,7 @@ HERE = {"type": "path", "path": "README.md"}
 def test_a_start_keeps_the_criteria_pins_their_checks_and_holds_stop(project: Project) -> None:
     at = project.start(criterion(1), criterion(2, question(), affected_paths=["docs/**"]))
     row, opens = at.rows
-    assert (opens["kind"], opens["iteration"], opens["scope"]) == ("exec-delegated", 1, ["C1", "C2"])
+    assert (opens["kind"], opens["iteration"]) == ("exec-delegated", 1)
     assert (row["kind"], row["session"], row["max_iterations"], row["reduced_scope"]) == ("started", "s1", 5, "")
     assert (row["source"], row["base"]) == ("criteria.json", project.git("rev-parse", "HEAD"))
     assert row["before"] == {"C1": "fail", "C2": "unknown"}
@@ -137,7 +137,7 @@ class TestScope:
         project.judged(C1="pass", C2="pass", C3="fail", C4="fail")
         project.judged(C1="pass", C2="fail", C3="fail", C4="fail")
         project.judged(C1="pass", C2="fail", C3="fail", C4="unknown")
-        assert project.status().exec_row["scope"] == ["C2", "C4"]
+        assert project.status().remaining == ["C2", "C4"]
         assert project.status().states["C3"].status == "BLOCKED"
 
     def test_a_criterion_nobody_could_tell_about_settles_nothing(self, project: Project) -> None:
@@ -146,7 +146,6 @@ class TestScope:
         at = project.judged(C1="unknown", C2="pass")
         assert (at.states["C1"].status, at.verdict, at.ended) == ("PASS", "fail", None)
         assert at.remaining == ["C1"]
-        assert project.status().exec_row["scope"] == []
 
 
 class TestNotes:
@@ -365,23 +364,11 @@ class TestLessons:
         assert blocked["again"] == ["C1", "C4"]
         assert at.states["C1"].status == "PENDING"
 
-    def test_it_is_handed_on_from_run_to_run_until_it_passes(self, project: Project) -> None:
-        before = self.failed_run(project)
-        for name in ("s2", "s3"):
-            at = project.start(criterion(7), session=name)
-            assert [lesson["from_run"] for lesson in at.lessons] == [before]
-            project.abandon("something else comes first", by="user", session=name)
-
     def test_what_passed_since_is_no_lesson(self, project: Project) -> None:
         self.failed_run(project)
         project.start(criterion(1))
         project.judged(C1="pass")
         assert project.start().lessons == []
-
-    def test_those_of_an_earlier_version_are_left_aside(self, project: Project) -> None:
-        kept = {"blocked": [{"id": "C1"}], "overlap": []}
-        started: Any = {**project.start().rows[0], "lessons": kept}
-        assert (fold([started], "r1") or RalphState()).lessons == []
 
     def test_a_ledger_that_was_edited_teaches_nothing(self, project: Project) -> None:
         self.failed_run(project)

@@ -41,14 +41,11 @@ if TYPE_CHECKING:
     from omo.state.rows import Base
 
 EXIT_CODES = {"pass": 0, "partial": 3, "fail": 3, "unknown": 4}
-MOST_CALLS = 3  # that could not tell, in an iteration
 MOST_NAMED = 5
-LONGEST_QUESTION = 2000
 INLINE = (
     f"no hook saw {JUDGE} say this: the answers come from a file (judge-inline-fallback), so independence is reduced; "
     "tell the user"
 )
-UNCOUNTED = "nothing was counted for what stayed unknown"
 STANDS = "{}: a judge found in this iteration, or on these very files, that it does not hold, and that stands"
 MOVED = "the files are others than those the judge was asked about, so no answer of then counts"
 CHANGED = (
@@ -101,16 +98,13 @@ def judge(
     states, verdict, decision = _apply(state, results)
     row: RalphRow = {"iteration": state.iteration, "results": results, "tree": files.tree}
     row["independence"] = answers.independence
-    unknown_calls = state.unknown_calls + 1
-    if verdict == "unknown" and unknown_calls < MOST_CALLS:
-        row |= {"kind": "judge-unknown", "call": unknown_calls, "nonce": answers.nonce}
+    if verdict == "unknown":
+        row |= {"kind": "judge-unknown", "nonce": answers.nonce}
         _record(run, state, [row], answers.digest)
         has_unknown = any(answer.result == "unknown" for answer in answers.answers.values())
         if has_unknown and after.tree == files.tree:  # an answer counts once: a new judge gets a new brief
             ask(run, files)
         return Judgement(row, notes, publish(run))
-    if verdict == "unknown":
-        notes.append(f"iteration {state.iteration} is over: {unknown_calls} calls could not tell; {UNCOUNTED}")
     row |= {
         "kind": "judged",
         "files": before,
@@ -123,11 +117,7 @@ def judge(
     if verdict == "pass":
         row |= _proof(run, state, report)
     # Unless the run is over, the next iteration is open at once, on the files as they are after it.
-    scope = []
-    for name, known in states.items():
-        if known.status in rules.OPEN:
-            scope.append(name)
-    opens = opening(run.caller, after, state.iteration + 1, scope)
+    opens = opening(run.caller, after, state.iteration + 1)
     ended = end_of(state, row)
     if ended is not None and ended["how"] == "pass":
         ended["files"] = bound.files_of_end(run.caller.root, run.caller.events)

@@ -123,7 +123,6 @@ class RalphRow(LedgerRow, total=False):
     criteria: Any  # as `Criterion` has them; of a brief their ids
     confirmed: bool
     source: str
-    source_digest: str
     base: str | None
     files: Base
     changed_since_named: bool
@@ -135,7 +134,6 @@ class RalphRow(LedgerRow, total=False):
     after: RunBefore
     before: dict[str, str]
     iteration: int
-    scope: list[str]
     tree: str
     session_seq: int
     session_digest: str

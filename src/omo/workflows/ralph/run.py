@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from omo import table
-from omo.digest import sha256
 from omo.errors import Refused, Unreadable
-from omo.safe_open import regular_file
 from omo.state import ledger, paths
 from omo.state.runtime import part
 from omo.text import clip
@@ -125,11 +122,6 @@ class RalphState:
         """A judgement took its answer up and could not tell: an answer counts for one brief."""
         return any(row.get("nonce") == brief.nonce for row in self.of_iteration("judge-unknown"))
 
-    @property
-    def unknown_calls(self) -> int:
-        """How often this iteration was judged without anybody being able to tell."""
-        return len(self.of_iteration("judge-unknown"))
-
     # The newest judgement
 
     @property
@@ -221,27 +213,12 @@ class RalphState:
             return f"the criteria are the agent's own, {clip(self.source, 120)} was changed after the user named it"
         return "the criteria are the agent's own, the user did not confirm them"
 
-    @property
-    def source_edited(self) -> str:
-        """What happened to the criteria's file after the start; empty where there is none, or it is as it was."""
-        if not self.source:
-            return ""
-        try:
-            with open(os.path.join(self.root, self.source), "rb", opener=regular_file) as file:
-                digest, what = sha256(file.read()), "was edited"
-        except OSError:
-            digest, what = "", "is gone"
-        if digest == self.started.get("source_digest"):
-            return ""
-        return f"the criteria in the ledger are what counts: {clip(self.source, 120)} {what} after start"
-
     # The run before it
 
     @property
     def lessons(self) -> list[AskedBefore]:
-        """What earlier runs could not do; `again` are the criteria of this one that ask the same."""
-        lessons = self.started.get("lessons")
-        return lessons if isinstance(lessons, list) else []  # an earlier version kept them in another form
+        """What the run before could not do; `again` are the criteria of this one that ask the same."""
+        return self.started.get("lessons") or []
 
     @property
     def after(self) -> RunBefore:
@@ -310,8 +287,8 @@ def _apply(state: RalphState, row: RalphRow) -> None:
         state.root = str(row["root"])
 
 
-def opening(caller: Caller, files: Files, iteration: int, scope: list[str]) -> RalphRow:
-    """The row that opens an iteration: what is to be worked on, on which files, and where the session's ledger ends.
+def opening(caller: Caller, files: Files, iteration: int) -> RalphRow:
+    """The row that opens an iteration: on which files, and where the session's ledger ends.
 
     Only what comes after it counts for the iteration.
     """
@@ -319,7 +296,6 @@ def opening(caller: Caller, files: Files, iteration: int, scope: list[str]) -> R
     return {
         "kind": "exec-delegated",
         "iteration": iteration,
-        "scope": scope,
         "tree": files.tree,
         "files": files.now,
         "session": caller.session,

@@ -70,13 +70,16 @@ def start(
     with RALPH.start_lock(caller):
         own = load(RALPH, caller)
         _require_over(caller, own)
+        mine = own.state if own is not None else None
+        goes_on = mine if mine is not None and (mine.is_open or mine.is_the_users_turn) else None
         typed = requests.typed(caller.events, "ralph")
-        began = _began(caller, typed, own)
+        new = requests.typed(typed, "ralph", str(mine.started.get("ts")) if mine is not None else "")
+        began = _began(caller, new, goes_on)
         head = began["head"] or changes.head(Path(caller.root))
         wanted, source, digest = _criteria(caller, path, head, cwd)
         last = _last_state(caller, own)
-        after = _carried_on(own, wanted) if own is not None else _cleared_away(caller)
-        asked_for = _request(caller, typed, own, request, goes_on=bool(after))
+        after = _cleared_away(caller) if own is None else _carried_on(goes_on, wanted)
+        asked_for = _request(caller, new, goes_on, request)
         if not asked_for and not wanted:
             raise Refused(NOTHING_FOUND, fix=NAME_THEM)
         if asked_for:
@@ -90,7 +93,6 @@ def start(
             "criteria": [criterion.data for criterion in wanted],
             "confirmed": caller.by == "user" or _is_confirmed(typed, digest),
             "source": source,
-            "source_digest": digest,
             "base": head,
             "files": began,
             "programs": proving.programs_of(caller.root, criteria.commands_of(wanted)),
@@ -111,27 +113,19 @@ def start(
         if after:
             take_up_again(caller, str(after["run"]))
         run = Run(RALPH, caller, begins["run"])
-        scope = [criterion.id for criterion in wanted]
-        run.append({**begins, "before": before}, opening(caller, Files(caller.root), 1, scope))
+        run.append({**begins, "before": before}, opening(caller, Files(caller.root), 1))
     return run, publish(run, begins=True)
 
 
-def _began(caller: Caller, typed: Sequence[SessionEvent], own: RalphRun | None) -> Base:
+def _began(caller: Caller, new: Sequence[SessionEvent], goes_on: RalphState | None) -> Base:
     """The files when the user asked for this run, or for the one that it carries on; where no hook heard them, as they
     are now."""
-    last = own.state if own is not None else None
-    since = str(last.started.get("ts")) if last is not None else ""
-    for row in reversed(typed):
-        if str(row.get("ts")) > since and isinstance(row.get("base"), dict):
+    for row in reversed(new):
+        if isinstance(row.get("base"), dict):
             return read_base(row.get("base"))
-    if last is not None and _goes_on(last) and last.is_request_heard:
-        return read_base(last.started.get("files"))
+    if goes_on is not None and goes_on.is_request_heard:
+        return read_base(goes_on.started.get("files"))
     return base.take(caller.root, os.environ, caller.state)
-
-
-def _goes_on(last: RalphState) -> bool:
-    """It did not pass, and the user did not end it: the next run is held to what it was for."""
-    return last.ended is None or last.is_the_users_turn
 
 
 def _is_confirmed(typed: Sequence[SessionEvent], digest: str) -> bool:
@@ -188,13 +182,9 @@ def _criteria(caller: Caller, path: Path | None, head: str | None, cwd: str) -> 
     return wanted, source, digest
 
 
-def _request(
-    caller: Caller, typed: Sequence[SessionEvent], own: RalphRun | None, given: str, *, goes_on: bool
-) -> Request | None:
+def _request(caller: Caller, new: Sequence[SessionEvent], goes_on: RalphState | None, given: str) -> Request | None:
     """As the user typed it since the session's last run, or for a run that goes on; else as it was handed in."""
-    last = own.state if own is not None else None
-    since = str(last.started.get("ts")) if last is not None else ""
-    asked = [row for row in typed if str(row.get("ts")) > since and not requests.file_alone(row)]
+    asked = [row for row in new if not requests.file_alone(row)]
     texts = [str(row["text"]) for row in asked if row.get("text")]
     if texts and given.strip() and caller.by != "user":
         # "make add return the sum" was handed on once, where mul, div and a CLI were typed as well.
@@ -207,9 +197,7 @@ def _request(
         return {"text": texts[-1], "by": "user"}
     if given.strip():
         return {"text": block(given.strip(), rules.LONGEST_REQUEST), "by": caller.by}
-    if goes_on and last is not None and last.request:
-        return last.started["request"]
-    return None
+    return goes_on.started.get("request") if goes_on is not None else None
 
 
 def _request_criterion() -> Criterion:
@@ -266,21 +254,18 @@ def _last_state(caller: Caller, own: RalphRun | None) -> RalphState | None:
 
 
 def _lessons(last: RalphState | None, wanted: Sequence[Criterion]) -> list[AskedBefore]:
-    """What it left blocked, or took over and did not see pass; `again` are the new criteria that ask the same."""
+    """What it left blocked; `again` are the new criteria that ask the same."""
     if last is None:
         return []
-    passed = [_asked(criterion) for criterion in last.with_status("PASS")]
-    blocked: list[AskedBefore] = []
-    for criterion in last.with_status("BLOCKED"):
-        if criterion.id != rules.REQUEST:  # each run has its own
-            evidence = clip(str(last.last_result(criterion.id).get("evidence") or ""), LONGEST_EVIDENCE)
-            blocked.append({**_asked(criterion), "from_run": last.run, "evidence": evidence})
     lessons: list[AskedBefore] = []
-    for lesson in [*blocked, *last.lessons]:
-        if not any(_is_same(lesson, known) for known in [*passed, *lessons]):
-            again = [criterion.id for criterion in wanted if _is_same(lesson, _asked(criterion))]
-            lessons.append({**lesson, "again": again})
-    return lessons[:MOST_CRITERIA]
+    for criterion in last.with_status("BLOCKED"):
+        if criterion.id == rules.REQUEST:  # each run has its own
+            continue
+        asked = _asked(criterion)
+        again = [each.id for each in wanted if _is_same(asked, _asked(each))]
+        evidence = clip(str(last.last_result(criterion.id).get("evidence") or ""), LONGEST_EVIDENCE)
+        lessons.append({**asked, "from_run": last.run, "evidence": evidence, "again": again})
+    return lessons
 
 
 def _asked(criterion: Criterion) -> AskedBefore:
@@ -317,13 +302,10 @@ def _cleared_away(caller: Caller) -> RunBefore:
     return {"run": str(summary.get("run") or ""), "how": "cleared by the agent", "statuses": {}, "dropped": []}
 
 
-def _carried_on(own: RalphRun, wanted: Sequence[Criterion]) -> RunBefore:
-    """The session's last run, where it did not pass, and what of it is not asked any more; else empty.
-
-    What the runs before it had dropped goes on with it.
-    """
-    last = own.state
-    if last is None or not _goes_on(last):
+def _carried_on(last: RalphState | None, wanted: Sequence[Criterion]) -> RunBefore:
+    """The session's last run, where it did not pass and the user did not end it: this one is held to what that was for.
+    What of it is not asked any more is named, and so is what the runs before it had dropped."""
+    if last is None:
         return {}
     asked = list(last.after.get("dropped") or [])
     asked += [_asked(criterion) for criterion in last.criteria if criterion.id != rules.REQUEST]

@@ -63,8 +63,6 @@ def facts(state: RalphState) -> list[str]:
     if state.request:
         listed.append(f"the user asked for, {state.whose_request}: {quoted(state.request, LONGEST_REQUEST)}")
     listed.append(state.whose_criteria)
-    if state.source_edited:
-        listed.append(state.source_edited)
     if state.after:
         listed.append(f"it carries on, {state.after_text}")
     if state.circumventions:

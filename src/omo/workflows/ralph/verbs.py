@@ -249,8 +249,7 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
     lines = [f"Iteration {row['iteration']} of {state.max_iterations}: {verdict}", *to_do(state, row["results"], files)]
     lines += [*_judged(row), *_sentences(overrides(state))]
     if not judged.is_closed:
-        calls = f"call {row['call']} of {judging.MOST_CALLS} that could not tell"
-        lines.append(f"Not judged: {calls}; {judging.UNCOUNTED}")
+        lines.append("Not judged: nobody could tell, and nothing was counted")
     elif state.is_open:
         lines.append(f"Iteration {state.iteration} is open, with the same phases.")
     lines.append(f"Next: {judged.next.text}")
@@ -373,7 +372,6 @@ def _data(run: RalphState, step: NextStep) -> Json:
         "judge_calls": len(run.briefs),
         "receipt": (run.ended or {}).get("receipt"),
         "lessons": run.lessons,
-        "edited": run.source_edited,
         "problems": [],
         "next": step.data,
     }
