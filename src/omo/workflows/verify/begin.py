@@ -11,8 +11,8 @@ from omo.clock import stamp
 from omo.errors import Refused
 from omo.proof import artifacts, base, pins
 from omo.proof.checks import Check as AnyCheck
-from omo.proof.checks import CommandCheck, MetricCheck, ids_of, parse_checks
-from omo.proof.typed_commands import resolve
+from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
+from omo.work import proving
 from omo.work.lifecycle import require_reason
 from omo.workflows.verify.goals import OVER, Goal, Goals, GoalStore, Row, Spec, known, spent
 
@@ -21,15 +21,8 @@ def checks_of(spec: Spec) -> list[AnyCheck | str]:
     return parse_checks(spec.checks, f"checks of {spec.id}")
 
 
-def programs_of(root: str, spec: Spec) -> dict[str, str]:
-    """The file that each command's program stands for now, by the check's id; empty where there is none."""
-    checks = checks_of(spec)
-    programs = {}
-    for name, check in zip(ids_of(checks), checks, strict=True):
-        if isinstance(check, (CommandCheck, MetricCheck)):
-            directory = os.path.join(root, check.cwd)
-            programs[name] = resolve(check.argv[0], directory, os.environ.get("PATH", "")) or ""
-    return programs
+def commands_of(spec: Spec) -> list[CommandCheck | MetricCheck]:
+    return [check for check in checks_of(spec) if isinstance(check, (CommandCheck, MetricCheck))]
 
 
 def add(store: GoalStore, spec: Spec, *, source: str) -> tuple[Goal, pins.PinReport | None]:
@@ -56,7 +49,7 @@ def add(store: GoalStore, spec: Spec, *, source: str) -> tuple[Goal, pins.PinRep
     artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
     event: Row = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": asdict(spec)}
     event["base"] = base.take(caller.root, os.environ, caller.state)
-    event["programs"] = programs_of(caller.root, spec)
+    event["programs"] = proving.programs_of(caller.root, commands_of(spec))
 
     def decide(goals: Goals) -> tuple[None, list[Row]]:
         return None, [event] if _check_filing(goals, spec, caller.by) else []

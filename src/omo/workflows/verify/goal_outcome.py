@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from omo.clock import seconds
-from omo.proof import base, pins
-from omo.proof.checks import Check, CommandCheck, MetricCheck, digest_of_check, ids_of
+from omo.proof import pins
+from omo.proof.checks import Check, digest_of_check, ids_of
 from omo.proof.evaluate import ChecksVerdict
-from omo.proof.typed_commands import is_newer
 from omo.text import clip, counted
 from omo.work import outcome, proving
 from omo.work.judge import JUDGE
 from omo.workflows.ultrawork.gates import fold
 from omo.workflows.ultrawork.pins import Held
 from omo.workflows.verify import claims
-from omo.workflows.verify.begin import checks_of, programs_of
+from omo.workflows.verify.begin import checks_of, commands_of
 from omo.workflows.verify.goals import FOR_JUDGEMENT, Goal, GoalStore
 from omo.workflows.verify.steps import GoalJudgement
 
@@ -123,10 +121,11 @@ def _on_the_agents_word(end: Conclusion) -> list[str]:
 def _by_code(store: GoalStore, end: Conclusion) -> tuple[list[str], list[str]]:
     """What the commands show, and what speaks against it."""
     goal, caller = end.goal, store.caller
-    against = [*end.held.not_yet, *_other_programs(store, goal)]
     subject = proving.subject_of(caller, goal.base or NO_BASE, fold(caller.events, None).allowed_changes)
+    commands = commands_of(goal.spec)
+    against = [*end.held.not_yet, *proving.other_programs(subject, commands, goal.programs, goal.filed_at)]
     if end.is_judged:
-        return proving.allowed_notes(subject), [*against, *proving.doubts(subject, _commands(goal))]
+        return proving.allowed_notes(subject), [*against, *proving.doubts(subject, commands)]
     if against:
         return [], against
     shown = proving.shown_by_checks(subject, named_checks(caller.state, goal), end.held.passing)
@@ -142,22 +141,6 @@ def named_checks(state: str, goal: Goal) -> list[tuple[str, Check | str, bool]]:
         is_users = goal.by == "user" and pinned.of(digest_of_check(check), goal.id).by == "user"
         named.append((name, check, is_users))
     return named
-
-
-def _commands(goal: Goal) -> list[CommandCheck | MetricCheck]:
-    return [check for check in checks_of(goal.spec) if isinstance(check, (CommandCheck, MetricCheck))]
-
-
-def _other_programs(store: GoalStore, goal: Goal) -> list[str]:
-    """What the commands ran with, where that was not there when the goal was filed."""
-    root = store.caller.root
-    doubts = []
-    if _commands(goal) and goal.base and goal.base["home"] != base.home_of(os.environ):
-        doubts.append("the commands ran with another HOME than when it was filed")
-    for name, program in programs_of(root, goal.spec).items():
-        if program and program != goal.programs.get(name) and is_newer(program, goal.filed_at):
-            doubts.append(f"{name} ran {clip(program, 120)}, which is newer than the goal")
-    return doubts
 
 
 def _exceptions(store: GoalStore, end: Conclusion) -> list[LetThrough]:
