@@ -86,7 +86,7 @@ def test_a_defect_names_its_field(change: dict[str, Any], place: str) -> None:
 def test_a_file_without_criteria_shows_the_form(data: object) -> None:
     with pytest.raises(BadInput, match="criteria") as refused:
         criteria.parse(data)
-    assert "id: C1" in str(refused.value.details["defects"])
+    assert "id: C1" in refused.value.fix
 
 
 def test_all_defects_at_once() -> None:

@@ -8,12 +8,11 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from omo.errors import BadInput
 from omo.proof import documents
 from omo.proof.checks import (
-    DOCS,
     Check,
     CommandCheck,
     Glob,
@@ -39,30 +38,18 @@ EXAMPLE = (
 )
 
 
-def _id(text: str) -> str:
-    if not re.fullmatch(r"C[1-9][0-9]{0,3}", text):
-        raise ValueError("must be C and a number, such as C1")
-    return text
-
-
-def _description(text: str) -> str:
-    if not 1 <= len(text.strip()) <= LONGEST_DESCRIPTION:
-        raise ValueError(f"must say in 1 to {LONGEST_DESCRIPTION} characters what is true when the work is done")
-    return clip(text, LONGEST_DESCRIPTION)
-
-
 class CriterionForm(Strict):
     """Its checks are read by themselves, so that every defect of theirs is told with its own field."""
 
-    id: Annotated[str, AfterValidator(_id)]
-    description: Annotated[Text, AfterValidator(_description)]
+    id: Annotated[str, Field(pattern=r"^C[1-9][0-9]{0,3}$")]
+    description: Annotated[Text, Field(pattern=r"\w", max_length=LONGEST_DESCRIPTION)]
     checks: Any = None
     affected_paths: list[Glob] = Field(default_factory=list, max_length=MOST_PATHS)
     guard: bool = False
 
 
 class CriteriaFile(Strict):
-    criteria: list[CriterionForm]
+    criteria: Annotated[list[CriterionForm], Field(min_length=1, max_length=MOST_CRITERIA)]
 
 
 def commands_of(criteria: Sequence[Criterion]) -> list[CommandCheck | MetricCheck]:
@@ -84,24 +71,20 @@ def named_checks(criteria: Sequence[Criterion], *, is_users: bool) -> list[tuple
 
 
 def load(path: Path) -> list[Criterion]:
-    return parse(documents.load(path), path.name)
+    return parse(documents.load(path))
 
 
-def parse(data: object, name: str = "criteria") -> list[Criterion]:
+def parse(data: object) -> list[Criterion]:
     """Raises BadInput with every defect of the form; where there is none, with what they lack together."""
-    listed = data.get("criteria") if isinstance(data, dict) else None
-    if not isinstance(listed, list) or not listed:
-        raise _bad([f"{name}: must hold one key, criteria, with a list of at least one: {EXAMPLE}"])
-    if len(listed) > MOST_CRITERIA:
-        raise _bad([f"criteria: {len(listed)} of them, at most {MOST_CRITERIA} are allowed; make several runs"])
     forms: list[CriterionForm] = []
     defects: list[str] = []
     try:
         forms = CriteriaFile.model_validate(data).criteria
     except ValidationError as error:
         defects += defects_of(error, CriteriaFile)
+    listed = data.get("criteria") if isinstance(data, dict) else None
     checks = []
-    for index, item in enumerate(listed):
+    for index, item in enumerate(listed if isinstance(listed, list) else ()):
         if isinstance(item, dict):
             where = f"criteria[{index}]"
             checks.append(_checks(item.get("checks"), where, defects))
@@ -111,7 +94,8 @@ def parse(data: object, name: str = "criteria") -> list[Criterion]:
     criteria = []
     for form, pinned in zip(forms, checks, strict=True):
         is_guard = form.guard or all(check["guard"] for check in pinned)
-        criteria.append(Criterion(form.id, form.description, pinned, form.affected_paths, is_guard))
+        description = clip(form.description, LONGEST_DESCRIPTION)
+        criteria.append(Criterion(form.id, description, pinned, form.affected_paths, is_guard))
     ids = [criterion.id for criterion in criteria]
     for name in dict.fromkeys(ids):
         if ids.count(name) > 1:
@@ -140,7 +124,7 @@ def proposed(root: str, head: str | None, cwd: str) -> list[Criterion]:
 def _bad(defects: list[str]) -> BadInput:
     return BadInput(
         f"the criteria have {counted(len(defects), 'defect')}",
-        fix=f"mend them in the file, then omo ralph start --criteria FILE again; {DOCS / 'ralph.md'} shows the form",
+        fix=f"mend them in the file, then omo ralph start --criteria FILE again; its form: {EXAMPLE}",
         defects=[clip(defect, 600) for defect in defects],
     )
 
