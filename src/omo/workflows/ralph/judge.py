@@ -5,6 +5,7 @@ The judge gets a brief: what the user asked for, the criteria and how each is ch
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 from omo.clock import seconds
 from omo.digest import sha256
 from omo.errors import BadInput, NotEvaluable, Refused
+from omo.proof import base
 from omo.state.rows import read_base
 from omo.text import clip
 from omo.work import bound, proving
@@ -87,7 +89,7 @@ def judge(
     report = check(run, files)
     if not report.ok:
         raise _not_judged(run, state, report)
-    before = files.now
+    before = base.take(files.root, os.environ, run.caller.state)  # with what is in no commit
     answers = _answers(run, state, files, result_text)
     notes = answers.notes
     results = _results(state, Evaluation(run, state, answers.answers, heavy, clock))

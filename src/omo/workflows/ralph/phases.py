@@ -5,16 +5,14 @@ One thing only the agent can say: why a small change needs no refinement.
 
 from __future__ import annotations
 
-import difflib
 import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from omo import safe_open
+from omo.errors import NotMade
 from omo.json_text import Json
-from omo.proof import base, gate_runs, kinds, own_commands
+from omo.proof import base, contents, gate_runs, hunks, kinds, own_commands
 from omo.state.rows import read_base
 from omo.state.runtime import part
 from omo.text import clip, counted
@@ -34,7 +32,6 @@ if TYPE_CHECKING:
 
 MOST_GATES = 50  # named in a judgement
 UNCOUNTED = 1_000_000  # lines, where nobody can tell: never a small change
-LARGEST_READ = 1_000_000
 PHASE_OF = {agent: phase for phase, agent in PROVEN_BY.items() if agent}
 GATE_ROWS = ("gate-added", "gate-removed", "gate-allowed")  # hold from one iteration to the next
 PRESENT, MISSING, SKIPPED, REDUCED = "present", "missing", "skip-recorded", "reduced"
@@ -149,7 +146,7 @@ def check(run: RalphRun, files: Files, *, newer_than: str = "") -> PhaseReport:
     if "IMPL" not in counting:
         proofs["IMPL"] = _own_work(files, state, proofs["IMPL"])
     if state.why_no_refine and proofs["REFINE"].status == MISSING:
-        proofs["REFINE"] = _refine_left_out(files, state)
+        proofs["REFINE"] = _refine_left_out(caller, state)
     proofs["SHIP"] = ship(gates, files.tree)
     if not gates and (why := _needs_no_gate(files, state)):
         proofs["SHIP"] = PhaseProof(PRESENT, f"no gate is pinned; {why}")
@@ -211,40 +208,31 @@ def _own_work(files: Files, state: RalphState, by_agent: PhaseProof) -> PhasePro
     return PhaseProof(MISSING, f"{by_agent.text}, and no file is other than when it began", is_undone=True)
 
 
-def _refine_left_out(files: Files, state: RalphState) -> PhaseProof:
-    lines = changed_lines(files, state)
+def _refine_left_out(caller: Caller, state: RalphState) -> PhaseProof:
+    lines = changed_lines(caller, state)
     text = f"{counted(lines, 'changed line')}: {clip(state.why_no_refine, 200)}"
     if lines >= SMALL_CHANGE:
         return PhaseProof(MISSING, f"left out, but {SMALL_CHANGE} lines are too many for that: {text}")
     return PhaseProof(SKIPPED, text)
 
 
-def changed_lines(files: Files, state: RalphState) -> int:
+def changed_lines(caller: Caller, state: RalphState) -> int:
     """Lines added and removed that no judgement saw, committed or not. UNCOUNTED if unknown.
 
     Since the last judgement, else since the start: what is written between rounds is nobody's small change.
     """
     began = read_base(state.last_judged.get("files")) or read_base(state.started.get("files"))
-    changed = base.look(files.root, began or None).changed
+    changed = base.look(caller.root, began or None).changed
     if changed is None:
         return UNCOUNTED
-    committed = base.committed(files.root, began["head"], list(changed)) if began["head"] else {}
     total = 0
-    for path, digest in changed.items():
-        before, after = committed.get(path, b""), b""
-        try:
-            if digest != base.GONE:
-                after = safe_open.read_file(Path(files.root, path), LARGEST_READ)
-        except OSError:
-            return UNCOUNTED
-        old, new = before.decode("utf-8", "replace").splitlines(), after.decode("utf-8", "replace").splitlines()
-        lines = 0
-        for line in list(difflib.unified_diff(old, new, n=0, lineterm=""))[2:]:  # its first two lines name the files
-            lines += line.startswith(("+", "-"))
-        # A binary, and what had not been committed when it began: nobody knows how it was, so it is no small change.
-        # Both in TestChangedLines of tests/ralph/test_run.py.
-        is_unknown = b"\0" in before + after or (path in began["files"] and not (before and lines))
-        total += SMALL_CHANGE if is_unknown else lines
+    try:
+        before = contents.at_base(caller.root, caller.state, began, list(changed))
+        for path in changed:
+            for hunk in hunks.hunks_of(path, before[path], contents.now(caller.root, path)):
+                total += hunk.size
+    except NotMade:
+        return UNCOUNTED
     return total
 
 
