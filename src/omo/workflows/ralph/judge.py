@@ -16,7 +16,7 @@ from omo.digest import sha256
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import base
 from omo.state.rows import read_base
-from omo.text import clip
+from omo.text import clip, listed
 from omo.work import bound, proving
 from omo.work.agents import FULL, AgentMessage, NoAnswer, expect, messages_in
 from omo.work.files import Files
@@ -175,13 +175,8 @@ def record_circumvention(run: RalphRun, state: RalphState, missing: list[str]) -
 
 def _left_behind(files: Files, before: Base) -> list[str]:
     """What to do about files that are others than `before`; nothing where there are none."""
-    changed = files.changed_since(before) or []
-    if not changed:
-        return []
-    names = ", ".join(clip(path, 100) for path in changed[:MOST_NAMED])
-    if len(changed) > MOST_NAMED:
-        names += f" and {len(changed) - MOST_NAMED} more"
-    return [LEFT_BEHIND.format(names)]
+    changed = files.changed_since(before)
+    return [LEFT_BEHIND.format(listed(changed, MOST_NAMED))] if changed else []
 
 
 def _proof(run: RalphRun, state: RalphState, report: PhaseReport) -> RalphRow:

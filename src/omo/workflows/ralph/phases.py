@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base
 
-MOST_GATES = 50  # named in a judgement
 UNCOUNTED = 1_000_000  # lines, where nobody can tell: never a small change
 PHASE_OF = {agent: phase for phase, agent in PROVEN_BY.items() if agent}
 GATE_ROWS = ("gate-added", "gate-removed", "gate-allowed")  # hold from one iteration to the next
@@ -44,11 +43,6 @@ REMEDIES = {
     "REFINE": "let omo:critic look at what QA left, with what omo ralph brief critic prints as its whole prompt, and "
     'mend what it finds; of a small change: omo ralph judge --no-refine "why it needs none"',
     "SHIP": "mend what its gates say; omo ralph judge runs them on the files as they are",
-}
-TOO_EARLY = {
-    "IMPL": "omo:executor finished before omo:planner",
-    "VERIFY": "omo:qa finished before the work was there to be seen",
-    "REFINE": "omo:critic finished before omo:qa had seen the work",
 }
 SHELLS = ("sh", "bash", "dash", "zsh")
 HOLLOW = ("true", ":", "echo", "printf", "sleep")
@@ -94,8 +88,8 @@ class PhaseReport:
     def gate_rows(self) -> list[JudgedGate]:
         """Who pinned what, for the judgement."""
         rows = []
-        for gate in self.gates[:MOST_GATES]:
-            row: JudgedGate = {"name": clip(gate.name, 60), "by": clip(gate.by, 20)}
+        for gate in self.gates:
+            row: JudgedGate = {"name": gate.name, "by": gate.by}
             if gate.last is not None and not gate.last.passed:
                 # For the receipt: what the user let through did not pass.
                 row["failed"] = gate_runs.run_of(gate.last.row).failure
@@ -194,7 +188,7 @@ def _by_agent(
     if message is not None:
         return PhaseProof(PRESENT, f"{agent} finished at {message.ts} (row {message.seq} of the session's ledger)")
     if any(each.agent == agent for each in finished):
-        return PhaseProof(MISSING, TOO_EARLY[phase])
+        return PhaseProof(MISSING, f"{agent} finished before the phase before it was over")
     return PhaseProof(MISSING, f"no {agent} finished in this iteration", is_undone=True)
 
 
@@ -264,16 +258,16 @@ def ship(gates: Sequence[Gate], tree: str) -> PhaseProof:
         return PhaseProof(MISSING, f"what the agent pinned cannot fail, so it proves nothing ({names}): {PIN}")
     wrong = []
     for gate in real:
-        name, last = clip(gate.name, 60), gate.last
+        last = gate.last
         if last is None:
-            wrong.append(f"{name} was not run in this iteration")
+            wrong.append(f"{gate.name} was not run in this iteration")
         elif (last.row.get("fingerprint") or last.tree) != tree:
-            wrong.append(f"{name} ran on other files than these")
+            wrong.append(f"{gate.name} ran on other files than these")
         elif not last.passed and not gate.allowed:
-            wrong.append(f"{name} says {clip(last.result, 20)}")
+            wrong.append(f"{gate.name} says {last.result}")
     if wrong:
         return PhaseProof(MISSING, f"gates: {clip(', '.join(wrong), 300)}")
-    pinned = ", ".join(f"{clip(gate.name, 60)} (pinned by the {clip(gate.by, 20)})" for gate in real)
+    pinned = ", ".join(f"{gate.name} (pinned by the {gate.by})" for gate in real)
     return PhaseProof(PRESENT, f"passed on the files as they are: {clip(pinned, 300)}")
 
 

@@ -125,7 +125,6 @@ class RalphRow(LedgerRow, total=False):
     source: str
     base: str | None
     files: Base
-    changed_since_named: bool
     programs: dict[str, str]  # what commands of criteria stood for
     max_iterations: int
     reduced_scope: str

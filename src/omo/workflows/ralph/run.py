@@ -209,8 +209,6 @@ class RalphState:
             return "the project has no checks of its own, and what the user asked for is the only criterion"
         if not self.source:
             return "the criteria are the project's own checks, as its files named them at the start"
-        if self.started.get("changed_since_named"):
-            return f"the criteria are the agent's own, {clip(self.source, 120)} was changed after the user named it"
         return "the criteria are the agent's own, the user did not confirm them"
 
     # The run before it

@@ -96,7 +96,6 @@ def start(
             "base": head,
             "files": began,
             "programs": proving.programs_of(caller.root, criteria.commands_of(wanted)),
-            "changed_since_named": requests.changed_since_named(typed, source, digest),
             "max_iterations": max_iterations,
             "reduced_scope": clip(reduced_scope.strip(), 1000),
             "lessons": _lessons(last, wanted),

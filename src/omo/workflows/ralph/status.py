@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 
 from omo.json_text import Json
-from omo.proof import globs
 from omo.state.runtime import part
-from omo.text import clip
+from omo.text import clip, listed
 from omo.work import outcome
 from omo.work.files import Files
 from omo.work.run import load
@@ -59,26 +58,26 @@ def status(viewer: Viewer) -> Status | None:
 def facts(state: RalphState) -> list[str]:
     """What was asked for, in the words of whoever said it, which no compaction may lose; whose the criteria are, and
     what happened to the run."""
-    listed = []
+    lines = []
     if state.request:
-        listed.append(f"the user asked for, {state.whose_request}: {quoted(state.request, LONGEST_REQUEST)}")
-    listed.append(state.whose_criteria)
+        lines.append(f"the user asked for, {state.whose_request}: {quoted(state.request, LONGEST_REQUEST)}")
+    lines.append(state.whose_criteria)
     if state.after:
-        listed.append(f"it carries on, {state.after_text}")
+        lines.append(f"it carries on, {state.after_text}")
     if state.circumventions:
-        listed.append(f"circumvented {state.circumventions} of {MOST_CIRCUMVENTIONS} times")
-    return listed
+        lines.append(f"circumvented {state.circumventions} of {MOST_CIRCUMVENTIONS} times")
+    return lines
 
 
 def overrides(state: RalphState) -> list[str]:
     """What every report has to say."""
-    listed = []
+    lines = []
     if state.reduced_scope:
-        listed.append(f"reduced scope, authorised by the user: {quoted(state.reduced_scope)}")
+        lines.append(f"reduced scope, authorised by the user: {quoted(state.reduced_scope)}")
     if state.reduced_iterations:
         rounds = ", ".join(map(str, state.reduced_iterations))
-        listed.append(f"not judged independently: no hook saw the judge of iteration {rounds} say it")
-    return listed
+        lines.append(f"not judged independently: no hook saw the judge of iteration {rounds} say it")
+    return lines
 
 
 def _item(state: RalphState, criterion: Criterion, viewer: Viewer) -> Item:
@@ -131,11 +130,10 @@ def findings(state: RalphState, criterion: Criterion, result: CriterionResult, f
         lines.append(f"seen: {quoted(result['evidence'], longest)} ({result.get('source')})")
     if known.status == "REGRESSED":
         changed = changed_since_pass(state, criterion, files)
-        unknown = " (nobody can tell)" if changed is None else ""
-        named = ", ".join(map(quoted, (changed or [])[:MOST_FILES])) or "none"
-        if changed and len(changed) > MOST_FILES:
-            named += f" and {len(changed) - MOST_FILES} more"
-        changes.append(f"changed since its pass in iteration {known.last_pass_iteration}{unknown}: {named}")
+        named = "nobody can tell"
+        if changed is not None:
+            named = listed([quoted(path) for path in changed], MOST_FILES) or "none"
+        changes.append(f"changed since its pass in iteration {known.last_pass_iteration}: {named}")
         action = DIAGNOSE if changed else action
     if action and known.status != "BLOCKED":  # which is not tried again
         lines.append(f"try: {quoted(action)}")
@@ -147,19 +145,12 @@ def findings(state: RalphState, criterion: Criterion, result: CriterionResult, f
 
 
 def changed_since_pass(state: RalphState, criterion: Criterion, files: Files) -> list[str] | None:
-    """The files that are others than right after its last pass, those it declares first; None where nobody can tell."""
+    """The files that are others than right after its last pass; None where nobody can tell."""
     passed = state.states[criterion.id].last_pass_iteration or 0
-    changed = None
     for row in state.rows:
         if row.get("kind") == "exec-delegated" and row.get("iteration") == passed + 1:
-            changed = files.changed_since(row.get("files"))
-    if changed is None:
-        return None
-
-    def is_others(path: str) -> bool:
-        return not any(globs.covers(path, glob) for glob in criterion.affected_paths)
-
-    return sorted(changed, key=is_others)
+            return files.changed_since(row.get("files"))
+    return None
 
 
 def data_of(state: RalphState, criterion: Criterion, result: CriterionResult) -> Json:

@@ -10,11 +10,10 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
-from omo import options, safe_open
-from omo.clock import stamp
+from omo import options
+from omo.clock import seconds, stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.json_text import Json
@@ -204,18 +203,11 @@ def artifacts(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def _moment(text: str) -> str:
-    """An ISO time with its zone, as ledgers write it; empty where none is given."""
-    if not text:
-        return ""
+    """A time as ledgers write it; empty where none is given."""
     try:
-        moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
-        if moment.tzinfo is None:
-            raise ValueError("it has no zone")
-        return stamp(moment.timestamp())
-    except (ValueError, OverflowError, OSError):
-        raise BadInput(
-            f"--newer-than {clip(text, 60)!r} is not an ISO time with its zone", fix="for example 2026-02-22T17:20:01Z"
-        ) from None
+        return stamp(seconds(text)) if text else ""
+    except ValueError as error:
+        raise BadInput(f"--newer-than: {error}", fix="for example 2026-02-22T17:20:01Z") from None
 
 
 def brief(arguments: argparse.Namespace, context: Context) -> Result:
@@ -303,18 +295,13 @@ def ship(run: RalphRun, context: Context) -> Files:
 
 def _message(named: str, context: Context) -> str:
     """The judge's message from stdin or a file. One that is part of the tree changes what is judged, and is told."""
-    option = f"--result {clip(named, 200)}"
-    try:
-        if named == "-":
-            raw = sys.stdin.buffer.read(LARGEST_MESSAGE + 1)
-        else:
-            raw, _ = safe_open.read_start(os.path.join(context.cwd, named), LARGEST_MESSAGE + 1, follow_link=True)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise BadInput(f"{option}: {why}", fix="name the file with the judge's message") from None
-    if len(raw) > LARGEST_MESSAGE:
-        raise BadInput(f"{option} has more than {LARGEST_MESSAGE} bytes", fix="only the message")
-    return raw.decode("utf-8-sig", "replace")
+    from omo.proof import documents
+
+    if named == "-":
+        return sys.stdin.read(LARGEST_MESSAGE)
+    path = os.path.join(context.cwd, named)
+    fix = "name the file with the judge's message behind --result"
+    return documents.read_text(path, LARGEST_MESSAGE, fix, follow_link=True)
 
 
 def status(arguments: argparse.Namespace, context: Context) -> Result:
