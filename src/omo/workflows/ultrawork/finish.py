@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from omo.clock import seconds
 from omo.errors import BadInput, Refused
@@ -14,7 +13,7 @@ from omo.proof.experiment import Experiment
 from omo.proof.typed_commands import is_newer
 from omo.text import clip, listed
 from omo.work import outcome
-from omo.workflows.ultrawork.gates import Gate, GateRun, Gates
+from omo.workflows.ultrawork.gates import Gate, Gates
 from omo.workflows.ultrawork.prove import Proof
 
 TYPE_CHECKING = False
@@ -84,18 +83,12 @@ class Finish:
     def _base(self) -> Base:
         return self.gates.base or {}
 
-    @cached_property
-    def _results(self) -> dict[str, GateRun | None]:
-        """What each gate said of exactly these files, with the variables that a command has here."""
-        env = gate_runs.environment_id(self.environ)
-        return {gate.name: gate.result_on(self.look.tree, env) for gate in self.gates}
-
     def _experiment(self, gate: Gate) -> Experiment | None:
         return self.proof.experiments.get(gate.name)
 
     def _passes(self, gate: Gate) -> bool:
         """Also where only tests fail that failed before the work, if the gate is not one of the user's."""
-        ran = self._results[gate.name]
+        ran = self.proof.results[gate.name]
         if ran is None:
             return False
         made = self._experiment(gate)
@@ -124,7 +117,7 @@ class Finish:
         """Every gate passes on the files as they are, or somebody who may has let it through."""
         left = []
         for gate in self.gates:
-            ran = self._results[gate.name]
+            ran = self.proof.results[gate.name]
             fails_here = ran is not None and ran.failed
             if self._passes(gate):
                 continue
@@ -146,7 +139,7 @@ class Finish:
             raise self._not_all_hold(left)
         users, failing = [], []
         for gate in left:
-            last = self._results[gate.name] or gate.last
+            last = self.proof.results[gate.name] or gate.last
             if gate.is_users:
                 users.append(gate)
             elif last is not None and last.failed:
@@ -178,7 +171,7 @@ class Finish:
 
     def _state(self, gate: Gate) -> str:
         """Why a gate does not hold, in words; what passed on other files names them."""
-        last = self._results[gate.name] or gate.last
+        last = self.proof.results[gate.name] or gate.last
         if last is None:
             return "was not run in this run"
         made = self._experiment(gate)
@@ -208,7 +201,7 @@ class Finish:
         except ValueError:
             armed_at = 0.0  # a row that was edited: every program is newer
         for gate in self.gates:
-            ran = self._results[gate.name]
+            ran = self.proof.results[gate.name]
             program = ran.program if ran is not None else ""
             if program and program != gate.program and is_newer(program, armed_at):
                 what = f"gate {gate.name} ran {clip(program, 120)}, which is newer than the run"

@@ -11,12 +11,13 @@ from omo.proof import base, experiment, form, gate_runs, kinds, own_commands, ty
 from omo.proof.experiment import Experiment
 from omo.proof.gate_runs import CommandRun
 from omo.proof.project_checks import SCRIPT_RUNNERS, Check
+from omo.proof.run import child_environment
 from omo.state import paths, runtime
 from omo.text import clip
 from omo.work import requests, session
 from omo.work.sections import BY_USER
 from omo.workflows.ultrawork import runs
-from omo.workflows.ultrawork.gates import FoundGates, Gate, Gates, pin_line, run_of
+from omo.workflows.ultrawork.gates import FoundGates, Gate, GateRun, Gates, pin_line, run_of
 
 MOST_ROUNDS = 3
 
@@ -37,6 +38,8 @@ class Proof:
     look: base.Look
     whole: base.Look  # with what gates' own runs have written
     owners: dict[str, str] = field(default_factory=dict)  # by gate whose it is, empty where the agent chose it
+    # By gate what it said of exactly these files, with the variables that a command has here.
+    results: dict[str, GateRun | None] = field(default_factory=dict)
     experiments: dict[str, Experiment] = field(default_factory=dict)
     tests_not_run: str = ""
     tests: list[str] = field(default_factory=list)  # the gates that run the project's own tests
@@ -55,6 +58,7 @@ class Prover:
         self._owners: dict[str, str] = {}  # by command
         self._ran: set[str] = set()  # by its name
         self._whole: base.Look | None = None  # the files as they were last seen, if nothing has run since
+        self._env = gate_runs.environment_id(child_environment(os.environ))
 
     def proof(self) -> Proof:
         """What was shown on files that no run has changed: a gate that formats them is asked once more."""
@@ -75,7 +79,8 @@ class Prover:
         for gate in proof.gates:
             if gate not in counting:
                 self._run_unseen(proof, gate)
-        if not self._fails(proof):
+        # Past a gate that fails nothing is proven, so no file is swapped for it, unless its tests are known by name.
+        if all(gate.last is not None and gate.last.names_are_whole for gate in self._failing(proof)):
             for gate in counting:
                 made = proof.experiments[gate.name] = self._experiment(proof, gate)
                 is_of_tests = not self._tests or self._covers_tests(proof, gate)
@@ -142,6 +147,7 @@ class Prover:
         proof = Proof(known, self._whole.without(known.left_out), self._whole)
         for gate in known:
             proof.owners[gate.name] = self._owner(gate, known)
+            proof.results[gate.name] = gate.result_on(proof.look.tree, self._env)
         return proof
 
     def _owner(self, gate: Gate, known: Gates) -> str:
@@ -206,39 +212,31 @@ class Prover:
             return False
         return not runs.subject_of(self.context, proof.gates, proof.whole).read_by_tests
 
-    def _result(self, proof: Proof, gate: Gate) -> str:
-        subject = runs.subject_of(self.context, proof.gates, proof.whole)
-        ran = gate.result_on(proof.look.tree, gate_runs.environment_id(subject.environ))
-        return ran.result if ran is not None else ""
-
-    def _fails(self, proof: Proof) -> bool:
-        """A gate that fails and was not let through: nothing can be proven, so no file is swapped for it."""
+    def _failing(self, proof: Proof) -> list[Gate]:
+        """The gates that fail on these files and were not let through."""
+        failing = []
         for gate in proof.gates:
-            if self._result(proof, gate) == "fail" and not gate.allowed and not gate.recorded:
-                if gate.last is None or not gate.last.names_are_whole:
-                    return True
-        return False
+            ran = proof.results[gate.name]
+            if ran is not None and ran.failed and not gate.allowed and not gate.recorded:
+                failing.append(gate)
+        return failing
 
     def _with_failures_run_again(self, proof: Proof) -> Proof:
         """What stood in its way need not have been a file: "a gate that asks git, committed after it failed"."""
-        again = []
-        for gate in proof.gates:
-            if gate.name not in self._ran and not gate.allowed and not gate.recorded:
-                if self.runs_gates and self._result(proof, gate) == "fail":
-                    again.append(gate)
+        again = [gate for gate in self._failing(proof) if self.runs_gates and gate.name not in self._ran]
         for gate in again:
             self._run(gate, asks=True)
         return replace(self._look(), tests_not_run=proof.tests_not_run) if again else proof
 
     def _run_unseen(self, proof: Proof, gate: Gate) -> None:
-        if self.runs_gates and not self._result(proof, gate):
+        if self.runs_gates and proof.results[gate.name] is None:
             self._run(gate)
 
     def _experiment(self, proof: Proof, gate: Gate) -> Experiment:
         key = (gate.command, proof.look.tree)
         if key not in self._known:
             subject = runs.subject_of(self.context, proof.gates, proof.whole, makes=self.makes)
-            seen = runs.seen(gate, gate_runs.environment_id(subject.environ))
+            seen = runs.seen(gate, self._env)
             made = experiment.prove(subject, gate, seen, lambda: self._run(gate, asks=True))
             if made.verdict == experiment.NOT_MADE:
                 self._whole = None  # it may have ended between two runs
