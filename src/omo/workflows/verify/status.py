@@ -137,9 +137,14 @@ def stale_because(goal: Goal, files: Files) -> str:
         return clip(error.message, 160)
 
 
-def brief(goal: Goal) -> Row:
-    """One goal in the data of every command that shows it."""
-    return {
+def goal_data(store: GoalStore, goal: Goal, owed: list[GoalStep], files: Files) -> Row:
+    """All that is known of one goal, in the data of every command that shows it."""
+    answers = {}
+    for name, answer in goal.answers.items():
+        shown = {"result": answer.result, "stale": why_stale(goal, answer, files), "artifacts": answer.artifacts}
+        answers[name] = {**shown, "said": answer.said, "cited_not_looked_at": answer.unseen}
+    let_stand = claims.recorded(store.caller.state, goal=goal.id, overridden=True)
+    data = {
         "goal": goal.id,
         "title": goal.spec.title,
         "category": goal.spec.category,
@@ -154,26 +159,13 @@ def brief(goal: Goal) -> Row:
         "reason": goal.reason,
         "learned": goal.learned,
         "users_leg": {"state": "pending", "outcomes": goal.users_leg} if goal.users_leg else None,
-    }
-
-
-def details(store: GoalStore, goal: Goal, owed: list[GoalStep], files: Files) -> Row:
-    """All that is known of one goal."""
-    state = store.caller.state
-    answers = {}
-    for name, answer in goal.answers.items():
-        shown = {"result": answer.result, "stale": why_stale(goal, answer, files), "artifacts": answer.artifacts}
-        answers[name] = {**shown, "said": answer.said, "cited_not_looked_at": answer.unseen}
-    data = {
-        **brief(goal),
-        "contract": goal.spec.contract,
         "filed_by": goal.by,
         "outcomes": goal.spec.outcomes,
         "owed": [step.data for step in owed],
         "answers": answers,
         "checks": [check._asdict() for check in goal.checks_seen],
         "gaps": goal.gaps,
-        "overrides": [claim.let_stand for claim in claims.recorded(state, goal=goal.id, overridden=True)],
+        "overrides": [claim.let_stand for claim in let_stand],
         "inputs": [output.data for output in goal.inputs.values()],
     }
     if goal.spec.recurring:

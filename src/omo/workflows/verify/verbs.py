@@ -26,7 +26,7 @@ from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.workflows.verify import claims
 from omo.workflows.verify.goals import ANSWERS, HYPOTHESIS_RESULTS, VERIFY, Goal, GoalStore
-from omo.workflows.verify.status import brief, details, found_lines, publish_goals
+from omo.workflows.verify.status import found_lines, goal_data, publish_goals
 from omo.workflows.verify.steps import GoalStep, ask_judge, steps
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> 
     verb = "begin" if goal.status == "pending" else "status"
     following = f"omo verify {verb} {goal.id}"
     by = store.caller.by
-    data = {**brief(goal), "pinned": [], "vacuous": [], "by": by, "next": following}
+    data = {"goal": goal.id, "status": goal.status, "pinned": [], "vacuous": [], "by": by, "next": following}
     lines = [f"Exactly this goal {goal.id} is filed already: {goal.status}."]
     if report is not None:
         data |= {"pinned": report.added, "vacuous": report.vacuous}
@@ -188,7 +188,8 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     verdict = evaluate_now(store, name)
     publish_goals(store, began=name)
     goal = store.goal(name)
-    owed = steps(goal, store.caller, Files(context.root))
+    files = Files(context.root)
+    owed = steps(goal, store.caller, files)
     lessons = guardrails(store, goal)
     if not store.caller.session:
         notes.append("no session is meant, so no Stop is held for this goal; name one with --session ID")
@@ -200,16 +201,8 @@ def begin(arguments: argparse.Namespace, context: Context) -> Result:
     lines += [f"  {line}" for line in found_lines(goal)]
     if lessons:
         lines += ["Earlier verifications of this category:", *(f"  - {lesson}" for lesson in lessons)]
-    data = {
-        **brief(goal),
-        "resumed": not is_new,
-        "verdict": verdict.verdict,
-        "flags": verdict.flags,
-        "checks": [check._asdict() for check in goal.checks_seen],
-        "guardrails": lessons,
-        "inputs": [output.data for output in goal.inputs.values()],
-        "owed": [step.data for step in owed],
-    }
+    data = goal_data(store, goal, owed, files)
+    data |= {"resumed": not is_new, "verdict": verdict.verdict, "flags": verdict.flags, "guardrails": lessons}
     return Result(data, "\n".join([*lines, *_owed_lines(owed)]), notes=notes)
 
 
@@ -318,7 +311,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
         goal = store.goal(arguments.goal)
         files = Files(context.root)
         owed = steps(goal, store.caller, files)
-        data = details(store, goal, owed, files)
+        data = goal_data(store, goal, owed, files)
         lines = [_goal_line(goal), *(f"  {line}" for line in found_lines(goal)), *_owed_lines(owed)]
         lines += [f"  gap: {clip(gap, 200)}" for gap in goal.gaps]
         lines += [f"  override: {clip(line, 300)}" for line in data["overrides"]]
@@ -333,7 +326,7 @@ def status(arguments: argparse.Namespace, context: Context) -> Result:
     for filed in claims.recorded(context.state, overridden=True):
         overrides.append({"goal": filed.goal or None, "override": filed.let_stand})
         lines.append(f"override of {filed.goal or 'no goal'}: {clip(filed.let_stand, 300)}")
-    listed = [brief(goal) for goal in store.goals.values()]
+    listed = [{"goal": goal.id, "title": goal.spec.title, "status": goal.status} for goal in store.goals.values()]
     data = {"goals": listed, "overrides": overrides, "problems": store.problems}
     return Result(data, "\n".join(lines), notes=store.problems)
 
