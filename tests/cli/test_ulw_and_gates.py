@@ -143,16 +143,6 @@ def test_a_gate_that_writes_files_does_not_stale_its_neighbours(project: Project
     assert project.agent("ulw", "done", "--because", BECAUSE).code == 0
 
 
-def test_a_pass_on_the_tree_it_was_pinned_on_is_shown_as_such(project: Project) -> None:
-    project.agent("ulw", "start")
-    pin(project, "ok", PASSES)
-    project.agent("gate", "run")
-    assert "unchanged tree" in project.agent("gate", "list").out
-    project.write("value", "new\n")
-    project.agent("gate", "run")
-    assert "unchanged tree" not in project.agent("gate", "list").out
-
-
 def test_a_refusal_names_a_program_that_came_after_the_pin(project: Project) -> None:
     project.prompt("ulw write the value")
     project.prompt("/omo:pin value -- look")

@@ -8,7 +8,7 @@ from omo.proof import gate_runs
 from omo.state import ledger, paths
 from omo.text import clip
 from omo.work import times
-from omo.work.sections import Attachment, Notice, Section, Sections, facts
+from omo.work.sections import Attachment, Section, Sections, facts
 from omo.work.status import Status
 from omo.work.viewer import Viewer
 from omo.workflows.ultrawork import gates, runs
@@ -40,19 +40,15 @@ def sections(viewer: Viewer, view: Status) -> Sections:
 def _section(gate: gates.Gate, tried: Mapping[str, GateResult], whose: str) -> Section:
     last = gate.last
     covers: list[tuple[str, object]] = [("directory", "" if gate.cwd == "." else gate.cwd)]
-    notices, took = [], ""
+    took = ""
     if last is not None:
         covers += [("last run", f"{last.result}, exit {last.exit}"), ("why", last.why)]
         if last.seconds is not None:
             took = times.short(last.seconds)
-    if gate.status == "pass, unchanged tree":
-        text = "it passes on the files as the run began with them, so it shows no work"
-        notices.append(Notice("vacuous gate", text, gate.name))
     return Section(
         took=took,
         covers=facts(*covers),
         attachments=tuple(_outputs(gate, tried)),
-        notices=tuple(notices),
         command=clip(shlex.join(gate.argv), 200),
         whose=whose,
     )

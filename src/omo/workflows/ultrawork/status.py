@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from omo.state.rows import Summary
 
 # What was let through is neither passing nor open: it does not count, and is named beside what does.
-MARKS = {"pass": "done", "pass, unchanged tree": "done", "not run": "open"}
+MARKS = {"pass": "done", "not run": "open"}
 RUN = command("omo gate run")
 LONGEST_TAIL = 1200
 
@@ -81,9 +81,7 @@ def _item(gate: gates.Gate, now: base.Look | None, whose: str) -> Item:
     elif gate.recorded or gate.allowed:
         mark = "cut"
     text = gates.in_words(gate)
-    notes = [text, whose]
-    if gate.status == "pass, unchanged tree":
-        notes.append("it passes on the files as the run began with them")
+    notes = (text, whose)
     if mark == "failed" and last is not None:
         text += "\n" + block(last.tail, LONGEST_TAIL)
     return Item(
@@ -91,7 +89,7 @@ def _item(gate: gates.Gate, now: base.Look | None, whose: str) -> Item:
         title="",
         status=gate.status,
         mark=mark,
-        notes=tuple(notes),
+        notes=notes,
         receipt=receipt,
         receipt_why=receipt_why,
         overrides=tuple(overrides),
