@@ -174,8 +174,3 @@ def test_what_was_cleared_away_since_ended_as_it_was_told(tmp_path: Path) -> Non
     for command in ("status", "report --md"):
         assert run.terminal(f"{command} --exit-code --session {PLAYED}") == 3, run.printed
         assert "ended with exceptions: no clean critique" in run.printed
-
-
-def test_watching_has_no_end_to_judge(project: Project) -> None:
-    ran = project.user("status", "--watch", "--exit-code")
-    assert (ran.code, "--exit-code says how things stand now" in ran.err) == (2, True)

@@ -1,17 +1,12 @@
-"""`omo status`: what is drawn where, which session is meant, and watching in real processes."""
+"""`omo status`: what is drawn where, which session is meant, and what is opened for it in real processes."""
 
 from __future__ import annotations
 
 import json
 import os
-import select
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -92,11 +87,6 @@ def test_unreadable_state_is_shown_and_is_an_error(project: Project) -> None:
     data = project.agent("status", "--json").json
     assert (data["ok"], data["error"]["code"], data["problems"][0]["code"]) == (False, "newer-state", "newer-state")
     assert data["sessions"][0]["mode"] == "unreadable"
-
-
-def test_watching_needs_a_terminal(project: Project) -> None:
-    ran = project.user("status", "--watch")
-    assert (ran.code, "the output is none that can show it" in ran.err) == (2, True)
 
 
 def test_ultrawork_status_names_the_work(project: Project) -> None:
@@ -197,56 +187,3 @@ def test_a_session_without_a_kind_of_work_opens_none_of_its_ledgers(project: Pro
     project.now += 2 * 24 * 3600
     arm(project)
     assert set(opened(project)) == {"runtime.local.json", os.path.join("sessions", SESSION, "events.jsonl")}
-
-
-@contextmanager
-def started(project: Project, *argv: str, **given: Any) -> Iterator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", CONSOLE, "status", "--watch", *argv],
-        cwd=project.root, env=environment(TERM="xterm-256color", COLUMNS="80", LINES="24"), **given,
-    )  # fmt: skip
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        if process.stdout:
-            process.stdout.close()
-
-
-def read_until(terminal: int, words: bytes, seconds: float = 60.0) -> bytes:
-    found = b""
-    while words not in found:
-        assert select.select([terminal], [], [], seconds)[0], f"{words!r} did not come: {found!r}"
-        found += os.read(terminal, 65536)
-    return found
-
-
-@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM, b"q"])
-def test_watching_in_a_terminal_redraws_and_leaves_it_as_it_was(
-    project: Project, ended_by: signal.Signals | bytes
-) -> None:
-    import pty
-    import termios
-
-    arm(project)
-    ours, theirs = pty.openpty()
-    before = termios.tcgetattr(ours)
-    with started(project, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True) as process:
-        os.close(theirs)
-        begun = read_until(ours, b"omo gate add NAME -- COMMAND")
-        assert b"\x1b[?1049h" in begun
-        project.agent("gate", "add", "tests", "--", "true")
-        read_until(ours, b"not run")
-        if isinstance(ended_by, bytes):
-            os.write(ours, ended_by)
-        else:
-            process.send_signal(ended_by)
-        assert process.wait(timeout=60) == 0
-        assert termios.tcgetattr(ours) == before
-        left = read_until(ours, b"omo ulw done")
-        rest = left.split(b"\x1b[?1049l")
-        assert len(rest) == 2, "the screen of its own is left once"
-        assert b"ultrawork active" in rest[1]
-        assert b"\x1b[?25h" in left
-    os.close(ours)

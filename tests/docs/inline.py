@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import itertools
 import os
 import re
 import shlex
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -39,7 +37,6 @@ LEFT_OUT = {
     "omo ultragoal checkpoint --status complete": "--goal-id G001 --evidence TEXT",
     "omo ultragoal steer --kind annotate_ledger": "--evidence TEXT --rationale TEXT",
 }
-UNTIL_INTERRUPTED = {"--watch"}
 FILES = {
     "value": "old\n",
     "goal.yaml": "id: G1\ntitle: It is there\nverification:\n  checks:\n    - {id: a, type: path, path: made.txt}\n",
@@ -85,30 +82,10 @@ def was_understood(ran: Ran) -> bool:
 
 
 def run(project: Project, argv: list[str]) -> Ran:
-    """What goes on until it is interrupted is interrupted."""
     try:
-        with interrupted(bool(UNTIL_INTERRUPTED & set(argv))):
-            return project.omo(*argv, stdin="{}", has_terminal=False)
+        return project.omo(*argv, stdin="{}", has_terminal=False)
     except SystemExit as left:
         return Ran(int(left.code or 0), "", "")
-    except KeyboardInterrupt:
-        return Ran(0, "", "")
-
-
-@contextlib.contextmanager
-def interrupted(soon: bool) -> Iterator[None]:
-    """As Ctrl-C, for a command that goes on until then."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    signal.setitimer(signal.ITIMER_REAL, 0.3 if soon else 0)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
 
 
 def fill(project: Project, environment: Path) -> None:

@@ -8,7 +8,7 @@ import sys
 
 from omo import options
 from omo.context import Context
-from omo.errors import BadInput, Unreadable
+from omo.errors import Unreadable
 from omo.result import Result
 from omo.views import lines, project
 
@@ -24,7 +24,6 @@ COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
 def register(commands: options.Commands) -> None:
     parser = options.command(commands, "status", "what is on in this project, session by session", run)
     parser.add_argument("--all", action="store_true", help="every session, goal, step and note, also what is over")
-    parser.add_argument("--watch", action="store_true", help="redraw on every change, until q or Ctrl-C")
     options.exit_code(parser)
 
 
@@ -35,16 +34,12 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     else:
         name = context.looked_at(arguments.session) if arguments.session else ""
     can_draw = not arguments.json and can_be_drawn(context.environ)
-    color = not context.environ.get("NO_COLOR")
-    if arguments.watch and arguments.exit_code:
-        raise BadInput("--watch goes on until you end it, and --exit-code says how things stand now", fix="one of them")
-    if arguments.watch:
-        _watch(context, name, everything=arguments.all, can_draw=can_draw, color=color)
     view = project.project_view(context, closely=name, everything=arguments.all)
     said = lines.project_lines(view, everything=arguments.all)
     if can_draw:
         from omo.views import terminal
 
+        color = not context.environ.get("NO_COLOR")
         text = terminal.render(said, shutil.get_terminal_size().columns, color=color)
     else:
         text = lines.plain(said)
@@ -66,16 +61,6 @@ def _judged(view: project.ProjectView, name: str, data: dict[str, Any], text: st
             told = verdict.verdict(session)
     data = {**data, "session": name or None, "verdict": told.data}
     return Result(data, text, exit_code=told.exit_code, notes=[told.text])
-
-
-def _watch(context: Context, name: str, *, everything: bool, can_draw: bool, color: bool) -> None:
-    if not can_draw:
-        raise BadInput("--watch redraws a terminal, and the output is none that can show it", fix="omo status")
-    from omo.views import terminal
-
-    terminal.watch(context, name, everything=everything, color=color)
-    sys.stdout.flush()
-    raise SystemExit(0)  # everything was shown as it came: there is no result left to render
 
 
 def can_be_drawn(environ: Mapping[str, str]) -> bool:
