@@ -123,12 +123,11 @@ def test_what_is_no_report_is_neither_planted_nor_overwritten(
     assert (done.root / "value").read_text() == "new\n"
 
 
-def test_an_agent_neither_says_where_nor_opens_a_browser(done: Project) -> None:
-    for option in ("--out=../report.html", "--open"):
-        refused = done.agent("report", option)
-        assert (refused.code, "--open and --out are the user's" in refused.err) == (3, True)
+def test_an_agent_does_not_say_where_it_is_written(done: Project) -> None:
+    refused = done.agent("report", "--out=../report.html")
+    assert (refused.code, "--out is the user's" in refused.err) == (3, True)
     one_variable_left = {"CLAUDE_CODE_SESSION_ID": SESSION}
-    assert done.omo("report", "--open", by="user", env=one_variable_left).code == 3
+    assert done.omo("report", "--out=../report.html", by="user", env=one_variable_left).code == 3
     assert not (done.root.parent / "report.html").exists()
     assert not Path(done.state, "reports").exists()
 
@@ -230,28 +229,6 @@ def test_state_that_cannot_be_read_is_said(project: Project) -> None:
     told = project.agent("report", "--json").json
     assert told["verdict"]["text"] == "NOT proven: its state cannot be read."
     assert [(one["what"], one["where"]) for one in told["notices"]] == [("unreadable", "state")]
-
-
-def test_without_a_screen_the_path_is_all_there_is(done: Project) -> None:
-    ran = done.user("report", "--session", SESSION, "--open")
-    assert ran.code == 0
-    assert ran.out.splitlines()[-1].endswith(f"{SESSION}.html")
-    assert "there is no screen to show it on" in ran.err
-
-
-def test_open_hands_the_page_to_the_browser(done: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[str] = []
-
-    def opens(url: str) -> bool:
-        opened.append(url)
-        return True
-
-    monkeypatch.setattr("webbrowser.open", opens)
-    done.environ["DISPLAY"] = ":0"
-    ran = done.user("report", "--session", SESSION, "--open")
-    assert opened == [Path(done.state, "reports", f"{SESSION}.html").as_uri()]
-    assert "it is shown in your browser" in ran.err
-    assert done.user("report", "--session", SESSION, "--open", "--md").code == 2
 
 
 def test_a_session_with_nothing_and_a_run_nobody_knows(done: Project) -> None:

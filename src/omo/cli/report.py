@@ -21,7 +21,6 @@ from omo.text import clip
 if TYPE_CHECKING:
     from omo.views.report.gather import Report
 
-SCREENS = ("DISPLAY", "WAYLAND_DISPLAY")
 HOME = "reports"
 
 
@@ -36,18 +35,15 @@ def register(commands: options.Commands) -> None:
     )
     parser.add_argument("--out", metavar="FILE", help="write it there (default: below the state directory)")
     parser.add_argument("--md", action="store_true", help="Markdown for a pull request, printed unless --out is given")
-    parser.add_argument("--open", action="store_true", help="show the page in your browser")
     options.exit_code(parser)
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    if context.is_agent and (arguments.open or arguments.out is not None):
+    if context.is_agent and arguments.out is not None:
         raise Refused(
-            "--open and --out are the user's: they start a program on their screen, and write where they say",
+            "--out is the user's: it writes where they say",
             fix="omo report writes the page and names it, omo report --md prints",
         )
-    if arguments.open and (arguments.md or arguments.json):
-        raise BadInput("--open shows a page, not Markdown or JSON", fix="omo report --open")
     chosen = arguments.run_id or ""
     if arguments.exit_code and not chosen:
         name = context.judged(arguments.session)
@@ -79,10 +75,8 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
             return Result({}, text.rstrip("\n"), code)
         else:
             path = _write(context, report, text)
-    notes = [_opened(path, context)] if arguments.open else []
-    return Result(
-        {**report.data, "path": path}, f"{progress.folded(report.verdict.text, sys.stdout)}\n{path}", code, notes
-    )
+    text = f"{progress.folded(report.verdict.text, sys.stdout)}\n{path}"
+    return Result({**report.data, "path": path}, text, code)
 
 
 def _write_at(context: Context, out: str, text: str, ending: str, marker: str) -> str:
@@ -121,13 +115,3 @@ def _require_printed_elsewhere(report: Report) -> None:
                 f"the output goes into {path} of the project, which is a change, and takes back what was proven",
                 fix=f"rm {shlex.quote(path)}; then print it elsewhere: omo report --md > /tmp/report.md",
             )
-
-
-def _opened(path: str, context: Context) -> str:
-    """Only on a screen that somebody looks at; a browser in a terminal would take that over."""
-    has_screen = sys.platform == "darwin" or any(context.environ.get(name) for name in SCREENS)
-    if not has_screen:
-        return "there is no screen to show it on; open the file yourself"
-    import webbrowser
-
-    return "it is shown in your browser" if webbrowser.open(Path(path).as_uri()) else "no browser could be started"
