@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from omo import options
-from omo.cli.status import can_be_drawn
 from omo.context import Context
 from omo.errors import BadInput, Missing, Refused
 from omo.proof import base, changes, form, held_lines, own_commands
@@ -61,15 +59,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     )
     found = held_lines.find(subject, _command(context, arguments.gate, since), arguments.minutes * 60)
     held_lines.keep(subject, found)
-    said = list(_lines(found, branch))
-    if not arguments.json and can_be_drawn(context.environ):
-        from omo.views import terminal
-
-        color = not context.environ.get("NO_COLOR")
-        text = terminal.render(said, shutil.get_terminal_size().columns, color=color)
-    else:
-        text = lines.plain(iter(said))
-    return Result(found.data, text)
+    return Result(found.data, "" if arguments.json else lines.shown(_lines(found, branch), context.environ))
 
 
 def _since(context: Context, named: str | None) -> tuple[str, str]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
-import sys
 
 from omo import options
 from omo.context import Context
@@ -14,11 +12,7 @@ from omo.views import lines, project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
-
-# What Python itself writes into LC_CTYPE where the locale is C or is not installed here: nobody's choice.
-COERCED = ("C.UTF-8", "C.utf8", "UTF-8")
 
 
 def register(commands: options.Commands) -> None:
@@ -33,17 +27,12 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
         name = context.judged(arguments.session)
     else:
         name = context.looked_at(arguments.session) if arguments.session else ""
-    can_draw = not arguments.json and can_be_drawn(context.environ)
     view = project.project_view(context, closely=name, everything=arguments.all)
-    said = lines.project_lines(view, everything=arguments.all)
-    if can_draw:
-        from omo.views import terminal
-
-        color = not context.environ.get("NO_COLOR")
-        text = terminal.render(said, shutil.get_terminal_size().columns, color=color)
+    text, data = "", {}
+    if arguments.json:
+        data = view.data  # of each session that there ever was
     else:
-        text = lines.plain(said)
-    data = view.data if arguments.json else {}  # of each session that there ever was
+        text = lines.shown(lines.project_lines(view, everything=arguments.all), context.environ)
     if arguments.exit_code:
         return _judged(view, name, data, text)
     return Result(data, text, exit_code=Unreadable.exit_code if view.error else 0)
@@ -61,22 +50,3 @@ def _judged(view: project.ProjectView, name: str, data: dict[str, Any], text: st
             told = verdict.verdict(session)
     data = {**data, "session": name or None, "verdict": told.data}
     return Result(data, text, exit_code=told.exit_code, notes=[told.text])
-
-
-def can_be_drawn(environ: Mapping[str, str]) -> bool:
-    """Not where nobody looks, nor at something that cannot show it: marks and bars are no ASCII."""
-    # What a hook prints is shown in the client, and so it says.
-    is_shown = sys.stdout.isatty() or environ.get("TTY_COMPATIBLE") == "1"
-    return is_shown and environ.get("TERM") not in ("dumb", "unknown") and takes_utf8(environ, sys.stdout.encoding)
-
-
-def takes_utf8(environ: Mapping[str, str], encoding: str | None) -> bool:
-    """As Python is told to write, unless the locale names another charset: with -X utf8 Python says utf-8 anyway."""
-    ctype = environ.get("LC_CTYPE") or ""
-    if ctype in COERCED and environ.get("LANG"):
-        ctype = ""
-    chosen = environ.get("LC_ALL") or ctype or environ.get("LANG") or ""
-    if chosen in ("C", "POSIX"):
-        return False
-    charset = "UTF-8" if chosen == "UTF-8" else chosen.partition(".")[2].partition("@")[0]
-    return (charset or encoding or "").lower().replace("-", "") == "utf8"

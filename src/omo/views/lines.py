@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from omo import table
+from omo.progress import columns
 from omo.state.runtime import OPEN_STATES
 from omo.table import name_of
 from omo.text import clip
@@ -41,6 +43,17 @@ class Line(NamedTuple):
     label: str
     text: str
     cells: tuple[Cell, ...] = ()
+
+
+def shown(lines: Iterator[Line], environ: Mapping[str, str]) -> str:
+    """Drawn where somebody looks, and at something that can show it; else plain."""
+    # What a hook prints is shown in the client, and so it says.
+    is_screen = sys.stdout.isatty() or environ.get("TTY_COMPATIBLE") == "1"
+    if not is_screen or environ.get("TERM") in ("dumb", "unknown"):
+        return plain(lines)
+    from omo.views import terminal
+
+    return terminal.render(lines, columns(), color=not environ.get("NO_COLOR"))
 
 
 def plain(lines: Iterator[Line]) -> str:
