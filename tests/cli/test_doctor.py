@@ -155,14 +155,10 @@ def test_a_healthy_machine_is_ok_in_every_respect(machine: Machine) -> None:
     assert (result.exit_code, result.data["counts"]) == (0, {OK: len(IN_CLAUDE)})
 
 
-def test_a_failure_is_exit_3_and_on_a_narrow_terminal_only_what_is_to_be_typed_is_longer(machine: Machine) -> None:
+def test_a_failure_is_exit_3_and_what_is_to_be_typed_stays_whole(machine: Machine) -> None:
     machine.write("~/.claude/settings.json", {"enabledPlugins": {"omo@omo": False}, "env": {"OMO_DISABLE": "1"}})
-    result = doctor.diagnose(machine.probe, 60)
+    result = doctor.diagnose(machine.probe)
     assert (result.exit_code, "fix: claude plugin enable omo@omo" in result.text) == (3, True)
-    lines = result.text.splitlines()
-    long = [line for line in lines if len(line) > 60 and not line.strip().startswith("fix: ")]
-    assert [line for line in long if len(line.split()) > 1 and "/" not in line] == []
-    assert len(long) < len(doctor.diagnose(machine.probe).text.splitlines())
 
 
 def test_looking_changes_nothing(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,7 +331,7 @@ BROKEN_HANDLER = (
         (put("hooks/hooks.json", "[]"), "hook-files", FAIL, "not an object"),
         (put("hooks/hooks.json", '{"hooks": {"Stop": 3}}'), "hook-files", FAIL, "nothing for Stop"),
         (put("hooks/hooks.json", '{"Stop": []}'), "hook-files", FAIL, "registers no hooks"),
-        (crlf, "hook-files", FAIL, "CRLF"),
+        (crlf, "stop", FAIL, "an idle Stop"),
         (remove("hooks/hooks.json"), "stop", UNKNOWN, "hooks.json is missing"),
         (stop_command("exit 3"), "stop", FAIL, "exit 3"),
         (stop_command("echo hello from a profile"), "stop", FAIL, "said: hello from a profile"),

@@ -9,10 +9,8 @@ import argparse
 import json
 import os
 import shlex
-import shutil
 import sys
 import tempfile
-import textwrap
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -53,8 +51,9 @@ for name in sys.argv[2:]:
         broken[name] = "%s: %s" % (type(error).__name__, error)
 print(json.dumps(broken))
 """
-SOURCED = (
+HOOK_FILES = (
     *("hooks/launch.sh", "hooks/session-start.sh", "hooks/not-ready.sh", "hooks/homes.sh", "hooks/environment.sh"),
+    *("hooks/event.py", "hooks/build_environment.py"),
 )
 SESSION = "omo-doctor"
 NO_SHELL = "put a POSIX sh on PATH"
@@ -99,12 +98,10 @@ def register(commands: options.Commands) -> None:
 
 
 def doctor(arguments: argparse.Namespace, context: Context) -> Result:
-    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
-    return diagnose(Probe(context, plugin_root()), width)
+    return diagnose(Probe(context, plugin_root()))
 
 
-def diagnose(probe: Probe, width: int = 0) -> Result:
-    """Lines no wider than `width`, if there is one; what is to be typed stays whole."""
+def diagnose(probe: Probe) -> Result:
     checks, lines = [], []
     counts: dict[str, int] = {}
     every = checks_for(probe)
@@ -115,9 +112,9 @@ def diagnose(probe: Probe, width: int = 0) -> Result:
             checks.append({"name": name, **asdict(finding)})
             counts[finding.result] = counts.get(finding.result, 0) + 1
             for line in (f"{finding.result:8} {name}: {finding.seen}", *(INDENT + line for line in finding.details)):
-                lines += _wrapped(line, width)
+                lines.append(progress.folded(line, sys.stdout))
             if finding.result != OK:
-                lines.append(f"{INDENT}fix: {finding.fix}")
+                lines.append(f"{INDENT}fix: {finding.fix}")  # whole, to be typed
     lines.append(", ".join(f"{count} {result}" for result, count in counts.items()))
     return Result({"checks": checks, "counts": counts}, "\n".join(lines), 3 if FAIL in counts else 0)
 
@@ -129,12 +126,6 @@ def checks_for(probe: Probe) -> dict[str, Check]:
         for name, look in host.looks().items():
             checks[name] = partial(of_host, look)
     return checks | OF_FILES
-
-
-def _wrapped(line: str, width: int) -> list[str]:
-    if not width:
-        return [line]
-    return textwrap.wrap(line, width, subsequent_indent=INDENT, break_long_words=False, break_on_hyphens=False)
 
 
 def examine(look: Check, probe: Probe) -> DoctorFinding:
@@ -210,19 +201,12 @@ def hook_files(probe: Probe) -> DoctorFinding:
         commands = rehearsal.registered_commands(probe.plugin)
     except Unreadable as error:
         return fail(error.message, probe.reinstall)
-    needed = {*SOURCED, "hooks/event.py", "hooks/build_environment.py"}
+    needed = {*HOOK_FILES}
     for command in commands:
         needed.update(rehearsal.files_of(command))
     missing = [f"{name} is missing" for name in sorted(needed) if not os.access(probe.plugin / name, os.R_OK)]
     if missing:
         return fail(f"{len(missing)} of {len(needed)} hook files are missing", probe.reinstall, missing)
-    broken = []
-    for name in SOURCED:
-        answer = probe.run("sh", "-n", str(probe.plugin / name))
-        if not answer.ok and not answer.not_found:
-            broken.append(f"{name}: {why(answer)}")
-    if broken:
-        return fail("sh cannot read the hooks (a checkout with CRLF line ends?)", probe.reinstall, broken)
     if not rehearsal.registered_commands(probe.plugin, rehearsal.STOP):
         return fail("hooks.json registers nothing for Stop", probe.reinstall)
     return ok(f"{len(commands)} hooks registered, {len(needed)} files present")

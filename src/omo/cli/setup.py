@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from omo import options, progress, table
+from omo import options, table
 from omo.context import Context, plugin_root
 from omo.errors import BadInput, OmoError, Refused, Unreadable, Unwritable
 from omo.hosts import launcher, setups
@@ -223,19 +223,11 @@ def _carry_out(steps: list[SetupChange], nothing: str, *, agreed: bool, first: S
     if not agreed and not sys.stdin.isatty():
         return Result(data, f"{shown}\nNothing was done. With --yes it is.", 3)
     if not agreed:
-        print(f"{_folded(shown)}\nDo this? [y/N] ", end="", file=sys.stderr, flush=True)
+        print(f"{shown}\nDo this? [y/N] ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             return Result(data, "Nothing was done.", 3)
     carry_out(steps)
     return Result({**data, "done": True}, f"{shown}\nDone." if agreed else "Done.")
-
-
-def _folded(shown: str) -> str:
-    """Its sentences, not its diffs."""
-    lines = []
-    for line in shown.splitlines():
-        lines.append(progress.folded(line, sys.stderr) if line[:1].isalpha() else line)
-    return "\n".join(lines)
 
 
 # omo on the PATH
