@@ -56,7 +56,7 @@ def test_numbers_are_decimal(tmp_path: Path, value: str, expected: int) -> None:
         ("tokens", "off", None),
         ("minutes", "1.5", 1.5),
         ("agents", "20", 20),
-        ("agents", "1.5", "must be a whole number"),
+        ("agents", "1.5", "must be a number above 0"),
         ("tokens", "0", "must be a number above 0"),
         ("tokens", "many", "must be a number above 0"),
         ("minutes", "-5", "must be a number above 0"),

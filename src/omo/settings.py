@@ -51,10 +51,6 @@ def positive_number(value: object) -> float:
     return number
 
 
-def minutes(value: object) -> float:
-    return positive_number(value)
-
-
 def one_of(*choices: str) -> Callable[[object], str]:
     def parse(value: object) -> str:
         choice = str(value).strip().lower()
@@ -74,26 +70,6 @@ def switch(value: object) -> bool:
 
 def on_or_off(value: object) -> str:
     return "on" if switch(value) else "off"
-
-
-def ceiling(value: object) -> float | None:
-    """Of tokens, minutes or agents: 2000000, 2M or 500k; off for none."""
-    text = str(value).strip()
-    if text.lower() == "off":
-        return None
-    amount = amount_of(text)
-    if not 0 < amount <= MOST_SPENT:
-        raise BadSetting("must be a number above 0, such as 2M or 90, or off")
-    return amount
-
-
-def whole_ceiling(value: object) -> int | None:
-    amount = ceiling(value)
-    if amount is None:
-        return None
-    if amount != int(amount):
-        raise BadSetting("must be a whole number")
-    return int(amount)
 
 
 def budget(value: object) -> dict[str, Any] | None:
@@ -117,6 +93,19 @@ def budget(value: object) -> dict[str, Any] | None:
             raise BadSetting("is no budget such as 2M tokens, 90 minutes, 20 agents")
         ceilings[kind] = amount if kind == "minutes" else int(amount)
     return ceilings
+
+
+def ceiling_of(kind: str) -> Callable[[object], float | None]:
+    """Of one kind alone: 2000000, 2M or 500k; off for none."""
+
+    def parse(value: object) -> float | None:
+        try:
+            ceilings = budget(value) if value == "off" else budget(f"{value} {kind}")
+        except BadSetting:
+            raise BadSetting("must be a number above 0, such as 2M or 90, or off") from None
+        return ceilings[kind] if ceilings else None
+
+    return parse
 
 
 def _split(text: str, letters: str) -> tuple[str, str]:
@@ -168,24 +157,26 @@ class Knob:
         self.variables = [self.variable, *(prefix + name.upper() for prefix in hosts.OPTION_PREFIXES)]
 
 
-KNOBS = (
+LIMITS = (
     Knob("max_stop_blocks", 8, whole_number),
     Knob("cooldown_seconds", 3.0, positive_number),
     Knob("max_total_blocks", 64, whole_number),
     Knob("max_hours", 8.0, positive_number),
+)
+KNOBS = (
+    *LIMITS,
     Knob("keyword", "on", one_of("on", "explicit", "off")),
     Knob("attended", False, switch),
     Knob("notify", "on", on_or_off),
     Knob("budget", None, budget),
-    Knob("budget_tokens", None, whole_ceiling),
-    Knob("budget_minutes", None, ceiling),
-    Knob("budget_agents", None, whole_ceiling),
+    Knob("budget_tokens", None, ceiling_of("tokens")),
+    Knob("budget_minutes", None, ceiling_of("minutes")),
+    Knob("budget_agents", None, ceiling_of("agents")),
     Knob("experiment", "on", on_or_off),
-    Knob("proof_minutes", 10.0, minutes),
+    Knob("proof_minutes", 10.0, positive_number),
 )
 # The host asks for these when the plugin is installed. It hands on what earlier versions had asked for all the same.
 ASKED = ("keyword", "attended", "budget")
-LIMITS = tuple(knob for knob in KNOBS if knob.parse in (whole_number, positive_number))
 # What the project says about itself: in its file only, so that no shell can say otherwise.
 COMPUTER_CONTROL = "computer_control"
 GATES = "gates"

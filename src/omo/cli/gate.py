@@ -110,7 +110,7 @@ def suggest(arguments: argparse.Namespace, context: Context) -> Result:
 
 
 def show(arguments: argparse.Namespace, context: Context) -> Result:
-    name = context.session(arguments.session, looks=True)
+    name = context.looked_at(arguments.session)
     pinned = gates.current(context.state, name, context.row(name))
     data = [
         {"name": gate.name, "status": gate.status, "by": gate.by, "argv": gate.argv, "cwd": gate.cwd} for gate in pinned
