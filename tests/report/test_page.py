@@ -21,11 +21,10 @@ from omo.state import paths
 from omo.views.report import attachments as exhibits
 from omo.views.report import gather as whole
 from omo.views.report import page
-from omo.views.report.attachments import PageRoom
 from omo.views.report.gather import Report
 from omo.views.report.template import HERE
 from omo.work import times as spans
-from omo.work.sections import Attachment, Picture
+from omo.work.sections import Picture
 from omo.workflows.ultragoal import goal_tool
 from omo.workflows.ultragoal.status import publish_status
 from tests.report import hostile, sample
@@ -296,20 +295,6 @@ def test_a_picture_is_encoded_anew_and_carries_nothing_along() -> None:
     assert b"script" not in base64.b64decode(found.uri.partition(",")[2])
     assert isinstance(exhibits.picture(b"GIF89a...."), str)
     assert isinstance(exhibits.picture(b"<svg onload=alert(1)>"), str)
-
-
-def test_a_page_holds_so_many_pictures_and_so_much_text(tmp_path: Path) -> None:
-    budget = PageRoom(pictures=1, text=100)
-    for name in ("a.png", "b.png"):
-        sample.page(tmp_path / name, name)
-    shown = []
-    for name in ("a.png", "b.png"):
-        digest = hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
-        shown.append(exhibits.show(budget, str(tmp_path), Attachment(name, "screenshot", path=name, digest=digest)))
-    assert [one.picture is not None for one in shown] == [True, False]
-    assert shown[1].cut == "not shown: the page holds as many pictures as it may"
-    texts = [exhibits.show(budget, "", Attachment("t", text="x" * 500)) for _ in range(2)]
-    assert [one.cut for one in texts] == ["100 of 500 characters shown", "not shown: the page is long enough"]
 
 
 def test_the_policy_allows_exactly_this_style_and_pictures_inside(report: Report) -> None:

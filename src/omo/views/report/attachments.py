@@ -7,7 +7,7 @@ import hashlib
 import io
 import os
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from omo import safe_open
 from omo.proof import globs
@@ -15,38 +15,12 @@ from omo.text import block, clip
 from omo.work.sections import SCREENSHOT, Attachment, Picture, name_in
 
 LONGEST_TEXT = 12_000
-MOST_TEXT = 1_500_000
-MOST_PICTURES = 24
 WIDEST, TALLEST = 1280, 3200
 LARGEST_FILE = 32_000_000  # bytes, and pixels of a picture: as much as the gate of a goal takes
 MOST_PIXELS = 40_000_000
 
 
-@dataclass
-class PageRoom:
-    """What one page may still hold, in pictures and characters. Whatever does not fit is named all the same."""
-
-    pictures: int = MOST_PICTURES
-    text: int = MOST_TEXT
-
-    def take_text(self, text: str) -> tuple[str, str]:
-        """As much of a text as may be shown, and what is said of the rest."""
-        room = min(LONGEST_TEXT, self.text)
-        if room <= 0:
-            return "", "not shown: the page is long enough"
-        part = block(text, room)
-        self.text -= len(part)
-        return part, f"{room:,} of {len(text):,} characters shown" if len(text) > room else ""
-
-    def take_picture(self, raw: bytes) -> Picture | str:
-        """The picture, or why there is none."""
-        if self.pictures <= 0:
-            return "not shown: the page holds as many pictures as it may"
-        self.pictures -= 1
-        return picture(raw)
-
-
-def show(budget: PageRoom, root: str, attachment: Attachment) -> Attachment:
+def show(root: str, attachment: Attachment) -> Attachment:
     """A text is bounded; a file is shown only while it is what was recorded."""
     shown = replace(
         attachment,
@@ -63,13 +37,13 @@ def show(budget: PageRoom, root: str, attachment: Attachment) -> Attachment:
         if problem:
             return replace(shown, problem=problem)
         if attachment.kind == SCREENSHOT:
-            image = budget.take_picture(raw)
+            image = picture(raw)
             if isinstance(image, str):
                 return replace(shown, cut=image)
             return replace(shown, picture=image)
         text = attachment.in_words(raw)
-    text, cut = budget.take_text(text)
-    return replace(shown, text=text, cut=cut)
+    cut = f"{LONGEST_TEXT:,} of {len(text):,} characters shown" if len(text) > LONGEST_TEXT else ""
+    return replace(shown, text=block(text, LONGEST_TEXT), cut=cut)
 
 
 def recorded_bytes(root: str, path: str, digest: object) -> tuple[bytes, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from omo import table
 from omo.errors import OmoError
 from omo.text import clip
-from omo.views.report.attachments import PageRoom, show
+from omo.views.report.attachments import show
 from omo.work.sections import Notice, Section, Sections
 from omo.work.status import Status
 from omo.work.viewer import Viewer
@@ -28,12 +28,10 @@ class Part:
 
 
 def parts_of(viewer: Viewer, views: Sequence[Status]) -> list[Part]:
-    """All of them share what one page may hold."""
-    budget = PageRoom()
-    return [Part(view, _sections(viewer, view, budget)) for view in views]
+    return [Part(view, _sections(viewer, view)) for view in views]
 
 
-def _sections(viewer: Viewer, view: Status, budget: PageRoom) -> Sections:
+def _sections(viewer: Viewer, view: Status) -> Sections:
     """Work that nobody can read has no evidence to show; why is told with the work itself."""
     try:
         sections: Sections = table.BY_KIND[view.kind].module("sections").sections(viewer, view)
@@ -43,7 +41,7 @@ def _sections(viewer: Viewer, view: Status, budget: PageRoom) -> Sections:
         return Sections(whole=Section(notices=(notice,)))
 
     def shown(section: Section) -> Section:
-        attachments = [show(budget, viewer.context.root, attachment) for attachment in section.attachments]
+        attachments = [show(viewer.context.root, attachment) for attachment in section.attachments]
         return replace(section, attachments=tuple(attachments))
 
     of_items = {name: shown(section) for name, section in sections.of.items()}
