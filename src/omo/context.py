@@ -7,13 +7,14 @@ from functools import cached_property
 
 from omo import hosts, settings
 from omo.errors import BadInput, Refused, Unreadable
-from omo.state import paths, runtime
+from omo.state import paths, runtime, store
 from omo.text import clip, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
+    from typing import Any
 
     from omo.state.rows import Limits, SessionRow
 
@@ -217,6 +218,11 @@ class Context:
 
     def row(self, session: str) -> SessionRow | None:
         return runtime.session(self.state, session)
+
+    def change(self, session: str, decide: Callable[[SessionRow | None], runtime.Change], actor: str = "") -> Any:
+        """Decide on a session's row under its lock, and give what was decided."""
+        by = actor or self.actor
+        return runtime.change_session(self.state, session, decide, actor=by, now=self.now, wait=store.CLI_WAIT)
 
 
 def plugin_root() -> Path:

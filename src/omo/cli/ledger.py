@@ -148,9 +148,7 @@ def _repair_session(context: Context, name: str) -> SessionEvent:
         after: SessionRow = {**session.disowned(before), "ledger": head.mark}
         return runtime.Change(event, after, [event], head)
 
-    event: SessionEvent = runtime.change_session(
-        context.state, name, decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT
-    )
+    event: SessionEvent = context.change(name, decide)
     return event
 
 
@@ -187,4 +185,4 @@ def _go_on(context: Context, name: str) -> None:
         return runtime.Change(None, after if after != row else None, [{"kind": "resumed"}])
 
     if context.row(name):
-        runtime.change_session(context.state, name, decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT)
+        context.change(name, decide)

@@ -312,7 +312,7 @@ class Rounds:
             )
             return runtime.Change(None, raised, [{"kind": "budget", "ceilings": budget.ceilings_in_words(raised)}])
 
-        runtime.change_session(context.state, self.session, decide, actor="user", now=context.now, wait=store.CLI_WAIT)
+        context.change(self.session, decide, "user")
 
     def _wait(self, ended: Round) -> None:
         self._say(f"{clip(ended.limit, 200)}; trying again in {self.arguments.wait:g} min")
@@ -439,7 +439,6 @@ class Rounds:
 
     def _let_go(self, why: str) -> None:
         """Nobody works on it any more. What waits for the user, or has ended, stays as it is."""
-        context = self._now()
 
         def decide(row: SessionRow | None) -> runtime.Change:
             if row is None or not runtime.work_in(row, "active"):
@@ -448,9 +447,7 @@ class Rounds:
             return runtime.Change(None, after, [{"kind": "allowed", "rule": "run"}])
 
         if self.session in self._rows():
-            runtime.change_session(
-                context.state, self.session, decide, actor="user", now=context.now, wait=store.CLI_WAIT
-            )
+            self._now().change(self.session, decide, "user")
 
     def _leave(self) -> str:
         """The report, as a page and as Markdown; and a receipt, where others can run again what was proven."""

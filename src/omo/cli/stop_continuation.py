@@ -8,7 +8,7 @@ from omo import options
 from omo.context import Context
 from omo.errors import Refused
 from omo.result import Result
-from omo.state import runtime, store
+from omo.state import runtime
 from omo.stop.sentences import FROM_A_TERMINAL
 from omo.work import session
 
@@ -56,5 +56,5 @@ def _cancel(context: Context, name: str) -> bool:
         cancelled = session.cancel(row, reason=FROM_A_TERMINAL, now=context.now, shown=not was_on)
         return runtime.Change(None, cancelled, [{"kind": "cancelled", "rule": "cli"}])
 
-    runtime.change_session(context.state, name, decide, actor="user", now=context.now, wait=store.CLI_WAIT)
+    context.change(name, decide)
     return had_work

@@ -11,7 +11,7 @@ from omo.context import Context
 from omo.errors import BadInput, Refused
 from omo.proof import base
 from omo.result import Result
-from omo.state import ledger, paths, runtime, store
+from omo.state import ledger, paths, runtime
 from omo.state.rows import EMPTY
 from omo.stop import sentences
 from omo.text import clip
@@ -20,8 +20,6 @@ from omo.workflows.ultrawork import gates
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base, Outcome, SessionRow
     from omo.workflows.ultrawork.prove import Proof, Prover
@@ -73,7 +71,7 @@ def start(arguments: argparse.Namespace, context: Context) -> Result:
         event: SessionEvent = {"kind": "activated", "rule": "cli", **gates.begun(row, armed, began)}
         return runtime.Change(session.woken(row, armed), armed, [event])
 
-    woken = change(context, name, decide)
+    woken = context.change(name, decide)
     more = "".join(f" {kind} goes on with it." for kind, _ in woken if kind != session.KIND)
     return Result({"session": name, "limits": limits}, f"Ultrawork is on in session {name}.{more}")
 
@@ -128,7 +126,7 @@ def _try_to_end(context: Context, name: str, prover: Prover, because: str, skipp
         event: SessionEvent = {"kind": "done", "outcome": ended, "tree": proof.look.tree, "run": gates.run_of(now)}
         return runtime.Change(ended, session.finish(now, ended, at=stamp(context.now), files=files), [event])
 
-    answer: Outcome | None = change(context, name, decide)
+    answer: Outcome | None = context.change(name, decide)
     return answer
 
 
@@ -200,13 +198,7 @@ def blocked(arguments: argparse.Namespace, context: Context) -> Result:
         after = session.suspend(row, state=state, why=arguments.evidence.strip(), question=arguments.question.strip())
         return runtime.Change(None, after, [{"kind": state, "evidence": arguments.evidence.strip()}])
 
-    change(context, name, decide)
+    context.change(name, decide)
     return Result(
         {"session": name, "state": state}, f"Recorded as {state}. The session may stop; the user is told why."
-    )
-
-
-def change(context: Context, name: str, decide: Any) -> Any:
-    return runtime.change_session(
-        context.state, name, decide, actor=context.actor, now=context.now, wait=store.CLI_WAIT
     )

@@ -18,7 +18,6 @@ from omo.state.rows import EMPTY
 from omo.stop import sentences
 from omo.text import clip
 from omo.work import budget, left_open, requests, session, spending
-from omo.work.publish import change_row
 from omo.work.run import Caller, adopt
 from omo.workflows.ultrawork import gates
 
@@ -124,7 +123,7 @@ def _wake(caller: Caller) -> Resumed:
             after = session.resume(row)
         return runtime.Change(after, after, [{"kind": "resumed"}])
 
-    return Resumed("", change_row(caller, caller.session, decide))
+    return Resumed("", caller.change(decide))
 
 
 def newest(caller: Caller, client: str) -> str:

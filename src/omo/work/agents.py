@@ -73,8 +73,7 @@ def expect(caller: Caller, agent: str | None) -> None:
         return runtime.Change(None, after, [{"kind": "awaits", "agentType": agent}])
 
     if caller.session:
-        runtime.change_session(caller.state, caller.session, decide, actor=caller.by, now=caller.now, wait=caller.wait)
-        caller.forget()
+        caller.change(decide)
 
 
 def messages(state: str, session: str, *agents: str) -> list[AgentMessage]:

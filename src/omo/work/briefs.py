@@ -44,8 +44,7 @@ def issue(caller: Caller, agent: str, text: str) -> None:
 
     known_row = caller.session_rows.get(caller.session)
     if caller.session and (known_row is None or decide(known_row).row is not None):
-        runtime.change_session(caller.state, caller.session, decide, actor=caller.by, now=caller.now, wait=caller.wait)
-        caller.forget()
+        caller.change(decide)
 
 
 def asking(row: SessionRow, agent: str) -> list[str]:

@@ -14,7 +14,7 @@ from omo.state.runtime import OPEN_STATES
 from omo.text import clip
 from omo.work import left_open, outcome
 from omo.work import session as rows
-from omo.work.publish import change_row, publish_damage
+from omo.work.publish import publish_damage
 from omo.work.run import Caller, Kind, Run, S, load
 from omo.work.status import NextStep, command
 
@@ -182,7 +182,7 @@ def forget_summary(
         after: SessionRow = {**old, "work": work}
         return runtime.Change(None, after if is_shown else disarmed(after, kind), [event])
 
-    change_row(caller, caller.session, decide)
+    caller.change(decide)
     return Cleared(kept, count, is_shown)
 
 

@@ -40,14 +40,14 @@ def publish(
 
     known = caller.session_rows.get(holder)
     if known is None or decide(known).row is not None:  # nothing is locked and read anew to write the same again
-        change_row(caller, holder, decide)
+        caller.change(decide, holder)
 
 
 def reopen_if_changed(caller: Caller, kind: str) -> bool:
     """What was called done, and has other files now, is open again for whoever goes on with it, as it would be at the
     next Stop. Was it so?"""
     if rows.is_bound_end(caller.summary(kind)):
-        return bool(change_row(caller, caller.session, lambda row: _reopened(caller, kind, row)))
+        return bool(caller.change(lambda row: _reopened(caller, kind, row)))
     return False
 
 
@@ -78,7 +78,7 @@ def publish_damage(run: Run[Any]) -> None:
         waits["damaged"] = True
         return changed(caller, row, kind, {**old, "next": None, **waits})
 
-    change_row(caller, caller.holder(kind, run.id), decide)
+    caller.change(decide, caller.holder(kind, run.id))
 
 
 def note_given_up(run: Run[Any], what: str, why: str) -> None:
@@ -88,7 +88,7 @@ def note_given_up(run: Run[Any], what: str, why: str) -> None:
         event: SessionEvent = {"kind": "given-up", "run": run.id, "what": clip(what, 200), "why": clip(why, 200)}
         return runtime.Change(None, rows.give_up(row or EMPTY, run.id, what, why), [event])
 
-    change_row(run.caller, run.caller.holder(run.kind.name, run.id), decide)
+    run.caller.change(decide, run.caller.holder(run.kind.name, run.id))
 
 
 def take_up_again(caller: Caller, run: str) -> None:
@@ -98,7 +98,7 @@ def take_up_again(caller: Caller, run: str) -> None:
         after = rows.taken_up_again(row or EMPTY, run)
         return runtime.Change(None, after if after != row else None)
 
-    change_row(caller, caller.session, decide)
+    caller.change(decide)
 
 
 def changed(
@@ -116,9 +116,3 @@ def changed(
     event: SessionEvent = {"kind": kind, "run": kept.get("run"), "state": kept["state"]}
     event |= {"open": kept.get("open"), "next": kept.get("next")}
     return runtime.Change(None, after, [event])
-
-
-def change_row(caller: Caller, session: str, decide: Callable[[SessionRow | None], runtime.Change]) -> Any:
-    answer = runtime.change_session(caller.state, session, decide, actor=caller.by, now=caller.now, wait=caller.wait)
-    caller.forget()
-    return answer

@@ -113,6 +113,14 @@ class Caller:
                 return session
         return self.session
 
+    def change(self, decide: Callable[[SessionRow | None], runtime.Change], session: str = "") -> Any:
+        """Decide on a session's row under its lock, this one's or another's, and give what was decided."""
+        answer = runtime.change_session(
+            self.state, session or self.session, decide, actor=self.by, now=self.now, wait=self.wait
+        )
+        self.forget()
+        return answer
+
     def forget(self) -> None:
         """The runtime file was written: what was read of it does not count any more."""
         self.__dict__.pop("session_rows", None)

@@ -9,7 +9,7 @@ from omo.state.rows import EMPTY, read_files
 from omo.state.runtime import part
 from omo.text import block, clip
 from omo.work import outcome
-from omo.work.publish import change_row, publish, publish_damage
+from omo.work.publish import publish, publish_damage
 from omo.work.run import Caller
 from omo.work.status import DAMAGED, Command, Item, NextStep, Status, command
 from omo.workflows.ultraplan import verify
@@ -225,4 +225,4 @@ def leave_to_another(caller: Caller, run: str) -> None:
 
     for name in list(caller.session_rows):
         if name != caller.session and caller.summary(KIND, name).get("run") == run:
-            change_row(caller, name, decide)
+            caller.change(decide, name)

@@ -11,7 +11,7 @@ from omo.state.runtime import part
 from omo.text import clip
 from omo.work import outcome
 from omo.work.files import Files
-from omo.work.publish import change_row, changed
+from omo.work.publish import changed
 from omo.work.run import Caller
 from omo.work.session import is_untold
 from omo.work.status import UNKNOWN_TREE, USER_RUNS, Item, NextStep, Status, command
@@ -214,7 +214,7 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
 
     for session in sessions:
         begins = began if session == caller.session else ""
-        change_row(caller, session, partial(decide, begins))
+        caller.change(partial(decide, begins), session)
 
 
 def _ended_before(old: Summary) -> dict[str, Outcome]:
