@@ -202,7 +202,7 @@ def test_nobody_is_told_that_an_agents_word_was_judged(project: Project) -> None
     project.write("value", "new\n")
     project.check("ulw", "done", "--because", "the value is the new one")
     told = project.check("report", "--md", by="user").out
-    assert "that it is done is the agent's word" in told
+    assert "finished on the agent's word" in told
     assert "nobody judged their own work" not in told
 
 

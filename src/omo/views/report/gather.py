@@ -25,7 +25,7 @@ from omo.views.project import SessionView
 from omo.views.report.notices import is_block, notices, refused, unproven_before
 from omo.views.report.parts import Part, parts_of
 from omo.views.report.verdict import Headline, verdict
-from omo.work import outcome, requests, times
+from omo.work import requests, times
 from omo.work.run import Run
 from omo.work.sections import Notice, Sections
 from omo.work.viewer import Viewer
@@ -84,13 +84,9 @@ class Report:
     @property
     def let_through(self) -> str:
         """What is said where nothing has to be told: that nothing was let through is known only of what has ended."""
-        if self.view.brief.mode == "cancelled":
-            return "Nothing was let through before the user called it off."
         if self.verdict.outcome is None:
-            return "Nothing that was let through is known so far; it has not ended."
-        if self.verdict.level == outcome.ATTESTED:
-            return "No exception was made, and every ledger is whole; that it is done is the agent's word."
-        return "Nothing was let through: no exception was made, nobody judged their own work, every ledger is whole."
+            return "Nothing that was let through is known so far; no end was told."
+        return "Nothing was let through: no exception was made, and every ledger is whole."
 
     @property
     def data(self) -> Json:
