@@ -103,7 +103,6 @@ def test_a_session_without_gates_tells_of_its_damaged_ledger_too(tmp_path: Path)
 def test_this_session_is_first_then_those_that_are_on_then_the_rest() -> None:
     found = view("several-sessions")
     assert [one.name for one in found.sessions] == [HERE, ELSEWHERE, FOURTH, THIRD]
-    assert [one.is_orphan for one in found.sessions] == [False, False, True, False]
     assert [one.name for one in found.others] == [ELSEWHERE, FOURTH, THIRD]
 
 
@@ -144,7 +143,7 @@ def test_the_data_is_json_and_keeps_its_keys(name: str) -> None:
     data: dict[str, Any] = json.loads(json.dumps(view(name).data))
     assert set(data) == {"root", "sessions", "overrides", "problems"}
     for one in data["sessions"]:
-        keys = {"session", "mode", "fenced", "work", "breakers", "nextStop", "here", "orphan", "last_used"}
+        keys = {"session", "mode", "fenced", "work", "breakers", "nextStop", "here", "last_used"}
         assert keys <= set(one)
         for seen in one.get("works", []):
             assert {"kind", "run", "unit", "done", "total", "items", "next", "facts", "overrides"} <= set(seen)

@@ -22,7 +22,7 @@ def register(commands: options.Commands) -> None:
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
-    """Reads only. A live session that nobody has used for a day is shown as an orphan."""
+    """Reads only."""
     if arguments.exit_code:
         name = context.judged(arguments.session)
     else:

@@ -133,9 +133,11 @@ def _listed(label: str, sentences: Sequence[str], style: str) -> Iterator[Line]:
 
 
 def _title(view: SessionView) -> Line:
-    remarks = _oddities(view)
+    remarks = []
     if view.is_here:
-        remarks.insert(0, "this session")
+        remarks.append("this session")
+    if view.brief.is_fenced:
+        remarks.append("fenced")
     about = f"session {clip(view.name, LONGEST_NAME)}"
     if remarks:
         about += f" ({', '.join(remarks)})"
@@ -209,16 +211,6 @@ def problems(view: SessionView) -> list[str]:
     for work in view.works or []:
         listed += work.problems
     return list(dict.fromkeys(clip(problem, 300) for problem in listed))
-
-
-def _oddities(view: SessionView) -> list[str]:
-    """What is odd about a session: it is on and nobody has used it for a day; a plan's fence is up."""
-    listed = []
-    if view.is_orphan:
-        listed.append("orphan")
-    if view.brief.is_fenced:
-        listed.append("fenced")
-    return listed
 
 
 # What the next Stop would do
@@ -384,7 +376,7 @@ def _others(project: ProjectView, *, everything: bool) -> list[SessionView]:
 
 
 def _other(view: SessionView) -> Line:
-    notices = _oddities(view)
+    notices = ["fenced"] if view.brief.is_fenced else []
     for count, unit in ((len(problems(view)), "problem"), (len(view.overrides), "override")):
         if count:
             notices.append(units(count, unit))

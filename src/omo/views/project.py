@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from omo.state.rows import Outcome, SessionRow
 
 
-ORPHANED_AFTER = 24 * 3600.0
 RECENT = 24 * 3600.0  # the last that ended since then has a line of its own, and is held against the files as they are
 UNREADABLE = ("unreadable-state", "newer-state")
 LET_GO = {
@@ -58,10 +57,6 @@ class SessionView(NamedTuple):
     def unused_for(self) -> float:
         """Seconds; for ever where nobody knows."""
         return left_open.idle_for(self.brief.row, self.brief.now.now)
-
-    @property
-    def is_orphan(self) -> bool:
-        return self.is_live and self.unused_for > ORPHANED_AFTER
 
     @property
     def is_on(self) -> bool:
@@ -141,7 +136,6 @@ class SessionView(NamedTuple):
         data: Json = {
             **self.brief.data,
             "here": self.is_here,
-            "orphan": self.is_orphan,
             "last_used": self.last_used or None,
             "proven": self.is_proven,
             "lapsed": self.lapsed or None,
