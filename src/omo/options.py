@@ -89,11 +89,3 @@ def command(commands: Commands, name: str, about: str, run: Run, *, session: boo
 def exit_code(parser: argparse.ArgumentParser) -> None:
     about = "0 proven or judged, 3 not, 4 nobody knows: of the newest run, or of --session, on the files as they are"
     parser.add_argument("--exit-code", action="store_true", help=about)
-
-
-def positive(text: str) -> float:
-    """For `type=`: a number that something can last."""
-    value = float(text)
-    if not 0 < value < float("inf"):
-        raise ValueError
-    return value

@@ -106,18 +106,11 @@ def _say(error: Exception) -> int:
 
 
 def _open_what_is_closed() -> None:
-    """A shell's `>&-`. Else the next file that is opened would be the standard output of every program we start."""
-    for number in range(3):
-        try:
-            os.fstat(number)
-        except OSError:
-            os.open(os.devnull, os.O_RDWR)  # takes the lowest number that is free: this one
-    if sys.stdin is None:
-        sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
-    if sys.stdout is None:
-        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
-    if sys.stderr is None:
-        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
+    """A shell's `>&-`. Else the next file that is opened would be the standard output of every program we start; as it
+    is, the lowest number that is free is the one that is closed."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115  # stays open
 
 
 def _write_to_nobody(stream: TextIO | None = None) -> None:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from omo import options
+from omo import options, settings
 from omo.context import Context
 from omo.errors import BadInput, Missing, Refused
 from omo.proof import base, changes, form, held_lines, own_commands
@@ -35,7 +35,7 @@ def register(commands: options.Commands) -> None:
         "--since", metavar="REV", help="what changed since it (default: since this branch left the other)"
     )
     parser.add_argument(
-        "--minutes", type=options.positive, default=10.0, metavar="N", help="at most so long (default: 10)"
+        "--minutes", type=settings.positive_number, default=10.0, metavar="N", help="at most so long (default: 10)"
     )
     parser.add_argument(
         "gate", metavar="COMMAND", nargs="*", help="after --; default: what you pinned, else the project's tests"

@@ -62,15 +62,19 @@ def register(commands: options.Commands) -> None:
     parser = options.command(commands, "run", about, run, session=False)
     parser.add_argument("task", metavar="TASK", help="what is to be done, as you would type it")
     parser.add_argument("host_arguments", metavar="HOST ARGS", nargs="*", help="after --; for the host, in every round")
-    parser.add_argument("--rounds", type=_whole, default=5, metavar="N", help="at most so many (default: 5)")
-    parser.add_argument("--minutes", type=options.positive, default=60.0, metavar="N", help="of a round (default: 60)")
+    parser.add_argument(
+        "--rounds", type=settings.whole_number, default=5, metavar="N", help="at most so many (default: 5)"
+    )
+    parser.add_argument(
+        "--minutes", type=settings.positive_number, default=60.0, metavar="N", help="of a round (default: 60)"
+    )
     parser.add_argument(
         "--budget", default="", metavar="TEXT", help="of all rounds, as in /omo:budget: 2M tokens 90 min"
     )
     parser.add_argument("--host", choices=hosts.NAMES, default=hosts.NAMES[0], help="which client works")
     parser.add_argument(
         *("--wait",),
-        type=options.positive,
+        type=settings.positive_number,
         nargs="?",
         const=WAIT_MINUTES,
         metavar="MINUTES",
@@ -78,13 +82,6 @@ def register(commands: options.Commands) -> None:
     )
     parser.add_argument("--accept", choices=(outcome.ATTESTED,), help="the agent's word is enough")
     parser.add_argument("--out", metavar="DIR", help="where the report is left (default: below the state directory)")
-
-
-def _whole(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError
-    return value
 
 
 def run(arguments: argparse.Namespace, context: Context) -> Result:
