@@ -284,15 +284,6 @@ def test_back_and_forth_no_row_is_kept_twice_and_the_users_pin_stays(project: Pr
     assert {gate["name"]: gate["argv"][-1] for gate in gates} == {"tests": "test -f other.txt", "more": "true"}
 
 
-def test_a_bare_word_begins_a_new_run_and_says_how_to_go_on_with_what_another_left_open(project: Project) -> None:
-    project.prompt("ulw mend it", env={"CLAUDE_PID": GONE})
-    said = "to go on with what another conversation left open instead: /omo:stop-continuation, then /omo:resume."
-    assert said not in types(project, "ulw mend the other", session="other")[0]
-    assert said in types(project, "ulw go on")[0]
-    types(project, "/omo:stop-continuation")
-    assert "taken up from session other:" in types(project)[0]
-
-
 def test_with_several_the_newest_or_the_one_that_is_named(project: Project) -> None:
     for session in ("one-1", "two-2", "three-3"):
         project.prompt("ulw do it", session=session, env={"CLAUDE_PID": GONE})

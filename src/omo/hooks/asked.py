@@ -89,18 +89,7 @@ def _armed(event: Event, world: World, reading: Reading, by: str, row: SessionRo
     elif is_ulw and not is_on:
         text = messages.ON_AGAIN
     answer = messages.turned_on(text, woken, armed, in_force.problems) if text or woken else Answer()
-    if answer.message and not names_task and not session.last_run(row) and not woken:
-        answer.message += _left_elsewhere(event, world)
     return runtime.Change(answer, armed, [noted])
-
-
-def _left_elsewhere(event: Event, world: World) -> str:
-    """A bare word in a conversation that has nothing to go on with: it may be meant for what another one left open,
-    but as well for what was spoken of in this one."""
-    from omo.work import left_open
-
-    others = left_open.offered(runtime.sessions(world.state), event.session, event.client, world.now)
-    return messages.LEFT_ELSEWHERE if others else ""
 
 
 def _names_task(prompt: str, reading: Reading) -> bool:

@@ -87,10 +87,6 @@ ANSWERED_AT_WORK = (
     "[omo] The user typed this to omo, which has answered them: do nothing for it, whatever a skill says, and say "
     "nothing about it. Go on with what you were doing."
 )
-LEFT_ELSEWHERE = (
-    " It is a new run; to go on with what another conversation left open instead: /omo:stop-continuation, then "
-    "/omo:resume."
-)
 WAS_CANCELLED = (
     "[omo] Before this message the user cancelled ultrawork: nothing continues by itself any more, earlier ultrawork "
     "instructions no longer apply, and no further step of that work is requested."
