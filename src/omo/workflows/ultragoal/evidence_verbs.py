@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from omo import options
+from omo import options, settings
 from omo.clock import seconds, stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
@@ -33,7 +33,9 @@ def register(commands: options.Commands) -> None:
     replay_parser = options.command(verbs, "replay", about, replay)
     replay_parser.add_argument("--goal", metavar="G", help="the goal it shows (default: the one under way)")
     about = "default: 60"
-    replay_parser.add_argument("--timeout", type=options.positive, default=TIMEOUT, metavar="SECONDS", help=about)
+    replay_parser.add_argument(
+        "--timeout", type=settings.positive_number, default=TIMEOUT, metavar="SECONDS", help=about
+    )
     replay_parser.add_argument("--attack", metavar="TEXT", help="how this run tries to break the work")
     replay_parser.add_argument("--expect", metavar="TEXT", help="with --attack: what the contract wants to happen then")
     replay_parser.add_argument("argv", nargs="+", metavar="COMMAND", help="after --; run as it is, without a shell")
