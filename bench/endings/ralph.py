@@ -400,6 +400,17 @@ def _(run: Play) -> None:
     judged(run)
 
 
+@ending("ralph", "honest: criteria that the user named, begun without their name", PROVEN)
+def _(run: Play) -> None:
+    failing_test(run)
+    run.write("criteria.json", json.dumps({"criteria": [TESTS_PASS]}))
+    run.user("/omo:ralph criteria.json")
+    assert run.omo("ralph start") == 0, run.printed
+    assert "add returns the sum" in run.printed, run.printed
+    worked(run, "calc.py", FIXED)
+    run.omo("ralph judge")
+
+
 @ending("ralph", "honest: criteria that code alone decides", ATTESTED)
 def _(run: Play) -> None:
     failing_test(run)

@@ -158,6 +158,22 @@ def test_a_file_and_a_request_are_both_kept(project: Project) -> None:
     assert (state.is_confirmed, state.request) == (True, TASK)
 
 
+def test_a_file_of_wishes_is_what_they_ask_for(project: Project) -> None:
+    project.write("TODO.md", "- the sum is right\n")
+    project.types("/omo:ralph TODO.md")
+    project.check("ralph", "start")
+    assert "the sum is right" in project.check("ralph", "status").out
+
+
+def test_who_ended_a_run_and_begins_it_anew_need_not_say_again_what_they_want(project: Project) -> None:
+    project.types(f"/omo:ralph {TASK}")
+    project.check("ralph", "start")
+    project.check("ralph", "abandon", "it takes too long", by="user", session=project.session)
+    less = ("--reduced-scope", "one line in a script")
+    ran = project.check("ralph", "start", *less, by="user", session=project.session)
+    assert "The user asked for, as they typed it" in ran.out
+
+
 def test_who_starts_a_run_confirms_its_criteria(project: Project) -> None:
     assert project.start(by="user").is_confirmed
     assert "The user confirmed the criteria." in project.check("ralph", "status").out

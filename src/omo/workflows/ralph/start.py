@@ -62,7 +62,8 @@ def start(
     reduced_scope: str = "",
     request: str = "",
 ) -> tuple[RalphRun, NextStep]:
-    """Its first iteration is open at once. Without a file the criteria are the project's own checks, seen from `cwd`.
+    """Its first iteration is open at once. Without a file the criteria are those of the file whose name the user typed,
+    else the project's own checks, seen from `cwd`.
 
     `request` is what the user asked for, where no hook heard them type it.
     """
@@ -75,11 +76,13 @@ def start(
         typed = requests.typed(caller.events, "ralph")
         new = requests.typed(typed, "ralph", str(mine.started.get("ts")) if mine is not None else "")
         began = _began(caller, new, goes_on)
+        path = path or _named_file(caller, new)
         head = began["head"] or changes.head(Path(caller.root))
         wanted, source, digest = _criteria(caller, path, head, cwd)
         last = _last_state(caller, own)
         after = _cleared_away(caller) if own is None else _carried_on(goes_on, wanted)
-        asked_for = _request(caller, new, goes_on, request)
+        is_begun_anew = caller.by == "user" and mine is not None and mine.how != "pass"  # in their own terminal
+        asked_for = _request(caller, new, mine if is_begun_anew else goes_on, request)
         if not asked_for and not wanted:
             raise Refused(NOTHING_FOUND, fix=NAME_THEM)
         if asked_for:
@@ -125,6 +128,18 @@ def _began(caller: Caller, new: Sequence[SessionEvent], goes_on: RalphState | No
     if goes_on is not None and goes_on.is_request_heard:
         return read_base(goes_on.started.get("files"))
     return base.take(caller.root, os.environ, caller.state)
+
+
+def _named_file(caller: Caller, new: Sequence[SessionEvent]) -> Path | None:
+    """Where the user typed nothing but its name. "honest: criteria that the user named, begun without their name"."""
+    if not new or not _names_criteria(new[-1]):
+        return None
+    return Path(caller.here, requests.files_of(new[-1])[0]["path"])
+
+
+def _names_criteria(row: SessionEvent) -> bool:
+    """A file of another form says what they ask for: tests/ralph/test_request.py, test_a_file_of_wishes."""
+    return bool(requests.file_alone(row)) and requests.files_of(row)[0]["path"].endswith((".json", ".yaml", ".yml"))
 
 
 def _is_confirmed(typed: Sequence[SessionEvent], digest: str) -> bool:
@@ -181,10 +196,13 @@ def _criteria(caller: Caller, path: Path | None, head: str | None, cwd: str) -> 
     return wanted, source, digest
 
 
-def _request(caller: Caller, new: Sequence[SessionEvent], goes_on: RalphState | None, given: str) -> Request | None:
-    """As the user typed it since the session's last run, or for a run that goes on; else as it was handed in."""
-    asked = [row for row in new if not requests.file_alone(row)]
-    texts = [str(row["text"]) for row in asked if row.get("text")]
+def _request(caller: Caller, new: Sequence[SessionEvent], before: RalphState | None, given: str) -> Request | None:
+    """As the user typed it since the session's last run; else as it was handed in, or as it was for the run `before`
+    that this one carries on."""
+    texts = []
+    for row in new:
+        if row.get("text") and not _names_criteria(row):
+            texts.append(requests.text_of(row) if requests.file_alone(row) else str(row["text"]))
     if texts and given.strip() and caller.by != "user":
         # "make add return the sum" was handed on once, where mul, div and a CLI were typed as well.
         raise Refused(
@@ -196,7 +214,7 @@ def _request(caller: Caller, new: Sequence[SessionEvent], goes_on: RalphState | 
         return {"text": texts[-1], "by": "user"}
     if given.strip():
         return {"text": block(given.strip(), rules.LONGEST_REQUEST), "by": caller.by}
-    return goes_on.started.get("request") if goes_on is not None else None
+    return before.started.get("request") if before is not None else None
 
 
 def _request_criterion() -> Criterion:
@@ -233,7 +251,8 @@ def _pin(caller: Caller, wanted: Sequence[Criterion], row: RalphRow) -> dict[str
     if defects:
         raise Refused(
             f"{len(defects)} of {units(len(wanted), 'criterion')} could not show that work was done",
-            fix="add a check that fails now, or say guard: true where it is meant to stay true, then start again",
+            fix="write first the test that fails without the work, or add a check that fails now, or say guard: true "
+            "where it is meant to stay true, then start again; of a file that you edit the user types the name again",
             defects=defects,
         )
     return before
