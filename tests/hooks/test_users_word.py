@@ -111,6 +111,15 @@ def test_what_was_stopped_by_its_name_wakes_by_its_name_or_when_nothing_else_is_
     assert states(host) == {"ralph": "active"}
 
 
+@pytest.mark.parametrize("prompt", ["forget the plan, ulw fix total", "ulw fix total. stop the plan"])
+@pytest.mark.parametrize("state", ["active", "blocked", "paused"])
+def test_what_is_called_off_where_ultrawork_is_asked_for_does_not_go_on(host: Host, prompt: str, state: str) -> None:
+    put(host, ultraplan=summary("ultraplan", state=state, why="w"), ralph=summary("ralph", state=state, why="w"))
+    host.prompt(prompt)
+    assert states(host) == {"ultraplan": "paused", "ralph": "active", "ulw": "active"}
+    assert host.row()["work"]["ultraplan"]["stoppedByName"] is True
+
+
 def test_a_stop_by_name_of_what_is_paused_already_stops_nothing_else(host: Host) -> None:
     paused = summary("ralph", state="paused", why="w", question="", told=True)
     put(host, ralph=paused, ultragoal=summary("ultragoal"))

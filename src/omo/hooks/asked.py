@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from omo.hooks.keyword import Reading
     from omo.hooks.main import World
+    from omo.hooks.stop_words import Clause
     from omo.hosts import Event
     from omo.state.ledger_rows import SessionEvent
     from omo.state.rows import Base, SessionRow
@@ -54,6 +55,9 @@ def _armed(event: Event, world: World, reading: Reading, by: str, row: SessionRo
     """The run begins or goes on, on the files in `tree`; whatever stood still goes on with it."""
     from omo.workflows.ultrawork import gates
 
+    if row is not None:
+        for kind in _called_off(event.prompt, reading) & dict(session.not_given_up(row)).keys():
+            row = session.stop_by_name(row, kind, why=messages.BY_NAME, told=False)
     is_on = row is not None and bool(runtime.work_in(row, "active")) and not session.is_cancelled(row)
     if row is not None and is_on and row["ulw"].get("armedFor") == event.fingerprint:
         return runtime.Change(Answer())  # the same prompt, delivered twice
@@ -94,25 +98,29 @@ def _armed(event: Event, world: World, reading: Reading, by: str, row: SessionRo
 
 def _names_task(prompt: str, reading: Reading) -> bool:
     """Whether it says anything beside the word and a "go on"."""
-    return any(kind != "go" for kind in _clauses(prompt, reading))
+    return any(clause.kind != "go" for clause in _clauses(prompt, reading))
 
 
-def _clauses(prompt: str, reading: Reading) -> list[str]:
-    """Of what kinds are those beside the word. A clause is read in the square of its words."""
+def _called_off(prompt: str, reading: Reading) -> set[str]:
+    """The workflows to which they say no in the same breath: "forget the plan, ulw fix total" in tests/hooks."""
+    stops = [clause for clause in _clauses(prompt, reading) if clause.kind in ("stop", "wait")]
+    return {name for clause in stops for name in clause.names}
+
+
+def _clauses(prompt: str, reading: Reading) -> list[Clause]:
+    """Those beside the word, as far as a prompt is read: a clause is read in the square of its words."""
     from omo.hooks.stop_words import LONGEST_READ, clauses_of
 
-    if len(prompt) > LONGEST_READ:
-        return ["work"]
     start, end = reading.span
-    rest = f"{prompt[:start]} {prompt[end:]}"
-    return [clause.kind for clause in clauses_of(rest) if clause.words and clause.kind != "filler"]
+    rest = f"{prompt[:start]} {prompt[end:]}"[:LONGEST_READ]
+    return [clause for clause in clauses_of(rest) if clause.words and clause.kind != "filler"]
 
 
 def _is_task_of_before(event: Event, world: World, reading: Reading, row: SessionRow | None) -> bool:
     """A "go on" before others, or, where the run was let go or cancelled, the same words typed once more."""
     if not (run := session.last_run(row)):
         return False
-    if _clauses(event.prompt, reading)[:1] == ["go"]:
+    if [clause.kind for clause in _clauses(event.prompt, reading)[:1]] == ["go"]:
         return True
     if row is None or row["work"].get(session.KIND, {}).get("state") == "done":
         return False  # "ulw do the next item" is another item every time
