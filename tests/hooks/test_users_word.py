@@ -180,6 +180,15 @@ def test_a_stop_answers_a_question_too(host: Host) -> None:
     assert states(host) == {"ulw": "paused"}
 
 
+@pytest.mark.parametrize("prompt", ["yes leave it", "Yes, leave it as it is", "ja, lass es", "oui, laisse"])
+def test_a_yes_answers_a_question_whatever_follows_it(host: Host, prompt: str) -> None:
+    put(host, ulw=summary("ulw", state="waiting", why="w", question="May I leave it?", told=True))
+    host.prompt(prompt)
+    assert states(host) == {"ulw": "active"}
+    host.prompt(prompt)
+    assert states(host) == {"ulw": "paused"}
+
+
 # By fact: no file changed since the message.
 
 

@@ -240,7 +240,7 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer | None:
     told = event.shows_messages  # elsewhere the user reads it at the next Stop
 
     def decide(row: SessionRow | None) -> runtime.Change:
-        if row is None or session.is_cancelled(row):
+        if row is None or session.is_cancelled(row) or _is_a_yes(event, reading, row):
             return runtime.Change(None)
         asked = str(row.get("asked") or "")
         is_named = asked in table.BY_TYPED and table.BY_TYPED[asked].kind in reading.names
@@ -267,6 +267,15 @@ def _pause(event: Event, world: World, reading: Reading) -> Answer | None:
 
     answer: Answer | None = world.change(decide, actor="user") if world.row() else None
     return _with_way_out(event, answer) if answer else None
+
+
+def _is_a_yes(event: Event, reading: Reading, row: SessionRow) -> bool:
+    """ "yes, leave it as it is" answers what was asked, and only a stop would be one:
+    tests/hooks/test_users_word.py, test_a_yes_answers_a_question_whatever_follows_it."""
+    from omo.hooks import stop_words, wordlists
+
+    is_asked = reading.rule == "live-wait" and runtime.work_in(row, "waiting", "blocked")
+    return bool(is_asked) and not wordlists.YES.isdisjoint(stop_words.words_in(event.prompt)[:1])
 
 
 ACTIONS: dict[str, Callable[[Event, World, Reading], Answer | None]] = {

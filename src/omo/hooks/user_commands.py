@@ -256,6 +256,8 @@ def _allow(event: Event, world: World, rest: str) -> str:
         world.change(_on_again, actor="user")
         return f"{what} is let through by you; the work is on again, and is to be called done anew"
     goes_on = "; the work goes on with your next message" if _wake(world) else ""
+    if not goes_on and not runtime.work_in(row, "active") and runtime.work_in(row, "paused"):
+        goes_on = '; the work is paused, and goes on when you say "continue"'
     if is_let_go and not budget.is_used_up(row):
         goes_on = "; type ulw to go on"
     return f"{what} is let through by you, and the end will say so{goes_on}"
