@@ -190,11 +190,24 @@ def test_a_gate_of_a_file_runs_where_that_file_is(host: Host) -> None:
         ("--timeout 30m grep -q 'a && b' value", "grep", ["grep", "-q", "a && b", "value"], "within 1800 s"),
         ('q -- grep -q "it\'s" value', "q", ["grep", "-q", "it's", "value"], "value"),
         ("true", "true", ["true"], "gate true pinned by you: true"),
+        ("`grep -q new value`", "grep-new-value", ["grep", "-q", "new", "value"], "by you: grep -q new value"),
+        ("q -- `grep -q new value`", "q", ["grep", "-q", "new", "value"], "by you: grep -q new value"),
+        ("'grep -q new value'", "grep-new-value", ["grep", "-q", "new", "value"], "by you: grep -q new value"),
+        ("`true`", "true", ["true"], "gate true pinned by you: true"),
+        ("unit: grep -q new value", "unit", ["grep", "-q", "new", "value"], "gate unit pinned by you"),
+        ('q -- test "`cat value`" = new', "q", ["sh", "-c", 'test "`cat value`" = new'], "so sh runs it"),
     ],
 )
 def test_a_pin_as_one_types_it(on: Host, typed: str, name: str, argv: list[str], said: str) -> None:
     assert said in reason(on.prompt(f"/omo:pin {typed}"))
     assert [(gate.name, gate.argv, gate.by) for gate in known(on)] == [(name, argv, "user")]
+
+
+def test_a_pin_that_does_nothing_names_a_way_that_works(on: Host) -> None:
+    assert "a command is one line; several: /omo:pin NAME -- make lint" in reason(on.prompt("/omo:pin true\nand false"))
+    assert "if that is the gate's name: /omo:pin unit -- COMMAND" in reason(on.prompt("/omo:pin unit pytest"))
+    assert "if that is the gate's name" not in reason(on.prompt("/omo:pin lint, pytest"))
+    assert len(known(on)) == 0
 
 
 def begun(host: Host, new: str, source: str = "startup") -> str:

@@ -147,21 +147,23 @@ def _pin(event: Event, world: World, rest: str) -> str:
     """A gate in the user's own name, in the directory where their session is; without a command, what is found."""
     cwd = paths.session_directory(world.environ, event.project)
     known = gates.current(world.state, event.session, world.row())
+    rest = typed_commands.without_backquotes(rest)
     if len(rest.split()) <= 1:
         found = gates.FoundGates(world.root, cwd, world.row(), known)
         checks = [check for check in found.checks if rest.strip() in ("", check.name)]
         if checks or not _program(world, rest.strip(), cwd):
             return _pin_found(event, world, checks, found, name=rest.strip())
     pin = typed_commands.TypedPin(rest)
+    if len(pin.argv) == 1 and " " in pin.argv[0] and not _program(world, pin.argv[0], cwd):
+        pin.read(pin.argv[0])  # all of it in quotes
     name = pin.name
     if not name:
         first = typed_commands.program_of(pin.argv)
         if first and not _program(world, first, cwd):
-            raise BadInput(
-                f"there is no program {clip(first, 60)!r} here",
-                fix=f"if that is the gate's name: /omo:pin {clip(first, 60)} -- COMMAND; "
-                "what the work will bring is pinned by a name: /omo:pin NAME -- COMMAND",
-            )
+            fix = "what the work will bring is pinned by a name: /omo:pin NAME -- COMMAND"
+            if typed_commands.NAME_LETTERS.issuperset(first):
+                fix = f"if that is the gate's name: /omo:pin {clip(first, 60)} -- COMMAND; {fix}"
+            raise BadInput(f"there is no program {clip(first, 60)!r} here", fix=fix)
         name = typed_commands.name_for(pin.argv, {gate.name: gate.argv for gate in known})
     program = _program(world, pin.argv[0], cwd)
     gate = _gates(event, world).add(name, pin.argv, cwd=cwd, program=program, timeout=pin.timeout, sealed=pin.sealed)

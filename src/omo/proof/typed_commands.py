@@ -48,10 +48,23 @@ class TypedPin:
             text = rest
         elif rest.split()[:1] == ["--"]:
             self.name, text = word, rest.partition("--")[2]
-        self.needs_shell = needs_shell(text)
-        self.argv = argv_of(text.strip())
+        elif word[-1:] == ":" and NAME_LETTERS.issuperset(word[:-1]):
+            self.name, text = word[:-1], rest
+        self.read(without_backquotes(text))
+
+    def read(self, command: str) -> None:
+        if len(command.replace("\\\n", "").splitlines()) > 1:
+            raise BadInput("a command is one line", fix="several: /omo:pin NAME -- make lint && make test")
+        self.needs_shell = needs_shell(command)
+        self.argv = argv_of(command)
         if not self.argv:
-            raise BadInput(f"{text.strip()!r} names no command", fix=PIN_FORM)
+            raise BadInput(f"{command!r} names no command", fix=PIN_FORM)
+
+
+def without_backquotes(text: str) -> str:
+    """Those around all of it are how one writes a command in prose; to a shell they are another command."""
+    inner = text.strip().strip("`")
+    return inner if text.strip() in (f"`{inner}`", f"```{inner}```") else text.strip()
 
 
 def _first_word(text: str) -> tuple[str, str]:
