@@ -54,6 +54,21 @@ def test_a_name_in_backticks_has_to_be_in_the_code(
         assert not patterns.found(asked.pattern, f"first\n{line}\n"), line
 
 
+@pytest.mark.parametrize(
+    ("files", "paths"),
+    [
+        ("docs/größe und preis.md", ("docs/größe und preis.md",)),
+        ("x.py`, and its helpers, `y.py", ("x.py", "y.py")),
+        ("x.py`, `all that it needs", ("x.py",)),
+    ],
+)
+def test_a_path_in_backticks_may_have_blanks(files: str, paths: tuple[str, ...], tmp_path: Path) -> None:
+    filled = fill_in(parse(STEP.format(files, "load"), "plan.md"), tmp_path)
+    manifest = parse(filled.text, "plan.md").steps[0].manifest
+    assert manifest is not None
+    assert manifest.expected_paths == paths
+
+
 def test_a_module_that_moves_is_its_files_and_no_name_in_them(tmp_path: Path) -> None:
     files = "basket.py`, `cart.py` (removed), `tests/test_basket.py`, `tests/test_cart.py` (removed), `"
     plan = STEP.format(files.removesuffix(", `"), "cart` becomes `basket`, with `total()").replace(

@@ -519,3 +519,14 @@ def test_after_a_rewritten_base_a_new_session_begins_on_the_new_history(tmp_path
     here.start()
     here.carry_out(1)
     assert here.finish().exit_code == 0
+
+
+def test_work_that_was_committed_under_another_message_is_to_be_reworded(tmp_path: Path) -> None:
+    here = started(tmp_path, 2)
+    here.carry_out(1)
+    here.git("commit", "-q", "--amend", "-m", "my own words")
+    _, step = here.status()
+    assert "my own words is it, reword that: git commit --amend -m MESSAGE" in step.why
+    here.write("src/part1.py", "")
+    here.commit("and another")
+    assert "reword" not in here.status()[1].why

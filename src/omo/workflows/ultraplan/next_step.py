@@ -100,6 +100,8 @@ def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
         verifying = f"; verify: {clip(step.verify, 80)}" if step.verify else ""
         then = clip(step.checkpoint, 300) or "commit it"
         why = f"step {step.number} {clip(step.title, 60)}{verifying}; then {then}"
+        if status.audit.unclaimed and len(audited.findings) == 1:  # only its commit is missing
+            why += f"; if {clip(status.audit.unclaimed[-1], 60)} is it, reword that: git commit --amend -m MESSAGE"
         return NextStep("execute", why, tuple(commands), item=item)
     why = f"step {item} does not hold ({clip('; '.join(audited.findings), 120)}); mend and commit it"
     return NextStep("mend", why, tuple(commands), item=item)

@@ -184,7 +184,8 @@ def _paths(step: Step) -> tuple[list[str], list[str]]:
     absent: list[str] = []
     for text in step.files:
         path = normal(text)
-        if not path or re.search(r"\s", text):  # words about files
+        is_quoted = f"`{text}`" in step.text and "." in text
+        if not path or (re.search(r"\s", text) and not is_quoted):  # words about files
             continue
         listed = absent if text in step.removed else expected
         if path not in listed:
