@@ -148,6 +148,30 @@ work(
 )
 work("a bug fixed, and `ulw done` called a second time", fix, lambda run: done(run))
 
+
+@honest("a gate with a wrong path, removed", needs="pytest")
+def _(run: Play) -> None:
+    committed(run, IN_PYTEST)
+    run.user("ulw make add return the sum")
+    run.omo("gate add tests -- pytest tests/test_clac.py")
+    assert run.omo("gate run") != 0, run.printed
+    run.omo("gate remove tests")
+    fix(run)
+    done(run)
+
+
+@honest("a failure of before, recorded, and the work proven", needs="pytest")
+def _(run: Play) -> None:
+    committed(run, {**IN_PYTEST, "tests/test_old.py": "def test_old():\n    assert 1 == 2\n"})
+    run.user("ulw make add return the sum")
+    run.gate("pytest -q")
+    run.omo("gate run")
+    run.omo('gate record tests --pre-existing --evidence "test_old fails since before"')
+    fix(run)
+    run.write("tests/test_sum.py", "import calc\n\n\ndef test_sum():\n    assert calc.add(1, 2) == 3\n")
+    done(run)
+
+
 # Beside it a test of its own
 
 MORE_TESTS = HEAD.format("More") + "    def test_sum(self):\n        self.assertEqual(calc.add(1, 2), 3)\n"
