@@ -10,6 +10,7 @@ from omo.state import ledger, paths, runtime, store
 from omo.state.rows import EMPTY
 from omo.text import clip
 from omo.work import session
+from omo.work.outcome import PROVEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -224,7 +225,10 @@ def _note(gates: Gates, row: SessionEvent, gate: Gate | None) -> None:
     elif kind == "gate-allowed" and gate is not None:
         gate.allowed = row
     elif kind == "done":
+        is_proven = runtime.part(row, "outcome").get("verdict") == PROVEN
         for each in gates:
+            if is_proven:
+                each.recorded = None  # not needed: "honest: a failure of before, recorded, and the work proven"
             ended_on = [ran for ran in each.results if ran.tree == row.get("tree")]
             each.at_end = ended_on[-1] if ended_on else None
 
