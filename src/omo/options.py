@@ -33,8 +33,14 @@ class Parser(argparse.ArgumentParser):
         formatter = partial(argparse.HelpFormatter, width=columns() - 2)
         super().__init__(formatter_class=formatter, allow_abbrev=False, **options)
 
+    @property
+    def _way_on(self) -> str:
+        """The form of it that its description ends with: without `--` before a command nobody finds out why."""
+        _, _, form = (self.description or "").partition(": omo ")
+        return f"omo {form}" if form else f"{self.prog} --help"
+
     def error(self, message: str) -> Any:
-        raise BadInput(message, fix=f"{self.prog} --help")
+        raise BadInput(message, fix=self._way_on)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if not isinstance(action, argparse._SubParsersAction) or value in action.choices:
@@ -56,14 +62,14 @@ class Parser(argparse.ArgumentParser):
         elif unknown:
             option = str(unknown[0]).partition("=")[0]
             question = _question(_nearest(option, list(self._option_string_actions)))
-            raise BadInput(f"{self.prog} does not take {option}{question}", fix=f"{self.prog} --help")
+            raise BadInput(f"{self.prog} does not take {option}{question}", fix=self._way_on)
         return namespace, []
 
 
 def _nearest(word: str, words: list[str]) -> str:
     import difflib
 
-    return "".join(difflib.get_close_matches(word, words, n=1))
+    return "".join(difflib.get_close_matches(word, words, n=1, cutoff=0.75))  # --json is not meant by --reason
 
 
 def _question(meant: str) -> str:

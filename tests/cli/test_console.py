@@ -176,6 +176,8 @@ def test_bare_omo_shows_help_in_two_groups(project: Project) -> None:
             "budget is no command of the shell: it is typed in the conversation, as /omo:budget",
             "in the conversation: /omo:budget 2M tokens",
         ),
+        ("ulw done --reason x", "omo ulw done does not take --reason", "omo ulw done --help"),
+        ("gate add tests pytest -q", "omo gate add does not take -q", "omo gate add NAME -- COMMAND …"),
         ("status --jsn", "omo status does not take --jsn; did you mean --json?", "omo status --help"),
         ("gate run --seson=x", "omo gate run does not take --seson; did you mean --session?", "omo gate run --help"),
         ("status extra", "omo status does not take extra", "omo status --help"),
