@@ -46,6 +46,9 @@ class Clause:
 
     def _read(self) -> tuple[str, list[str]]:
         words = self.words
+        for place, word in enumerate(words[1:]):
+            if word in wordlists.NAMES and words[place] in wordlists.ORDINALS:
+                return "other", []  # one of several: "cancel the second goal" in tests/ultrawork/prompts.txt
         if " ".join([word for word in words if word not in wordlists.COURTESY]) in wordlists.ALONE:
             return "stop", []
         if words[-1:] == ["myself"] and not wordlists.TAKES_OVER.isdisjoint(words):

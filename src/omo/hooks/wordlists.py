@@ -229,6 +229,7 @@ SELF_QUESTIONS = phrases(
     "should i|shall i|do i|can i|could i|may i|soll ich|kann ich|dois je|puis je|puedo|posso|могу я"
 )
 YES = words("yes yeah yep yup sure ja oui sí sim да")
+ORDINALS = words("first second third last next erste zweite premier deuxième primer segundo")
 # What a request begins with.
 TASKS = words("""add build change check clean convert create debug delete do edit explain fix generate implement improve
     look make migrate move refactor remove rename replace revert rewrite run set show summarize switch test try update
