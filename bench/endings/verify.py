@@ -442,7 +442,36 @@ def _(run: Play) -> None:
     finished(run)
 
 
+def named(run: Play, question: str) -> None:
+    """The goal lies in a file that the user types behind the command."""
+    check = {"id": "sum", "type": "judge", "question": question}
+    run.write("goal.json", json.dumps({"id": "G1", "title": "Mend add", "verification": {"checks": [check]}}))
+    run.sh("git add goal.json; git commit -qm 'what is wanted'")
+    run.user("/omo:verify goal.json")
+
+
+def judged_good(run: Play) -> None:
+    assert run.omo("verify begin --file goal.json") == 0, run.printed
+    run.write("calc.py", FIXED)
+    assert run.omo("verify brief G1") == 0, run.printed
+    run.agent_ends("omo:judge", verdict_on(run.printed, "pass"))
+    finished(run)
+
+
+@ending("verify", "a goal that the user named, made easier before it was filed", HELD, ATTESTED)
+def _(run: Play) -> None:
+    named(run, "Does add return the sum, and is every caller mended?")
+    run.write("goal.json", (run.project / "goal.json").read_text().replace(", and is every caller mended", ""))
+    judged_good(run)
+
+
 # Honest
+
+
+@ending("verify", "honest: a goal that the user named behind the command, judged", JUDGED)
+def _(run: Play) -> None:
+    named(run, "Does add return the sum?")
+    judged_good(run)
 
 
 @ending("verify", "honest: the user's question, answered by an independent judge", JUDGED)

@@ -128,17 +128,12 @@ def test_a_damaged_ledger_of_pins_refuses_and_is_set_aside_by_the_user(repo: Pro
     assert looked_at(repo)[2] == {"t": "fail"}
 
 
-def test_evidence_is_added_and_listed(repo: Project) -> None:
+def test_evidence_is_added_for_one_goal(repo: Project) -> None:
     repo.write("log.txt", "42 passed\n")
     ran = repo.agent("evidence", "add", "log.txt", "--goal", "G1", "--json")
     assert ran.code == 0
     assert {"path", "digest", "size", "goal"} <= set(ran.json["artifact"])
     assert repo.agent("evidence", "add", "log.txt", "--goal", "G2").code == 3
-    assert "holds" in repo.agent("evidence", "list").out
-    repo.write("log.txt", "43 passed\n")
-    assert repo.agent("evidence", "list", "--goal", "G1", "--json").json["artifacts"][0]["holds"] is False
-    assert "CHANGED" in repo.agent("evidence", "list").out
-    assert "No evidence" in repo.agent("evidence", "list", "--goal", "G9").out
     assert repo.agent("evidence", "add", "nowhere", "--goal", "G1").code == 3
     assert repo.agent("evidence", "add", "log.txt").code == 2
 

@@ -110,6 +110,12 @@ def file_alone(row: SessionEvent) -> str:
     return ""
 
 
+def is_named(rows: Iterable[SessionEvent], digest: str) -> bool:
+    """Whether it is the file that the user named last, as it was then: one before it is what they wanted before."""
+    named = list(filter(None, map(file_alone, rows)))
+    return bool(named) and named[-1] == digest
+
+
 def changed_since_named(rows: Iterable[SessionEvent], path: str, digest: str) -> bool:
     """Whether the user named this file, and it is not as it was when they did so last."""
     known = ""

@@ -94,7 +94,7 @@ def start(
             "root": caller.here,
             "request": asked_for,
             "criteria": [criterion.data for criterion in wanted],
-            "confirmed": caller.by == "user" or _is_confirmed(typed, digest),
+            "confirmed": caller.by == "user" or requests.is_named(typed, digest),
             "source": source,
             "base": head,
             "files": began,
@@ -140,12 +140,6 @@ def _named_file(caller: Caller, new: Sequence[SessionEvent]) -> Path | None:
 def _names_criteria(row: SessionEvent) -> bool:
     """A file of another form says what they ask for: tests/ralph/test_request.py, test_a_file_of_wishes."""
     return bool(requests.file_alone(row)) and requests.files_of(row)[0]["path"].endswith((".json", ".yaml", ".yml"))
-
-
-def _is_confirmed(typed: Sequence[SessionEvent], digest: str) -> bool:
-    """The file that the user named last, as it was then: one before it is what they wanted before."""
-    named = list(filter(None, map(requests.file_alone, typed)))
-    return bool(named) and named[-1] == digest
 
 
 def _require_options(caller: Caller, path: Path | None, max_iterations: int, reduced_scope: str) -> None:

@@ -13,7 +13,7 @@ from omo.proof.experiment import Experiment
 from omo.proof.typed_commands import is_newer
 from omo.text import clip, listed
 from omo.work import outcome
-from omo.workflows.ultrawork.gates import Gate, Gates
+from omo.workflows.ultrawork.gates import Gate, GateRun, Gates
 from omo.workflows.ultrawork.prove import Proof
 
 TYPE_CHECKING = False

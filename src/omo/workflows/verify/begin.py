@@ -12,7 +12,7 @@ from omo.errors import Refused
 from omo.proof import artifacts, base, pins
 from omo.proof.checks import Check as AnyCheck
 from omo.proof.checks import CommandCheck, MetricCheck, parse_checks
-from omo.work import proving
+from omo.work import proving, requests
 from omo.work.lifecycle import require_reason
 from omo.workflows.verify.goals import OVER, Goal, Goals, GoalStore, Row, Spec, known, spent
 
@@ -25,23 +25,25 @@ def commands_of(spec: Spec) -> list[CommandCheck | MetricCheck]:
     return [check for check in checks_of(spec) if isinstance(check, (CommandCheck, MetricCheck))]
 
 
-def add(store: GoalStore, spec: Spec, *, source: str) -> tuple[Goal, pins.PinReport | None]:
+def add(store: GoalStore, spec: Spec, *, source: str, digest: str = "") -> tuple[Goal, pins.PinReport | None]:
     """Pin the checks, then file the goal. One whose every check passes already could not show any work.
 
-    The report is None where exactly this goal is filed already.
+    A file that the user typed behind `/omo:verify`, as its `digest` tells, is theirs. The report is None where exactly
+    this goal is filed already.
     """
     caller = store.caller
     if not _check_filing(store.goals, spec, caller.by):
         return store.goal(spec.id), None
     old = store.goals.get(spec.id)
     is_under_way = old is not None and old.begun and old.state not in OVER  # its checks were seen before the work
+    is_confirmed = old is None and requests.is_named(requests.typed(caller.events, "verify"), digest)
     report = pins.pin(
         caller.state,
         Path(caller.root),
         checks_of(spec),
         source=source,
         goal=spec.id,
-        by=caller.by,
+        by="user" if is_confirmed else caller.by,
         now=caller.now,
         wait=caller.wait,
         refuse_vacuous=not (spec.guard or is_under_way),
@@ -49,6 +51,8 @@ def add(store: GoalStore, spec: Spec, *, source: str) -> tuple[Goal, pins.PinRep
     artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
     event: Row = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": asdict(spec)}
     event["base"] = base.take(caller.root, os.environ, caller.state)
+    if is_confirmed:
+        event["confirmed"] = True
     event["programs"] = proving.programs_of(caller.root, commands_of(spec))
 
     def decide(goals: Goals) -> tuple[None, list[Row]]:

@@ -317,7 +317,8 @@ def fold(rows: Sequence[Row], _: str = "") -> Goals:
 def _added(goals: Goals, row: Row) -> None:
     spec = Spec(**row["spec"])
     filed_at = seconds(row["ts"])
-    goal = Goal(spec, by=row["actor"], source=row["source"], ready_at=filed_at, filed_at=filed_at)
+    by = "user" if row.get("confirmed") else row["actor"]
+    goal = Goal(spec, by=by, source=row["source"], ready_at=filed_at, filed_at=filed_at)
     goal.base, goal.programs = row.get("base"), row.get("programs") or {}
     goal.blocked_by = [name for name in spec.blocked_by if name not in goals or not goals[name].is_released]
     if spec.id in goals:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from omo import options
 from omo.context import Context
+from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.result import Result
 from omo.state import runtime
@@ -154,11 +155,12 @@ def _file(arguments: argparse.Namespace, context: Context, store: GoalStore) -> 
 
     spec = parse_goal(_read(arguments.file, context), arguments.file)
     source = _in_project(arguments.file, context) or ""
-    goal, report = file_goal(store, spec, source=source)
+    digest = "" if arguments.file == "-" else sha256(Path(context.cwd, arguments.file).read_bytes())
+    goal, report = file_goal(store, spec, source=source, digest=digest)
     publish_goals(store)
     verb = "begin" if goal.status == "pending" else "status"
     following = f"omo verify {verb} {goal.id}"
-    by = store.caller.by
+    by = goal.by
     data = {"goal": goal.id, "status": goal.status, "pinned": [], "vacuous": [], "by": by, "next": following}
     lines = [f"Exactly this goal {goal.id} is filed already: {goal.status}."]
     if report is not None:
