@@ -82,7 +82,7 @@ def test_status_shows_goals_counts_paths_receipts_and_the_next_step(project: Pro
         ("G002", None, []),
     ]
     assert (shown["next"]["action"], shown["next"]["item"]) == ("execute-goal", "G002")
-    assert (shown["final_receipt"], shown["goal_tool"], shown["problems"]) == (None, "active", [])
+    assert (shown["final_receipt"], shown["problems"]) == (None, [])
     text = project.agent("ultragoal", "status").out
     assert "2 goals, 1 active, 1 complete" in text
     assert "receipt fresh; not reviewed independently" in text
@@ -361,7 +361,7 @@ def test_a_per_story_plan_ends_by_following_the_next_step(project: Project) -> N
             break
         for command in step["command"].split(", then "):
             ran = (
-                checkpoint(project, step["goal_id"]) if "checkpoint" in command else project.agent(*command.split()[1:])
+                checkpoint(project, step["item"]) if "checkpoint" in command else project.agent(*command.split()[1:])
             )
             assert ran.code == 0, (step, ran.err)
     assert status(project)["status"] == "complete"

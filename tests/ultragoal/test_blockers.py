@@ -24,7 +24,7 @@ def project() -> Project:
 # classify-blocker
 
 
-@pytest.mark.parametrize("evidence", ["", "   ", "stuck", "a\0 key is missing", "x" * 20_001])
+@pytest.mark.parametrize("evidence", ["", "   ", "stuck", "a\0 key is missing"])
 def test_a_classification_needs_words_that_say_something(project: Project, evidence: str) -> None:
     with project.refused("--evidence", kind=BadInput):
         classify(project.run(), "human_blocked", evidence=evidence)
@@ -123,10 +123,8 @@ def test_a_blocker_may_itself_be_reviewed(project: Project) -> None:
     ("options", "why"),
     [
         ({"objective": " "}, "--objective is blank"),
-        ({"objective": "x" * 10_001}, "--objective has 10001"),
         ({"evidence": "\n"}, "--evidence is blank"),
         ({"title": " "}, "--title is blank"),
-        ({"title": "x" * 81}, "--title has 81"),
     ],
 )
 def test_a_finding_needs_its_words(project: Project, options: dict[str, Any], why: str) -> None:

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from omo.errors import BadInput
-from omo.workflows.ultragoal.brief import LONGEST_TEXT, Brief, Story, parse
+from omo.workflows.ultragoal.brief import Brief, Story, parse
 
 INTAKE = """Never touch the legacy importer.
 
@@ -157,7 +157,6 @@ def test_a_title_is_one_line_without_control_characters(written: str, title: str
     ("text", "said"),
     [
         ("@goal: A\x00", "NUL at character 9"),
-        ("a" * (LONGEST_TEXT + 1), f"{LONGEST_TEXT + 1} characters"),
         ("caf\udce9", "UTF-8 at character 4"),
     ],
 )
@@ -166,7 +165,7 @@ def test_what_cannot_be_kept_is_refused(text: str, said: str) -> None:
 
 
 def test_several_reasons_are_told_at_once() -> None:
-    assert len(defects("\0\udce9" * LONGEST_TEXT)) == 3
+    assert len(defects("\0\udce9")) == 2
     assert len(defects("@goal:\n" * 900)) == 50
 
 

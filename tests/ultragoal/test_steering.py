@@ -140,8 +140,6 @@ def test_what_is_no_kind_is_answered_with_the_kinds(project: Project, kind: str)
 REFUSED: list[tuple[str, dict[str, str], str]] = [
     ("add_subgoal", {"title": " ", "objective": "B"}, "title: is blank"),
     ("add_subgoal", {"title": "A", "objective": "\u200b"}, "objective: is blank"),
-    ("add_subgoal", {"title": "A" * 81, "objective": "B"}, "title: has 81 characters"),
-    ("add_subgoal", {"title": "A", "objective": "B" * 10_001}, "objective: has 10001 characters"),
     ("add_subgoal", {"title": "A", "objective": "b\0b"}, "a NUL"),
     ("add_subgoal", {"title": "A", "objective": "b\udc80b"}, "no UTF-8"),
     ("split_subgoal", {"goal_id": "G9", "replacements": PARTS}, "no goal 'G9'"),

@@ -11,10 +11,7 @@ from dataclasses import dataclass
 from omo.errors import BadInput
 from omo.text import clip, counted
 
-LONGEST = 20_000
-LONGEST_TEXT = 200_000
 LONGEST_TITLE = 80
-LONGEST_OBJECTIVE = 10_000  # of a goal that is added later
 MOST_DEFECTS = 50
 CREATE = "omo ultragoal create-goals --brief-file PATH"
 
@@ -86,8 +83,6 @@ def _require(defects: list[str]) -> None:
 def defects_of(text: str) -> list[str]:
     """Why a text cannot be kept as it is; none for most."""
     defects = []
-    if len(text) > LONGEST_TEXT:
-        defects.append(f"{len(text)} characters, at most {LONGEST_TEXT}; name files instead of copying them")
     if "\0" in text:
         defects.append(f"a NUL at character {text.index(chr(0)) + 1}; remove it")
     try:
@@ -106,20 +101,12 @@ def title_of(text: str) -> str:
     return line if len(line) <= LONGEST_TITLE else line[: LONGEST_TITLE - 3] + "..."
 
 
-def text_defects(option: str, text: str, *, longest: int = LONGEST, shortest: int = 1) -> list[str]:
-    """Why this cannot be kept as somebody's words; none for most."""
-    if not is_visible(text):
-        return [f"{option} is blank"]
-    size = len(text.strip())
-    if not shortest <= size <= longest:
-        return [f"{option} has {size} characters ({clip(text, 40)!r}), of {shortest} to {longest}"]
-    return [f"{option}: {why}" for why in defects_of(text)]
-
-
-def require_text(option: str, text: str, fix: str, *, longest: int = LONGEST, shortest: int = 1) -> str:
+def require_text(option: str, text: str, fix: str) -> str:
     """Somebody's words without the blanks around them; BadInput where they cannot be kept."""
-    if defects := text_defects(option, text, longest=longest, shortest=shortest):
-        raise BadInput(defects[0], fix=fix, defects=defects)
+    if not is_visible(text):
+        raise BadInput(f"{option} is blank", fix=fix)
+    if defects := defects_of(text):
+        raise BadInput(f"{option}: {defects[0]}", fix=fix, defects=defects)
     return text.strip()
 
 

@@ -16,7 +16,6 @@ from omo.work.bound import files_of_end
 from omo.work.publish import reopen_if_changed
 from omo.work.run import caller_of
 from omo.workflows.ultragoal import receipts
-from omo.workflows.ultragoal.brief import require_text
 from omo.workflows.ultragoal.next_step import next_step
 from omo.workflows.ultragoal.plan import Plan, PlanRow
 from omo.workflows.ultragoal.reviewers import outcome_of
@@ -24,7 +23,6 @@ from omo.workflows.ultragoal.run import ULTRAGOAL, PlanRun, run_of
 from omo.workflows.ultragoal.session_goal import MOVES, NO_GOAL, REFUSALS, SessionGoalOutcome, ToolGoal, after
 from omo.workflows.ultragoal.status import changing, publish_status
 
-LONGEST_OBJECTIVE = 4000
 OPERATIONS = {
     "create": "make a goal; none may be active or paused",
     "complete": "call the goal complete; a plan's goal needs the plan's fresh receipts",
@@ -84,9 +82,6 @@ def _line(goal: ToolGoal) -> str:
 def operate(operation: str, run: PlanRun, objective: str | None = None) -> SessionGoalOutcome:
     """One of MOVES, by the table first and then as far as the plan agrees. Where that brings the plan to its end, both
     are written down together. A new goal without an objective takes the one that the plan needs now."""
-    if objective is not None:
-        fix = "omo goal create: without --objective it takes the plan's"
-        objective = require_text("--objective", objective, fix, longest=LONGEST_OBJECTIVE)
 
     def decide(plan: Plan) -> tuple[SessionGoalOutcome, list[PlanRow]]:
         goal = plan.tool
@@ -133,7 +128,7 @@ def _objective_for(plan: Plan, given: str | None) -> str:
     if given is None:
         return wanted[0]
     for objective in wanted:
-        if objective.strip() == given:
+        if objective.strip() == given.strip():
             return objective
     raise Refused(
         f"--objective {clip(given, 80)!r} is not the plan's: no checkpoint would be accepted under it",

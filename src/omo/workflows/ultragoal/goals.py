@@ -7,11 +7,11 @@ from pathlib import Path
 
 from omo.errors import Refused
 from omo.proof import artifacts
-from omo.workflows.ultragoal.brief import LONGEST_OBJECTIVE, LONGEST_TITLE, require_text, same_words, title_of
+from omo.work.lifecycle import require_reason
+from omo.workflows.ultragoal.brief import require_text, same_words, title_of
 from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow
 from omo.workflows.ultragoal.run import PlanRun
 
-SHORTEST_BLOCKER = 10
 MOST_OPEN_BLOCKERS = 3
 SAY_WHAT_WAS_SEEN = "say in a few sentences what was seen; keep long output in files and name them"
 
@@ -77,7 +77,7 @@ def classify(run: PlanRun, classification: str, *, evidence: str, goal_id: str |
         "omo ultragoal classify-blocker --classification human_blocked|resolvable --evidence "
         '"what is missing, and who can do it"'
     )
-    text = require_text("--evidence", evidence, fix, shortest=SHORTEST_BLOCKER)
+    text = require_reason(require_text("--evidence", evidence, fix), "--evidence", fix)
     row: PlanRow = {"kind": "blocker_classified", "classification": classification, "evidence": text}
     if goal_id is not None:
         row["goalId"] = goal_id
@@ -117,9 +117,9 @@ def record_review_blockers(
         '--objective "what has to hold" --evidence "what the review found"'
     )
     review_evidence = require_text("--evidence", evidence, fix)
-    finding = require_text("--objective", objective, fix, longest=LONGEST_OBJECTIVE)
+    finding = require_text("--objective", objective, fix)
     if title is not None:
-        title = " ".join(require_text("--title", title, fix, longest=LONGEST_TITLE).split())
+        title = title_of(require_text("--title", title, fix))
 
     def decide(plan: Plan) -> tuple[tuple[str, bool], list[PlanRow]]:
         parent = plan.goal(goal_id)

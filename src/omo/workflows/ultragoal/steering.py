@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
@@ -13,7 +12,7 @@ from omo.proof import documents
 from omo.strict import Strict, validated
 from omo.text import clip
 from omo.work.run import check_sizes
-from omo.workflows.ultragoal.brief import LONGEST, LONGEST_OBJECTIVE, LONGEST_TITLE, text_defects
+from omo.workflows.ultragoal.brief import require_text, title_of
 from omo.workflows.ultragoal.plan import Goal, NewGoal, Plan, PlanRow, Steered
 from omo.workflows.ultragoal.run import PlanRun
 
@@ -29,22 +28,15 @@ FLAGS = {
 }
 
 
-def _text(longest: int) -> Callable[[str], str]:
-    def check(text: str) -> str:
-        if defects := text_defects("", text, longest=longest):
-            raise ValueError(defects[0].strip())
-        return text.strip()
-
-    return check
+def _text(text: str) -> str:
+    try:
+        return require_text("", text, "")
+    except BadInput as error:
+        raise ValueError(error.message.strip()) from None
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-Text = Annotated[str, AfterValidator(_text(LONGEST))]
-Title = Annotated[str, AfterValidator(_text(LONGEST_TITLE)), AfterValidator(_one_line)]
-Objective = Annotated[str, AfterValidator(_text(LONGEST_OBJECTIVE))]
+Text = Annotated[str, AfterValidator(_text)]
+Title = Annotated[Text, AfterValidator(title_of)]
 
 
 class Steering(Strict):
@@ -64,12 +56,12 @@ class Steering(Strict):
 
 class Replacement(Strict):
     title: Title
-    objective: Objective
+    objective: Text
 
 
 class AddSubgoal(Steering):
     title: Title
-    objective: Objective
+    objective: Text
 
     def row(self, plan: Plan) -> PlanRow:
         (name,) = plan.new_ids(1)
@@ -118,7 +110,7 @@ class ReorderPending(Steering):
 class RevisePendingWording(Steering):
     goal_id: str
     title: Title | None = None
-    objective: Objective | None = None
+    objective: Text | None = None
 
     def row(self, plan: Plan) -> PlanRow:
         goal = _moved(plan, self.goal_id, "revise")
