@@ -67,7 +67,7 @@ def test_one_command_closes_a_goal_that_was_shown_attacked_and_reviewed(started:
     gate = kept_gate(started)
     qa = gate["executorQa"]
     assert [row["description"] for row in qa["artifactRefs"]] == ["python3 greet.py", "python3 greet.py you"]
-    assert qa["surfaceEvidence"][0]["invocation"] == "python3 greet.py you"
+    assert qa["surfaceEvidence"][0]["invocation"] == "python3 greet.py; python3 greet.py you"
     (case,) = qa["adversarialCases"]
     assert (case["scenario"], case["expectedBehavior"]) == ("no name at all", "a plain hello")
     assert qa["contractCoverage"][0]["obligation"] == "Say hello."
@@ -187,7 +187,7 @@ def test_files_that_were_added_show_the_surface_that_they_are_of(started: Projec
     ran = closed(started)
     assert ran.code == 0, ran.err
     rows = kept_gate(started)["executorQa"]["surfaceEvidence"]
-    assert {row["surface"] for row in rows} == {"web", "tui", "cli"}
+    assert {row["surface"] for row in rows} == {"web", "tui", "cli", "package"}
 
 
 def test_the_suite_is_asked_for_where_computer_control_changed(started: Project) -> None:

@@ -381,7 +381,6 @@ def test_seven_reasons_exempt(code: str) -> None:
         ({"fallbackArtifactRefs": []}, "fallbackArtifactRefs"),
         ({"fallbackArtifactRefs": "capture-1"}, "fallbackArtifactRefs"),
         ({"fallbackArtifactRefs": ["a", " "]}, "fallbackArtifactRefs[1]"),
-        ({"fallbackArtifactRefs": ["a", "a"]}, "fallbackArtifactRefs"),
         ({"approved": "me"}, "approved"),
     ],
 )

@@ -195,17 +195,14 @@ def _state(plan: Plan, step: NextStep) -> Summary:
         return {"state": "active"}
     if not plan.is_open:
         return {"state": "done", "outcome": unfinished(plan, step)}
+    waits: Summary = {"state": "paused", "told": False, "own": True}
     if plan.handoff is not None:
-        why, question = plan.handoff_in_words, "Go on with planning?"
-        return {"state": "paused", "why": why, "question": question, "told": False, "own": True}
+        return {**waits, "why": plan.handoff_in_words, "question": "Go on with planning?"}
     if step.who == "user":  # damage that only they can mend
         question = f"Run in a terminal of your own: {step.commands[0].line}."
-        waits: Summary = {"state": "blocked", "why": step.why, "question": question, "told": False, "own": True}
-        waits["damaged"] = True
-        return waits
+        return {**waits, "state": "blocked", "why": step.why, "question": question, "damaged": True}
     if plan.tool.status == "paused":
-        why = plan.tool.why or "the session's goal is paused"
-        return {"state": "paused", "why": why, "question": TELL, "told": False, "own": True}
+        return {**waits, "why": plan.tool.why or "the session's goal is paused", "question": TELL}
     if step.action == "wait":
         return {"state": "blocked", "why": step.why, "question": TELL, "told": False}
     return {"state": "active"}

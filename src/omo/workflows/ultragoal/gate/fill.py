@@ -150,7 +150,7 @@ def _passing_gates(subject: GateSubject, problems: Mapping[str, str]) -> list[Go
             command = shlex.join(gate.argv)
             row: GatePart = {"id": f"gate-{gate.name}", "kind": "gate-result", "gate": gate.name}
             row["description"] = command
-            passing.append(GoalEvidence(row, command))
+            passing.append(GoalEvidence(row, command, "package"))
     return passing
 
 
@@ -226,26 +226,14 @@ def _coverage(goal: Goal, contract: str, surfaces: Parts, cases: Parts, own: Par
 
 
 def _surfaces(contract: str, good: list[GoalEvidence]) -> Parts:
-    """Each surface that was used, with what shows it: commands, a page with its picture, a terminal; else the gates.
-    An attack shows the command line only where nothing else does."""
+    """Each surface that was used, with what shows it; a page also by its pictures."""
     cited: dict[str, Parts] = {}
-    pictures, gates, attacks = [], [], []
     for shown in good:
-        if shown.scenario:
-            attacks.append(shown.row)
-        elif shown.surface:
+        if shown.surface:
             cited.setdefault(shown.surface, []).append(shown.row)
-        if shown.row["kind"] == "screenshot":
-            pictures.append(shown.row)
-        if "gate" in shown.row:
-            gates.append(shown.row)
-    if attacks:
-        cited.setdefault("cli", attacks)
     for surface in ("web", "gui"):
         if surface in cited:
-            cited[surface] += pictures
-    if gates and not cited:
-        cited["package"] = gates
+            cited[surface] += [shown.row for shown in good if shown.row["kind"] == "screenshot"]
     rows = []
     for surface, shown_by in cited.items():
         invocation = "; ".join(row["description"] for row in shown_by)

@@ -40,10 +40,6 @@ FAR = 64
 PALE_SHARE = 0.05
 # Edges must span this much of the picture, across and down: those of a line or of a mark in a corner do not.
 SMALLEST_SHARE = 0.15
-# In noise nearly every pixel is an edge; the busiest photographs and pages stay far below.
-MOST_EDGES = 0.85
-# Shown through what is transparent. An unlikely colour: what differs on any background differs on this one.
-BEHIND = (131, 7, 193)
 
 
 LARGEST_CAPTURE = 16_000_000
@@ -127,9 +123,6 @@ def _decode(data: bytes) -> Image.Image:
                 image.verify()  # the checksums; a picture cannot be unpacked after it, so it is opened again
             with Image.open(io.BytesIO(data), formats=[kind]) as image:
                 image.load()
-                if "A" in image.mode or "transparency" in image.info:
-                    behind = Image.new("RGBA", image.size, (*BEHIND, 255))
-                    return Image.alpha_composite(behind, image.convert("RGBA")).convert("RGB")
                 return image.convert("RGB")
         except _Unusable:
             raise
@@ -155,11 +148,9 @@ def _blankness(image: Image.Image) -> str:
     beside = ImageChops.difference(inner, grey.crop((0, 1, width - 1, height)))
     above = ImageChops.difference(inner, grey.crop((1, 0, width, height - 1)))
     edges = ImageChops.lighter(beside, above).point([0] * (STEP + 1) + [255] * (255 - STEP))
-    box, share = edges.getbbox(), edges.histogram()[255] / (width * height)
+    box = edges.getbbox()
     if box is None:
         return f"shows one colour or a smooth gradient and nothing on it; {ANOTHER_PICTURE}"
-    if share > MOST_EDGES:
-        return f"shows noise: {share:.0%} of its pixels differ from their neighbours; {ANOTHER_PICTURE}"
     left, top, right, bottom = box
     if right - left < SMALLEST_SHARE * width or bottom - top < SMALLEST_SHARE * height:
         shown = f"{right - left}x{bottom - top} of {width}x{height} pixels"

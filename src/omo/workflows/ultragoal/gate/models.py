@@ -46,10 +46,7 @@ class GateDefect:
 
 
 def defects_at(path: str, messages: Iterable[str]) -> list[GateDefect]:
-    defects = []
-    for message in messages:
-        defects.append(GateDefect(path, message))
-    return defects
+    return [GateDefect(path, message) for message in messages]
 
 
 def shown(value: object, longest: int = 80) -> str:

@@ -130,11 +130,8 @@ def examine(artifact: GateArtifact, subject: GateSubject) -> Evidence:
 
 
 def _shows_nothing(evidence: Evidence, problems: Iterable[str]) -> list[GateDefect]:
-    defects = []
-    for why in problems:
-        text = f"is no {evidence.shape} that proves anything: {why}"
-        defects.append(GateDefect(f"{evidence.artifact.place}.path", text))
-    return defects
+    what = f"is no {evidence.shape} that proves anything"
+    return defects_at(f"{evidence.artifact.place}.path", [f"{what}: {why}" for why in problems])
 
 
 def defects_of(error: OmoError) -> list[str]:

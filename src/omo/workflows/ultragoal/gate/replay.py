@@ -114,12 +114,6 @@ def _sentence(text: str) -> str:
     return text
 
 
-def _unlike(names: list[str]) -> list[str]:
-    if len(set(names)) < len(names):
-        raise ValueError("names one artifact twice")
-    return names
-
-
 Short = Annotated[Written, Field(max_length=2000)]
 
 
@@ -129,7 +123,7 @@ class ReplayExempt(Strict):
     reasonCode: ReasonCode
     reason: Annotated[Short, AfterValidator(_sentence)]
     approvedBy: Short
-    fallbackArtifactRefs: Annotated[list[Short], Field(min_length=1, max_length=50), AfterValidator(_unlike)]
+    fallbackArtifactRefs: Annotated[list[Short], Field(min_length=1, max_length=50)]
 
 
 def parse_exemption(document: object) -> ReplayExempt:
