@@ -139,19 +139,15 @@ def _objective_for(plan: Plan, given: str | None) -> str:
 def _proof(run: PlanRun, plan: Plan) -> list[str | None]:
     """The receipts that prove the goal; Refused with what is missing."""
     objective = plan.tool.objective
-    if objective in plan.objectives_of(None):
-        missing = [why for _, why in receipts.unproven(plan, run.directory)]
-        if missing:
-            raise Refused("no fresh receipt covers the whole plan", fix=next_step(run).text, defects=missing)
-        carrier = receipts.final(plan, run.directory)
-        return [carrier.receipt_id] if carrier is not None else [goal.receipt_id for goal in plan.required]
-    story = plan.story_with(objective)
-    if story is None:
+    if not plan.knows(objective):
         raise Refused(
             f"this goal was made for the plan, whose wording changed since: {clip(objective, 160)}",
             fix="omo goal drop, then omo goal create takes the objective as it is now",
         )
-    if why := receipts.problem(plan, story, run.directory):
-        fix = next_step(run).text if story.is_required else "omo goal drop: other goals took its place"
-        raise Refused(f"goal {story.id} has no fresh receipt", fix=fix, defects=[why])
-    return [story.receipt_id]
+    proof, missing = receipts.of_session_goal(plan, run.directory)
+    if missing:
+        story = plan.story_with(objective)
+        is_replaced = story is not None and not story.is_required
+        fix = "omo goal drop: other goals took its place" if is_replaced else next_step(run).text
+        raise Refused("no fresh receipt proves the goal", fix=fix, defects=missing)
+    return proof

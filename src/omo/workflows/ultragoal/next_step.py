@@ -145,11 +145,10 @@ def _unproven(run: PlanRun, plan: Plan) -> NextStep | None:
 def _complete(run: PlanRun, plan: Plan) -> NextStep | None:
     """Every end is written down with the session's goal, so one that was dropped is made again."""
     tool = plan.tool
-    is_the_plans = tool.objective in plan.objectives_of(None) or plan.story_with(tool.objective) is not None
     words = ["omo goal complete"]
     if tool.status == "paused":
         words = ["omo goal resume", *words]
-    elif tool.status == "active" and not is_the_plans:
+    elif tool.status == "active" and not plan.knows(tool.objective):
         words = ["omo goal drop", "omo goal create", *words]
     elif tool.status != "active":
         if plan.outcome is not None:

@@ -368,6 +368,10 @@ class Plan:
                     return goal
         return None
 
+    def knows(self, objective: str) -> bool:
+        """Whether the goal tool's goal is the plan's, or that of one of its stories."""
+        return objective == self.objective or self.story_with(objective) is not None
+
     def background(self, goal: Goal) -> list[str]:
         """What is known of a goal before it is worked on: why it came to be, and what went wrong before."""
         known = []

@@ -125,6 +125,17 @@ def unproven(plan: Plan, directory: str) -> list[tuple[Goal, str]]:
     return missing
 
 
+def of_session_goal(plan: Plan, directory: str) -> tuple[list[str | None], list[str]]:
+    """The receipts that prove the session's goal, and why they do not; none of the latter where they do."""
+    story = plan.story_with(plan.tool.objective)
+    if story is not None:
+        why = problem(plan, story, directory)
+        return [story.receipt_id], [why] if why else []
+    carrier = final(plan, directory)
+    covering = plan.required if carrier is None else [carrier]
+    return [goal.receipt_id for goal in covering], [why for _, why in unproven(plan, directory)]
+
+
 def final(plan: Plan, directory: str) -> Goal | None:
     """The goal that carries a fresh final receipt, if one does."""
     for goal in reversed(plan.goals):

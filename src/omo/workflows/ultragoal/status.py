@@ -236,12 +236,7 @@ def denials(run: PlanRun, plan: Plan, step: NextStep) -> dict[str, str]:
 
 def complete_denial(run: PlanRun, plan: Plan, step: NextStep) -> str:
     """Why the session's goal cannot be called complete; empty where it can, or where it is not this plan's."""
-    if story := plan.story_with(plan.tool.objective):
-        problems = [receipts.problem(plan, story, run.directory)]
-    elif plan.goal_mode == "per-story" or plan.tool.objective not in plan.objectives_of(None):
+    if not plan.knows(plan.tool.objective):
         return ""
-    else:
-        problems = [f"{goal.id} is {goal.status}" for goal in plan.open_goals]
-        problems = problems or [why for _, why in receipts.unproven(plan, run.directory)]
-    why = "; ".join(filter(None, problems[:5]))
-    return f"The goal is not proven complete ({why}). {step.text}" if why else ""
+    _, missing = receipts.of_session_goal(plan, run.directory)
+    return f"The goal is not proven complete ({'; '.join(missing[:5])}). {step.text}" if missing else ""
