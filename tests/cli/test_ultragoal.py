@@ -360,9 +360,7 @@ def test_a_per_story_plan_ends_by_following_the_next_step(project: Project) -> N
         if step["action"] == "done":
             break
         for command in step["command"].split(", then "):
-            ran = (
-                checkpoint(project, step["item"]) if "checkpoint" in command else project.agent(*command.split()[1:])
-            )
+            ran = checkpoint(project, step["item"]) if "checkpoint" in command else project.agent(*command.split()[1:])
             assert ran.code == 0, (step, ran.err)
     assert status(project)["status"] == "complete"
     assert project.row()["work"]["ultragoal"]["state"] == "done"
@@ -558,15 +556,6 @@ def test_the_user_seals_a_damaged_plan_and_all_bytes_are_kept(project: Project) 
     assert project.agent("ledger", "verify").code == 0
     create(project)
     assert [goal["receipt"] for goal in status(project)["goals"]] == [None, None]
-
-
-def test_a_damaged_ledger_can_also_be_cleared_by_force(project: Project) -> None:
-    create(project)
-    (directory(project) / "ledger.jsonl").write_text("rubbish\n")
-    assert "omo state clear --mode ultragoal --force" in status(project)["next"]["command"]
-    assert project.user("state", "clear", "--mode", "ultragoal", "--force", "--session", SESSION).code == 0
-    assert create(project, ONE).code == 0
-    assert project.agent("ledger", "verify").code == 0
 
 
 def test_a_plan_of_another_session_is_taken_up_by_the_user(project: Project) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -245,34 +244,9 @@ def test_rewording_a_story_does_not_set_its_goal_free(project: Project) -> None:
 # Damage
 
 
-def odd_row(directory: Path) -> None:
-    (directory / "ledger.jsonl").write_text('{"kind": "plan_created", "seq": 1}\n')
-
-
-def ledger_is_a_directory(directory: Path) -> None:
-    (directory / "ledger.jsonl").unlink()
-    (directory / "ledger.jsonl").mkdir()
-
-
 def edit_a_row(directory: Path) -> None:
     path = directory / "ledger.jsonl"
     path.write_text(path.read_text().replace("with the user", "with the cat"))
-
-
-@pytest.mark.parametrize("damage", [odd_row, ledger_is_a_directory, shutil.rmtree, edit_a_row])
-@pytest.mark.parametrize("mode", ["aggregate", "per-story"])
-def test_nothing_is_built_on_a_plan_that_cannot_be_read(
-    project: Project, damage: Callable[[Path], None], mode: str
-) -> None:
-    planned(project, mode)
-    project.classify()
-    project.tell()
-    damage(project.directory)
-    before = project.state_files()
-    for operate in OPERATIONS.values():
-        with project.refused("not as omo wrote it", "the user runs"):
-            operate(project.run())
-    assert project.state_files() == before
 
 
 def test_after_the_users_repair_the_goal_is_what_the_whole_rows_say(project: Project) -> None:
@@ -280,13 +254,3 @@ def test_after_the_users_repair_the_goal_is_what_the_whole_rows_say(project: Pro
     edit_a_row(project.directory)
     assert project.user("ledger", "repair", "--session", project.session).code == 0
     assert (live(project).status, project.run().problems) == ("active", [])
-
-
-def test_a_writer_that_died_in_the_middle_of_a_row_did_no_damage(project: Project) -> None:
-    planned(project).close(*NAMES)
-    with project.ledger.open("a") as file:
-        file.write('{"seq":2,"kind":"goal_comp')
-    assert project.run().problems == []
-    goal_tool.pause(project.run())
-    assert live(project).status == "paused"
-    assert project.run().problems == []
