@@ -135,6 +135,36 @@ class TypedReceipt(GateSection):
     status: Literal["passed", "verified"]
 
 
+# test_an_exemption_that_cannot_be_used in tests/ultragoal/test_replay.py has a reason below each.
+SHORTEST_REASON, FEWEST_WORDS, FEWEST_DIFFERENT = 32, 5, 4
+
+
+def _sentence(text: str) -> str:
+    """Long enough, of words, and not one word over and over."""
+    words = [word.lower() for word in text.split() if any(map(str.isalnum, word))]
+    is_long = len(" ".join(words)) >= SHORTEST_REASON and len(words) >= FEWEST_WORDS
+    if not is_long or len(set(words)) < FEWEST_DIFFERENT:
+        raise ValueError(f"must say why in at least {SHORTEST_REASON} characters and {FEWEST_WORDS} words")
+    return text
+
+
+class ReplayExempt(strict.Strict):
+    """Why a command cannot be replayed, who says so, and what shows the run instead."""
+
+    reasonCode: Literal[
+        "unsafe_side_effect",
+        "requires_credentials",
+        "requires_network",
+        "non_deterministic_external",
+        "destructive",
+        "interactive_only",
+        "platform_unavailable",
+    ]
+    reason: Annotated[Written, AfterValidator(_sentence)]
+    approvedBy: Written
+    fallbackArtifactRefs: Texts
+
+
 class GateArtifact(Named):
     """One piece of evidence. What proves is the file at `path`, a gate of the session, or a typed receipt."""
 
@@ -143,7 +173,7 @@ class GateArtifact(Named):
     path: Written = ""
     gate: Written = ""
     receipt: TypedReceipt | None = None
-    replayExempt: dict[str, Any] | None = None
+    replayExempt: ReplayExempt | None = None
 
 
 class NotApplicable(Named):

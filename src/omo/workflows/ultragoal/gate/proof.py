@@ -134,14 +134,6 @@ def _shows_nothing(evidence: Evidence, problems: Iterable[str]) -> list[GateDefe
     return defects_at(f"{evidence.artifact.place}.path", [f"{what}: {why}" for why in problems])
 
 
-def defects_of(error: OmoError) -> list[str]:
-    """Each defect an error carries, else the error itself."""
-    many = error.details.get("defects")
-    if isinstance(many, list) and many:
-        return list(map(str, many))
-    return [error.message]
-
-
 class GateProver:
     """Looks at all artifacts before anything is run, which may write files; then proves one by one what rows cite, and
     notes in `inspection` what does."""
@@ -183,7 +175,7 @@ class GateProver:
             try:
                 record = replay.parse_replay(documents.load(path))
             except BadInput as error:
-                return defects_at(place, defects_of(error))
+                return [GateDefect(place, error.message)]
             self.outcomes[evidence.id] = self._outcome(evidence, record)
             command = clip(shlex.join(record.command), LONGEST_NOTE)
             self.inspection.replays.append({"artifact": clip(evidence.id, 100), "command": command})

@@ -12,7 +12,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
 
@@ -89,47 +89,6 @@ class Record(Strict):
 def parse_replay(document: object) -> Record:
     """BadInput with everything that is wrong in `defects`."""
     return validated(Record, document, what="the replay record", fix=RECORD_FIX)
-
-
-ReasonCode = Literal[
-    "unsafe_side_effect",
-    "requires_credentials",
-    "requires_network",
-    "non_deterministic_external",
-    "destructive",
-    "interactive_only",
-    "platform_unavailable",
-]
-REASON_CODES: tuple[str, ...] = get_args(ReasonCode)
-# test_an_exemption_that_cannot_be_used in tests/ultragoal/test_replay.py has a reason below each.
-SHORTEST_REASON, FEWEST_WORDS, FEWEST_DIFFERENT = 32, 5, 4
-
-
-def _sentence(text: str) -> str:
-    """Long enough, of words, and not one word over and over."""
-    words = [word.lower() for word in text.split() if any(map(str.isalnum, word))]
-    is_long = len(" ".join(words)) >= SHORTEST_REASON and len(words) >= FEWEST_WORDS
-    if not is_long or len(set(words)) < FEWEST_DIFFERENT:
-        raise ValueError(f"must say why in at least {SHORTEST_REASON} characters and {FEWEST_WORDS} words")
-    return text
-
-
-Short = Annotated[Written, Field(max_length=2000)]
-
-
-class ReplayExempt(Strict):
-    """Why a command cannot be replayed, who says so, and what shows the run instead."""
-
-    reasonCode: ReasonCode
-    reason: Annotated[Short, AfterValidator(_sentence)]
-    approvedBy: Short
-    fallbackArtifactRefs: Annotated[list[Short], Field(min_length=1, max_length=50)]
-
-
-def parse_exemption(document: object) -> ReplayExempt:
-    """BadInput with everything that is wrong in `defects`."""
-    fix = f"reasonCode is one of {', '.join(REASON_CODES)}; reason, approvedBy and fallbackArtifactRefs say the rest"
-    return validated(ReplayExempt, document, what="replayExempt", fix=fix)
 
 
 def speaks_of_project(root: str, head: str | None, argv: Sequence[str], cwd: str) -> bool:

@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from omo.errors import BadInput
 from omo.proof import globs
 from omo.text import clip
-from omo.workflows.ultragoal.gate import proof, replay
+from omo.workflows.ultragoal.gate import proof
 from omo.workflows.ultragoal.gate.models import (
     SURFACES,
     AdversarialCase,
@@ -21,8 +20,8 @@ from omo.workflows.ultragoal.gate.models import (
     Iteration,
     NotApplicable,
     QualityGate,
+    ReplayExempt,
     SurfaceEvidence,
-    defects_at,
     read_section,
     shown,
 )
@@ -197,8 +196,8 @@ def _evidence_defects(prover: GateProver) -> list[GateDefect]:
         for place, cited in prover.cited_by(row):
             if cited.basis not in DEMANDS[family].bases:
                 defects.append(GateDefect(place, f"{shown(cited.id)} {REFUSALS[cited.basis]}"))
-            elif cited.basis == EXEMPT:
-                defects += _exemption_defects(prover, cited)
+            elif cited.artifact.replayExempt is not None:
+                defects += _exemption_defects(prover, cited, cited.artifact.replayExempt)
             else:
                 defects += prover.prove(cited, family)
     return defects + _suite_defects(prover)
@@ -216,13 +215,9 @@ def _kind_defects(prover: GateProver, row: SurfaceEvidence) -> list[GateDefect]:
     return [GateDefect(f"{row.place}.artifactRefs", text)]
 
 
-def _exemption_defects(prover: GateProver, cited: Evidence) -> list[GateDefect]:
-    """Why a command need not be replayed, who says so, and what shows the run instead; one that stands is noted."""
+def _exemption_defects(prover: GateProver, cited: Evidence, claim: ReplayExempt) -> list[GateDefect]:
+    """What is to show the run instead; an exemption that stands is noted."""
     path = f"{cited.artifact.place}.replayExempt"
-    try:
-        claim = replay.parse_exemption(cited.artifact.replayExempt)
-    except BadInput as error:
-        return defects_at(path, proof.defects_of(error))
     defects = list(cited.defects)
     shapes = set()
     for index, name in enumerate(claim.fallbackArtifactRefs):
