@@ -28,7 +28,6 @@ from omo.workflows.ultragoal.plan import Goal, Receipt
 from omo.workflows.ultragoal.reviewers import NOT_REVIEWED, exceptions_of, independence_of
 from omo.workflows.ultragoal.run import PlanRun, load_plan
 
-MOST_ARTIFACTS = 60
 KINDS = {receipts.FINAL: "final: the whole plan", receipts.PER_GOAL: "this goal"}
 # By list of executorQa: the title of its table, and its columns with the fields that may fill them.
 TABLES = {
@@ -116,9 +115,8 @@ def _tables(qa: Json) -> list[Table]:
 
 def _artifacts(viewer: Viewer, qa: Json, receipt: Receipt) -> list[Attachment]:
     recorded = part(receipt, "artifacts")
-    rows = _objects(qa.get("artifactRefs"))
     attachments = []
-    for row in rows[:MOST_ARTIFACTS]:
+    for row in _objects(qa.get("artifactRefs")):
         name, kind, about, path = (str(row.get(key) or "") for key in ("id", "kind", "description", "path"))
         if path:
             digest = recorded.get(path) or recorded.get(name_in(viewer.context.root, path))
@@ -127,8 +125,6 @@ def _artifacts(viewer: Viewer, qa: Json, receipt: Receipt) -> list[Attachment]:
         else:
             text = str(row.get("receipt") or f"gate {row.get('gate')}")
             attachments.append(Attachment(name, clip(kind, 60), about, text))
-    if len(rows) > MOST_ARTIFACTS:
-        attachments.append(Attachment(f"and {len(rows) - MOST_ARTIFACTS} more", "artifacts", text=""))
     return attachments
 
 
