@@ -40,14 +40,12 @@ def test_init_writes_a_gate_that_git_does_not_see_and_says_how_to_check_it(plann
     assert ".sisyphus" not in seen.stdout
 
 
-def test_init_does_not_replace_a_gate_unless_told_to(planned: Project) -> None:
+def test_init_does_not_replace_a_gate(planned: Project) -> None:
     planned.write(".sisyphus/evidence/G001/gate.json", "half filled in")
     path = planned.root / ".sisyphus/evidence/G001/gate.json"
     ran = planned.agent("ultragoal", "gate", "init")
     assert (ran.code, path.read_text()) == (3, "half filled in")
-    assert "--force" in ran.err
-    assert planned.agent("ultragoal", "gate", "init", "--force").code == 0
-    assert path.read_text().startswith("{")
+    assert "fill that one in, or remove it" in ran.err
 
 
 @pytest.mark.parametrize("link", [".sisyphus/evidence", ".sisyphus/evidence/G001"])

@@ -133,7 +133,7 @@ def _free_name(context: Context, goal: str) -> str:
     return f"replay-{number}.json"
 
 
-def write(context: Context, goal: str, name: str, document: Any, *, force: bool = False) -> str:
+def write(context: Context, goal: str, name: str, document: Any) -> str:
     """A document for a goal below .sisyphus/evidence: its path as it can be typed here."""
     top, home = os.path.realpath(context.root), os.path.join(context.root, HOME)
     path = os.path.realpath(os.path.join(home, goal, name))
@@ -147,10 +147,10 @@ def write(context: Context, goal: str, name: str, document: Any, *, force: bool 
             # Evidence is about the work, not part of it: git leaves it alone, whatever the project's own rules.
             with open(ignore, "w", encoding="utf-8") as file:
                 file.write("*\n")
-        with open(path, "w" if force else "x", encoding="utf-8") as file:
+        with open(path, "x", encoding="utf-8") as file:
             file.write(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
     except OSError as error:
         if isinstance(error, FileExistsError) and os.path.lexists(path):
-            raise Refused(f"{typed} is there already", fix="fill that one in; or replace it with --force") from None
+            raise Refused(f"{typed} is there already", fix="fill that one in, or remove it") from None
         raise BadInput(f"{typed} cannot be written: {error.strerror}", fix=f"make {HOME} writable") from None
     return typed

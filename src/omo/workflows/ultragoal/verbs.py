@@ -105,7 +105,6 @@ def _register_gate_and_review(verbs: options.Commands) -> None:
     about = f"write the gate as far as omo can fill it in: {evidence_verbs.HOME}/ID/gate.json"
     parser = options.command(gate, "init", about, gate_init)
     parser.add_argument("--goal-id", metavar="ID", help="default: the one under way")
-    parser.add_argument("--force", action="store_true", help="replace a file that is there")
     about = "hold a pull request, a branch or the working tree against the gate: 0 pass, 3 fail, 4 inconclusive"
     parser = options.command(verbs, "review", about, review)
     source = parser.add_mutually_exclusive_group()
@@ -343,7 +342,7 @@ def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
     goal = plan.goal(_goal_id(arguments, run))
     subject = checkpoints.subject_of(run, plan, goal)
     filled = fill(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
-    path = evidence_verbs.write(context, goal.id, "gate.json", filled.document, force=arguments.force)
+    path = evidence_verbs.write(context, goal.id, "gate.json", filled.document)
     then = f"omo ultragoal checkpoint --goal-id {goal.id} --evidence TEXT --quality-gate-json {shlex.quote(path)}"
     missing = [str(defect) for defect in filled.missing]
     lines = [f"The gate of {goal.id}, as far as omo can fill it in: {path}", *(f"  - {part}" for part in missing)]
