@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from omo import safe_open
 from omo.digest import sha256
 from omo.errors import BadInput
 from omo.proof import base, globs
@@ -79,19 +80,15 @@ def measure(text: str) -> ReviewContract:
 
 def read_spec(root: Path, name: str, cwd: str) -> tuple[str, str]:
     """The spec's path in the project and its text. BadInput where it cannot be read, or lies outside."""
-    why = f"is no file of this project of at most {LARGEST_SPEC} bytes"
     try:
-        real = os.path.realpath(os.path.join(cwd, name))
-        inside = os.path.relpath(real, os.path.realpath(root))
-        is_ours = globs.is_inside(os.path.realpath(root), real) and not globs.is_own(inside)
-        is_usable = is_ours and inside.split("/")[0] != ".git" and os.path.isfile(real)
-        if is_usable and os.path.getsize(real) <= LARGEST_SPEC:
-            with open(real, "rb") as file:
-                return inside, file.read(LARGEST_SPEC).decode("utf-8-sig")
+        real, top = os.path.realpath(os.path.join(cwd, name)), os.path.realpath(root)
+        inside = os.path.relpath(real, top)
+        if not globs.is_inside(top, real) or globs.is_own(inside) or inside.split("/")[0] == ".git":
+            raise ValueError("it is no file of this project")
+        return inside, safe_open.read_file(real, LARGEST_SPEC).decode("utf-8-sig")
     except (OSError, ValueError) as error:
-        why = f"cannot be read: {error}"
-    fix = "name a UTF-8 text file of this project with the contract"
-    raise BadInput(f"--spec {clip(name, 200)} {clip(why, 200)}", fix=fix)
+        what = f"--spec {clip(name, 200)} cannot be read: {clip(str(error), 200)}"
+        raise BadInput(what, fix="name a UTF-8 text file of this project with the contract") from None
 
 
 @dataclass(frozen=True)

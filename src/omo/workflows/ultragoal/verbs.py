@@ -10,7 +10,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from omo import options
+from omo import options, safe_open
 from omo.context import Context
 from omo.errors import BadInput
 from omo.result import Result
@@ -156,8 +156,7 @@ def _brief(arguments: argparse.Namespace, context: Context, run: PlanRun) -> str
         return sys.stdin.read(LARGEST_BRIEF + 1)
     path = Path(context.cwd, arguments.brief_file)
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_BRIEF + 1)
+        content = safe_open.read_file(path, LARGEST_BRIEF, follow_link=True)
         text = content.decode("utf-8-sig")
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
