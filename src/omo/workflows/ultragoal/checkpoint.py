@@ -251,7 +251,6 @@ def _facts(
         "cleaned": inspection.has_cleaner,
         "exemptions": inspection.exemptions,
         "artifacts": registered,
-        "replays": inspection.replays,
         "weakened": weakened[:MOST_WEAKENED],
         "allowed": allowed,
         "notes": [clip(note, LONGEST_NOTE) for note in inspection.notes],

@@ -70,11 +70,6 @@ class Exemption(TypedDict):
     fallbackArtifactRefs: list[str]
 
 
-class Replay(TypedDict):
-    artifact: str
-    command: str
-
-
 class Receipt(TypedDict, total=False):
     """What closed a goal; `omo.workflows.ultragoal.receipts` tells whether it still holds."""
 
@@ -94,7 +89,6 @@ class Receipt(TypedDict, total=False):
     cleaned: bool
     exemptions: list[Exemption]
     artifacts: dict[str, str]  # by path, the digests of what the gate cites
-    replays: list[Replay]
     weakened: list[str]
     allowed: list[str]
     notes: list[str]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +25,7 @@ from omo.workflows.ultrawork.gates import Gate, Gates
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from omo.state.rows import Base
-    from omo.workflows.ultragoal.plan import Exemption, Replay
+    from omo.workflows.ultragoal.plan import Exemption
 
 
 SCREENSHOT, AUTOMATION, CAPTURE = "screenshot", "automation transcript", "terminal capture"
@@ -81,7 +80,6 @@ class Inspection:
     defects: list[GateDefect] = field(default_factory=list)
     cited: list[str] = field(default_factory=list)  # files that prove, each once
     exemptions: list[Exemption] = field(default_factory=list)
-    replays: list[Replay] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     commands: list[Plain] = field(default_factory=list)  # that omo ran for it, and that are checks of the project's own
     has_cleaner: bool = False  # it carries the cleaner's report
@@ -177,8 +175,6 @@ class GateProver:
             except BadInput as error:
                 return [GateDefect(place, error.message)]
             self.outcomes[evidence.id] = self._outcome(evidence, record)
-            command = clip(shlex.join(record.command), LONGEST_NOTE)
-            self.inspection.replays.append({"artifact": clip(evidence.id, 100), "command": command})
             if own_commands.where(str(self.subject.root), self.subject.head, record.command, record.cwd):
                 self.inspection.commands.append(Plain(record.command, record.cwd))
         return defects_at(place, self.outcomes[evidence.id])
