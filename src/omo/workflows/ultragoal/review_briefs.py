@@ -8,14 +8,14 @@ from collections.abc import Sequence
 
 from omo.context import plugin_root
 from omo.json_text import Json
-from omo.text import clip
+from omo.text import listed
 from omo.work.briefs import quoted
 from omo.workflows.ultragoal import receipts
 from omo.workflows.ultragoal.plan import Goal, Plan
 
 ROLES = ("architect", "qa", "critic")
 LONGEST = 8000
-MOST_FILES, LONGEST_PATH = 200, 200
+MOST_FILES = 200
 CLEANER = "skill-fragments/ultragoal/ai-slop-cleaner.md"
 TASKS = {
     "architect": "Review the work for {goal} of this project's plan: is it there as its words say, in architecture, "
@@ -78,7 +78,4 @@ def _files(changed: Sequence[str] | None) -> str:
         return "Which files were changed cannot be told here: find them by what the goal asks for."
     if not changed:
         return "No file was changed since it began: report that, as the fragment says."
-    names = [clip(path, LONGEST_PATH) for path in changed[:MOST_FILES]]
-    if len(changed) > MOST_FILES:
-        names.append(f"and {len(changed) - MOST_FILES} more")
-    return "\n".join(["Files changed since it began:", *(f"  {name}" for name in names)])
+    return "Files changed since it began:\n  " + listed(changed, MOST_FILES, between="\n  ")
