@@ -75,11 +75,7 @@ def _plan_with(context: Context, goal: str) -> PlanRun | None:
 
 def replay(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context)
-    plan = run.require_plan()
-    if arguments.goal is None and plan.active is None:
-        raise BadInput("no goal is under way", fix="--goal ID says which one the command shows")
-    goal = plan.goal(arguments.goal) if arguments.goal is not None else plan.active
-    assert goal is not None
+    goal = run.named_goal(arguments.goal)
     if bool(arguments.attack) != bool(arguments.expect):
         raise BadInput(
             "--attack and --expect belong together", fix="say how it is to be broken, and what should happen"

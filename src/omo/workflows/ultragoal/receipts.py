@@ -131,6 +131,8 @@ def of_session_goal(plan: Plan, directory: str) -> tuple[list[str | None], list[
     if story is not None:
         why = problem(plan, story, directory)
         return [story.receipt_id], [why] if why else []
+    if plan.is_open:
+        return [], [problem(plan, goal, directory) for goal in plan.open_goals]
     carrier = final(plan, directory)
     covering = plan.required if carrier is None else [carrier]
     return [goal.receipt_id for goal in covering], [why for _, why in unproven(plan, directory)]

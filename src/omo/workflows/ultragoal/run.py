@@ -14,7 +14,7 @@ from omo import settings as all_settings
 from omo import table
 from omo.context import Context
 from omo.digest import sha256
-from omo.errors import NotEvaluable, Refused, Unreadable
+from omo.errors import BadInput, NotEvaluable, Refused, Unreadable
 from omo.proof import base, changes, git
 from omo.safe_open import regular_file
 from omo.settings import Settings
@@ -22,7 +22,7 @@ from omo.state import paths, store
 from omo.text import counted
 from omo.work.run import Caller, Kind, Run, caller_of, load
 from omo.workflows.ultragoal import plan as plans
-from omo.workflows.ultragoal.plan import CLASSIFY, Plan, PlanRow, Repository
+from omo.workflows.ultragoal.plan import CLASSIFY, Goal, Plan, PlanRow, Repository
 from omo.workflows.ultrawork import gates
 from omo.workflows.ultrawork.gates import Gates
 
@@ -62,6 +62,15 @@ class PlanRun(Run[Plan]):
         if not self.id:
             raise Refused(f"session {self.caller.session} has no ultragoal plan", fix=CREATE)
         return self.require_whole()
+
+    def named_goal(self, name: str | None) -> Goal:
+        """Without a name, the one under way."""
+        plan = self.require_plan()
+        if name:
+            return plan.goal(name)
+        if plan.active is None:
+            raise BadInput("no goal is under way", fix="name the one that is meant (omo ultragoal status)")
+        return plan.active
 
     def change(self, decide: Callable[[Plan | None], tuple[Any, Sequence[Mapping[str, Any]]]]) -> Any:
         answer = super().change(decide)

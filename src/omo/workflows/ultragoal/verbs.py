@@ -198,7 +198,7 @@ def brief(arguments: argparse.Namespace, context: Context) -> Result:
     run = run_of(arguments, context, looks=True)
     plan = run.require_plan()
     # Between goals, the one that comes next: what no receipt covers any more is reviewed again.
-    goal = plan.goal(arguments.goal_id or next_step(run).item or _goal_id(arguments, run))
+    goal = run.named_goal(arguments.goal_id or next_step(run).item)
     changed = reviewers.changed_files(run, plan, goal) if arguments.role == "critic" else ()
     text = review_brief(plan, goal, arguments.role, reviewers.requests_of(run, plan), changed)
     briefs.issue(run.caller, f"omo:{arguments.role}", text)
@@ -210,7 +210,6 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
     from omo.workflows.ultragoal.gate import models
 
     run = run_of(arguments, context)
-    name = _goal_id(arguments, run)
     goal_json = _goal_json(arguments, context)
     gate, gate_file = None, ""
     if arguments.quality_gate_json is not None:
@@ -223,6 +222,7 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
     if gate is not None and not is_complete:
         raise BadInput("--quality-gate-json belongs to --status complete", fix="leave it out")
     with changing(run):
+        name = run.named_goal(arguments.goal_id).id
         if is_complete:
             done = checkpoints.complete(
                 run,
@@ -238,16 +238,6 @@ def checkpoint(arguments: argparse.Namespace, context: Context) -> Result:
             done = checkpoints.Done(run.require_plan().goal(name), changed)
     step = publish_status(run, progressed=done.is_progress)
     return views.checkpointed(run, done, step)
-
-
-def _goal_id(arguments: argparse.Namespace, run: PlanRun) -> str:
-    """The goal that was named, else the one under way."""
-    if arguments.goal_id is not None:
-        return str(arguments.goal_id)
-    plan = run.require_plan()
-    if plan.active is None:
-        raise BadInput("no goal is under way", fix=f"--goal-id says which one is meant. {next_step(run).text}")
-    return plan.active.id
 
 
 def _rerun(context: Context, run: PlanRun, subject: GateSubject, argv: list[str], settled: Collection[str]) -> str:
@@ -338,7 +328,7 @@ def gate_init(arguments: argparse.Namespace, context: Context) -> Result:
 
     run = run_of(arguments, context, looks=True)
     plan = run.require_plan()
-    goal = plan.goal(_goal_id(arguments, run))
+    goal = run.named_goal(arguments.goal_id)
     subject = checkpoints.subject_of(run, plan, goal)
     filled = fill(goal, subject, reviewers.reviews_of(run, goal), run.caller.events)
     path = evidence_verbs.write(context, goal.id, "gate.json", filled.document)
