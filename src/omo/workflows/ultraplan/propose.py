@@ -82,7 +82,6 @@ def fill_in(document: Document, root: Path, done: Collection[int] = ()) -> Propo
     known = _known_names(document, root)
     output: list[NumberedLine] = []
     copied = 0
-    wanted: dict[int, set[str]] = {}
     for step in document.steps:
         start = step.line - 1
         end = start + step.text.count("\n") + 1
@@ -94,13 +93,11 @@ def fill_in(document: Document, root: Path, done: Collection[int] = ()) -> Propo
         output += [*lines[copied:start], *body]
         copied = end
         known |= _names_in(step)
-        wanted[step.number] = {"on failure", "checkpoint", "manifest"} - own
     output += lines[copied:]
     text = ("\r\n" if "\r\n" in document.text else "\n").join(text for _, text in output)
-    for step in parse(text, document.path).steps:
-        if not wanted.get(step.number, set()) <= step.field_lines.keys():
-            # A fence that is never closed, say, hides what would be written: that is for the author to mend first.
-            return as_it_is
+    if not all(step.manifest_lines or step.number in done for step in parse(text, document.path).steps):
+        # A fence that is never closed, say, hides what would be written: that is for the author to mend first.
+        return as_it_is
     return Proposals(text, [number for number, _ in output])
 
 

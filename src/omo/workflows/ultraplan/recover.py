@@ -19,7 +19,6 @@ from omo.workflows.ultraplan.run import (
     PLAN,
     PlanRun,
     RunRow,
-    depth_of,
     from_top,
     pinned_plan,
     runs_of_repository,
@@ -66,7 +65,7 @@ def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
             fix=f"put the text back; or {anew}: what is done stays done",
         )
     same = states_of_text(runs_of_repository(caller, state.path), state.plan)
-    depth = depth_of([other for other in same if other.number == state.number]) + 1
+    depth = 1 + max(other.depth for other in same if other.number == state.number)
     again = state.recovering and state.is_open and state.recovered_at == status.audit.head
     if again and not status.audit.dirty:  # nothing was done since: it is the same recovery
         depth = state.depth

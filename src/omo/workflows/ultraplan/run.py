@@ -316,11 +316,6 @@ def from_top(caller: Caller, path: Path | str) -> str:
     return real if inside.startswith("..") else inside
 
 
-def depth_of(runs: Sequence[PlanState]) -> int:
-    """How often a session of a plan was recovered, over every run of it."""
-    return max((state.depth for state in runs), default=0)
-
-
 # the plan that was pinned
 
 

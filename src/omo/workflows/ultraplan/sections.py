@@ -59,22 +59,14 @@ def sections(viewer: Viewer, view: Status) -> Sections:
 
 def _tables(viewer: Viewer, state: PlanState) -> list[Table]:
     review = critique.latest(viewer.context.root, viewer.context.state, state.plan) or {}
-    ran, needs, findings = state.verified.get("results"), state.preflight.get("needs"), review.get("findings")
     shown = (
-        ("What omo ran to verify it", {"step": "step", "text": "command", "result": "result", "why": "why"}, ran),
-        ("What the machine had to be able to do", {"name": "need", "status": "status", "detail": "detail"}, needs),
-        (
-            "What the critic found",
-            {"severity": "weight", "dimension": "dimension", "line": "line", "text": "finding"},
-            findings,
-        ),
+        ("What omo ran to verify it", ("step", "text", "result", "why"), state.verified.get("results")),
+        ("What the machine had to be able to do", ("name", "status", "detail"), state.preflight.get("needs")),
+        ("What the critic found", ("severity", "dimension", "line", "text"), review.get("findings")),
     )
     tables = []
     for title, columns, entries in shown:
-        rows = []
-        for entry in listed(entries):
-            if isinstance(entry, dict):
-                rows.append([entry.get(key) for key in columns])
+        rows = [[entry.get(key) for key in columns] for entry in listed(entries) if isinstance(entry, dict)]
         if rows:
-            tables.append(table(title, tuple(columns.values()), rows))
+            tables.append(table(title, columns, rows))
     return tables

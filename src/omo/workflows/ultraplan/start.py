@@ -25,7 +25,7 @@ from omo.workflows.ultraplan.refusals import (
     require_reviewed,
     require_shown,
 )
-from omo.workflows.ultraplan.run import PLAN, PlanRun, PlanState, RunRow, depth_of, pinned_path, states_of_text, tags
+from omo.workflows.ultraplan.run import PLAN, PlanRun, PlanState, RunRow, pinned_path, states_of_text, tags
 from omo.workflows.ultraplan.run_audit import RunStatus
 from omo.workflows.ultraplan.status import publish_end
 
@@ -220,7 +220,7 @@ def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow
         "steps": [step.number for step in document.steps],
         "verify": [command.row for command in verify.commands_of(document.steps)],
         "done": {str(step): commit for step, commit in contract.done.items()},
-        "depth": depth_of(contract.runs()),
+        "depth": max((state.depth for state in contract.runs()), default=0),
         "left_behind": list(dict.fromkeys(left_behind))[:MOST_SHOWN],
         "handoffs": handoffs[-MOST_SHOWN:],
         "legacy": contract.plan.is_legacy,
