@@ -140,16 +140,8 @@ def _finds_clean(message: agents.AgentMessage) -> bool | None:
 
 def _last_object(message: str) -> Json | None:
     """The last that has a verdict counts, for a form may be quoted before it is filled in."""
-    last = None
-    for candidate in agents.objects(message):
-        if "verdict" in candidate:
-            last = candidate
-    return last
-
-
-def _digest_in(message: str) -> object:
-    """Which text the message is about, as far as it says so."""
-    return (_last_object(message) or {}).get("plan_digest")
+    verdicts = [candidate for candidate in agents.objects(message) if "verdict" in candidate]
+    return verdicts[-1] if verdicts else None
 
 
 # what is recorded
@@ -188,7 +180,7 @@ def _said_of(caller: Caller, document: Document) -> list[agents.AgentMessage]:
             is_own = state == caller.state and session == caller.session
             if is_own or row.get("awaits") == CRITIC:
                 said += agents.messages(state, session, CRITIC)
-    about = [each for each in said if _digest_in(each.text) == document.digest]
+    about = [each for each in said if (_last_object(each.text) or {}).get("plan_digest") == document.digest]
     return sorted(about, key=lambda each: each.ts)
 
 

@@ -16,7 +16,7 @@ from omo.proof import documents, globs
 from omo.safe_open import regular_file
 from omo.strict import defects_of
 from omo.text import clip
-from omo.workflows.ultraplan.markdown import FIELDS, Fenced, Heading, Page, items_of, numbers_of, removed_of
+from omo.workflows.ultraplan.markdown import FIELDS, Fenced, Heading, Page, items_of, key_of, numbers_of, removed_of
 from omo.workflows.ultraplan.models import (
     NO_MANIFEST,
     ON_FAILURE,
@@ -275,10 +275,7 @@ def _key_lines(block: Fenced) -> dict[str, int]:
 
 
 def _section(headings: Sequence[Heading], title: str) -> Heading | None:
-    for heading in headings:
-        if heading.level == 2 and heading.key == title:
-            return heading
-    return None
+    return next((heading for heading in headings if heading.level == 2 and key_of(heading.title) == title), None)
 
 
 def _fence(page: Page, start: int, end: int) -> FenceGlobs | None:

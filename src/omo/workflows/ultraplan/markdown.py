@@ -43,10 +43,6 @@ class Heading:
     end: int = 0
     is_nested: bool = False
 
-    @property
-    def key(self) -> str:
-        return key_of(self.title)
-
 
 @dataclass(frozen=True)
 class Field:

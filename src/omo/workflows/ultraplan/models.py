@@ -33,10 +33,7 @@ class PlanDefect:
 
 def covering(path: str, patterns: Sequence[str]) -> str:
     """The first glob that covers the path; empty where none does."""
-    for glob in patterns:
-        if globs.covers(path, glob):
-            return glob
-    return ""
+    return next((glob for glob in patterns if globs.covers(path, glob)), "")
 
 
 def normal(text: str) -> str:
@@ -246,10 +243,7 @@ class Document:
         return FenceGlobs(tuple(dict.fromkeys(touch)), tuple(dict.fromkeys(never)))
 
     def step(self, number: int) -> Step | None:
-        for step in self.steps:
-            if step.number == number:
-                return step
-        return None
+        return next((step for step in self.steps if step.number == number), None)
 
     def session_of(self, step: Step) -> Session:
         for session in self.sessions:

@@ -10,14 +10,14 @@ from pathlib import Path
 from omo import fence as fences
 from omo.errors import BadInput
 from omo.fence.commands import refusals
-from omo.proof import globs, patterns
+from omo.proof import patterns
 from omo.proof.checks import digest_of_check
 from omo.proof.evaluate import CheckedTree, evaluate
 from omo.text import clip
 from omo.workflows.ultraplan.audit import checks_of
 from omo.workflows.ultraplan.document import fence_of_session
 from omo.workflows.ultraplan.markdown import CODE, code_texts, commit_subjects, is_none, shell_texts
-from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Document, PlanDefect, Step, covering
+from omo.workflows.ultraplan.models import ON_FAILURE, STRICT_SINCE, Document, PlanDefect, Step, covering, normal
 from omo.workflows.ultraplan.propose import synthesise
 from omo.workflows.ultraplan.sessions import structure
 from omo.workflows.ultraplan.verify import commands_of
@@ -259,28 +259,15 @@ def _matches(pattern: str, subjects: Sequence[str]) -> bool:
 
 def _fences(document: Document) -> Iterator[PlanDefect]:
     lines = document.text.splitlines()
-    named: list[tuple[str, Sequence[str]]] = []
-    for fence in [document.fence, *(session.fence for session in document.sessions)]:
-        if fence is not None:
-            named += [("Touch", fence.touch), ("Never touch", fence.never)]
-    for label, listed in named:
-        for glob in listed:
-            problem = _glob_problem(label, glob)
-            if problem:
+    for fence in filter(None, [document.fence, *(session.fence for session in document.sessions)]):
+        named = [("Touch", glob) for glob in fence.touch] + [("Never touch", glob) for glob in fence.never]
+        for label, glob in named:
+            is_prose = re.search(r"\s", glob) is not None and not re.search(r"[/.*]", glob)
+            is_outside = label == "Touch" and not normal(glob)  # what is never to be touched may lie elsewhere
+            if is_prose or is_outside or _first(glob, _OPEN, _NO_GLOB):
                 line = next((number for number, text in enumerate(lines, start=1) if glob in text), 0)
-                yield PlanDefect(line, "fence", f"{label} names {clip(glob, 80)!r}: {problem}")
-
-
-def _glob_problem(label: str, glob: str) -> str:
-    is_prose = re.search(r"\s", glob) is not None and not re.search(r"[/.*]", glob)
-    if is_prose or _first(glob, _OPEN, _NO_GLOB):
-        return "that is no path, so it has no effect; write globs such as `src/**`"
-    if label == "Touch":  # what is never to be touched may lie elsewhere
-        try:
-            globs.normal(glob)
-        except ValueError as error:
-            return str(error)
-    return ""
+                why = "no path of the project, so it has no effect; write globs such as `src/**`"
+                yield PlanDefect(line, "fence", f"{label} names {clip(glob, 80)!r}: {why}")
 
 
 def _files(step: Step) -> Iterator[PlanDefect]:
