@@ -5,17 +5,7 @@ from __future__ import annotations
 import os
 
 from omo import hosts, shell
-from omo.fence import (
-    ARRIVES,
-    DIRECTORY,
-    REMEDY,
-    Never,
-    StateFence,
-    Write,
-    forbidden,
-    shown,
-    writes,
-)
+from omo.fence import ARRIVES, DIRECTORY, REMEDY, Never, StateFence, Write, forbidden, shown, writes
 from omo.globs import expand, is_shell_pattern
 from omo.shell.programs import stages
 

@@ -15,13 +15,7 @@ from omo.workflows.ultraplan.audit import audit_history
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document, Session, Step
 from omo.workflows.ultraplan.propose import synthesise
-from omo.workflows.ultraplan.run import (
-    PlanRun,
-    PlanState,
-    history_of_plan,
-    pinned_plan,
-    runs_of_repository,
-)
+from omo.workflows.ultraplan.run import PlanRun, PlanState, history_of_plan, pinned_plan, runs_of_repository
 
 
 @dataclass(frozen=True)

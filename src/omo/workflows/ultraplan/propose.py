@@ -20,15 +20,7 @@ from omo.proof import git
 from omo.proof.kinds import is_test
 from omo.safe_open import TooLarge, read_file
 from omo.workflows.ultraplan.document import parse
-from omo.workflows.ultraplan.markdown import (
-    PROPOSED,
-    Page,
-    code,
-    code_spans,
-    commit_subjects,
-    is_none,
-    manifest_bullet,
-)
+from omo.workflows.ultraplan.markdown import PROPOSED, Page, code, code_spans, commit_subjects, is_none, manifest_bullet
 from omo.workflows.ultraplan.models import NO_MANIFEST, Content, Document, Manifest, Step, normal
 
 ON_FAILURE = "retry — once, by another way; then stop and report it"
