@@ -26,8 +26,8 @@ from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan import verify
 from omo.workflows.ultraplan.audit import EXIT_CODES
 from omo.workflows.ultraplan.next_step import failed_command, next_step, sessions_left
-from omo.workflows.ultraplan.run import PlanRun, PlanState, pinned_part, runs_of_repository
-from omo.workflows.ultraplan.run_audit import NO_PLAN, RunStatus, audit_plan, audit_run
+from omo.workflows.ultraplan.run import PlanRun, PlanState, pinned_part, runs_of_repository, state_of, unrecorded
+from omo.workflows.ultraplan.run_audit import RunStatus, audit_plan, audit_run
 from omo.workflows.ultraplan.status import in_lines, publish_end, publish_status
 from omo.workflows.ultraplan.verify import Verify
 from omo.workflows.ultrawork import gates, pins
@@ -185,7 +185,7 @@ def _answers_for(status: RunStatus, earlier: PlanRun) -> bool:
     up (bench/endings: "three steps given up, and a plan of one of them in their place")."""
     titles = {step.title for step in status.document.steps}
     try:
-        given_up = pinned_part(earlier.caller.state, earlier.state) if earlier.state is not None else NO_PLAN
+        given_up = pinned_part(earlier.caller.state, state_of(earlier))
     except Refused:
         return False
     return titles.issuperset(step.title for step in given_up.steps)
@@ -253,12 +253,12 @@ def _outcome(status: RunStatus, finished: RunRow, results: Sequence[Verify], hel
     verified, weak = _verified(status, results)
     parts += [*verified, *held.facts]
     if state.sessions > 1 and not left:
-        unrecorded = _unrecorded(status)
+        gone = unrecorded(runs_of_repository(status.run.caller, state.path), state.order)
         whole, against = _whole_plan(status)
         parts.append(whole)
         exceptions += against
-        if unrecorded:  # carried out where nobody kept what was run and fenced: git alone speaks for it
-            weak.append(f"of session {', '.join(map(str, unrecorded))} no record is left")
+        if gone:  # carried out where nobody kept what was run and fenced: git alone speaks for it
+            weak.append(f"of session {', '.join(map(str, gone))} no record is left")
     for step in status.audit.steps:
         if step.status == "skipped":  # as the plan allows: that lowers nothing, and is named
             reason = clip(state.skipped[step.step], LONGEST_WHY)
@@ -352,15 +352,6 @@ def _red_to_green(caller: Caller) -> str:
     except (Refused, WaitsForUser):
         return ""
     return str(ended["why"]) if ended["verdict"] == outcome.PROVEN else ""
-
-
-def _unrecorded(status: RunStatus) -> list[int]:
-    """The sessions of the plan that no worktree of the repository has a run of."""
-    recorded = {status.state.number}
-    for run in runs_of_repository(status.run.caller, status.state.path):
-        if run.state is not None:
-            recorded.add(run.state.number)
-    return [number for number in status.state.order if number not in recorded]
 
 
 def _whole_plan(status: RunStatus) -> tuple[str, list[LetThrough]]:

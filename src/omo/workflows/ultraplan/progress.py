@@ -15,7 +15,7 @@ from omo.workflows.ultraplan.audit import audit_history
 from omo.workflows.ultraplan.history import History
 from omo.workflows.ultraplan.models import Document, Session, Step
 from omo.workflows.ultraplan.propose import synthesise
-from omo.workflows.ultraplan.run import PlanRun, PlanState, history_of_plan, pinned_plan, runs_of_repository
+from omo.workflows.ultraplan.run import PlanRun, PlanState, history_of_plan, pinned_plan, runs_of_repository, state_of
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Progress:
 
     @property
     def states(self) -> list[PlanState]:
-        return [run.state for run in self.runs if run.state is not None]
+        return list(map(state_of, self.runs))
 
     def is_over(self, session: Session) -> bool:
         return all(number in self.done or number in self.skipped for number in session.steps)
@@ -39,8 +39,8 @@ class Progress:
     def elsewhere(self, number: int) -> str:
         """In which other worktree a session was carried out, or is; empty where in none."""
         for run in reversed(self.runs):
-            state = run.state
-            if state is None or state.number != number or run.caller.here == self.here:
+            state = state_of(run)
+            if state.number != number or run.caller.here == self.here:
                 continue
             if state.end == "pass":
                 return f"session {number} passed in {run.caller.here} and is not merged here"
@@ -86,8 +86,8 @@ def _take_over_records(plan: Document, progress: Progress, history: History) -> 
     by_text = {_said(step): step for step in plan.steps}
     commits = {history.base, *(commit.sha for commit in history.commits)}
     for run in progress.runs:
-        state = run.state
-        if state is None or run.problems:
+        state = state_of(run)
+        if run.problems:
             continue
         has_passed = state.end == "pass" and state.finished.get("head") in commits
         for then in _steps_then(run):
@@ -103,7 +103,7 @@ def _take_over_records(plan: Document, progress: Progress, history: History) -> 
 def _steps_then(run: PlanRun) -> Sequence[Step]:
     """Of the plan as the run pinned it; none where that is lost."""
     try:
-        return synthesise(pinned_plan(run.caller.state, run.state)).steps if run.state is not None else ()
+        return synthesise(pinned_plan(run.caller.state, state_of(run))).steps
     except Refused:
         return ()
 

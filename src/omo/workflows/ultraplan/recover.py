@@ -22,6 +22,7 @@ from omo.workflows.ultraplan.run import (
     from_top,
     pinned_plan,
     runs_of_repository,
+    state_of,
     states_of_text,
 )
 from omo.workflows.ultraplan.run_audit import RunStatus, audit_run
@@ -39,7 +40,7 @@ def chosen(caller: Caller, path: Path) -> PlanRun:
     current = load(PLAN, caller)
     if current is not None and current.id in [run.id for run in runs]:
         return require(PLAN, caller)
-    left = [run for run in runs if run.state is not None and run.state.end != "pass"] or runs
+    left = [run for run in runs if state_of(run).end != "pass"] or runs
     return Run(PLAN, caller, left[-1].id, named=True)
 
 

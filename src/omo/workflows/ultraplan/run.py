@@ -260,6 +260,10 @@ RUNS = PLAN
 PlanRun = Run[PlanState]
 
 
+def state_of(run: PlanRun) -> PlanState:
+    return run.state or PlanState(run.id)
+
+
 # which runs belong together: their ids say so, so that no other ledger is opened
 
 
@@ -280,30 +284,34 @@ def runs_of_repository(caller: Caller, path: str) -> list[PlanRun]:
         for name in PLAN.names(there.state):
             if name.rpartition("-")[2][SHORT_TAG:] == wanted:
                 run = Run(PLAN, there, name)
-                if run.state is not None and run.state.base and run.state.path == path:
+                if state_of(run).base and state_of(run).path == path:
                     runs.append(run)
     return sorted(runs, key=lambda run: run.id)
 
 
 def states_of_text(runs: Sequence[PlanRun], digest: str) -> list[PlanState]:
     """Of the runs those that began on one text of the plan."""
-    return [run.state for run in runs if run.state is not None and run.state.plan == digest]
+    return [state for state in map(state_of, runs) if state.plan == digest]
+
+
+def unrecorded(runs: Sequence[PlanRun], sessions: Sequence[int]) -> list[int]:
+    """The sessions of a plan that no worktree of the repository has a run of."""
+    recorded = {state_of(run).number for run in runs}
+    return [number for number in sessions if number not in recorded]
 
 
 def history_of_plan(caller: Caller, path: str, runs: Sequence[PlanRun], sessions: Sequence[int]) -> History:
     """From where the work on a plan began: the oldest base of its runs that this branch has. One of its `sessions` that
     left no run may have been carried out in a worktree that is gone: then from before the plan was committed."""
     root = Path(caller.root)
-    recorded = {run.state.number for run in runs if run.state is not None}
-    if not recorded.issuperset(sessions):
+    if unrecorded(runs, sessions):
         brought_by = git.run(root, "rev-list", "HEAD", "--", path).text.split()
         if brought_by:
             return histories.history_since(root, changes.commit_of(root, f"{brought_by[-1]}^") or brought_by[-1])
     problem = NotEvaluable(f"no session of {path} has a base in the history")
     for run in runs:
         try:
-            if run.state is not None:
-                return histories.history_since(root, run.state.base)
+            return histories.history_since(root, state_of(run).base)
         except NotEvaluable as error:
             problem = error
     raise problem

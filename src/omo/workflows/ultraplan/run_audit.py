@@ -29,6 +29,7 @@ from omo.workflows.ultraplan.run import (
     pinned_part,
     pinned_plan,
     runs_of_repository,
+    state_of,
     states_of_text,
 )
 from omo.workflows.ultrawork import gates
@@ -51,7 +52,7 @@ class RunStatus:
 
     @property
     def state(self) -> PlanState:
-        return self.run.state or PlanState(self.run.id)
+        return state_of(self.run)
 
     @property
     def problems(self) -> list[str]:
@@ -91,8 +92,7 @@ def audit_run(run: PlanRun, *, is_ending: bool = False) -> RunStatus:
     A session that passed is held to what was there when it did: what comes after it is not its own. Of several, the
     next may build on its files: what the manifests say of those held when it ended, and `audit_plan` looks at them now.
     """
-    caller, state = run.caller, run.state
-    assert state is not None
+    caller, state = run.caller, state_of(run)
     if state.root != caller.here and os.path.isdir(state.root):
         # A copy of the project, or another worktree: that is never audited from here. One that was moved is.
         return RunStatus(run, broken=f"plan session {state.run} belongs to {state.root}, and this is {caller.here}")
@@ -155,8 +155,7 @@ def audit_file(caller: Caller, path: Path) -> RunStatus:
 
 def audit_plan(caller: Caller, run: PlanRun, runs: Sequence[PlanRun] = (), whole: History | None = None) -> RunStatus:
     """The whole plan that a session is of, as it is now, from where its first session began."""
-    state = run.state
-    assert state is not None
+    state = state_of(run)
     runs = runs or runs_of_repository(caller, state.path)
     document = synthesise(pinned_plan(run.caller.state, state))
     status = replace(_held_against_file(RunStatus(run), caller), document=document)
