@@ -428,7 +428,7 @@ def test_agents_are_seen_in_a_session_that_was_let_go(project: Project) -> None:
 
 def ask(project: Project) -> int:
     run = project.run()
-    return judge.record_circumvention(run, run.require_whole(), look(project).missing)
+    return judge.record_circumvention(run, look(project).missing)
 
 
 def test_attempts_are_counted_over_the_whole_run(project: Project) -> None:
@@ -437,15 +437,6 @@ def test_attempts_are_counted_over_the_whole_run(project: Project) -> None:
     project.judged(C1="pass")
     assert [ask(project), ask(project)] == [2, 3]
     assert not project.status().is_open
-
-
-def test_an_attempt_on_an_iteration_that_is_over_is_refused(project: Project) -> None:
-    run = project.run()
-    state = run.require_whole()
-    found = look(project)
-    project.judged(C1="pass")
-    with pytest.raises(Refused):
-        judge.record_circumvention(run, state, found.missing)
 
 
 # The command

@@ -138,7 +138,7 @@ def _not_judged(run: RalphRun, state: RalphState, report: PhaseReport) -> Refuse
     what = f"iteration {state.iteration} is not judged yet ({missing} not proven); that is not counted against it"
     steps = [report.remediation]
     if report.undone:
-        attempts = record_circumvention(run, state, report.missing)
+        attempts = record_circumvention(run, report.missing)
         following = publish(run)
         count = f"circumvention {attempts} of {MOST_CIRCUMVENTIONS}"
         if attempts >= MOST_CIRCUMVENTIONS:
@@ -150,19 +150,16 @@ def _not_judged(run: RalphRun, state: RalphState, report: PhaseReport) -> Refuse
     return Refused(what, fix="; ".join(steps), missing=report.missing, defects=defects)
 
 
-def record_circumvention(run: RalphRun, state: RalphState, missing: list[str]) -> int:
+def record_circumvention(run: RalphRun, missing: list[str]) -> int:
     """Note that judgement was asked for over phases that did not happen; the third such attempt ends the run.
 
     The iteration stays open: what is missing can still be done.
     """
 
     def decide(now: RalphState) -> tuple[int, list[RalphRow]]:
-        if now.ended is not None or now.iteration != state.iteration:
-            fixed_by = fix(run, command("omo ralph status"))
-            raise Refused(f"iteration {state.iteration} is no longer open", fix=fixed_by)
+        require_open(run)
         attempt = now.circumventions + 1
-        row: RalphRow = {"kind": "exec-circumvention", "iteration": now.iteration, "attempt": attempt}
-        row["missing"] = missing
+        row: RalphRow = {"kind": "exec-circumvention", "iteration": now.iteration, "missing": missing}
         if attempt < MOST_CIRCUMVENTIONS:
             return attempt, [row]
         outcome = outcome_of(replace(now, circumventions=attempt), "circumvented")

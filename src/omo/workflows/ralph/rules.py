@@ -148,7 +148,6 @@ class RalphRow(LedgerRow, total=False):
     proof: str
     doubts: list[str]
     allowed: list[str]
-    attempt: int
     missing: list[str]
     how: str
     reason: str
