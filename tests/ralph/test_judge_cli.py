@@ -65,7 +65,7 @@ def test_each_verdict_has_its_exit_code_and_its_table(made: Project) -> None:
     assert code == 0
     assert re.search(r'^  C1 PASS: part 1 .*\n     seen: "clear: .*" \(judge\)$', out, re.M)
     assert "Complete (2)\n" in out, "it is over, and judged no more"
-    assert "Independence" not in out
+    assert "independently" not in out
 
 
 def test_what_is_blocked_is_not_to_be_tried(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_a_file_outside_the_project_is_read_and_its_independence_shown(tmp_path:
     file.write_text(reply(made.nonce, answer("C1"), challenges=[{"criterion": "C2", "text": "an empty file will do"}]))
     code, out, err = omo(made, "judge", "--result", str(file))
     assert code == 3
-    assert "Independence: reduced (judge-inline-fallback)" in out
+    assert "Not judged independently: no hook saw the judge of iteration 1 say it." in out
     assert "Challenge to C2: an empty file will do" in out
     assert "tell the user" in err
 

@@ -37,7 +37,6 @@ from omo.workflows.ralph.rules import (
     SMALL_CHANGE,
     Criterion,
     CriterionResult,
-    RalphRow,
     method,
 )
 from omo.workflows.ralph.run import RALPH, RalphRun, RalphState
@@ -239,7 +238,9 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
         raise
     row, verdict, state, files = judged.row, judged.verdict, run.require_whole(), Files(context.root)
     lines = [f"Iteration {row['iteration']} of {state.max_iterations}: {verdict}", *to_do(state, row["results"], files)]
-    lines += [*_judged(row), *_sentences(overrides(state))]
+    for challenge in row.get("challenges", []):
+        lines.append(f"Challenge to {challenge['criterion']}: {clip(challenge['text'], LONGEST_SHOWN)}")
+    lines += _sentences(overrides(state))
     if not judged.is_closed:
         lines.append("Not judged: nobody could tell, and nothing was counted")
     elif state.is_open:
@@ -258,19 +259,6 @@ def judge(arguments: argparse.Namespace, context: Context) -> Result:
         "notes": judged.notes,
     }
     return Result(data, "\n".join(lines), judging.EXIT_CODES[verdict], judged.notes)
-
-
-def _judged(row: RalphRow) -> list[str]:
-    """What the judge doubts of the checks, whose gates passed, and whether a hook saw the judge say it."""
-    lines = []
-    for challenge in row.get("challenges", []):
-        lines.append(f"Challenge to {challenge['criterion']}: {clip(challenge['text'], LONGEST_SHOWN)}")
-    names = [f"{gate['name']} (pinned by the {gate['by']})" for gate in row.get("gates", [])]
-    if names:
-        lines.append(f"Gates: {clip(', '.join(names), LONGEST_SHOWN)}")
-    if row["independence"] != "full":
-        lines.append("Independence: reduced (judge-inline-fallback); tell the user")
-    return lines
 
 
 def ship(run: RalphRun, context: Context) -> Files:
