@@ -353,7 +353,7 @@ def test_phases_that_did_not_happen_are_refused_and_the_third_time_ends_the_run(
         made.judge()
     assert "ends the run" in over.value.message
     assert "omo:planner" not in over.value.fix, "nothing is left to do for a run that is over"
-    assert [row["attempt"] for row in made.rows("exec-circumvention")] == [1, 2, 3]
+    assert len(made.rows("exec-circumvention")) == 3
     assert made.rows("judged") == []
     assert [row["how"] for row in made.rows("ended")] == ["circumvented"]
     assert made.told()["state"] == "blocked"

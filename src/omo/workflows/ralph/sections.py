@@ -50,8 +50,6 @@ def _covers(state: RalphState) -> tuple[tuple[str, str], ...]:
     return facts(
         ("asked for", clip(state.request, 500)),
         ("criteria from", f"{state.source}; {state.whose_criteria}"),
-        ("receipt of", receipt.get("run")),
-        ("issued in", f"iteration {receipt.get('iteration')}" if receipt else ""),
         ("covers", ", ".join(map(str, receipt.get("criteria") or []))),
         ("independence", receipt.get("independence")),
         ("gates", ", ".join(gates)),
