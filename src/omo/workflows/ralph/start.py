@@ -72,17 +72,18 @@ def start(
         own = load(RALPH, caller)
         _require_over(caller, own)
         mine = own.state if own is not None else None
-        goes_on = mine if mine is not None and (mine.is_open or mine.is_the_users_turn) else None
+        # It did not pass, and the user did not end it: this run is held to what that was for.
+        unfinished = mine if mine is not None and (mine.is_open or mine.is_the_users_turn) else None
         typed = requests.typed(caller.events, "ralph")
         new = requests.typed(typed, "ralph", str(mine.started.get("ts")) if mine is not None else "")
-        began = _began(caller, new, goes_on)
+        began = _began(caller, new, unfinished)
         path = path or _named_file(caller, new)
         head = began["head"] or changes.head(Path(caller.root))
         wanted, source, digest = _criteria(caller, path, head, cwd)
         last = _last_state(caller, own)
-        after = _cleared_away(caller) if own is None else _carried_on(goes_on, wanted)
+        after = _cleared_away(caller) if own is None else _carried_on(unfinished, wanted)
         is_begun_anew = caller.by == "user" and mine is not None and mine.how != "pass"  # in their own terminal
-        asked_for = _request(caller, new, mine if is_begun_anew else goes_on, request)
+        asked_for = _request(caller, new, mine if is_begun_anew else unfinished, request)
         if not asked_for and not wanted:
             raise Refused(NOTHING_FOUND, fix=NAME_THEM)
         if asked_for:
@@ -119,14 +120,14 @@ def start(
     return run, publish(run, begins=True)
 
 
-def _began(caller: Caller, new: Sequence[SessionEvent], goes_on: RalphState | None) -> Base:
+def _began(caller: Caller, new: Sequence[SessionEvent], unfinished: RalphState | None) -> Base:
     """The files when the user asked for this run, or for the one that it carries on; where no hook heard them, as they
     are now."""
     for row in reversed(new):
         if isinstance(row.get("base"), dict):
             return read_base(row.get("base"))
-    if goes_on is not None and goes_on.is_request_heard:
-        return read_base(goes_on.started.get("files"))
+    if unfinished is not None and unfinished.is_request_heard:
+        return read_base(unfinished.started.get("files"))
     return base.take(caller.root, os.environ, caller.state)
 
 
@@ -315,8 +316,7 @@ def _cleared_away(caller: Caller) -> RunBefore:
 
 
 def _carried_on(last: RalphState | None, wanted: Sequence[Criterion]) -> RunBefore:
-    """The session's last run, where it did not pass and the user did not end it: this one is held to what that was for.
-    What of it is not asked any more is named, and so is what the runs before it had dropped."""
+    """What of the unfinished run is not asked any more, and what the runs before it had dropped."""
     if last is None:
         return {}
     asked = list(last.after.get("dropped") or [])
