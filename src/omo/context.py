@@ -54,11 +54,6 @@ class Context:
         return not self.has_terminal or self._has_agents_variable
 
     @property
-    def is_script(self) -> bool:
-        """Nobody's typing and no agent's call either: a Dockerfile, a provisioning script, a job."""
-        return not self.has_terminal and not self.is_under_agent and not self._has_agents_variable
-
-    @property
     def is_persons(self) -> bool:
         """Whoever calls, at a terminal or from a job, is no agent: none of a host's variables is set, here or above."""
         return not self._has_agents_variable and not self.is_under_agent

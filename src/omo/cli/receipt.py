@@ -44,7 +44,7 @@ def register(commands: options.Commands) -> None:
 
 
 def write(arguments: argparse.Namespace, context: Context) -> Result:
-    if context.is_agent and not context.is_script and arguments.out is not None:
+    if context.is_agent and not context.is_persons and arguments.out is not None:
         raise Refused("--out is the user's: it writes where they say", fix="omo receipt write")
     name = context.judged(arguments.session)
     if not name:
