@@ -12,7 +12,6 @@ import pytest
 
 from omo.hooks import main as hook
 from omo.hooks import stop as stop_hook
-from omo.state import paths
 from tests.cli.sessions import next_stop
 from tests.project import SESSION, Project
 from tests.ralph.project import criterion
@@ -60,7 +59,7 @@ def begin_plan(project: Project) -> None:
 
 
 def plan_ledger(project: Project) -> Path:
-    return max(Path(paths.plans_dir(project.state)).glob("p*/ledger.jsonl"))
+    return max(Path(project.state, "plans").glob("p*/ledger.jsonl"))
 
 
 SKIP = ("plan", "skip", "2", "--reason", "it can be left out here")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from omo.state import ledger, paths
+from omo.state import ledger
 from omo.work.lifecycle import require
 from omo.work.run import Run
 from omo.work.status import NextStep
@@ -101,7 +101,7 @@ class Project(AnyProject):
         return [run.state for run in runs if run.state is not None]
 
     def ledger(self) -> Path:
-        return Path(paths.plan_run_dir(self.state, self.record().run), "ledger.jsonl")
+        return Path(PLAN.directory(self.state, self.record().run), "ledger.jsonl")
 
     def kinds(self) -> list[str]:
         return [row["kind"] for row in ledger.rows(str(self.ledger()))]

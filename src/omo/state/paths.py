@@ -115,14 +115,6 @@ def pins_dir(state: str) -> str:
     return os.path.join(state, PINS)
 
 
-def plans_dir(state: str) -> str:
-    return os.path.join(state, "plans")
-
-
-def plan_run_dir(state: str, run: str) -> str:
-    return os.path.join(plans_dir(state), file_name_of(run))
-
-
 def copies_dir(state: str) -> str:
     return os.path.join(state, "base")
 

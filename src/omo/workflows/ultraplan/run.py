@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from omo import table
 from omo.digest import sha256
 from omo.errors import NotEvaluable, Refused, Unreadable
 from omo.proof import changes, git
@@ -255,7 +256,7 @@ def _started(state: PlanState, row: RunRow) -> PlanState:
     )
 
 
-PLAN: Kind[PlanState] = Kind(KIND, "plan session", "p", START, paths.plans_dir, fold)
+PLAN: Kind[PlanState] = Kind(KIND, "plan session", "p", START, table.BY_KIND[KIND].directory, fold)
 RUNS = PLAN
 PlanRun = Run[PlanState]
 
@@ -328,7 +329,7 @@ def from_top(caller: Caller, path: Path | str) -> str:
 
 
 def pinned_path(state: str, run: str, name: str) -> str:
-    return os.path.join(paths.plan_run_dir(state, run), name)
+    return os.path.join(PLAN.directory(state, run), name)
 
 
 def pinned_plan(caller_state: str, state: PlanState) -> Document:
