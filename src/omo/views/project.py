@@ -170,10 +170,6 @@ class Problem(NamedTuple):
     fix: str = ""
     code: str = "problem"
 
-    @property
-    def data(self) -> Json:
-        return {"what": self.what, "fix": self.fix, "code": self.code}
-
 
 class ProjectView(NamedTuple):
     root: str
@@ -209,7 +205,7 @@ class ProjectView(NamedTuple):
             "root": self.root,
             "sessions": [view.data for view in self.sessions],
             "overrides": self.overrides,
-            "problems": [problem.data for problem in self.problems],
+            "problems": [problem._asdict() for problem in self.problems],
         }
         if self.error:
             data["error"] = self.error

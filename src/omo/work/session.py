@@ -203,10 +203,8 @@ def kept_state(row: SessionRow, old: Summary, summary: Summary) -> Summary:
 
 def _of_a_state(summary: Summary) -> Summary:
     """What it says of how it stands, and why."""
-    said: Any = {}
-    for key in ("state", "why", "question", "told", "endedBy", "outcome", "stoppedByName"):
-        if key in summary:
-            said[key] = summary.get(key)
+    kept = ("state", "why", "question", "told", "endedBy", "outcome", "stoppedByName")
+    said: Any = {key: value for key, value in summary.items() if key in kept}
     of_a_state: Summary = said
     return of_a_state
 
