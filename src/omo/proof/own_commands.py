@@ -26,6 +26,8 @@ ONE_TEST = re.compile(r"tests?[-_].+|.+[-_]tests?\.\w+")
 PYTHON_FILES = re.compile(r"^python_files\s*=(.*(?:\n[ \t]+.*)*)", re.MULTILINE)
 # What stands in front of the script that is meant, where its options were not understood.
 STARTERS = re.compile(rf"{calls.INTERPRETER.pattern}|deno|run|source|\.")
+# What hands on the files that it is given, to a shell or as one program.
+FINDS = re.compile(r"find|ls|cat|run-parts|t?cc|gcc|clang|(?:[cg]|clang)\+\+|rustc|javac")
 # Which files the tests of a language are for. What is for all languages, as a target of make, is for any file.
 ENDS = {
     "python": (".py", ".pyi"),
@@ -174,7 +176,7 @@ def scripts(files: Files, argv: Sequence[str], cwd: str, differing: Collection[s
     of those that differed from the commit may have been gone: "its script was away when the run began"."""
     started = set()
     for call in calls.unfold(files, calls.call_of(argv, cwd)):
-        for name in [*_started(call), *_taken(files, call), *_looped_over(files, call)]:
+        for name in [*_started(files, call), *_taken(files, call), *_looped_over(files, call)]:
             started.add(calls.below(call.directory, name))
     return sorted(path for path in started if files.has(path) or path in differing)
 
@@ -209,23 +211,33 @@ def _taken(files: Files, call: Call) -> list[str]:
 
 
 def _looped_over(files: Files, call: Call) -> list[str]:
-    """`for t in t/*.sh; do sh $t; done`: "a script that the target runs in a loop"."""
-    if call.program != "for" or call.given[1:2] != ("in",):
-        return []
+    """`for t in t/*.sh; do sh $t; done`, `find checks | xargs sh`, `cc calc.c check.c`: "a script that the target runs
+    in a loop", "checks that the target finds". Where nothing loops, by what the project calls them."""
+    given: Sequence[str] = call.given[2:] if call.program == "for" else ()
+    if FINDS.fullmatch(call.program) and not any(kinds.is_test(word) for word in call.given):
+        given = [posixpath.normpath(word) for word in call.given]
+        given = [glob for word in given if TEST_SCRIPT.fullmatch(word) for glob in (word, f"{word}/**")]
     looped = []
-    for path in files.names:
+    for path in files.names if given else ():
         name = posixpath.relpath(path, call.directory or ".")
-        if any(globs.matches(name, glob) for glob in call.given[2:]):
+        if any(globs.matches(name, glob) for glob in given):
             looped.append(name)
     return looped
 
 
-def _started(call: Call) -> list[str]:
-    """The program of a call, or the script or module that an interpreter is given."""
+def _started(files: Files, call: Call) -> list[str]:
+    """The program of a call, or the script, module, class or directory that an interpreter is given."""
     words = [*call.program.split(), *call.given]
+    if words[0] == "java":
+        return [f"{word.replace('.', '/')}.java" for word in words[1:]]
+    words = words[2:] if words[:2] == ["go", "run"] else words
     while words and STARTERS.fullmatch(posixpath.basename(words[0])):
         words = [word for word in words[1:] if not word.startswith("-")]
-    if not words or "/" in words[0]:
-        return words[:1]
+    if not words:
+        return []
+    if "/" in words[0]:
+        path = calls.below(call.directory, words[0])
+        inside = files.in_directory(path) if path != call.directory and not files.has(path) else []
+        return [words[0], *(posixpath.join(words[0], name) for name in inside)]
     module = words[0].replace(".", "/")
     return [words[0], f"{module}.py", f"{module}/__main__.py"]
