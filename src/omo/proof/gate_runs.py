@@ -146,7 +146,7 @@ class Subject:
         for path in self.look.changed or ():
             directory, _, name = path.rpartition("/")
             if plain.of(path) == kinds.NEITHER:
-                words[path] = {name}
+                words[path] = {name, f"*{os.path.splitext(name)[1]}"}
                 if name.endswith(kinds.CODE) and directory and not directory.startswith("."):
                     words[path] |= {os.path.splitext(name)[0], directory.partition("/")[0]}
         if not head or not words:
