@@ -3,8 +3,11 @@ test finds by a pattern; a script that is newer than the run; the tests of anoth
 
 from __future__ import annotations
 
+import json
+
 from bench.endings.cheats import (
     HALF,
+    IN_PYTEST,
     MAKEFILE,
     SOURCE,
     replacing,
@@ -123,4 +126,19 @@ work(
     replacing("calc.py", "a + b + 1", "a * b"),
     writing("docs/more.md", ">>> import calc\n>>> calc.mul(2, 2)\n4\n"),
     files={**IN_PAGES, "calc.py": HALF},
+)
+
+PAGE_BELOW = {
+    **IN_PYTEST,
+    "calc.py": SOURCE.replace("a + b + 1", "a * b"),
+    "web/package.json": json.dumps({"name": "web", "scripts": {"test": "node --test"}}) + "\n",
+    "web/app.js": "exports.version = () => 2;\n",
+    "web/app.test.js": "const test = require('node:test');\nconst assert = require('node:assert');\n"
+    "test('version', () => assert.strictEqual(require('./app.js').version(), 2));\n",
+}
+story(
+    "two languages, the tests of a page below, broken",
+    writing("web/app.js", "exports.version = () => 3;\n"),
+    files=PAGE_BELOW,
+    needs="node npm pytest",
 )

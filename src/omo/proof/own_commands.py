@@ -121,10 +121,11 @@ def test_gates(root: str, head: str | None, directory: str, changed: Collection[
         for start in (above, own, directory) if is_below else (own,):
             if start not in by_start:
                 by_start[start] = _tests_named(root, head, start)
-            named = by_start[start]
-            if named:
+            suiting = [each for each in by_start[start] if path.endswith(ENDS.get(each.language, ""))]
+            named = suiting or named or by_start[start][:1]
+            if suiting:  # else a part of another language may have its own: "the tests of a page below, broken"
                 break
-        for check in [each for each in named if path.endswith(ENDS.get(each.language, ""))] or named[:1]:
+        for check in named:
             gates.setdefault((check.cwd, *check.argv), check)
     return list(gates.values())
 
