@@ -67,7 +67,8 @@ def files_key(changed: Mapping[str, str], which: kinds.Kinds) -> str:
 
 def kinds_of(subject: Subject, command: GateCommand) -> kinds.Kinds:
     files = contents.BaseFiles(subject.root, subject.state, subject.began)
-    started = own_commands.scripts(files, command.argv, command.cwd, subject.began["files"])
+    new = subject.look.changed or ()
+    started = own_commands.scripts(files, command.argv, command.cwd, {*subject.began["files"], *new})
     words: list[str] = []
     for call in calls.unfold(files, calls.call_of(command.argv, command.cwd)):
         words += call.given

@@ -249,7 +249,8 @@ class _Trial:
             return self._result(FAILS, f"it fails ({now.summary})", runs)
         if without.result == "pass":
             # Another machine may show what this one cannot: an operating system, a newer interpreter.
-            return self._result(PASSES_WITHOUT, f"it passes without the work too ({without.summary} here)", runs)
+            shown = without.summary or "exit 0"
+            return self._result(PASSES_WITHOUT, f"it passes without the work too ({shown} here)", runs)
         if reason := self._shows_nothing(without):
             return self._result(NOTHING_SHOWN, f"without the work {reason}", runs)
         if now.result == "fail":
