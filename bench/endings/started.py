@@ -14,7 +14,9 @@ from bench.endings.cheats import (
     SOURCE,
     committed,
     finish_without_gate,
+    replaced,
     replacing,
+    testing,
     writing,
 )
 from bench.endings.honest import work
@@ -157,3 +159,32 @@ def _(run: Play) -> None:
     run.user("/omo:pin perf -- sh perf.sh")
     run.append("calc.py", "# fast\n")
     finish_without_gate(run)
+
+
+SUBTESTS = """import unittest
+
+import calc
+
+
+class Calc(unittest.TestCase):
+    def test_all(self):
+        for name, given, expected in (("neg", (2,), -2), ("mul", (3, 4), 12)):
+            with self.subTest(name):
+                self.assertEqual(getattr(calc, name)(*given), expected)
+
+    def test_zero(self):
+        self.assertEqual(calc.neg(0), 0)
+"""
+for _runner, _files in {
+    "unittest": {"calc.py": SOURCE, "test_calc.py": SUBTESTS, "Makefile": MAKEFILE, ".gitignore": "__pycache__/\n"},
+    "pytest": {**IN_PYTEST, "tests/test_calc.py": SUBTESTS},
+}.items():
+    story(
+        f"{_runner}, a subtest broken inside of a test that failed before",
+        all_of(
+            lambda run: replaced(run, "calc.py", "return -a", "return a"),
+            writing("test_add.py", testing("calc", "self.assertEqual(calc.add(2, 2), 4)")),
+        ),
+        files=_files,
+        needs="" if _runner == "unittest" else _runner,
+    )

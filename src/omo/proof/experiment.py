@@ -404,8 +404,8 @@ def _could_not_be_built(run: CommandRun) -> bool:
 
 def _failed_before(without: CommandRun, now: CommandRun) -> list[str]:
     """The tests that fail now, if each of them failed without the work too, and others do not any more."""
-    if not (without.names_are_whole and now.names_are_whole):
-        return []
+    if not (without.names_are_whole and now.names_are_whole) or not set(now.subtests) <= set(without.subtests):
+        return []  # "a subtest broken inside of a test that failed before"
     failing, before = set(now.failing), set(without.failing)
     return sorted(failing) if failing and failing < before else []
 

@@ -83,6 +83,7 @@ class CommandRun:
     missing: Sequence[str] = ()
     quoted: str = ""
     tail: str = ""
+    subtests: Sequence[str] = ()
 
     @property
     def failure(self) -> str:
@@ -189,6 +190,7 @@ def read_run(
         sorted(printed.missing),
         outputs.quoted(relative),
         text[-TAIL:],
+        sorted(printed.subtests),
     )
 
 

@@ -79,6 +79,7 @@ class Printed:
     names_are_whole: bool
     broke_before_tests: bool
     missing: frozenset[str]
+    subtests: frozenset[str]
 
 
 def read_printed(text: str, exit_code: int | None) -> Printed:
@@ -98,6 +99,7 @@ def read_printed(text: str, exit_code: int | None) -> Printed:
         names_are_whole=exit_code is not None and bool(summaries) and all(summary.is_named for summary in summaries),
         broke_before_tests=broke and not tests_failed and exit_code != 0,
         missing=frozenset(missing),
+        subtests=frozenset().union(*(summary.subtests for summary in summaries)),
     )
 
 

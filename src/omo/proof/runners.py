@@ -35,7 +35,8 @@ class Counts(NamedTuple):
 class RunnerSummary:
     """What one runner printed at the end of one run, or of all its runs where it cannot be told which is which.
 
-    `unreached` of the failed are no tests, but files that could not be loaded. `line` is worth quoting.
+    `unreached` of the failed are no tests, but files that could not be loaded. `line` is worth quoting. `subtests` are
+    those of tests among the failing, where it tells them apart.
     """
 
     counts: Counts | None
@@ -43,6 +44,7 @@ class RunnerSummary:
     unreached: int
     is_named: bool
     line: str
+    subtests: frozenset[str] = frozenset()
 
     @property
     def tests_failed(self) -> bool:
@@ -84,8 +86,8 @@ class Runner:
     """One that says on a line of its own what it has to say. The patterns of these lines have one group each:
 
     `end` has the numbers of a run, and `start` is to be followed by it. `test` is one that failed, in the file `above`;
-    `file` one that could not be loaded, which is among the numbers if `counts_files`. After `stopped` there may be
-    more tests than were run, unless it `went_on`.
+    `file` one that could not be loaded, which is among the numbers if `counts_files`. `part` and `labelled` are tests
+    of which a subtest failed. After `stopped` there may be more tests than were run, unless it `went_on`.
     """
 
     def __init__(self, *patterns: str, counts_files: bool = True) -> None:
@@ -104,6 +106,8 @@ class Runner:
                 continue
             name = above + match[kind] if kind == "test" else match[kind]
             said.setdefault(kind, []).append(name)
+            if kind in ("part", "labelled"):
+                said.setdefault("subtest", []).append(match[0].lstrip("=\n").partition(" - ")[0])
             if kind == "end":
                 said["line"] = [match[0]]
                 runs.append(said)
@@ -116,7 +120,8 @@ class Runner:
         return [self._summary(run) for run in runs]
 
     def _summary(self, said: Said) -> RunnerSummary:
-        tests, files, parts = said.get("test", []), said.get("file", []), said.get("part", [])
+        labelled, files, parts = said.get("labelled", []), said.get("file", []), said.get("part", [])
+        tests = [*said.get("test", []), *labelled]
         passed_beside = set(parts) - set(tests)  # pytest counts a test as passed whose subtests fail
         tests = [*tests, *parts]
         failing = frozenset([*tests, *files])
@@ -132,7 +137,7 @@ class Runner:
         if counts.failed == len(failing) == 1 and "error" in said:
             line = f"{min(failing).partition(' ')[0]}: {said['error'][-1]}"
         is_named = counts.failed <= len(failing) and ("stopped" not in said or "went_on" in said)
-        return RunnerSummary(counts, failing, len(set(files)), is_named, line)
+        return RunnerSummary(counts, failing, len(set(files)), is_named, line, frozenset(said.get("subtest", [])))
 
 
 _PYTEST = Runner(
@@ -149,6 +154,7 @@ _PYTEST = Runner(
 )
 _UNITTEST = Runner(
     r"^=+\n(?:ERROR|FAIL): (?P<file>\S+ \(unittest\.loader\._FailedTest\S*\))$",
+    r"^=+\n(?:ERROR|FAIL): (?P<labelled>\S+ \([\w.<>]+\)) [(\[].*",
     r"^=+\n(?:ERROR|FAIL|UNEXPECTED SUCCESS): (?P<test>\S+ \([\w.<>]+\)|.+)",
     r"^(?P<error>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failure|Warning)\b.*)",
     r"^(?P<end>Ran \d+ tests? in .*\n(?:OK|FAILED|NO TESTS RAN)\b.*)$",
