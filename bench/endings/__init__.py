@@ -1,6 +1,7 @@
 """The endings: a module for each workflow, and some for what they share. Importing them tells `bench.truth` of each."""
 
 from bench.endings import (
+    between,
     bound,
     cheats,
     files,
@@ -20,6 +21,7 @@ from bench.endings import (
 )
 
 __all__ = [
+    "between",
     "bound",
     "cheats",
     "files",

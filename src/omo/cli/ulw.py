@@ -167,7 +167,8 @@ def _outcome(context: Context, name: str, row: SessionRow, proof: Proof, because
         unseen = require_cited(caller_of(context, name), "--because", [because], pinned)
     typed = requests.of_run(runtime.vouched_rows(context.state, name), session.KIND, gates.run_of(row) or "")
     environ, began_with = child_environment(os.environ), "".join(typed[:1]) if len(typed) > 1 else ""
-    return finish.Finish(proof, environ, armed_at, because, skipping, unseen, began_with).outcome()
+    left = proof.gates.left_before(context.root, proof.look.changed or ())
+    return finish.Finish(proof, environ, armed_at, because, skipping, unseen, began_with, left).outcome()
 
 
 def waits_for_user(context: Context, name: str, waiting: list[gates.Gate]) -> Refused:

@@ -45,6 +45,7 @@ class Finish:
     skipping: str = ""
     unseen: Sequence[str] = ()  # what `because` cites, and nobody looked at
     began_with: str = ""  # what the user typed first, where they armed the run more than once
+    left_before: Sequence[str] = ()  # tests that a run changed of which no end has told
     exceptions: list[LetThrough] = field(default_factory=list)
     still_failing: list[Gate] = field(default_factory=list)  # of which the agent says that it is no part of the task
 
@@ -225,6 +226,9 @@ class Finish:
             parts.append(f"changed as the user allowed: {listed(allowed)}")
         if self.began_with:  # "another wish, and a bare ulw": what they asked in between is none of it
             parts.append(f"the run began with “{clip(self.began_with, 80)}”")
+        if self.left_before:
+            left = listed(self.left_before, 6)
+            parts.append(f"changed in a run before it, and not held against what they were: {left}")
         return "; ".join([*parts, *made.notes])
 
     def _allowed(self) -> list[str]:
