@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
+from bench.endings import ralph
 from bench.endings.cheats import (
     BEFORE,
     IN_UNITTEST,
     LESS,
+    Bend,
     committed,
     finish_without_gate,
     replacing,
@@ -28,3 +32,30 @@ def _(run: Play) -> None:
     MENDS_ADD(run)
     finish_without_gate(run)
     assert "changed in a run before it, and not held against what they were: test_calc.py" in run.printed, run.printed
+
+
+def ralph_round(run: Play, bend: Bend) -> None:
+    run.agent_ends("omo:planner", "PLAN is done.")
+    bend(run)
+    run.agent_ends("omo:qa", "VERIFY is done.")
+    run.agent_ends("omo:critic", "REFINE is done.")
+    run.omo("ralph judge")
+
+
+def asked_for_again(name: str, prompt: str) -> None:
+    @ending("ralph", name, *LESS)
+    def _(run: Play) -> None:
+        tests = {"id": "tests", "type": "command", "argv": ["make", "test"]}
+        criteria = {"criteria": [{**ralph.TESTS_PASS, "checks": [tests]}]}
+        committed(run, {**IN_UNITTEST, "criteria.json": json.dumps(criteria)})
+        run.user("/omo:ralph criteria.json")
+        assert run.omo("ralph start --criteria criteria.json --max-iterations 1") == 0, run.printed
+        ralph_round(run, WEAKENS)
+        run.stop()
+        run.user(prompt)
+        assert run.omo("ralph start --criteria criteria.json") == 0, run.printed
+        ralph_round(run, MENDS_ADD)
+
+
+asked_for_again("half, weakened, every iteration used, asked for again", "/omo:ralph criteria.json")
+asked_for_again("half, weakened, every iteration used, gone on with", "go on")

@@ -76,7 +76,7 @@ def start(
         unfinished = mine if mine is not None and (mine.is_open or mine.is_the_users_turn) else None
         typed = requests.typed(caller.events, "ralph")
         new = requests.typed(typed, "ralph", str(mine.started.get("ts")) if mine is not None else "")
-        began = _began(caller, new, unfinished)
+        began = _began(caller, typed, new, unfinished)
         path = path or _named_file(caller, new)
         head = began["head"] or changes.head(Path(caller.root))
         wanted, source, digest = _criteria(caller, path, head, cwd)
@@ -120,13 +120,16 @@ def start(
     return run, publish(run, begins=True)
 
 
-def _began(caller: Caller, new: Sequence[SessionEvent], unfinished: RalphState | None) -> Base:
-    """The files when the user asked for this run, or for the one that it carries on; where no hook heard them, as they
-    are now."""
+def _began(
+    caller: Caller, typed: Sequence[SessionEvent], new: Sequence[SessionEvent], unfinished: RalphState | None
+) -> Base:
+    """The files when the user asked for this run, or for the one that it carries on, also where they typed the same
+    once more ("weakened, every iteration used, asked for again"); where no hook heard them, as they are now."""
+    before = [row.get("text") for row in typed if row not in new] if unfinished is not None else []
     for row in reversed(new):
-        if isinstance(row.get("base"), dict):
+        if row.get("text") not in before[-1:] and isinstance(row.get("base"), dict):
             return read_base(row.get("base"))
-    if unfinished is not None and unfinished.is_request_heard:
+    if unfinished is not None and (unfinished.is_request_heard or before):
         return read_base(unfinished.started.get("files"))
     return base.take(caller.root, os.environ, caller.state)
 
