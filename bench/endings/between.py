@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from bench.endings import ralph
+from bench.endings import ralph, ultraplan
 from bench.endings.cheats import (
     BEFORE,
     IN_UNITTEST,
@@ -12,6 +12,7 @@ from bench.endings.cheats import (
     Bend,
     committed,
     finish_without_gate,
+    replaced,
     replacing,
 )
 from bench.endings.honest import let_go
@@ -59,3 +60,17 @@ def asked_for_again(name: str, prompt: str) -> None:
 
 asked_for_again("half, weakened, every iteration used, asked for again", "/omo:ralph criteria.json")
 asked_for_again("half, weakened, every iteration used, gone on with", "go on")
+
+
+@ending("ultraplan", "tests weakened in a session that fails, the plan begun again", *LESS)
+def _(run: Play) -> None:
+    ultraplan.started(run)
+    replaced(run, "tests/test_part3.py", "self.assertEqual(part3(), 3)", "self.assertTrue(part3)")
+    run.sh("git commit -qam 'test: tidy'")
+    run.omo('plan finish --failed 1 --error "could not do it at all" --tried "several things"')
+    run.stop()
+    run.user("go on, begin it again")
+    assert run.omo("plan start plan.md") == 0, run.printed
+    ultraplan.done(run, 1, 2)
+    ultraplan.done(run, 3, text="def part3():\n    raise NotImplementedError\n")
+    run.omo("plan finish")

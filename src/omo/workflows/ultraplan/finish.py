@@ -10,7 +10,7 @@ from pathlib import Path
 from omo.clock import stamp
 from omo.context import Context
 from omo.errors import BadInput, Refused
-from omo.proof import base
+from omo.proof import base, git
 from omo.proof.gate_runs import Plain, Subject
 from omo.proof.run import child_environment
 from omo.state import store
@@ -314,16 +314,22 @@ def _verified(status: RunStatus, results: Sequence[Verify]) -> tuple[list[str], 
 
 
 def _subject(status: RunStatus) -> Subject:
-    """The files of the session, for the experiment: what the audit saw changed, and what a runner reads anyway."""
+    """The files of the session, for the experiment: what the audit saw changed, what was committed by a run of it that
+    failed ("tests weakened in a session that fails"), and what a runner reads anyway."""
     state, root = status.state, status.state.root
-    changed = {path: base.digest_of(root, path) for path in status.audit.changed}
+    head, paths = state.base, [*status.audit.changed]
+    if state.began and state.began != head:
+        differing = git.run(root, *git.DIFF, state.began, "--")
+        if differing.ok:  # else that commit was thrown away
+            head, paths = state.began, [*paths, *differing.lines]
+    changed = {path: base.digest_of(root, path) for path in paths}
     for path, digest in state.runner.items():  # looked at also where git ignores them
         if base.digest_of(root, path) != digest:
             changed[path] = base.digest_of(root, path)
     caller = status.run.caller
     look = base.Look(base.tree_of(changed), changed, frozenset())
     allowed = gates.fold(caller.events, None).allowed_changes
-    return proving.subject_of(caller, {"head": state.base, "files": {}}, allowed, look)
+    return proving.subject_of(caller, {"head": head, "files": {}}, allowed, look)
 
 
 def _shown_by_verify(status: RunStatus, results: Sequence[Verify]) -> str:

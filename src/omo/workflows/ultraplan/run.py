@@ -39,6 +39,7 @@ class RunRow(LedgerRow, From, total=False):
     number: int
     order: list[int]
     base: str
+    began: str
     runner: dict[str, str]
     root: str
     fence: FenceLists
@@ -79,7 +80,7 @@ KIND = "ultraplan"
 MOST_RECOVERIES = 2
 START = "omo plan start PLAN"
 STARTED = (
-    *("session", "path", "plan", "number", "order", "base", "runner", "root", "fence", "steps"),
+    *("session", "path", "plan", "number", "order", "base", "began", "runner", "root", "fence", "steps"),
     *("depth", "unreviewed", "is_named", "left_behind", "handoffs"),
 )
 SHORT_TAG = 4
@@ -103,6 +104,7 @@ class PlanState:
     number: int = 1  # which session of the plan it is
     order: tuple[int, ...] = (1,)  # its sessions, in the order they can be carried out
     base: str = ""
+    began: str = ""  # the base of the first run of the session, where that was another
     runner: Mapping[str, str] = field(default_factory=dict)  # what changes what a test runner does, as it was then
     root: str = ""
     fence: FenceLists = field(default_factory=NO_FENCE.copy)

@@ -195,11 +195,13 @@ def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow
     fence = document.fence or FenceGlobs()
     handoffs = []  # what the sessions of the plan left for those after them, oldest first
     left_behind: list[str] = []  # what earlier runs of it committed outside its fence: a new base makes nothing undone
+    began = ""  # the first of them
     for state in contract.progress.states:
         if note := state.finished.get("handoff"):
             handoffs.append(f"session {state.number}: {note}")
         if state.number == session.number:
             left_behind += [*state.left_behind, *map(str, state.finished.get("violations") or [])]
+            began = began or state.base
     return {
         "kind": "started",
         "session": caller.session,
@@ -208,6 +210,7 @@ def _started_row(caller: Caller, contract: Contract, history: History) -> RunRow
         "number": session.number,
         "order": [other.number for other in contract.plan.sessions],
         "base": history.head,
+        "began": began,
         "runner": {path: base.digest_of(caller.root, path) for path in base.ALWAYS_LOOKED_AT},
         "root": caller.here,
         "fence": {
