@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -159,19 +158,16 @@ os.read(read, 1)
     open(alive, "wb").close()  # lets the daemon go, and with it the thread that reads its pipe
 
 
-def test_ctrl_c_kills_the_group(tmp_path: Path, alive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_kills_the_group(tmp_path: Path, alive: Path) -> None:
     ready = threading.Event()
     dead = wait_until_dead(alive, ready)
 
-    wait = subprocess.Popen.wait
-
-    def interrupted(*_: object) -> int:
-        monkeypatch.setattr(subprocess.Popen, "wait", wait)
+    def interrupt() -> None:
         assert ready.wait(LONG)
-        raise KeyboardInterrupt
+        os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(subprocess.Popen, "wait", interrupted)
     code = "import signal, sys; pipe = open(sys.argv[1], 'wb'); signal.pause()"
+    threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         python(code, str(alive), cwd=tmp_path)
     dead.join(LONG)

@@ -105,17 +105,16 @@ def run(
     except OSError as error:
         return CommandOutcome(command, where, time.monotonic() - began, not_found=True, stderr=str(error))
     out, err = _Kept(output_limit), _Kept(output_limit)
-    timed_out = False
+    waiter = _thread(process.wait)  # with a time it would look every 50 ms, and many a test takes less
     with progress.doing(f"running {shlex.join(command)}"):
         try:
             if started is not None:
                 started(process.pid)
             readers = _pump(process, out, err, stdin)
-            process.wait(max(0.0, began + timeout - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            timed_out = True
+            waiter.join(max(0.0, began + timeout - time.monotonic()))
+            timed_out = waiter.is_alive()
         finally:
-            _end_group(process)
+            _end_group(process.pid, waiter)
     deadline = time.monotonic() + DRAIN_SECONDS
     for reader in readers:
         reader.join(max(0.0, deadline - time.monotonic()))
@@ -192,14 +191,14 @@ class _Kept:
 def _pump(process: subprocess.Popen[bytes], out: _Kept, err: _Kept, stdin: bytes) -> list[threading.Thread]:
     """Threads that keep the pipes moving; daemons, as one whose pipe an escaped process holds never ends."""
     if process.stdin is not None:
-        threading.Thread(target=_write, args=(process.stdin, stdin), daemon=True).start()
-    readers = [
-        threading.Thread(target=kept.read, args=(stream,), daemon=True)
-        for stream, kept in ((process.stdout, out), (process.stderr, err))
-    ]
-    for reader in readers:
-        reader.start()
-    return readers
+        _thread(_write, process.stdin, stdin)
+    return [_thread(out.read, process.stdout), _thread(err.read, process.stderr)]
+
+
+def _thread(target: Callable[..., object], *arguments: object) -> threading.Thread:
+    thread = threading.Thread(target=target, args=arguments, daemon=True)
+    thread.start()
+    return thread
 
 
 def _write(stream: IO[bytes], data: bytes) -> None:
@@ -209,13 +208,12 @@ def _write(stream: IO[bytes], data: bytes) -> None:
             view = view[stream.write(view) :]
 
 
-def _end_group(process: subprocess.Popen[bytes]) -> None:
+def _end_group(group: int, waiter: threading.Thread) -> None:
     """However it went (exit, time-out, Ctrl-C), the group is killed and the leader reaped."""
     # ProcessLookupError: nobody left. PermissionError: macOS says so of a group of zombies.
     with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(KILL_SECONDS)
+        os.killpg(group, signal.SIGKILL)
+    waiter.join(KILL_SECONDS)
 
 
 class Guard:
