@@ -40,8 +40,14 @@ takes the newest where a person types it, and says which.
 
 
 def leaves(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
-    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    return [leaf for group in groups for child in group.choices.values() for leaf in leaves(child)] or [parser]
+    return [leaf for child in children(parser).values() for leaf in leaves(child)] or [parser]
+
+
+def children(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
 
 
 def entry(parser: argparse.ArgumentParser) -> str:
@@ -59,10 +65,11 @@ def entry(parser: argparse.ArgumentParser) -> str:
 def render() -> str:
     """In the two groups of `omo --help`; what is internal is in neither."""
     parts = [HEAD]
+    commands = children(build_parser())
     for heading, names in (("For you", FOR_YOU), ("For the agent", FOR_THE_AGENT)):
         parts.append(f"## {heading}\n")
         for name in names:
-            parts += [entry(leaf) for leaf in leaves(build_parser(name))]
+            parts += [entry(leaf) for leaf in leaves(commands[name])]
     return "\n".join(parts)
 
 

@@ -10,13 +10,12 @@ from omo.progress import columns
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
     from typing import Any
 
     from omo.context import Context
     from omo.result import Result
 
-    Commands = argparse._SubParsersAction[Any]
     Run = Callable[[argparse.Namespace, Context], Result]
 
 
@@ -66,6 +65,34 @@ class Parser(argparse.ArgumentParser):
         return namespace, []
 
 
+class Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """The commands of `omo`, or the verbs of one. Of a word that was not typed only its name and its line of help are
+    made: the options of all the others take longer than most commands do."""
+
+    typed: Container[str] | None = None  # all of them
+
+    def add_parser(self, name: str, **options: Any) -> Any:
+        if self.typed is None or name in self.typed:
+            return super().add_parser(name, **options)
+        if "help" in options:
+            self._choices_actions.append(self._ChoicesPseudoAction(name, (), options["help"]))
+        self._name_parser_map[name] = NotTyped()
+        return self._name_parser_map[name]
+
+
+class NotTyped:
+    """In the place of a parser, and of whatever is added to it."""
+
+    def __getattr__(self, name: str) -> Callable[..., NotTyped]:
+        return lambda *_, **__: self
+
+
+def commands_of(parser: argparse.ArgumentParser, typed: Container[str] | None, **options: Any) -> Commands:
+    commands: Commands = parser.add_subparsers(action=Commands, required=True, **options)  # type: ignore[assignment]
+    commands.typed = typed
+    return commands
+
+
 def _nearest(word: str, words: list[str]) -> str:
     import difflib
 
@@ -79,8 +106,7 @@ def _question(meant: str) -> str:
 def group(commands: Commands, name: str, about: str) -> Commands:
     """`omo NAME VERB …`"""
     parser = commands.add_parser(name, help=about, description=about)
-    verbs: Commands = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    return verbs
+    return commands_of(parser, commands.typed, dest="verb", metavar="VERB")
 
 
 def command(commands: Commands, name: str, about: str, run: Run, *, session: bool = True) -> argparse.ArgumentParser:

@@ -65,20 +65,19 @@ def help_text(width: int) -> str:
     return "\n".join(lines) + "\n"
 
 
-def build_parser(*names: str) -> argparse.ArgumentParser:
-    """The parser of the named commands. Where none of them is one, of all by name alone."""
+def build_parser(*typed: str) -> argparse.ArgumentParser:
+    """The parser of the command and verb that were typed, which knows the others by name alone; or the whole one."""
     import importlib
 
     from omo import options
 
     parser = options.Parser(prog="omo")
     parser.add_argument("--version", action="version", version=f"omo {__version__}")  # which `main` answers; offered
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    known = [name for name in names if name in COMMANDS]
+    commands = options.commands_of(parser, typed or None, dest="command", metavar="COMMAND")
     for name, (module, _) in COMMANDS.items():
-        if not names or name in known:
+        if not typed or name == typed[0]:
             importlib.import_module(module).register(commands)
-        elif not known:
+        else:
             commands.add_parser(name)
     return parser
 
@@ -110,7 +109,7 @@ def main(
         typed = f"{argv[0]} is no command of the shell: it is typed in the conversation, as /omo:{argv[0]}"
         return _render_error(BadInput(typed, fix=IN_THE_CONVERSATION[argv[0]]), wants_json, environ)
     try:
-        arguments = build_parser(argv[0]).parse_args(argv)
+        arguments = build_parser(*argv).parse_args(argv)
     except OmoError as error:
         return _render_error(error, wants_json, environ)
     from omo.context import Context
