@@ -22,13 +22,18 @@ _templates: dict[Hashable, Path] = {}
 
 def copied(root: Path, make: Callable[[Path], object], *key: Hashable) -> None:
     """Have in `root` what `make` makes of a directory; whatever else it depends on is in `key`."""
+    shutil.copytree(shared(make, *key), root, symlinks=True, dirs_exist_ok=True)
+
+
+def shared(make: Callable[[Path], object], *key: Hashable) -> Path:
+    """What `make` makes of a directory, itself: for tests that only read it."""
     name = (make.__module__, make.__qualname__, *key)
     if name not in _templates:
         template = _shelf() / f"template{len(_templates)}"
         template.mkdir()
         make(template)
         _templates[name] = template
-    shutil.copytree(_templates[name], root, symlinks=True, dirs_exist_ok=True)
+    return _templates[name]
 
 
 def git_init(root: Path) -> None:

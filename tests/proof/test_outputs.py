@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 
 from omo.proof import outputs
 from omo.proof.outputs import Counts, asking, asking_environment, quoted, read_printed
+from tests.tables import read
 
 PAGES = Path(__file__).parent / "outputs"
+BY_WHAT_RAN = read(__file__, "ran_nothing.txt")["ran"]
 FAILING = {"bad/test_calc.py::test_mul[3]", "bad/test_calc.py::test_mul[4]", "bad/test_calc.py::test_server"}
 PYTEST_LINE = "2 failed, 1 passed, 1 skipped, 1 xfailed, 1 xpassed, 1 error"
 UNITTEST = {
@@ -439,90 +441,11 @@ def test_a_line_is_read_up_to_a_length() -> None:
     assert read_printed(f"{'x' * 2000} 1 passed in 0.1s", 0).counts is None
 
 
-@pytest.mark.parametrize(
-    ("output", "nothing"),
-    [
-        ("Ran 0 tests in 0.000s\n\nOK", True),
-        ("collected 0 items\n\n=== no tests ran in 0.01s ===", True),
-        ("?   \texample.com/a\t[no test files]", True),
-        ("ok  \texample.com/b\t0.2s\n?   \texample.com/a\t[no test files]", False),
-        ("running 0 tests\n\ntest result: ok. 0 passed", True),
-        ("running 3 tests\ntest result: ok. 3 passed; 0 failed\nrunning 0 tests\n", False),
-        ("  0 passing (1ms)", True),
-        ("No tests found, exiting with code 0", True),
-        ("Tests run: 0, Failures: 0", True),
-        ("0 examples, 0 failures", True),
-        ("make: 'check' is up to date.", True),
-        ("make: Nothing to be done for 'test'.", True),
-        ("make[1]: Entering directory 'a'\nmake[1]: 'a.o' is up to date.\nmake[1]: Leaving directory 'a'", True),
-        ("make[1]: Nothing to be done for 'all'.\n./run-tests\nall good", False),
-        ("Executed 0 tests, with 0 failures\nTest run with 3 tests passed after 0.1 seconds.", False),
-        ("# tests 0\n# pass 0", True),
-        ("0 runs, 0 assertions, 0 failures", True),
-        ("1..0", True),
-        ("Tests:       0 total", True),
-        ("5 skipped in 0.01s", True),
-        ("Ran 5 tests in 0.1s\n\nOK (skipped=5)", True),
-        ("Ran 5 tests in 0.1s\n\nOK (skipped=2)", False),
-        ("3 passed, 2 skipped in 0.1s", False),
-        ("ok  \texample.com/a\t0.002s [no tests to run]", True),
-        ("1 passed in 0.1s", False),
-        ("Ran 12 tests in 0.1s", False),
-        ("5 tests collected in 0.01s", True),
-        ("2 xfailed in 0.10s", True),
-        ("3 deselected in 0.01s", True),
-        ("1 error in 0.10s", False),
-        ("Ran 2 tests in 0.1s\n\nOK (skipped=1, expected failures=1)", True),
-        ("Ran 0 tests in 0.000s\n\nNO TESTS RAN", True),
-        ("Found 0 test(s).\n\nRan 0 tests in 0.000s\n\nOK", True),
-        ("running 2 tests\ntest a ... ignored\ntest result: ok. 0 passed; 0 failed; 2 ignored", True),
-        ("Starting 0 tests across 1 binary\nerror: no tests to run", True),
-        ("Tests:       3 skipped, 3 total", True),
-        ("Test Suites: 1 failed, 1 total\nTests:       0 total", False),
-        ("Tests:       1 skipped, 2 passed, 3 total", False),
-        ("No test files found, exiting with code 0", True),
-        (" Test Files  1 skipped (1)\n      Tests  2 skipped (2)", True),
-        (" Test Files  1 failed (1)\n      Tests  no tests", False),
-        ("  0 passing (2ms)\n  2 pending", True),
-        ("ℹ tests 2\nℹ pass 0\nℹ fail 0\nℹ skipped 2", True),
-        ("ℹ tests 2\nℹ pass 1\nℹ fail 0\nℹ skipped 1", False),
-        (" 0 pass\n 0 fail\nRan 0 tests across 1 files.", True),
-        (" 3 pass\n 0 fail\nRan 3 tests across 1 files.", False),
-        ("ok | 0 passed | 0 failed (5ms)", True),
-        ("1..2\nok 1 a # skip\nok 2 b # SKIP later", True),
-        ("1..2\nok 1 a\nok 2 b # skip", False),
-        ("Files=0, Tests=0\nResult: NOTESTS", True),
-        ("Tests run: 3, Failures: 0, Errors: 0, Skipped: 3", True),
-        ("Tests run: 3, Failures: 0, Errors: 0, Skipped: 1", False),
-        ("[INFO] No tests to run.", True),
-        ("No test is available in /app/bin/a.dll.", True),
-        ("Skipped! - Failed:     0, Passed:     0, Skipped:     2, Total:     2", True),
-        ("Passed!  - Failed:     0, Passed:     5, Skipped:     0, Total:     5", False),
-        ("2 examples, 0 failures, 2 pending", True),
-        ("3 examples, 0 failures, 1 pending", False),
-        ("2 runs, 0 assertions, 0 failures, 0 errors, 2 skips", True),
-        ("OK, but incomplete, skipped, or risky tests!\nTests: 2, Assertions: 0, Skipped: 2.", True),
-        ("OK (5 tests, 5 assertions)", False),
-        ("No tests executed!", True),
-        ("3 tests, 0 failures, 3 excluded", True),
-        ("5 tests, 0 failures", False),
-        ("[==========] Running 0 tests from 0 test suites.\n[  PASSED  ] 0 tests.", True),
-        ("[  PASSED  ] 4 tests.", False),
-        ("No tests were found!!!", True),
-        ("Executed 0 tests, with 0 failures", True),
-        ("[ FAIL 0 | WARN 0 | SKIP 2 | PASS 0 ]", True),
-        ("[ FAIL 0 | WARN 0 | SKIP 0 | PASS 7 ]", False),
-        ("  3 skipped\n", True),
-        ("1 passed, 3 skipped in 2.1s", False),
-        ("No known vulnerabilities found, 1 skipped", False),
-        ("ok=3 changed=0 skipped=1", False),
-        ("12 files checked, 2 ignored", False),
-        ("12 files checked in 0.5s", False),
-        ("ninja: no work to do.", True),
-        ("Your branch is up to date with 'origin/main'.", False),
-        ("", False),
-        ("Success: no issues found in 3 source files", False),
-    ],
-)
-def test_runners_that_ran_nothing_say_so(output: str, nothing: bool) -> None:
-    assert outputs.ran_nothing(output) is nothing
+@pytest.mark.parametrize("output", BY_WHAT_RAN["nothing"])
+def test_runners_that_ran_nothing_say_so(output: str) -> None:
+    assert outputs.ran_nothing(output)
+
+
+@pytest.mark.parametrize("output", ["", *BY_WHAT_RAN["something, or no tests"]])
+def test_what_does_not_say_so_ran_something(output: str) -> None:
+    assert not outputs.ran_nothing(output)

@@ -10,8 +10,11 @@ import pytest
 from omo.proof import own_commands
 from omo.proof.project_checks import Check
 from omo.proof.project_files import commit_at
-from tests.kept import copied
-from tests.project import git
+from tests.kept import shared
+from tests.project import git, head
+from tests.tables import read
+
+NOBODY = "nobody"
 
 FILES = {
     "pyproject.toml": "[project]\nname = 'x'\n",
@@ -30,137 +33,35 @@ FILES = {
 }
 
 
-def lay_out(root: Path, files: dict[str, str]) -> None:
+def lay_out(root: Path, files: dict[str, str]) -> str:
+    """Its commit."""
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)
     git(root, "init", "-q")
     git(root, "add", ".")
     git(root, "commit", "-qm", "base")
+    return head(root)
 
 
 def make(root: Path) -> None:
     lay_out(root, FILES)
+    (root / "tox.ini").write_text("new since the base")
 
 
-@pytest.mark.parametrize(
-    ("command", "cwd", "file"),
-    [
-        # What a file names.
-        ("pytest", ".", "pyproject.toml"),
-        ("python3 -m pytest -q --tb=short", ".", "pyproject.toml"),
-        (".venv/bin/python -B -m unittest discover", ".", "pyproject.toml"),
-        ("uv run pytest -x", ".", "pyproject.toml"),
-        ("ruff check .", ".", "pyproject.toml"),
-        ("npm test", ".", "package.json, script test"),
-        ("npm test -- --silent", ".", "package.json, script test"),
-        ("npm run -s test", ".", "package.json, script test"),
-        ("npm run lint", ".", "package.json, script lint"),
-        ("yarn lint", ".", "package.json, script lint"),
-        ("make check", ".", "Makefile"),
-        ("make -s check", ".", "Makefile"),
-        ("make", ".", "Makefile"),
-        ("just test", ".", "justfile"),
-        ("cargo test", "crate", "Cargo.toml"),
-        ("./ci/check.sh --all", ".", ".github/workflows/ci.yml"),
-        ("tox -e py312", ".", ".github/workflows/ci.yml"),
-        ("/usr/bin/make check", ".", "Makefile"),
-        # The same runner called plainly.
-        ("pytest tests/", ".", "Makefile"),
-        ("pytest -q tests/test_calc.py", ".", "Makefile"),
-        ("pytest tests/test_calc.py::test_mul -v", ".", "Makefile"),
-        ("python3 -m pytest -x -n 4 --cov=src", ".", "pyproject.toml"),
-        ("coverage run -m pytest", ".", "pyproject.toml"),
-        ("timeout 60 pytest -q", ".", "pyproject.toml"),
-        ("env CI=1 PYTHONPATH=src pytest", ".", "pyproject.toml"),
-        ("pytest -m slow", ".", "Makefile"),
-        ("python3 -m unittest test_calc", "lib", "pyproject.toml"),
-        ("tox", ".", ".github/workflows/ci.yml"),
-        ("tox -e py", ".", ".github/workflows/ci.yml"),
-        ("nox -s tests", ".", "noxfile.py"),
-        ("sh -c 'cd lib && pytest -q'", ".", "lib/test_x.py"),
-        ("bash -c 'cd crate && cargo test && cd .. && npm test'", ".", "crate/Cargo.toml"),
-        ("npx jest", ".", "package.json, script test"),
-        ("npx jest src/calc.test.js --runInBand", ".", "package.json, script test"),
-        ("node_modules/.bin/jest", ".", "package.json, script test"),
-        ("yarn jest", ".", "package.json, script test"),
-        ("npx vitest run src", "web", "web/package.json, script test"),
-        ("npm --prefix web test", ".", "web/package.json, script test"),
-        ("cargo test --all", "crate", "crate/Cargo.toml"),
-        ("cargo test one", "crate", "crate/Cargo.toml"),
-        ("cargo test", ".", "justfile"),
-        ("python3 manage.py test", ".", "manage.py"),
-        ("./manage.py test app.tests -v 2", ".", "manage.py"),
-        ("./test.sh", ".", "test.sh"),
-        ("sh test.sh", ".", "test.sh"),
-        ("go test ./pkg/...", "go", "go/go.mod"),
-        ("go test -v -count=1 ./...", "go", "go/go.mod"),
-        # Options that choose.
-        ("pytest -k something", ".", ""),
-        ("pytest -kadd", ".", ""),
-        ("pytest -m 'not slow'", ".", ""),
-        ("pytest --deselect tests/test_x.py::test_mul", ".", ""),
-        ("pytest --ignore=tests/test_calc.py", ".", ""),
-        ("pytest --co", ".", ""),
-        ("pytest --collect-only -q", ".", ""),
-        ("pytest --lf", ".", ""),
-        ("pytest -o addopts= -q", ".", ""),
-        ("pytest -p no:randomly", ".", ""),
-        ("python3 -m pytest -c other.ini", ".", ""),
-        ("python3 -O -m pytest", ".", ""),
-        ("pytest --cov-fail-under=0", ".", ""),
-        ("npx jest --testNamePattern add", ".", ""),
-        ("npx jest -t add", ".", ""),
-        ("npx jest --config other.js", ".", ""),
-        ("npx jest --passWithNoTests", ".", ""),
-        ("npx jest -v", ".", ""),
-        ("npm test -- -t add", ".", ""),
-        ("npm test --script-shell=true", ".", ""),
-        ("yarn test -t add", ".", ""),
-        ("npx vitest run --exclude src/a.test.ts", "web", ""),
-        ("go test -run TestAdd ./...", "go", ""),
-        ("go test -count=0 ./...", "go", ""),
-        ("cargo test -- --skip mul", "crate", ""),
-        ("cargo test --no-run", "crate", ""),
-        ("tox -n", ".", ""),
-        ("tox -e py -- -k add", ".", ""),
-        ("nox -k add", ".", ""),
-        ("./test.sh --fast", ".", ""),
-        ("make -n check", ".", ""),
-        ("make -q check", ".", ""),
-        ("make -f check", ".", ""),
-        ("make -f other.mk check", ".", ""),
-        ("make check VAR=2", ".", ""),
-        ("env PYTEST_ADDOPTS=-kadd pytest", ".", ""),
-        ("env PYTHONPATH=/tmp/b pytest", ".", ""),
-        ("sh -c 'PYTEST_ADDOPTS=\"-k add\" make check'", ".", ""),
-        ("sh -c 'pytest || true'", ".", ""),
-        ("sh -c 'pytest | tail -3'", ".", ""),
-        ("sh -c 'pytest; true'", ".", ""),
-        ("sh -c 'pytest\ntrue'", ".", ""),
-        ("sh -c '! pytest'", ".", ""),
-        ("sh -c '$PYTEST'", ".", ""),
-        ("sh -c 'pytest && grep -q mul calc.py'", ".", ""),
-        # What nobody named.
-        ("npm run build", ".", ""),
-        ("npx mocha", ".", ""),
-        ("make VAR", ".", ""),
-        ("./ci/check.sh", ".", ""),
-        ("./deploy.sh", ".", ""),
-        ("python3 manage.py check", ".", ""),
-        ("python3 pytest", ".", ""),
-        ("./pytest", ".", ""),
-        ("/tmp/b/pytest -q", ".", ""),
-        ("tools/make check", ".", ""),
-        ("grep -q mul calc.py", ".", ""),
-        ("true", ".", ""),
-    ],
-)
-def test_where_a_command_is_named(tmp_path: Path, command: str, cwd: str, file: str) -> None:
-    copied(tmp_path, make)
-    head = git(tmp_path, "rev-parse", "HEAD").strip()
-    (tmp_path / "tox.ini").write_text("new since the base")
-    found = own_commands.where(str(tmp_path), head, shlex.split(command), cwd)
+def named() -> list[tuple[str, str, str]]:
+    """Each command, the directory it is run in, and the file that names it."""
+    rows = []
+    for file, parts in read(__file__, "named_commands.txt").items():
+        for cwd, commands in parts.items():
+            rows += [(command, cwd, "" if file.startswith(NOBODY) else file) for command in commands]
+    return rows
+
+
+@pytest.mark.parametrize(("command", "cwd", "file"), named())
+def test_where_a_command_is_named(command: str, cwd: str, file: str) -> None:
+    root = shared(make)
+    found = own_commands.where(str(root), head(root), shlex.split(command), cwd)
     assert found.endswith(file) if file else found == ""
 
 
@@ -261,26 +162,24 @@ COVERED: list[tuple[dict[str, str], str, list[str], list[str]]] = [
 def test_the_test_gate_and_what_covers_it(
     tmp_path: Path, files: dict[str, str], gate: str, enough: list[str], too_little: list[str]
 ) -> None:
-    lay_out(tmp_path, files)
-    head = git(tmp_path, "rev-parse", "HEAD").strip()
+    base = lay_out(tmp_path, files)
     (tmp_path / "Makefile").write_text("test:\n\ttrue\n")  # new since the base
-    found = own_commands.test_gate(str(tmp_path), head, ".")
+    found = own_commands.test_gate(str(tmp_path), base, ".")
     assert found is not None
     assert found.argv == gate.split()
     for command in (gate, *enough):
-        assert own_commands.covers(str(tmp_path), head, shlex.split(command), ".", found), command
+        assert own_commands.covers(str(tmp_path), base, shlex.split(command), ".", found), command
     for command in too_little:
-        assert not own_commands.covers(str(tmp_path), head, shlex.split(command), ".", found), command
+        assert not own_commands.covers(str(tmp_path), base, shlex.split(command), ".", found), command
 
 
 def test_a_target_covers_the_runner_that_it_is_called_for(tmp_path: Path) -> None:
-    lay_out(tmp_path, {**MAKE, "api/a.py": ""})
-    head = git(tmp_path, "rev-parse", "HEAD").strip()
+    base = lay_out(tmp_path, {**MAKE, "api/a.py": ""})
     gate = Check(["pytest", "-q"], "pytest.ini", "python")
-    assert own_commands.covers(str(tmp_path), head, ["make", "test"], ".", gate)
-    assert not own_commands.covers(str(tmp_path), head, ["make", "smoke"], ".", gate)
+    assert own_commands.covers(str(tmp_path), base, ["make", "test"], ".", gate)
+    assert not own_commands.covers(str(tmp_path), base, ["make", "smoke"], ".", gate)
     gate.cwd = "api"
-    assert not own_commands.covers(str(tmp_path), head, ["make", "test"], ".", gate)
+    assert not own_commands.covers(str(tmp_path), base, ["make", "test"], ".", gate)
 
 
 @pytest.mark.parametrize(
@@ -297,17 +196,17 @@ def test_a_target_covers_the_runner_that_it_is_called_for(tmp_path: Path) -> Non
     ],
 )
 def test_the_gate_of_tests(tmp_path: Path, files: dict[str, str], cwd: str, gate: str) -> None:
-    lay_out(tmp_path, files)
-    head = git(tmp_path, "rev-parse", "HEAD").strip()
-    found = own_commands.test_gate(str(tmp_path), head, cwd)
+    base = lay_out(tmp_path, files)
+    found = own_commands.test_gate(str(tmp_path), base, cwd)
     assert (" ".join(found.argv) if found else "") == gate
 
 
 def test_a_script_that_calls_itself_without_end_is_nobody_s(tmp_path: Path) -> None:
-    lay_out(tmp_path, {"package.json": '{"scripts": {"test": "jest", "round": "jest && npm run round -- more"}}'})
-    head = git(tmp_path, "rev-parse", "HEAD").strip()
-    assert own_commands.where(str(tmp_path), head, ["npm", "run", "round", "x"], ".") == ""
-    assert own_commands.scripts(commit_at(str(tmp_path), head), ["npm", "run", "round"], ".") == []
+    base = lay_out(
+        tmp_path, {"package.json": '{"scripts": {"test": "jest", "round": "jest && npm run round -- more"}}'}
+    )
+    assert own_commands.where(str(tmp_path), base, ["npm", "run", "round", "x"], ".") == ""
+    assert own_commands.scripts(commit_at(str(tmp_path), base), ["npm", "run", "round"], ".") == []
 
 
 def test_without_a_commit_the_gate_is_known_and_nobody_s_own(tmp_path: Path) -> None:
@@ -344,10 +243,9 @@ def test_without_a_commit_the_gate_is_known_and_nobody_s_own(tmp_path: Path) -> 
         ("pytest -q", []),
     ],
 )
-def test_the_scripts_that_a_command_executes(tmp_path: Path, command: str, scripts: list[str]) -> None:
-    copied(tmp_path, make_scripts)
-    head = git(tmp_path, "rev-parse", "HEAD").strip()
-    assert own_commands.scripts(commit_at(str(tmp_path), head), shlex.split(command), ".") == scripts
+def test_the_scripts_that_a_command_executes(command: str, scripts: list[str]) -> None:
+    root = shared(make_scripts)
+    assert own_commands.scripts(commit_at(str(root), head(root)), shlex.split(command), ".") == scripts
 
 
 def make_scripts(root: Path) -> None:

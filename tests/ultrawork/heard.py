@@ -4,7 +4,7 @@ a stop which no word tells is let go by what the agent does."""
 
 from __future__ import annotations
 
-from tests.ultrawork.tables import read, whole
+from tests.tables import read, whole
 
-TABLE = read("heard.txt")
+TABLE = read(__file__, "heard.txt")
 STOPS, WORK, USES, MENTIONS = (whole(TABLE[kind]) for kind in ("stops", "work", "uses", "mentions"))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.ultrawork.tables import read, whole
+from tests.tables import read, whole
 
-TABLE = read("prompts.txt")
+TABLE = read(__file__, "prompts.txt")
 USES = TABLE["uses"]
 NOT_USES = TABLE["not uses"]
 # Written before the rules were, and the rules not tuned to them; and what is in doubt.

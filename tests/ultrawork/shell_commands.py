@@ -7,7 +7,7 @@ directories src, src/gen, src/old, docs and tests, and the files README.md, src/
 
 from __future__ import annotations
 
-from tests.ultrawork.tables import read, whole
+from tests.tables import read, whole
 
-TABLE = read("shell_commands.txt")
+TABLE = read(__file__, "shell_commands.txt")
 DENIED, HARMLESS = whole(TABLE["denied"]), whole(TABLE["harmless"])

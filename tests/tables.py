@@ -1,5 +1,5 @@
-"""Tables of what people and agents type, in files beside this one. `== KIND: PART` begins a part; each line after it is
-one text, and ⏎ a line break in it."""
+"""Tables of what people and agents type and programs print, in files beside the tests. `== KIND: PART` begins a part;
+each line after it is one text, and ⏎ a line break in it."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 HEADING = "== "
 
 
-def read(name: str) -> dict[str, dict[str, list[str]]]:
-    """By kind and part, in the order of the file."""
+def read(module: str, name: str) -> dict[str, dict[str, list[str]]]:
+    """The file beside the module: by kind and part, in its order."""
     table: dict[str, dict[str, list[str]]] = {}
     texts: list[str] = []
-    for line in (Path(__file__).parent / name).read_text(encoding="utf-8").splitlines():
+    for line in Path(module).with_name(name).read_text(encoding="utf-8").splitlines():
         if line.startswith(HEADING):
             kind, _, part = line.removeprefix(HEADING).partition(": ")
             texts = table.setdefault(kind, {}).setdefault(part, [])
