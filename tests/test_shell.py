@@ -6,48 +6,10 @@ import pytest
 
 from omo import shell
 from omo.shell import reader
+from tests.tables import read
 
 PAUSE = ["omo", "goal", "pause"]
-CALLS = [
-    *("omo goal pause", "  omo   goal\tpause  ", "A=b C='d e' omo goal pause", "command omo goal pause"),
-    *("env A=b omo goal pause", "env -i -u HOME --chdir /tmp A=b omo goal pause", "nohup omo goal pause &"),
-    *("timeout 5 omo goal pause", "timeout -k5s --signal TERM 10 omo goal pause", "time -p omo goal pause"),
-    *("sudo -u me -n omo goal pause", "exec -a name omo goal pause", "nice -n 5 timeout 5 env A=b omo goal pause"),
-    *("nice -n5 omo goal pause", "ls | xargs -n 1 -I{} omo goal pause", "cd x && omo goal pause"),
-    *("false || omo goal pause", "! omo goal pause", "omo goal pause; ls", "ls\nomo goal pause"),
-    *("omo goal pause | cat", "omo goal pause >out 2>&1 </dev/null", "2>/dev/null omo goal pause"),
-    *("omo goal pause # and a comment", "(omo goal pause)", "{ omo goal pause; }"),
-    *("if true; then omo goal pause; fi", "if omo goal pause; then :; fi", "for i in 1 2; do omo goal pause; done"),
-    *("while omo goal pause; do :; done", "case $x in a) omo goal pause ;; esac", "run() { omo goal pause; }; run"),
-    *("echo $(omo goal pause)", "echo `omo goal pause`", 'echo "now: $(omo goal pause)"'),
-    *("export A=$(omo goal pause)", "diff <(omo goal pause) b", "cat <<END\n$(omo goal pause)\nEND"),
-    *('bash -c "omo goal pause"', "sh -c 'cd x; omo goal pause' name", "bash -o pipefail -euc 'omo goal pause'"),
-    *("bash --norc -lc 'omo goal pause'", "timeout 5 bash -c 'omo goal pause'"),
-    *("bash -c \"sh -c 'omo goal pause'\"", 'bash -c "eval \\"omo goal pause\\""', 'eval "omo goal pause"'),
-    *("eval omo goal pause", "trap 'omo goal pause' EXIT", "bash <<'END'\nomo goal pause\nEND\n"),
-    *("sh -s <<END\nomo goal pause\nEND\n", "bash <<< 'omo goal pause'", "find . -name x -exec omo goal pause \\;"),
-    *("\"omo\" 'goal' pause", "o'm'o \"go\"al 'pause'", "\\omo goal pause", "omo \\\n  goal \\\n  pause"),
-    *("o\\\nmo goal pause", "x=$(case $y in a) omo goal pause ;; esac)", "a=(1 $(omo goal pause))"),
-    *("for ((i = 0; i < 3; i++)); do omo goal pause; done", "((a)); omo goal pause", "((omo goal pause); ls)"),
-    *("((omo goal pause); (ls))", "echo $((omo goal pause); (ls))"),
-    *("case x in a) run() { omo goal pause; } ;; esac", "case x in (a) omo goal pause ;; esac"),
-    *("time { omo goal pause; }", "function run { omo goal pause; }", "function run() { omo goal pause; }"),
-    *("if (omo goal pause) then :; fi", "[[ $a == x ]] && omo goal pause"),
-    "cat <<END; omo goal pause\ntext ' with )\nEND",
-    "git commit -m \"$(cat <<'END'\nit's (a) text\nEND\n)\" && omo goal pause",
-    "[[ a > b && $x =~ (c) ]] && omo goal pause",
-]
-MENTIONS = [
-    *("", "echo omo goal pause", "echo 'omo goal pause'", 'git commit -m "omo goal pause"'),
-    *("grep -r 'omo goal pause' docs", "# omo goal pause", "ls # omo goal pause", "cat <<END\nomo goal pause\nEND"),
-    *("cat > notes.md <<'END'\nthen run:\nomo goal pause\n$(omo goal pause)\nEND\nls", "cat <<< 'omo goal pause'"),
-    *("git commit -F - <<'END'\n\nomo goal pause\nEND", "echo '$(omo goal pause)'", "echo \\$\\(omo goal pause\\)"),
-    *("python3 -c 'omo goal pause'", "x='omo goal pause'", "printf '%s\\n' \"omo goal pause\" >> todo"),
-    *("env A='omo goal pause' ls", "timeout omo goal pause", "sudo -u omo goal pause"),
-    *("command grep omo goal pause", "xargs grep omo goal pause", "bash script omo goal pause"),
-    *("sh -c 'echo \"$@\"' omo goal pause", "find . -name omo goal pause", "nomo goal pause", "./omo.py goal pause"),
-    "omo\\ goal pause",
-]
+PAUSES = read(__file__, "shell_calls.txt")["omo goal pause"]
 
 
 def started(text: str) -> list[list[str]]:
@@ -55,11 +17,11 @@ def started(text: str) -> list[list[str]]:
 
 
 def test_a_call_is_found_however_it_is_written() -> None:
-    assert [text for text in CALLS if PAUSE not in started(text)] == []
+    assert [text for text in PAUSES["called"] if PAUSE not in started(text)] == []
 
 
 def test_a_mention_is_not_a_call() -> None:
-    assert [text for text in MENTIONS if PAUSE in started(text)] == []
+    assert [text for text in ["", *PAUSES["mentioned"]] if PAUSE in started(text)] == []
 
 
 def test_every_command_in_order_with_its_words_as_the_program_gets_them() -> None:

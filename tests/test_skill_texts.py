@@ -9,6 +9,7 @@ import pytest
 
 from omo.cli.main import build_parser
 from tests.named_commands import children
+from tests.tables import read
 from tests.texts import AGENTS, FRAGMENTS, ROOT, SKILLS, agent, body, flat, fragments, frontmatter, page, skill, text
 
 DECISIONS = ROOT / "docs" / "decisions"
@@ -29,53 +30,7 @@ NOT_FOR_LIBRARIANS = {
     *("Edit", "MultiEdit", "Write", "NotebookEdit"),
 }
 # What code cannot enforce.
-SAID = {
-    "ralph": [
-        "Show the criteria to the user, with their checks, and wait for their yes before the first iteration",
-        "two strangers come to the same answer",
-        "False today",
-        "A machine decides wherever it can",
-        "The five phases, none abridged",
-        "**stop and ask the user first.**",
-        "playing a role yourself, or a general agent that is told to be QA, does not count",
-        "Never judge your own work. Only where agents cannot be started at all",
-        "An answer that nobody can read is unknown, never a pass",
-        "Read the diff since it last passed, find the change that broke it",
-        "What passed is out of scope for work; it is judged all the same",
-        "are honest results if you say them first",
-        "no criterion made easier",
-    ],
-    "ultragoal": [
-        "`@goal` counts in column 0",
-        "Plan first",
-        "asking is refused while goals are open",
-        "never checkpoint, steer or touch the goal",
-        "start one `omo:executor` for each",
-        "still running has not failed",
-        "also when there are none",
-        "fixes the blocking findings, and only those",
-        "Only three times CLEAR and APPROVE is clean",
-        "Where plan and code differ, that is a blocker",
-        "unless you can name what only a person can do",
-        "allows `omo goal pause`",
-    ],
-    "ultraresearch": [
-        "You make no build decisions",
-    ],
-    "ultraplan": [
-        "you write no code here, only the plan",
-        "Manifest quality is a hard gate",
-    ],
-    "ultraexecute": [
-        "On exit 77 something it needs is missing: attempt nothing",
-        "One step, one commit",
-        "Later steps are not begun",
-        "**Security outranks the plan.**",
-        "**You do not mend the plan.**",
-        "at most twice",
-        "Finish is the last thing you do, also after a failure",
-    ],
-}
+SAID = read(__file__, "said_in_skills.txt")["said"]
 EXPLAINED_IN = {
     "plan": [page("ultraplan")],
     "ralph": [skill("ralph"), *fragments("ralph"), agent("judge"), page("ralph"), DECISIONS / "ralph.md"],

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from omo.proof.inline_tests import has_inline_tests, with_tests_of
+from tests.tables import read
 
+BETWEEN_FUNCTIONS = read(__file__, "inline_tests.txt")["between two functions"]
 OLD = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn old() {}\n}"
 NEW = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn new() { assert!(add() > 0); }\n}"
 
@@ -29,32 +31,7 @@ def test_tests_that_the_other_file_does_not_have_are_left_out() -> None:
     assert parted(f"fn a() {{}}\n{OLD}\nfn c() {{}}\n", "fn b() {}\n") == "fn a() {}\n\nfn c() {}\n"
 
 
-# What stands in a file between two functions, and is or is not a module of tests.
-@pytest.mark.parametrize(
-    "tests",
-    [
-        OLD,
-        "#[cfg(test)] mod tests { }",
-        "#[cfg(test)]\nmod tests;",
-        "#[cfg(test)]\npub(crate) mod helpers { }",
-        "#[cfg(test)]\nmod r#try { }",
-        '#[cfg(all(test, feature = "x"))]\nmod tests { }',
-        '#[cfg(all(test, not(any(miri, unix)), feature = "}"))]\nmod tests { }',
-        "#[allow(dead_code)]\n#[cfg(test)]\n#[allow(clippy::all)]\nmod tests { }",
-        "/// Of the sum.\n#[cfg(test)]\n// and more\nmod tests { }",
-        "/** Of the sum { */ #[cfg(test)] mod tests { }",
-        '#[cfg(test)]\nmod tests { const A: &str = "}"; }',
-        '#[cfg(test)]\nmod tests { const A: &str = "\\"}"; const B: &[u8] = b"{"; }',
-        '#[cfg(test)]\nmod tests { const A: &str = r#"}" \\"#; const B: &str = r"{\\"; }',
-        '#[cfg(test)]\nmod tests { const A: &[u8] = br##"}"#{"##; }',
-        "#[cfg(test)]\nmod tests { const A: char = '}'; const B: char = '\\''; const C: u8 = b'{'; }",
-        "#[cfg(test)]\nmod tests { const A: char = '\\u{7d}'; const B: char = '\\x7d'; const C: char = 'é'; }",
-        "#[cfg(test)]\nmod tests { fn f<'a>(x: &'a str) -> &'a str { x } }",
-        "#[cfg(test)]\nmod tests { // }\n /* } /* } */ } */ /// }\n fn f() {} }",
-        "#[cfg(test)]\nmod tests { mod inner { } #[cfg(test)] mod more { } }",
-        "#[cfg(test)]\nmod tests { macro_rules! m { () => { {} } } }",
-    ],
-)
+@pytest.mark.parametrize("tests", BETWEEN_FUNCTIONS["a module of tests"])
 def test_modules_of_tests(tests: str) -> None:
     work = f"fn a<'a>(x: &'a str) {{}}\n{tests}\nfn c() {{ '\"'; }}\n"
     assert parted(work, "") == "fn a<'a>(x: &'a str) {}\n\nfn c() { '\"'; }\n"
@@ -62,21 +39,7 @@ def test_modules_of_tests(tests: str) -> None:
     assert has_inline_tests("src/lib.rs", work.encode())
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "#[cfg(test)]\nuse std::fs;\n\nfn work() {}",
-        "#[cfg(test)]\nfn helper() {}",
-        "#[cfg(not(test))]\nmod real { }",
-        '#[cfg(any(test, feature = "testing"))]\nmod testing { }',
-        '#[cfg(all(not(test), feature = "test"))]\nmod real { }',
-        "mod tests { }",
-        "// #[cfg(test)] mod tests { }",
-        'const A: &str = "#[cfg(test)] mod tests { }";',
-        "/// ```\n/// #[cfg(test)] mod tests { }\n/// ```\nfn a() {}",
-        "#[cfg(test)]\nuse a::b;\nmod work { }",
-    ],
-)
+@pytest.mark.parametrize("code", BETWEEN_FUNCTIONS["something else"])
 def test_what_is_no_module_of_tests_stays(code: str) -> None:
     assert parted(code, "") == code
     assert not has_inline_tests("src/lib.rs", code.encode())
