@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from omo import options
 from omo.cli.main import COMMANDS
 from omo.hooks import tool_use
 from omo.hosts import claude
@@ -348,7 +349,7 @@ def test_the_gates_look_at_every_tool_the_hook_is_registered_for() -> None:
 
 
 def verbs_of(group: str) -> set[str]:
-    commands = argparse.ArgumentParser().add_subparsers()
+    commands = options.commands_of(argparse.ArgumentParser(), None)
     importlib.import_module(COMMANDS[group][0]).register(commands)
     (verbs,) = [one for one in commands.choices[group]._actions if one.dest == "verb"]
     return set(verbs.choices or ())
