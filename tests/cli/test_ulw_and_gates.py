@@ -231,6 +231,13 @@ def test_a_runner_with_another_in_its_place_has_not_passed(project: Project) -> 
     assert "unittest.py stands in the place of the runner's own module" in shadowed.out
 
 
+def test_of_a_check_that_no_commit_has_it_is_said_where_was_looked(project: Project) -> None:
+    project.write("a.txt", "a\n")
+    project.commit("a file")
+    project.write("Makefile", "test:\n\ttrue\n")
+    assert "No check was found in this project's files as of commit" in project.agent("gate", "suggest").out
+
+
 def test_the_projects_own_checks_are_listed_with_where_they_were_found(project: Project) -> None:
     nothing = project.agent("gate", "suggest").out
     assert "No check was found in this project's files: omo gate add NAME -- COMMAND" in nothing

@@ -103,7 +103,7 @@ def suggest(arguments: argparse.Namespace, context: Context) -> Result:
     if lines:
         lines.append("The user pins all of them with /omo:pin.")
     else:
-        lines.append("No check was found in this project's files: omo gate add NAME -- COMMAND")
+        lines.append(f"No check was found in {found.place}: omo gate add NAME -- COMMAND")
     if found.unlike:
         lines.append(f"In {settings.FILE}, and not as committed: {clip(', '.join(found.unlike), 200)}")
     return Result({"checks": data, "unlike": found.unlike}, "\n".join(lines))

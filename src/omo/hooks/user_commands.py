@@ -183,7 +183,7 @@ def _pin_found(event: Event, world: World, checks: list[Check], found: gates.Fou
         )
     if not checks:
         what = f"neither a check nor a program {clip(name, 60)!r}" if name else "no check"
-        raise BadInput(f"{what} was found in this project{unlike}", fix=typed_commands.PIN_FORM)
+        raise BadInput(f"{what} was found in {found.place}{unlike}", fix=typed_commands.PIN_FORM)
     known = gates.current(world.state, event.session, world.row())
     lines, pinned = [], []
     for check in checks:

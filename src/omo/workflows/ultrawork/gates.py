@@ -287,7 +287,7 @@ class FoundGates:
     """The checks that the project's files name, as they stood when the run began; without one, as committed.
 
     `unlike` are the project gates in the file as it is that were not in it then: whoever wrote them, it was not the
-    user who began the run. `head` is the commit that was read.
+    user who began the run. `place` says which files were read.
     """
 
     def __init__(self, root: str, cwd: str, row: SessionRow | None, known: Gates) -> None:
@@ -296,7 +296,7 @@ class FoundGates:
         head = (known.base or {}).get("head") if row and runtime.is_live(row) else None
         if head is None:
             head = git.run(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}").text.strip() or None
-        self.head: str | None = head
+        self.place = f"this project's files as of commit {head[:7]}" if head else "this project's files"
         files = project_files.files_at(root, head)
         self.checks: list[Check] = project_checks.suggest(files, root, cwd)
         committed = {}
