@@ -584,6 +584,17 @@ def _(run: Play) -> None:
     run.omo('ulw done --because "add goes away in the next release"')
 
 
+@ending("ultrawork", "honest: the user allows a lint that fails, beside tests that show the work", WAIVED)
+def _(run: Play) -> None:
+    with_failing_test(run)
+    run.user("/omo:pin lint -- grep -q docstring calc.py")
+    run.write("calc.py", FIXED)
+    run.omo("ulw done")
+    run.user("/omo:allow lint")
+    assert run.omo("ulw done") == 0, run.printed
+    assert "fails without the work" in run.printed
+
+
 @ending("ultrawork", "honest: the user allows a change of a test", PROVEN)
 def _(run: Play) -> None:
     with_failing_test(run)

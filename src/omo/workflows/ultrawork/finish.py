@@ -52,15 +52,16 @@ class Finish:
     def outcome(self) -> Outcome:
         """Raises Refused or WaitsForUser where the run cannot end so."""
         self._let_through_or_refuse()
+        let_through = len(self.exceptions)  # each by somebody who may, who said why: no word is needed beside it
         self._note_what_was_dropped()
         self._note_other_programs()
         self.exceptions += [outcome.repaired(row) for row in self.gates.repairs]
         # Whoever chooses when a run begins chooses what counts as before.
         began_itself = self._base.get("by") == "agent"
         proven = self._proven_gate()
-        is_whole = not self.exceptions and not self.still_failing and not self.proof.tests_not_run
+        is_whole = len(self.exceptions) == let_through and not self.still_failing and not self.proof.tests_not_run
         if proven is not None and not began_itself and is_whole:
-            return outcome.outcome(outcome.PROVEN, self._proven(proven))
+            return outcome.outcome(outcome.PROVEN, self._proven(proven), self.exceptions)
         weak = self._why_not_proven()
         if began_itself:
             weak.append("the agent began the run itself")
