@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from omo.errors import BadInput
 from omo.proof import documents
@@ -38,11 +38,23 @@ EXAMPLE = (
 )
 
 
+def _id(text: str) -> str:
+    if not re.fullmatch(r"C[1-9][0-9]{0,3}", text):
+        raise ValueError("must be C and a number, such as C1")
+    return text
+
+
+def _description(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must say what is true when the work is done")
+    return text
+
+
 class CriterionForm(Strict):
     """Its checks are read by themselves, so that every defect of theirs is told with its own field."""
 
-    id: Annotated[str, Field(pattern=r"^C[1-9][0-9]{0,3}$")]
-    description: Annotated[Text, Field(pattern=r"\w", max_length=LONGEST_DESCRIPTION)]
+    id: Annotated[str, AfterValidator(_id)]
+    description: Annotated[Text, AfterValidator(_description), Field(max_length=LONGEST_DESCRIPTION)]
     checks: Any = None
     affected_paths: list[Glob] = Field(default_factory=list, max_length=MOST_PATHS)
     guard: bool = False
