@@ -190,6 +190,8 @@ def test_a_field_that_is_there_twice_is_a_defect() -> None:
         ("must_contain: [{path: a.py, pattern: x, flags: i}]", "must_contain", "manifest-value"),
         ("must_contain: a.py", "must_contain", "manifest-value"),
         ("skip_commit_check: 'no'", "skip_commit_check", "manifest-value"),
+        ("absent_path: []", "absent_path:", "manifest-key"),
+        ("Absent-Paths: []", "Absent-Paths", "manifest-key"),
         ("min_file_count: 1\n  min_file_count: 2", "min_file_count: 2", "manifest-yaml"),
         ("absent_paths: &a []", "absent_paths", "manifest-yaml"),
         ("absent_paths: [", "```", "manifest-yaml"),
@@ -207,7 +209,7 @@ def test_a_manifest_is_read_strictly_and_says_which_line(key: str, line: str, co
     [
         ("manifest:\n  expected_paths: [a.py]", [("manifest-value", False)] * 5, ()),
         ({"owner": "someone"}, [("manifest-key", True)], ("src/part1.py",)),
-        ({"expected_paths": None, "expected_path": []}, [("manifest-value", False), ("manifest-key", True)], ()),
+        ({"expected_paths": None, "expected_path": []}, [("manifest-value", False), ("manifest-key", False)], ()),
         ({"expected_paths": ["/a", "src/b.py", "../c"]}, [("manifest-value", False)] * 2, ()),
         ("manifest:\nexpected_paths: []", [("manifest-form", False)], ()),
     ],

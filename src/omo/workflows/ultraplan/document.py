@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 import re
 from collections.abc import Sequence
@@ -251,14 +252,20 @@ def _manifest(block: Fenced, step: int, defects: list[PlanDefect]) -> Manifest:
     lines = _key_lines(block)
     for key in values:
         if key not in Manifest.model_fields:
-            message = f"{where}.{clip(str(key), 60)} is no key of ours ({', '.join(Manifest.model_fields)})"
-            defects.append(PlanDefect(lines.get(key, block.line), "manifest-key", message, is_advisory=True))
+            # A misspelt key leaves its check out; one that is nothing like ours may belong to a newer tool.
+            plain = re.sub(r"[\s-]+", "_", str(key)[:60].lower())
+            near = difflib.get_close_matches(plain, Manifest.model_fields, n=1, cutoff=0.7)
+            hint = f"did you mean {near[0]}?" if near else f"it checks nothing ({', '.join(Manifest.model_fields)})"
+            message = f"{where}.{clip(str(key), 60)} is no key of ours; {hint}"
+            defects.append(PlanDefect(lines.get(key, block.line), "manifest-key", message, is_advisory=not near))
     try:
         return Manifest.model_validate(values)
     except ValidationError as error:
         messages = defects_of(error, Manifest, where=("manifest",))
         for problem, says in zip(error.errors(include_url=False), messages, strict=True):
             line = lines.get(str(problem["loc"][0]), block.line)
+            if problem["type"] == "missing":
+                says += "; write it even when it is empty"
             defects.append(PlanDefect(line, "manifest-value", f"step {step}: {says}"))
         return NO_MANIFEST
 
