@@ -7,6 +7,7 @@ from functools import partial
 
 from omo.errors import BadInput
 from omo.progress import columns
+from omo.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,6 +117,18 @@ def command(commands: Commands, name: str, about: str, run: Run, *, session: boo
     if session:
         parser.add_argument("--session", "--session-id", metavar="ID", help="another session than this one")
     return parser
+
+
+def as_setting(parse: Callable[[object], Any]) -> Callable[[str], Any]:
+    """For `type=`: a value that is read as a setting is, and refused in its words."""
+
+    def read(text: str) -> Any:
+        try:
+            return parse(text)
+        except ValueError as error:
+            raise argparse.ArgumentTypeError(f"{clip(text, 40)!r} {error}") from None
+
+    return read
 
 
 def exit_code(parser: argparse.ArgumentParser) -> None:

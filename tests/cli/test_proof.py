@@ -91,6 +91,11 @@ def test_where_there_is_no_commit_or_no_command_it_says_what_is_missing(project:
     assert "no test command is known here" in project.check("proof", by="user", code=77).err
 
 
+def test_a_number_that_is_none_is_refused_in_plain_words(project: Project) -> None:
+    assert "--minutes: 'abc' is not a number" in project.agent("proof", "--minutes", "abc").err
+    assert "--minutes: '-1' must be more than 0" in project.agent("proof", "--minutes", "-1").err
+
+
 def test_a_gate_that_holds_nothing_says_so(changed: Project) -> None:
     changed.write("test_calc.py", TEST.replace("== 5", "in (5, -4)"))
     told = changed.check("proof", *GATE, by="user")

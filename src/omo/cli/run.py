@@ -63,10 +63,18 @@ def register(commands: options.Commands) -> None:
     parser.add_argument("task", metavar="TASK", help="what is to be done, as you would type it")
     parser.add_argument("host_arguments", metavar="HOST ARGS", nargs="*", help="after --; for the host, in every round")
     parser.add_argument(
-        "--rounds", type=settings.whole_number, default=5, metavar="N", help="at most so many (default: 5)"
+        "--rounds",
+        type=options.as_setting(settings.whole_number),
+        default=5,
+        metavar="N",
+        help="at most so many (default: 5)",
     )
     parser.add_argument(
-        "--minutes", type=settings.positive_number, default=60.0, metavar="N", help="of a round (default: 60)"
+        "--minutes",
+        type=options.as_setting(settings.positive_number),
+        default=60.0,
+        metavar="N",
+        help="of a round (default: 60)",
     )
     parser.add_argument(
         "--budget", default="", metavar="TEXT", help="of all rounds, as in /omo:budget: 2M tokens 90 min"
@@ -74,7 +82,7 @@ def register(commands: options.Commands) -> None:
     parser.add_argument("--host", choices=hosts.NAMES, default=hosts.NAMES[0], help="which client works")
     parser.add_argument(
         *("--wait",),
-        type=settings.positive_number,
+        type=options.as_setting(settings.positive_number),
         nargs="?",
         const=WAIT_MINUTES,
         metavar="MINUTES",

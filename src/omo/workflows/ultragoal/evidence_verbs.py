@@ -34,7 +34,7 @@ def register(commands: options.Commands) -> None:
     replay_parser.add_argument("--goal", metavar="G", help="the goal it shows (default: the one under way)")
     about = "default: 60"
     replay_parser.add_argument(
-        "--timeout", type=settings.positive_number, default=TIMEOUT, metavar="SECONDS", help=about
+        "--timeout", type=options.as_setting(settings.positive_number), default=TIMEOUT, metavar="SECONDS", help=about
     )
     replay_parser.add_argument("--attack", metavar="TEXT", help="how this run tries to break the work")
     replay_parser.add_argument("--expect", metavar="TEXT", help="with --attack: what the contract wants to happen then")
