@@ -51,6 +51,35 @@ def test_a_file_for_an_older_brief_of_the_iteration_is_refused(tmp_path: Path) -
     assert made.judge(reply(made.nonce, answer("C1"))).independence == "reduced"
 
 
+def test_a_file_from_another_iteration_is_refused(tmp_path: Path) -> None:
+    made = asked(tmp_path, judged_criterion(1), criterion(2), files=("x.txt",))
+    stale = made.says(answer("C1"))
+    made.judge()
+    made.work("done-2.txt")
+    made.ask()
+    refused(lambda: made.judge(stale), "not that of the newest brief")
+    refused(made.judge, "unanswered", kind=NotEvaluable)
+
+
+def test_a_file_from_another_run_is_refused(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    foreign = reply(made.nonce, answer("C1"))
+    made.says(answer("C1"))
+    assert made.judge().verdict == "pass"
+    made.write("README.md", "# another\n")
+    made.start(judged_criterion(2))
+    made.work("y.txt")
+    made.ask()
+    refused(lambda: made.judge(foreign), "not that of the newest brief", "omo ralph brief")
+
+
+def test_a_file_against_what_the_judge_said_is_refused(tmp_path: Path) -> None:
+    made = asked(tmp_path)
+    made.says(answer("C1", result="fail", evidence="README.md has no list"))
+    refused(lambda: made.judge(reply(made.nonce, answer("C1"))), "one was seen to answer")
+    assert made.judge().verdict == "fail"
+
+
 def test_a_file_does_not_pick_the_better_half_of_a_malformed_answer(tmp_path: Path) -> None:
     made = asked(tmp_path)
     good, bad = reply(made.nonce, answer("C1")), reply(made.nonce, answer("C1", result="fail"))

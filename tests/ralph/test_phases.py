@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from omo.cli.main import main
 from omo.clock import stamp
@@ -92,6 +95,18 @@ def test_agents_count_in_their_order(order: str, present: str) -> None:
     assert counting(order) == present
 
 
+def modelled(order: str) -> str:
+    """The same rules as patterns over the order of finishes."""
+    rest = order[order.index("p") + 1 :] if "p" in order else order
+    holds = {"p": "p" in order, "e": "e" in rest, "q": re.search("q[^e]*$", rest), "c": re.search("q.*c", rest)}
+    return "".join(letter for letter, is_so in holds.items() if is_so)
+
+
+@given(st.text("peqc", max_size=12))
+def test_any_order_is_judged_as_the_model_says(order: str) -> None:
+    assert counting(order) == modelled(order)
+
+
 BEGAN = {"head": "h", "files": {"a.txt": "1"}, "unknown": ""}
 
 
@@ -161,9 +176,12 @@ def test_ship_says_who_pinned_the_gates() -> None:
         (["true"], True),
         (["/bin/true"], True),
         ([":"], True),
+        (["test", "1"], True),
+        (["sh", "-c", "exit 0"], True),
         (["bash", "-lc", ":"], True),
         (["sh", "-c", "pytest -q || true"], True),
         (["sh", "-c", "pytest -q; true"], True),
+        (["sh", "-c", "pytest -q; exit 0"], True),
         (["echo", "ok"], True),
         (["sleep", "1"], True),
         (["sh", "-c", "echo begins && pytest -q"], False),

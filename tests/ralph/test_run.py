@@ -190,6 +190,13 @@ class TestChangedLines:
         (project.root / "a.txt").unlink()
         assert self.count(project) == 5
 
+    def test_a_binary_is_no_small_change(self, project: Project) -> None:
+        (project.root / "a.bin").write_bytes(b"\0\1")
+        project.commit()
+        project.start()
+        (project.root / "a.bin").write_bytes(b"\0\2")
+        assert self.count(project) == 50
+
     def test_dirt_that_is_touched_again_counts_from_what_it_was(self, project: Project) -> None:
         self.begun(project)
         project.write("loose.txt", "other\n")

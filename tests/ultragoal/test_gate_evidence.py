@@ -175,6 +175,13 @@ def test_pictures_captures_and_transcripts_are_what_their_kind_says(root: Path) 
     assert places(inspection) == {f"{ROW}.path": "ARTIFACT_INVALID"}
 
 
+def test_a_transcript_of_a_run_before_the_goal_proves_nothing(root: Path) -> None:
+    early = [{"type": "click", "selector": "#a", "timestamp": "1999-01-01T00:00:00Z"}]
+    passed = [{"status": "passed", "timestamp": "2026-01-05T10:00:00Z"}]
+    transcript(root / "out" / "run.json", surface=None, actions=early, assertions=passed)
+    assert places(with_surface(root, "tui", ACTED)) == {f"{ROW}.path": "ARTIFACT_INVALID"}
+
+
 def test_structural_evidence_of_an_attack_is_looked_into_and_told_once(root: Path) -> None:
     gate = valid_gate(root)
     gate["executorQa"]["artifactRefs"] += [
@@ -307,6 +314,12 @@ def test_a_file_that_holds_no_record_or_is_missing_is_told(root: Path) -> None:
         assert with_surface(root, "cli", artifact("run", "cli-replay", "replay.json")).defects
     inspection = with_surface(root, "cli", artifact("run", "cli-replay", "gone.json"))
     assert places(inspection) == {f"{ROW}.path": "OTHER"}
+
+
+def test_the_number_of_replays_is_bounded(root: Path) -> None:
+    cited = [replay_row(root, f"r{n}", command=["no-such", str(n)]) for n in range(30)]
+    messages = [defect.message for defect in with_surface(root, "cli", *cited).defects]
+    assert sum("at most 25" in message for message in messages) == 5
 
 
 def test_what_says_nothing_of_the_project_proves_nothing(root: Path) -> None:

@@ -91,6 +91,7 @@ BLANK: dict[str, Callable[[], Image.Image]] = {
     "pixels strewn over it": lambda: drawn(lambda draw: draw.point([(x, x // 2) for x in range(3, 640, 40)], "white")),
     "a gradient": lambda: Image.linear_gradient("L").resize(SIZE).convert("RGB"),
     "a radial gradient": lambda: Image.radial_gradient("L").resize(SIZE).convert("RGB"),
+    "noise": noise,
 }
 ENCODERS: dict[str, tuple[str, dict[str, Any]]] = {
     "png, hardly packed": ("PNG", {"compress_level": 1}),
@@ -149,6 +150,16 @@ ADAM7 = ((0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (
 
 def chunk(name: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+
+def test_what_is_seen_through_counts_and_what_is_hidden_does_not(tmp_path: Path) -> None:
+    mask = page().convert("L")
+    shape = Image.new("RGBA", SIZE, "white")
+    shape.putalpha(mask)
+    assert media.screenshot_defects(saved(tmp_path, shape)) == []
+    hidden = page().convert("RGBA")
+    hidden.putalpha(0)
+    assert media.screenshot_defects(saved(tmp_path, hidden))
 
 
 @pytest.mark.parametrize("kind", ["GIF", "BMP", "WEBP"])

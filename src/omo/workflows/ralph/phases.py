@@ -45,7 +45,8 @@ REMEDIES = {
     "SHIP": "mend what its gates say; omo ralph judge runs them on the files as they are",
 }
 SHELLS = ("sh", "bash", "dash", "zsh")
-HOLLOW = ("true", ":", "echo", "printf", "sleep")
+HOLLOW = ("true", ":", "exit 0", "test 1", "[ 1 ]", "test 1 = 1", "test -d .", "test -e .")
+PRINTERS = ("echo", "printf", "true", ":", "sleep")
 
 
 @dataclass(frozen=True)
@@ -223,8 +224,11 @@ def changed_lines(caller: Caller, state: RalphState) -> int:
     try:
         before = contents.at_base(caller.root, caller.state, began, list(changed))
         for path in changed:
-            for hunk in hunks.hunks_of(path, before[path], contents.now(caller.root, path)):
-                total += hunk.size
+            after = contents.now(caller.root, path)
+            if b"\0" in (before[path].content or b"") + (after.content or b""):
+                total += SMALL_CHANGE  # a binary has no lines: nobody can tell that it is a small change
+                continue
+            total += sum(hunk.size for hunk in hunks.hunks_of(path, before[path], after))
     except NotMade:
         return UNCOUNTED
     return total
@@ -275,13 +279,19 @@ def ship(gates: Sequence[Gate], tree: str) -> PhaseProof:
 
 
 def cannot_fail(argv: Sequence[str]) -> bool:
-    """The plainest programs that only ever exit 0, also as the last of a shell's commands. Others are for people to see
-    through."""
+    """The plainest commands that only ever exit 0, also inside a shell. Others are for people to see through."""
+    # The last command says it, unless `set -e` or `&&` do: each form is in tests/ralph/test_phases.py,
+    # test_a_gate_of_the_agent_that_cannot_fail_ships_nothing.
     command = list(argv)
-    is_shell = len(command) == 3 and command[0].rsplit("/", 1)[-1] in SHELLS and command[1].endswith("c")
-    if is_shell and "set -" not in command[2]:
+    is_shell = len(command) == 3 and command[0].rsplit("/", 1)[-1] in SHELLS and re.fullmatch(r"-\w*c", command[1])
+    if is_shell and "set -" in command[2]:
+        return False
+    if is_shell:
         command = re.split(r"[;\n]|\|\|", command[2].strip(" ;\n"))[-1].split()
-    return bool(command) and command[0].rsplit("/", 1)[-1] in HOLLOW and "&&" not in command
+    if not command:
+        return False
+    program = command[0].rsplit("/", 1)[-1]
+    return " ".join([program, *command[1:]]) in HOLLOW or (program in PRINTERS and "&&" not in command)
 
 
 def _rows_since(caller: Caller, opened: RalphRow, since: str) -> list[SessionEvent]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import itertools
+import math
 import re
 import warnings
 from collections.abc import Iterator
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from omo import safe_open
+from omo.clock import stamp
 from omo.errors import BadInput
 from omo.proof import documents
 from omo.strict import Written, defects_of
@@ -40,6 +41,10 @@ FAR = 64
 PALE_SHARE = 0.05
 # Edges must span this much of the picture, across and down: those of a line or of a mark in a corner do not.
 SMALLEST_SHARE = 0.15
+# In noise nearly every pixel is an edge; the busiest photographs and pages stay far below.
+MOST_EDGES = 0.85
+# Shown through what is transparent. An unlikely colour: what differs on any background differs on this one.
+BEHIND = (131, 7, 193)
 
 
 LARGEST_CAPTURE = 16_000_000
@@ -123,6 +128,9 @@ def _decode(data: bytes) -> Image.Image:
                 image.verify()  # the checksums; a picture cannot be unpacked after it, so it is opened again
             with Image.open(io.BytesIO(data), formats=[kind]) as image:
                 image.load()
+                if "A" in image.mode or "transparency" in image.info:
+                    behind = Image.new("RGBA", image.size, (*BEHIND, 255))
+                    return Image.alpha_composite(behind, image.convert("RGBA")).convert("RGB")
                 return image.convert("RGB")
         except _Unusable:
             raise
@@ -148,9 +156,11 @@ def _blankness(image: Image.Image) -> str:
     beside = ImageChops.difference(inner, grey.crop((0, 1, width - 1, height)))
     above = ImageChops.difference(inner, grey.crop((1, 0, width, height - 1)))
     edges = ImageChops.lighter(beside, above).point([0] * (STEP + 1) + [255] * (255 - STEP))
-    box = edges.getbbox()
+    box, share = edges.getbbox(), edges.histogram()[255] / (width * height)
     if box is None:
         return f"shows one colour or a smooth gradient and nothing on it; {ANOTHER_PICTURE}"
+    if share > MOST_EDGES:
+        return f"shows noise: {share:.0%} of its pixels differ from their neighbours; {ANOTHER_PICTURE}"
     left, top, right, bottom = box
     if right - left < SMALLEST_SHARE * width or bottom - top < SMALLEST_SHARE * height:
         shown = f"{right - left}x{bottom - top} of {width}x{height} pixels"
@@ -182,12 +192,14 @@ MUST_NAME = {
 }
 MOST_ROWS = 10_000
 MOST_DEFECTS = 50
+HOUR = 3600
+FIRST_EPOCH = 1e9  # a smaller number counts from any start
 MILLISECONDS = 1e11  # an epoch in seconds does not get there; one in milliseconds is far beyond
 LATEST = 1e15
 
 
 def _time(value: object) -> object:
-    if _moment(value) < 0:
+    if moment(value) is None:
         raise ValueError("is no time; write an ISO date or a number")
     return value
 
@@ -235,8 +247,8 @@ class DriverTranscript(BaseModel):
         return [*actions, *((f"assertions[{number}]", row) for number, row in enumerate(self.assertions or ()))]
 
 
-def transcript_defects(path: Path, family: str) -> list[str]:
-    """Why the file is no transcript of a run on a surface of that family ("": any)."""
+def transcript_defects(path: Path, family: str, since: float = 0.0) -> list[str]:
+    """Why the file is no transcript of a run on a surface of that family ("": any), after `since`."""
     try:
         transcript = DriverTranscript.model_validate(documents.load(path))
     except BadInput as error:
@@ -244,40 +256,57 @@ def transcript_defects(path: Path, family: str) -> list[str]:
     except ValidationError as error:
         defects = defects_of(error, DriverTranscript, "the transcript")
     else:
-        defects = list(_contradictions(transcript, family))
+        defects = list(_contradictions(transcript, family, since))
     lines = [f"{clip(path.name, 100)}: {defect}" for defect in defects[:MOST_DEFECTS]]
     if len(defects) > MOST_DEFECTS:
         lines.append(f"and {len(defects) - MOST_DEFECTS} more")
     return lines
 
 
-def _contradictions(transcript: DriverTranscript, family: str) -> Iterator[str]:
+def _contradictions(transcript: DriverTranscript, family: str, since: float) -> Iterator[str]:
     surface = transcript.surface
     if family and surface is not None and FAMILIES[surface] != family:
         yield f"surface: {surface!r} is a {FAMILIES[surface]} surface; here {family} is to be shown"
     if not any(row.names("selector") for _, row in transcript.rows):
         yield "actions: none names a selector, so nothing of the product was touched or looked at"
-    for (before, earlier), (name, row) in itertools.pairwise(transcript.rows):
-        if _moment(row.timestamp) < _moment(earlier.timestamp):
+    before, earlier = "", -math.inf
+    is_old = False
+    for name, row in transcript.rows:
+        now, slack = moment(row.timestamp) or (0.0, math.inf)
+        if now < earlier:
             yield f"{name}.timestamp: is earlier than that of {before}; a transcript goes forward in time"
+        # A run that began before the work it is to show does not show that work; the first row tells.
+        if now + slack < since and not is_old:
+            is_old = True
+            shown = clip(repr(row.timestamp), 60)
+            yield f"{name}.timestamp: {shown} is before the goal began, {stamp(since)}; run it again, now"
+        before, earlier = name, now
 
 
-def _moment(value: object) -> float:
-    """A time as a number: an ISO date, an epoch in seconds or milliseconds, or a count from any start; -1: none."""
-    if isinstance(value, bool):
-        return -1
+def moment(value: object) -> tuple[float, float] | None:
+    """A time as a number, and how much later it may be meant: an ISO date, an epoch in seconds or milliseconds, or a
+    count from any start, which may be at any time."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return None
     try:
-        number = float(str(value))
+        number = float(value)
     except ValueError:
         return _date(str(value).strip())
     if not 0 <= number < LATEST:  # NaN is in no range
-        return -1
-    return number / 1000 if number >= MILLISECONDS else number
+        return None
+    if number >= MILLISECONDS:
+        number /= 1000
+    return (number, 1.0) if number >= FIRST_EPOCH else (number, math.inf)
 
 
-def _date(text: str) -> float:
+def _date(text: str) -> tuple[float, float] | None:
     try:
         date = datetime.fromisoformat(text.replace("Z", "+00:00"))
-        return (date if date.tzinfo else date.replace(tzinfo=timezone.utc)).timestamp()
+        if date.tzinfo is not None:
+            return date.timestamp(), 1.0
+        # Of any zone, and of any hour of a day: tests/ultragoal/test_transcripts.py,
+        # test_a_run_from_before_the_goal_is_stale_where_its_times_are_dates.
+        hours = 12 if text[10:] else 36
+        return date.replace(tzinfo=timezone.utc).timestamp(), hours * HOUR
     except (ValueError, OverflowError):
-        return -1
+        return None

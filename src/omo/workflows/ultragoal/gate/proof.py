@@ -44,6 +44,7 @@ SHAPES = {
 }
 # What of an artifact could prove anything at all.
 FILE, EXEMPT, RECEIPT, GATE, NOTHING = "file", "exempt", "receipt", "gate", "nothing"
+MOST_REPLAYS = 25
 LONGEST_NOTE = 300  # of what a receipt keeps in words
 EVIDENCE_ENDS = (".txt", ".log", ".out", ".json", ".md", ".xml", ".html", ".png", ".jpg", ".jpeg", ".pty", ".cast")
 EVIDENCE = ".sisyphus/evidence/"  # where omo records it, and writes it anew
@@ -157,7 +158,7 @@ class GateProver:
         defects = list(evidence.defects)
         artifact = evidence.artifact
         if evidence.shape == AUTOMATION and evidence.path:
-            problems = media.transcript_defects(evidence.path, family)
+            problems = media.transcript_defects(evidence.path, family, self.subject.started_at)
             defects += _shows_nothing(evidence, problems)
         elif evidence.basis == REPLAY and evidence.path:
             defects += self._replay(evidence, evidence.path)
@@ -188,6 +189,8 @@ class GateProver:
                 return ["command: says nothing about this project; record one of the project's own"]
             changed = changed_since(subject, own.files, self.cited_files)
             return [f"was recorded before {changed} changed: run omo evidence replay again"] if changed else []
+        if len(self.outcomes) >= MOST_REPLAYS:
+            return [f"is not run: a gate replays at most {MOST_REPLAYS} commands; cite fewer"]
         pins = [gate for gate in subject.gates or () if gate.is_users]
         return replay.replay(record, subject.root, pins, os.environ)
 
