@@ -144,6 +144,7 @@ REFUSED_Q15: list[tuple[dict[str, Any], str]] = [
     ({"items": checklist()["items"][:4]}, "items: 4, not 5 to 10"),
     *((without(name), f"none about {name}") for name in DIMENSIONS),
     (checklist(item("Does the parser handle quotes?", "correctness")), "only restates the title"),
+    (checklist(item("Is a quoted string returned whole?", "correctness")), "asked twice"),
     ({"items": [{**one, "result": "na"} for one in checklist()["items"]]}, "every result is na"),
     ({"items": [{**one, "evidence": ""} for one in checklist()["items"]]}, "says nothing of what was seen"),
     ({"items": [{**one, "evidence": "it seems to be fine"} for one in checklist()["items"]]}, "hedges"),
@@ -363,15 +364,20 @@ def test_an_ignored_artifact_that_changes_stales_the_answer_that_names_it(shop: 
     assert shop.steps()["q1"] == "stale"
 
 
-def test_the_artifact_of_another_goal_is_refused(shop: Workshop) -> None:
+def test_the_answers_of_another_goal_are_refused(shop: Workshop) -> None:
     shop.answer_all()
     shop.finish()
     shop.add(id="G2")
     shop.begin("G2")
-    with pytest.raises(Refused, match="already proves goal G1"):
+    with pytest.raises(Refused, match="word for word, the answer to q1 of goal G1"):
         shop.answer("q1", q1(), "G2")
+    other = {**q1(), "statement": "The other parser is in place because `parser.py` was read again."}
+    with pytest.raises(Refused, match="already proves goal G1"):
+        shop.answer("q1", other, "G2")
     shop.work("other.py", "def other(): ...\n")
     shop.answer("q1", q1("other.py"), "G2")
+    with pytest.raises(Refused, match=r"word for word, the answer to q1\.5 of goal G1"):
+        shop.answer("q1.5", checklist(), "G2")
 
 
 def test_answers_need_a_goal_in_progress_and_end_with_the_attempt(shop: Workshop) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from omo.digest import sha256
 from omo.errors import BadInput, Refused
 from omo.proof import artifacts, changes, git, pins
 from omo.proof.checks import CommandCheck, digest_of_check
@@ -54,7 +56,10 @@ def answer(store: GoalStore, name: str, question: str, data: object) -> Judging:
     """Judge an answer by code and record it as a checkpoint. What is refused is not recorded."""
     goal = store.goal(name)
     reply = parse_reply(question, data)
+    content = reply.model_dump()
     _check_turn(goal, question, Files(store.caller.root))
+    digest = sha256(json.dumps(content, sort_keys=True).encode())[:32]
+    _check_replay(store.rows, goal, question, digest)
     judged = Judging(store, goal, question)
     JUDGES[question](judged, reply)
     event = {
@@ -64,8 +69,9 @@ def answer(store: GoalStore, name: str, question: str, data: object) -> Judging:
         "attempt": goal.attempt,
         "contract": goal.spec.contract,
         "tree": Files(store.caller.root).tree,  # the commands that it cites have written what they write
+        "digest": digest,
         "result": judged.result,
-        "said": {**reply.model_dump(), "why": judged.why},
+        "said": {**content, "why": judged.why},
         "artifacts": judged.artifacts,
         "unseen": judged.unseen,
     }
@@ -78,6 +84,18 @@ def answer(store: GoalStore, name: str, question: str, data: object) -> Judging:
 
     store.change_whole(decide)
     return judged
+
+
+def _check_replay(rows: list[Row], goal: Goal, question: str, digest: str) -> None:
+    if question == "q3":
+        return
+    for row in rows:
+        is_same = row.get("kind") == "answered" and row.get("digest") == digest and row.get("result") != "gap"
+        if is_same and row.get("goal") != goal.id:
+            raise Refused(
+                f"this is, word for word, the answer to {row.get('question')} of goal {row.get('goal')}",
+                fix=f"look at what {goal.id} produced, and say what you see there",
+            )
 
 
 def _check_turn(goal: Goal, question: str, files: Files) -> None:
@@ -261,14 +279,18 @@ def _checklist_defects(goal: Goal, items: list[ChecklistItem]) -> list[str]:
     if items and all(item.result == "na" for item in items):
         defects.append("items: every result is na, so nothing was looked at")
     title = _stems(goal.spec.title)
+    earlier: list[set[str]] = []
     for number, item in enumerate(items):
+        question = clip(item.question, 60)
         defects += [f"items[{number}]: evidence: {hedge}" for hedge in hedges(item.evidence)]
         if item.result != "na" and len(item.evidence.strip()) < SHORTEST_REASON:
             defects.append(f"items[{number}]: evidence: {item.evidence!r} says nothing of what was seen")
         stems = _stems(item.question)
         if stems and len(stems & title) >= 0.8 * len(stems | title):
-            question = clip(item.question, 60)
             defects.append(f"items[{number}]: question: {question!r} only restates the title; ask for one property")
+        if _words(item.question) in earlier:
+            defects.append(f"items[{number}].question: {question!r} is asked twice")
+        earlier.append(_words(item.question))
     return defects
 
 
