@@ -135,6 +135,37 @@ def test_a_commit_pattern_that_names_the_step_is_fine(pattern: str, root: Path) 
     assert found(plan_text(2, step1={"manifest": {"commit_message_pattern": pattern}}), root) == []
 
 
+@pytest.mark.parametrize("pattern", ["^feat", r"^feat\(part"])
+def test_one_beginning_for_steps_with_other_paths_is_fine(pattern: str, root: Path) -> None:
+    steps = {f"step{number}": {"manifest": {"commit_message_pattern": pattern}} for number in (1, 2, 3)}
+    assert (codes(plan_text(3, **steps), root), advised(plan_text(3, **steps), root)) == ([], [])
+
+
+@pytest.mark.parametrize("pattern", ["add part", "part", r"feat\(part\d\):"])
+def test_a_pattern_from_anywhere_that_another_steps_commit_matches_is_refused(pattern: str, root: Path) -> None:
+    text = plan_text(3, step2={"manifest": {"commit_message_pattern": pattern}})
+    (defect,) = found(text, root)
+    assert (defect.code, text.splitlines()[defect.line - 1].strip()) == (
+        "pattern",
+        f"commit_message_pattern: '{pattern}'",
+    )
+    assert "step 1, 3" in defect.message
+
+
+def test_a_shared_beginning_is_refused_where_the_paths_do_not_tell_the_steps_apart(root: Path) -> None:
+    both = {"expected_paths": ["src/part1.py", "src/part2.py"], "min_file_count": 2}
+    steps = {"step1": {"manifest": {"commit_message_pattern": "^feat"}}, "step2": {"manifest": both}}
+    assert [(one.code, "step 1:" in one.message) for one in found(plan_text(2, **steps), root)] == [("pattern", True)]
+    turned = {"step1": {}, "step2": {"manifest": {**both, "commit_message_pattern": "^feat"}}}
+    assert codes(plan_text(2, **turned), root) == []
+
+
+def test_steps_of_other_sessions_are_no_rivals_for_a_commit(root: Path) -> None:
+    steps = {"step1": {"manifest": {"commit_message_pattern": "add part"}}}
+    assert codes(plan_text(2, sessions=[[1], [2]], **steps), root) == []
+    assert codes(plan_text(2, **steps), root) == ["pattern"]
+
+
 @pytest.mark.parametrize("pattern", ["o", "^[A-Z]", "dark|typo", r"\d"])
 def test_a_pattern_that_two_unrelated_commits_match_is_refused(pattern: str, root: Path) -> None:
     assert codes(plan_text(1, step1={"manifest": {"commit_message_pattern": f"^feat.part1|{pattern}"}}), root) == [
@@ -355,11 +386,20 @@ def test_a_step_may_build_on_what_an_earlier_one_creates(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "refused"),
-    [("1.7", []), ("1.7.2", []), ("1.8", []), ("2.0", ["version"]), ("10", ["version"])],
+    ("version", "refused", "told"),
+    [
+        ("1.7", [], []),
+        ("1.7.2", [], []),
+        ("1.8", [], ["version-newer"]),
+        ("2.0", ["version"], []),
+        ("10", ["version"], []),
+    ],
 )
-def test_a_newer_version_is_refused_and_a_newer_minor_one_is_read(version: str, refused: list[str], root: Path) -> None:
-    assert codes(plan_text(2, version=version), root) == refused
+def test_a_newer_version_is_refused_and_a_newer_minor_one_is_told(
+    version: str, refused: list[str], told: list[str], root: Path
+) -> None:
+    text = plan_text(2, version=version)
+    assert (codes(text, root), advised(text, root)) == (refused, told)
 
 
 def test_leaving_the_version_out_does_not_soften_a_plan_with_manifests(root: Path) -> None:

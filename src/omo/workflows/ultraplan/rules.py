@@ -58,13 +58,14 @@ def validate(
     `edited` those that were done and say something else since."""
     whole = synthesise(document)
     defects = [*document.defects, *_version(document), *structure(document), *_numbers(document), *_fences(document)]
+    subjects = {step.number: commit_subjects(step.checkpoint) for step in document.steps}
     for step in whole.steps:
         defects += _fields(step)
         defects += _harmless(document, step)
         defects += _commands(document, step, root)
         if not step.has_manifest:
             continue
-        defects += _commit_pattern(step)
+        defects += _commit_pattern(whole, step, subjects)
         defects += _files(step)
         defects += _conflicts(whole, step)
         if step.number not in begun and not document.is_legacy:  # of an older plan the manifest is only made up
@@ -91,6 +92,9 @@ def _version(document: Document) -> Iterator[PlanDefect]:
         yield PlanDefect(0, "legacy", message, is_advisory=True)
     elif version and version[0] > STRICT_SINCE[0]:
         yield PlanDefect(1, "version", f"plan_version {shown} is newer than this omo knows ({ours}); update omo")
+    elif version and version[:2] > STRICT_SINCE:
+        message = f"plan_version {shown} is newer than {ours} and read as that; what is new in it is not checked"
+        yield PlanDefect(1, "version-newer", message, is_advisory=True)
 
 
 def _numbers(document: Document) -> Iterator[PlanDefect]:
@@ -212,12 +216,12 @@ def _commands(document: Document, step: Step, root: Path) -> Iterator[PlanDefect
 # the pattern of a commit: usable, and about this step rather than about any commit
 
 
-def _commit_pattern(step: Step) -> Iterator[PlanDefect]:
+def _commit_pattern(document: Document, step: Step, subjects: dict[int, list[str]]) -> Iterator[PlanDefect]:
     manifest = step.manifest
     pattern = manifest.commit_message_pattern
     where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r}"
     line = step.line_of("commit_message_pattern")
-    own = commit_subjects(step.checkpoint)
+    own = subjects[step.number]
     if not pattern and not manifest.skip_commit_check:
         remedy = "name the commit, or write `skip_commit_check: true` for a step without one"
         yield PlanDefect(line, "pattern", f"step {step.number}: commit_message_pattern is empty; {remedy}")
@@ -230,6 +234,7 @@ def _commit_pattern(step: Step) -> Iterator[PlanDefect]:
         elif own and not _matches(pattern, own):
             remedy = f"does not match the Checkpoint's own message {clip(own[0], 80)!r}; make them agree"
             yield PlanDefect(line, "checkpoint", f"{where} {remedy}")
+        yield from _rivals(document, step, subjects)
 
 
 def _pattern_problem(pattern: str) -> str:
@@ -244,6 +249,24 @@ def _pattern_problem(pattern: str) -> str:
     if len(unrelated) > 1:
         return f"matches commits that have nothing to do with it, such as {unrelated[0]!r}; name the type and the scope"
     return ""
+
+
+def _rivals(document: Document, step: Step, subjects: dict[int, list[str]]) -> Iterator[PlanDefect]:
+    """Commits of one session: a shared beginning is told apart by paths, anything else might pass for this step's."""
+    manifest = step.manifest
+    pattern = manifest.commit_message_pattern
+    mistaken = []
+    for other in document.steps_of(document.session_of(step)):
+        theirs = other.manifest.changed_paths
+        has_ours = all(covering(path, theirs) for path in manifest.changed_paths)
+        is_told_apart = pattern.startswith("^") and not has_ours
+        if other.number != step.number and not is_told_apart and _matches(pattern, subjects[other.number]):
+            mistaken.append(str(other.number))
+    if mistaken:
+        where = f"step {step.number}: commit_message_pattern {clip(pattern, 80)!r} also matches the commit of step"
+        remedy = "begin it with ^, and name what only this commit says"
+        message = f"{where} {clip(', '.join(mistaken), 60)}, which could pass for this one's; {remedy}"
+        yield PlanDefect(step.line_of("commit_message_pattern"), "pattern", message)
 
 
 def _matches(pattern: str, subjects: Sequence[str]) -> bool:
