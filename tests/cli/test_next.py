@@ -62,16 +62,16 @@ def test_what_the_user_asks_for_after_an_end_is_next(project: Project) -> None:
     project.prompt("/omo:ralph a file NOTES")
     out = project.agent("next").out
     assert "Nothing is left to do" not in out
-    assert "the user typed /omo:ralph, and nothing of it was begun\n  $ omo ralph start" in out
+    assert 'the user typed /omo:ralph "a file NOTES", and nothing of it was begun\n  $ omo ralph start' in out
 
 
 def test_a_plan_that_was_read_by_the_critic_is_begun_and_its_execution_is_next(project: Project) -> None:
     project.prompt("/omo:ultraplan a file NOTES")
     project.change_row(lambda row: {**row, "awaits": "omo:critic"}, {"kind": "awaits", "agentType": "omo:critic"})
     assert "omo plan critique" not in project.agent("next").out
-    project.prompt("/omo:ultraexecute")
+    project.prompt("/omo:ultraexecute notes.md")
     out = project.agent("next").out
-    assert "the user typed /omo:ultraexecute, and nothing of it was begun\n  $ omo plan start PLAN" in out
+    assert 'the user typed /omo:ultraexecute "notes.md", and nothing of it was begun\n  $ omo plan start PLAN' in out
 
 
 def test_after_an_end_that_waits_the_users_answer_is_the_next_step(project: Project) -> None:

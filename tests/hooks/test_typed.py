@@ -257,9 +257,8 @@ def test_a_stop_of_what_is_not_begun_leaves_the_rest_on(host: Host) -> None:
 def test_what_is_asked_for_beside_other_work_is_not_forgotten(host: Host) -> None:
     host.prompt("ulw fix it")
     host.prompt("/omo:ralph make add right")
-    assert (
-        "Beside it, the user typed /omo:ralph, and nothing of it was begun: omo ralph start" in host.agent("next").out
-    )
+    beside = 'Beside it, the user typed /omo:ralph "make add right", and nothing of it was begun: omo ralph start'
+    assert beside in host.agent("next").out
     ended = outcome.outcome(outcome.ATTESTED, "it is so")
     change(host, lambda row: session.finish(row, ended, at="2026-11-17T15:00:00.000Z", files={}))
     assert "/omo:ralph, and nothing of it was begun" in host.stop().json["reason"]

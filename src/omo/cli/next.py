@@ -7,7 +7,7 @@ import argparse
 from omo import options, table
 from omo.context import Context
 from omo.hooks import messages
-from omo.json_text import Json
+from omo.json_text import Json, dumps
 from omo.result import Result
 from omo.state import runtime
 from omo.state.rows import EMPTY
@@ -151,8 +151,9 @@ def _asked_for(state: str, view: SessionView) -> NextStep | None:
                 begins.add("awaits")
             if begun & begins:
                 break
-            commands = workflow.module("status").BEGINNINGS[asked]
-            return NextStep("start", f"the user typed /omo:{asked}, and nothing of it was begun", commands)
+            words = f" {dumps(clip(str(row['text']), LONGEST_TEXT))}" if row.get("text") else ""
+            why = f"the user typed /omo:{asked}{words}, and nothing of it was begun"
+            return NextStep("start", why, workflow.module("status").BEGINNINGS[asked])
         begun.add(kind)
     return None
 
