@@ -60,7 +60,7 @@ def test_every_defect_is_told_in_one_answer() -> None:
     assert isinstance(told, list)
     text = "\n".join(told)
     for part in (
-        "id: ",
+        "id: must be 1 to 64 letters, digits, dots, dashes and underscores, got '../x'",
         "titel: no such field; did you mean title?",
         "title: is missing",
         "max_retries: ",

@@ -24,8 +24,8 @@ LONGEST_TIMEOUT = 600.0
 
 
 def _id(text: str) -> str:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,59}", text):
-        raise ValueError("must be 1 to 60 letters, digits, dots, dashes and underscores")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}", text):
+        raise ValueError("must be 1 to 64 letters, digits, dots, dashes and underscores")
     return text
 
 

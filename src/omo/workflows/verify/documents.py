@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, get_args
 from pydantic import BeforeValidator, Field, ValidationError
 
 from omo.errors import BadInput
-from omo.proof.checks import DOCS, parse_checks
+from omo.proof.checks import DOCS, Id, parse_checks
 from omo.strict import Strict, defects_of, lowered
 from omo.text import counted
 from omo.workflows.verify.goals import FORMS, Spec
@@ -33,7 +33,6 @@ def _named(value: object, key: str = "id") -> object:
     return {key: value} if isinstance(value, str) else value
 
 
-Id = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 Line = Annotated[str, Field(min_length=1, max_length=2000)]
 Lines = Annotated[list[Line], BeforeValidator(_listed)]
 Ids = Annotated[list[Id], BeforeValidator(_listed)]
