@@ -147,3 +147,11 @@ def test_an_idle_event_starts_no_program(host: Host) -> None:
             check=False,
         )
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_armed_again_a_run_takes_no_second_look_at_the_files(host: Host) -> None:
+    """It goes on with those it began with; to keep all of a large tree once more may take seconds."""
+    assert "omo.proof.base" in imported(host, "UserPromptSubmit", "user-prompt-submit", prompt="ulw mend add")
+    again = imported(host, "UserPromptSubmit", "user-prompt-submit", prompt="ulw and the docs")
+    assert "omo.hooks.asked" in again
+    assert "omo.proof.base" not in again

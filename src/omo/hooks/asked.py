@@ -36,13 +36,12 @@ SAME_EVENT = 3.0
 def activate(event: Event, world: World, reading: Reading, by: str = "user") -> Answer:
     if not event.session:
         return messages.could_not_turn_on("the host gave no session id")
-    from omo.proof import base
-
-    directory = paths.session_directory(world.environ, event.project)
-    tree: Base = {**base.take(world.root, world.environ, world.state), "by": by, "directory": directory}
+    # Before the lock, because what the files weigh takes its time.
+    taken = None if session.is_ultrawork_on(world.row()) else _files_now(event, world, by)
 
     def decide(row: SessionRow | None) -> runtime.Change:
-        return _armed(event, world, reading, by, row, tree)
+        ended_meanwhile = taken is None and not session.is_ultrawork_on(row)
+        return _armed(event, world, reading, by, row, _files_now(event, world, by) if ended_meanwhile else taken)
 
     try:
         answer: Answer = world.change(decide, actor=by)
@@ -51,8 +50,17 @@ def activate(event: Event, world: World, reading: Reading, by: str = "user") -> 
     return answer
 
 
-def _armed(event: Event, world: World, reading: Reading, by: str, row: SessionRow | None, tree: Base) -> runtime.Change:
-    """The run begins or goes on, on the files in `tree`; whatever stood still goes on with it."""
+def _files_now(event: Event, world: World, by: str) -> Base:
+    from omo.proof import base
+
+    directory = paths.session_directory(world.environ, event.project)
+    return {**base.take(world.root, world.environ, world.state), "by": by, "directory": directory}
+
+
+def _armed(
+    event: Event, world: World, reading: Reading, by: str, row: SessionRow | None, tree: Base | None
+) -> runtime.Change:
+    """The run begins on the files in `tree`, or goes on; whatever stood still goes on with it."""
     from omo.workflows.ultrawork import gates
 
     if row is not None:
@@ -77,7 +85,7 @@ def _armed(event: Event, world: World, reading: Reading, by: str, row: SessionRo
     armed = session.note(_counting(event, world, row, armed), {"armedFor": event.fingerprint})
     is_ulw = bool(armed["work"].get(session.KIND, {}).get("state"))
     knows_instructions = row is not None and row.get("instructed") is True
-    next_step, lines = ("", []) if is_on else _gates(event, world, pinned, tree)
+    next_step, lines = ("", []) if is_on or tree is None else _gates(event, world, pinned, tree)
     if is_ulw:
         armed = {**session.with_next(armed, next_step), "instructed": True}
     armed = session.shown_on(armed)

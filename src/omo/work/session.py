@@ -110,6 +110,12 @@ def _begun(old: SessionRow, now: float, pinned: int, *, goes_on: bool) -> Summar
     return with_earlier(before, run)
 
 
+def is_ultrawork_on(row: SessionRow | None) -> bool:
+    """Whether plain ultrawork is on: armed again, its run goes on, with the files it began with."""
+    run = (row or EMPTY)["work"].get(KIND, {})
+    return run.get("state") == "active" and bool(run.get("run")) and not is_cancelled(row)
+
+
 def last_run(row: SessionRow | None) -> str:
     """Of plain ultrawork: the one that there is, or that the user cancelled."""
     known = row or EMPTY

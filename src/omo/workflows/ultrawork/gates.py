@@ -327,10 +327,10 @@ def run_of(row: SessionRow | None) -> str | None:
     return run if isinstance(run, str) else None
 
 
-def begun(before: SessionRow | None, armed: SessionRow, base: Base) -> SessionEvent:
+def begun(before: SessionRow | None, armed: SessionRow, base: Base | None) -> SessionEvent:
     """For the row of an arming: the run, and its base where it is a new one. A run keeps the base it began with."""
     run = run_of(armed)
-    return {"run": run, "base": base} if run != session.last_run(before) else {"run": run}
+    return {"run": run, "base": base} if base and run != session.last_run(before) else {"run": run}
 
 
 class SessionGates:
