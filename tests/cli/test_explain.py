@@ -64,6 +64,9 @@ def test_stop_tells_what_it_read_and_where_it_came_from(project: Project) -> Non
     assert "assumed" in known["event"][1]
     assert told["limits"]["max_stop_blocks"] == 8
     assert [one["rule"] for one in told["trail"]] == [rule.name for rule in rules.RULES]
+    lines = project.agent("explain", "stop").out.splitlines()
+    assert lines[1] == "Asked in this order, until one decides (=>):", "else the next would say that it is so"
+    assert lines[2].split(maxsplit=1) == ["switched-off", "OMO_DISABLE is set"]
     assert any(one.startswith("8 more blocks without verified progress") for one in told["change"])
     assert "/omo:stop-continuation" in told["change"]
 

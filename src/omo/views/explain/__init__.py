@@ -42,6 +42,8 @@ class Explanation(NamedTuple):
     @property
     def text(self) -> str:
         lines = [self.title]
+        if self.trail:  # each says when it would decide, and not that it is so
+            lines.append("Asked in this order, until one decides (=>):")
         for rule, why in self.trail:
             lines.append(f"     {clip(rule, 40):17} {clip(why, LONGEST_LINE)}")
         lines.append(f"  => {clip(self.rule, 40):17} {clip(self.why, LONGEST_LINE)}")
