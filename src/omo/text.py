@@ -22,13 +22,14 @@ def block(text: str, longest: int) -> str:
 
 
 def fold(text: str, width: int) -> str:
-    """Lines that are too wide are broken at blanks and go on below where their words began; no word is broken."""
+    """Lines that are too wide are broken at blanks and go on below where their words began; no word is broken, nor a
+    command after a $, which is there to be copied."""
     import re
     import textwrap
 
     lines = []
     for line in text.split("\n"):
-        if len(line) <= width:
+        if len(line) <= width or line.startswith("  $ "):
             lines.append(line)
             continue
         # A bullet, or the name in a column before what is said of it.

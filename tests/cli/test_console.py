@@ -14,7 +14,7 @@ import pytest
 
 from omo import __version__
 from omo.text import fold
-from tests.project import Project
+from tests.project import SESSION, Project
 from tests.terminal import terminal
 
 SOURCE = Path(__file__).resolve().parents[2] / "src"
@@ -190,17 +190,28 @@ def test_what_may_have_been_meant_is_named(project: Project, typed: str, message
 
 def test_a_terminal_breaks_no_word_of_what_is_said(project: Project) -> None:
     """What is to be typed stays one line, which can be copied."""
-    keyboard, screen = os.openpty()
-    with open(keyboard, "rb", buffering=0) as shown:
-        command = [sys.executable, "-c", CONSOLE, "pin", "tests"]
-        subprocess.run(command, cwd=project.root, env=environ(COLUMNS="44"), stderr=screen, check=False)
-        lines = shown.read(4096).decode().splitlines()
-    os.close(screen)
-    assert lines == [
+    assert shown_on_44_columns(project, "pin", "tests") == [
         "omo: pin is no command of the shell: it is",
         "typed in the conversation, as /omo:pin",
         "  fix: omo gate add NAME -- COMMAND pins one from here",
     ]
+    project.prompt("/omo:ultragoal a file NOTES")
+    assert shown_on_44_columns(project, "next", "--session", SESSION) == [
+        "Nothing is on in this session.",
+        "Next: the user typed /omo:ultragoal, and",
+        "nothing of it was begun",
+        "  $ omo ultragoal create-goals --start --brief-file FILE   (write the goals down, then)",
+    ]
+
+
+def shown_on_44_columns(project: Project, *typed: str) -> list[str]:
+    keyboard, screen = os.openpty()
+    with open(keyboard, "rb", buffering=0) as shown:
+        command = [sys.executable, "-c", CONSOLE, *typed]
+        subprocess.run(command, cwd=project.root, env=environ(COLUMNS="44"), stdout=screen, stderr=screen, check=False)
+        lines = shown.read(4096).decode().splitlines()
+    os.close(screen)
+    return lines
 
 
 def test_a_session_in_which_nothing_was_on_is_not_called_off(project: Project) -> None:

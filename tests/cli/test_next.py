@@ -117,7 +117,9 @@ def test_a_red_gate_is_shown_with_its_command_and_what_it_printed(project: Proje
     project.check("gate", "run")
     assert "\n  $ omo ulw done\n" in project.agent("next").out
     project.check("ulw", "done", "--because", "the file is there")
-    assert project.agent("next").out.endswith("Nothing is left to do: end the turn.\n")
+    out = project.agent("next").out
+    assert out.endswith("Nothing is left to do: end the turn.\n")
+    assert out.count("the file is there") == 1, "how it ended is said once"
 
 
 def test_a_goal_is_shown_with_its_whole_text(project: Project) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
-from omo import options, table
+from omo import options, progress, table
 from omo.context import Context
 from omo.hooks import messages
 from omo.json_text import Json, dumps
@@ -70,7 +71,7 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
     text += [f"Beside it, {name_of(other.kind)}: {other.next.text}" for other in others]
     if asked:
         text.append(f"Beside it, {asked.text}")
-    return Result(data, "\n".join(text))
+    return Result(data, progress.folded("\n".join(text), sys.stdout))
 
 
 def _beside(view: SessionView) -> list[Status]:
@@ -85,7 +86,8 @@ def _beside(view: SessionView) -> list[Status]:
 
 def _standing(view: SessionView, work: Status, task: str) -> list[str]:
     first = lines.headline(view)
-    if work.headline:
+    is_told_below = view.brief.outcome is not None and work.outcome is not None
+    if work.headline and not is_told_below:
         first += f"; {work.run}: {work.headline}" if work.run else f"; {work.headline}"
     text = [first, *(f"Problem: {problem}" for problem in lines.problems(view))]
     if ended := lines.outcome(view):
@@ -164,7 +166,7 @@ def _nothing(context: Context, name: str, rows: Json, asked: NextStep | None = N
     text = ["Nothing is on in this session."]
     if asked is not None:
         data: Json = {"session": name, "mode": "off", "next": asked.data, "items": []}
-        return Result(data, "\n".join([*text, *_in_words(asked)]))
+        return Result(data, progress.folded("\n".join([*text, *_in_words(asked)]), sys.stdout))
     for other, row in left_open.of_others(rows, name).items():
         if not left_open.may_be_taken(row, "", context.now):
             continue
@@ -174,4 +176,4 @@ def _nothing(context: Context, name: str, rows: Json, asked: NextStep | None = N
         text += _in_words(step)
         break
     data = {"session": name or None, "mode": "off", "next": step.data, "items": []}
-    return Result(data, "\n".join([*text, lines.HOW_TO_START]))
+    return Result(data, progress.folded("\n".join([*text, lines.HOW_TO_START]), sys.stdout))
