@@ -380,8 +380,8 @@ def _other(view: SessionView) -> Line:
     for count, unit in ((len(problems(view)), "problem"), (len(view.overrides), "override")):
         if count:
             notices.append(units(count, unit))
-    stop = "sent back" if view.brief.decision == "block" else "let go"
-    parts = [headline(view), progress(view), f"next stop {stop}", times.ago(view.unused_for), *notices]
+    stop = "next stop sent back" if view.brief.decision == "block" else "next stop let go"
+    parts = [headline(view), progress(view), stop, times.ago(view.unused_for), *notices]
     cells = (
         (view.name[:SHORT_ID], ""),
         (headline(view), mode_style(view)),
