@@ -498,6 +498,15 @@ def test_a_cancel_of_other_work_alone_speaks_of_no_ultrawork(desk: Desk) -> None
     assert told == f"{messages.CANCELLED_OTHER} Not proven: ultragoal g1771780801000 (2 of 3 open)."
 
 
+def test_a_cancel_of_what_a_breaker_let_go_does_not_say_that_nothing_was_on(desk: Desk) -> None:
+    desk.put(work(ultragoal=plan(state="exhausted")))
+    told = json.loads(desk.send("UserPromptSubmit", prompt="/omo:stop-continuation"))["reason"]
+    assert told == f"{messages.CANCELLED_OTHER} Not proven: ultragoal g1771780801000 (2 of 3 open)."
+    desk.now += 60
+    again = json.loads(desk.send("UserPromptSubmit", prompt="/omo:stop-continuation"))["reason"]
+    assert again == messages.NOTHING_TO_CANCEL
+
+
 def test_a_cancel_delivered_twice_is_answered_once(desk: Desk) -> None:
     desk.send("UserPromptSubmit", prompt="ulw fix it")
     assert json.loads(desk.send("UserPromptSubmit", prompt="stop ulw"))["reason"] == messages.CANCELLED

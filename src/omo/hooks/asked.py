@@ -211,7 +211,8 @@ def _cancel(event: Event, world: World, reading: Reading) -> Answer:
         is_same = bool(before.get("disabled")) and before.get("cancelledFor") == event.fingerprint
         if is_same and world.now - seconds(before["disabledAt"]) < SAME_EVENT:
             return runtime.Change(Answer())
-        was_on = row is not None and runtime.is_live(row)
+        # What a breaker let go could have gone on: a cancel ends that too.
+        was_on = row is not None and (runtime.is_live(row) or runtime.can_be_resumed(row))
         cancelled = session.cancel(
             row,
             reason=f"user: {reading.rule}",
