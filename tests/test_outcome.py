@@ -15,7 +15,8 @@ LET = outcome.exception("gate lint fails", "agent", "it failed before")
 def test_what_was_let_through_is_an_exception_whatever_the_rest_shows(verdict: str) -> None:
     ended = outcome.outcome(verdict, "tests pass", [LET])
     assert (
-        outcome.in_words(ended) == "ended with exceptions: gate lint fails (by the agent: it failed before); tests pass"
+        outcome.in_words(ended)
+        == "ended with exceptions: gate lint fails (let through by the agent: it failed before); tests pass"
     )
     assert outcome.outcome("ended", "capped", [LET])["verdict"] == "ended"
 
@@ -46,7 +47,7 @@ def test_what_is_no_outcome_or_is_not_vouched_for_proves_nothing(summary: dict[s
 
 def test_an_edited_outcome_is_read_without_trouble() -> None:
     edited = {"outcome": {"verdict": "proven", "why": 7, "exceptions": [1, {"what": None}]}}
-    assert outcome.in_words(outcome.of(edited)) == "ended with exceptions: ? (by the ?: ?); 7"
+    assert outcome.in_words(outcome.of(edited)) == "ended with exceptions: ? (let through by the ?: ?); 7"
 
 
 def test_words_are_one_bounded_line() -> None:

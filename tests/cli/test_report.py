@@ -217,7 +217,8 @@ def test_a_gate_that_fails_beside_the_work_is_named(project: Project) -> None:
     assert project.agent("gate", "run").code == 3
     told = project.agent("report", "--json").json
     assert told["verdict"]["text"] == (
-        "ended with exceptions: not passing beside it: gate tests (by the agent: the work was ended without it); "
+        "ended with exceptions: not passing beside it: gate tests "
+        "(let through by the agent: the work was ended without it); "
         "verify: goal G1: 1 of 1 check passes; nothing that runs showed it: its checks look at the form of files."
     )
     assert [(one["what"], one["where"]) for one in told["notices"]] == [("gate not passing", "tests")]

@@ -276,7 +276,7 @@ def test_a_cleaner_that_was_left_out_is_named_at_the_end(started: Project) -> No
         assert (ran.code, "no cleaner looked at it, which the end will name" in ran.err) == (0, True), ran.err
     assert started.agent("goal", "complete").code == 0
     message = started.stop().message
-    assert message.startswith("omo: ended with exceptions: no cleaner looked at G001, G002 (by the agent: ")
+    assert message.startswith("omo: ended with exceptions: no cleaner looked at G001, G002 (let through by the agent: ")
     assert "Nothing was let through" not in started.agent("report", "--md").out
 
 

@@ -142,7 +142,8 @@ TOLD: dict[str, tuple[Row, str]] = {
             at="",
             files={},
         ),
-        "omo: ended with exceptions: gate docs was not run in this run (by the agent: only a comment changed); "
+        "omo: ended with exceptions: gate docs was not run in this run "
+        "(let through by the agent: only a comment changed); "
         "gate tests passes; it passes without the work too (9 passed here). /omo:report shows what was seen.",
     ),
     "ultragoal done": (
@@ -161,7 +162,8 @@ TOLD: dict[str, tuple[Row, str]] = {
                 ),
             }
         ),
-        "omo: ended with exceptions: no clean critique of the plan (by the agent: it is a small plan); ultraplan: "
+        "omo: ended with exceptions: no clean critique of the plan "
+        "(let through by the agent: it is a small plan); ultraplan: "
         "plan session search-1: 5 steps pass the audit; its Verify commands were not run by omo. "
         "/omo:report shows what was seen.",
     ),

@@ -345,8 +345,13 @@ def test_the_users_failing_gate_waits_for_the_user_and_only_they_let_it_through(
     assert agent(on, "ulw", "done", "--because", "the rest of it is done") == 3
     assert "gate tests is let through by you" in reason(on.prompt("/omo:allow tests"))
     assert agent(on, "ulw", "done", "--because", "the rest of it is done") == 0
+    assert on.prompt("/omo:status").json["reason"].count("Override") == 1, (
+        "it is let through once, and so it is counted"
+    )
     told = on.stop().json["systemMessage"]
-    assert told.startswith("omo: ended with exceptions: gate tests fails (exit 1) (by the user: /omo:allow); ")
+    assert told.startswith(
+        "omo: ended with exceptions: gate tests fails (exit 1) (let through by the user: /omo:allow); "
+    )
 
 
 def test_a_change_is_let_through_after_an_end_on_the_agents_word_which_is_taken_up_again(on: Host) -> None:

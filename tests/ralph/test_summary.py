@@ -81,7 +81,7 @@ def test_less_than_all_is_said_with_the_pass(project: Project) -> None:
     ended_as = project.told()["outcome"]
     assert ended_as["exceptions"] == [{"what": "reduced scope", "by": "user", "why": "a demonstration only"}]
     assert decide(project)[1].startswith(
-        "omo: ended with exceptions: reduced scope (by the user: a demonstration only); ralph run r"
+        "omo: ended with exceptions: reduced scope (let through by the user: a demonstration only); ralph run r"
     )
 
 

@@ -215,7 +215,9 @@ def test_a_plan_is_shown_with_what_its_critic_found_and_what_was_skipped(tmp_pat
     desk.skip(2)
     desk.finish()
     found = gathered(desk.root, desk.now)
-    assert found.verdict.text.startswith("ended with exceptions: no clean critique of the plan (by the user: ")
+    assert found.verdict.text.startswith(
+        "ended with exceptions: no clean critique of the plan (let through by the user: "
+    )
     assert [(one.what, one.where) for one in found.notices] == [
         ("no clean critique of the plan", "ultraplan"),
         ("skipped step", "2"),

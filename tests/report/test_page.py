@@ -136,7 +136,7 @@ def test_what_a_hook_saw_and_what_the_agent_let_go_head_the_report(tmp_path: Pat
     found = gathered(shop)
     given_up = f"plan {before} was given up with 1 open goal"
     assert found.verdict.text.startswith(
-        f"ended with exceptions: {given_up} (by the agent: another was made in its place)"
+        f"ended with exceptions: {given_up} (let through by the agent: another was made in its place)"
     )
     assert "no verdict of omo:architect was seen for G001" in found.verdict.text
     assert (given_up, "by the agent: another was made in its place") in [(one.what, one.text) for one in found.notices]

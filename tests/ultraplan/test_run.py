@@ -322,16 +322,17 @@ def test_a_clean_audit_is_the_agents_word_and_a_step_skipped_as_agreed_lowers_no
 
 
 LET_THROUGH: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
-    "no critic": ({}, {"unreviewed": WHY}, f"no clean critique of the plan (by the user: {WHY})"),
+    "no critic": ({}, {"unreviewed": WHY}, f"no clean critique of the plan (let through by the user: {WHY})"),
     "an older plan": (
         {"version": None, "step1": {"manifest": None}},
         {"unreviewed": ""},
-        "a plan before 1.7: no critic was asked (by the agent: what it does not say was taken from its prose)",
+        "a plan before 1.7: no critic was asked "
+        "(let through by the agent: what it does not say was taken from its prose)",
     ),
     "no preflight": (
         {"needs": ["env:NOT_THERE"]},
         {"OMO_SKIP_PREFLIGHT": "1", "by": "user"},
-        "preflight bypassed (by the user: OMO_SKIP_PREFLIGHT)",
+        "preflight bypassed (let through by the user: OMO_SKIP_PREFLIGHT)",
     ),
 }
 

@@ -111,7 +111,8 @@ def test_an_answer_that_left_a_gap_is_an_exception(shop: Workshop) -> None:
     shop.finish()
     tell(shop)
     assert told_at_stop(shop).startswith(
-        "omo: ended with exceptions: goal G1: q2 was let pass without an answer (by the agent: it named no way"
+        "omo: ended with exceptions: goal G1: q2 was let pass without an answer "
+        "(let through by the agent: it named no way"
     )
 
 
@@ -126,7 +127,7 @@ def test_a_claim_that_stands_against_what_code_saw_is_an_exception(shop: Worksho
     shop.finish()
     said = outcome.in_words(tell(shop)["outcome"])
     assert said.startswith("ended with exceptions: goal G1: a claim stands against what code saw: ")
-    assert "(by the agent: the search does not read generated files)" in said
+    assert "(let through by the agent: the search does not read generated files)" in said
 
 
 def test_a_claim_that_was_contradicted_last_is_an_exception(shop: Workshop) -> None:

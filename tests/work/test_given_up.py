@@ -36,7 +36,7 @@ def goals_end(project: Project) -> str:
 
 def test_the_next_end_names_it(given_up: Project) -> None:
     given_up.prompt("hm?")
-    assert "was given up with C0, C1 open (by the agent: it is not worth the time)" in goals_end(given_up)
+    assert "was given up with C0, C1 open (let through by the agent: it is not worth the time)" in goals_end(given_up)
 
 
 def test_what_was_cleared_with_something_open_is_named_by_the_end_after_it(given_up: Project) -> None:

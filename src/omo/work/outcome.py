@@ -109,7 +109,8 @@ def beside(failing: list[str], not_run: list[str]) -> Outcome:
 
 
 def exception_in_words(let_through: LetThrough) -> str:
-    return f"{clip(let_through['what'], 200)} (by the {clip(let_through['by'], 200)}: {clip(let_through['why'], 200)})"
+    what, by, why = (clip(let_through[key], 200) for key in ("what", "by", "why"))
+    return f"{what} (let through by the {by}: {why})"
 
 
 def _worse(first: str, second: str) -> str:
