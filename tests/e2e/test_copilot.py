@@ -364,7 +364,7 @@ def test_in_the_terminal_a_stop_that_waits_in_the_queue_keeps_it_from_being_sent
     submit(terminal, "stop ulw")
     terminal.wait_for("pending")
     typed.set()
-    terminal.wait_for("omo: nothing is on any more, so the agent is not sent back.")
+    terminal.wait_for("omo: nothing goes on now, so the agent is not sent back.")
     (session,) = copilot.sessions
     assert copilot.kinds(session) == ["activated:leading", "blocked:block", "cancelled:cancel"]
     assert len(copilot.model.turns) == 2

@@ -115,9 +115,10 @@ def test_what_a_stop_sent_back_with_comes_as_a_prompt_and_is_not_the_users(copil
     _, output = copilot.ends()  # which the record need not have yet
     assert copilot.typed(output["reason"]) == ("", {})
     assert copilot.kinds() == ["activated:leading", "blocked:block"]
-    copilot.typed("stop ulw")
-    _, answer = copilot.typed(output["reason"])  # it was in the queue before that
-    assert answer == {"decision": "block", "reason": "omo: nothing is on any more, so the agent is not sent back."}
+    for stop in ("never mind", "stop ulw"):
+        copilot.typed(stop)
+        _, answer = copilot.typed(output["reason"])  # it was in the queue before that
+        assert answer == {"decision": "block", "reason": "omo: nothing goes on now, so the agent is not sent back."}
 
 
 def test_what_another_hook_sends_back_with_is_left_alone(copilot: Copilot) -> None:

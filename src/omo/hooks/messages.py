@@ -73,7 +73,7 @@ WITHDRAWN = (
     "omo: ultrawork is off: the prompt that turned it on was taken back before the agent had said a word. "
     "Type ulw to turn it on."
 )
-NOT_SENT_BACK = "omo: nothing is on any more, so the agent is not sent back."
+NOT_SENT_BACK = "omo: nothing goes on now, so the agent is not sent back."
 NOTHING_AND_MORE = (
     "[omo] The user cancels what omo has on, and nothing is on in this session. Do what else the message asks."
 )

@@ -74,8 +74,9 @@ def _is_last_block(event: Event, world: World) -> bool:
 
 
 def _sent_back(world: World) -> Answer:
-    """The user may have let go while it was on its way."""
-    if world.live_row() is not None:
+    """The user may have let go while it was on its way, or have paused it."""
+    row = world.live_row()
+    if row is not None and (runtime.work_in(row, "active") or not row["work"]):
         return Answer()
     from omo.hooks import messages
 
