@@ -396,7 +396,7 @@ def test_a_changed_ledger_refuses_completion_and_goes_on_from_its_whole_rows(pro
     assert project.user("ledger", "repair", "--session", SESSION).code == 0
     assert project.agent("ledger", "verify").code == 0
     assert list(path.parent.glob("events.jsonl.damaged-*"))
-    assert "1 of 1 gates do not hold" in project.agent("ulw", "done").err, "what the edited row said is gone"
+    assert "1 of 1 gate does not hold" in project.agent("ulw", "done").err, "what the edited row said is gone"
     assert project.user("ledger", "repair", "--session", SESSION).code == 3
     done = project.agent("gate", "remove", "fails")
     assert done.code == 0

@@ -90,7 +90,7 @@ def test_done_by_gates(stage: Stage) -> None:
     assert failed.startswith("Exit code 3\nfail    check (exit 1")
     assert "still broken" in failed
     assert refused.startswith("Exit code 3\n")
-    assert "1 of 1 gates do not hold" in refused
+    assert "1 of 1 gate does not hold" in refused
     assert passed.startswith("pass    check (exit 0")
     only = "only tests, configuration or data were changed (README.md)"
     assert done.startswith(f"Finished on the agent's word: “the README says mended”; gate check passes; {only}")

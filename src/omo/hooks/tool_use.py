@@ -109,7 +109,7 @@ def _tells_of_experiment(event: Event, world: World) -> str:
     runs = own_calls.runs_found_tests(event, world) or "the pinned gates"
     return (
         f"omo: to see what proves the work, omo ulw done runs {clip(runs, 120)}, also with the changed files as they "
-        "were before the work, and puts them back. The setting experiment: off switches that off."
+        "were before the work, and puts them back. To switch that off, set `experiment` to off."
     )
 
 

@@ -11,7 +11,7 @@ from omo.errors import BadInput, Refused
 from omo.proof import base, experiment, gate_runs, kinds, outputs
 from omo.proof.experiment import Experiment
 from omo.proof.typed_commands import is_newer
-from omo.text import clip, listed
+from omo.text import clip, counted, listed
 from omo.work import outcome
 from omo.workflows.ultrawork.gates import Gate, GateRun, Gates
 from omo.workflows.ultrawork.prove import Proof
@@ -165,8 +165,9 @@ class Finish:
             fix += f'; the user pinned {_names(users)}: omo ulw done --skip-verification "why" asks them'
         elif any(gate.has_failed and not self._failed_before(gate) for gate in left):
             fix += "; a failure that was there before the work: omo gate record NAME --pre-existing --evidence TEXT"
+        total = counted(len(self.gates), "gate")
         return Refused(
-            f"{len(left)} of {len(self.gates)} gates do not hold on the files as they are",
+            f"{len(left)} of {total} {'does' if len(left) == 1 else 'do'} not hold on the files as they are",
             fix=fix,
             defects=[f"{gate.name}: {self._state(gate)}" for gate in left],
         )
