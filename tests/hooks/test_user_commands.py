@@ -360,8 +360,8 @@ def test_a_change_is_let_through_after_an_end_on_the_agents_word_which_is_taken_
     assert "did nothing: value is as it was when the run began" in reason(on.prompt("/omo:allow value"))
     (on.project / "value").write_text("new\n")
     assert reason(on.prompt("/omo:allow value")) == (
-        "omo: the change of value, as it is now, is let through by you; the work is on again, and is to be called done "
-        "anew"
+        "omo: the change of value, as it is now, is let through by you; the work goes on with your next message, "
+        "and is to be called done anew"
     )
     assert "omo ulw done" in reason(on.stop())
     on.prompt("/omo:stop-continuation")

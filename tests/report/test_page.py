@@ -114,7 +114,7 @@ def test_a_run_that_passed_is_proven_and_a_change_takes_that_back(tmp_path: Path
         "asked for with /omo:ultragoal, as they typed it; on the files as they were at 17:20:12."
     )
     assert found.notices == ()
-    assert found.let_through.startswith("Nothing was let through: ")
+    assert found.let_through.startswith("No exception was made, ")
     for gate in (shop.directory / "gates").iterdir():
         gate.write_text(json.dumps({**json.loads(gate.read_text()), "iteration": {}}))
     after = gathered(shop)
@@ -140,7 +140,7 @@ def test_what_a_hook_saw_and_what_the_agent_let_go_head_the_report(tmp_path: Pat
     )
     assert "no verdict of omo:architect was seen for G001" in found.verdict.text
     assert (given_up, "by the agent: another was made in its place") in [(one.what, one.text) for one in found.notices]
-    assert "Nothing was let through" not in told(found)
+    assert "No exception was made" not in told(found)
     assert found.data["outcome"]["verdict"] == "waived"
 
 

@@ -256,7 +256,7 @@ def _allow(event: Event, world: World, rest: str) -> str:
     what = _gates(event, world).allow(name, world.root, of_other_work=bool(others))
     if is_on_word:
         world.change(_on_again, actor="user")
-        return f"{what} is let through by you; the work is on again, and is to be called done anew"
+        return f"{what} is let through by you; the work goes on with your next message, and is to be called done anew"
     goes_on = "; the work goes on with your next message" if _wake(world) else ""
     if not goes_on and not runtime.work_in(row, "active") and runtime.work_in(row, "paused"):
         goes_on = '; the work is paused, and goes on when you say "continue"'

@@ -86,7 +86,7 @@ class Report:
         """What is said where nothing has to be told: that nothing was let through is known only of what has ended."""
         if self.verdict.outcome is None:
             return "Nothing that was let through is known so far; no end was told."
-        return "Nothing was let through: no exception was made, and every ledger is whole."
+        return "No exception was made, and every ledger is whole."
 
     @property
     def data(self) -> Json:
