@@ -53,7 +53,7 @@ def test_the_picture_shows_the_story_of_the_demo() -> None:
         "you    > ulw fix the failing check",
         "you    > /omo:pin check -- python3 -B check.py",
         "agent  $ omo ulw done",
-        "       |   - check: fails (AssertionError: two and two)",
+        "       |   - check: fails (1 failed: test_sum (__main__.Add.test_sum))",
         "agent  : The check passes. (ends its turn)",
     ]
     places = [shown.index(line) for line in story]

@@ -24,7 +24,16 @@ SESSION = "demo-session"
 WIDTH = 71  # with who speaks before it, a line fits 80 columns
 SHOWN = 8
 SHOWN_OF_A_PROMPT = 4  # what the model is told is long, and not for the reader
-TEST = "import add\nassert add.add(2, 2) == 4, 'two and two'\nprint('1 passed')\n"
+TEST = """\
+import unittest
+from add import add
+
+class Add(unittest.TestCase):
+    def test_sum(self):
+        self.assertEqual(add(2, 2), 4)
+
+unittest.main()
+"""
 
 
 def register(commands: options.Commands) -> None:
@@ -117,8 +126,9 @@ class Stage:
 def play(stage: Stage) -> None:
     if shutil.which("git") is None or shutil.which("sh") is None:
         raise NotEvaluable("the demo needs git and sh on PATH", fix="install them")
-    stage.say("A scratch repository: add.py subtracts where it should add, and check.py")
-    stage.say("notices. You and an agent work in it; omo's real hooks stand between you.")
+    scene = "A scratch repository: add.py subtracts where it should add, and check.py notices. "
+    scene += "You and an agent work in it; omo's real hooks stand between you."
+    stage.say(fold(scene, min(80, progress.columns())))
     (stage.project / "add.py").write_text("def add(a, b):\n    return a - b\n", encoding="utf-8")
     (stage.project / "check.py").write_text(TEST, encoding="utf-8")
     stage.git("init", "-q")
