@@ -146,6 +146,10 @@ def test_what_was_seen_there_still_proves_here(project: Project) -> None:
     ended = project.check("ulw", "done", "--json", session=NEXT).json["outcome"]
     assert ended["verdict"] == "proven"
     assert "fails without the work" in ended["why"]
+    project.stop(session=NEXT)
+    shown = project.user("status").out
+    assert f"session {NEXT}: ultrawork done, proven" in shown, "and not the conversation that it was taken from"
+    assert SESSION not in shown
     assert project.user("ledger", "verify", "--session", NEXT).code == 0
     assert project.user("ledger", "verify", "--session", SESSION).code == 0
 

@@ -60,8 +60,10 @@ class SessionView(NamedTuple):
 
     @property
     def is_on(self) -> bool:
-        """Something holds it or its writes, or would where omo is switched off, or is about to be said in it."""
-        return self.is_live or not self.brief.is_idle or self.brief.is_fenced
+        """Something holds it or its writes, or would where omo is switched off, or is about to be said in it; not only
+        that another conversation took its work over, where things go on."""
+        is_idle = self.brief.is_idle or runtime.is_taken_over(self.brief.row)
+        return self.is_live or not is_idle or self.brief.is_fenced
 
     @property
     def leading(self) -> Status | None:
