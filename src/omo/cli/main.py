@@ -26,7 +26,7 @@ FOR_YOU = {
     "receipt": ("omo.cli.receipt", "what was proven, for others to run again: write, verify"),
     "proof": ("omo.cli.proof", "which changed lines does no test hold: each hunk is taken away, and the tests are run"),
     "resume": ("omo.cli.resume", "what stands still goes on, also what another conversation left open"),
-    "stop-continuation": ("omo.cli.stop_continuation", "end ultrawork at once"),
+    "stop-continuation": ("omo.cli.stop_continuation", "end at once what is on in a session"),
     "setup": ("omo.cli.setup", "omo on your PATH, in the status line, or all away"),
     "doctor": ("omo.cli.doctor", "can omo work here, and if not, what mends it"),
     "demo": ("omo.cli.demo", "watch an ultrawork session from first word to release"),
