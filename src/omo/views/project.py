@@ -107,8 +107,7 @@ class SessionView(NamedTuple):
             if view.kind not in ended:
                 sentences += view.overrides
             for item in view.items:
-                if not any(sentence.startswith(f"gate {item.id} ") for sentence in sentences):  # told as an exception
-                    sentences += [f"{item.id}: {override}" for override in item.overrides]
+                sentences += [f"{item.id}: {override}" for override in item.overrides]
         return list(dict.fromkeys(clip(sentence, 300) for sentence in sentences))
 
     @property

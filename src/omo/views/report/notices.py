@@ -88,7 +88,7 @@ def _work_notices(part: Part, ended: Outcome | None) -> list[Notice]:
                 text = f"{attachment.path or attachment.name} {attachment.problem}"
                 listed.append(Notice("evidence changed", text, name))
     for item in view.items:
-        if view.kind == "ulw" and ended is None:  # a failure recorded as pre-existing; nothing else tells of it
+        if view.kind == "ulw":  # a failure recorded as pre-existing; nothing else tells of it
             listed += [Notice("let through", clip(override, 300), item.id) for override in item.overrides]
         if item.receipt == "stale":
             listed.append(Notice("stale receipt", item.receipt_why or "what it covers has changed", item.id))

@@ -39,6 +39,7 @@ def status(viewer: Viewer) -> Status | None:
     if summary.get("state") == "done":
         ended_as = outcome.of(summary)
         headline = clip(outcome.in_words(ended_as), 300)
+        items = tuple(item._replace(overrides=()) for item in items)  # which are exceptions of the end by now
     if chain.problems and runtime.is_live(viewer.row):
         why = "the session's ledger is not as omo wrote it, and no gate counts before you repair it"
         repair = command("omo ledger repair --session", viewer.session)
