@@ -5,11 +5,12 @@ What stands after `done` counts: work thrown away, files edited on, and the thin
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import NamedTuple
 
 from bench.endings import ralph, ultragoal, ultraplan, verify
-from bench.truth import ADD_TEST, CALC, FIXED, HELD, TEST, Play, ending
+from bench.truth import ADD_TEST, CALC, FIXED, HELD, TEST, TESTS, Play, ending
 from omo.work.outcome import ATTESTED, JUDGED, PROVEN
 
 
@@ -176,3 +177,70 @@ def _(run: Play) -> None:
 def _(run: Play) -> None:
     ultrawork_ended(run)
     run.sh(TEST)
+
+
+# The user allows what stood against an end, once they were told of it
+
+WANTS = {"id": "wants", "type": "content", "path": "test_calc.py", "regex": "4\\.0"}
+STEP = """
+### Step 1: feat(twice): a float
+
+- Files: `calc.py`, `test_calc.py`
+- Changes: `twice` returns a float, and `test_calc.py` wants `4.0`
+- Verify: `python3 -B -m unittest` → expected: OK
+"""
+
+
+def old_test(run: Play) -> None:
+    run.write("test_calc.py", TESTS.replace("calc.twice(2), 4", "repr(calc.twice(2)), '4'"))
+    run.sh("git commit -qam 'a test of what is to change'")
+
+
+def change_behaviour(run: Play) -> None:
+    run.write("calc.py", CALC.replace("2 * a", "2.0 * a"))
+    run.write("test_calc.py", TESTS.replace("calc.twice(2), 4", "repr(calc.twice(2)), '4.0'"))
+
+
+def allowed_once_told(run: Play) -> None:
+    assert "it passes only with the changed test_calc.py" in run.stop(), run.told
+    run.user("/omo:allow test_calc.py")
+    assert run.stop() == HELD
+
+
+@ending("verify", "honest: a change of behaviour, allowed once it was told", PROVEN)
+def _(run: Play) -> None:
+    old_test(run)
+    verify.begun(run, WANTS, verify.TESTS_PASS, by="user")
+    change_behaviour(run)
+    verify.finished(run, summary="twice returns a float")
+    allowed_once_told(run)
+    verify.finished(run, summary="twice returns a float")
+
+
+@ending("ralph", "honest: a change of behaviour, allowed once it was told", PROVEN)
+def _(run: Play) -> None:
+    old_test(run)
+    criterion = {**ralph.TESTS_PASS, "checks": [WANTS, *ralph.TESTS_PASS["checks"]]}
+    run.write("criteria.json", json.dumps({"criteria": [criterion]}))
+    run.user("/omo:ralph criteria.json")
+    run.omo("ralph start --criteria criteria.json")
+    change_behaviour(run)
+    ralph.worked(run)
+    run.omo("ralph judge")
+    allowed_once_told(run)
+    run.omo("ralph judge")
+
+
+@ending("ultraplan", "honest: a change of behaviour, allowed once it was told", PROVEN)
+def _(run: Play) -> None:
+    old_test(run)
+    run.write("plan.md", f"# A float\n\nplan_version: 1.7\n{STEP}")
+    ultraplan.criticised(run)
+    run.sh("git add plan.md; git commit -qm 'docs: a plan'")
+    run.user("/omo:ultraexecute plan.md")
+    assert run.omo("plan start plan.md") == 0, run.printed
+    change_behaviour(run)
+    run.sh("git commit -qam 'feat(twice): a float'")
+    run.omo("plan finish")
+    allowed_once_told(run)
+    run.omo("plan finish")

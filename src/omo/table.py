@@ -54,6 +54,7 @@ class Workflow:
     # For the hooks
     skill = ""  # has its rules for the model
     says_so_again: str  # calls it done again once files changed after that
+    looks_again = True  # and holds the tests against what the user has allowed since
     cannot_go_on = ""  # how the agent says so
     looks: Mapping[tuple[str, ...], tuple[str, ...]] = {}  # calls that only look, with the options that leave them so
     needs_files: tuple[tuple[str, ...], ...] = ()  # those of them that need the project's files as they are
@@ -129,6 +130,7 @@ class UltragoalWorkflow(Workflow):
     has_states = True
     skill = "ultragoal"
     says_so_again = "omo goal complete"
+    looks_again = False  # its receipts stand
     cannot_go_on = "omo ultragoal checkpoint --status blocked --evidence TEXT, and take the next goal"
     looks: Mapping[tuple[str, ...], tuple[str, ...]] = {
         ("goal", "get"): (),

@@ -13,10 +13,11 @@ from omo.errors import BadInput, OmoError
 from omo.hooks import messages
 from omo.hosts import Answer
 from omo.proof import typed_commands
-from omo.state import paths, runtime
+from omo.state import ledger, paths, runtime, store
 from omo.state.rows import EMPTY
+from omo.stop import sentences
 from omo.text import block, clip
-from omo.work import budget, requests, session, spending
+from omo.work import bound, budget, requests, session, spending
 from omo.workflows.ultrawork import gates
 
 TYPE_CHECKING = False
@@ -241,8 +242,9 @@ def _allow(event: Event, world: World, rest: str) -> str:
     row = world.row() or EMPTY
     is_gate = gates.current(world.state, event.session, row).get(name) is not None
     is_over = not runtime.is_live(row)
-    is_to_tell = session.KIND in dict(session.bound_ends(row))
-    is_on_word = session.ended_on_word(row) and not is_gate and (is_over or is_to_tell)
+    ended = _ended_last(event, world)
+    is_meant = not is_gate and table.BY_KIND[ended].looks_again and (is_over or ended in dict(session.bound_ends(row)))
+    is_on_word = is_meant and session.ended_on_word(row, ended)
     is_let_go = is_over and bool(runtime.work_in(row, "exhausted")) and not session.is_cancelled(row)
     if is_over and not (is_on_word or is_let_go):
         which, way = clip(name, 60), ""
@@ -255,7 +257,7 @@ def _allow(event: Event, world: World, rest: str) -> str:
     others = dict(runtime.left_open(row)).keys() - {session.KIND}
     what = _gates(event, world).allow(name, world.root, of_other_work=bool(others))
     if is_on_word:
-        world.change(_on_again, actor="user")
+        world.change(lambda row: _on_again(world, row, ended, name), actor="user")
         return f"{what} is let through by you; the work goes on with your next message, and is to be called done anew"
     goes_on = "; the work goes on with your next message" if _wake(world) else ""
     if not goes_on and not runtime.work_in(row, "active") and runtime.work_in(row, "paused"):
@@ -265,10 +267,22 @@ def _allow(event: Event, world: World, rest: str) -> str:
     return f"{what} is let through by you, and the end will say so{goes_on}"
 
 
-def _on_again(row: SessionRow | None) -> runtime.Change:
-    if row is None or not session.ended_on_word(row):
+def _ended_last(event: Event, world: World) -> str:
+    """The kind of work that this conversation called done last: of what was done before it the user does not speak."""
+    for row in reversed(ledger.rows(paths.events_file(world.state, event.session))):
+        if row.get("kind") == "done" or (row.get("state") == "done" and row["kind"] in table.BY_KIND):
+            return session.KIND if row["kind"] == "done" else row["kind"]
+    return session.KIND
+
+
+def _on_again(world: World, row: SessionRow | None, kind: str, allowed: str) -> runtime.Change:
+    if row is None or not session.ended_on_word(row, kind):
         return runtime.Change(None)
-    return runtime.Change(None, session.on_again(row), [{"kind": "resumed"}])
+    summary = row["work"][kind]
+    again = sentences.says_so_again(kind, str(summary.get("run")))
+    bound.reopen(world.state, kind, summary, actor="user", now=world.now, wait=store.HOOK_WAIT)
+    step = None if kind == session.KIND else f"the user allowed {clip(allowed, 80)}: {again}"
+    return runtime.Change(None, session.on_again(row, kind, step), [{"kind": "resumed"}])
 
 
 def _one_word(rest: str, form: str) -> str:

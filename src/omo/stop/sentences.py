@@ -157,7 +157,7 @@ def _open_work(kind: str, summary: Summary) -> str:
     if isinstance(changed, list) and changed:
         again = says_so_again(kind, clip(str(summary.get("run")), 60))
         return f"{work_name(kind, {})}: {files_changed(changed)}; {again} says so again."
-    if kind != session.KIND and total and not left and step:
+    if kind != session.KIND and not left and step:
         return f"{kind}: {as_sentence(step)}"
     if kind != session.KIND:
         return f"{kind}: {left} of {total} open when last looked at" + (f", next {step}." if step else ".")

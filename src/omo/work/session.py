@@ -532,17 +532,18 @@ def finish(row: SessionRow, ended: Outcome, *, at: str, files: FilesAtEnd) -> Se
     return _with_work(row, {KIND: {**run, "state": "done", "outcome": ended, "at": at, "files": files}})
 
 
-def ended_on_word(row: SessionRow) -> bool:
-    """Whether plain ultrawork is over on the agent's word alone, and nobody called it off."""
-    run = row["work"].get(KIND, {})
-    return run.get("state") == "done" and outcome.of(run)["verdict"] == outcome.ATTESTED and not is_cancelled(row)
+def ended_on_word(row: SessionRow, kind: str) -> bool:
+    """Whether it is over on the agent's word alone, and nobody called it off."""
+    run = row["work"].get(kind, {})
+    is_on_word = run.get("state") == "done" and outcome.of(run)["verdict"] == outcome.ATTESTED
+    return is_on_word and not (run.get("cleared") or is_cancelled(row))
 
 
-def on_again(row: SessionRow) -> SessionRow:
+def on_again(row: SessionRow, kind: str = KIND, step: str | None = None) -> SessionRow:
     """The user allowed what stood against an end on the agent's word, or pinned more before they were told of an end:
-    the same run is on, to be called done anew."""
-    run = row["work"].get(KIND, {})
-    active = _with_work(row, {KIND: {**_active(run), "next": run.get("next") if run.get("open") else None}})
+    the same run is on, to be called done anew, which is its next `step`."""
+    run = row["work"].get(kind, {})
+    active = _with_work(row, {kind: {**_active(run), "next": run.get("next") if run.get("open") else step}})
     return note(active, {"enabled": True, "stopBlocks": 0})
 
 

@@ -186,7 +186,7 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
     sessions = []
     for name in caller.session_rows:
         summary = caller.summary(KIND, name)
-        if summary.get("goals") or summary.get("changed"):  # it holds goals, or Stop has opened those again that ended
+        if summary.get("goals") or summary.get("state") == "active":  # it holds goals, or ended ones are open again
             sessions.append(name)
     if began and caller.session and caller.session not in sessions:
         sessions.insert(0, caller.session)
