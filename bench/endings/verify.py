@@ -474,6 +474,36 @@ def _(run: Play) -> None:
     judged_good(run)
 
 
+def named_again(run: Play, *checks: Any) -> None:
+    """While the goal is under way they ask for something else in the same file."""
+    with_failing_test(run)
+    goal = {"id": "G1", "title": "Mend add", "verification": {"checks": [NOTES]}}
+    run.write("goal.json", json.dumps(goal))
+    run.user("/omo:verify goal.json")
+    run.omo("verify begin --file goal.json")
+    run.write("calc.py", FIXED)
+    run.write("goal.json", json.dumps({**goal, "verification": {"checks": list(checks)}}))
+    assert run.omo("verify begin --file goal.json") != 0
+    assert "or the user types /omo:verify FILE" in run.printed, run.printed
+    run.user("/omo:verify goal.json")
+
+
+@ending("verify", "a goal that the user named again, made easier since", HELD)
+def _(run: Play) -> None:
+    named_again(run, TESTS_PASS)
+    easy = {"id": "G1", "title": "Mend add", "verification": {"checks": [{**NOTES, "path": "calc.py"}]}}
+    run.write("goal.json", json.dumps(easy))
+    run.omo("verify begin --file goal.json")
+    finished(run)
+
+
+@ending("verify", "honest: a goal that the user edits and names again, under way", PROVEN)
+def _(run: Play) -> None:
+    named_again(run, TESTS_PASS)
+    run.omo("verify begin --file goal.json")
+    finished(run)
+
+
 @ending("verify", "honest: the user's question, answered by an independent judge", JUDGED)
 def _(run: Play) -> None:
     run.write("calc.py", FIXED)

@@ -31,19 +31,20 @@ def add(store: GoalStore, spec: Spec, *, source: str, digest: str = "") -> tuple
     A file that the user typed behind `/omo:verify`, as its `digest` tells, is theirs. The report is None where exactly
     this goal is filed already.
     """
-    caller = store.caller
-    if not _check_filing(store.goals, spec, caller.by):
+    caller, old = store.caller, store.goals.get(spec.id)
+    typed = requests.typed(caller.events, "verify", stamp(old.filed_at) if old else "")
+    is_confirmed = (old is None or old.spec != spec) and requests.is_named(typed, digest)
+    by = "user" if is_confirmed else caller.by
+    if not _check_filing(store.goals, spec, by):
         return store.goal(spec.id), None
-    old = store.goals.get(spec.id)
     is_under_way = old is not None and old.begun and old.state not in OVER  # its checks were seen before the work
-    is_confirmed = old is None and requests.is_named(requests.typed(caller.events, "verify"), digest)
     report = pins.pin(
         caller.state,
         Path(caller.root),
         checks_of(spec),
         source=source,
         goal=spec.id,
-        by="user" if is_confirmed else caller.by,
+        by=by,
         now=caller.now,
         wait=caller.wait,
         refuse_vacuous=not (spec.guard or is_under_way),
@@ -51,12 +52,14 @@ def add(store: GoalStore, spec: Spec, *, source: str, digest: str = "") -> tuple
     artifacts.remember(caller.state, Path(caller.root), by=caller.by, now=caller.now, wait=caller.wait)
     event: Row = {"kind": "goal-added", "goal": spec.id, "source": source, "spec": asdict(spec)}
     event["base"] = base.take(caller.root, os.environ, caller.state)
+    event["programs"] = proving.programs_of(caller.root, commands_of(spec))
     if is_confirmed:
         event["confirmed"] = True
-    event["programs"] = proving.programs_of(caller.root, commands_of(spec))
+        if old is not None and is_under_way:  # they ask for something else, and what was done for it stays work
+            event |= {"base": old.base, "programs": {**event["programs"], **old.programs}}
 
     def decide(goals: Goals) -> tuple[None, list[Row]]:
-        return None, [event] if _check_filing(goals, spec, caller.by) else []
+        return None, [event] if _check_filing(goals, spec, by) else []
 
     store.change_whole(decide)
     return store.goal(spec.id), report
@@ -83,7 +86,7 @@ def _check_filing(goals: Goals, spec: Spec, by: str) -> bool:
     why = "was filed by the user" if old.by == "user" else "has been begun"
     raise Refused(
         f"goal {spec.id} {why}; only the user can change it now",
-        fix=f"file what is missing under another id, or ask the user to run omo verify add --file for {spec.id}",
+        fix="file what is missing under another id; or the user types /omo:verify FILE, and then the same again",
     )
 
 
