@@ -601,3 +601,15 @@ def _(run: Play) -> None:
 def _(run: Play) -> None:
     begun(run, NOTES, hypothesis="H1")
     finished(run, result="expired")
+
+
+@ending("verify", "honest: the user has closed their part when the end is told", ATTESTED)
+def _(run: Play) -> None:
+    with_failing_test(run)
+    legs = {"outcomes": ["add is mended", "the maintainer agrees"], "outcomes_agent_leg": ["add is mended"]}
+    begun(run, TESTS_PASS, by="user", participants=["agent", "user"], verification=legs)
+    run.write("calc.py", FIXED)
+    shown = {"outcome": "add is mended", "artifact": "calc.py", "statement": "add sums because `calc.py` says a + b."}
+    answered(run, "agent-leg", outcomes=[shown])
+    finished(run)
+    assert run.terminal("verify finish G1 --summary 'I have read it, and agree'") == 0, run.printed

@@ -99,16 +99,17 @@ def outcome_of(store: GoalStore, end: Conclusion) -> Outcome | None:
 def _on_the_agents_word(end: Conclusion) -> list[str]:
     """What neither a check by code nor a judge has shown of the goal."""
     spec = end.goal.spec
-    reasons = []
+    reasons, outcomes = [], spec.outcomes
     if end.goal.state == LEG:
         reasons.append("the user closed their leg")
+        outcomes = spec.outcomes_agent_leg
     if end.is_judged and end.goal.by != "user":
         reasons.append("the agent wrote them itself")
     if not end.is_judged:
         if spec.asks_questions:
             reasons.append("closed on the agent's own answers")
-        elif spec.outcomes:
-            reasons.append(f"{counted(len(spec.outcomes), 'outcome')} closed on the agent's own answers")
+        elif outcomes:
+            reasons.append(f"{counted(len(outcomes), 'outcome')} closed on the agent's own answers")
         if end.judgement is not None:
             reasons.append(f"{JUDGE} was asked, and did not settle it ({end.judgement.state})")
     if spec.hypothesis:

@@ -177,7 +177,7 @@ def goal_data(store: GoalStore, goal: Goal, owed: list[GoalStep], files: Files) 
 
 
 def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> None:
-    """Bring the rows up to the journal: this session's, and that of every one that holds a goal.
+    """Bring the rows up to the journal: this session's, and that of every one that holds a goal, or did when it ended.
 
     `began` is the goal that this session is held to from now on; `passed` the one that passed, which is progress.
     Of a damaged journal nothing is believed: the goals wait for the user, who alone can repair it.
@@ -186,7 +186,7 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
     sessions = []
     for name in caller.session_rows:
         summary = caller.summary(KIND, name)
-        if summary.get("goals") or summary.get("state") == "active":  # it holds goals, or ended ones are open again
+        if summary.get("goals") or summary.get("state") == "active" or passed in part(summary, "ended"):
             sessions.append(name)
     if began and caller.session and caller.session not in sessions:
         sessions.insert(0, caller.session)
@@ -201,7 +201,7 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
             waits["damaged"] = True
             is_open = old.get("state") in runtime.OPEN_STATES
             return changed(caller, row, KIND, {**old, "next": None, **waits}) if is_open else runtime.Change(None)
-        ended = _ended_before(old)
+        ended = _ended_before(old, passed)
         names = [*(str(name) for name in old.get("goals", [])), *ended]
         if begins:
             names.append(begins)
@@ -217,11 +217,11 @@ def publish_goals(store: GoalStore, *, began: str = "", passed: str = "") -> Non
         caller.change(partial(decide, begins), session)
 
 
-def _ended_before(old: Summary) -> dict[str, Outcome]:
+def _ended_before(old: Summary, passed: str) -> dict[str, Outcome]:
     """How the goals ended that this session was held to. Told to the user, they belong to a run that is over."""
     was_told = old.get("state") == "done" and not is_untold(old)
     ended: dict[str, Outcome] = part(old, "ended")
-    return {} if was_told else ended
+    return {} if was_told and passed not in ended else ended
 
 
 def summarize(caller: Caller, files: Files, held: list[Goal], before: dict[str, Outcome]) -> Summary:
