@@ -433,6 +433,21 @@ def _(run: Play) -> None:
     run.omo("ralph judge")
 
 
+@ending("ralph", "honest: the user takes a criterion out of their file, and names it again", PROVEN)
+def _(run: Play) -> None:
+    failing_test(run)
+    for criteria in ([TESTS_PASS, ASKED], [TESTS_PASS]):
+        run.write("criteria.json", json.dumps({"criteria": criteria}))
+        run.user("/omo:ralph criteria.json")
+        if len(criteria) == 1:
+            run.omo('ralph abandon "the user has taken C2 out"')
+            run.stop()
+            run.user("yes, begin it again")
+        assert run.omo("ralph start --criteria criteria.json") == 0, run.printed
+        worked(run, "calc.py", FIXED + "\n" * len(criteria))
+        judged(run, "fail")
+
+
 @ending("ralph", "honest: code decides one criterion, a judge the other", JUDGED)
 def _(run: Play) -> None:
     failing_test(run)
