@@ -556,6 +556,31 @@ def _(run: Play) -> None:
     run.omo('plan finish --failed 2 --error "it does not build" --tried "two other ways"')
 
 
+@ending("ultraplan", "honest: a step that cannot be done, its plan mended by the user and named again", PROVEN)
+def _(run: Play) -> None:
+    planned(run, step=SHORT_STEP)
+    criticised(run)
+    run.sh("git commit -qam 'docs: what omo filled in'")
+    run.user("/omo:ultraexecute plan.md")
+    assert run.omo("plan start plan.md") == 0, run.printed
+    done(run, 1)
+    run.omo('plan finish --failed 2 --error "part2 needs src/two.py" --tried "without it, in two ways"')
+    run.stop()
+    run.sh("sed -i 's/- Files: `src.part2.py`/&, `src\\/two.py`/' plan.md")
+    run.user("I have added src/two.py to step 2, go on")
+    criticised(run)
+    run.sh("git commit -qam 'docs: another file'")
+    assert run.omo("plan start plan.md") == 3, run.printed
+    assert "If you mean it as it is now, type /omo:ultraexecute plan.md" in run.stop(), run.told
+    run.user("/omo:ultraexecute plan.md")
+    assert run.omo("plan start plan.md") == 0, run.printed
+    run.write("src/two.py", "TWO = 2\n")
+    run.write("src/part2.py", "def part2():\n    return 2\n")
+    run.sh("git add src; git commit -qm 'feat(part2): add part 2'")
+    done(run, 3)
+    run.omo("plan finish")
+
+
 @ending("ultraplan", "honest: ended by the user in a terminal", ENDED)
 def _(run: Play) -> None:
     started(run)

@@ -60,7 +60,7 @@ def recover(run: PlanRun, *, environ: Mapping[str, str]) -> Started:
     status = audit_run(run)
     if status.is_revised:  # a recovery goes by the text of the start; whoever edited the plan means another
         name = shlex.quote(state.path)
-        anew = f"{GIVE_UP}, then omo plan critique {name}, and omo plan start {name}"
+        anew = f"{f'{GIVE_UP}, then ' if state.is_open else ''}omo plan critique {name}, and omo plan start {name}"
         raise Refused(
             f"{name} was edited since plan session {state.run} began, and a recovery would carry out the old text",
             fix=f"put the text back; or {anew}: what is done stays done",

@@ -8,12 +8,14 @@ from pathlib import Path
 
 from omo.errors import BadInput, NotEvaluable, Refused
 from omo.proof import changes
-from omo.state.runtime import part
+from omo.state.rows import EMPTY
+from omo.state.runtime import Change, part
 from omo.text import clip, counted
 from omo.work import requests
 from omo.work.lifecycle import left_by_others, not_shown, require_reason
 from omo.work.publish import publish_damage
 from omo.work.run import Caller, Run, load
+from omo.work.session import suspend
 from omo.workflows.ultraplan import critique
 from omo.workflows.ultraplan import history as histories
 from omo.workflows.ultraplan.audit import Audit, audit_history
@@ -106,11 +108,11 @@ def require_as_named(caller: Caller, plan: Document) -> bool:
     texts = critique.texts_of(caller.root, caller.state, plan.digest)
     is_changed = all(requests.changed_since_named(typed, plan.path, digest) for digest in texts)
     if is_changed and caller.by != "user":
-        name = shlex.quote(plan.path)
-        raise Refused(
-            f"{plan.path} is not as it was when the user named it",
-            fix=f"put it back as it was; or tell them what changed, and they type: /omo:ultraexecute {name}",
-        )
+        what = f"{plan.path} is not as it was when the user named it"
+        way = f"/omo:ultraexecute {shlex.quote(plan.path)}"
+        asked = {"state": "waiting", "why": what, "question": f"If you mean it as it is now, type {way}"}
+        caller.change(lambda row: Change(None, suspend(row or EMPTY, **asked), [{"kind": "waiting", "evidence": what}]))
+        raise Refused(what, fix=f"put it back as it was; or tell them what changed, and they type: {way}")
     is_named = any(named.get("path") == plan.path for row in typed for named in requests.files_of(row))
     return is_named and not is_changed
 
