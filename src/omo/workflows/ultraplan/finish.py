@@ -366,7 +366,7 @@ def _whole_plan(status: RunStatus) -> tuple[str, list[LetThrough]]:
     exceptions: list[LetThrough] = []
 
     def against(what: str, why: str) -> None:
-        exceptions.append(outcome.exception(what, "agent", clip(why, 200)))
+        exceptions.append(outcome.exception(what, "agent, or the user", clip(why, 200)))  # between sessions nobody saw
 
     try:
         audit = audit_plan(status.run.caller, status.run, whole=status.whole).audit
