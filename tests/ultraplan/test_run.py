@@ -264,6 +264,21 @@ def test_what_was_paused_or_released_stays_so_and_can_still_end(tmp_path: Path, 
 # skip
 
 
+@pytest.mark.parametrize(
+    ("word", "way"),
+    [
+        ("skip", "if it fails, take it back, then: omo plan skip 1 --reason TEXT"),
+        ("revert", "if it fails, take it back, then: omo plan finish --failed 1"),
+        ("escalate", "if it fails: omo plan finish --failed 1"),
+        ("retry — by hand", "if it fails after retry: omo plan finish --failed 1"),
+    ],
+)
+def test_what_to_do_when_a_step_fails_is_what_its_plan_says(tmp_path: Path, word: str, way: str) -> None:
+    here = make_project(tmp_path, 1, step1={"On failure": word})
+    assert way in here.start().next.text
+    assert f"On failure: {word}" in here.agent("next").out
+
+
 def test_a_step_is_skipped_only_where_the_plan_says_so(tmp_path: Path) -> None:
     here = started(tmp_path, 3, (3,), step2=SKIP, step3=SKIP)
     assert "--failed 1" in refused(lambda: here.skip(1), "may not be skipped")

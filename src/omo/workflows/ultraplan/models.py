@@ -148,7 +148,7 @@ class Step:
             "Reuses": self.reuses,
             "Test first": self.test_first,
             "Verify": self.verify,
-            "On failure": self.on_failure_text,
+            "On failure": " — ".join(filter(None, (self.on_failure, self.on_failure_text))),
             "Checkpoint": self.checkpoint,
         }
 

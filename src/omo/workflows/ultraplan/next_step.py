@@ -16,6 +16,8 @@ NOT_STARTED = NextStep("start", "there is no plan session", (command(START),))
 FINISH = command("omo plan finish")
 REVISE = (Command(lead="revise the plan"), command("omo plan critique PLAN", lead="then, before it is started again"))
 GIVE_UP = 'omo plan finish --abandon "why"'
+TAKE_BACK = "if it fails, take it back, then"
+ON_FAILURE = {"skip": TAKE_BACK, "revert": TAKE_BACK, "escalate": "if it fails"}
 
 
 def next_step(status: RunStatus) -> NextStep:
@@ -88,14 +90,16 @@ def _violation(status: RunStatus) -> NextStep:
 
 def _carry_out(status: RunStatus, audited: StepAudit) -> NextStep:
     """The first step in order that has no commit, or one that does not hold."""
-    state, item = status.state, str(audited.step)
-    commands = [failed_command(audited.step, lead="if it fails after retry")]
+    state, item, step = status.state, str(audited.step), status.document.step(audited.step)
+    word = step.on_failure if step else ""
+    commands = [failed_command(audited.step, lead=ON_FAILURE.get(word, "if it fails after retry"))]
+    if word == "skip":
+        commands = [command("omo plan skip", item, "--reason", "TEXT", lead=ON_FAILURE[word])]
     has_later = any(other.step > audited.step and other.status in ("pass", "drift") for other in status.audit.steps)
     is_in_hand = audited.step in state.recovering or status.is_revised
     if has_later and not is_in_hand and state.depth < MOST_RECOVERIES:
         # Later steps that are done show that this one was left out: that is what a recovery is for.
         commands.insert(0, command("omo plan recover", lead="if you do not do it now"))
-    step = status.document.step(audited.step)
     if audited.status == "missing" and step is not None:
         verifying = f"; verify: {clip(step.verify, 80)}" if step.verify else ""
         then = clip(step.checkpoint, 300) or "commit it"
