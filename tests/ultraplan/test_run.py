@@ -176,6 +176,13 @@ def test_what_is_missing_blocks_the_session_and_opens_nothing(tmp_path: Path) ->
     assert (following.action, "omo plan start plan.md" in following.command) == ("unblock", True)
 
 
+def test_where_git_takes_no_push_the_question_names_the_plan_that_needs_none(tmp_path: Path) -> None:
+    here = make_project(tmp_path, 1)
+    here.git("remote", "add", "origin", str(tmp_path / "nowhere"))
+    assert here.start(PATH=os.environ["PATH"]).missing
+    assert "or, where nothing is to be pushed, needs: [] in the plan says so" in here.told()["question"]
+
+
 # the contract is pinned
 
 

@@ -29,7 +29,10 @@ def next_step(status: RunStatus) -> NextStep:
         return NextStep("repair", why, (status.run.repair,), who="user")
     if state.lacks:
         why = f"{', '.join(state.lacks)} is missing, nothing was begun; once it is there"
-        return NextStep("unblock", why, (recover_command(state) if state.base else start_command(state),))
+        commands: tuple[Command, ...] = (recover_command(state) if state.base else start_command(state),)
+        if "git_push" in state.lacks:
+            commands += (Command(lead="or, where nothing is to be pushed, needs: [] in the plan says so"),)
+        return NextStep("unblock", why, commands)
     if state.end == "pass":
         return _passed(status)
     if state.end == "failed":
