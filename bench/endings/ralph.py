@@ -433,6 +433,20 @@ def _(run: Play) -> None:
     run.omo("ralph judge")
 
 
+@ending("ralph", "honest: a question to the user in the middle of a round", PROVEN)
+def _(run: Play) -> None:
+    failing_test(run)
+    run.write("criteria.json", json.dumps({"criteria": [TESTS_PASS]}))
+    run.user("/omo:ralph criteria.json")
+    run.omo("ralph start --criteria criteria.json")
+    assert run.omo('ulw blocked --evidence "nothing says what becomes of text" --question "May add refuse it?"') == 0
+    assert "waits for you" in run.stop("May add refuse text?"), run.told
+    run.user("Nein, nur Zahlen.")
+    assert run.stop() == HELD
+    worked(run, "calc.py", FIXED)
+    run.omo("ralph judge")
+
+
 @ending("ralph", "honest: the user takes a criterion out of their file, and names it again", PROVEN)
 def _(run: Play) -> None:
     failing_test(run)

@@ -175,7 +175,6 @@ class RalphWorkflow(Workflow):
     keeps = ("base", "fingerprint")  # it compares whole trees
     skill = "ralph"
     says_so_again = "omo ralph judge"
-    cannot_go_on = "omo ralph abandon REASON, which the user is told"
     looks: Mapping[tuple[str, ...], tuple[str, ...]] = {
         ("ralph", "status"): ("--run=",),
         ("ralph", "artifacts"): ("--run=",),

@@ -277,7 +277,8 @@ def ship(run: RalphRun, context: Context) -> Files:
     files = Files(context.root)
     if not phases.check(run, files).ok:
         what = f"iteration {report.iteration} is not judged yet: its gates do not pass; that is not counted against it"
-        raise Refused(what, fix="mend that, then omo ralph judge", defects=ran.lines)
+        ask = "where it is not the work's, omo ulw blocked asks the user, who may type /omo:allow NAME"
+        raise Refused(what, fix=f"mend that, then omo ralph judge; {ask}", defects=ran.lines)
     return files
 
 
