@@ -514,11 +514,13 @@ def _(run: Play) -> None:
 @ending("verify", "honest: the user's check is green, their outcome is judged", JUDGED)
 def _(run: Play) -> None:
     with_failing_test(run)
-    begun(run, TESTS_PASS, by="user", verification={"outcomes": [IN_WORDS]})
+    begun(run, TESTS_PASS, f"Is it so that {IN_WORDS}?", by="user", verification={"outcomes": [IN_WORDS]})
     run.write("calc.py", FIXED)
     assert run.omo("verify brief G1") == 0, run.printed
     run.agent_ends("omo:judge", verdict_on(run.printed, "pass"))
     finished(run)
+    run.omo("next")
+    assert "2 of 2 checks pass; omo:judge was seen to answer 2 questions" in run.printed, run.printed
 
 
 @ending("verify", "honest: the user's check failed at the beginning and passes", PROVEN)

@@ -75,9 +75,9 @@ def outcome_of(store: GoalStore, end: Conclusion) -> Outcome | None:
         return None
     facts = []
     by_code = [check for check in end.verdict.checks if check.type not in FOR_JUDGEMENT]
-    if by_code:
+    if passed := sum(check.result == "pass" for check in end.verdict.checks):
         verb = "passes" if len(end.verdict.checks) == 1 else "pass"
-        facts.append(f"{len(by_code)} of {counted(len(end.verdict.checks), 'check')} {verb}")
+        facts.append(f"{passed} of {counted(len(end.verdict.checks), 'check')} {verb}")
     if end.is_judged:
         facts.append(f"{JUDGE} was seen to answer {counted(len(goal.spec.in_words), 'question')} with pass")
     against = _on_the_agents_word(end)
