@@ -53,7 +53,7 @@ STILL_JUDGED = ": no work on it; it is judged again all the same"
 TITLES = {
     "REGRESSED": "Regressed: passed before, so look first at what changed since",
     "FAIL": "To fix",
-    "PENDING": "To fix",
+    "PENDING": "Not judged yet",
     AGAIN: "To judge again: passed before, and the last judgement could not tell",
     "BLOCKED": "Blocked: do not retry; the user decides",
     "PASS": "Complete",
