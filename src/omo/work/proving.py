@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from omo.state.rows import Base
 
 NamedCommand = tuple[str, GateCommand, bool]  # and whether it is the user's
+USERS = "the user's"
 COMMENTS = ("#", "//", "--", ";", "<!--")
 
 
@@ -64,7 +65,7 @@ def subject_of(caller: Caller, began: Base, allowed: Mapping[str, str], look: ba
 
 def owner_of(subject: Subject, command: GateCommand, *, is_users: bool) -> str:
     if is_users:
-        return "the user's"
+        return USERS
     return own_commands.owner(subject.root, subject.began.get("head"), command.argv, command.cwd)
 
 
@@ -84,7 +85,8 @@ def shown(
         if not made.holds:
             reasons.append(f"{candidate.name} passes; {made.reason}")
             continue
-        if missing := missing_tests(subject, [*(each.command for each in candidates), *others], runs_tests=runs_tests):
+        passing = [each.command for each in candidates if not getattr(each.command, "exit", 0)]
+        if missing := missing_tests(subject, [*passing, *others], runs_tests=runs_tests):
             reasons.append(missing)
             continue
         command = clip(typed(candidate.command.argv), 80)
@@ -94,7 +96,8 @@ def shown(
 
 
 def _proved(subject: Subject, candidate: Candidate) -> experiment.Experiment:
-    command, judge = candidate.command, candidate.judge
+    # An exit code or an output that is wanted of the project's own command is the agent's ("wanted to fail").
+    command, judge = candidate.command, candidate.judge if candidate.owner == USERS else None
     return experiment.prove(subject, command, (), lambda: experiment.run_now(subject, command, judge), judge)
 
 
