@@ -209,3 +209,32 @@ for _runner, _files in {
         files=_files,
         needs="" if _runner == "unittest" else _runner,
     )
+
+
+# What stands behind tests of which one fails as before, and so does not run: not without the work, and not with it.
+
+ONE_BY_ONE = "pytest -q tests/a\npytest -q tests/b\n"
+IN_TWO_SUITES = {
+    **{path: text for path, text in IN_PYTEST.items() if path != "tests/test_calc.py"},
+    "tests/a/test_a.py": "import calc\n\n\ndef test_mul():\n    assert calc.mul(3, 4) == 12\n",
+    "tests/b/test_b.py": "import calc\n\n\ndef test_neg():\n    assert calc.neg(2) == -2\n",
+}
+NEW_TEST = writing("tests/a/test_sum.py", "import calc\n\n\ndef test_sum():\n    assert calc.add(2, 2) == 4\n")
+for _by, _more in {
+    "": {"Makefile": "test:\n\tpytest -q tests/a\n\tpytest -q tests/b\n"},
+    ", by targets": {"Makefile": "test: a b\n\na:\n\tpytest -q tests/a\n\nb:\n\tpytest -q tests/b\n"},
+    ", by a script": {"Makefile": "test:\n\tsh ci/all.sh\n", "ci/all.sh": f"set -e\n{ONE_BY_ONE}"},
+}.items():
+    story(
+        f"the suite behind one that fails as before, broken{_by}",
+        all_of(NEW_TEST, replacing("calc.py", "return -a", "return a")),
+        files={**IN_TWO_SUITES, **_more},
+        needs="pytest",
+    )
+work(
+    "a failure of before, with a look at the syntax in front of the tests",
+    replacing("calc.py", "a - b - b", "a + b"),
+    NEW_TEST,
+    files={**IN_TWO_SUITES, "Makefile": "test:\n\tpython3 -m py_compile calc.py\n\tpytest -q\n"},
+    needs="pytest",
+)

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 
 from omo import progress
 from omo.errors import NotMade
-from omo.proof import base, contents, form, gate_runs, kinds, outputs, reading, swap
+from omo.proof import base, contents, form, gate_runs, kinds, outputs, own_commands, reading, swap
 from omo.proof.arrangements import Arrangements, arrange, files_key, kinds_of
 from omo.proof.gate_runs import AS_IT_IS, MOST_NAMED, OLD_TESTS, WITHOUT, CommandRun, GateCommand, Judge, Subject
 from omo.proof.swap_files import File
@@ -257,11 +257,15 @@ class _Trial:
             still_failing = _failed_before(without, now)
             if not still_failing:
                 return self._result(FAILS, f"it fails ({now.summary})", runs)
-            if not self._mends_a_new_test(without, old, now):
+            # "the suite behind one that fails as before": what it has broken does not run without the work either.
+            head, command = self.subject.began.get("head"), self.command
+            undone = own_commands.left_undone(self.subject.root, head, command.argv, command.cwd)
+            if undone or not self._mends_a_new_test(without, old, now):
                 reason = (
                     f"{counted(len(still_failing), 'test')} failed before the work and still "
                     f"{'fails' if len(still_failing) == 1 else 'fail'}: {listed(still_failing, MOST_NAMED)}"
                 )
+                reason += f"; so {clip(undone, 60)} was not run" if undone else ""
                 return self._result(FAILS, reason, runs, still_failing=still_failing)
         if old is not None and old.result != "pass" and not self._may_fail(old, still_failing):
             return self._old_tests_fail(runs)

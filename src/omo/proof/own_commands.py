@@ -26,6 +26,8 @@ ONE_TEST = re.compile(r"tests?[-_].+|.+[-_]tests?\.\w+")
 PYTHON_FILES = re.compile(r"^python_files\s*=(.*(?:\n[ \t]+.*)*)", re.MULTILINE)
 # What stands in front of the script that is meant, where its options were not understood.
 STARTERS = re.compile(rf"{calls.INTERPRETER.pattern}|deno|run|source|\.")
+# A script of a shell that ends with the first command that fails.
+STOPS_AT_FAILURE = re.compile(r"^(?:#!.*sh|set) -\w*e", re.MULTILINE)
 # What hands on the files that it is given, to a shell or as one program.
 FINDS = re.compile(r"find|ls|cat|run-parts|t?cc|gcc|clang|(?:[cg]|clang)\+\+|rustc|javac")
 # Which files the tests of a language are for. What is for all languages, as a target of make, is for any file.
@@ -160,6 +162,17 @@ def covers(root: str, head: str | None, argv: Sequence[str], cwd: str, gate: Che
     programs = calls.unfold(files, command)
     needed = calls.unfold(files, wanted)
     return bool(needed) and all(any(_does(call, need) for call in programs) for need in needed)
+
+
+def left_undone(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
+    """What a command runs only where its first tests pass; empty where nothing is known to stand behind them."""
+    files, programs = files_at(root, head), list[Call]()
+    for call in calls.unfold(files, calls.call_of(argv, cwd)):
+        text = files.text(calls.below(call.directory, call.program)) if "/" in call.program else ""
+        programs += calls.of_lines(text, call) if STOPS_AT_FAILURE.search(text) else [call]
+    tests = [position for position, call in enumerate(programs) if call.is_certain and call.program in calls.OF_TESTS]
+    later = programs[tests[0] + 1 :] if tests else []
+    return " ".join((later[0].program, *later[0].given)) if later else ""
 
 
 def _does(call: Call, need: Call) -> bool:
