@@ -305,6 +305,11 @@ BY_NAME = {
 }
 WEAK = ("calc.mul(3, 4), 12", "calc.mul(3, 4), 8")
 story("half, tests that the target names as a module", replacing("checks/sums.py", *WEAK), files=BY_NAME)
+story(
+    "half, a package in the place of the module that the target names",
+    writing("checks/sums/__init__.py", UNITTESTS.replace(*WEAK)),
+    files=BY_NAME,
+)
 BY_PATTERN = {
     "calc.py": SOURCE,
     "checks/sums.py": UNITTESTS,

@@ -210,6 +210,7 @@ def _taken(files: Files, call: Call) -> list[str]:
         elif not word.startswith("-"):
             module = word.replace(".", "/")
             taken += [word.partition("::")[0], f"{module}.py", f"{posixpath.dirname(module)}.py"]
+            taken.append(f"{module}/__init__.py")  # which comes before it: "a package in the place of the module"
     if call.program == "pytest":
         for name in kinds.SAYS_WHAT_IS_COLLECTED:
             for listed in PYTHON_FILES.findall(files.text(calls.below(call.directory, name))):
