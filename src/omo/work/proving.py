@@ -7,6 +7,7 @@ and the project's own tests beside it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
 
 NamedCommand = tuple[str, GateCommand, bool]  # and whether it is the user's
 USERS = "the user's"
-COMMENTS = ("#", "//", "--", ";", "<!--")
+COMMENTS = ("#", "//", "--", ";")
+COMMENT_OF_A_PAGE = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -136,25 +138,31 @@ def by_exit_code(checks: Sequence[tuple[str, Check | str, bool]]) -> list[NamedC
 
 
 def _was_not_so(subject: Subject, check: ContentCheck) -> bool:
-    """In code a pattern is met by a comment as well: that is its form, and no proof."""
+    """In code a pattern is met by a comment as well: that is its form, and no proof. Nor is what a page no longer has,
+    for none of it may be left: "the page without the word, and without all else"."""
     changed = subject.look.changed or {}
-    if check.path not in changed or check.path.endswith(kinds.CODE) or _is_met_by_comment(subject, check):
+    if (
+        check.absent
+        or check.path not in changed
+        or check.path.endswith(kinds.CODE)
+        or _is_met_by_comment(subject, check)
+    ):
         return False
     try:
         before = contents.at_base(subject.root, subject.state, subject.began, [check.path])[check.path].content
     except NotMade:
         return False
     text = (before or b"").decode("utf-8-sig", "replace").replace("\r\n", "\n")
-    return patterns.found(check.regex, text) is check.absent
+    return not patterns.found(check.regex, text)
 
 
 def _is_met_by_comment(subject: Subject, check: ContentCheck) -> bool:
     """Of a Dockerfile, say: "the user's check of a Dockerfile, met by a comment"."""
-    if check.absent or kinds.is_text_for_people(check.path):
-        return False
-    lines = (contents.now(subject.root, check.path).content or b"").decode("utf-8-sig", "replace").splitlines()
-    code = [line for line in lines if not line.lstrip().startswith(COMMENTS)]
-    return not patterns.found(check.regex, "\n".join([*code, ""]))
+    text = (contents.now(subject.root, check.path).content or b"").decode("utf-8-sig", "replace")
+    lines = (text if "<!--" in check.regex else COMMENT_OF_A_PAGE.sub("", text)).splitlines()
+    if not kinds.is_text_for_people(check.path):
+        lines = [line for line in lines if not line.lstrip().startswith(COMMENTS)]
+    return not patterns.found(check.regex, "\n".join([*lines, ""]))
 
 
 def missing_tests(subject: Subject, passing: Sequence[GateCommand], *, runs_tests: bool = True) -> str:
