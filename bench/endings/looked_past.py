@@ -214,19 +214,19 @@ for _end, _path, _text in (
         files={path.replace(".exp", f".{_end}"): text.replace(".exp", f".{_end}") for path, text in CASES.items()},
         half=False,
     )
-READ_SUM = "int(open('sums.sha256').read())"
-story(
-    "half, the other value in sums.sha256 changed",
-    replacing("sums.sha256", "12", "8"),
-    files={
-        **IN_PYTEST,
-        "sums.sha256": "12\n",
-        "tests/test_calc.py": PYTESTS.replace("12", "int(open('sums.sha256').read())"),
-    },
-    gate=PYTEST,
-    begin=pinned_by_user,
-    needs="pytest",
-)
+for _name in ("sums.sha256", "sums.stdout", "sums.expect", "sums.baseline", "config/sums.env"):
+    story(
+        f"half, the other value in {_name} changed",
+        replacing(_name, "12", "8"),
+        files={
+            **IN_PYTEST,
+            _name: "12\n",
+            "tests/test_calc.py": PYTESTS.replace("12", f"int(open('{_name}').read())"),
+        },
+        gate=PYTEST,
+        begin=pinned_by_user,
+        needs="pytest",
+    )
 IN_TCL = {
     "calc.tcl": "proc add {a b} { expr {$a - $b - $b} }\nproc mul {a b} { expr {$a + $b + 1} }\n",
     "calc.test": """source calc.tcl

@@ -77,7 +77,7 @@ PACKAGES_AT_TOP = ("vendor/", "requirements/")
 DATA = _words("""
     json json5 jsonc jsonl ndjson yaml yml toml ini cfg conf properties csv tsv txt xml dat data pickle pkl npy npz
     parquet db sqlite snap golden ambr approved expected out exp ref har log lock sum pem crt key zip gz tar tgz bin rc
-    ans ok list lst md5 sha1 sha256 sha512
+    ans ok list lst md5 sha1 sha256 sha512 expect stdout stderr gold baseline snapshot want result env
 """)
 # What `mul.in` beside it is to give: "the other input changed". `config.h.in` is a template.
 BESIDE_INPUT = ("out", "exp", "expected", "ref", "golden", "ans", "ok")
