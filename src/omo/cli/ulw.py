@@ -155,6 +155,7 @@ def _refuse_with_other_work(row: SessionRow) -> None:
 
 def _outcome(context: Context, name: str, row: SessionRow, proof: Proof, because: str, skipping: str) -> Outcome:
     from omo.proof.run import child_environment
+    from omo.work import proving
     from omo.workflows.ultrawork import finish
 
     armed_at = str(runtime.part(row, "ulw").get("armedAt") or "")
@@ -167,7 +168,7 @@ def _outcome(context: Context, name: str, row: SessionRow, proof: Proof, because
         unseen = require_cited(caller_of(context, name), "--because", [because], pinned)
     typed = requests.of_run(runtime.vouched_rows(context.state, name), session.KIND, gates.run_of(row) or "")
     environ, began_with = child_environment(os.environ), "".join(typed[:1]) if len(typed) > 1 else ""
-    left = proof.gates.left_before(context.root, proof.look.changed or ())
+    left = proving.left_before(context.root, proof.gates.left, proof.look.changed or ())
     return finish.Finish(proof, environ, armed_at, because, skipping, unseen, began_with, left).outcome()
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from omo import settings
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 NamedCommand = tuple[str, GateCommand, bool]  # and whether it is the user's
 USERS = "the user's"
+LEFT = "changed in a run before it, and not held against what they were: {}"
 COMMENTS = ("#", "//", "--", ";")
 COMMENT_OF_A_PAGE = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
@@ -50,7 +51,9 @@ class ProofOrReasons:
     reasons: Sequence[str] = field(default_factory=list)
 
 
-def subject_of(caller: Caller, began: Base, allowed: Mapping[str, str], look: base.Look | None = None) -> Subject:
+def subject_of(
+    caller: Caller, began: Base, allowed: Mapping[str, str], look: base.Look | None = None, left: Base | None = None
+) -> Subject:
     """`allowed` are changes that the user wants, by the digest of what they saw; `look` where there was one already."""
     return Subject(
         root=caller.root,
@@ -62,6 +65,7 @@ def subject_of(caller: Caller, began: Base, allowed: Mapping[str, str], look: ba
         minutes=settings.load(os.environ, caller.root).proof_minutes,
         allowed=allowed,
         by=caller.by,
+        left=left,
     )
 
 
@@ -222,7 +226,16 @@ def other_programs(
 
 
 def allowed_notes(subject: Subject) -> list[str]:
-    """What the user allowed, which lowers nothing, and is named."""
+    """What the user allowed, which lowers nothing, and is named; and what nobody has told them of."""
     changed = subject.look.changed or {}
     allowed = [path for path, digest in subject.allowed.items() if changed.get(path) == digest]
-    return [f"changed as the user allowed: {listed(allowed)}"] if allowed else []
+    left = left_before(subject.root, subject.left, changed)
+    notes = [f"changed as the user allowed: {listed(allowed)}"] if allowed else []
+    return [*notes, LEFT.format(listed(left, 6))] if left else notes
+
+
+def left_before(root: str, left: Base | None, now: Collection[str]) -> list[str]:
+    """Tests and what they rest on, as work left them that nobody called done: "weakened, let go, another task"."""
+    which = kinds.Kinds()
+    changed = (base.look(root, left).changed if left else None) or ()
+    return sorted(path for path in changed if path not in now and which.of(path) == kinds.REST)

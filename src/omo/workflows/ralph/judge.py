@@ -180,7 +180,8 @@ def _proof(run: RalphRun, state: RalphState, report: PhaseReport) -> RalphRow:
     """What the commands show beside the judge's word: why they need not mean that the work was done. Where no judge was
     asked they speak alone, and prove what the user confirmed or the project names."""
     began = read_base(state.started.get("files")) or {"head": None, "files": {}}
-    subject = proving.subject_of(run.caller, began, fold(run.caller.events, None).allowed_changes)
+    gates = fold(run.caller.events, None)
+    subject = proving.subject_of(run.caller, began, gates.allowed_changes, left=gates.left)
     checks = named_checks(state.criteria, is_users=state.is_confirmed)
     commands: list[Any] = [*report.gates, *commands_of(state.criteria)]
     known, began_at = state.started.get("programs") or {}, seconds(state.started.get("ts", ""))

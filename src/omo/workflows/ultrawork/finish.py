@@ -12,7 +12,7 @@ from omo.proof import base, experiment, gate_runs, kinds, outputs
 from omo.proof.experiment import Experiment
 from omo.proof.typed_commands import is_newer
 from omo.text import clip, counted, listed
-from omo.work import outcome
+from omo.work import outcome, proving
 from omo.workflows.ultrawork.gates import Gate, GateRun, Gates
 from omo.workflows.ultrawork.prove import Proof
 
@@ -229,8 +229,7 @@ class Finish:
         if self.began_with:  # "another wish, and a bare ulw": what they asked in between is none of it
             parts.append(f"the run began with “{clip(self.began_with, 80)}”")
         if self.left_before:
-            left = listed(self.left_before, 6)
-            parts.append(f"changed in a run before it, and not held against what they were: {left}")
+            parts.append(proving.LEFT.format(listed(self.left_before, 6)))
         return "; ".join([*parts, *made.notes])
 
     def _allowed(self) -> list[str]:

@@ -9,12 +9,12 @@ from omo.proof.typed_commands import LONGEST_COMMAND, LONGEST_NAME, NAME_LETTERS
 from omo.state import ledger, paths, runtime, store
 from omo.state.rows import EMPTY
 from omo.text import clip
-from omo.work import session
+from omo.work import requests, session
 from omo.work.outcome import PROVEN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
     from omo.proof.base import Look
@@ -130,7 +130,7 @@ class Gates:
         self.repairs: list[SessionEvent] = []  # of the session's ledger, in the run
         self.base: Base | None = None
         self.began_at = ""  # the run, whoever armed it again since
-        self.left: Base | None = None  # with which a run before it began that nobody called done
+        self.left: Base | None = None  # with which work began before it that nobody called done
         self.allowed_changes: dict[str, str] = {}  # of files, or FILE::TEST, by the digest that the user saw
 
     def __iter__(self) -> Iterator[Gate]:
@@ -163,16 +163,6 @@ class Gates:
         if not self.by_name:
             raise Refused("no gate is pinned", fix="omo gate add NAME -- COMMAND")
         return list(self.by_name.values())
-
-    def left_before(self, root: str, now: Collection[str]) -> list[str]:
-        """Tests and what they rest on, as a run left them that nobody called done: "weakened, let go, another task"."""
-        if self.left is None:
-            return []
-        from omo.proof import base, kinds
-
-        which = kinds.Kinds()
-        changed = base.look(root, self.left).changed or ()
-        return sorted(path for path in changed if path not in now and which.of(path) == kinds.REST)
 
     def project_tests(self, root: str, here: str, whole: Look) -> list[Check]:
         """The project's own tests that stand beside a proof of the run. It began in a directory, which counts wherever
@@ -209,10 +199,10 @@ def fold(rows: list[SessionEvent], run: str | None) -> Gates:
                 gates.dropped.append((gone, str(row.get("actor"))))
         elif kind == "change-allowed" and row.get("actor") == "user":
             gates.allowed_changes[str(row.get("path"))] = str(row.get("digest"))
-        elif row.get("run") != run:
-            if kind == "done":
+        elif row.get("run") != run or kind == requests.ASKED:
+            if kind == "done" or row.get("state") == "done":
                 gates.left = None
-            elif kind == "activated" and gates.base is None and isinstance(row.get("base"), dict):
+            elif kind in ("activated", requests.ASKED) and gates.base is None and isinstance(row.get("base"), dict):
                 gates.left = gates.left or row["base"]
         elif kind in ("activated", "rearmed") and isinstance(row.get("base"), dict):
             gates.base, gates.began_at = row["base"], str(row.get("ts") or "")

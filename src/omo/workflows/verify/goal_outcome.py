@@ -122,7 +122,8 @@ def _on_the_agents_word(end: Conclusion) -> list[str]:
 def _by_code(store: GoalStore, end: Conclusion) -> tuple[list[str], list[str]]:
     """What the commands show, and what speaks against it."""
     goal, caller = end.goal, store.caller
-    subject = proving.subject_of(caller, goal.base or NO_BASE, fold(caller.events, None).allowed_changes)
+    known = fold(caller.events, None)
+    subject = proving.subject_of(caller, goal.base or NO_BASE, known.allowed_changes, left=known.left)
     commands = commands_of(goal.spec)
     against = [*end.held.not_yet, *proving.other_programs(subject, commands, goal.programs, goal.filed_at)]
     if end.is_judged:
