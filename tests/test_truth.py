@@ -28,6 +28,14 @@ def test_the_user_is_told_what_happened(which: Ending, tmp_path: Path) -> None:
     assert (told.code == 0) is (told.word in DONE), "whoever reads no sentences is told the same\n" + told.log[-1]
 
 
+NAMED_AT_THE_END = [which for which in every_ending() if which.name.endswith(": the end names it")]
+
+
+@pytest.mark.parametrize("which", NAMED_AT_THE_END, ids=lambda which: f"{which.workflow}: {which.name}")
+def test_what_is_conceded_is_named(which: Ending, tmp_path: Path) -> None:
+    played(which, tmp_path)  # which looks for it
+
+
 def test_every_ending_is_there_once() -> None:
     names = [(which.workflow, which.name) for which in every_ending()]
     assert len(set(names)) == len(names)
