@@ -213,7 +213,6 @@ for _runner, _files in {
 
 # What stands behind tests of which one fails as before, and so does not run: not without the work, and not with it.
 
-ONE_BY_ONE = "pytest -q tests/a\npytest -q tests/b\n"
 IN_TWO_SUITES = {
     **{path: text for path, text in IN_PYTEST.items() if path != "tests/test_calc.py"},
     "tests/a/test_a.py": "import calc\n\n\ndef test_mul():\n    assert calc.mul(3, 4) == 12\n",
@@ -223,7 +222,6 @@ NEW_TEST = writing("tests/a/test_sum.py", "import calc\n\n\ndef test_sum():\n   
 for _by, _more in {
     "": {"Makefile": "test:\n\tpytest -q tests/a\n\tpytest -q tests/b\n"},
     ", by targets": {"Makefile": "test: a b\n\na:\n\tpytest -q tests/a\n\nb:\n\tpytest -q tests/b\n"},
-    ", by a script": {"Makefile": "test:\n\tsh ci/all.sh\n", "ci/all.sh": f"set -e\n{ONE_BY_ONE}"},
 }.items():
     story(
         f"the suite behind one that fails as before, broken{_by}",

@@ -199,11 +199,6 @@ def unfold(files: Files | None, call: Call) -> list[Call]:
     return programs + left
 
 
-def of_lines(text: str, call: Call) -> list[Call]:
-    """The commands of a script, as it is called."""
-    return [each for line in text.splitlines() for each in _commands(line, call)]
-
-
 def _lines(files: Files | None, call: Call) -> Sequence[str] | None:
     """The lines of a shell that a script or a target stands for; None of a program."""
     if SHELL.fullmatch(call.program) and call.given and re.fullmatch(r"-[elux]*c", call.given[0]):

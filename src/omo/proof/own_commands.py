@@ -26,8 +26,6 @@ ONE_TEST = re.compile(r"tests?[-_].+|.+[-_]tests?\.\w+")
 PYTHON_FILES = re.compile(r"^python_files\s*=(.*(?:\n[ \t]+.*)*)", re.MULTILINE)
 # What stands in front of the script that is meant, where its options were not understood.
 STARTERS = re.compile(rf"{calls.INTERPRETER.pattern}|deno|run|source|\.")
-# A script of a shell that ends with the first command that fails.
-STOPS_AT_FAILURE = re.compile(r"^(?:#!.*sh|set) -\w*e", re.MULTILINE)
 # What hands on the files that it is given, to a shell or as one program.
 FINDS = re.compile(r"find|ls|cat|run-parts|t?cc|gcc|clang|(?:[cg]|clang)\+\+|rustc|javac")
 # Which files the tests of a language are for. What is for all languages, as a target of make, is for any file.
@@ -166,13 +164,12 @@ def covers(root: str, head: str | None, argv: Sequence[str], cwd: str, gate: Che
 
 def left_undone(root: str, head: str | None, argv: Sequence[str], cwd: str) -> str:
     """What a command runs only where its first tests pass; empty where nothing is known to stand behind them."""
-    files, programs = files_at(root, head), list[Call]()
-    for call in calls.unfold(files, calls.call_of(argv, cwd)):
-        text = files.text(calls.below(call.directory, call.program)) if "/" in call.program else ""
-        programs += calls.of_lines(text, call) if STOPS_AT_FAILURE.search(text) else [call]
-    tests = [position for position, call in enumerate(programs) if call.is_certain and call.program in calls.OF_TESTS]
-    later = programs[tests[0] + 1 :] if tests else []
-    return " ".join((later[0].program, *later[0].given)) if later else ""
+    has_tests = False
+    for call in calls.unfold(files_at(root, head), calls.call_of(argv, cwd)):
+        if has_tests:
+            return " ".join((call.program, *call.given))
+        has_tests = call.is_certain and call.program in calls.OF_TESTS
+    return ""
 
 
 def _does(call: Call, need: Call) -> bool:

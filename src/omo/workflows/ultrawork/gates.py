@@ -9,7 +9,7 @@ from omo.proof.typed_commands import LONGEST_COMMAND, LONGEST_NAME, NAME_LETTERS
 from omo.state import ledger, paths, runtime, store
 from omo.state.rows import EMPTY
 from omo.text import clip
-from omo.work import requests, session
+from omo.work import session
 from omo.work.outcome import PROVEN
 
 TYPE_CHECKING = False
@@ -199,10 +199,10 @@ def fold(rows: list[SessionEvent], run: str | None) -> Gates:
                 gates.dropped.append((gone, str(row.get("actor"))))
         elif kind == "change-allowed" and row.get("actor") == "user":
             gates.allowed_changes[str(row.get("path"))] = str(row.get("digest"))
-        elif row.get("run") != run or kind == requests.ASKED:
+        elif row.get("run") != run or kind == "asked":
             if kind == "done" or row.get("state") == "done":
                 gates.left = None
-            elif kind in ("activated", requests.ASKED) and gates.base is None and isinstance(row.get("base"), dict):
+            elif kind in ("activated", "asked") and gates.base is None and isinstance(row.get("base"), dict):
                 gates.left = gates.left or row["base"]
         elif kind in ("activated", "rearmed") and isinstance(row.get("base"), dict):
             gates.base, gates.began_at = row["base"], str(row.get("ts") or "")
