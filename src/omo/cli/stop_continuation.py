@@ -47,14 +47,11 @@ def run(arguments: argparse.Namespace, context: Context) -> Result:
 
 def _cancel(context: Context, name: str) -> bool:
     """Whether something was on there."""
-    had_work = False
 
     def decide(row: SessionRow | None) -> runtime.Change:
-        nonlocal had_work
         had_work = row is not None and bool(runtime.is_live(row) or session.not_given_up(row))
         was_on = row is not None and (runtime.is_live(row) or session.cancel_is_unshown(row))
         cancelled = session.cancel(row, reason=FROM_A_TERMINAL, now=context.now, shown=not was_on)
-        return runtime.Change(None, cancelled, [{"kind": "cancelled", "rule": "cli"}])
+        return runtime.Change(had_work, cancelled, [{"kind": "cancelled", "rule": "cli"}])
 
-    context.change(name, decide)
-    return had_work
+    return bool(context.change(name, decide))
